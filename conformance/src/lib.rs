@@ -1,0 +1,1 @@
+//! Suites that every engine and every server must pass, and the simulated disk that crashes.

@@ -1,0 +1,219 @@
+//! The real file system behind [`Disk`]. The one place of the library with `unsafe`: mapping a file.
+//! It must never report success for what the operating system refused.
+#![allow(unsafe_code)]
+
+use std::borrow::Cow;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, IoSlice, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memmap2::{Mmap, MmapOptions};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+
+use super::{Disk, DiskFile, DiskLock, Mapping};
+
+/// A directory of the file system.
+#[derive(Clone, Debug)]
+pub struct FsDisk {
+    root: PathBuf,
+}
+
+impl FsDisk {
+    /// The directory at `root`, which need not exist yet.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        FsDisk { root: root.into() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        if name.is_empty() { self.root.clone() } else { self.root.join(name) }
+    }
+}
+
+impl Disk for FsDisk {
+    fn location(&self) -> String {
+        self.root.display().to_string()
+    }
+
+    fn create_dir(&self, name: &str) -> io::Result<()> {
+        let path = self.path(name);
+        if path.is_dir() {
+            return Ok(());
+        }
+        fs::create_dir_all(&path)?;
+        // A directory's own name is durable when its parent is synced.
+        match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
+            _ => File::open(".")?.sync_all(),
+        }
+    }
+
+    fn list(&self, dir: &str) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.path(dir))? {
+            let entry = entry?;
+            if !entry.file_type()?.is_dir() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(self.path(name))?;
+        Ok(Arc::new(FsFile { file }))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        let file = OpenOptions::new().read(true).write(true).open(self.path(name))?;
+        Ok(Arc::new(FsFile { file }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.path(from), self.path(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path(name))
+    }
+
+    fn sync_dir(&self, dir: &str) -> io::Result<()> {
+        File::open(self.path(dir))?.sync_all()
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Result<DiskLock, String>> {
+        let path = self.path(name);
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0)?;
+                file.rewind()?;
+                writeln!(file, "{}", std::process::id())?;
+                Ok(Ok(DiskLock { guard: Box::new(file) }))
+            }
+            Err(TryLockError::WouldBlock) => Ok(Err(holder(&mut file, &path))),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// Who holds the lock, from what it wrote into the file and what the system knows of that process.
+fn holder(file: &mut File, path: &Path) -> String {
+    let mut text = String::new();
+    let read = file.take(32).read_to_string(&mut text);
+    match text.trim().parse::<u32>() {
+        Ok(pid) if read.is_ok() && pid == std::process::id() => format!("this process already (pid {pid})"),
+        Ok(pid) if read.is_ok() => match fs::read_to_string(format!("/proc/{pid}/comm")) {
+            Ok(name) => format!("process {pid} ({})", name.trim()),
+            Err(_) => format!("process {pid}"),
+        },
+        _ => format!("another process (lock file {})", path.display()),
+    }
+}
+
+struct FsFile {
+    file: File,
+}
+
+impl DiskFile for FsFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        let old = self.len()?;
+        if old >= len {
+            return Ok(());
+        }
+        loop {
+            match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), old, len - old) {
+                Ok(()) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(Errno::OPNOTSUPP | Errno::NOSYS) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // A file system without fallocate: write the zeros, so that the space is there all the same.
+        let zeros = vec![0; 1 << 20];
+        let mut at = old;
+        while at < len {
+            let part = zeros.len().min((len - at) as usize);
+            self.file.write_all_at(&zeros[..part], at)?;
+            at += part as u64;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        if let [only] = parts {
+            return self.file.write_all_at(only, offset);
+        }
+        let total: usize = parts.iter().map(|part| part.len()).sum();
+        let written = loop {
+            match rustix::io::pwritev(&self.file, parts, offset) {
+                Ok(written) => break written,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        };
+        if written == total {
+            return Ok(());
+        }
+        // A short write (more parts than one call takes, a signal): the rest part by part.
+        let mut at = offset;
+        let mut skip = written;
+        for part in parts {
+            let done = skip.min(part.len());
+            skip -= done;
+            self.file.write_all_at(&part[done..], at + done as u64)?;
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset)
+    }
+
+    fn map(&self, len: u64) -> io::Result<Arc<dyn Mapping>> {
+        if self.len()? < len {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than the view asked for"));
+        }
+        if len == 0 {
+            return Ok(Arc::new(FsMapping { map: None }));
+        }
+        let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        // SAFETY: the store's lock keeps other processes of ours from this file; ours never shortens a
+        // file below what a mapping's readers were told of, and readers look only at bytes whose write
+        // has returned. A foreign process that truncates the file can raise SIGBUS: docs/format.md
+        // says so, and why we accept it (pread is three times slower).
+        let map = unsafe { MmapOptions::new().len(len).map(&self.file)? };
+        Ok(Arc::new(FsMapping { map: Some(map) }))
+    }
+}
+
+struct FsMapping {
+    map: Option<Mmap>,
+}
+
+impl Mapping for FsMapping {
+    fn len(&self) -> u64 {
+        self.map.as_ref().map_or(0, |map| map.len() as u64)
+    }
+
+    fn read(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>> {
+        let bytes = self.map.as_deref().unwrap_or_default();
+        let start = usize::try_from(offset).ok()?;
+        bytes.get(start..start.checked_add(len)?).map(Cow::Borrowed)
+    }
+}

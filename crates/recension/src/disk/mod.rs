@@ -1,0 +1,100 @@
+//! Everything the native engine asks of files, as one small trait: the real file system stands behind
+//! it in production, and a simulated one in tests, which drops, tears and reorders what was not synced.
+//! No other file of the engine touches `std::fs`.
+
+mod fs;
+
+use std::borrow::Cow;
+use std::io::{self, IoSlice};
+use std::sync::Arc;
+
+pub use fs::FsDisk;
+
+/// A directory of a store. Names are relative to it and use `/`: `log/0000000001.log`.
+///
+/// What an implementation promises is what POSIX promises and no more: a write is durable after
+/// [`DiskFile::sync`] of its file; a creation, rename or removal of a name is durable after
+/// [`Disk::sync_dir`] of its directory. Until then a crash may undo any of them, in any order,
+/// and tear a write into 512-byte sectors.
+pub trait Disk: Send + Sync + 'static {
+    /// Where this is, for messages.
+    fn location(&self) -> String;
+
+    /// Creates a directory and its parents; one that exists is fine. `""` is the root itself.
+    fn create_dir(&self, name: &str) -> io::Result<()>;
+
+    /// The names of the files directly in a directory, in no order, without the directory's own name.
+    /// Subdirectories are left out. A directory that does not exist is an error of kind `NotFound`.
+    fn list(&self, dir: &str) -> io::Result<Vec<String>>;
+
+    /// Creates a file for reading and writing; an error of kind `AlreadyExists` if there is one.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Opens a file for reading and writing; an error of kind `NotFound` if there is none.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Renames a file within its directory, in place of what has the new name.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a file's name. What has it open or mapped goes on reading it.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes creations, renames and removals in a directory durable. `""` is the root.
+    fn sync_dir(&self, dir: &str) -> io::Result<()>;
+
+    /// Takes the exclusive lock on `name` (a file made for it), until the guard is dropped or the
+    /// process ends. The outer error is the operating system's; `Ok(Err(holder))` names who has it.
+    fn lock(&self, name: &str) -> io::Result<Result<DiskLock, String>>;
+}
+
+/// Keeps a lock until it is dropped.
+pub struct DiskLock {
+    /// What releases the lock when it is dropped.
+    pub guard: Box<dyn Send + Sync>,
+}
+
+/// An open file.
+pub trait DiskFile: Send + Sync + 'static {
+    /// Its size in bytes.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Whether it has no bytes.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Makes it at least `len` bytes long, with zeros, and reserves the space: later writes within
+    /// `len` neither change its size nor run out of disk.
+    fn allocate(&self, len: u64) -> io::Result<()>;
+
+    /// Cuts or extends it to `len` bytes.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+
+    /// Writes all parts, one after the other, at `offset`; one system call where there is one.
+    /// After an error any part of them may have been written.
+    fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()>;
+
+    /// Makes its written bytes and its size durable.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Fills `buffer` from `offset`; an error of kind `UnexpectedEof` beyond its end.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// A view of its first `len` bytes, which must exist. Bytes written later show in it.
+    fn map(&self, len: u64) -> io::Result<Arc<dyn Mapping>>;
+}
+
+/// A read-only view of a file. The caller reads only bytes whose writes have ended.
+pub trait Mapping: Send + Sync + 'static {
+    /// Bytes of the view, in bytes.
+    fn len(&self) -> u64;
+
+    /// Whether the view has no bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes at `offset`, borrowed where the implementation can; `None` where they do not all
+    /// lie in the view.
+    fn read(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>>;
+}

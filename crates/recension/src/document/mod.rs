@@ -1,0 +1,1 @@
+//! Documents over the engine contract: collections, revisions, indexes, history.

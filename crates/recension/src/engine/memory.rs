@@ -1,0 +1,252 @@
+//! The memory engine: the contract in its plainest form, a sorted map of version lists behind a lock.
+//! It is the model that every other engine is tested against, so it must stay simple enough to be
+//! seen right by reading. It keeps nothing when the process ends.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, RwLock};
+
+use super::{
+    Batch, Clock, CommitInfo, Direction, Engine, EngineError, KeyRange, ReadDependency, Result, Row, Rows, Seq,
+    Snapshot, Stats, SystemClock, Timestamp, TreeId, Value, VerifyReport, Version, Versions,
+};
+
+/// An engine that holds everything in memory.
+#[derive(Clone)]
+pub struct MemoryEngine {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: RwLock<State>,
+    clock: Arc<dyn Clock>,
+    head_lock: Mutex<()>,
+    head_moved: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Every version of every row, oldest first; `None` is a deletion.
+    rows: BTreeMap<(TreeId, Vec<u8>), Vec<StoredVersion>>,
+    /// The time of commit n at index n - 1.
+    times: Vec<Timestamp>,
+    bytes: u64,
+}
+
+type StoredVersion = (Seq, Option<Arc<[u8]>>);
+
+impl MemoryEngine {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::with_clock(Arc::new(SystemClock))
+    }
+
+    /// An empty store whose commits take their time from `clock`.
+    pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
+        MemoryEngine {
+            shared: Arc::new(Shared {
+                state: RwLock::default(),
+                clock,
+                head_lock: Mutex::default(),
+                head_moved: Condvar::new(),
+            }),
+        }
+    }
+}
+
+impl Default for MemoryEngine {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl State {
+    fn head(&self) -> Seq {
+        Seq(self.times.len() as u64)
+    }
+
+    fn time_of(&self, seq: Seq) -> Timestamp {
+        seq.0.checked_sub(1).and_then(|i| self.times.get(i as usize)).copied().unwrap_or_default()
+    }
+
+    fn check(&self, read: &ReadDependency) -> Result<()> {
+        if read.at > self.head() {
+            return Err(EngineError::NotYet { asked: read.at, head: self.head() });
+        }
+        let newer = self.in_range(read.tree, &read.range).find_map(|(key, versions)| {
+            let written_at = versions.last()?.0;
+            (written_at > read.at).then(|| (key.clone(), written_at))
+        });
+        match newer {
+            None => Ok(()),
+            Some((key, written_at)) => {
+                Err(EngineError::Conflict { tree: read.tree, key, read_at: read.at, written_at: Some(written_at) })
+            }
+        }
+    }
+
+    fn in_range(
+        &self,
+        tree: TreeId,
+        range: &KeyRange,
+    ) -> Box<dyn DoubleEndedIterator<Item = (&Vec<u8>, &Vec<StoredVersion>)> + '_> {
+        if range.is_empty() {
+            return Box::new(std::iter::empty());
+        }
+        let start = match range.start.clone() {
+            Bound::Included(key) => Bound::Included((tree, key)),
+            Bound::Excluded(key) => Bound::Excluded((tree, key)),
+            Bound::Unbounded => Bound::Included((tree, Vec::new())),
+        };
+        let end = match (range.end.clone(), tree.0.checked_add(1)) {
+            (Bound::Included(key), _) => Bound::Included((tree, key)),
+            (Bound::Excluded(key), _) => Bound::Excluded((tree, key)),
+            (Bound::Unbounded, Some(next)) => Bound::Excluded((TreeId(next), Vec::new())),
+            (Bound::Unbounded, None) => Bound::Unbounded,
+        };
+        Box::new(self.rows.range((start, end)).map(|((_, key), versions)| (key, versions)))
+    }
+}
+
+fn visible(versions: &[StoredVersion], at: Seq) -> Option<&StoredVersion> {
+    versions[..versions.partition_point(|(seq, _)| *seq <= at)].last()
+}
+
+impl Engine for MemoryEngine {
+    fn head(&self) -> Seq {
+        self.shared.state.read().head()
+    }
+
+    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
+        let head = self.head();
+        if seq > head {
+            return Err(EngineError::NotYet { asked: seq, head });
+        }
+        Ok(Box::new(MemorySnapshot { shared: self.shared.clone(), seq }))
+    }
+
+    fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
+        let state = self.shared.state.read();
+        let seq = Seq(state.times.partition_point(|&commit| commit <= time) as u64);
+        Ok((seq > Seq::ZERO).then(|| CommitInfo { seq, time: state.time_of(seq) }))
+    }
+
+    fn commit(&self, batch: Batch) -> Result<CommitInfo> {
+        batch.check_limits()?;
+        let mut state = self.shared.state.write();
+        for read in batch.reads() {
+            state.check(read)?;
+        }
+        let head = state.head();
+        let last_time = state.time_of(head);
+        if batch.is_empty() {
+            return Ok(CommitInfo { seq: head, time: last_time });
+        }
+        let commit = CommitInfo { seq: head.next(), time: self.shared.clock.now().max(last_time) };
+        for row in batch.rows() {
+            let versions = state.rows.entry((row.tree, row.key.to_vec())).or_default();
+            let version = (commit.seq, row.value.map(Arc::from));
+            match versions.last_mut() {
+                Some(last) if last.0 == commit.seq => *last = version,
+                _ => versions.push(version),
+            }
+        }
+        state.bytes += batch.size_bytes() as u64;
+        state.times.push(commit.time);
+        drop(state);
+        let _guard = self.shared.head_lock.lock();
+        self.shared.head_moved.notify_all();
+        Ok(commit)
+    }
+
+    fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
+        let deadline = Instant::now() + timeout;
+        let mut guard = self.shared.head_lock.lock();
+        loop {
+            let head = self.head();
+            if head > seq || self.shared.head_moved.wait_until(&mut guard, deadline).timed_out() {
+                return self.head();
+            }
+        }
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn verify(&self) -> Result<VerifyReport> {
+        let state = self.shared.state.read();
+        let rows = state.rows.values().map(|versions| versions.len() as u64).sum();
+        Ok(VerifyReport { bytes: state.bytes, commits: state.head().0, rows, ..VerifyReport::default() })
+    }
+
+    fn stats(&self) -> Result<Stats> {
+        let state = self.shared.state.read();
+        Ok(Stats {
+            engine: "memory",
+            head: state.head(),
+            memory_bytes: state.bytes,
+            details: vec![("keys", state.rows.len() as u64, "keys")],
+            ..Stats::default()
+        })
+    }
+}
+
+struct MemorySnapshot {
+    shared: Arc<Shared>,
+    seq: Seq,
+}
+
+impl Snapshot for MemorySnapshot {
+    fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    fn time(&self) -> Result<Timestamp> {
+        Ok(self.shared.state.read().time_of(self.seq))
+    }
+
+    fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
+        let state = self.shared.state.read();
+        let versions = state.rows.get(&(tree, key.to_vec())).map_or(&[][..], Vec::as_slice);
+        Ok(visible(versions, self.seq).and_then(|(seq, value)| {
+            value.as_ref().map(|bytes| Value { seq: *seq, bytes: Cow::Owned(bytes.to_vec()) })
+        }))
+    }
+
+    fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
+        let state = self.shared.state.read();
+        // The rows are collected at once: holding the lock while the caller iterates would stop writers.
+        let mut rows: Vec<_> = state
+            .in_range(tree, range)
+            .filter_map(|(key, versions)| {
+                let (seq, value) = visible(versions, self.seq)?;
+                let value = Value { seq: *seq, bytes: Cow::Owned(value.as_ref()?.to_vec()) };
+                Some(Ok(Row { key: Cow::Owned(key.clone()), value }))
+            })
+            .collect();
+        if direction == Direction::Backward {
+            rows.reverse();
+        }
+        Box::new(rows.into_iter())
+    }
+
+    fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
+        let state = self.shared.state.read();
+        let versions = state.rows.get(&(tree, key.to_vec())).map_or(&[][..], Vec::as_slice);
+        let found: Vec<_> = versions
+            .iter()
+            .rev()
+            .filter(|(seq, _)| *seq <= self.seq)
+            .map(|(seq, value)| {
+                let value = value.as_ref().map(|bytes| Cow::Owned(bytes.to_vec()));
+                Ok(Version { seq: *seq, time: state.time_of(*seq), value })
+            })
+            .collect();
+        Box::new(found.into_iter())
+    }
+}

@@ -1,0 +1,130 @@
+//! The engine contract: ordered trees of rows, every version stamped with the commit that wrote it,
+//! every read naming the commit that it wants to see. Documents, history, changes and time travel
+//! stand on this and on nothing else; each engine passes the one suite in `conformance/`.
+
+mod batch;
+mod clock;
+mod error;
+mod memory;
+mod types;
+
+use std::time::Duration;
+
+pub use batch::{Batch, BatchRow, ReadDependency};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use error::{EngineError, Result};
+pub use memory::MemoryEngine;
+pub use types::{
+    CommitInfo, Direction, Durability, KeyRange, Row, Seq, Timestamp, TreeId, Value, Version, successor_of_prefix,
+};
+
+/// Rows in ascending or descending order of their keys.
+pub type Rows<'s> = Box<dyn Iterator<Item = Result<Row<'s>>> + 's>;
+
+/// Versions of one row, newest first.
+pub type Versions<'s> = Box<dyn Iterator<Item = Result<Version<'s>>> + 's>;
+
+/// A store of versioned rows.
+///
+/// All methods may be called from many threads at once. Readers never wait for writers.
+pub trait Engine: Send + Sync + 'static {
+    /// The newest commit that readers can see; [`Seq::ZERO`] in an empty store.
+    fn head(&self) -> Seq;
+
+    /// The store as of now.
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+        self.snapshot_at(self.head())
+    }
+
+    /// The store as it was right after commit `seq`.
+    ///
+    /// # Errors
+    /// [`EngineError::NotYet`] beyond the head, [`EngineError::Forgotten`] before what retention kept.
+    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>>;
+
+    /// The newest commit made at `time` or before; `None` when the store had none then.
+    fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>>;
+
+    /// Applies a batch wholly or not at all. When it returns, the commit is visible to every later
+    /// snapshot and as durable as was asked.
+    ///
+    /// A batch without rows makes no commit: its dependencies are checked and the head is answered.
+    ///
+    /// # Errors
+    /// [`EngineError::Conflict`] when a read that the batch depends on is out of date: nothing was
+    /// written. [`EngineError::TooLarge`]: nothing was written. [`EngineError::Poisoned`]: an earlier
+    /// write failed. Any other error: this commit is not acknowledged and readers do not see it.
+    fn commit(&self, batch: Batch) -> Result<CommitInfo>;
+
+    /// Waits until the head is beyond `seq` or `timeout` has passed; answers the head.
+    fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq;
+
+    /// Makes every acknowledged commit durable to power loss and bounds the work of the next open.
+    fn checkpoint(&self) -> Result<()>;
+
+    /// Reads everything and checks every checksum. Problems are in the report; an error means that
+    /// the check itself could not be made.
+    fn verify(&self) -> Result<VerifyReport>;
+
+    /// Counters and sizes.
+    fn stats(&self) -> Result<Stats>;
+}
+
+/// The store as of one commit. It stays as it is while others write.
+pub trait Snapshot: Send + Sync {
+    /// The commit whose effect it shows, and no later one's.
+    fn seq(&self) -> Seq;
+
+    /// When that commit was made; zero for the empty store.
+    fn time(&self) -> Result<Timestamp>;
+
+    /// The value at `key`.
+    fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>>;
+
+    /// The rows whose keys lie in `range`. The iterator ends after its first error.
+    fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_>;
+
+    /// Every version of `key` up to this snapshot, newest first, deletions included.
+    fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_>;
+}
+
+/// What [`Engine::verify`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Files read.
+    pub files: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Commits whose checksums were checked.
+    pub commits: u64,
+    /// Row versions whose checksums were checked.
+    pub rows: u64,
+    /// What is damaged. Empty: nothing is.
+    pub problems: Vec<Problem>,
+}
+
+/// One damaged place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file, relative to the store.
+    pub file: String,
+    /// Where in the file, in bytes.
+    pub offset: u64,
+    /// What is wrong, and what it means.
+    pub what: String,
+}
+
+/// Counters and sizes of a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// The engine's name.
+    pub engine: &'static str,
+    /// The newest commit.
+    pub head: Seq,
+    /// Bytes that the store's files take on disk.
+    pub disk_bytes: u64,
+    /// Bytes that the engine holds in memory, about.
+    pub memory_bytes: u64,
+    /// More, by the engine's own names: (name, value, unit).
+    pub details: Vec<(&'static str, u64, &'static str)>,
+}

@@ -1,0 +1,51 @@
+//! How a native store is opened. Every field has a default that suits a person's own machine.
+
+use std::sync::Arc;
+
+use super::super::{Clock, Durability, SystemClock};
+
+/// Options of [`NativeEngine::open`](super::NativeEngine::open).
+#[derive(Clone)]
+pub struct NativeOptions {
+    /// What a commit survives that does not ask for another durability.
+    pub durability: Durability,
+    /// Size of a log segment, in bytes (a commit that is larger gets a segment of its own size).
+    /// Default 64 MiB.
+    pub segment_bytes: u64,
+    /// Bytes of memory for the part of the index that is not in runs yet. Default 32 MiB.
+    pub index_memory_bytes: u64,
+    /// Bytes of log after which a checkpoint is made, which bounds replay at the next open. Default 64 MiB.
+    pub checkpoint_log_bytes: u64,
+    /// Runs of about one size that are merged into one. Default 4.
+    pub merge_fan_in: usize,
+    /// Who writes and merges index runs.
+    pub maintenance: Maintenance,
+    /// Where commit times come from.
+    pub clock: Arc<dyn Clock>,
+    /// Whether a store is made where there is none. Default true.
+    pub create: bool,
+}
+
+/// Who writes and merges index runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Maintenance {
+    /// A thread of the engine's own.
+    Background,
+    /// The committing thread, right after the commit that made it necessary: deterministic, for simulations.
+    Inline,
+}
+
+impl Default for NativeOptions {
+    fn default() -> Self {
+        NativeOptions {
+            durability: Durability::Disk,
+            segment_bytes: 64 << 20,
+            index_memory_bytes: 32 << 20,
+            checkpoint_log_bytes: 64 << 20,
+            merge_fan_in: 4,
+            maintenance: Maintenance::Background,
+            clock: Arc::new(SystemClock),
+            create: true,
+        }
+    }
+}
