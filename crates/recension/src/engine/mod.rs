@@ -6,6 +6,7 @@ mod batch;
 mod clock;
 mod error;
 mod memory;
+pub mod native;
 mod types;
 
 use std::time::Duration;
@@ -14,6 +15,7 @@ pub use batch::{Batch, BatchRow, ReadDependency};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::{EngineError, Result};
 pub use memory::MemoryEngine;
+pub use native::{NativeEngine, NativeOptions};
 pub use types::{
     CommitInfo, Direction, Durability, KeyRange, Row, Seq, Timestamp, TreeId, Value, Version, successor_of_prefix,
 };

@@ -131,6 +131,14 @@ impl KeyRange {
         }
     }
 
+    /// The key, where the range is made of one ([`KeyRange::only`]).
+    pub fn only_key(&self) -> Option<&[u8]> {
+        match (&self.start, &self.end) {
+            (Bound::Included(start), Bound::Included(end)) if start == end => Some(start),
+            _ => None,
+        }
+    }
+
     /// The two ends, borrowed.
     pub fn as_bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
         (self.start.as_ref().map(Vec::as_slice), self.end.as_ref().map(Vec::as_slice))

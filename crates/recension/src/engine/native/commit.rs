@@ -1,0 +1,161 @@
+//! The leader's work on a group of commits: check what each depends on, number it, write all of them
+//! with one call, sync once, and only then show them to readers and acknowledge them.
+//! After a failed write or sync nothing is acknowledged any more.
+
+use super::super::{Batch, CommitInfo, Direction, Durability, EngineError, ReadDependency, Result, Seq, Timestamp};
+use super::Shared;
+use super::format::Position;
+use super::index::{State, full_key};
+use super::log::{LogWriter, Room, WriteError};
+
+/// What only the leader touches.
+pub(super) struct Leader {
+    pub(super) log: LogWriter,
+    /// The newest commit that has a number, and the end of the log behind it.
+    pub(super) last: CommitInfo,
+    /// End of the log behind the newest acknowledged commit.
+    pub(super) acknowledged_end: Position,
+    /// Bytes of log since the newest part of the index was begun.
+    pub(super) part_log_bytes: u64,
+}
+
+/// Commits a group. One answer for each batch, in order.
+pub(super) fn commit_group(shared: &Shared, batches: &[Batch]) -> Vec<Result<CommitInfo>> {
+    let mut leader = shared.leader.lock();
+    if let Some(cause) = shared.poison.get() {
+        let poisoned = || Err(EngineError::Poisoned { cause: cause.clone() });
+        return batches.iter().map(|_| poisoned()).collect();
+    }
+    let mut group = Group { needs_sync: false, wrote: false, answers: Vec::with_capacity(batches.len()) };
+    let outcome = batches
+        .iter()
+        .try_for_each(|batch| group.add(shared, &mut leader, batch))
+        .and_then(|()| group.finish(shared, &mut leader));
+    if let Err(failure) = outcome {
+        shared.poison(&failure);
+        let acknowledged_end = leader.acknowledged_end;
+        leader.log.abandon(acknowledged_end);
+        // Those that were refused before keep their answer; the others are not acknowledged.
+        let mut answers: Vec<_> = group
+            .answers
+            .into_iter()
+            .map(|answer| {
+                answer.and_then(|commit| if commit.seq > shared.head() { Err(failure.clone()) } else { Ok(commit) })
+            })
+            .collect();
+        answers.resize_with(batches.len(), || Err(failure.clone()));
+        return answers;
+    }
+    let answers = group.answers;
+    shared.after_group(&mut leader);
+    answers
+}
+
+struct Group {
+    needs_sync: bool,
+    wrote: bool,
+    answers: Vec<Result<CommitInfo>>,
+}
+
+impl Group {
+    /// Numbers a batch and puts it into the log's buffer and the index, where readers do not see it
+    /// yet. The error is the store's end; a refusal of this batch alone is among the answers.
+    fn add(&mut self, shared: &Shared, leader: &mut Leader, batch: &Batch) -> Result<()> {
+        let state = shared.state.load();
+        let checked = batch.reads().iter().try_for_each(|read| check(&state, read, leader.last.seq));
+        if let Err(refusal) = checked {
+            self.answers.push(Err(refusal));
+            return Ok(());
+        }
+        if batch.is_empty() {
+            self.answers.push(Ok(leader.last));
+            return Ok(());
+        }
+        match leader.log.make_room(batch) {
+            Ok(Room::InSegment) => {}
+            Ok(room) => {
+                shared.replace_state(|state| state.segments = leader.log.segments.clone());
+                if room == Room::NewSegment {
+                    shared.set_durable(leader.last.seq);
+                }
+            }
+            Err(WriteError::NothingWritten(refusal)) => {
+                self.answers.push(Err(refusal));
+                return Ok(());
+            }
+            Err(WriteError::Failed(failure)) => return Err(failure),
+        }
+        let time = Timestamp(shared.clock.now().0.max(leader.last.time.0));
+        let commit = CommitInfo { seq: leader.last.seq.next(), time };
+        leader.last = commit;
+        let before = leader.log.end();
+        let memory = &state.memory[0];
+        leader
+            .log
+            .append(commit, shared.durable(), false, batch, |row, position| {
+                let full_key = full_key(row.tree, row.key).into_boxed_slice();
+                memory.insert(full_key, commit.seq, position, row.value.is_none());
+            })
+            .map_err(WriteError::into_error)?;
+        leader.part_log_bytes += u64::from(leader.log.end().offset - before.offset);
+        self.wrote = true;
+        self.needs_sync |= batch.asked_durability().unwrap_or(shared.durability) == Durability::Disk;
+        self.answers.push(Ok(commit));
+        Ok(())
+    }
+
+    /// Writes, syncs if anybody asked for it, and shows the group to readers.
+    fn finish(&mut self, shared: &Shared, leader: &mut Leader) -> Result<()> {
+        if !self.wrote {
+            return Ok(());
+        }
+        leader.log.write().map_err(WriteError::into_error)?;
+        if self.needs_sync {
+            leader.log.sync().map_err(WriteError::into_error)?;
+            shared.set_durable(leader.last.seq);
+        }
+        leader.acknowledged_end = leader.log.end();
+        shared.publish(leader.last.seq);
+        Ok(())
+    }
+}
+
+/// Refuses if anything in the range was written after it was read.
+fn check(state: &State, read: &ReadDependency, last: Seq) -> Result<()> {
+    if read.at > last {
+        return Err(EngineError::NotYet { asked: read.at, head: last });
+    }
+    if read.at == last {
+        return Ok(());
+    }
+    let conflict = |key: &[u8], written_at| {
+        Err(EngineError::Conflict {
+            tree: read.tree,
+            key: key.to_vec(),
+            read_at: read.at,
+            written_at: Some(written_at),
+        })
+    };
+    if let Some(key) = read.range.only_key() {
+        return match state.find(&full_key(read.tree, key), Seq(u64::MAX))? {
+            Some(entry) if entry.seq > read.at => conflict(key, entry.seq),
+            _ => Ok(()),
+        };
+    }
+    let mut walk = state.walk(read.tree, &read.range, Seq(u64::MAX), Direction::Forward)?;
+    let mut key = Vec::new();
+    while let Some(entry) = walk.next(&mut key)? {
+        if entry.seq > read.at {
+            return conflict(&key[4..], entry.seq);
+        }
+    }
+    Ok(())
+}
+
+impl WriteError {
+    fn into_error(self) -> EngineError {
+        match self {
+            WriteError::NothingWritten(error) | WriteError::Failed(error) => error,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The commit queue: callers bring items, one of them leads and works for all that wait.
+//! A lone caller leads at once and hands nothing to another thread. Every submitted item is given to
+//! exactly one leader, in the order of submission, and every caller gets its answer or learns that
+//! the queue is broken; none waits for ever.
+
+use std::collections::VecDeque;
+
+use super::sync::{Arc, AtomicU8, Mutex, MutexGuard, Ordering, PoisonError, Thread, thread};
+
+/// Most items that one leader takes at a time.
+const GROUP_ITEMS_MAX: usize = 1024;
+
+/// A queue whose callers take turns at leading.
+pub(crate) struct CommitQueue<T, R> {
+    state: Mutex<State<T, R>>,
+}
+
+struct State<T, R> {
+    waiting: VecDeque<Arc<Ticket<T, R>>>,
+    /// Somebody leads or has been told to.
+    led: bool,
+    /// A leader panicked: nobody works any more.
+    broken: bool,
+}
+
+struct Ticket<T, R> {
+    item: Mutex<Option<T>>,
+    answer: Mutex<Option<R>>,
+    signal: AtomicU8,
+    thread: Thread,
+}
+
+/// The caller's turn has not come.
+const WAIT: u8 = 0;
+/// The caller is to lead.
+const LEAD: u8 = 1;
+/// The caller's answer is there.
+const DONE: u8 = 2;
+/// The queue broke.
+const BROKEN: u8 = 3;
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while one of these short locks is held would be ours; the data stays consistent.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T, R> CommitQueue<T, R> {
+    pub(crate) fn new() -> Self {
+        CommitQueue { state: Mutex::new(State { waiting: VecDeque::new(), led: false, broken: false }) }
+    }
+
+    /// Has `item` worked on, by `work` of this caller or of another's, and answers its result.
+    /// `work` gets a group of items in order and answers one result for each. `None`: a leader
+    /// panicked, now or before, and it is unknown what became of the item.
+    pub(crate) fn submit(&self, item: T, work: impl FnOnce(Vec<T>) -> Vec<R>) -> Option<R> {
+        let ticket = Arc::new(Ticket {
+            item: Mutex::new(Some(item)),
+            answer: Mutex::new(None),
+            signal: AtomicU8::new(WAIT),
+            thread: thread::current(),
+        });
+        {
+            let mut state = lock(&self.state);
+            if state.broken {
+                return None;
+            }
+            state.waiting.push_back(ticket.clone());
+            if !state.led {
+                state.led = true;
+                ticket.signal.store(LEAD, Ordering::Release);
+            }
+        }
+        loop {
+            match ticket.signal.load(Ordering::Acquire) {
+                WAIT => thread::park(),
+                DONE => return lock(&ticket.answer).take(),
+                BROKEN => return None,
+                _ => break,
+            }
+        }
+        self.lead(work);
+        lock(&ticket.answer).take()
+    }
+
+    /// Works on what waits. The leader's own item is the first of it.
+    fn lead(&self, work: impl FnOnce(Vec<T>) -> Vec<R>) {
+        let group: Vec<_> = {
+            let mut state = lock(&self.state);
+            let len = state.waiting.len().min(GROUP_ITEMS_MAX);
+            state.waiting.drain(..len).collect()
+        };
+        let mut breaker = BreakOnPanic { queue: self, group: &group, armed: true };
+        let items = group.iter().filter_map(|ticket| lock(&ticket.item).take()).collect();
+        let answers = work(items);
+        breaker.armed = false;
+        drop(breaker);
+
+        // The next leader is told before this group's callers, so that it starts while they wake.
+        {
+            let mut state = lock(&self.state);
+            match state.waiting.front() {
+                Some(next) => {
+                    next.signal.store(LEAD, Ordering::Release);
+                    next.thread.unpark();
+                }
+                None => state.led = false,
+            }
+        }
+        for (nth, (ticket, answer)) in group.iter().zip(answers).enumerate() {
+            *lock(&ticket.answer) = Some(answer);
+            ticket.signal.store(DONE, Ordering::Release);
+            if nth > 0 {
+                ticket.thread.unpark();
+            }
+        }
+    }
+}
+
+/// Tells everybody that waits when the leader's work panics.
+struct BreakOnPanic<'q, T, R> {
+    queue: &'q CommitQueue<T, R>,
+    group: &'q [Arc<Ticket<T, R>>],
+    armed: bool,
+}
+
+impl<T, R> Drop for BreakOnPanic<'_, T, R> {
+    fn drop(&mut self) {
+        if !self.armed {
+            return;
+        }
+        let waiting: Vec<_> = {
+            let mut state = lock(&self.queue.state);
+            state.broken = true;
+            state.waiting.drain(..).collect()
+        };
+        for ticket in self.group.iter().chain(&waiting) {
+            ticket.signal.store(BROKEN, Ordering::Release);
+            ticket.thread.unpark();
+        }
+    }
+}
+
+#[cfg(all(test, not(recension_shuttle)))]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn every_item_is_worked_on_once_and_answered_to_its_caller() {
+        let queue = CommitQueue::new();
+        let worked = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for caller in 0..8u64 {
+                let (queue, worked) = (&queue, &worked);
+                scope.spawn(move || {
+                    for n in 0..500u64 {
+                        let item = caller * 1000 + n;
+                        let answer = queue.submit(item, |items| {
+                            worked.fetch_add(items.len(), Ordering::SeqCst);
+                            items.into_iter().map(|item| item + 1).collect()
+                        });
+                        assert_eq!(answer, Some(item + 1));
+                    }
+                });
+            }
+        });
+        assert_eq!(worked.into_inner(), 4000);
+    }
+
+    #[test]
+    fn a_panicking_leader_leaves_nobody_waiting() {
+        let queue = CommitQueue::<u8, u8>::new();
+        let result =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| queue.submit(1, |_| panic!("on purpose"))));
+        assert!(result.is_err());
+        assert_eq!(queue.submit(2, |items| items), None);
+    }
+}

@@ -1,0 +1,281 @@
+//! The index as readers see it: parts in memory, runs, and the segments that they point into.
+//! A state never changes; a new one takes its place. Parts cover adjacent ranges of seqs, newest
+//! first, so that the first part that knows a key as of a seq has the answer.
+
+use std::borrow::Cow;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::super::{Direction, KeyRange, Result, Row, Seq, TreeId, Value};
+use super::format::Position;
+use super::mem::{MemoryCursor, MemoryIndex};
+use super::run::{Run, RunCursor, SectionKind, hash};
+use super::segment::{LogRow, Segments};
+
+/// Where a version lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct IndexEntry {
+    pub(super) seq: Seq,
+    pub(super) position: Position,
+    pub(super) deleted: bool,
+}
+
+/// A key with its tree before it, in the order of trees, then keys.
+pub(super) fn full_key(tree: TreeId, key: &[u8]) -> Vec<u8> {
+    let mut full = Vec::with_capacity(4 + key.len());
+    full.extend(tree.0.to_be_bytes());
+    full.extend_from_slice(key);
+    full
+}
+
+/// All that readers need, as of one moment.
+#[derive(Clone)]
+pub(super) struct State {
+    /// Newest first; the first is the one that commits are added to.
+    pub(super) memory: Vec<Arc<MemoryIndex>>,
+    /// Newest first.
+    pub(super) runs: Vec<Arc<Run>>,
+    pub(super) segments: Segments,
+}
+
+impl State {
+    /// The newest version of a key not newer than `at`, deletions included.
+    pub(super) fn find(&self, full_key: &[u8], at: Seq) -> Result<Option<IndexEntry>> {
+        for part in &self.memory {
+            if let Some(entry) = part.get(full_key, at) {
+                return Ok(Some(entry));
+            }
+        }
+        if self.runs.is_empty() {
+            return Ok(None);
+        }
+        let hash = hash(full_key);
+        for run in &self.runs {
+            if let Some(entry) = run.get(full_key, hash, at)? {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The value of a key as of `at`.
+    pub(super) fn get(&self, full_key: &[u8], at: Seq) -> Result<Option<Value<'_>>> {
+        match self.find(full_key, at)? {
+            Some(entry) if !entry.deleted => {
+                let row = self.row(full_key, entry)?;
+                Ok(Some(Value { seq: entry.seq, bytes: row.into_value() }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The row that an index entry points to.
+    pub(super) fn row(&self, full_key: &[u8], entry: IndexEntry) -> Result<LogRow<'_>> {
+        let row = self.segments.row(entry.position, full_key, entry.seq)?;
+        if row.deleted != entry.deleted {
+            let name = super::format::segment_file(entry.position.segment);
+            let what = "the index and the row disagree on whether it is deleted";
+            return Err(super::super::EngineError::damaged(name, u64::from(entry.position.offset), what));
+        }
+        Ok(row)
+    }
+
+    /// The newest versions, not newer than `at`, of the keys in a range, deletions included.
+    pub(super) fn walk(&self, tree: TreeId, range: &KeyRange, at: Seq, direction: Direction) -> Result<Walk<'_>> {
+        if range.is_empty() {
+            return Ok(Walk { sources: Vec::new() });
+        }
+        let (low, high) = full_bounds(tree, range);
+        let (start, end) = match direction {
+            Direction::Forward => (low, high),
+            Direction::Backward => (high, low),
+        };
+        let mut sources = Vec::with_capacity(self.memory.len() + self.runs.len());
+        for part in &self.memory {
+            let cursor = part.cursor(start.clone(), end.clone(), at, direction);
+            sources.push(Source { kind: SourceKind::Memory(cursor), key: Vec::new(), entry: None });
+        }
+        for run in self.runs.iter().filter(|run| run.entry.first <= at) {
+            let cursor = RunKeys::new(run, &start, end.clone(), at, direction)?;
+            sources.push(Source { kind: SourceKind::Run(cursor), key: Vec::new(), entry: None });
+        }
+        for source in &mut sources {
+            source.step()?;
+        }
+        sources.retain(|source| source.entry.is_some());
+        Ok(Walk { sources: sources.into_iter().map(|source| (source, direction)).collect() })
+    }
+
+    /// The rows of a range as of `at`.
+    pub(super) fn rows(&self, tree: TreeId, range: &KeyRange, at: Seq, direction: Direction) -> RowsOf<'_> {
+        match self.walk(tree, range, at, direction) {
+            Ok(walk) => RowsOf { state: self, walk: Some(walk), failed: None, key: Vec::new() },
+            Err(error) => RowsOf { state: self, walk: None, failed: Some(error), key: Vec::new() },
+        }
+    }
+}
+
+/// The bounds of a range of one tree as bounds of full keys.
+fn full_bounds(tree: TreeId, range: &KeyRange) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+    let with_tree = |key: &Vec<u8>| full_key(tree, key);
+    let low = match range.start.as_ref().map(with_tree) {
+        Bound::Unbounded => Bound::Included(full_key(tree, &[])),
+        bound => bound,
+    };
+    let high = match range.end.as_ref().map(with_tree) {
+        Bound::Unbounded => match tree.0.checked_add(1) {
+            Some(next) => Bound::Excluded(full_key(TreeId(next), &[])),
+            None => Bound::Unbounded,
+        },
+        bound => bound,
+    };
+    (low, high)
+}
+
+/// A merged walk over the parts of the index.
+pub(super) struct Walk<'s> {
+    /// Newest part first; each stands on an entry.
+    sources: Vec<(Source<'s>, Direction)>,
+}
+
+struct Source<'s> {
+    kind: SourceKind<'s>,
+    /// The key that it stands on.
+    key: Vec<u8>,
+    entry: Option<IndexEntry>,
+}
+
+enum SourceKind<'s> {
+    Memory(MemoryCursor<'s>),
+    Run(RunKeys<'s>),
+}
+
+impl Source<'_> {
+    fn step(&mut self) -> Result<()> {
+        self.entry = match &mut self.kind {
+            SourceKind::Memory(cursor) => cursor.next(&mut self.key),
+            SourceKind::Run(cursor) => cursor.next(&mut self.key)?,
+        };
+        Ok(())
+    }
+}
+
+impl Walk<'_> {
+    /// The next key, written to `key`, and its version.
+    pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<IndexEntry>> {
+        let Some((first, direction)) = self.sources.first() else { return Ok(None) };
+        let mut best = 0;
+        let mut best_key = &first.key;
+        for (index, (source, _)) in self.sources.iter().enumerate().skip(1) {
+            let earlier = match direction {
+                Direction::Forward => source.key < *best_key,
+                Direction::Backward => source.key > *best_key,
+            };
+            if earlier {
+                best = index;
+                best_key = &source.key;
+            }
+        }
+        // Equal keys: the newest part comes first and wins; the others' versions are older.
+        std::mem::swap(key, &mut self.sources[best].0.key);
+        let found = self.sources[best].0.entry;
+        self.sources[best].0.step()?;
+        for (source, _) in &mut self.sources[best + 1..] {
+            if source.key == *key {
+                source.step()?;
+            }
+        }
+        self.sources.retain(|(source, _)| source.entry.is_some());
+        Ok(found)
+    }
+}
+
+/// For each key of a run within bounds, its newest version not newer than a seq.
+struct RunKeys<'r> {
+    run: &'r Run,
+    cursor: RunCursor<'r>,
+    end: Bound<Vec<u8>>,
+    at: Seq,
+    direction: Direction,
+}
+
+impl<'r> RunKeys<'r> {
+    fn new(run: &'r Run, start: &Bound<Vec<u8>>, end: Bound<Vec<u8>>, at: Seq, direction: Direction) -> Result<Self> {
+        let kind = SectionKind::Current;
+        // As in memory: the newest possible version of a key lies before it, the oldest behind.
+        let cursor = match (start, direction) {
+            (Bound::Unbounded, Direction::Forward) => RunCursor::at_start(run, kind),
+            (Bound::Unbounded, Direction::Backward) => RunCursor::at_end(run, kind),
+            (Bound::Included(key), Direction::Forward) | (Bound::Excluded(key), Direction::Backward) => {
+                RunCursor::seek(run, kind, key, Seq(u64::MAX))?
+            }
+            (Bound::Excluded(key), Direction::Forward) | (Bound::Included(key), Direction::Backward) => {
+                RunCursor::seek(run, kind, key, Seq::ZERO)?
+            }
+        };
+        Ok(RunKeys { run, cursor, end, at, direction })
+    }
+
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<IndexEntry>> {
+        loop {
+            let found = match self.direction {
+                Direction::Forward => self.cursor.next(key)?,
+                Direction::Backward => self.cursor.back(key)?,
+            };
+            let Some(newest) = found else { return Ok(None) };
+            let beyond = match (&self.end, self.direction) {
+                (Bound::Unbounded, _) => false,
+                (Bound::Included(end), Direction::Forward) => *key > *end,
+                (Bound::Excluded(end), Direction::Forward) => *key >= *end,
+                (Bound::Included(end), Direction::Backward) => *key < *end,
+                (Bound::Excluded(end), Direction::Backward) => *key <= *end,
+            };
+            if beyond {
+                return Ok(None);
+            }
+            if newest.seq <= self.at {
+                return Ok(Some(newest));
+            }
+            if let Some(older) = self.run.get(key, hash(key), self.at)? {
+                return Ok(Some(older));
+            }
+        }
+    }
+}
+
+/// The rows of a range.
+pub(super) struct RowsOf<'s> {
+    state: &'s State,
+    walk: Option<Walk<'s>>,
+    failed: Option<super::super::EngineError>,
+    key: Vec<u8>,
+}
+
+impl<'s> RowsOf<'s> {
+    fn advance(&mut self) -> Result<Option<Row<'s>>> {
+        let Some(walk) = &mut self.walk else { return Ok(None) };
+        while let Some(entry) = walk.next(&mut self.key)? {
+            if entry.deleted {
+                continue;
+            }
+            let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = self.state.row(&self.key, entry)?.into_parts();
+            return Ok(Some(Row { key, value: Value { seq: entry.seq, bytes } }));
+        }
+        Ok(None)
+    }
+}
+
+impl<'s> Iterator for RowsOf<'s> {
+    type Item = Result<Row<'s>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(error) = self.failed.take() {
+            return Some(Err(error));
+        }
+        let next = self.advance().transpose();
+        if !matches!(next, Some(Ok(_))) {
+            self.walk = None;
+        }
+        next
+    }
+}

@@ -1,0 +1,219 @@
+//! The end of the log: where the next commit goes. Used by one committing thread at a time.
+//! Records are gathered in a buffer and written with one call; a segment is synced wholly before the
+//! next one is written to.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::super::{Batch, CommitInfo, EngineError, Result, Seq};
+use super::format::{Position, SEGMENT_HEADER_BYTES, StoreId};
+use super::record::{RecordMeta, encode_record, record_len};
+use super::segment::{Segment, Segments};
+use crate::disk::Disk;
+
+/// Bytes gathered before they are written without waiting for the group's end.
+const BUFFER_BYTES: usize = 4 << 20;
+
+/// Makes segments, ahead of need where it can.
+pub(super) struct SegmentMaker {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) id: StoreId,
+    pub(super) segment_bytes: u64,
+    prepared: Mutex<Option<Segment>>,
+}
+
+impl SegmentMaker {
+    pub(super) fn new(disk: Arc<dyn Disk>, id: StoreId, segment_bytes: u64) -> Self {
+        SegmentMaker { disk, id, segment_bytes, prepared: Mutex::new(None) }
+    }
+
+    /// Makes segment `number` unless it is there already.
+    pub(super) fn prepare(&self, number: u32) -> Result<()> {
+        let mut prepared = self.prepared.lock();
+        if prepared.is_none() {
+            *prepared = Some(Segment::create(&self.disk, self.id, number, self.segment_bytes)?);
+        }
+        Ok(())
+    }
+
+    /// Segment `number`, at least `len` bytes long.
+    fn take(&self, number: u32, len: u64) -> Result<Segment> {
+        let mut prepared = self.prepared.lock();
+        match prepared.take() {
+            Some(segment) if segment.number == number => {
+                if len > self.segment_bytes {
+                    segment.allocate(len)?;
+                }
+                Ok(segment)
+            }
+            _ => Segment::create(&self.disk, self.id, number, len.max(self.segment_bytes)),
+        }
+    }
+}
+
+/// The writing end of the log.
+pub(super) struct LogWriter {
+    maker: Arc<SegmentMaker>,
+    pub(super) segments: Segments,
+    /// Where the buffer will be written; the end of the log when the buffer is empty.
+    end: Position,
+    buffer: Vec<u8>,
+    /// The newest segment is as long as it is to be.
+    allocated: bool,
+    /// Capacity of the newest segment, in bytes.
+    capacity: u64,
+}
+
+impl LogWriter {
+    pub(super) fn new(maker: Arc<SegmentMaker>, segments: Segments, end: Position) -> Self {
+        LogWriter { maker, segments, end, buffer: Vec::new(), allocated: false, capacity: 0 }
+    }
+
+    /// Where the next record goes.
+    pub(super) fn end(&self) -> Position {
+        Position { segment: self.end.segment, offset: self.end.offset + self.buffer.len() as u32 }
+    }
+
+    /// Makes room for the record of `batch`. Nothing of it is written yet.
+    pub(super) fn make_room(&mut self, batch: &Batch) -> std::result::Result<Room, WriteError> {
+        let len = record_len(batch.rows()) as u64;
+        let mut room = Room::InSegment;
+        if !self.allocated {
+            self.allocate_newest().map_err(WriteError::NothingWritten)?;
+            room = Room::SegmentReplaced;
+        }
+        if u64::from(self.end().offset) + len > self.capacity {
+            self.roll(len)?;
+            room = Room::NewSegment;
+        }
+        Ok(room)
+    }
+
+    /// After opening: brings the newest segment to its full length, or makes the first.
+    fn allocate_newest(&mut self) -> Result<()> {
+        let maker = &self.maker;
+        if let Some(newest) = self.segments.list.last_mut() {
+            self.capacity = newest.file_len()?.max(maker.segment_bytes);
+            newest.allocate(self.capacity)?;
+            // Mapped anew: a view made before is too short.
+            *newest = Arc::new(Segment::open_newest(&maker.disk, maker.id, newest.number, newest.used())?);
+        } else {
+            self.capacity = maker.segment_bytes;
+            self.segments.list.push(Arc::new(maker.take(1, self.capacity)?));
+        }
+        self.allocated = true;
+        Ok(())
+    }
+
+    /// Goes on in a new segment that has room for a record of `len` bytes.
+    fn roll(&mut self, len: u64) -> std::result::Result<(), WriteError> {
+        let number = self.end.segment + 1;
+        let capacity = (SEGMENT_HEADER_BYTES + len).max(self.maker.segment_bytes);
+        if u32::try_from(capacity).is_err() {
+            let max = u32::MAX as usize;
+            let too_large = EngineError::TooLarge { what: "bytes in a commit", len: len as usize, max };
+            return Err(WriteError::NothingWritten(too_large));
+        }
+        let next = self.maker.take(number, capacity).map_err(WriteError::NothingWritten)?;
+        // Everything before the new segment is durable before anything in it.
+        self.write()?;
+        self.sync()?;
+        if let Some(newest) = self.segments.list.last_mut() {
+            *newest = Arc::new(newest.sealed());
+        }
+        self.segments.list.push(Arc::new(next));
+        self.end = Position { segment: number, offset: SEGMENT_HEADER_BYTES as u32 };
+        self.capacity = capacity;
+        Ok(())
+    }
+
+    /// Puts the record of `batch` into the buffer; [`LogWriter::make_room`] has been called for it.
+    pub(super) fn append(
+        &mut self,
+        commit: CommitInfo,
+        durable: Seq,
+        after_gap: bool,
+        batch: &Batch,
+        placed: impl FnMut(super::super::BatchRow<'_>, Position),
+    ) -> std::result::Result<(), WriteError> {
+        let at = self.end();
+        let newest = self.newest()?;
+        let meta = RecordMeta { seq: commit.seq, time: commit.time, durable, after_gap };
+        let seed = newest.seed;
+        encode_record(&mut self.buffer, seed, at, meta, batch.rows(), placed);
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what the buffer holds.
+    pub(super) fn write(&mut self) -> std::result::Result<(), WriteError> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let newest = self.newest()?.clone();
+        newest.write(self.end.offset, &self.buffer).map_err(WriteError::Failed)?;
+        self.end.offset += self.buffer.len() as u32;
+        newest.set_used(self.end.offset);
+        self.buffer.clear();
+        if self.buffer.capacity() > BUFFER_BYTES {
+            self.buffer.shrink_to(BUFFER_BYTES);
+        }
+        Ok(())
+    }
+
+    /// Makes what has been written durable.
+    pub(super) fn sync(&self) -> std::result::Result<(), WriteError> {
+        let Some(newest) = self.segments.list.last() else { return Ok(()) };
+        newest.sync().map_err(WriteError::Failed)
+    }
+
+    /// Gives the unused end of the newest segment back, durably. The next commit allocates it again.
+    pub(super) fn trim(&mut self) -> Result<()> {
+        if let Some(newest) = self.segments.list.last()
+            && self.allocated
+        {
+            newest.cut(self.end.offset)?;
+            self.allocated = false;
+        }
+        Ok(())
+    }
+
+    /// After a failed write: cuts off what was not acknowledged, if the file system still lets us.
+    /// Not synced and not relied upon.
+    pub(super) fn abandon(&mut self, acknowledged_end: Position) {
+        self.buffer.clear();
+        for segment in self.segments.list.iter().skip_while(|segment| segment.number < acknowledged_end.segment) {
+            let acknowledged = segment.number == acknowledged_end.segment;
+            segment.forget_beyond(if acknowledged { acknowledged_end.offset } else { SEGMENT_HEADER_BYTES as u32 });
+        }
+    }
+
+    fn newest(&self) -> std::result::Result<&Arc<Segment>, WriteError> {
+        self.segments.list.last().ok_or_else(|| {
+            let nothing = EngineError::damaged("log", 0, "there is no segment to write to");
+            WriteError::NothingWritten(nothing)
+        })
+    }
+}
+
+/// Where a record will go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Room {
+    /// Behind the one before.
+    InSegment,
+    /// The same, and the list of segments has changed.
+    SegmentReplaced,
+    /// In a new segment: the list has changed, and all before it is durable.
+    NewSegment,
+}
+
+/// How a write ended badly.
+pub(super) enum WriteError {
+    /// Before any byte of a record was written: the log is as it was, and the store goes on.
+    NothingWritten(EngineError),
+    /// In a write or a sync: what is on disk is unknown, and the store takes no more commits.
+    Failed(EngineError),
+}

@@ -1,0 +1,185 @@
+//! What keeps the index in order: parts in memory become runs, runs are merged, the next segment is
+//! made ahead of need. By a thread of its own, or by the committing thread where a simulation wants
+//! everything in one.
+
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
+
+use super::super::{EngineError, Result};
+use super::Shared;
+use super::commit::Leader;
+use super::index_files::runs_to_merge;
+use super::mem::MemoryIndex;
+use super::options::Maintenance;
+
+/// Parts of the index in memory beyond which commits wait for the oldest to be written.
+const MEMORY_PARTS_MAX: usize = 3;
+
+/// How the committing threads and the maintenance thread talk.
+#[derive(Default)]
+pub(super) struct Signal {
+    flags: Mutex<Flags>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Flags {
+    wanted: bool,
+    stop: bool,
+}
+
+impl Signal {
+    fn want(&self) {
+        self.flags.lock().wanted = true;
+        self.changed.notify_all();
+    }
+
+    pub(super) fn stop(&self) {
+        self.flags.lock().stop = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for work; false: stop.
+    fn wait(&self) -> bool {
+        let mut flags = self.flags.lock();
+        while !flags.wanted && !flags.stop {
+            self.changed.wait(&mut flags);
+        }
+        flags.wanted = false;
+        !flags.stop
+    }
+}
+
+/// The maintenance thread's life.
+pub(super) fn run_thread(shared: &Shared) {
+    while shared.signal.wait() {
+        if shared.poison.get().is_some() {
+            continue;
+        }
+        if let Err(error) = shared.maintain() {
+            shared.poison(&error);
+        }
+    }
+}
+
+impl Shared {
+    /// After a group of commits: begins a new part of the index when the present one is large enough.
+    pub(super) fn after_group(&self, leader: &mut Leader) {
+        let state = self.state.load();
+        let part = &state.memory[0];
+        if part.bytes() >= self.index_memory_bytes || leader.part_log_bytes >= self.checkpoint_log_bytes {
+            self.close_part(leader);
+        }
+        let next_segment_wanted = self.wants_next_segment(leader);
+        match self.maintenance {
+            Maintenance::Inline => {
+                if let Err(error) = self.maintain() {
+                    self.poison(&error);
+                }
+            }
+            Maintenance::Background => {
+                let parts = self.state.load().memory.len();
+                if parts > 1 || next_segment_wanted {
+                    self.signal.want();
+                }
+                if parts > MEMORY_PARTS_MAX {
+                    self.wait_for_flush();
+                }
+            }
+        }
+    }
+
+    /// Whether the newest segment is half full and the next one has not been asked for.
+    fn wants_next_segment(&self, leader: &mut Leader) -> bool {
+        let end = leader.log.end();
+        let wanted = u64::from(end.offset) > self.maker.segment_bytes / 2;
+        let mut asked = self.next_segment.lock();
+        if !wanted || *asked > end.segment {
+            return false;
+        }
+        *asked = end.segment + 1;
+        true
+    }
+
+    /// Begins a new part of the index in memory; nothing if the present one is empty.
+    pub(super) fn close_part(&self, leader: &mut Leader) {
+        let state = self.state.load();
+        let part = &state.memory[0];
+        if part.is_empty() {
+            return;
+        }
+        part.close(leader.last, leader.log.end());
+        leader.part_log_bytes = 0;
+        self.replace_state(|state| state.memory.insert(0, Arc::new(MemoryIndex::new())));
+    }
+
+    /// Bounded queue: the next commit waits until the maintenance thread has caught up.
+    fn wait_for_flush(&self) {
+        let mut guard = self.flushed_lock.lock();
+        while self.poison.get().is_none() && self.state.load().memory.len() > MEMORY_PARTS_MAX {
+            self.flushed.wait(&mut guard);
+        }
+    }
+
+    /// Does all there is to do.
+    pub(super) fn maintain(&self) -> Result<()> {
+        let _one_at_a_time = self.maintaining.lock();
+        if self.maintenance == Maintenance::Background {
+            let asked = *self.next_segment.lock();
+            let newest = self.state.load().segments.list.last().map_or(0, |segment| segment.number);
+            if asked == newest + 1 && newest > 0 {
+                // Not being able to make it ahead of need is not a failure: the disk may be full now
+                // and have room when a commit needs it.
+                let _ = self.maker.prepare(asked);
+            }
+        }
+        loop {
+            if !self.flush_oldest()? && !self.merge_once()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Writes the oldest closed part as a run; false if there is none.
+    fn flush_oldest(&self) -> Result<bool> {
+        let state = self.state.load_full();
+        let Some(part) = state.memory.last().filter(|_| state.memory.len() > 1) else { return Ok(false) };
+        let Some((last, end)) = part.closed() else { return Ok(false) };
+        if self.durable() < last.seq {
+            // Earlier segments were synced when they were left.
+            self.state.load().segments.get(end.segment)?.sync()?;
+        }
+        let run = self.files.flush(part, (last, end))?;
+        self.replace_state(|state| {
+            state.memory.pop();
+            state.runs.insert(0, run);
+        });
+        let _guard = self.flushed_lock.lock();
+        self.flushed.notify_all();
+        Ok(true)
+    }
+
+    fn merge_once(&self) -> Result<bool> {
+        let state = self.state.load_full();
+        let lengths: Vec<_> = state.runs.iter().map(|run| run.entry.len).collect();
+        let Some(range) = runs_to_merge(&lengths, self.merge_fan_in) else { return Ok(false) };
+        let old = &state.runs[range.clone()];
+        let merged = match self.files.merge(old) {
+            Ok(merged) => merged,
+            Err(error) => {
+                if matches!(error, EngineError::Damaged { .. }) {
+                    self.files.condemn();
+                }
+                return Err(error);
+            }
+        };
+        self.replace_state(|state| {
+            state.runs.splice(range, [merged]);
+        });
+        for run in old {
+            run.make_obsolete();
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,280 @@
+//! Opening: finds the index's runs, replays the log behind them, and decides whether the log ends
+//! torn (cut it) or damaged (refuse). docs/format.md has the rule. Every step can be repeated.
+
+use std::sync::Arc;
+
+use super::super::{CommitInfo, EngineError, Result, Seq, Timestamp};
+use super::format::{
+    INDEX_DIR, LOG_DIR, MANIFEST_FILE, Position, SEGMENT_HEADER_BYTES, StoreId, file_number, segment_file,
+};
+use super::index::full_key;
+use super::index_files::IndexFiles;
+use super::manifest::Manifest;
+use super::mem::MemoryIndex;
+use super::options::NativeOptions;
+use super::record::{Record, decode_record, find_header};
+use super::run::Run;
+use super::segment::{Segment, Segments};
+use crate::disk::Disk;
+
+/// A store as it was found.
+pub(super) struct Recovered {
+    pub(super) files: IndexFiles,
+    /// Newest first.
+    pub(super) runs: Vec<Arc<Run>>,
+    pub(super) memory: MemoryIndex,
+    pub(super) segments: Segments,
+    pub(super) last: CommitInfo,
+    pub(super) end: Position,
+    /// Bytes of log behind the newest run.
+    pub(super) replayed_bytes: u64,
+    /// Why the index, or a part of it, was built anew.
+    pub(super) index_rebuilt: Option<String>,
+}
+
+/// Recovers the store in `disk`. Its lock is held.
+pub(super) fn recover(disk: &Arc<dyn Disk>, id: StoreId, options: &NativeOptions) -> Result<Recovered> {
+    let numbers = segment_numbers(disk)?;
+    let (manifest, runs, index_rebuilt) = open_runs(disk, id, numbers.is_empty())?;
+    let newest = manifest.runs.last().copied();
+    let mut replay = Replay {
+        disk,
+        id,
+        options,
+        files: IndexFiles::new(disk.clone(), id, manifest)?,
+        runs,
+        memory: MemoryIndex::new(),
+        last: newest.map_or(CommitInfo { seq: Seq::ZERO, time: Timestamp(0) }, |run| CommitInfo {
+            seq: run.last,
+            time: run.time,
+        }),
+        end: newest.map_or(Position::START, |run| run.end),
+        replayed_bytes: 0,
+        kept: 0,
+    };
+    replay.log(&numbers)?;
+    let mut segments = Segments::default();
+    for number in 1..=replay.kept {
+        let segment = if number == replay.end.segment {
+            Segment::open_newest(disk, id, number, replay.end.offset)?
+        } else {
+            Segment::found(disk, id, number)
+        };
+        segments.list.push(Arc::new(segment));
+    }
+    replay.runs.reverse();
+    Ok(Recovered {
+        files: replay.files,
+        runs: replay.runs,
+        memory: replay.memory,
+        segments,
+        last: replay.last,
+        end: replay.end,
+        replayed_bytes: replay.replayed_bytes,
+        index_rebuilt,
+    })
+}
+
+/// The numbers of the segments, which must be 1, 2, 3, ...
+pub(super) fn segment_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u32>> {
+    let names = disk.list(LOG_DIR).map_err(|e| EngineError::io("listing the log", e))?;
+    let mut numbers: Vec<u32> = names.iter().filter_map(|name| u32::try_from(file_number(name, "log")?).ok()).collect();
+    numbers.sort_unstable();
+    for (index, &number) in numbers.iter().enumerate() {
+        let expected = index as u32 + 1;
+        if number != expected {
+            let what = format!("the segment is missing, and segment {number} is there");
+            return Err(EngineError::damaged(segment_file(expected), 0, what));
+        }
+    }
+    Ok(numbers)
+}
+
+/// Opens the runs that the manifest names, oldest first, up to the first that is damaged. Whatever is
+/// wrong, the log has it all: the index is rebuilt from there, and the words say why.
+fn open_runs(
+    disk: &Arc<dyn Disk>,
+    id: StoreId,
+    log_is_empty: bool,
+) -> Result<(Manifest, Vec<Arc<Run>>, Option<String>)> {
+    let mut manifest = match read_manifest(disk, id) {
+        Ok(Some(manifest)) => manifest,
+        Ok(None) => {
+            let why = (!log_is_empty).then(|| "there was no manifest".to_owned());
+            return Ok((new_manifest(disk)?, Vec::new(), why));
+        }
+        Err(error) => return Ok((new_manifest(disk)?, Vec::new(), Some(error.to_string()))),
+    };
+    let mut runs = Vec::new();
+    let mut why = None;
+    for entry in &manifest.runs {
+        match Run::open(disk, id, *entry) {
+            Ok(run) => runs.push(Arc::new(run)),
+            Err(error) => {
+                why = Some(error.to_string());
+                break;
+            }
+        }
+    }
+    manifest.runs.truncate(runs.len());
+    Ok((manifest, runs, why))
+}
+
+fn read_manifest(disk: &Arc<dyn Disk>, id: StoreId) -> Result<Option<Manifest>> {
+    let io = |e| EngineError::io(format!("reading {MANIFEST_FILE}"), e);
+    let file = match disk.open(MANIFEST_FILE) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io(error)),
+    };
+    let mut bytes = vec![0; file.len().map_err(io)?.min(64 << 20) as usize];
+    file.read_at(0, &mut bytes).map_err(io)?;
+    Manifest::decode(&bytes, id).map(Some)
+}
+
+/// A manifest without runs whose next run has a number that no file has.
+fn new_manifest(disk: &Arc<dyn Disk>) -> Result<Manifest> {
+    let names = disk.list(INDEX_DIR).map_err(|e| EngineError::io("listing the index", e))?;
+    let newest = names.iter().filter_map(|name| file_number(name, "run")).max();
+    Ok(Manifest { runs: Vec::new(), next_run: newest.unwrap_or(0) + 1 })
+}
+
+struct Replay<'d> {
+    disk: &'d Arc<dyn Disk>,
+    id: StoreId,
+    options: &'d NativeOptions,
+    files: IndexFiles,
+    /// Oldest first.
+    runs: Vec<Arc<Run>>,
+    memory: MemoryIndex,
+    last: CommitInfo,
+    end: Position,
+    replayed_bytes: u64,
+    /// Segments that stay.
+    kept: u32,
+}
+
+/// Whether `record` is the commit that comes after `last`.
+fn follows(record: &Record<'_>, last: Seq) -> bool {
+    record.header.seq == last.next() || (record.header.after_gap && record.header.seq > last)
+}
+
+impl Replay<'_> {
+    /// Replays from `end` on and brings the log into a state that can be appended to.
+    fn log(&mut self, numbers: &[u32]) -> Result<()> {
+        let newest = numbers.last().copied().unwrap_or(0);
+        if self.last.seq > Seq::ZERO && newest < self.end.segment {
+            return Err(self.ends_early(segment_file(self.end.segment), 0));
+        }
+        while self.end.segment <= newest {
+            let segment = Segment::found(self.disk, self.id, self.end.segment);
+            if let Err(error) = segment.check_header(self.id) {
+                return self.unfinished_segment(&segment, newest, error);
+            }
+            let bytes = segment.whole_file()?;
+            if bytes.len() < self.end.offset as usize {
+                return Err(self.ends_early(segment.name(), bytes.len()));
+            }
+            self.records(&segment, &bytes)?;
+            if self.end.segment < newest && self.next_segment_follows()? {
+                self.end = Position { segment: self.end.segment + 1, offset: SEGMENT_HEADER_BYTES as u32 };
+                continue;
+            }
+            self.refuse_damage(newest)?;
+            return self.cut_tail(&segment, bytes.len(), newest);
+        }
+        Ok(())
+    }
+
+    fn ends_early(&self, file: String, len: usize) -> EngineError {
+        let (seq, at) = (self.last.seq, self.end.offset);
+        let what = format!("the log ends here, and the index says that commit {seq} was durable up to byte {at}");
+        EngineError::damaged(file, len as u64, what)
+    }
+
+    /// Replays the records of one segment.
+    fn records(&mut self, segment: &Segment, bytes: &[u8]) -> Result<()> {
+        while let Some(record) = bytes
+            .get(self.end.offset as usize..)
+            .and_then(|rest| decode_record(segment.seed, self.end.offset, rest))
+            .filter(|record| follows(record, self.last.seq))
+        {
+            for (back, row) in record.rows() {
+                let position = Position { segment: segment.number, offset: self.end.offset + back };
+                let key = full_key(row.tree, row.key).into_boxed_slice();
+                self.memory.insert(key, record.header.seq, position, row.value.is_none());
+            }
+            self.last = CommitInfo { seq: record.header.seq, time: record.header.time };
+            self.end.offset += record.header.len;
+            self.replayed_bytes += u64::from(record.header.len);
+            if self.memory.bytes() > self.options.index_memory_bytes {
+                // The manifest may name only what is durable; after a mere process crash it may not be.
+                segment.sync()?;
+                let part = std::mem::replace(&mut self.memory, MemoryIndex::new());
+                self.runs.push(self.files.flush(&part, (self.last, self.end))?);
+                self.replayed_bytes = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn next_segment_follows(&self) -> Result<bool> {
+        let next = Segment::found(self.disk, self.id, self.end.segment + 1);
+        if next.check_header(self.id).is_err() {
+            return Ok(false);
+        }
+        let bytes = next.whole_file()?;
+        let at = SEGMENT_HEADER_BYTES as u32;
+        let first = bytes.get(at as usize..).and_then(|rest| decode_record(next.seed, at, rest));
+        Ok(first.is_some_and(|record| follows(&record, self.last.seq)))
+    }
+
+    /// Refuses when a later commit shows that the one expected here had been synced.
+    fn refuse_damage(&self, newest: u32) -> Result<()> {
+        let expected = self.last.seq.next();
+        for number in self.end.segment..=newest {
+            let segment = Segment::found(self.disk, self.id, number);
+            let bytes = segment.whole_file()?;
+            let from = if number == self.end.segment { self.end.offset } else { SEGMENT_HEADER_BYTES as u32 };
+            if let Some((at, header)) = find_header(segment.seed, &bytes, from as usize, |h| h.durable >= expected) {
+                if number > self.end.segment {
+                    segment.check_header(self.id)?;
+                }
+                let what = format!(
+                    "expected commit {expected} and found none that is whole, but commit {} at byte {at} of {} \
+                     shows that it had been written and synced",
+                    header.seq,
+                    segment.name()
+                );
+                return Err(EngineError::damaged(segment_file(self.end.segment), u64::from(self.end.offset), what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts what follows the last whole commit and makes the rest durable.
+    fn cut_tail(&mut self, segment: &Segment, file_len: usize, newest: u32) -> Result<()> {
+        self.kept = self.end.segment;
+        self.remove_segments(self.end.segment + 1, newest)?;
+        if file_len > self.end.offset as usize { segment.cut(self.end.offset) } else { segment.sync() }
+    }
+
+    /// The segment to begin with has no whole header. Where nothing says that it was ever used, a crash
+    /// cut its creation short and it goes; otherwise `error` stands.
+    fn unfinished_segment(&mut self, segment: &Segment, newest: u32, error: EngineError) -> Result<()> {
+        let is_damage = matches!(&error, EngineError::Damaged { .. });
+        if !is_damage || self.last.seq > Seq::ZERO || segment.number != newest || self.refuse_damage(newest).is_err() {
+            return Err(error);
+        }
+        self.kept = 0;
+        self.remove_segments(segment.number, newest)
+    }
+
+    fn remove_segments(&self, from: u32, to: u32) -> Result<()> {
+        let removing = |e| EngineError::io("removing a log segment without commits", e);
+        for number in (from..=to).rev() {
+            self.disk.remove(&segment_file(number)).map_err(removing)?;
+        }
+        if from <= to { self.disk.sync_dir(LOG_DIR).map_err(removing) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,239 @@
+//! Runs: immutable sorted files of index entries. Fences and filter are checked when a run is opened,
+//! blocks each time one is read. A run is only a help: whatever is wrong with it, the log has it all.
+
+mod block;
+mod cursor;
+mod filter;
+mod writer;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub(super) use cursor::RunCursor;
+pub(super) use filter::hash;
+pub(super) use writer::RunWriter;
+
+use self::block::Block;
+use super::format::{Fields, StoreId, check_version, decode_header, run_file};
+use super::index::IndexEntry;
+use super::manifest::RunEntry;
+use super::mem::compare_versions;
+use crate::disk::{Disk, Mapping};
+use crate::engine::{EngineError, Result, Seq};
+
+const RUN_MAGIC: [u8; 8] = *b"RECNRUN1";
+const HEADER_BYTES: usize = 64;
+const FOOTER_BYTES: usize = 128;
+/// Bytes of a fence before the keys: block offset, block length, start of the key.
+const FENCE_BYTES: usize = 16;
+
+/// Which versions a section of a run has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum SectionKind {
+    /// The newest of each key within the run.
+    Current = 0,
+    /// The older ones.
+    Past = 1,
+}
+
+/// An open run.
+pub(super) struct Run {
+    pub(super) entry: RunEntry,
+    mapping: Arc<dyn Mapping>,
+    sections: [Section; 2],
+    filter: (u64, usize),
+    disk: Arc<dyn Disk>,
+    /// Remove the file when the last reader is done.
+    obsolete: AtomicBool,
+}
+
+/// Where a section's fences lie, and how many blocks and entries it has.
+#[derive(Clone, Copy, Debug)]
+struct Section {
+    fences: (u64, usize),
+    blocks: usize,
+    entries: u64,
+}
+
+impl Run {
+    /// Opens the run that the manifest names; any mismatch is damage.
+    pub(super) fn open(disk: &Arc<dyn Disk>, id: StoreId, entry: RunEntry) -> Result<Self> {
+        let name = run_file(entry.number);
+        let file = disk.open(&name).map_err(|e| EngineError::io(format!("opening {name}"), e))?;
+        let len = file.len().map_err(|e| EngineError::io(format!("reading the size of {name}"), e))?;
+        if len != entry.len {
+            return Err(EngineError::damaged(&*name, len, format!("expected {} bytes, found {len}", entry.len)));
+        }
+        let mapping = file.map(len).map_err(|e| EngineError::io(format!("mapping {name}"), e))?;
+        let part = |offset: u64, len: usize| {
+            let short = || EngineError::damaged(&*name, offset, format!("expected {len} bytes, found the end"));
+            mapping.read(offset, len).ok_or_else(short)
+        };
+        let footer_at = len.saturating_sub(FOOTER_BYTES as u64);
+        let header = part(0, HEADER_BYTES)?;
+        let (version, found_id) = decode_header(&header, RUN_MAGIC, 44)
+            .map_err(|(offset, what)| EngineError::damaged(&*name, offset, what))?;
+        check_version(&name, version)?;
+        let mut seqs = Fields(&header[28..44]);
+        if found_id != id || seqs.u64() != Some(entry.first.0) || seqs.u64() != Some(entry.last.0) {
+            return Err(EngineError::damaged(&*name, 12, "the run is not the one that the manifest names"));
+        }
+        let footer = part(footer_at, FOOTER_BYTES)?;
+        let crc = crc32c::crc32c(&footer[..FOOTER_BYTES - 4]);
+        if Fields(&footer[FOOTER_BYTES - 4..]).u32() != Some(crc) || crc != entry.footer_crc {
+            let what = format!("footer checksum: expected {:08x}, found {crc:08x}", entry.footer_crc);
+            return Err(EngineError::damaged(&*name, footer_at, what));
+        }
+        let damaged = || EngineError::damaged(&*name, footer_at, "the footer's lengths do not fit");
+        let mut fields = Fields(&footer);
+        let checked_part = |fields: &mut Fields<'_>| -> Result<(u64, usize)> {
+            let offset = fields.u64().ok_or_else(damaged)?;
+            let len = fields.u64().and_then(|len| usize::try_from(len).ok()).ok_or_else(damaged)?;
+            let stored = fields.u32().ok_or_else(damaged)?;
+            let computed = crc32c::crc32c(&part(offset, len)?);
+            if stored != computed {
+                let what = format!("checksum: expected {stored:08x}, found {computed:08x}");
+                return Err(EngineError::damaged(&*name, offset, what));
+            }
+            Ok((offset, len))
+        };
+        let section = |fields: &mut Fields<'_>| -> Result<Section> {
+            let fences = checked_part(fields)?;
+            let blocks = fields.u32().ok_or_else(damaged)? as usize;
+            let entries = fields.u64().ok_or_else(damaged)?;
+            if fences.1 < blocks * FENCE_BYTES {
+                return Err(damaged());
+            }
+            Ok(Section { fences, blocks, entries })
+        };
+        let sections = [section(&mut fields)?, section(&mut fields)?];
+        let filter = checked_part(&mut fields)?;
+        drop((header, footer));
+        Ok(Run { entry, mapping, sections, filter, disk: disk.clone(), obsolete: AtomicBool::new(false) })
+    }
+
+    pub(super) fn name(&self) -> String {
+        run_file(self.entry.number)
+    }
+
+    /// Number of entries of a section.
+    pub(super) fn entries(&self, kind: SectionKind) -> u64 {
+        self.sections[kind as usize].entries
+    }
+
+    /// The file goes when the last reader does.
+    pub(super) fn make_obsolete(&self) {
+        self.obsolete.store(true, Ordering::Release);
+    }
+
+    /// The newest version of a key not newer than `at`.
+    pub(super) fn get(&self, full_key: &[u8], hash: u64, at: Seq) -> Result<Option<IndexEntry>> {
+        if self.entry.first > at || !self.may_contain(hash) {
+            return Ok(None);
+        }
+        match self.newest(full_key, Seq(u64::MAX), SectionKind::Current)? {
+            Some(entry) if entry.seq > at => self.newest(full_key, at, SectionKind::Past),
+            found => Ok(found),
+        }
+    }
+
+    fn may_contain(&self, hash: u64) -> bool {
+        let (offset, len) = self.filter;
+        // A filter that cannot be read lets everything through.
+        self.mapping.read(offset, len).is_none_or(|filter| filter::may_contain(&filter, hash))
+    }
+
+    fn newest(&self, full_key: &[u8], at: Seq, kind: SectionKind) -> Result<Option<IndexEntry>> {
+        let fences = self.fences(kind)?;
+        // The version lies in the last block that starts at or before it, or begins the next one.
+        let next = fences.lower_bound(full_key, at);
+        if let Some(block) = next.checked_sub(1) {
+            let (offset, bytes) = self.block_bytes(&fences, block)?;
+            if let Some(found) = self.check(&bytes, offset)?.get(full_key, at) {
+                return Ok(Some(found));
+            }
+        }
+        if next < fences.blocks && fences.key(next).is_some_and(|(key, _)| key == full_key) {
+            let (offset, bytes) = self.block_bytes(&fences, next)?;
+            return Ok(self.check(&bytes, offset)?.get(full_key, at));
+        }
+        Ok(None)
+    }
+
+    fn fences(&self, kind: SectionKind) -> Result<Fences<'_>> {
+        let section = self.sections[kind as usize];
+        let (offset, len) = section.fences;
+        let bytes = self
+            .mapping
+            .read(offset, len)
+            .ok_or_else(|| EngineError::damaged(self.name(), offset, format!("expected {len} bytes, found the end")))?;
+        Ok(Fences { bytes, blocks: section.blocks })
+    }
+
+    fn block_bytes(&self, fences: &Fences<'_>, block: usize) -> Result<(u64, Cow<'_, [u8]>)> {
+        let (offset, len) = fences.place(block).unwrap_or((u64::MAX, 0));
+        let bytes = self.mapping.read(offset, len).ok_or_else(|| {
+            EngineError::damaged(self.name(), offset, format!("expected a block of {len} bytes, found the end"))
+        })?;
+        Ok((offset, bytes))
+    }
+
+    fn check<'b>(&self, bytes: &'b [u8], offset: u64) -> Result<Block<'b>> {
+        Block::check(bytes, offset).map_err(|what| EngineError::damaged(self.name(), offset, what))
+    }
+
+    /// Bytes of fences and filter, which are read again and again.
+    pub(super) fn resident_bytes(&self) -> u64 {
+        (self.sections[0].fences.1 + self.sections[1].fences.1 + self.filter.1) as u64
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if *self.obsolete.get_mut() {
+            // Best effort: a file that stays is removed at the next open.
+            let _ = self.disk.remove(&self.name());
+        }
+    }
+}
+
+/// The first entry of each block of a section.
+struct Fences<'r> {
+    bytes: Cow<'r, [u8]>,
+    blocks: usize,
+}
+
+impl Fences<'_> {
+    /// Offset and length of a block.
+    fn place(&self, block: usize) -> Option<(u64, usize)> {
+        let mut fields = Fields(self.bytes.get(block * FENCE_BYTES..)?);
+        Some((fields.u64()?, fields.u32()? as usize))
+    }
+
+    fn key_start(&self, block: usize) -> Option<usize> {
+        let keys_at = self.blocks * FENCE_BYTES;
+        if block == self.blocks {
+            return Some(self.bytes.len());
+        }
+        Some(keys_at + Fields(self.bytes.get(block * FENCE_BYTES + 12..)?).u32()? as usize)
+    }
+
+    /// Full key and seq of a block's first entry.
+    fn key(&self, block: usize) -> Option<(&[u8], Seq)> {
+        let fence = self.bytes.get(self.key_start(block)?..self.key_start(block + 1)?)?;
+        let (key, seq) = fence.split_last_chunk::<8>()?;
+        Some((key, Seq(!u64::from_be_bytes(*seq))))
+    }
+
+    /// The first block whose first entry is not before (`full_key`, `seq`).
+    fn lower_bound(&self, full_key: &[u8], seq: Seq) -> usize {
+        let (mut low, mut high) = (0, self.blocks);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let before = self.key(middle).is_some_and(|first| compare_versions(first, (full_key, seq)).is_lt());
+            if before { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}

@@ -1,0 +1,83 @@
+//! From times and seqs to commits: a binary search over the first commits of the segments, then a
+//! walk over record headers from the nearest sample. Samples are made as they are passed, so that the
+//! first look into a segment costs at most one walk of its headers and later ones a short one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::super::{CommitInfo, Result, Seq, Timestamp};
+use super::format::SEGMENT_HEADER_BYTES;
+use super::segment::{Segment, Segments};
+
+/// Bytes of log between samples.
+const SAMPLE_BYTES: u32 = 64 << 10;
+
+/// Samples of commits already passed, by segment.
+#[derive(Default)]
+pub(super) struct CommitTimes {
+    samples: Mutex<BTreeMap<u32, Vec<Sample>>>,
+}
+
+#[derive(Clone, Copy)]
+struct Sample {
+    commit: CommitInfo,
+    offset: u32,
+}
+
+impl CommitTimes {
+    /// The last commit, up to `head`, for which `wanted` holds; it holds for a first part of all commits.
+    pub(super) fn last(
+        &self,
+        segments: &Segments,
+        head: Seq,
+        wanted: impl Fn(CommitInfo) -> bool,
+    ) -> Result<Option<CommitInfo>> {
+        let wanted = |commit: CommitInfo| commit.seq <= head && wanted(commit);
+        let (mut low, mut high) = (0, segments.list.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            let first = first_commit(&segments.list[middle])?;
+            if first.is_some_and(wanted) { low = middle + 1 } else { high = middle }
+        }
+        match low.checked_sub(1) {
+            None => Ok(None),
+            Some(index) => self.last_in(&segments.list[index], wanted),
+        }
+    }
+
+    fn last_in(&self, segment: &Arc<Segment>, wanted: impl Fn(CommitInfo) -> bool) -> Result<Option<CommitInfo>> {
+        let mut samples = self.samples.lock();
+        let samples = samples.entry(segment.number).or_default();
+        let known = samples.partition_point(|sample| wanted(sample.commit));
+        let mut offset = match known.checked_sub(1) {
+            Some(index) => samples[index].offset,
+            None => SEGMENT_HEADER_BYTES as u32,
+        };
+        let mut last = None;
+        while let Some(header) = segment.record_header(offset)? {
+            let commit = CommitInfo { seq: header.seq, time: header.time };
+            if samples.last().is_none_or(|sample| offset >= sample.offset + SAMPLE_BYTES) {
+                samples.push(Sample { commit, offset });
+            }
+            if !wanted(commit) {
+                break;
+            }
+            last = Some(commit);
+            offset += header.len;
+        }
+        Ok(last)
+    }
+
+    /// When a commit was made; zero if it is not in the log.
+    pub(super) fn time_of(&self, segments: &Segments, seq: Seq) -> Result<Timestamp> {
+        let found = self.last(segments, seq, |_| true)?;
+        Ok(found.map_or(Timestamp::default(), |commit| commit.time))
+    }
+}
+
+fn first_commit(segment: &Segment) -> Result<Option<CommitInfo>> {
+    let header = segment.record_header(SEGMENT_HEADER_BYTES as u32)?;
+    Ok(header.map(|header| CommitInfo { seq: header.seq, time: header.time }))
+}

@@ -1,0 +1,182 @@
+//! Reads everything and checks every checksum; counts what there is. Changes nothing.
+
+use super::super::{EngineError, Problem, Result, Seq, Stats, VerifyReport};
+use super::Shared;
+use super::format::{INDEX_DIR, LOG_DIR, SEGMENT_HEADER_BYTES};
+use super::index::{IndexEntry, State};
+use super::record::{decode_record, find_header};
+use super::run::{RunCursor, SectionKind};
+use super::segment::Segment;
+
+/// Problems after which the check stops listing more.
+const PROBLEMS_MAX: usize = 1000;
+
+pub(super) fn verify(shared: &Shared) -> Result<VerifyReport> {
+    // No run may appear or go while entries are counted against rows.
+    let _still = shared.maintaining.lock();
+    let (head, state) = shared.head_state();
+    let mut check = Check { shared, report: VerifyReport::default(), head, indexed: 0 };
+    let mut last = Seq::ZERO;
+    for segment in &state.segments.list {
+        check.segment(segment, &mut last)?;
+    }
+    if last != head {
+        check.problem(LOG_DIR, 0, format!("the log has commits up to {last}; expected {head}"));
+    }
+    check.index(&state)?;
+    if check.report.problems.is_empty() && check.indexed != check.report.rows {
+        let what = format!("the index has {} versions, and the log has {}", check.indexed, check.report.rows);
+        check.problem(INDEX_DIR, 0, what);
+    }
+    Ok(check.report)
+}
+
+struct Check<'s> {
+    shared: &'s Shared,
+    report: VerifyReport,
+    head: Seq,
+    indexed: u64,
+}
+
+impl Check<'_> {
+    fn problem(&mut self, file: impl Into<String>, offset: u64, what: impl Into<String>) {
+        if self.report.problems.len() < PROBLEMS_MAX {
+            self.report.problems.push(Problem { file: file.into(), offset, what: what.into() });
+        }
+    }
+
+    /// Damage goes into the report; anything else ends the check.
+    fn note(&mut self, error: EngineError) -> Result<()> {
+        match error {
+            EngineError::Damaged { file, offset, what } => {
+                self.problem(file, offset, what);
+                Ok(())
+            }
+            other => Err(other),
+        }
+    }
+
+    fn segment(&mut self, segment: &Segment, last: &mut Seq) -> Result<()> {
+        self.report.files += 1;
+        if let Err(error) = segment.check_header(self.shared.files.id) {
+            self.note(error)?;
+        }
+        let used = segment.used();
+        let bytes = match segment.bytes(0, used as usize) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.note(error),
+        };
+        self.report.bytes += bytes.len() as u64;
+        let mut at = SEGMENT_HEADER_BYTES as usize;
+        while *last < self.head {
+            let Some(record) = bytes.get(at..).and_then(|rest| decode_record(segment.seed, at as u32, rest)) else {
+                if bytes.get(at..).is_none_or(|rest| rest.iter().all(|&byte| byte == 0)) {
+                    return Ok(());
+                }
+                let what = format!("expected the commit after {last}, found none that is whole");
+                self.problem(segment.name(), at as u64, what);
+                match find_header(segment.seed, &bytes, at + 8, |_| true) {
+                    Some((next, header)) => {
+                        (at, *last) = (next, Seq(header.seq.0.saturating_sub(1)));
+                        continue;
+                    }
+                    None => return Ok(()),
+                }
+            };
+            let seq = record.header.seq;
+            if seq != last.next() && !(record.header.after_gap && seq > *last) {
+                self.problem(segment.name(), at as u64, format!("expected commit {}, found {seq}", last.next()));
+            }
+            *last = seq;
+            self.report.commits += 1;
+            self.report.rows += distinct_rows(&record);
+            at += record.header.len as usize;
+        }
+        Ok(())
+    }
+
+    fn index(&mut self, state: &State) -> Result<()> {
+        for part in &state.memory {
+            for (full_key, entry) in part.iter() {
+                self.entry(state, &full_key, entry)?;
+            }
+        }
+        for run in &state.runs {
+            self.report.files += 1;
+            self.report.bytes += run.entry.len;
+            for kind in [SectionKind::Current, SectionKind::Past] {
+                let mut cursor = RunCursor::at_start(run, kind);
+                let mut key = Vec::new();
+                let mut count = 0;
+                loop {
+                    match cursor.next(&mut key) {
+                        Ok(Some(entry)) => {
+                            count += 1;
+                            self.entry(state, &key, entry)?;
+                        }
+                        Ok(None) => break,
+                        Err(error) => {
+                            self.note(error)?;
+                            self.shared.files.condemn();
+                            break;
+                        }
+                    }
+                }
+                if count != run.entries(kind) && self.report.problems.is_empty() {
+                    let what = format!("{kind:?} has {count} entries; expected {}", run.entries(kind));
+                    self.problem(run.name(), 0, what);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, state: &State, full_key: &[u8], entry: IndexEntry) -> Result<()> {
+        if entry.seq > self.head {
+            return Ok(());
+        }
+        self.indexed += 1;
+        match state.row(full_key, entry) {
+            Ok(_) => Ok(()),
+            Err(error) => self.note(error),
+        }
+    }
+}
+
+/// Rows of a commit, without those that a later row of the same commit replaces.
+fn distinct_rows(record: &super::record::Record<'_>) -> u64 {
+    let mut keys: Vec<_> = record.rows().map(|(_, row)| (row.tree, row.key)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.len() as u64
+}
+
+pub(super) fn stats(shared: &Shared) -> Result<Stats> {
+    let (head, state) = shared.head_state();
+    let mut log_bytes = 0;
+    for segment in &state.segments.list {
+        log_bytes += segment.file_len()?;
+    }
+    let index_bytes: u64 = state.runs.iter().map(|run| run.entry.len).sum();
+    let memory: u64 = state.memory.iter().map(|part| part.bytes()).sum();
+    let resident: u64 = state.runs.iter().map(|run| run.resident_bytes()).sum();
+    let count = |kind| -> u64 { state.runs.iter().map(|run| run.entries(kind)).sum() };
+    let unsettled: u64 = state.memory.iter().map(|part| part.len()).sum();
+    Ok(Stats {
+        engine: "native",
+        head,
+        disk_bytes: log_bytes + index_bytes,
+        memory_bytes: memory + resident,
+        details: vec![
+            ("log", log_bytes, "bytes"),
+            ("log segments", state.segments.list.len() as u64, "files"),
+            ("index", index_bytes, "bytes"),
+            ("index runs", state.runs.len() as u64, "files"),
+            ("versions in runs, newest in their run", count(SectionKind::Current), "versions"),
+            ("versions in runs, older", count(SectionKind::Past), "versions"),
+            ("versions in memory", unsettled, "versions"),
+            ("index in memory", memory, "bytes"),
+            ("index fences and filters", resident, "bytes"),
+        ],
+    })
+}

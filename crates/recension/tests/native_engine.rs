@@ -1,0 +1,189 @@
+//! The native engine on a real directory: what the contract's suite does not know of, because it is
+//! about files, reopening and the thread beside.
+
+use std::sync::Arc;
+
+use recension::disk::FsDisk;
+use recension::engine::native::{Maintenance, salvage};
+use recension::engine::{
+    Batch, Direction, Engine, EngineError, KeyRange, MemoryEngine, NativeEngine, NativeOptions, Seq, TreeId,
+};
+
+const TREE: TreeId = TreeId(1);
+
+fn small() -> NativeOptions {
+    NativeOptions {
+        segment_bytes: 16 << 10,
+        index_memory_bytes: 8 << 10,
+        checkpoint_log_bytes: 32 << 10,
+        ..NativeOptions::default()
+    }
+}
+
+fn open(dir: &std::path::Path, options: NativeOptions) -> Result<NativeEngine, EngineError> {
+    NativeEngine::open(Arc::new(FsDisk::new(dir)), options)
+}
+
+/// A few thousand commits on few keys, the same on the engine and on the model.
+fn write(engine: &dyn Engine, model: &MemoryEngine, commits: std::ops::Range<u64>) {
+    for n in commits {
+        let mut batch = Batch::new();
+        for row in 0..=(n % 3) {
+            let key = format!("key-{:04}", (n * 7919 + row * 31) % 500);
+            if (n + row) % 11 == 0 {
+                batch.delete(TREE, key.as_bytes());
+            } else {
+                batch.put(
+                    TREE,
+                    key.as_bytes(),
+                    format!("value {n} {row} {}", "x".repeat((n % 97) as usize)).as_bytes(),
+                );
+            }
+        }
+        assert_eq!(engine.commit(batch.clone()).unwrap().seq, model.commit(batch).unwrap().seq);
+    }
+}
+
+fn assert_same(engine: &dyn Engine, model: &MemoryEngine) {
+    assert_eq!(engine.head(), model.head());
+    let head = model.head().0;
+    for seq in (0..=head).step_by((head as usize / 40).max(1)).map(Seq) {
+        let (ours, theirs) = (engine.snapshot_at(seq).unwrap(), model.snapshot_at(seq).unwrap());
+        for direction in [Direction::Forward, Direction::Backward] {
+            let rows = |snapshot: &dyn recension::engine::Snapshot| {
+                let rows = snapshot.range(TREE, &KeyRange::between("key-0050", "key-0400"), direction);
+                rows.map(|row| row.map(|row| (row.key.into_owned(), row.value.seq, row.value.bytes.into_owned())))
+                    .collect::<Result<Vec<_>, _>>()
+                    .unwrap()
+            };
+            assert_eq!(rows(&*ours), rows(&*theirs), "range as of {seq}");
+        }
+        for key in (0..500).step_by(7).map(|n| format!("key-{n:04}")) {
+            let get = |snapshot: &dyn recension::engine::Snapshot| {
+                snapshot.get(TREE, key.as_bytes()).unwrap().map(|value| (value.seq, value.to_vec()))
+            };
+            assert_eq!(get(&*ours), get(&*theirs), "{key} as of {seq}");
+            let versions = |snapshot: &dyn recension::engine::Snapshot| {
+                let versions = snapshot.versions(TREE, key.as_bytes());
+                versions
+                    .map(|v| v.map(|v| (v.seq, v.value.map(std::borrow::Cow::into_owned))))
+                    .collect::<Result<Vec<_>, _>>()
+                    .unwrap()
+            };
+            assert_eq!(versions(&*ours), versions(&*theirs), "versions of {key} as of {seq}");
+        }
+    }
+}
+
+#[test]
+fn a_store_answers_as_the_model_does_before_and_after_reopening() {
+    for maintenance in [Maintenance::Inline, Maintenance::Background] {
+        let dir = tempfile::tempdir().unwrap();
+        let model = MemoryEngine::new();
+        for round in 0..4 {
+            let engine = open(dir.path(), NativeOptions { maintenance, ..small() }).unwrap();
+            assert_eq!(engine.index_rebuilt(), None);
+            assert_same(&engine, &model);
+            write(&engine, &model, round * 700..(round + 1) * 700);
+            assert_same(&engine, &model);
+            assert_eq!(engine.verify().unwrap().problems, []);
+            if round % 2 == 0 {
+                engine.close().unwrap();
+            } else {
+                drop(engine);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_index_that_is_gone_is_rebuilt_from_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = MemoryEngine::new();
+    let engine = open(dir.path(), small()).unwrap();
+    write(&engine, &model, 0..1500);
+    engine.close().unwrap();
+    std::fs::remove_dir_all(dir.path().join("index")).unwrap();
+    let engine = open(dir.path(), small()).unwrap();
+    assert_eq!(engine.index_rebuilt(), Some("there was no manifest"));
+    assert_same(&engine, &model);
+    assert_eq!(engine.verify().unwrap().problems, []);
+}
+
+#[test]
+fn a_second_handle_is_refused_and_told_who_holds_the_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = open(dir.path(), small()).unwrap();
+    match open(dir.path(), small()).err() {
+        Some(EngineError::Locked { holder, .. }) => {
+            assert_eq!(holder, format!("this process already (pid {})", std::process::id()));
+        }
+        other => panic!("expected Locked, found {other:?}"),
+    }
+    drop(first);
+    open(dir.path(), small()).unwrap();
+}
+
+#[test]
+fn a_directory_with_other_files_is_refused_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("holiday.jpg"), b"beach").unwrap();
+    assert!(matches!(open(dir.path(), small()), Err(EngineError::NotAStore { .. })));
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    let missing = NativeOptions { create: false, ..small() };
+    assert!(matches!(open(&dir.path().join("none"), missing), Err(EngineError::NotAStore { .. })));
+    assert!(!dir.path().join("none").exists());
+}
+
+#[test]
+fn a_newer_format_is_refused_by_name() {
+    let dir = tempfile::tempdir().unwrap();
+    open(dir.path(), small()).unwrap().close().unwrap();
+    let path = dir.path().join("STORE");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[8] = 2;
+    let crc = crc32c::crc32c(&bytes[..28]);
+    bytes[28..].copy_from_slice(&crc.to_le_bytes());
+    std::fs::write(&path, &bytes).unwrap();
+    let refusal = open(dir.path(), small()).err().unwrap().to_string();
+    assert_eq!(
+        refusal,
+        "STORE has format version 2, and this software reads versions up to 1; open it with a newer release"
+    );
+}
+
+#[test]
+fn salvage_keeps_every_commit_that_is_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = MemoryEngine::new();
+    let engine = open(&dir.path().join("old"), small()).unwrap();
+    write(&engine, &model, 0..600);
+    engine.close().unwrap();
+    // One byte in the middle of the first segment.
+    let path = dir.path().join("old/log/0000000001.log");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x40;
+    std::fs::write(&path, &bytes).unwrap();
+    std::fs::remove_dir_all(dir.path().join("old/index")).unwrap();
+    let refused = open(&dir.path().join("old"), small()).err();
+    assert!(matches!(&refused, Some(EngineError::Damaged { file, .. }) if file == "log/0000000001.log"), "{refused:?}");
+
+    let old: Arc<dyn recension::disk::Disk> = Arc::new(FsDisk::new(dir.path().join("old")));
+    let new = Arc::new(FsDisk::new(dir.path().join("new")));
+    let report = salvage(&old, new, small(), |_, _| {}).unwrap();
+    assert_eq!((report.commits, report.missing, report.head, report.problems.len()), (599, 1, Seq(600), 1));
+    let new = open(&dir.path().join("new"), small()).unwrap();
+    assert_eq!(new.verify().unwrap().problems, []);
+    assert_eq!(new.head(), Seq(600));
+    let snapshot = new.snapshot().unwrap();
+    let ours = snapshot.range(TREE, &KeyRange::all(), Direction::Forward).count();
+    let theirs = model.snapshot().unwrap().range(TREE, &KeyRange::all(), Direction::Forward).count();
+    assert!(ours.abs_diff(theirs) <= 3, "{ours} rows against {theirs}");
+    new.commit({
+        let mut batch = Batch::new();
+        batch.put(TREE, b"after", b"salvage");
+        batch
+    })
+    .unwrap();
+}
