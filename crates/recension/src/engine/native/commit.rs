@@ -137,9 +137,9 @@ fn check(state: &State, read: &ReadDependency, last: Seq) -> Result<()> {
         })
     };
     if let Some(key) = read.range.only_key() {
-        return match state.find(&full_key(read.tree, key), Seq(u64::MAX))? {
-            Some(entry) if entry.seq > read.at => conflict(key, entry.seq),
-            _ => Ok(()),
+        return match state.written_after(&full_key(read.tree, key), read.at)? {
+            Some(written_at) => conflict(key, written_at),
+            None => Ok(()),
         };
     }
     let mut walk = state.walk(read.tree, &read.range, Seq(u64::MAX), Direction::Forward)?;

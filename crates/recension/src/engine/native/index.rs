@@ -9,8 +9,9 @@ use std::sync::Arc;
 use super::super::{Direction, KeyRange, Result, Row, Seq, TreeId, Value};
 use super::format::Position;
 use super::mem::{MemoryCursor, MemoryIndex};
-use super::run::{Run, RunCursor, SectionKind, hash};
+use super::run::{Hint, Run, RunCursor, SectionKind, hash};
 use super::segment::{LogRow, Segments};
+use super::times::CommitTimes;
 
 /// Where a version lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,23 +37,43 @@ pub(super) struct State {
     /// Newest first.
     pub(super) runs: Vec<Arc<Run>>,
     pub(super) segments: Segments,
+    pub(super) times: Arc<CommitTimes>,
 }
 
 impl State {
     /// The newest version of a key not newer than `at`, deletions included.
     pub(super) fn find(&self, full_key: &[u8], at: Seq) -> Result<Option<IndexEntry>> {
-        for part in &self.memory {
-            if let Some(entry) = part.get(full_key, at) {
-                return Ok(Some(entry));
-            }
-        }
-        if self.runs.is_empty() {
-            return Ok(None);
+        if let Some(entry) = self.find_in_memory(full_key, at) {
+            return Ok(Some(entry));
         }
         let hash = hash(full_key);
         for run in &self.runs {
-            if let Some(entry) = run.get(full_key, hash, at)? {
+            if run.entry.first <= at
+                && run.hint(hash) != Hint::Absent
+                && let Some(entry) = run.get(full_key, at)?
+            {
                 return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+
+    fn find_in_memory(&self, full_key: &[u8], at: Seq) -> Option<IndexEntry> {
+        self.memory.iter().find_map(|part| part.get(full_key, at))
+    }
+
+    /// The seq of the newest version of a key if it is newer than `after`.
+    pub(super) fn written_after(&self, full_key: &[u8], after: Seq) -> Result<Option<Seq>> {
+        let newest = |entry: IndexEntry| Ok((entry.seq > after).then_some(entry.seq));
+        if let Some(entry) = self.find_in_memory(full_key, Seq(u64::MAX)) {
+            return newest(entry);
+        }
+        let hash = hash(full_key);
+        for run in self.runs.iter().take_while(|run| run.entry.last > after) {
+            if run.hint(hash) != Hint::Absent
+                && let Some(entry) = run.get(full_key, Seq(u64::MAX))?
+            {
+                return newest(entry);
             }
         }
         Ok(None)
@@ -60,13 +81,30 @@ impl State {
 
     /// The value of a key as of `at`.
     pub(super) fn get(&self, full_key: &[u8], at: Seq) -> Result<Option<Value<'_>>> {
-        match self.find(full_key, at)? {
-            Some(entry) if !entry.deleted => {
-                let row = self.row(full_key, entry)?;
-                Ok(Some(Value { seq: entry.seq, bytes: row.into_value() }))
-            }
-            _ => Ok(None),
+        if let Some(entry) = self.find_in_memory(full_key, at) {
+            return self.value(full_key, entry);
         }
+        let hash = hash(full_key);
+        for run in self.runs.iter().filter(|run| run.entry.first <= at) {
+            let searched = match run.hint(hash) {
+                Hint::Absent => continue,
+                // The row's own checksum, key and seq confirm the hint; nothing else does.
+                Hint::Perhaps(newest) if newest.seq <= at => match self.value(full_key, newest) {
+                    Ok(found) => return Ok(found),
+                    Err(_) => run.get(full_key, at)?,
+                },
+                Hint::Perhaps(_) | Hint::Unknown => run.get(full_key, at)?,
+            };
+            if let Some(entry) = searched {
+                return self.value(full_key, entry);
+            }
+        }
+        Ok(None)
+    }
+
+    fn value(&self, full_key: &[u8], entry: IndexEntry) -> Result<Option<Value<'_>>> {
+        let row = self.row(full_key, entry)?;
+        Ok((!entry.deleted).then(|| Value { seq: entry.seq, bytes: row.into_value() }))
     }
 
     /// The row that an index entry points to.
@@ -236,7 +274,7 @@ impl<'r> RunKeys<'r> {
             if newest.seq <= self.at {
                 return Ok(Some(newest));
             }
-            if let Some(older) = self.run.get(key, hash(key), self.at)? {
+            if let Some(older) = self.run.get_past(key, self.at)? {
                 return Ok(Some(older));
             }
         }

@@ -42,7 +42,6 @@ use self::index::State;
 use self::index_files::IndexFiles;
 use self::log::SegmentMaker;
 use self::snapshot::NativeSnapshot;
-use self::times::CommitTimes;
 use super::{
     Batch, Clock, CommitInfo, Durability, Engine, EngineError, Result, Seq, Snapshot, Stats, Timestamp, VerifyReport,
 };
@@ -89,7 +88,6 @@ struct Shared {
     next_segment: Mutex<u32>,
     flushed_lock: Mutex<()>,
     flushed: Condvar,
-    times: Arc<CommitTimes>,
     index_rebuilt: Option<String>,
     _lock: DiskLock,
 }
@@ -207,7 +205,7 @@ impl Engine for NativeEngine {
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         let (head, state) = self.shared.head_state();
-        Ok(Box::new(NativeSnapshot { state, seq: head, times: self.shared.times.clone() }))
+        Ok(Box::new(NativeSnapshot { state, seq: head }))
     }
 
     fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
@@ -215,12 +213,12 @@ impl Engine for NativeEngine {
         if seq > head {
             return Err(EngineError::NotYet { asked: seq, head });
         }
-        Ok(Box::new(NativeSnapshot { state, seq, times: self.shared.times.clone() }))
+        Ok(Box::new(NativeSnapshot { state, seq }))
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
         let (head, state) = self.shared.head_state();
-        self.shared.times.last(&state.segments, head, |commit| commit.time <= time)
+        state.times.last(&state.segments, head, |commit| commit.time <= time)
     }
 
     fn commit(&self, batch: Batch) -> Result<CommitInfo> {

@@ -33,7 +33,12 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
     }
     let found = recover(&disk, id, options)?;
     let maker = Arc::new(SegmentMaker::new(disk.clone(), id, segment_bytes(options)));
-    let state = State { memory: vec![Arc::new(found.memory)], runs: found.runs, segments: found.segments.clone() };
+    let state = State {
+        memory: vec![Arc::new(found.memory)],
+        runs: found.runs,
+        segments: found.segments.clone(),
+        times: Arc::default(),
+    };
     let leader = Leader {
         log: LogWriter::new(maker.clone(), found.segments, found.end),
         last: found.last,
@@ -65,7 +70,6 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         next_segment: Mutex::new(0),
         flushed_lock: Mutex::default(),
         flushed: Condvar::new(),
-        times: Arc::default(),
         index_rebuilt: found.index_rebuilt,
         _lock: lock,
     })

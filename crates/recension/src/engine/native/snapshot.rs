@@ -6,7 +6,6 @@ use super::super::{
     Direction, EngineError, KeyRange, Result, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions,
 };
 use super::index::{State, full_key};
-use super::times::CommitTimes;
 
 /// Keys up to this length are looked up without an allocation.
 const STACK_KEY_BYTES: usize = 124;
@@ -14,7 +13,6 @@ const STACK_KEY_BYTES: usize = 124;
 pub(super) struct NativeSnapshot {
     pub(super) state: Arc<State>,
     pub(super) seq: Seq,
-    pub(super) times: Arc<CommitTimes>,
 }
 
 impl Snapshot for NativeSnapshot {
@@ -23,7 +21,7 @@ impl Snapshot for NativeSnapshot {
     }
 
     fn time(&self) -> Result<Timestamp> {
-        self.times.time_of(&self.state.segments, self.seq)
+        self.state.times.time_of(&self.state.segments, self.seq)
     }
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {

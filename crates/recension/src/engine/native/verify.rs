@@ -176,7 +176,7 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
             ("versions in runs, older", count(SectionKind::Past), "versions"),
             ("versions in memory", unsettled, "versions"),
             ("index in memory", memory, "bytes"),
-            ("index fences and filters", resident, "bytes"),
+            ("index fences and tables", resident, "bytes"),
         ],
     })
 }

@@ -9,7 +9,7 @@ use crate::engine::Seq;
 /// A block is closed when it has grown to this size.
 const BLOCK_BYTES_TARGET: usize = 1024;
 const HEADER_BYTES: usize = 8;
-const ENTRY_FIXED_BYTES: usize = 16;
+pub(super) const ENTRY_FIXED_BYTES: usize = 16;
 const DELETED_BIT: u32 = 1 << 31;
 
 /// Entries of the block that is being filled.
@@ -52,14 +52,16 @@ impl BlockBuilder {
         HEADER_BYTES + count * (2 + ENTRY_FIXED_BYTES) + self.prefix_len + suffixes >= BLOCK_BYTES_TARGET
     }
 
-    /// The bytes of the block, to be written at `offset`; the builder is empty again.
-    pub(super) fn finish(&mut self, offset: u64) -> Vec<u8> {
+    /// The bytes of the block, to be written at `offset`; `placed` is told where each entry will lie.
+    /// The builder is empty again.
+    pub(super) fn finish(&mut self, offset: u64, mut placed: impl FnMut(&[u8], u64)) -> Vec<u8> {
         let count = self.entries.len();
         let mut block = vec![0; HEADER_BYTES + 2 * count];
         block.extend_from_slice(&self.key(0)[..self.prefix_len]);
         for index in 0..count {
             let start = block.len() as u16;
             block[HEADER_BYTES + 2 * index..][..2].copy_from_slice(&start.to_le_bytes());
+            placed(self.key(index), offset + u64::from(start));
             let entry = self.entries[index].1;
             let deleted = if entry.deleted { DELETED_BIT } else { 0 };
             block.extend(entry.seq.0.to_le_bytes());
@@ -83,6 +85,15 @@ fn shared_prefix(a: &[u8], b: &[u8]) -> usize {
 
 fn block_crc(offset: u64, block: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&offset.to_le_bytes()), &block[4..])
+}
+
+/// The entry in its fixed-size part.
+pub(super) fn decode_entry(fixed: &[u8; ENTRY_FIXED_BYTES]) -> IndexEntry {
+    let mut fields = Fields(fixed);
+    let seq = Seq(fields.u64().unwrap_or_default());
+    let segment = fields.u32().unwrap_or_default();
+    let position = Position { segment: segment & !DELETED_BIT, offset: fields.u32().unwrap_or_default() };
+    IndexEntry { seq, position, deleted: segment & DELETED_BIT != 0 }
 }
 
 /// A checked block.
@@ -130,11 +141,7 @@ impl<'b> Block<'b> {
     /// The entry at `index`, and the part of its key behind the block's prefix.
     fn entry(&self, index: usize) -> Option<(IndexEntry, &'b [u8])> {
         let (fixed, rest) = self.raw(index)?;
-        let mut fields = Fields(fixed);
-        let seq = Seq(fields.u64()?);
-        let segment = fields.u32()?;
-        let position = Position { segment: segment & !DELETED_BIT, offset: fields.u32()? };
-        Some((IndexEntry { seq, position, deleted: segment & DELETED_BIT != 0 }, rest))
+        Some((decode_entry(fixed), rest))
     }
 
     /// The entry at `index`; its full key is written to `key`.

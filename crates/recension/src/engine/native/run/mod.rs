@@ -1,9 +1,9 @@
-//! Runs: immutable sorted files of index entries. Fences and filter are checked when a run is opened,
+//! Runs: immutable sorted files of index entries. Fences and table are checked when a run is opened,
 //! blocks each time one is read. A run is only a help: whatever is wrong with it, the log has it all.
 
 mod block;
 mod cursor;
-mod filter;
+mod table;
 mod writer;
 
 use std::borrow::Cow;
@@ -11,10 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) use cursor::RunCursor;
-pub(super) use filter::hash;
+pub(super) use table::hash;
 pub(super) use writer::RunWriter;
 
-use self::block::Block;
+use self::block::{Block, ENTRY_FIXED_BYTES, decode_entry};
+use self::table::Guess;
 use super::format::{Fields, StoreId, check_version, decode_header, run_file};
 use super::index::IndexEntry;
 use super::manifest::RunEntry;
@@ -42,10 +43,21 @@ pub(super) struct Run {
     pub(super) entry: RunEntry,
     mapping: Arc<dyn Mapping>,
     sections: [Section; 2],
-    filter: (u64, usize),
+    table: (u64, usize),
     disk: Arc<dyn Disk>,
     /// Remove the file when the last reader is done.
     obsolete: AtomicBool,
+}
+
+/// What a run's table says of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Hint {
+    /// The run has no version of it.
+    Absent,
+    /// If the run has it, this is the newest version. The entry has not been checked.
+    Perhaps(IndexEntry),
+    /// Nothing: search.
+    Unknown,
 }
 
 /// Where a section's fences lie, and how many blocks and entries it has.
@@ -108,9 +120,9 @@ impl Run {
             Ok(Section { fences, blocks, entries })
         };
         let sections = [section(&mut fields)?, section(&mut fields)?];
-        let filter = checked_part(&mut fields)?;
+        let table = checked_part(&mut fields)?;
         drop((header, footer));
-        Ok(Run { entry, mapping, sections, filter, disk: disk.clone(), obsolete: AtomicBool::new(false) })
+        Ok(Run { entry, mapping, sections, table, disk: disk.clone(), obsolete: AtomicBool::new(false) })
     }
 
     pub(super) fn name(&self) -> String {
@@ -127,9 +139,26 @@ impl Run {
         self.obsolete.store(true, Ordering::Release);
     }
 
-    /// The newest version of a key not newer than `at`.
-    pub(super) fn get(&self, full_key: &[u8], hash: u64, at: Seq) -> Result<Option<IndexEntry>> {
-        if self.entry.first > at || !self.may_contain(hash) {
+    /// What the table says of a key with this hash, without a search: a hint that must be confirmed.
+    pub(super) fn hint(&self, hash: u64) -> Hint {
+        let (offset, len) = self.table;
+        let Some(table) = self.mapping.read(offset, len) else { return Hint::Unknown };
+        match table::guess(&table, hash) {
+            Guess::Absent => Hint::Absent,
+            Guess::Unknown => Hint::Unknown,
+            Guess::At(at) => {
+                let entry = self.mapping.read(at, ENTRY_FIXED_BYTES);
+                entry
+                    .as_deref()
+                    .and_then(<[u8]>::first_chunk)
+                    .map_or(Hint::Unknown, |fixed| Hint::Perhaps(decode_entry(fixed)))
+            }
+        }
+    }
+
+    /// The newest version of a key not newer than `at`, by a search in checked blocks.
+    pub(super) fn get(&self, full_key: &[u8], at: Seq) -> Result<Option<IndexEntry>> {
+        if self.entry.first > at {
             return Ok(None);
         }
         match self.newest(full_key, Seq(u64::MAX), SectionKind::Current)? {
@@ -138,10 +167,9 @@ impl Run {
         }
     }
 
-    fn may_contain(&self, hash: u64) -> bool {
-        let (offset, len) = self.filter;
-        // A filter that cannot be read lets everything through.
-        self.mapping.read(offset, len).is_none_or(|filter| filter::may_contain(&filter, hash))
+    /// The newest of a key's older versions that is not newer than `at`.
+    pub(super) fn get_past(&self, full_key: &[u8], at: Seq) -> Result<Option<IndexEntry>> {
+        self.newest(full_key, at, SectionKind::Past)
     }
 
     fn newest(&self, full_key: &[u8], at: Seq, kind: SectionKind) -> Result<Option<IndexEntry>> {
@@ -183,9 +211,9 @@ impl Run {
         Block::check(bytes, offset).map_err(|what| EngineError::damaged(self.name(), offset, what))
     }
 
-    /// Bytes of fences and filter, which are read again and again.
+    /// Bytes of fences and table, which are read again and again.
     pub(super) fn resident_bytes(&self) -> u64 {
-        (self.sections[0].fences.1 + self.sections[1].fences.1 + self.filter.1) as u64
+        (self.sections[0].fences.1 + self.sections[1].fences.1 + self.table.1) as u64
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::super::format::{FORMAT_VERSION, INDEX_DIR, Position, StoreId, run_file};
 use super::super::index::IndexEntry;
 use super::block::BlockBuilder;
-use super::filter::{FilterBuilder, hash};
-use super::{FOOTER_BYTES, HEADER_BYTES, RUN_MAGIC};
+use super::table::{TableBuilder, hash};
+use super::{FOOTER_BYTES, HEADER_BYTES, RUN_MAGIC, SectionKind};
 use crate::disk::{Disk, DiskFile};
 use crate::engine::{EngineError, Result, Seq};
 
@@ -22,7 +22,7 @@ pub(in super::super) struct RunWriter {
     buffer: Vec<u8>,
     /// Offset of the buffer's first byte in the file.
     flushed: u64,
-    filter: FilterBuilder,
+    table: TableBuilder,
     sections: [SectionWriter; 2],
     last_key: Vec<u8>,
     any: bool,
@@ -67,7 +67,7 @@ impl RunWriter {
             file,
             buffer: header,
             flushed: 0,
-            filter: FilterBuilder::for_keys(keys_max),
+            table: TableBuilder::for_keys(keys_max),
             sections: Default::default(),
             last_key: Vec::new(),
             any: false,
@@ -78,7 +78,6 @@ impl RunWriter {
     pub(in super::super) fn push(&mut self, full_key: &[u8], entry: IndexEntry) -> Result<()> {
         let newest_of_key = !self.any || self.last_key != full_key;
         if newest_of_key {
-            self.filter.add(hash(full_key));
             self.last_key.clear();
             self.last_key.extend_from_slice(full_key);
             self.any = true;
@@ -92,14 +91,18 @@ impl RunWriter {
         Ok(())
     }
 
-    fn close_block(&mut self, section: usize) -> Result<()> {
+    fn close_block(&mut self, kind: usize) -> Result<()> {
         let offset = self.flushed + self.buffer.len() as u64;
-        let section = &mut self.sections[section];
+        let section = &mut self.sections[kind];
         let Some((key, seq)) = section.block.first() else { return Ok(()) };
         section.key_starts.push(section.keys.len() as u32);
         section.keys.extend_from_slice(key);
         section.keys.extend((!seq.0).to_be_bytes());
-        let block = section.block.finish(offset);
+        let block = section.block.finish(offset, |key, at| {
+            if kind == SectionKind::Current as usize {
+                self.table.add(hash(key), at);
+            }
+        });
         section.blocks.push((offset, block.len() as u32));
         self.buffer.extend_from_slice(&block);
         if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
@@ -114,7 +117,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Writes fences, filter and footer, and makes the file and its name durable.
+    /// Writes fences, table and footer, and makes the file and its name durable.
     pub(in super::super) fn finish(mut self, disk: &dyn Disk, end: Position) -> Result<FinishedRun> {
         let mut footer = Vec::with_capacity(FOOTER_BYTES);
         for section in 0..2 {
@@ -126,8 +129,11 @@ impl RunWriter {
             footer.extend((self.sections[section].blocks.len() as u32).to_le_bytes());
             footer.extend(self.sections[section].entries.to_le_bytes());
         }
-        let filter = std::mem::replace(&mut self.filter, FilterBuilder::for_keys(0)).into_bytes();
-        footer.extend(self.append(&filter)?);
+        let table = std::mem::replace(&mut self.table, TableBuilder::for_keys(0)).into_bytes();
+        // A bucket is one cache line only if the table begins at one.
+        let at = self.flushed + self.buffer.len() as u64;
+        self.buffer.resize(self.buffer.len() + (at.next_multiple_of(64) - at) as usize, 0);
+        footer.extend(self.append(&table)?);
         footer.extend([0; 4]);
         footer.extend(end.segment.to_le_bytes());
         footer.extend(end.offset.to_le_bytes());
