@@ -131,7 +131,12 @@ impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EngineError::Conflict { tree, key, read_at, written_at } => {
-                write!(f, "conflict: key {} of tree {}, read at seq {read_at}, was written ", key.escape_ascii(), tree.0)?;
+                write!(
+                    f,
+                    "conflict: key {} of tree {}, read at seq {read_at}, was written ",
+                    key.escape_ascii(),
+                    tree.0
+                )?;
                 match written_at {
                     Some(seq) => write!(f, "again at seq {seq}; read it again and retry"),
                     None => write!(f, "by a transaction running beside this one; retry"),
