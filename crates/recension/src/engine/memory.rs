@@ -164,14 +164,17 @@ impl Engine for MemoryEngine {
     }
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
-        let deadline = Instant::now() + timeout;
+        // A timeout too long for the clock is no timeout.
+        let deadline = Instant::now().checked_add(timeout);
         let mut guard = self.shared.head_lock.lock();
-        loop {
-            let head = self.head();
-            if head > seq || self.shared.head_moved.wait_until(&mut guard, deadline).timed_out() {
-                return self.head();
+        while self.head() <= seq {
+            match deadline {
+                Some(deadline) if self.shared.head_moved.wait_until(&mut guard, deadline).timed_out() => break,
+                Some(_) => {}
+                None => self.shared.head_moved.wait(&mut guard),
             }
         }
+        self.head()
     }
 
     fn checkpoint(&self) -> Result<()> {

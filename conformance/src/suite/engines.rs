@@ -1,0 +1,82 @@
+//! The engines under test. A new engine joins every suite by one line in [`every`].
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use recension::engine::{Clock, Durability, MemoryEngine};
+use recension_engines::sqlite::{SqliteEngine, SqliteOptions};
+use tempfile::TempDir;
+
+use super::{EngineFactory, Store};
+
+/// Every engine, as the contract suite runs it.
+pub fn every() -> Vec<Box<dyn EngineFactory>> {
+    vec![Box::new(Memory), Box::new(Sqlite::default())]
+}
+
+/// A directory for a test's stores: in memory where the machine has that, since closing and checkpointing sync,
+/// and these tests are about answers. (Those about what survives a crash bring their own disk.)
+///
+/// # Panics
+/// When no directory can be made.
+pub fn scratch() -> TempDir {
+    let shm = PathBuf::from("/dev/shm");
+    tempfile::tempdir_in(shm).or_else(|_| tempfile::tempdir()).expect("a temporary directory")
+}
+
+/// The memory engine.
+pub struct Memory;
+
+impl EngineFactory for Memory {
+    fn name(&self) -> String {
+        "memory".to_owned()
+    }
+
+    fn make(&self, clock: Arc<dyn Clock>) -> Store {
+        Store::lasting_until_closed(Arc::new(MemoryEngine::with_clock(clock)))
+    }
+
+    fn persists(&self) -> bool {
+        false
+    }
+
+    fn readers_pass_writers(&self) -> bool {
+        false
+    }
+}
+
+/// The engine over `SQLite`.
+#[derive(Default)]
+pub struct Sqlite {
+    /// Its options; the clock is replaced.
+    pub options: SqliteOptions,
+    /// Whether the file lies on the machine's disk rather than in memory.
+    pub on_disk: bool,
+}
+
+impl Sqlite {
+    /// As small as it gets, so that short histories cross every page, and without syncs at commits.
+    pub fn tiny() -> Self {
+        let options = SqliteOptions {
+            durability: Durability::Process,
+            page_rows: 2,
+            read_connections: 2,
+            ..SqliteOptions::default()
+        };
+        Sqlite { options, on_disk: false }
+    }
+}
+
+impl EngineFactory for Sqlite {
+    fn name(&self) -> String {
+        let SqliteOptions { durability, page_rows, .. } = &self.options;
+        format!("sqlite ({durability:?}, pages of {page_rows} rows)")
+    }
+
+    fn make(&self, clock: Arc<dyn Clock>) -> Store {
+        let dir = if self.on_disk { tempfile::tempdir().expect("a temporary directory") } else { scratch() };
+        let options = SqliteOptions { clock, ..self.options.clone() };
+        let path = dir.path().join("store.db");
+        Store::persistent(Box::new(move || Ok(Arc::new(SqliteEngine::open(&path, options.clone())?))), dir)
+    }
+}

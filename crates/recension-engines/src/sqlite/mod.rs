@@ -1,0 +1,221 @@
+//! The engine over `SQLite`: the contract on three plain tables, small enough to be seen right by reading,
+//! so that it can be an oracle for the native engine. It must never answer a row whose checksum is wrong,
+//! nor touch a database of another application.
+//!
+//! ```text
+//! current (tree, key -> seq, crc, value)    the newest version of every key ever written; no value: deleted
+//! past    (tree, key, seq -> crc, value)    every older version
+//! commits (seq -> time, rows)               every commit, and how many row versions it wrote
+//! ```
+//!
+//! A commit moves the versions that it replaces from `current` to `past`. Nothing else ever changes, so a
+//! snapshot needs no open transaction: a row of `current` at or before the snapshot's commit is the answer,
+//! and where it is newer, the answer lies in `past` already and stays there. This holds whatever is committed
+//! between two statements. Deleted keys stay in `current`, which is what lets a commit depend on their absence.
+//!
+//! The tables have row ids rather than being `WITHOUT ROWID`: measured with 16-byte keys, puts of 1,500 bytes
+//! cost 46 us instead of 186 us, gets 11 us instead of 27 us, the file is less than half the size; ranges of
+//! 100 rows are 1.7 times slower at 300 bytes, faster from 1,500 bytes on.
+//!
+//! **Durability.** `Disk` is `synchronous=FULL` in WAL mode: the log is synced before a commit is
+//! acknowledged; on macOS with `F_FULLFSYNC`, since a plain `fsync` there leaves the drive's cache alone.
+//! `Process` and `Memory` are `synchronous=NORMAL`: no sync at a commit, one at a checkpoint, and loss of
+//! power takes the newest commits but never the database.
+//!
+//! **Processes.** One handle of one process owns a store, through a lock on `FILE.lock`; a second gets
+//! [`EngineError::Locked`]. Other programs (the `sqlite3` shell, a backup) may read the file at any time. If one
+//! holds it locked for writing, a commit waits for [`SqliteOptions::busy_timeout`], then fails, with nothing
+//! written. If one has added or removed commits, the next commit notices and the store takes no more.
+
+mod error;
+mod file;
+mod pool;
+mod read;
+mod verify;
+mod write;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use recension::disk::DiskLock;
+use recension::engine::{
+    Batch, Clock, CommitInfo, Durability, Engine, EngineError, Result, Seq, Snapshot, Stats, SystemClock, Timestamp,
+    VerifyReport,
+};
+
+use crate::limits::{BUSY_TIMEOUT, CACHE_KIB, PAGE_ROWS, READ_CONNECTIONS};
+use error::ErrorContext;
+use pool::Pool;
+use read::SqliteSnapshot;
+use write::Writer;
+
+/// Options of [`SqliteEngine::open`].
+#[derive(Clone)]
+pub struct SqliteOptions {
+    /// What a commit survives that does not ask for another durability. Default `Disk`.
+    pub durability: Durability,
+    /// Where commit times come from.
+    pub clock: Arc<dyn Clock>,
+    /// Whether a store is made where there is none. Default true.
+    pub create: bool,
+    /// Connections that read at once, at most. Default 8.
+    pub read_connections: usize,
+    /// Rows of a range that are fetched at once, at most. Default 256.
+    pub page_rows: usize,
+    /// How long another program's lock on the file is waited for. Default 5 s.
+    pub busy_timeout: Duration,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        SqliteOptions {
+            durability: Durability::default(),
+            clock: Arc::new(SystemClock),
+            create: true,
+            read_connections: READ_CONNECTIONS,
+            page_rows: PAGE_ROWS,
+            busy_timeout: BUSY_TIMEOUT,
+        }
+    }
+}
+
+/// An engine whose rows lie in an `SQLite` database.
+///
+/// ```
+/// use recension::engine::{Batch, Engine, TreeId};
+/// use recension_engines::sqlite::{SqliteEngine, SqliteOptions};
+/// # fn main() -> recension::engine::Result<()> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// let engine = SqliteEngine::open(&dir.path().join("store.db"), SqliteOptions::default())?;
+/// let mut batch = Batch::new();
+/// batch.put(TreeId(1), b"pizza", b"pineapple");
+/// engine.commit(batch)?;
+/// assert_eq!(&*engine.snapshot()?.get(TreeId(1), b"pizza")?.unwrap(), b"pineapple");
+/// # Ok(()) }
+/// ```
+pub struct SqliteEngine {
+    shared: Arc<Shared>,
+}
+
+/// What the engine and its snapshots share. Fields are dropped in this order: readers before the writer, whose
+/// end folds the write-ahead log into the database, and the lock last.
+struct Shared {
+    readers: Pool,
+    writer: Mutex<Writer>,
+    /// Held by a check or a checkpoint: a checkpoint cannot end while a check holds its snapshot.
+    maintenance: Mutex<()>,
+    head: Mutex<CommitInfo>,
+    head_moved: Condvar,
+    options: SqliteOptions,
+    path: PathBuf,
+    errors: ErrorContext,
+    _lock: DiskLock,
+}
+
+impl SqliteEngine {
+    /// Opens the store in the file at `path`, or makes one. The file's directory must exist.
+    ///
+    /// # Errors
+    /// [`EngineError::Locked`] when it is open already, [`EngineError::NotAStore`] when the file is something else
+    /// (it is left as it is), [`EngineError::NewerFormat`], [`EngineError::Damaged`].
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self> {
+        let opened = file::open(path, &options)?;
+        let head = opened.head;
+        let writer = Writer::new(opened.writer, head, options.durability, opened.errors.clone())?;
+        let shared = Shared {
+            readers: Pool::new(
+                opened.path.clone(),
+                opened.errors.clone(),
+                options.read_connections,
+                options.busy_timeout,
+            ),
+            writer: Mutex::new(writer),
+            maintenance: Mutex::new(()),
+            head: Mutex::new(head),
+            head_moved: Condvar::new(),
+            options,
+            path: opened.path,
+            errors: opened.errors,
+            _lock: opened.lock,
+        };
+        Ok(SqliteEngine { shared: Arc::new(shared) })
+    }
+}
+
+impl Engine for SqliteEngine {
+    fn head(&self) -> Seq {
+        self.shared.head.lock().seq
+    }
+
+    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
+        let head = self.head();
+        if seq > head {
+            return Err(EngineError::NotYet { asked: seq, head });
+        }
+        Ok(Box::new(SqliteSnapshot::new(self.shared.clone(), seq)))
+    }
+
+    fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
+        read::commit_at(&self.shared, self.head(), time)
+    }
+
+    fn commit(&self, batch: Batch) -> Result<CommitInfo> {
+        batch.check_limits()?;
+        let mut writer = self.shared.writer.lock();
+        let durability = batch.asked_durability().unwrap_or(self.shared.options.durability);
+        let commit = writer.commit(&batch, durability, &*self.shared.options.clock)?;
+        // Published under the writer's lock, so that the head only ever moves forward.
+        *self.shared.head.lock() = commit;
+        self.shared.head_moved.notify_all();
+        Ok(commit)
+    }
+
+    fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
+        // A timeout too long for the clock is no timeout.
+        let deadline = Instant::now().checked_add(timeout);
+        let mut head = self.shared.head.lock();
+        while head.seq <= seq {
+            match deadline {
+                Some(deadline) if self.shared.head_moved.wait_until(&mut head, deadline).timed_out() => break,
+                Some(_) => {}
+                None => self.shared.head_moved.wait(&mut head),
+            }
+        }
+        head.seq
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        let _alone = self.shared.maintenance.lock();
+        self.shared.writer.lock().checkpoint()
+    }
+
+    fn verify(&self) -> Result<VerifyReport> {
+        let _alone = self.shared.maintenance.lock();
+        let connection = file::connect_reader(&self.shared.path, self.shared.options.busy_timeout)
+            .map_err(|error| self.shared.errors.map(error))?;
+        verify::verify(&connection, &self.shared.errors)
+    }
+
+    fn stats(&self) -> Result<Stats> {
+        let mut sizes = [0; 3];
+        for (size, suffix) in sizes.iter_mut().zip(["", "-wal", "-shm"]) {
+            // A log that is not there takes no bytes.
+            *size = fs::metadata(file::beside(&self.shared.path, suffix)).map_or(0, |data| data.len());
+        }
+        let connections = self.shared.readers.open_connections() as u64 + 1;
+        Ok(Stats {
+            engine: "sqlite",
+            head: self.head(),
+            disk_bytes: sizes.iter().sum(),
+            memory_bytes: connections * CACHE_KIB * 1024,
+            details: vec![
+                ("database", sizes[0], "bytes"),
+                ("write-ahead log", sizes[1], "bytes"),
+                ("connections", connections, "connections"),
+            ],
+        })
+    }
+}

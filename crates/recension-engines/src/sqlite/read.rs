@@ -1,0 +1,394 @@
+//! Snapshots. Each read is one statement, or a walk in pages whose statements each see the store as it is then;
+//! why that is right although commits come in between is told in the module above. No connection and no
+//! transaction may stay in use between two calls, and no row is answered whose checksum is wrong.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use recension::engine::{
+    CommitInfo, Direction, KeyRange, Result, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions,
+};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::Shared;
+use super::error::{ErrorContext, stored};
+use crate::limits::{FIRST_PAGE_ROWS, PAGE_BYTES};
+
+const CURRENT: &str = "SELECT seq, crc, value FROM current WHERE tree = ?1 AND key = ?2";
+const PAST: &str = "SELECT seq, crc, value FROM past WHERE tree = ?1 AND key = ?2 AND seq <= ?3 ORDER BY seq DESC";
+const TIME: &str = "SELECT time FROM commits WHERE seq = ?1";
+
+/// CRC-32C of a row version: what a row must carry to be answered.
+pub(super) fn checksum(tree: TreeId, key: &[u8], seq: Seq, value: Option<&[u8]>) -> u32 {
+    let mut head = [0; 17];
+    head[..4].copy_from_slice(&tree.0.to_le_bytes());
+    head[4..12].copy_from_slice(&seq.0.to_le_bytes());
+    head[12..16].copy_from_slice(&(key.len() as u32).to_le_bytes());
+    head[16] = u8::from(value.is_some());
+    let crc = crc32c::crc32c_append(crc32c::crc32c(&head), key);
+    crc32c::crc32c_append(crc, value.unwrap_or_default())
+}
+
+/// The range as a first key and, unless it goes to the end, the key that ends it and is not in it.
+pub(super) fn half_open(range: &KeyRange) -> (Vec<u8>, Option<Vec<u8>>) {
+    let low = match &range.start {
+        Bound::Unbounded => Vec::new(),
+        Bound::Included(key) => key.clone(),
+        Bound::Excluded(key) => next_key(key),
+    };
+    let high = match &range.end {
+        Bound::Unbounded => None,
+        Bound::Included(key) => Some(next_key(key)),
+        Bound::Excluded(key) => Some(key.clone()),
+    };
+    (low, high)
+}
+
+/// The least key after `key`.
+fn next_key(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
+}
+
+/// A stored version: its commit, and its value unless it is a deletion.
+type Stored = (Seq, Option<Vec<u8>>);
+
+/// Reads `seq`, `crc` and `value` from column `first` on; the value only if `seq` is at most `newest`
+/// (else `None`: the version is newer).
+fn read_version(
+    row: &rusqlite::Row<'_>,
+    first: usize,
+    (tree, key): (TreeId, &[u8]),
+    newest: Seq,
+    errors: &ErrorContext,
+) -> Result<Option<Stored>> {
+    let map = |error| errors.map(error);
+    let seq = errors.seq(row.get(first).map_err(map)?)?;
+    if seq > newest {
+        return Ok(None);
+    }
+    let crc: i64 = row.get(first + 1).map_err(map)?;
+    let value = row.get_ref(first + 2).map_err(map)?.as_blob_or_null().map_err(|error| errors.column(error))?;
+    if i64::from(checksum(tree, key, seq, value)) != crc {
+        let key = key.escape_ascii();
+        return Err(errors.damaged(format!("the row {key} of tree {} as of seq {seq} has a wrong checksum", tree.0)));
+    }
+    Ok(Some((seq, value.map(<[u8]>::to_vec))))
+}
+
+/// The version of a key that a snapshot at `seq` sees, in `past` alone.
+fn past_version(
+    connection: &Connection,
+    (tree, key): (TreeId, &[u8]),
+    seq: Seq,
+    errors: &ErrorContext,
+) -> Result<Option<Stored>> {
+    let map = |error| errors.map(error);
+    let mut statement = connection.prepare_cached(PAST).map_err(map)?;
+    let mut rows = statement.query(params![tree.0, key, stored(seq.0)]).map_err(map)?;
+    match rows.next().map_err(map)? {
+        Some(row) => read_version(row, 0, (tree, key), seq, errors),
+        None => Ok(None),
+    }
+}
+
+fn time_of(connection: &Connection, seq: Seq, errors: &ErrorContext) -> Result<Timestamp> {
+    if seq == Seq::ZERO {
+        return Ok(Timestamp(0));
+    }
+    let time = connection
+        .prepare_cached(TIME)
+        .and_then(|mut statement| statement.query_row([stored(seq.0)], |row| row.get(0)).optional())
+        .map_err(|error| errors.map(error))?;
+    errors.time(time.ok_or_else(|| errors.damaged(format!("commit {seq} is missing")))?)
+}
+
+/// The newest commit up to `head` made at `time` or before. Times never fall from commit to commit, so a search
+/// by halves among the sequence numbers finds it, and commits need keep no index of times.
+pub(super) fn commit_at(shared: &Shared, head: Seq, time: Timestamp) -> Result<Option<CommitInfo>> {
+    shared.readers.with(|connection| {
+        let mut found = None;
+        let (mut low, mut high) = (Seq::ZERO.next(), head);
+        while low <= high {
+            let seq = Seq(low.0 + (high.0 - low.0) / 2);
+            let at = time_of(connection, seq, &shared.errors)?;
+            if at <= time {
+                found = Some(CommitInfo { seq, time: at });
+                low = seq.next();
+            } else {
+                high = Seq(seq.0 - 1);
+            }
+        }
+        Ok(found)
+    })
+}
+
+pub(super) struct SqliteSnapshot {
+    shared: Arc<Shared>,
+    seq: Seq,
+}
+
+impl SqliteSnapshot {
+    pub(super) fn new(shared: Arc<Shared>, seq: Seq) -> Self {
+        SqliteSnapshot { shared, seq }
+    }
+}
+
+impl Snapshot for SqliteSnapshot {
+    fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    fn time(&self) -> Result<Timestamp> {
+        self.shared.readers.with(|connection| time_of(connection, self.seq, &self.shared.errors))
+    }
+
+    fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
+        let errors = &self.shared.errors;
+        let map = |error| errors.map(error);
+        let found = self.shared.readers.with(|connection| {
+            let mut statement = connection.prepare_cached(CURRENT).map_err(map)?;
+            let mut rows = statement.query(params![tree.0, key]).map_err(map)?;
+            let Some(row) = rows.next().map_err(map)? else { return Ok(None) };
+            match read_version(row, 0, (tree, key), self.seq, errors)? {
+                Some(version) => Ok(Some(version)),
+                None => past_version(connection, (tree, key), self.seq, errors),
+            }
+        })?;
+        Ok(found.and_then(|(seq, value)| Some(Value { seq, bytes: Cow::Owned(value?) })))
+    }
+
+    fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
+        if range.is_empty() {
+            return Box::new(std::iter::empty());
+        }
+        let (low, high) = half_open(range);
+        Box::new(RangeRows {
+            pages: Pages::new(self.shared.options.page_rows),
+            snapshot: self,
+            tree,
+            low,
+            high,
+            direction,
+        })
+    }
+
+    fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
+        Box::new(KeyVersions {
+            pages: Pages::new(self.shared.options.page_rows),
+            snapshot: self,
+            tree,
+            key: key.to_vec(),
+            newest: None,
+        })
+    }
+}
+
+/// What was fetched of a walk and not yet answered, and how much to fetch next.
+struct Pages<T> {
+    fetched: VecDeque<T>,
+    rows: usize,
+    rows_max: usize,
+    ended: bool,
+}
+
+impl<T> Pages<T> {
+    fn new(rows_max: usize) -> Self {
+        let rows_max = rows_max.max(1);
+        Pages { fetched: VecDeque::new(), rows: FIRST_PAGE_ROWS.min(rows_max), rows_max, ended: false }
+    }
+
+    /// The next item; where none is left, `fetch` is told how many rows to look at and says whether that was
+    /// the end. An error ends the walk.
+    fn next(&mut self, mut fetch: impl FnMut(&mut VecDeque<T>, usize) -> Result<bool>) -> Option<Result<T>> {
+        while self.fetched.is_empty() && !self.ended {
+            match fetch(&mut self.fetched, self.rows) {
+                Ok(ended) => self.ended = ended,
+                Err(error) => {
+                    self.ended = true;
+                    self.fetched.clear();
+                    return Some(Err(error));
+                }
+            }
+            self.rows = (self.rows * 2).min(self.rows_max);
+        }
+        self.fetched.pop_front().map(Ok)
+    }
+}
+
+/// Counts what a page has looked at.
+struct Room {
+    rows: usize,
+    bytes: usize,
+}
+
+impl Room {
+    fn new(rows: usize) -> Self {
+        Room { rows, bytes: PAGE_BYTES }
+    }
+
+    /// Takes one row's place; false when the page is full with it.
+    fn take(&mut self, bytes: usize) -> bool {
+        self.rows = self.rows.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.rows > 0 && self.bytes > 0
+    }
+}
+
+struct RangeRows<'s> {
+    snapshot: &'s SqliteSnapshot,
+    tree: TreeId,
+    /// What is still to be walked: from `low` to before `high`.
+    low: Vec<u8>,
+    high: Option<Vec<u8>>,
+    direction: Direction,
+    pages: Pages<Row<'s>>,
+}
+
+impl<'s> Iterator for RangeRows<'s> {
+    type Item = Result<Row<'s>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let RangeRows { snapshot, tree, low, high, direction, pages } = self;
+        pages.next(|fetched, rows| {
+            snapshot
+                .shared
+                .readers
+                .with(|connection| snapshot.fetch(connection, *tree, (low, high), *direction, fetched, rows))
+        })
+    }
+}
+
+impl SqliteSnapshot {
+    /// Fetches a page of a range and moves the range's end beyond it; says whether the range has ended.
+    ///
+    /// The walk is over the keys of `current`, which are all keys there are. Those that this snapshot does not
+    /// see count as well: a page is bounded in work, not only in what it answers.
+    fn fetch(
+        &self,
+        connection: &Connection,
+        tree: TreeId,
+        (low, high): (&mut Vec<u8>, &mut Option<Vec<u8>>),
+        direction: Direction,
+        fetched: &mut VecDeque<Row<'_>>,
+        page_rows: usize,
+    ) -> Result<bool> {
+        let errors = &self.shared.errors;
+        let map = |error| errors.map(error);
+        let sql = match (high.is_some(), direction) {
+            (true, Direction::Forward) => {
+                "SELECT key, seq, crc, value FROM current WHERE tree = ?1 AND key >= ?2 AND key < ?3 ORDER BY key"
+            }
+            (true, Direction::Backward) => {
+                "SELECT key, seq, crc, value FROM current WHERE tree = ?1 AND key >= ?2 AND key < ?3 ORDER BY key DESC"
+            }
+            (false, Direction::Forward) => {
+                "SELECT key, seq, crc, value FROM current WHERE tree = ?1 AND key >= ?2 ORDER BY key"
+            }
+            (false, Direction::Backward) => {
+                "SELECT key, seq, crc, value FROM current WHERE tree = ?1 AND key >= ?2 ORDER BY key DESC"
+            }
+        };
+        let mut statement = connection.prepare_cached(sql).map_err(map)?;
+        let mut rows = match &*high {
+            Some(high) => statement.query(params![tree.0, &*low, high]),
+            None => statement.query(params![tree.0, &*low]),
+        }
+        .map_err(map)?;
+        let mut room = Room::new(page_rows);
+        while let Some(row) = rows.next().map_err(map)? {
+            let key = row.get_ref(0).map_err(map)?.as_blob().map_err(|error| errors.column(error))?;
+            let version = match read_version(row, 1, (tree, key), self.seq, errors)? {
+                Some(version) => Some(version),
+                None => past_version(connection, (tree, key), self.seq, errors)?,
+            };
+            let mut bytes = key.len();
+            if let Some((seq, Some(value))) = version {
+                bytes += value.len();
+                fetched
+                    .push_back(Row { key: Cow::Owned(key.to_vec()), value: Value { seq, bytes: Cow::Owned(value) } });
+            }
+            if !room.take(bytes) {
+                match direction {
+                    Direction::Forward => *low = next_key(key),
+                    Direction::Backward => *high = Some(key.to_vec()),
+                }
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+struct KeyVersions<'s> {
+    snapshot: &'s SqliteSnapshot,
+    tree: TreeId,
+    key: Vec<u8>,
+    /// Where to go on in `past`; none before `current` has been read.
+    newest: Option<Seq>,
+    pages: Pages<Version<'s>>,
+}
+
+impl<'s> Iterator for KeyVersions<'s> {
+    type Item = Result<Version<'s>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let KeyVersions { snapshot, tree, key, newest, pages } = self;
+        pages.next(|fetched, rows| {
+            snapshot
+                .shared
+                .readers
+                .with(|connection| snapshot.fetch_versions(connection, (*tree, key), newest, fetched, rows))
+        })
+    }
+}
+
+impl SqliteSnapshot {
+    fn fetch_versions(
+        &self,
+        connection: &Connection,
+        (tree, key): (TreeId, &[u8]),
+        newest: &mut Option<Seq>,
+        fetched: &mut VecDeque<Version<'_>>,
+        page_rows: usize,
+    ) -> Result<bool> {
+        let errors = &self.shared.errors;
+        let map = |error| errors.map(error);
+        let mut push = |(seq, value): Stored| -> Result<usize> {
+            let bytes = value.as_ref().map_or(0, Vec::len);
+            let time = time_of(connection, seq, errors)?;
+            fetched.push_back(Version { seq, time, value: value.map(Cow::Owned) });
+            Ok(bytes)
+        };
+        let mut room = Room::new(page_rows);
+        let below = if let Some(below) = *newest {
+            below
+        } else {
+            let mut statement = connection.prepare_cached(CURRENT).map_err(map)?;
+            let mut rows = statement.query(params![tree.0, key]).map_err(map)?;
+            let Some(row) = rows.next().map_err(map)? else { return Ok(true) };
+            match read_version(row, 0, (tree, key), self.seq, errors)? {
+                Some(version) => {
+                    let below = Seq(version.0.0 - 1);
+                    *newest = Some(below);
+                    if !room.take(push(version)?) {
+                        return Ok(false);
+                    }
+                    below
+                }
+                None => self.seq,
+            }
+        };
+        let mut statement = connection.prepare_cached(PAST).map_err(map)?;
+        let mut rows = statement.query(params![tree.0, key, stored(below.0)]).map_err(map)?;
+        while let Some(row) = rows.next().map_err(map)? {
+            let Some(version) = read_version(row, 0, (tree, key), below, errors)? else { continue };
+            *newest = Some(Seq(version.0.0 - 1));
+            if !room.take(push(version)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
