@@ -1,1 +1,3 @@
 //! Suites that every engine and every server must pass, and the simulated disk that crashes.
+
+pub mod sim;
