@@ -1,3 +1,4 @@
 //! Suites that every engine and every server must pass, and the simulated disk that crashes.
 
+pub mod crash;
 pub mod sim;

@@ -31,6 +31,7 @@ struct State {
     recording: Option<Vec<Moment>>,
     locks: BTreeSet<String>,
     violations: Vec<String>,
+    last_failed: Option<Call>,
 }
 
 /// The disk right after one call that changed it.
@@ -118,6 +119,11 @@ impl SimDisk {
         self.shared.lock().faults.hits
     }
 
+    /// The newest call that has failed on demand.
+    pub fn last_failed(&self) -> Option<Call> {
+        self.shared.lock().last_failed.clone()
+    }
+
     /// Lets files together take no more than `bytes`; growing beyond is refused for want of space.
     pub fn set_capacity(&self, bytes: u64) {
         self.shared.lock().capacity = Some(bytes);
@@ -198,6 +204,10 @@ impl SimDisk {
         state.counters.count(kind, len);
         let number = state.counters.total();
         let fault = state.faults.strike(kind);
+        let call = || Call { number, kind, name: name.to_owned(), offset, len };
+        if fault.is_some() {
+            state.last_failed = Some(call());
+        }
         let result = match fault {
             Some(fault @ (FaultKind::Eio | FaultKind::NoSpace)) if kind != OpKind::Sync && kind != OpKind::SyncDir => {
                 Err(fault.error())
@@ -206,8 +216,7 @@ impl SimDisk {
         };
         if kind.changes_the_disk() && state.recording.is_some() {
             let world = state.world.clone();
-            let call = Call { number, kind, name: name.to_owned(), offset, len };
-            state.recording.get_or_insert_default().push(Moment { call, world });
+            state.recording.get_or_insert_default().push(Moment { call: call(), world });
         }
         // What was answered may be a lock, whose end takes this lock.
         drop(state);
@@ -259,7 +268,8 @@ impl Disk for SimDisk {
     fn sync_dir(&self, dir: &str) -> io::Result<()> {
         self.call(OpKind::SyncDir, dir, (0, 0), |state, _, fault| {
             if fault.is_some_and(|fault| fault != FaultKind::EioButDone) {
-                state.world.names.fail_sync(dir);
+                // What it should have written stays to be written: names live in a journal, which
+                // knows no pages that a failure could mark clean.
                 return Ok(());
             }
             state.world.sync_dir(dir)

@@ -1,7 +1,7 @@
 //! The names of files: what a process sees, what a power loss leaves, and the operations in between.
 //! Without a sync of its directory each operation survives or is lost on its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::dice::{Dice, NameFate};
 
@@ -17,7 +17,6 @@ pub(super) struct Names {
 #[derive(Clone, Debug)]
 struct Pending {
     call: u64,
-    abandoned: bool,
     change: Change,
 }
 
@@ -29,10 +28,9 @@ enum Change {
 }
 
 impl Change {
-    fn names(&self) -> Vec<&str> {
+    fn name(&self) -> &str {
         match self {
-            Change::Link { name, .. } | Change::Unlink { name } => vec![name],
-            Change::Rename { from, to, .. } => vec![from, to],
+            Change::Link { name, .. } | Change::Unlink { name } | Change::Rename { to: name, .. } => name,
         }
     }
 
@@ -69,25 +67,14 @@ impl Names {
         self.change(call, Change::Rename { from: from.to_owned(), to: to.to_owned(), id });
     }
 
-    /// Makes the names of `dir` durable, but those that an earlier, failed sync gave up.
+    /// Makes the names of `dir` durable.
     pub(super) fn sync(&mut self, dir: &str) {
         let journal = std::mem::take(&mut self.journal);
-        let (now, mut later): (Vec<_>, Vec<_>) = journal
-            .into_iter()
-            .partition(|pending| !pending.abandoned && directory_of(pending.change.names()[0]) == dir);
-        let mut settled = BTreeSet::new();
-        for pending in &now {
-            pending.change.apply(&mut self.durable, NameFate::Keep);
-            settled.extend(pending.change.names());
-        }
-        later.retain(|pending| !pending.abandoned || !pending.change.names().iter().any(|name| settled.contains(name)));
+        let (now, later) =
+            journal.into_iter().partition(|pending: &Pending| directory_of(pending.change.name()) == dir);
         self.journal = later;
-    }
-
-    /// What a failed sync does: nothing is written, and a later sync will not write it either.
-    pub(super) fn fail_sync(&mut self, dir: &str) {
-        for pending in &mut self.journal {
-            pending.abandoned |= directory_of(pending.change.names()[0]) == dir;
+        for pending in now {
+            pending.change.apply(&mut self.durable, NameFate::Keep);
         }
     }
 
@@ -114,6 +101,6 @@ impl Names {
 
     fn change(&mut self, call: u64, change: Change) {
         change.apply(&mut self.live, NameFate::Keep);
-        self.journal.push(Pending { call, abandoned: false, change });
+        self.journal.push(Pending { call, change });
     }
 }
