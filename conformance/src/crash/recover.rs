@@ -41,7 +41,7 @@ pub(super) fn go_on(
     seed: u64,
 ) -> Result<(), Finding> {
     let mut rng = Rng::for_part(seed, 0x60);
-    for nth in 0..1 + rng.index(2) {
+    for nth in 0..=rng.index(2) {
         commit(&*engine, &mut model, lost.get(nth), &mut rng)?;
     }
     // Power fails with the store open and acknowledged commits in it ...
