@@ -1,0 +1,149 @@
+//! Compares a store with the model: the same rows, the same history, both ways, now and in the past.
+
+use std::borrow::Cow;
+
+use recension::engine::{Direction, Engine, EngineError, KeyRange, Seq, Snapshot, Timestamp, TreeId};
+
+use super::Finding;
+use super::workload::TREES;
+
+/// How many commits a store found after a crash may hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Commits that must be there.
+    pub floor: u64,
+    /// Commits that had been attempted.
+    pub ceiling: u64,
+}
+
+/// Checks that the store holds a prefix of the attempted commits, with every acknowledged one in it.
+/// Answers how many commits it holds.
+pub fn check_store(engine: &dyn Engine, model: &dyn Engine, bounds: Bounds) -> Result<u64, Finding> {
+    let head = engine.head();
+    if head.0 < bounds.floor {
+        return Err(format!("lost: {} commits were acknowledged, {head} are there", bounds.floor));
+    }
+    if head.0 > bounds.ceiling {
+        return Err(format!("invented: {} commits were attempted, {head} are there", bounds.ceiling));
+    }
+    check_answers(engine, model, head)?;
+    Ok(head.0)
+}
+
+/// Checks every answer of a store whose head is `head` against the model's: wrong or missing answers and
+/// errors are findings.
+pub fn check_answers(engine: &dyn Engine, model: &dyn Engine, head: Seq) -> Result<(), Finding> {
+    match compare(engine, model, head)? {
+        0 => Ok(()),
+        refused => Err(format!("{refused} answers were refused as damaged, and nothing was damaged")),
+    }
+}
+
+/// As [`check_answers`], but an answer may be refused as damaged: answers how many were.
+pub(super) fn compare(engine: &dyn Engine, model: &dyn Engine, head: Seq) -> Result<usize, Finding> {
+    if engine.head() != head {
+        return Err(format!("the head is {}, not {head}", engine.head()));
+    }
+    let mut refused = 0;
+    let mut past = vec![head.0];
+    past.extend([head.0 / 2, head.0 * 3 / 4, head.0.saturating_sub(1)]);
+    past.dedup();
+    for seq in past {
+        let found = engine.snapshot_at(Seq(seq)).map_err(|e| format!("snapshot at {seq}: {e}"))?;
+        let wanted = model.snapshot_at(Seq(seq)).map_err(|e| format!("model: {e}"))?;
+        refused += compare_snapshots(&*found, &*wanted)?;
+    }
+    Ok(refused)
+}
+
+fn compare_snapshots(found: &dyn Snapshot, wanted: &dyn Snapshot) -> Result<usize, Finding> {
+    let mut refused = 0;
+    match (found.time(), wanted.time()) {
+        (Ok(found), Ok(wanted)) if found == wanted => {}
+        (Err(EngineError::Damaged { .. }), _) => refused += 1,
+        (found, wanted) => return Err(format!("time of a snapshot: {found:?}, not {wanted:?}")),
+    }
+    for tree in TREES.into_iter().chain([TreeId(0), TreeId(3)]) {
+        for direction in [Direction::Forward, Direction::Backward] {
+            let place = || format!("tree {} as of seq {}, {direction:?}", tree.0, wanted.seq());
+            let wanted = collect(wanted, tree, direction).0;
+            let (found, error) = collect(found, tree, direction);
+            refused += same(&found, &wanted, error.as_ref()).map_err(|what| format!("{}: {what}", place()))?;
+        }
+        for (key, ..) in keys_of(wanted, tree) {
+            let place = || format!("key {} of tree {} as of seq {}", key.escape_ascii(), tree.0, wanted.seq());
+            let (found_versions, error) = versions(found, tree, &key);
+            let (wanted_versions, _) = versions(wanted, tree, &key);
+            let same = same(&found_versions, &wanted_versions, error.as_ref());
+            refused += same.map_err(|what| format!("versions of {}: {what}", place()))?;
+            let wanted_value = wanted.get(tree, &key).ok().flatten().map(|value| (value.seq, value.to_vec()));
+            match found.get(tree, &key) {
+                Ok(value) if value.as_ref().map(|value| (value.seq, value.to_vec())) == wanted_value => {}
+                Err(error) => refused += refusal(&error).map_err(|what| format!("{}: {what}", place()))?,
+                Ok(value) => {
+                    let seq = value.map(|value| value.seq);
+                    let wanted = wanted_value.map(|(seq, _)| seq);
+                    return Err(format!("{}: found the version of {seq:?}, not of {wanted:?}", place()));
+                }
+            }
+        }
+    }
+    Ok(refused)
+}
+
+type Found = (Vec<u8>, Seq, Vec<u8>);
+
+fn collect(snapshot: &dyn Snapshot, tree: TreeId, direction: Direction) -> (Vec<Found>, Option<EngineError>) {
+    let mut rows = Vec::new();
+    for row in snapshot.range(tree, &KeyRange::all(), direction) {
+        match row {
+            Ok(row) => rows.push((row.key.into_owned(), row.value.seq, row.value.bytes.into_owned())),
+            Err(error) => return (rows, Some(error)),
+        }
+    }
+    (rows, None)
+}
+
+type FoundVersion = (Seq, Timestamp, Option<Vec<u8>>);
+
+fn versions(snapshot: &dyn Snapshot, tree: TreeId, key: &[u8]) -> (Vec<FoundVersion>, Option<EngineError>) {
+    let mut found = Vec::new();
+    for version in snapshot.versions(tree, key) {
+        match version {
+            Ok(version) => found.push((version.seq, version.time, version.value.map(Cow::into_owned))),
+            Err(error) => return (found, Some(error)),
+        }
+    }
+    (found, None)
+}
+
+/// The keys that the model has, and some that it has not.
+fn keys_of(snapshot: &dyn Snapshot, tree: TreeId) -> Vec<Found> {
+    let mut keys = collect(snapshot, tree, Direction::Forward).0;
+    // Deleted keys are not in a range; their versions count all the same.
+    for key in [&b""[..], b"\0", b"key-4", b"key-5", b"key-8", b"key-90", &[0xff; 3], &[b'k'; 600]] {
+        if keys.iter().all(|(known, ..)| known != key) {
+            keys.push((key.to_vec(), Seq::ZERO, Vec::new()));
+        }
+    }
+    keys
+}
+
+/// Whether what was found is what is wanted, or the beginning of it before a refusal.
+fn same<T: PartialEq>(found: &[T], wanted: &[T], error: Option<&EngineError>) -> Result<usize, Finding> {
+    let refused = error.map_or(Ok(0), refusal)?;
+    let enough = if refused > 0 { found.len().min(wanted.len()) } else { wanted.len() };
+    if found.len() > wanted.len() || found != &wanted[..enough] {
+        let first = found.iter().zip(wanted).take_while(|(found, wanted)| found == wanted).count();
+        return Err(format!("{} found, {} wanted; they differ from number {first} on", found.len(), wanted.len()));
+    }
+    Ok(refused)
+}
+
+/// A refusal must say where the damage is.
+fn refusal(error: &EngineError) -> Result<usize, Finding> {
+    match error {
+        EngineError::Damaged { file, .. } if !file.is_empty() => Ok(1),
+        other => Err(format!("refused, but not as damaged: {other}")),
+    }
+}

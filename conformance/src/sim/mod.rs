@@ -1,0 +1,22 @@
+//! A disk that crashes. [`SimDisk`] keeps, for every file, what a running process sees (*live*) and what
+//! a power loss leaves (*durable*), and the journal of what lies between. It must never make anything
+//! durable that was not synced, and never lose anything that was.
+
+mod calls;
+mod counting;
+mod dice;
+mod disk;
+mod fault;
+mod file;
+mod image;
+mod names;
+mod rng;
+mod world;
+
+pub use calls::{Call, Counters, OpKind};
+pub use counting::CountingDisk;
+pub use dice::CrashPolicy;
+pub use disk::{Moment, SimDisk};
+pub use fault::{Fault, FaultKind};
+pub use image::SECTOR;
+pub use rng::Rng;
