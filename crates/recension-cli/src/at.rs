@@ -70,7 +70,9 @@ pub fn parse(text: &str, now: &Zoned) -> Result<At, AtError> {
 
 fn civil(text: &str) -> Option<DateTime> {
     // A date alone parses as a date and time, too, at its midnight.
-    text.parse::<DateTime>().ok().or_else(|| text.parse::<Date>().ok().map(|date| date.to_datetime(jiff::civil::Time::midnight())))
+    text.parse::<DateTime>()
+        .ok()
+        .or_else(|| text.parse::<Date>().ok().map(|date| date.to_datetime(jiff::civil::Time::midnight())))
 }
 
 #[cfg(test)]

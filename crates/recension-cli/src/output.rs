@@ -3,7 +3,7 @@
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Row, Table, TableStyle};
 use serde_json::Value;
 
 use crate::limits::{CELL_WIDTH_MAX, TABLE_COLUMNS_MAX};
@@ -89,14 +89,20 @@ impl Output {
     }
 }
 
+const STYLE: TableStyle = TableStyle::new()
+    .header_lines(ContentLineStyle::none())
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .content_lines(ContentLineStyle::none());
+
 /// A table under a header.
 pub fn table(names: &[&str], rows: &[Vec<Value>]) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_BORDERS_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
-    table.load_preset("     ──            ");
-    table.set_header(names.iter().map(|name| Cell::new(plain(name))));
+    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(Row::from(names.iter().map(|name| Cell::new(plain(name))).collect::<Vec<_>>()));
     for row in rows {
-        table.add_row(row.iter().map(cell));
+        let mut row = Row::from(row.iter().map(cell).collect::<Vec<_>>());
+        row.max_height(1);
+        table.add_row(row);
     }
     table.trim_fmt()
 }

@@ -76,7 +76,12 @@ impl<R: Read> CsvRecords<R> {
         if cells.len() != header.len() {
             return Err(InputError::at(
                 position,
-                format!("{} cells, and the header has {}; quote cells that contain '{}'", cells.len(), header.len(), char::from(self.delimiter)),
+                format!(
+                    "{} cells, and the header has {}; quote cells that contain '{}'",
+                    cells.len(),
+                    header.len(),
+                    char::from(self.delimiter)
+                ),
             ));
         }
         Ok(Some(Record { position, id: None, text: document(header, &cells, self.options.types) }))
@@ -126,7 +131,10 @@ impl<R: Read> CsvRecords<R> {
             if length > RECORD_BYTES_MAX {
                 return Err(InputError::at(
                     cell_start,
-                    format!("the record is longer than {} MiB, the limit; is a quote left open here?", RECORD_BYTES_MAX >> 20),
+                    format!(
+                        "the record is longer than {} MiB, the limit; is a quote left open here?",
+                        RECORD_BYTES_MAX >> 20
+                    ),
                 ));
             }
             if plain != Some(0) {
@@ -161,7 +169,10 @@ impl<R: Read> CsvRecords<R> {
                 (State::Quote, b'\r') => {}
                 (State::Quote, byte) => {
                     let found = byte.is_ascii().then(|| char::from(byte)).or(Some(char::REPLACEMENT_CHARACTER));
-                    let what = format!("'{}' or the end of the line after a closing quote (a quote in a cell is doubled: \"\")", char::from(delimiter));
+                    let what = format!(
+                        "'{}' or the end of the line after a closing quote (a quote in a cell is doubled: \"\")",
+                        char::from(delimiter)
+                    );
                     return Err(InputError::expected(position, &what, found));
                 }
                 (State::Begin | State::Bare, byte) => {
@@ -286,7 +297,8 @@ mod tests {
 
     #[test]
     fn records_become_documents_with_the_types_that_lose_nothing() {
-        let text = "id,n,note\r\n1,-2.5e3,\"a \"\"b\"\",\nc\"\r\n\r\n007,12345678901234567,true\n,1.,[1]\n\"\",\"\",{x}";
+        let text =
+            "id,n,note\r\n1,-2.5e3,\"a \"\"b\"\",\nc\"\r\n\r\n007,12345678901234567,true\n,1.,[1]\n\"\",\"\",{x}";
         let (records, error) = read(text.as_bytes());
         assert_eq!(error, None);
         assert_eq!(
@@ -327,9 +339,21 @@ mod tests {
             (b"a,b,a\n", 0, "line 1, column 1: two columns are named \"a\"; give one another name"),
             (b"a,b\n1,2\n1,2,3\n", 1, "line 3, column 1: 3 cells, and the header has 2; quote cells that contain ','"),
             (b"a,b\n1,\"2\n3,4\n", 0, "line 2, column 3: the quote that begins here is never closed"),
-            (b"a,b\n1,\"2\"x\n", 0, "line 2, column 6: expected ',' or the end of the line after a closing quote (a quote in a cell is doubled: \"\"), found 'x'"),
-            (b"a,b\n1,x\xe9\n", 0, "line 2, column 4: byte 0xe9 is not UTF-8; convert the input first, e.g. with iconv -f LATIN1 -t UTF-8"),
-            (b"a,b\n1,\"\xe9\"\n", 0, "line 2, column 4: byte 0xe9 is not UTF-8; convert the input first, e.g. with iconv -f LATIN1 -t UTF-8"),
+            (
+                b"a,b\n1,\"2\"x\n",
+                0,
+                "line 2, column 6: expected ',' or the end of the line after a closing quote (a quote in a cell is doubled: \"\"), found 'x'",
+            ),
+            (
+                b"a,b\n1,x\xe9\n",
+                0,
+                "line 2, column 4: byte 0xe9 is not UTF-8; convert the input first, e.g. with iconv -f LATIN1 -t UTF-8",
+            ),
+            (
+                b"a,b\n1,\"\xe9\"\n",
+                0,
+                "line 2, column 4: byte 0xe9 is not UTF-8; convert the input first, e.g. with iconv -f LATIN1 -t UTF-8",
+            ),
         ];
         for (text, before, message) in cases {
             let (records, error) = read(text);

@@ -24,7 +24,8 @@ pub fn detect(start: &[u8], path: Option<&Path>) -> Option<Format> {
         Some(b'{') => return Some(Format::Ndjson),
         _ => {}
     }
-    let extension = path.and_then(Path::extension).and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    let extension =
+        path.and_then(Path::extension).and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     match extension.as_deref() {
         Some("csv" | "tsv") => return Some(Format::Csv),
         // What follows is reported as malformed JSON, which is what it is.

@@ -53,8 +53,12 @@ impl<R: Read> JsonRecords<R> {
             };
         }
         let (opening, closing, opening_text, closing_text) = match self.shape {
-            Shape::Map => (b'{', b'}', "'{', the beginning of a map of documents", "',' or '}' after a document of the map"),
-            _ => (b'[', b']', "'[', the beginning of an array of documents", "',' or ']' after a document of the array"),
+            Shape::Map => {
+                (b'{', b'}', "'{', the beginning of a map of documents", "',' or '}' after a document of the map")
+            }
+            _ => {
+                (b'[', b']', "'[', the beginning of an array of documents", "',' or ']' after a document of the array")
+            }
         };
         if self.next == Next::Opening {
             self.expect(opening, opening_text)?;
@@ -108,7 +112,8 @@ impl<R: Read> JsonRecords<R> {
         }
         let position = self.source.position();
         let text = self.value()?;
-        let key = serde_json::from_str(&text).map_err(|_| InputError::at(position, "a \\u escape of the id is half a character"))?;
+        let key = serde_json::from_str(&text)
+            .map_err(|_| InputError::at(position, "a \\u escape of the id is half a character"))?;
         self.expect(b':', "':' after the id of a document")?;
         Ok(key)
     }
@@ -134,11 +139,9 @@ impl<R: Read> JsonRecords<R> {
             if block.is_empty() {
                 return match scanner.finish() {
                     Ok(()) => into_text(text, start),
-                    Err(missing) => Err(InputError::expected(
-                        position,
-                        &format!("{missing}; the document begins at {start}"),
-                        None,
-                    )),
+                    Err(missing) => {
+                        Err(InputError::expected(position, &format!("{missing}; the document begins at {start}"), None))
+                    }
                 };
             }
             let (used, done) = match scanner.feed(block) {
@@ -277,7 +280,8 @@ mod tests {
 
     #[test]
     fn an_input_without_documents_is_no_error() {
-        for (shape, text) in [(Shape::Array, "[]"), (Shape::Map, " { } "), (Shape::Lines, ""), (Shape::Lines, "\n \n")] {
+        for (shape, text) in [(Shape::Array, "[]"), (Shape::Map, " { } "), (Shape::Lines, ""), (Shape::Lines, "\n \n")]
+        {
             assert_eq!(read(text.as_bytes(), shape), (vec![], None), "{shape:?} {text:?}");
         }
     }
@@ -286,15 +290,45 @@ mod tests {
     fn an_error_comes_after_the_documents_before_it_and_names_its_place() {
         let cases: [(Shape, &[u8], usize, &str); 14] = [
             (Shape::Lines, b"{\"a\":1}\n{\"a\":}\n", 1, "line 2, column 6: expected a value, found '}'"),
-            (Shape::Lines, "{\"é\":\"東\" 1}".as_bytes(), 0, "line 1, column 10: expected ',' or '}' after a member of an object, found '1'"),
+            (
+                Shape::Lines,
+                "{\"é\":\"東\" 1}".as_bytes(),
+                0,
+                "line 1, column 10: expected ',' or '}' after a member of an object, found '1'",
+            ),
             (Shape::Lines, b"{}\n[1]", 1, "line 2, column 1: expected a document: '{', found '['"),
-            (Shape::Lines, b"{\"a\":1", 0, "line 1, column 7: expected the closing '}' of an object; the document begins at line 1, column 1, found the end of the input"),
-            (Shape::Lines, b"{\"a\":\"\xff\"}", 0, "line 1, column 7: byte 0xff is not UTF-8; convert the input first, e.g. with iconv -f LATIN1 -t UTF-8"),
+            (
+                Shape::Lines,
+                b"{\"a\":1",
+                0,
+                "line 1, column 7: expected the closing '}' of an object; the document begins at line 1, column 1, found the end of the input",
+            ),
+            (
+                Shape::Lines,
+                b"{\"a\":\"\xff\"}",
+                0,
+                "line 1, column 7: byte 0xff is not UTF-8; convert the input first, e.g. with iconv -f LATIN1 -t UTF-8",
+            ),
             (Shape::Array, b"[{},]", 1, "line 1, column 5: expected a document: '{', found ']'"),
-            (Shape::Array, b"[{} {}]", 1, "line 1, column 5: expected ',' or ']' after a document of the array, found '{'"),
-            (Shape::Array, b"[{}", 1, "line 1, column 4: expected ',' or ']' after a document of the array, found the end of the input"),
+            (
+                Shape::Array,
+                b"[{} {}]",
+                1,
+                "line 1, column 5: expected ',' or ']' after a document of the array, found '{'",
+            ),
+            (
+                Shape::Array,
+                b"[{}",
+                1,
+                "line 1, column 4: expected ',' or ']' after a document of the array, found the end of the input",
+            ),
             (Shape::Array, b"[{}] x", 1, "line 1, column 6: expected nothing more after the last document, found 'x'"),
-            (Shape::Array, b"", 0, "line 1, column 1: expected '[', the beginning of an array of documents, found the end of the input"),
+            (
+                Shape::Array,
+                b"",
+                0,
+                "line 1, column 1: expected '[', the beginning of an array of documents, found the end of the input",
+            ),
             (Shape::Map, b"{\"a\":1}", 0, "line 1, column 6: expected a document: '{', found '1'"),
             (Shape::Map, b"{\"a\" {}}", 0, "line 1, column 6: expected ':' after the id of a document, found '{'"),
             (Shape::Map, b"{a:{}}", 0, "line 1, column 2: expected a '\"' that begins the id of a document, found 'a'"),

@@ -120,7 +120,8 @@ impl Scanner {
     fn step(&mut self, byte: u8) -> Result<bool, Fault> {
         let white = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         match self.state {
-            State::Value | State::FirstElement | State::FirstKey | State::Key | State::Colon | State::Next if white => {}
+            State::Value | State::FirstElement | State::FirstKey | State::Key | State::Colon | State::Next if white => {
+            }
             State::FirstElement if byte == b']' => self.close(),
             State::FirstKey if byte == b'}' => self.close(),
             State::Value | State::FirstElement => self.begin(byte)?,
@@ -134,13 +135,19 @@ impl Scanner {
                 b'"' if key => self.state = State::Colon,
                 b'"' => self.end_value(),
                 b'\\' => self.state = State::Escape { key },
-                0..0x20 => return Err(Fault::Expected("the closing '\"' of a string (a line break in it is written \\n)")),
+                0..0x20 => {
+                    return Err(Fault::Expected("the closing '\"' of a string (a line break in it is written \\n)"));
+                }
                 _ => {}
             },
             State::Escape { key } => match byte {
                 b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.state = State::Text { key },
                 b'u' => self.state = State::Hex { key, left: 4 },
-                _ => return Err(Fault::Expected("one of \" \\ / b f n r t u after a '\\' (a '\\' itself is written \\\\)")),
+                _ => {
+                    return Err(Fault::Expected(
+                        "one of \" \\ / b f n r t u after a '\\' (a '\\' itself is written \\\\)",
+                    ));
+                }
             },
             State::Hex { key, left } => match byte {
                 b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' if left == 1 => self.state = State::Text { key },
@@ -260,7 +267,7 @@ mod tests {
         for (text, end) in [
             ("{}", 2),
             ("[] x", 2),
-            (r#"{"a":[1,-2.5e+3,0,{"b":null}],"c":"\u00e9\""} {"#, 44),
+            (r#"{"a":[1,-2.5e+3,0,{"b":null}],"c":"\u00e9\""} {"#, 45),
             (" \n true,", 6),
             ("12,", 2),
             ("0 ", 1),
