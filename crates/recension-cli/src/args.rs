@@ -1,0 +1,98 @@
+//! What stands on the command line before the command: the store, and for whom to print.
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::{
+    collections, delete, export, find, get, history, import, index, put, restore, salvage, stats, verify,
+};
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    not found: no such document, collection, index or revision
+  2    the command line or an argument is wrong
+  3    conflict: the document has another revision, the id is taken, or a unique index refuses
+  4    damage was found in the store
+  5    an input is malformed, or a document is refused
+  6    the store or a file cannot be opened, read or written
+  130  interrupted (Ctrl-C)
+
+Examples:
+  recension import cities cities.json --id-field geonameid
+  recension find cities 'name = \"Porto\"'
+  recension index create cities population
+  recension find cities 'population > 10000000' --sort -population
+  recension get cities 2735943 --at '5 minutes ago'
+
+The store is a directory (./recension.store unless --store or RECENSION_STORE says another), sqlite:FILE,
+or memory: (which ends with the command). At a terminal results are tables; in a pipe they are one JSON
+value a line.";
+
+/// A JSON document database in which every version of every document can be read.
+#[derive(Debug, Parser)]
+#[command(name = "recension", version, styles = STYLES, after_help = EXIT_CODES, arg_required_else_help = true)]
+#[command(max_term_width = 110, disable_help_subcommand = true)]
+pub struct CommandLine {
+    /// Which store, and for whom.
+    #[command(flatten)]
+    pub common: Common,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags of every command.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// The store: a directory, sqlite:FILE, or memory:
+    #[arg(long, short, global = true, env = "RECENSION_STORE", default_value = "recension.store")]
+    #[arg(value_name = "ADDRESS", help_heading = "Common options")]
+    pub store: String,
+    /// One JSON value a line, also at a terminal
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub json: bool,
+    /// Tables and indented JSON, also in a pipe
+    #[arg(long, global = true, conflicts_with = "json", help_heading = "Common options")]
+    pub table: bool,
+    /// No remarks and no progress on standard error, errors only
+    #[arg(long, short, global = true, help_heading = "Common options")]
+    pub quiet: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Read documents from a file or standard input into a collection
+    Import(import::Import),
+    /// Write the documents of a collection to a file or standard output
+    Export(export::Export),
+    /// Print a document
+    Get(get::Get),
+    /// Create or replace a document, or change members of it
+    Put(put::Put),
+    /// Delete a document (its history stays)
+    Delete(delete::Delete),
+    /// Find documents by the values of their members
+    Find(find::Find),
+    /// Create, list and drop indexes
+    Index(index::Index),
+    /// List the revisions of a document
+    History(history::History),
+    /// Make a past revision of a document its newest
+    Restore(restore::Restore),
+    /// List the collections
+    Collections(collections::Collections),
+    /// Print sizes and counters of the store
+    Stats(stats::StatsCommand),
+    /// Read the whole store and check every checksum
+    Verify(verify::Verify),
+    /// Copy what is readable of a damaged store into a new one
+    Salvage(salvage::Salvage),
+}

@@ -1,0 +1,111 @@
+//! Documents out of files: JSON arrays, JSON maps, NDJSON and CSV, one at a time in bounded memory.
+//! It must never answer half a document, and every refusal names its line and column.
+
+mod csv;
+mod detect;
+mod json;
+mod scanner;
+mod source;
+
+use std::fmt;
+use std::io::{self, Read};
+
+pub use csv::{CsvOptions, CsvRecords, Types};
+pub use detect::{Format, detect};
+pub use json::{JsonRecords, Shape};
+pub use scanner::{Fault, Scan, Scanner};
+pub use source::{Position, Source};
+
+/// One document of an input, as its JSON text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Where it begins.
+    pub position: Position,
+    /// Its id, where the input's form has one (the key of a JSON map).
+    pub id: Option<String>,
+    /// A JSON object; its grammar has been checked.
+    pub text: String,
+}
+
+/// Why an input cannot be read further.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InputError {
+    /// The operating system refused.
+    Io(io::Error),
+    /// The input is not what it should be.
+    Malformed {
+        /// Where.
+        position: Position,
+        /// What was expected or is wrong there.
+        what: String,
+        /// What was found instead, where that helps.
+        found: Option<String>,
+    },
+}
+
+impl InputError {
+    pub(crate) fn at(position: Position, what: impl Into<String>) -> Self {
+        InputError::Malformed { position, what: what.into(), found: None }
+    }
+
+    pub(crate) fn expected(position: Position, what: &str, found: Option<char>) -> Self {
+        let found = found.map_or_else(|| "the end of the input".to_owned(), describe);
+        InputError::Malformed { position, what: format!("expected {what}"), found: Some(found) }
+    }
+}
+
+fn describe(character: char) -> String {
+    match character {
+        '\n' | '\r' => "a line break".to_owned(),
+        '\'' => "\"'\"".to_owned(),
+        control if control.is_control() => format!("the character U+{:04X}", u32::from(control)),
+        other => format!("'{other}'"),
+    }
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InputError::Io(error) => error.fmt(f),
+            InputError::Malformed { position, what, found: None } => write!(f, "{position}: {what}"),
+            InputError::Malformed { position, what, found: Some(found) } => {
+                write!(f, "{position}: {what}, found {found}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for InputError {}
+
+impl From<io::Error> for InputError {
+    fn from(error: io::Error) -> Self {
+        InputError::Io(error)
+    }
+}
+
+/// The records of an input of any format.
+pub enum Records<R> {
+    /// A JSON form.
+    Json(JsonRecords<R>),
+    /// Comma-separated values.
+    Csv(CsvRecords<R>),
+}
+
+impl<R: Read> Records<R> {
+    /// The next document; none at the end of the input.
+    pub fn next_record(&mut self) -> Result<Option<Record>, InputError> {
+        match self {
+            Records::Json(records) => records.next_record(),
+            Records::Csv(records) => records.next_record(),
+        }
+    }
+
+    /// Goes to where the next record begins after an error; false where that cannot be known.
+    pub fn skip_record(&mut self) -> Result<bool, InputError> {
+        match self {
+            Records::Json(records) => records.skip_record(),
+            Records::Csv(records) => Ok(records.skip_record()),
+        }
+    }
+}

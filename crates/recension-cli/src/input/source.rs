@@ -1,0 +1,139 @@
+//! Bytes from a file or standard input, in blocks, with the line and column of the next one.
+//! It must never hold more than one block.
+
+use std::fmt;
+use std::io::{self, Read};
+
+use crate::limits::BLOCK_BYTES;
+
+/// A place in the input. Lines and columns count from 1; columns count characters, as editors do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The line.
+    pub line: u64,
+    /// The character in the line.
+    pub column: u64,
+}
+
+impl Position {
+    /// Where an input begins.
+    pub const START: Position = Position { line: 1, column: 1 };
+
+    /// The position after `bytes` that begin here.
+    #[must_use]
+    pub fn after(self, bytes: &[u8]) -> Position {
+        let (lines, last_line) = match bytes.iter().rposition(|&byte| byte == b'\n') {
+            Some(newline) => (bytes.iter().filter(|&&byte| byte == b'\n').count() as u64, &bytes[newline + 1..]),
+            None => (0, bytes),
+        };
+        // A character is counted at its first byte, so that one cut by a block's end counts once.
+        let characters = last_line.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64;
+        let column = if lines == 0 { self.column } else { 1 };
+        Position { line: self.line + lines, column: column + characters }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// A reader in blocks that knows where it is.
+pub struct Source<R> {
+    reader: R,
+    block: Vec<u8>,
+    start: usize,
+    end: usize,
+    position: Position,
+}
+
+impl<R: Read> Source<R> {
+    /// Reads from `reader`. A UTF-8 byte order mark at the beginning is passed over.
+    pub fn new(reader: R) -> io::Result<Self> {
+        Source::with_block(reader, BLOCK_BYTES)
+    }
+
+    /// As [`Source::new`], in blocks of another size: tests put a block's end everywhere.
+    pub fn with_block(reader: R, block_bytes: usize) -> io::Result<Self> {
+        let block = vec![0; block_bytes.max(4)];
+        let mut source = Source { reader, block, start: 0, end: 0, position: Position::START };
+        while source.end < 3 {
+            let read = source.read_more()?;
+            if read == 0 {
+                break;
+            }
+        }
+        if source.block[..source.end].starts_with(b"\xef\xbb\xbf") {
+            source.start = 3;
+        }
+        Ok(source)
+    }
+
+    /// The bytes that follow, at least one; none at the end of the input.
+    pub fn peek(&mut self) -> io::Result<&[u8]> {
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+            self.read_more()?;
+        }
+        Ok(&self.block[self.start..self.end])
+    }
+
+    /// Where the next byte is.
+    pub fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Passes over `count` bytes of what [`Source::peek`] answered.
+    pub fn advance(&mut self, count: usize) {
+        let passed = &self.block[self.start..self.end][..count];
+        self.position = self.position.after(passed);
+        self.start += count;
+    }
+
+    fn read_more(&mut self) -> io::Result<usize> {
+        loop {
+            match self.reader.read(&mut self.block[self.end..]) {
+                Ok(read) => {
+                    self.end += read;
+                    return Ok(read);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters_and_lines_count_newlines_wherever_a_block_ends() {
+        let text = "São\nPaulo 東京\r\nx";
+        for block in 4..20 {
+            let mut source = Source::with_block(text.as_bytes(), block).unwrap();
+            let mut seen = Vec::new();
+            loop {
+                let Some(&byte) = source.peek().unwrap().first() else { break };
+                seen.push((byte, source.position()));
+                source.advance(1);
+            }
+            assert_eq!(seen.len(), text.len());
+            let at = |needle: &str| seen[text.find(needle).unwrap()].1;
+            assert_eq!(at("o\n"), Position { line: 1, column: 3 });
+            assert_eq!(at("京"), Position { line: 2, column: 8 });
+            assert_eq!(at("x"), Position { line: 3, column: 1 });
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_input() {
+        let mut source = Source::new(&b"\xef\xbb\xbf{}"[..]).unwrap();
+        assert_eq!(source.peek().unwrap(), b"{}");
+        assert_eq!(source.position(), Position::START);
+        assert_eq!(Source::new(&b"\xef\xbb"[..]).unwrap().peek().unwrap(), b"\xef\xbb");
+    }
+}

@@ -1,0 +1,162 @@
+//! What commands print: tables for people, a JSON value a line for programs. Results go to standard
+//! output, remarks to standard error. It must never mix the two.
+
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Row, Table, TableStyle};
+use serde_json::Value;
+
+use crate::limits::{CELL_WIDTH_MAX, TABLE_COLUMNS_MAX};
+
+/// For whom results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Tables and indented JSON.
+    People,
+    /// One JSON value a line.
+    Programs,
+}
+
+impl Audience {
+    /// People at a terminal, programs elsewhere; the flags decide where they are given.
+    pub fn new(json: bool, table: bool) -> Self {
+        if !json && (table || io::stdout().is_terminal()) { Audience::People } else { Audience::Programs }
+    }
+}
+
+/// Standard output.
+pub struct Output {
+    /// For whom.
+    pub audience: Audience,
+    quiet: bool,
+    out: BufWriter<StdoutLock<'static>>,
+}
+
+impl Output {
+    /// Standard output for `audience`; `quiet` leaves out remarks.
+    pub fn new(audience: Audience, quiet: bool) -> Self {
+        Output { audience, quiet, out: BufWriter::with_capacity(64 * 1024, io::stdout().lock()) }
+    }
+
+    /// Whether people read this.
+    pub fn for_people(&self) -> bool {
+        self.audience == Audience::People
+    }
+
+    /// A line of text or of JSON.
+    pub fn line(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Bytes as they are.
+    pub fn raw(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(text.as_bytes())
+    }
+
+    /// A value: indented for people, on one line for programs.
+    pub fn value(&mut self, value: &Value) -> io::Result<()> {
+        match self.audience {
+            Audience::People => self.line(&format!("{value:#}")),
+            Audience::Programs => self.line(&value.to_string()),
+        }
+    }
+
+    /// Rows: a table for people, an object a line for programs, from the same names and values.
+    pub fn rows(&mut self, names: &[&str], rows: &[Vec<Value>]) -> io::Result<()> {
+        match self.audience {
+            Audience::People => self.line(&table(names, rows)),
+            Audience::Programs => rows.iter().try_for_each(|row| {
+                let members = names.iter().zip(row).map(|(name, value)| ((*name).replace(' ', "_"), value.clone()));
+                self.line(&Value::Object(members.collect()).to_string())
+            }),
+        }
+    }
+
+    /// A remark for people, on standard error.
+    pub fn remark(&mut self, text: &str) -> io::Result<()> {
+        if self.quiet {
+            return Ok(());
+        }
+        // What was printed before it comes before it, also where both go to one terminal.
+        self.out.flush()?;
+        writeln!(io::stderr(), "{text}")
+    }
+
+    /// Hands on what is not yet written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+const STYLE: TableStyle = TableStyle::new()
+    .header_lines(ContentLineStyle::none())
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .content_lines(ContentLineStyle::none());
+
+/// A table under a header.
+pub fn table(names: &[&str], rows: &[Vec<Value>]) -> String {
+    let mut table = Table::new();
+    table.load_style(STYLE).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(Row::from(names.iter().map(|name| Cell::new(plain(name))).collect::<Vec<_>>()));
+    for row in rows {
+        let mut row = Row::from(row.iter().map(cell).collect::<Vec<_>>());
+        row.max_height(1);
+        table.add_row(row);
+    }
+    table.trim_fmt()
+}
+
+fn cell(value: &Value) -> Cell {
+    let text = match value {
+        Value::Null => String::new(),
+        Value::String(text) => plain(text),
+        other => plain(&other.to_string()),
+    };
+    let cell = Cell::new(shortened(&text));
+    if value.is_number() { cell.set_alignment(CellAlignment::Right) } else { cell }
+}
+
+/// Text whose control characters cannot move a terminal's cursor.
+fn plain(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { '·' } else { character }).collect()
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(CELL_WIDTH_MAX) {
+        None => text.to_owned(),
+        Some(_) => {
+            let kept: String = text.chars().take(CELL_WIDTH_MAX - 1).collect();
+            format!("{kept}…")
+        }
+    }
+}
+
+/// The members that a table of these documents shows: those that the most documents have, in the order
+/// in which they first come; and how many more there are.
+pub fn columns_of(documents: &[Value]) -> (Vec<String>, usize) {
+    let mut seen: Vec<(String, usize)> = Vec::new();
+    for member in documents.iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys) {
+        match seen.iter_mut().find(|(name, _)| name == member) {
+            Some((_, count)) => *count += 1,
+            None => seen.push((member.clone(), 1)),
+        }
+    }
+    let hidden = seen.len().saturating_sub(TABLE_COLUMNS_MAX);
+    let mut counts: Vec<usize> = seen.iter().map(|(_, count)| *count).collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let least = counts.get(TABLE_COLUMNS_MAX - 1).copied().unwrap_or(0);
+    let mut names: Vec<String> = seen.into_iter().filter(|(_, count)| *count >= least).map(|(name, _)| name).collect();
+    names.truncate(TABLE_COLUMNS_MAX);
+    (names, hidden)
+}
+
+/// A number with its thousands apart.
+pub fn count(number: u64) -> String {
+    indicatif::HumanCount(number).to_string()
+}
+
+/// A size for people.
+pub fn bytes(number: u64) -> String {
+    indicatif::HumanBytes(number).to_string()
+}

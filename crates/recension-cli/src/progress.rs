@@ -1,0 +1,87 @@
+//! A progress bar on standard error, for people only: nothing is drawn where it is no terminal.
+
+use std::cell::Cell;
+use std::io::{self, Read};
+use std::rc::Rc;
+use std::time::Duration;
+
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+
+/// How far a long command is.
+pub struct Progress {
+    bar: ProgressBar,
+    bytes: Rc<Cell<u64>>,
+}
+
+impl Progress {
+    /// Of an input of `len` bytes, where that is known (a file).
+    pub fn of_bytes(len: Option<u64>) -> Self {
+        let template = match len {
+            Some(_) => "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {msg}  {eta} left",
+            None => "{spinner} {bytes}  {msg}  {elapsed}",
+        };
+        Progress::start(len, template)
+    }
+
+    /// Of `len` steps, such as documents.
+    pub fn of_documents(len: Option<u64>) -> Self {
+        let template = match len {
+            Some(_) => "{bar:30} {percent:>3}%  {human_pos} of {human_len} documents  {per_sec}  {eta} left",
+            None => "{spinner} {human_pos} documents  {per_sec}  {elapsed}",
+        };
+        Progress::start(len, template)
+    }
+
+    fn start(len: Option<u64>, template: &str) -> Self {
+        let bar = len.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("━╸ "));
+        }
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Progress { bar, bytes: Rc::default() }
+    }
+
+    /// `reader`, whose bytes are counted.
+    pub fn count<R: Read>(&self, reader: R) -> Counted<R> {
+        Counted { reader, bytes: Rc::clone(&self.bytes) }
+    }
+
+    /// Shows the bytes counted so far, and the documents.
+    pub fn show_bytes(&self, documents: u64) {
+        self.bar.set_position(self.bytes.get());
+        let seconds = self.bar.elapsed().as_secs_f64().max(0.001);
+        #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a rate to look at")]
+        let rate = (documents as f64 / seconds) as u64;
+        self.bar.set_message(format!("{} documents  {}/s", HumanCount(documents), HumanCount(rate)));
+    }
+
+    /// Shows how many documents are done.
+    pub fn show_documents(&self, documents: u64) {
+        self.bar.set_position(documents);
+    }
+
+    /// A line above the bar.
+    pub fn line(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A reader whose bytes are counted.
+pub struct Counted<R> {
+    reader: R,
+    bytes: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.bytes.set(self.bytes.get() + read as u64);
+        Ok(read)
+    }
+}

@@ -1,0 +1,261 @@
+//! The conditions of `find`: `population >= 1000000 and countrycode = "PT"`. Text in, values out.
+//! It must never panic on what a person types, and every refusal points at the place.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// How a member compares with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `=`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Greater,
+    /// `>=`
+    AtLeast,
+}
+
+/// One condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The member, from the outermost name inwards.
+    pub path: Vec<String>,
+    /// How it compares.
+    pub comparison: Comparison,
+    /// With what.
+    pub value: Value,
+}
+
+/// Why a text is no condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryError {
+    text: String,
+    /// The character at which it went wrong.
+    at: usize,
+    what: String,
+}
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "the condition cannot be understood: {}", self.what)?;
+        writeln!(f, "  {}", self.text.replace(|character: char| character.is_control(), " "))?;
+        write!(f, "  {:>width$}", "^", width = self.at + 1)
+    }
+}
+
+impl std::error::Error for QueryError {}
+
+/// The conditions of a text, all of which must hold. An empty text has none: every document meets it.
+pub fn parse(text: &str) -> Result<Vec<Condition>, QueryError> {
+    let mut parser = Parser { text, rest: text };
+    let mut conditions = Vec::new();
+    if parser.peek().is_none() {
+        return Ok(conditions);
+    }
+    loop {
+        let path = parser.path()?;
+        let comparison = parser.comparison()?;
+        let value = parser.value()?;
+        conditions.push(Condition { path, comparison, value });
+        if parser.peek().is_none() {
+            return Ok(conditions);
+        }
+        let and = parser.rest;
+        if !parser.word().eq_ignore_ascii_case("and") {
+            parser.rest = and;
+            return Err(parser.error("expected 'and' or the end"));
+        }
+    }
+}
+
+/// The names of a path: `a.b`, or `"a.b".c` where a name has other characters.
+pub fn parse_path(text: &str) -> Result<Vec<String>, QueryError> {
+    let mut parser = Parser { text, rest: text };
+    let path = parser.path()?;
+    match parser.peek() {
+        None => Ok(path),
+        Some(_) => Err(parser.error("expected the end of the path")),
+    }
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    rest: &'t str,
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || "_-$@/".contains(character)
+}
+
+impl<'t> Parser<'t> {
+    fn error(&self, what: impl Into<String>) -> QueryError {
+        let passed = &self.text[..self.text.len() - self.rest.len()];
+        QueryError { text: self.text.to_owned(), at: passed.chars().count(), what: what.into() }
+    }
+
+    /// The next character that is no white space, which stays.
+    fn peek(&mut self) -> Option<char> {
+        self.rest = self.rest.trim_start();
+        self.rest.chars().next()
+    }
+
+    /// The characters of a word, possibly none.
+    fn word(&mut self) -> &'t str {
+        let end = self.rest.find(|character| !is_word(character)).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        word
+    }
+
+    fn path(&mut self) -> Result<Vec<String>, QueryError> {
+        let mut path = Vec::new();
+        loop {
+            let name = match self.peek() {
+                Some(quote @ ('"' | '\'')) => self.quoted(quote)?,
+                _ => self.word().to_owned(),
+            };
+            if name.is_empty() {
+                return Err(self.error("expected the name of a member, such as population or address.city"));
+            }
+            path.push(name);
+            match self.rest.strip_prefix('.') {
+                Some(rest) => self.rest = rest,
+                None => return Ok(path),
+            }
+        }
+    }
+
+    fn comparison(&mut self) -> Result<Comparison, QueryError> {
+        const SIGNS: [(&str, Comparison); 7] = [
+            ("!=", Comparison::NotEqual),
+            ("<=", Comparison::AtMost),
+            (">=", Comparison::AtLeast),
+            ("==", Comparison::Equal),
+            ("<", Comparison::Less),
+            (">", Comparison::Greater),
+            ("=", Comparison::Equal),
+        ];
+        self.peek();
+        for (sign, comparison) in SIGNS {
+            if let Some(rest) = self.rest.strip_prefix(sign) {
+                self.rest = rest;
+                return Ok(comparison);
+            }
+        }
+        Err(self.error("expected one of = != < <= > >= after the name"))
+    }
+
+    fn value(&mut self) -> Result<Value, QueryError> {
+        match self.peek() {
+            Some(quote @ ('"' | '\'')) => self.quoted(quote).map(Value::String),
+            Some('{' | '[') => {
+                let mut values = serde_json::Deserializer::from_str(self.rest).into_iter::<Value>();
+                match values.next() {
+                    Some(Ok(value)) => {
+                        self.rest = &self.rest[values.byte_offset()..];
+                        Ok(value)
+                    }
+                    _ => Err(self.error("this is no whole JSON value")),
+                }
+            }
+            _ => {
+                let end = self.rest.find(|character| !is_word(character) && !".+:".contains(character));
+                let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+                if word.is_empty() {
+                    return Err(self.error("expected a value: text in quotes, a number, true, false or null"));
+                }
+                // A number, true, false or null is itself; a bare word is text, to spare quotes in a shell.
+                let value = serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.to_owned()));
+                self.rest = rest;
+                Ok(value)
+            }
+        }
+    }
+
+    /// Text in quotes; in double quotes with JSON's escapes, in single ones as it is.
+    fn quoted(&mut self, quote: char) -> Result<String, QueryError> {
+        let inside = &self.rest[1..];
+        let mut escaped = false;
+        for (at, character) in inside.char_indices() {
+            if escaped {
+                escaped = false;
+            } else if character == '\\' && quote == '"' {
+                escaped = true;
+            } else if character == quote {
+                let text = if quote == '"' {
+                    serde_json::from_str(&self.rest[..at + 2])
+                        .map_err(|_| self.error("the text in quotes has an escape that JSON does not know"))?
+                } else {
+                    inside[..at].to_owned()
+                };
+                self.rest = &inside[at + 1..];
+                return Ok(text);
+            }
+        }
+        Err(self.error("the quote that begins here is never closed"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn condition(path: &[&str], comparison: Comparison, value: Value) -> Condition {
+        Condition { path: path.iter().map(|&name| name.to_owned()).collect(), comparison, value }
+    }
+
+    #[test]
+    fn conditions_are_names_comparisons_and_values_joined_by_and() {
+        for (text, conditions) in [
+            ("", vec![]),
+            (r#"name = "Porto""#, vec![condition(&["name"], Comparison::Equal, json!("Porto"))]),
+            ("name=Porto", vec![condition(&["name"], Comparison::Equal, json!("Porto"))]),
+            ("a.b>=-1.5e3", vec![condition(&["a", "b"], Comparison::AtLeast, json!(-1500.0))]),
+            (r#""a.b".'c d' != null"#, vec![condition(&["a.b", "c d"], Comparison::NotEqual, Value::Null)]),
+            (r#"x = "\"é\\""#, vec![condition(&["x"], Comparison::Equal, json!("\"é\\"))]),
+            ("x == [1, {\"a\": 2}]", vec![condition(&["x"], Comparison::Equal, json!([1, {"a": 2}]))]),
+            (
+                "10 <= 5 AND timezone < Europe/Lisbon and ok = true",
+                vec![
+                    condition(&["10"], Comparison::AtMost, json!(5)),
+                    condition(&["timezone"], Comparison::Less, json!("Europe/Lisbon")),
+                    condition(&["ok"], Comparison::Equal, json!(true)),
+                ],
+            ),
+            ("at > 2026-11-21T10:00:00Z", vec![condition(&["at"], Comparison::Greater, json!("2026-11-21T10:00:00Z"))]),
+            ("名 = 東京", vec![condition(&["名"], Comparison::Equal, json!("東京"))]),
+        ] {
+            assert_eq!(parse(text).as_ref(), Ok(&conditions), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_points_at_the_place() {
+        for (text, at, what) in [
+            ("name", 4, "expected one of = !="),
+            ("name =", 6, "expected a value"),
+            ("= 3", 0, "expected the name"),
+            ("a. = 3", 3, "expected the name"),
+            ("é = \"x", 4, "never closed"),
+            ("a = 1 or b = 2", 6, "expected 'and'"),
+            ("a = 1 and", 9, "expected the name"),
+            ("a = [1", 4, "no whole JSON value"),
+            (r#"a = "\q""#, 4, "an escape"),
+            ("a = %", 4, "expected a value"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.at, at, "{text}: {error}");
+            assert!(error.what.contains(what), "{text}: {error}");
+        }
+        let shown = parse("é = \"x").unwrap_err().to_string();
+        assert!(shown.ends_with("  é = \"x\n      ^"), "{shown}");
+    }
+}
