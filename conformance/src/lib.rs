@@ -1,8 +1,5 @@
 //! Suites that every engine and every server must pass, and the simulated disk that crashes.
 
-<<<<<<< HEAD
-pub mod suite;
-=======
 pub mod crash;
 pub mod sim;
->>>>>>> sim
+pub mod suite;
