@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex, RwLock};
+use parking_lot::RwLock;
 
 use super::{
-    Batch, Clock, CommitInfo, Direction, Engine, EngineError, KeyRange, ReadDependency, Result, Row, Rows, Seq,
-    Snapshot, Stats, SystemClock, Timestamp, TreeId, Value, VerifyReport, Version, Versions,
+    Batch, Clock, CommitInfo, Direction, Engine, EngineError, HeadSignal, KeyRange, ReadDependency, Result, Row, Rows,
+    Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, Value, VerifyReport, Version, Versions,
 };
 
 /// An engine that holds everything in memory.
@@ -24,8 +24,7 @@ pub struct MemoryEngine {
 struct Shared {
     state: RwLock<State>,
     clock: Arc<dyn Clock>,
-    head_lock: Mutex<()>,
-    head_moved: Condvar,
+    head_signal: HeadSignal,
 }
 
 #[derive(Default)]
@@ -48,12 +47,7 @@ impl MemoryEngine {
     /// An empty store whose commits take their time from `clock`.
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         MemoryEngine {
-            shared: Arc::new(Shared {
-                state: RwLock::default(),
-                clock,
-                head_lock: Mutex::default(),
-                head_moved: Condvar::new(),
-            }),
+            shared: Arc::new(Shared { state: RwLock::default(), clock, head_signal: HeadSignal::default() }),
         }
     }
 }
@@ -158,23 +152,12 @@ impl Engine for MemoryEngine {
         state.bytes += batch.size_bytes() as u64;
         state.times.push(commit.time);
         drop(state);
-        let _guard = self.shared.head_lock.lock();
-        self.shared.head_moved.notify_all();
+        self.shared.head_signal.moved();
         Ok(commit)
     }
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
-        // A timeout too long for the clock is no timeout.
-        let deadline = Instant::now().checked_add(timeout);
-        let mut guard = self.shared.head_lock.lock();
-        while self.head() <= seq {
-            match deadline {
-                Some(deadline) if self.shared.head_moved.wait_until(&mut guard, deadline).timed_out() => break,
-                Some(_) => {}
-                None => self.shared.head_moved.wait(&mut guard),
-            }
-        }
-        self.head()
+        self.shared.head_signal.wait_beyond(seq, timeout, || self.head())
     }
 
     fn checkpoint(&self) -> Result<()> {

@@ -5,6 +5,7 @@
 mod batch;
 mod clock;
 mod error;
+mod head_signal;
 mod memory;
 pub mod native;
 mod types;
@@ -14,6 +15,7 @@ use std::time::Duration;
 pub use batch::{Batch, BatchRow, ReadDependency};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::{EngineError, Result};
+pub use head_signal::HeadSignal;
 pub use memory::MemoryEngine;
 pub use native::{NativeEngine, NativeOptions};
 pub use types::{

@@ -142,7 +142,7 @@ fn check(state: &State, read: &ReadDependency, last: Seq) -> Result<()> {
             None => Ok(()),
         };
     }
-    let mut walk = state.walk(read.tree, &read.range, Seq(u64::MAX), Direction::Forward)?;
+    let mut walk = state.walk(read.tree, &read.range, (read.at, Seq(u64::MAX)), Direction::Forward)?;
     let mut key = Vec::new();
     while let Some(entry) = walk.next(&mut key)? {
         if entry.seq > read.at {

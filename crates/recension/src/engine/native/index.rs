@@ -118,8 +118,15 @@ impl State {
         Ok(row)
     }
 
-    /// The newest versions, not newer than `at`, of the keys in a range, deletions included.
-    pub(super) fn walk(&self, tree: TreeId, range: &KeyRange, at: Seq, direction: Direction) -> Result<Walk<'_>> {
+    /// The newest versions, not newer than `at`, of the keys in a range, deletions included. Parts that
+    /// have nothing newer than `after` are left out.
+    pub(super) fn walk(
+        &self,
+        tree: TreeId,
+        range: &KeyRange,
+        (after, at): (Seq, Seq),
+        direction: Direction,
+    ) -> Result<Walk<'_>> {
         if range.is_empty() {
             return Ok(Walk { sources: Vec::new() });
         }
@@ -133,7 +140,7 @@ impl State {
             let cursor = part.cursor(start.clone(), end.clone(), at, direction);
             sources.push(Source { kind: SourceKind::Memory(cursor), key: Vec::new(), entry: None });
         }
-        for run in self.runs.iter().filter(|run| run.entry.first <= at) {
+        for run in self.runs.iter().filter(|run| run.entry.first <= at && run.entry.last > after) {
             let cursor = RunKeys::new(run, &start, end.clone(), at, direction)?;
             sources.push(Source { kind: SourceKind::Run(cursor), key: Vec::new(), entry: None });
         }
@@ -146,7 +153,7 @@ impl State {
 
     /// The rows of a range as of `at`.
     pub(super) fn rows(&self, tree: TreeId, range: &KeyRange, at: Seq, direction: Direction) -> RowsOf<'_> {
-        match self.walk(tree, range, at, direction) {
+        match self.walk(tree, range, (Seq::ZERO, at), direction) {
             Ok(walk) => RowsOf { state: self, walk: Some(walk), failed: None, key: Vec::new() },
             Err(error) => RowsOf { state: self, walk: None, failed: Some(error), key: Vec::new() },
         }

@@ -37,6 +37,14 @@ impl SegmentMaker {
         Ok(())
     }
 
+    /// Removes a segment that was made ahead of need, when the store is closed.
+    pub(super) fn discard_prepared(&self) {
+        if let Some(segment) = self.prepared.lock().take() {
+            // Best effort: recovery removes it otherwise.
+            let _ = self.disk.remove(&segment.name());
+        }
+    }
+
     /// Segment `number`, at least `len` bytes long.
     fn take(&self, number: u32, len: u64) -> Result<Segment> {
         let mut prepared = self.prepared.lock();
@@ -172,6 +180,7 @@ impl LogWriter {
 
     /// Gives the unused end of the newest segment back, durably. The next commit allocates it again.
     pub(super) fn trim(&mut self) -> Result<()> {
+        self.maker.discard_prepared();
         if let Some(newest) = self.segments.list.last()
             && self.allocated
         {

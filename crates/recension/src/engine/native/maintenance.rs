@@ -30,7 +30,7 @@ struct Flags {
 }
 
 impl Signal {
-    fn want(&self) {
+    pub(super) fn want(&self) {
         self.flags.lock().wanted = true;
         self.changed.notify_all();
     }

@@ -25,10 +25,10 @@ mod sync;
 mod times;
 mod verify;
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex};
@@ -43,7 +43,8 @@ use self::index_files::IndexFiles;
 use self::log::SegmentMaker;
 use self::snapshot::NativeSnapshot;
 use super::{
-    Batch, Clock, CommitInfo, Durability, Engine, EngineError, Result, Seq, Snapshot, Stats, Timestamp, VerifyReport,
+    Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, Result, Seq, Snapshot, Stats, Timestamp,
+    VerifyReport,
 };
 use crate::disk::{Disk, DiskLock};
 
@@ -76,9 +77,7 @@ struct Shared {
     head: AtomicU64,
     /// The newest commit known to be synced.
     durable: AtomicU64,
-    head_waiters: AtomicUsize,
-    head_lock: Mutex<()>,
-    head_moved: Condvar,
+    head_signal: HeadSignal,
     /// Why no more commits are taken.
     poison: OnceLock<String>,
     signal: maintenance::Signal,
@@ -115,10 +114,7 @@ impl Shared {
     /// Shows commits up to `seq` to readers.
     fn publish(&self, seq: Seq) {
         self.head.store(seq.0, Ordering::SeqCst);
-        if self.head_waiters.load(Ordering::SeqCst) > 0 {
-            let _guard = self.head_lock.lock();
-            self.head_moved.notify_all();
-        }
+        self.head_signal.moved();
     }
 
     /// No more commits from here on.
@@ -155,6 +151,7 @@ impl NativeEngine {
     #[allow(clippy::needless_pass_by_value)] // callers build options for one call
     pub fn open(disk: Arc<dyn Disk>, options: NativeOptions) -> Result<Self> {
         let shared = Arc::new(open::open(disk, &options)?);
+        shared.signal.want(); // a rebuilt index may have runs to merge
         let thread = match options.maintenance {
             Maintenance::Inline => None,
             Maintenance::Background => {
@@ -231,14 +228,7 @@ impl Engine for NativeEngine {
     }
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
-        let deadline = Instant::now() + timeout;
-        let shared = &self.shared;
-        shared.head_waiters.fetch_add(1, Ordering::SeqCst);
-        let mut guard = shared.head_lock.lock();
-        while shared.head() <= seq && !shared.head_moved.wait_until(&mut guard, deadline).timed_out() {}
-        drop(guard);
-        shared.head_waiters.fetch_sub(1, Ordering::SeqCst);
-        shared.head()
+        self.shared.head_signal.wait_beyond(seq, timeout, || self.shared.head())
     }
 
     fn checkpoint(&self) -> Result<()> {

@@ -1,13 +1,13 @@
 //! Opening a directory: what it is, whose it is, and what recovery makes of it. A directory that is
 //! not a store is left exactly as it was found.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex};
 
-use super::super::{EngineError, Result};
+use super::super::{EngineError, HeadSignal, Result};
 use super::commit::Leader;
 use super::format::{
     INDEX_DIR, LOCK_FILE, LOG_DIR, STORE_FILE, STORE_TEMPORARY, StoreId, decode_store_file, encode_store_file,
@@ -61,9 +61,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         replacing_state: Mutex::default(),
         head: AtomicU64::new(found.last.seq.0),
         durable: AtomicU64::new(found.last.seq.0),
-        head_waiters: AtomicUsize::new(0),
-        head_lock: Mutex::default(),
-        head_moved: Condvar::new(),
+        head_signal: HeadSignal::default(),
         poison: OnceLock::new(),
         signal: maintenance::Signal::default(),
         maintaining: Mutex::default(),

@@ -37,7 +37,14 @@ impl Segment {
     pub(super) fn create(disk: &Arc<dyn Disk>, id: StoreId, number: u32, len: u64) -> Result<Self> {
         let name = segment_file(number);
         let doing = |what: &str| format!("{what} {name}");
-        let file = disk.create(&name).map_err(|e| EngineError::io(doing("creating"), e))?;
+        let file = match disk.create(&name) {
+            // Left by an attempt of ours that failed: recovery removes every segment behind the newest.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                disk.remove(&name).and_then(|()| disk.create(&name))
+            }
+            created => created,
+        };
+        let file = file.map_err(|e| EngineError::io(doing("creating"), e))?;
         let made = file
             .allocate(len)
             .and_then(|()| file.write_at(0, &[IoSlice::new(&encode_segment_header(id, number))]))
