@@ -1,6 +1,7 @@
 //! Where the time goes in the native engine, beside the floor that the machine sets:
 //! `cargo bench -p recension --bench engine [-- ROWS]`. Operation and floor take turns in one run.
 //! It is for whoever works on the engine; the comparison with other engines is the laboratory's.
+#![allow(clippy::cast_precision_loss)] // counts and times, printed with two digits
 
 use std::io::{self, IoSlice};
 use std::path::Path;
@@ -251,7 +252,7 @@ fn reads(dir: &Path, rows: u64) {
                 });
             }
         });
-        println!("{what:<28}  {:8.2} us", start.elapsed().as_secs_f64() * 1e6 / per_thread as f64);
+        println!("{what:<28}  {:8.2} us", start.elapsed().as_secs_f64() * 1e6 / f64::from(per_thread));
     }
     let snapshot = engine.snapshot().expect("a snapshot");
     time("  with one snapshot", 400_000, || {
@@ -316,7 +317,7 @@ fn range(engine: &NativeEngine, what: &str, rows: u64, at: Seq) {
         let mut range = KeyRange::all();
         range.start = std::ops::Bound::Included(key(random.next() % rows).to_vec());
         let rows = snapshot.range(TREE, &range, Direction::Forward).take(100);
-        rows.map(|row| row.expect("a row").value.bytes[0] as u64).sum()
+        rows.map(|row| row.expect("a row").value.bytes[0]).map(u64::from).sum()
     });
 }
 

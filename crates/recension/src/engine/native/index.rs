@@ -153,10 +153,11 @@ impl State {
 
     /// The rows of a range as of `at`.
     pub(super) fn rows(&self, tree: TreeId, range: &KeyRange, at: Seq, direction: Direction) -> RowsOf<'_> {
-        match self.walk(tree, range, (Seq::ZERO, at), direction) {
-            Ok(walk) => RowsOf { state: self, walk: Some(walk), failed: None, key: Vec::new() },
-            Err(error) => RowsOf { state: self, walk: None, failed: Some(error), key: Vec::new() },
-        }
+        let (walk, failed) = match self.walk(tree, range, (Seq::ZERO, at), direction) {
+            Ok(walk) => (Some(walk), None),
+            Err(error) => (None, Some(error)),
+        };
+        RowsOf { state: self, walk, failed, batch: Vec::new(), filled: 0, answered: 0 }
     }
 }
 
@@ -288,25 +289,55 @@ impl<'r> RunKeys<'r> {
     }
 }
 
-/// The rows of a range.
+/// Most rows whose places are looked up before the first of them is read.
+const READ_AHEAD_ROWS: usize = 64;
+
+/// The rows of a range. Places are looked up in batches, which begin small and grow, and the rows of a
+/// batch are touched before they are read, so that the waits for memory overlap.
 pub(super) struct RowsOf<'s> {
     state: &'s State,
     walk: Option<Walk<'s>>,
     failed: Option<super::super::EngineError>,
-    key: Vec<u8>,
+    batch: Vec<(Vec<u8>, IndexEntry)>,
+    /// Entries of the batch, and how many of them have been answered.
+    filled: usize,
+    answered: usize,
 }
 
 impl<'s> RowsOf<'s> {
-    fn advance(&mut self) -> Result<Option<Row<'s>>> {
-        let Some(walk) = &mut self.walk else { return Ok(None) };
-        while let Some(entry) = walk.next(&mut self.key)? {
-            if entry.deleted {
-                continue;
+    /// Looks up the places of the next rows. After an error the places before it are still answered.
+    fn fill(&mut self) {
+        let wanted = (self.batch.len() * 2).clamp(4, READ_AHEAD_ROWS);
+        self.batch.resize_with(wanted, || {
+            (Vec::new(), IndexEntry { seq: Seq::ZERO, position: Position::START, deleted: false })
+        });
+        (self.filled, self.answered) = (0, 0);
+        while let Some(walk) = self.walk.as_mut().filter(|_| self.filled < wanted) {
+            let (key, place) = &mut self.batch[self.filled];
+            match walk.next(key) {
+                Ok(Some(entry)) if entry.deleted => {}
+                Ok(Some(entry)) => {
+                    *place = entry;
+                    self.filled += 1;
+                }
+                Ok(None) => self.walk = None,
+                Err(error) => {
+                    self.walk = None;
+                    self.failed = Some(error);
+                }
             }
-            let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = self.state.row(&self.key, entry)?.into_parts();
-            return Ok(Some(Row { key, value: Value { seq: entry.seq, bytes } }));
         }
-        Ok(None)
+        if self.filled > 1 {
+            for (_, entry) in &self.batch[..self.filled] {
+                self.state.segments.touch(entry.position);
+            }
+        }
+    }
+
+    fn read(&self, index: usize) -> Result<Row<'s>> {
+        let (key, entry) = &self.batch[index];
+        let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = self.state.row(key, *entry)?.into_parts();
+        Ok(Row { key, value: Value { seq: entry.seq, bytes } })
     }
 }
 
@@ -314,13 +345,18 @@ impl<'s> Iterator for RowsOf<'s> {
     type Item = Result<Row<'s>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(error) = self.failed.take() {
-            return Some(Err(error));
+        if self.answered == self.filled {
+            self.fill();
         }
-        let next = self.advance().transpose();
-        if !matches!(next, Some(Ok(_))) {
-            self.walk = None;
+        if self.answered == self.filled {
+            return self.failed.take().map(Err);
         }
-        next
+        let row = self.read(self.answered);
+        self.answered += 1;
+        if row.is_err() {
+            // The iterator ends after its first error.
+            (self.walk, self.failed, self.filled) = (None, None, self.answered);
+        }
+        Some(row)
     }
 }

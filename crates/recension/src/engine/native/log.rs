@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::super::{Batch, CommitInfo, EngineError, Result, Seq};
-use super::format::{Position, SEGMENT_HEADER_BYTES, StoreId};
+use super::format::{Position, SEGMENT_HEADER_BYTES, StoreId, segment_file};
 use super::record::{RecordMeta, encode_record, record_len};
 use super::segment::{Segment, Segments};
 use crate::disk::Disk;
@@ -20,42 +20,65 @@ pub(super) struct SegmentMaker {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) id: StoreId,
     pub(super) segment_bytes: u64,
-    prepared: Mutex<Option<Segment>>,
+    made: Mutex<Made>,
+}
+
+struct Made {
+    /// The newest segment that is in use. A file with a higher number is nobody's.
+    in_use: u32,
+    /// The next one, made ahead of need.
+    prepared: Option<Segment>,
 }
 
 impl SegmentMaker {
-    pub(super) fn new(disk: Arc<dyn Disk>, id: StoreId, segment_bytes: u64) -> Self {
-        SegmentMaker { disk, id, segment_bytes, prepared: Mutex::new(None) }
+    pub(super) fn new(disk: Arc<dyn Disk>, id: StoreId, segment_bytes: u64, in_use: u32) -> Self {
+        SegmentMaker { disk, id, segment_bytes, made: Mutex::new(Made { in_use, prepared: None }) }
     }
 
-    /// Makes segment `number` unless it is there already.
-    pub(super) fn prepare(&self, number: u32) -> Result<()> {
-        let mut prepared = self.prepared.lock();
-        if prepared.is_none() {
-            *prepared = Some(Segment::create(&self.disk, self.id, number, self.segment_bytes)?);
+    /// Makes the segment after `newest`, unless it is there or `newest` is no longer the newest.
+    pub(super) fn prepare_after(&self, newest: u32) -> Result<()> {
+        let mut made = self.made.lock();
+        if made.prepared.is_none() && made.in_use == newest {
+            made.prepared = Some(self.create(&made, self.segment_bytes)?);
         }
         Ok(())
     }
 
     /// Removes a segment that was made ahead of need, when the store is closed.
     pub(super) fn discard_prepared(&self) {
-        if let Some(segment) = self.prepared.lock().take() {
+        if let Some(segment) = self.made.lock().prepared.take() {
             // Best effort: recovery removes it otherwise.
             let _ = self.disk.remove(&segment.name());
         }
     }
 
-    /// Segment `number`, at least `len` bytes long.
-    fn take(&self, number: u32, len: u64) -> Result<Segment> {
-        let mut prepared = self.prepared.lock();
-        match prepared.take() {
-            Some(segment) if segment.number == number => {
-                if len > self.segment_bytes {
-                    segment.allocate(len)?;
+    /// The next segment, at least `len` bytes long. It is in use from now on.
+    fn take(&self, len: u64) -> Result<Segment> {
+        let mut made = self.made.lock();
+        let segment = match made.prepared.take() {
+            Some(segment) => {
+                if len > self.segment_bytes
+                    && let Err(error) = segment.allocate(len)
+                {
+                    made.prepared = Some(segment);
+                    return Err(error);
                 }
-                Ok(segment)
+                segment
             }
-            _ => Segment::create(&self.disk, self.id, number, len.max(self.segment_bytes)),
+            None => self.create(&made, len.max(self.segment_bytes))?,
+        };
+        made.in_use = segment.number;
+        Ok(segment)
+    }
+
+    fn create(&self, made: &Made, len: u64) -> Result<Segment> {
+        let number = made.in_use + 1;
+        // What an attempt of ours left behind when it failed, if it did.
+        match self.disk.remove(&segment_file(number)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(EngineError::io(format!("removing an unfinished {}", segment_file(number)), error))
+            }
+            _ => Segment::create(&self.disk, self.id, number, len),
         }
     }
 }
@@ -108,7 +131,7 @@ impl LogWriter {
             *newest = Arc::new(Segment::open_newest(&maker.disk, maker.id, newest.number, newest.used())?);
         } else {
             self.capacity = maker.segment_bytes;
-            self.segments.list.push(Arc::new(maker.take(1, self.capacity)?));
+            self.segments.list.push(Arc::new(maker.take(self.capacity)?));
         }
         self.allocated = true;
         Ok(())
@@ -116,22 +139,21 @@ impl LogWriter {
 
     /// Goes on in a new segment that has room for a record of `len` bytes.
     fn roll(&mut self, len: u64) -> std::result::Result<(), WriteError> {
-        let number = self.end.segment + 1;
         let capacity = (SEGMENT_HEADER_BYTES + len).max(self.maker.segment_bytes);
         if u32::try_from(capacity).is_err() {
             let max = u32::MAX as usize;
             let too_large = EngineError::TooLarge { what: "bytes in a commit", len: len as usize, max };
             return Err(WriteError::NothingWritten(too_large));
         }
-        let next = self.maker.take(number, capacity).map_err(WriteError::NothingWritten)?;
+        let next = self.maker.take(capacity).map_err(WriteError::NothingWritten)?;
         // Everything before the new segment is durable before anything in it.
         self.write()?;
         self.sync()?;
         if let Some(newest) = self.segments.list.last_mut() {
             *newest = Arc::new(newest.sealed());
         }
+        self.end = Position { segment: next.number, offset: SEGMENT_HEADER_BYTES as u32 };
         self.segments.list.push(Arc::new(next));
-        self.end = Position { segment: number, offset: SEGMENT_HEADER_BYTES as u32 };
         self.capacity = capacity;
         Ok(())
     }

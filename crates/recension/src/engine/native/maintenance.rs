@@ -94,11 +94,11 @@ impl Shared {
     fn wants_next_segment(&self, leader: &mut Leader) -> bool {
         let end = leader.log.end();
         let wanted = u64::from(end.offset) > self.maker.segment_bytes / 2;
-        let mut asked = self.next_segment.lock();
-        if !wanted || *asked > end.segment {
+        let mut wanted_after = self.next_segment_after.lock();
+        if !wanted || *wanted_after == end.segment {
             return false;
         }
-        *asked = end.segment + 1;
+        *wanted_after = end.segment;
         true
     }
 
@@ -126,12 +126,11 @@ impl Shared {
     pub(super) fn maintain(&self) -> Result<()> {
         let _one_at_a_time = self.maintaining.lock();
         if self.maintenance == Maintenance::Background {
-            let asked = *self.next_segment.lock();
-            let newest = self.state.load().segments.list.last().map_or(0, |segment| segment.number);
-            if asked == newest + 1 && newest > 0 {
+            let wanted_after = *self.next_segment_after.lock();
+            if wanted_after > 0 {
                 // Not being able to make it ahead of need is not a failure: the disk may be full now
                 // and have room when a commit needs it.
-                let _ = self.maker.prepare(asked);
+                let _ = self.maker.prepare_after(wanted_after);
             }
         }
         loop {

@@ -83,8 +83,8 @@ struct Shared {
     signal: maintenance::Signal,
     /// Held while runs are written.
     maintaining: Mutex<()>,
-    /// The newest segment that has been asked for ahead of need.
-    next_segment: Mutex<u32>,
+    /// The segment that is half full, so that the next one is to be made ahead of need.
+    next_segment_after: Mutex<u32>,
     flushed_lock: Mutex<()>,
     flushed: Condvar,
     index_rebuilt: Option<String>,

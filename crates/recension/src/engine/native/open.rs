@@ -32,7 +32,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         disk.create_dir(dir).map_err(|e| EngineError::io(format!("creating the folder {dir}"), e))?;
     }
     let found = recover(&disk, id, options)?;
-    let maker = Arc::new(SegmentMaker::new(disk.clone(), id, segment_bytes(options)));
+    let maker = Arc::new(SegmentMaker::new(disk.clone(), id, segment_bytes(options), found.segments.list.len() as u32));
     let state = State {
         memory: vec![Arc::new(found.memory)],
         runs: found.runs,
@@ -65,7 +65,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         poison: OnceLock::new(),
         signal: maintenance::Signal::default(),
         maintaining: Mutex::default(),
-        next_segment: Mutex::new(0),
+        next_segment_after: Mutex::new(0),
         flushed_lock: Mutex::default(),
         flushed: Condvar::new(),
         index_rebuilt: found.index_rebuilt,

@@ -85,11 +85,10 @@ fn find_identity(from: &Arc<dyn Disk>, numbers: &[u32], report: &mut SalvageRepo
     let unknown = StoreId([0; 16]);
     numbers
         .iter()
-        .filter_map(|&number| {
+        .find_map(|&number| {
             let bytes = Segment::found(from, unknown, number).whole_file().ok()?.to_vec();
             segment_identity(&bytes).ok().map(|identity| identity.id)
         })
-        .next()
         .ok_or_else(|| EngineError::NotAStore { path: from.location(), found: why })
 }
 

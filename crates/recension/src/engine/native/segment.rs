@@ -37,14 +37,7 @@ impl Segment {
     pub(super) fn create(disk: &Arc<dyn Disk>, id: StoreId, number: u32, len: u64) -> Result<Self> {
         let name = segment_file(number);
         let doing = |what: &str| format!("{what} {name}");
-        let file = match disk.create(&name) {
-            // Left by an attempt of ours that failed: recovery removes every segment behind the newest.
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                disk.remove(&name).and_then(|()| disk.create(&name))
-            }
-            created => created,
-        };
-        let file = file.map_err(|e| EngineError::io(doing("creating"), e))?;
+        let file = disk.create(&name).map_err(|e| EngineError::io(doing("creating"), e))?;
         let made = file
             .allocate(len)
             .and_then(|()| file.write_at(0, &[IoSlice::new(&encode_segment_header(id, number))]))
@@ -261,6 +254,19 @@ impl Segments {
     pub(super) fn get(&self, number: u32) -> Result<&Arc<Segment>> {
         let found = number.checked_sub(1).and_then(|index| self.list.get(index as usize));
         found.ok_or_else(|| EngineError::damaged(segment_file(number), 0, "the segment is missing"))
+    }
+
+    /// Begins to bring the row at `position` into the CPU's caches: a hint, without effect otherwise.
+    pub(super) fn touch(&self, position: Position) {
+        let Ok(segment) = self.get(position.segment) else { return };
+        let Some(mapping) = segment.mapping.get() else { return };
+        let used = segment.used();
+        for cache_line in [0, 128, 256] {
+            let at = position.offset.saturating_add(cache_line);
+            if at < used {
+                std::hint::black_box(mapping.read(u64::from(at), 1).and_then(|bytes| bytes.first().copied()));
+            }
+        }
     }
 
     /// The row at `position`, which the index says is the version `seq` of `full_key`.
