@@ -6,6 +6,7 @@ mod check;
 mod damage;
 mod faults;
 mod history;
+pub mod native;
 mod recover;
 mod sweep;
 mod toy;

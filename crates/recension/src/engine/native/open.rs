@@ -25,7 +25,11 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
     check_directory(&*disk, options.create)?;
     let lock = lock(&*disk)?;
     let id = match read_identity(&*disk)? {
-        Some(id) => id,
+        Some(id) => {
+            // The process that made the store may have died before it had synced the name.
+            disk.sync_dir("").map_err(|e| EngineError::io("syncing the store's folder", e))?;
+            id
+        }
         None => create(&*disk)?,
     };
     for dir in [LOG_DIR, INDEX_DIR] {

@@ -35,6 +35,9 @@ pub(super) struct Recovered {
 /// Recovers the store in `disk`. Its lock is held.
 pub(super) fn recover(disk: &Arc<dyn Disk>, id: StoreId, options: &NativeOptions) -> Result<Recovered> {
     let numbers = segment_numbers(disk)?;
+    // A process may have died between making a segment and syncing its name. Before anything durable
+    // depends on it (a commit, a manifest), the name is.
+    disk.sync_dir(LOG_DIR).map_err(|e| EngineError::io("syncing the folder log", e))?;
     let (manifest, runs, index_rebuilt) = open_runs(disk, id, numbers.is_empty())?;
     let newest = manifest.runs.last().copied();
     let mut replay = Replay {

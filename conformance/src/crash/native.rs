@@ -1,0 +1,34 @@
+//! The native engine with everything tiny, so that a few dozen commits fill segments, flush and merge
+//! index runs and make checkpoints; and without threads of its own, so that a run repeats exactly.
+
+use std::sync::Arc;
+
+use recension::disk::Disk;
+use recension::engine::native::{Maintenance, NativeEngine, NativeOptions};
+use recension::engine::{Clock, Engine, Result};
+
+use crate::sim::{Call, OpKind};
+
+/// The options.
+pub fn small_options(clock: Arc<dyn Clock>) -> NativeOptions {
+    NativeOptions {
+        segment_bytes: 8 << 10,
+        index_memory_bytes: 2 << 10,
+        checkpoint_log_bytes: 6 << 10,
+        merge_fan_in: 2,
+        maintenance: Maintenance::Inline,
+        clock,
+        ..NativeOptions::default()
+    }
+}
+
+/// Opens such an engine.
+pub fn small(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
+    Ok(Arc::new(NativeEngine::open(disk, small_options(clock))?))
+}
+
+/// Whether a call writes or syncs commits: after its failure no commit may be acknowledged any more.
+/// (The header of a new segment is written at offset 0, before there is a commit in it.)
+pub fn is_data(call: &Call) -> bool {
+    call.name.starts_with("log/") && call.kind == OpKind::Write && call.offset > 0
+}
