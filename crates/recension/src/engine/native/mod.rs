@@ -7,6 +7,8 @@
 mod commit;
 mod format;
 mod group;
+#[cfg(test)]
+mod group_tests;
 mod index;
 mod index_files;
 mod log;

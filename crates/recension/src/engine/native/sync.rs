@@ -1,20 +1,6 @@
-//! The synchronisation primitives of the commit queue, in one place, so that a model checker can
-//! stand in for them (`--cfg recension_shuttle`).
+//! The synchronisation primitives of the commit queue, in one place, so that a model checker's can
+//! stand in for them: conformance/tests/group_commit.rs compiles group.rs beside another `sync`.
 
-#[cfg(not(recension_shuttle))]
-pub(crate) use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU8, Ordering},
-};
-#[cfg(not(recension_shuttle))]
-pub(crate) use std::thread::{self, Thread};
-
-#[cfg(recension_shuttle)]
-pub(crate) use shuttle::sync::{
-    Arc, Mutex, MutexGuard,
-    atomic::{AtomicU8, Ordering},
-};
-#[cfg(recension_shuttle)]
-pub(crate) use shuttle::thread::{self, Thread};
-#[cfg(recension_shuttle)]
-pub(crate) use std::sync::PoisonError;
+pub(super) use std::sync::atomic::{AtomicU8, Ordering};
+pub(super) use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+pub(super) use std::thread::{self, Thread};
