@@ -1,4 +1,4 @@
-//! The commit queue on real threads; its schedules are explored in conformance/tests/group_commit.rs.
+//! The commit queue on real threads; its schedules are explored in `conformance/tests/group_commit.rs`.
 
 use super::group::CommitQueue;
 use std::sync::atomic::{AtomicUsize, Ordering};

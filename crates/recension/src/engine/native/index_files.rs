@@ -29,7 +29,8 @@ impl IndexFiles {
         let doing = |what| move |e| EngineError::io(what, e);
         for name in disk.list(INDEX_DIR).map_err(doing("listing the index"))? {
             let number = file_number(&name, "run");
-            if number.is_some_and(|number| manifest.runs.iter().all(|run| run.number != number)) {
+            let unnamed = number.is_some_and(|number| manifest.runs.iter().all(|run| run.number != number));
+            if unnamed || name.strip_suffix(".spool").is_some() {
                 disk.remove(&format!("{INDEX_DIR}/{name}")).map_err(doing("removing an unused index run"))?;
             }
         }
@@ -68,9 +69,9 @@ impl IndexFiles {
         fill: impl FnOnce(&mut RunWriter) -> Result<()>,
     ) -> Result<Arc<Run>> {
         let number = manifest.next_run;
-        let mut writer = RunWriter::create(&*self.disk, self.id, number, (first, last.seq), keys_max)?;
+        let mut writer = RunWriter::create(&self.disk, self.id, number, (first, last.seq), keys_max)?;
         fill(&mut writer)?;
-        let finished = writer.finish(&*self.disk, end)?;
+        let finished = writer.finish(end)?;
         let entry = RunEntry {
             number,
             first,

@@ -3,6 +3,7 @@
 
 mod block;
 mod cursor;
+mod output;
 mod table;
 mod writer;
 
@@ -27,7 +28,7 @@ const RUN_MAGIC: [u8; 8] = *b"RECNRUN1";
 const HEADER_BYTES: usize = 64;
 const FOOTER_BYTES: usize = 128;
 /// Bytes of a fence before the keys: block offset, block length, start of the key.
-const FENCE_BYTES: usize = 16;
+const FENCE_BYTES: usize = 20;
 
 /// Which versions a section of a run has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -244,7 +245,7 @@ impl Fences<'_> {
         if block == self.blocks {
             return Some(self.bytes.len());
         }
-        Some(keys_at + Fields(self.bytes.get(block * FENCE_BYTES + 12..)?).u32()? as usize)
+        Some(keys_at + usize::try_from(Fields(self.bytes.get(block * FENCE_BYTES + 12..)?).u64()?).ok()?)
     }
 
     /// Full key and seq of a block's first entry.

@@ -2,6 +2,13 @@
 //! is opened. It never denies a key that the run has; it may name an entry of another key (about 1 in
 //! 150 look-ups of absent keys), so what it names is a guess that the row itself must confirm.
 
+use std::sync::Arc;
+
+use super::super::format::Fields;
+use super::output::{PartWriter, Spool};
+use crate::disk::Disk;
+use crate::engine::Result;
+
 /// A bucket is a cache line: ten slots of six bytes, the number used, and whether a key of this bucket
 /// had to go to the next one.
 const BUCKET_BYTES: usize = 64;
@@ -14,48 +21,102 @@ const SLOTS_FILLED: u64 = 7;
 /// Bits of a slot that tell keys of a bucket apart; the others are the entry's offset in the file.
 const TAG_BITS: u32 = 10;
 const OFFSET_BITS: u32 = 48 - TAG_BITS;
-/// Most memory that is spent on making a table, in bytes. A larger run has none and is searched.
-const TABLE_BYTES_MAX: u64 = 256 << 20;
+/// Buckets behind the last that a hash leads to, for keys that have to go on from there.
+const SPARE_BUCKETS: usize = 16;
+/// The table is made in pieces of this size, or in this many pieces if it is very large, so that
+/// making it takes little memory.
+const PIECE_BYTES: usize = 8 << 20;
+const PIECES_MAX: usize = 64;
+/// Memory of each piece's waiting entries before they go to a temporary file.
+const SPOOL_BYTES: usize = 256 << 10;
+/// An entry that waits: hash, offset.
+const WAITING_BYTES: usize = 16;
 
 /// The hash of a full key that the table works with.
 pub(in super::super) fn hash(full_key: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(full_key)
 }
 
-/// A table being filled.
-pub(super) struct TableBuilder(Vec<u8>);
+/// A table being filled: entries wait in spools, one for each piece of the table, until all are known.
+pub(super) struct TableBuilder {
+    /// Buckets that hashes lead to.
+    buckets: usize,
+    buckets_in_piece: usize,
+    waiting: Vec<Spool>,
+    /// An offset was too large for a slot.
+    given_up: bool,
+}
 
 impl TableBuilder {
-    /// A table for at most `keys` keys; none if it would take too much memory.
-    pub(super) fn for_keys(keys: u64) -> Self {
-        let bytes = keys.div_ceil(SLOTS_FILLED).max(1) * BUCKET_BYTES as u64;
-        TableBuilder(if bytes > TABLE_BYTES_MAX { Vec::new() } else { vec![0; bytes as usize] })
+    /// A table for at most `keys` keys of the run file `name`.
+    pub(super) fn for_keys(disk: &Arc<dyn Disk>, name: &str, keys: u64) -> Self {
+        let buckets = keys.div_ceil(SLOTS_FILLED).max(1) as usize;
+        let buckets_in_piece = (PIECE_BYTES / BUCKET_BYTES).max(buckets.div_ceil(PIECES_MAX));
+        let spool = |piece| Spool::new(disk, format!("{name}.{piece}.spool"), SPOOL_BYTES);
+        let waiting = (0..buckets.div_ceil(buckets_in_piece)).map(spool).collect();
+        TableBuilder { buckets, buckets_in_piece, waiting, given_up: false }
     }
 
     /// Says that the newest entry of the key with this hash lies at `offset`.
-    pub(super) fn add(&mut self, hash: u64, offset: u64) {
-        if offset >= 1 << OFFSET_BITS {
-            self.0.clear();
+    pub(super) fn add(&mut self, hash: u64, offset: u64) -> Result<()> {
+        self.given_up |= offset >= 1 << OFFSET_BITS;
+        let piece = &mut self.waiting[first_bucket(hash, self.buckets) / self.buckets_in_piece];
+        let mut entry = [0; WAITING_BYTES];
+        entry[..8].copy_from_slice(&hash.to_le_bytes());
+        entry[8..].copy_from_slice(&offset.to_le_bytes());
+        piece.put(&entry)
+    }
+
+    /// Writes the table; nothing where it had to be given up.
+    pub(super) fn write(&self, part: &mut PartWriter<'_>) -> Result<()> {
+        if self.given_up {
+            return Ok(());
         }
-        let buckets = self.0.len() / BUCKET_BYTES;
-        let Some(mut bucket) = first_bucket(hash, buckets) else { return };
-        let slot = (offset << TAG_BITS | tag(hash)).to_le_bytes();
-        // There are more slots than keys, so one is free.
-        loop {
-            let line = &mut self.0[bucket * BUCKET_BYTES..][..BUCKET_BYTES];
+        // Entries that found no room in their piece go on in the next one. Those that find none at the
+        // very end are left out: every line on their way says "overflowed", so a look-up ends in a search.
+        let mut carried = Vec::new();
+        for (index, waiting) in self.waiting.iter().enumerate() {
+            let start = index * self.buckets_in_piece;
+            let own = self.buckets_in_piece.min(self.buckets - start);
+            let spare = if index + 1 == self.waiting.len() { SPARE_BUCKETS } else { 0 };
+            let mut piece = Piece { lines: vec![0; (own + spare) * BUCKET_BYTES], overflow: Vec::new() };
+            for slot in std::mem::take(&mut carried) {
+                piece.insert(0, slot);
+            }
+            waiting.read(WAITING_BYTES, |entries| {
+                for entry in entries.chunks_exact(WAITING_BYTES) {
+                    let mut fields = Fields(entry);
+                    let (hash, offset) = (fields.u64().unwrap_or_default(), fields.u64().unwrap_or_default());
+                    piece.insert(first_bucket(hash, self.buckets) - start, offset << TAG_BITS | tag(hash));
+                }
+                Ok(())
+            })?;
+            part.put(&piece.lines)?;
+            carried = piece.overflow;
+        }
+        Ok(())
+    }
+}
+
+/// A part of the table in memory.
+struct Piece {
+    lines: Vec<u8>,
+    overflow: Vec<u64>,
+}
+
+impl Piece {
+    fn insert(&mut self, mut bucket: usize, slot: u64) {
+        while let Some(line) = self.lines.get_mut(bucket * BUCKET_BYTES..(bucket + 1) * BUCKET_BYTES) {
             let count = usize::from(line[COUNT_AT]);
             if count < BUCKET_SLOTS {
-                line[count * SLOT_BYTES..][..SLOT_BYTES].copy_from_slice(&slot[..SLOT_BYTES]);
+                line[count * SLOT_BYTES..][..SLOT_BYTES].copy_from_slice(&slot.to_le_bytes()[..SLOT_BYTES]);
                 line[COUNT_AT] += 1;
                 return;
             }
             line[OVERFLOWED_AT] = 1;
-            bucket = (bucket + 1) % buckets;
+            bucket += 1;
         }
-    }
-
-    pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.0
+        self.overflow.push(slot);
     }
 }
 
@@ -63,8 +124,8 @@ fn tag(hash: u64) -> u64 {
     hash & ((1 << TAG_BITS) - 1)
 }
 
-fn first_bucket(hash: u64, buckets: usize) -> Option<usize> {
-    (buckets > 0).then_some((((hash >> 32) * buckets as u64) >> 32) as usize)
+fn first_bucket(hash: u64, buckets: usize) -> usize {
+    (((hash >> 32) * buckets as u64) >> 32) as usize
 }
 
 /// What a table knows of a key.
@@ -80,10 +141,12 @@ pub(super) enum Guess {
 
 /// Looks the key with this hash up in a table.
 pub(super) fn guess(table: &[u8], hash: u64) -> Guess {
-    let buckets = table.len() / BUCKET_BYTES;
-    let Some(mut bucket) = first_bucket(hash, buckets) else { return Guess::Unknown };
+    let lines = table.len() / BUCKET_BYTES;
+    let Some(buckets) = lines.checked_sub(SPARE_BUCKETS).filter(|&buckets| buckets > 0) else {
+        return Guess::Unknown;
+    };
     let mut found = Guess::Absent;
-    for _ in 0..buckets {
+    for bucket in first_bucket(hash, buckets)..lines {
         let line = &table[bucket * BUCKET_BYTES..][..BUCKET_BYTES];
         for slot in line[..COUNT_AT].chunks_exact(SLOT_BYTES).take(usize::from(line[COUNT_AT])) {
             let mut bytes = [0; 8];
@@ -99,7 +162,6 @@ pub(super) fn guess(table: &[u8], hash: u64) -> Guess {
         if line[OVERFLOWED_AT] == 0 {
             return found;
         }
-        bucket = (bucket + 1) % buckets;
     }
     Guess::Unknown
 }
@@ -107,29 +169,43 @@ pub(super) fn guess(table: &[u8], hash: u64) -> Guess {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::FsDisk;
+    use crate::engine::native::run::output::Output;
+
+    fn table(pieces: usize, offsets: impl Iterator<Item = u64>) -> Vec<u8> {
+        let dir = tempfile::tempdir().unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(FsDisk::new(dir.path()));
+        let offsets: Vec<_> = offsets.collect();
+        let mut builder = TableBuilder::for_keys(&disk, "run", offsets.len() as u64);
+        builder.buckets_in_piece = builder.buckets.div_ceil(pieces);
+        builder.waiting = (0..pieces).map(|n| Spool::new(&disk, format!("{n}.spool"), 1000)).collect();
+        for (n, offset) in offsets.iter().enumerate() {
+            builder.add(hash(&n.to_be_bytes()), *offset).unwrap();
+        }
+        let mut output = Output::create(&*disk, "run".to_owned()).unwrap();
+        output.part(|part| builder.write(part)).unwrap();
+        output.finish().unwrap();
+        drop(builder);
+        assert_eq!(disk.list("").unwrap(), ["run"], "the spools are gone");
+        std::fs::read(dir.path().join("run")).unwrap()
+    }
 
     #[test]
     fn a_present_key_is_never_denied_and_few_absent_ones_are_guessed() {
-        let mut builder = TableBuilder::for_keys(10_000);
-        for n in 0..10_000u32 {
-            builder.add(hash(&n.to_be_bytes()), u64::from(n) + 64);
+        for pieces in [1, 2, 7] {
+            let table = table(pieces, 64..20_064);
+            for n in 0..20_000 {
+                let guess = guess(&table, hash(&(n as usize).to_be_bytes()));
+                assert!(guess == Guess::At(n + 64) || guess == Guess::Unknown, "{n}: {guess:?}");
+            }
+            let absent = (20_000..120_000usize).map(|n| guess(&table, hash(&n.to_be_bytes())));
+            let wrong = absent.filter(|guess| *guess != Guess::Absent).count();
+            assert!(wrong < 1_500, "{wrong} of 100,000 absent keys were guessed");
         }
-        let table = builder.into_bytes();
-        for n in 0..10_000u32 {
-            let guess = guess(&table, hash(&n.to_be_bytes()));
-            assert!(guess == Guess::At(u64::from(n) + 64) || guess == Guess::Unknown, "{n}: {guess:?}");
-        }
-        let wrong = (10_000..110_000u32).filter(|n| guess(&table, hash(&n.to_be_bytes())) != Guess::Absent).count();
-        assert!(wrong < 1_500, "{wrong} of 100,000 absent keys were guessed");
     }
 
     #[test]
     fn a_run_too_large_for_a_table_is_searched() {
-        let mut builder = TableBuilder::for_keys(u64::MAX / 100);
-        builder.add(1, 64);
-        assert_eq!(guess(&builder.into_bytes(), 1), Guess::Unknown);
-        let mut builder = TableBuilder::for_keys(10);
-        builder.add(1, 1 << OFFSET_BITS);
-        assert_eq!(guess(&builder.into_bytes(), 1), Guess::Unknown);
+        assert_eq!(guess(&table(1, [64, 1 << OFFSET_BITS].into_iter()), hash(&0usize.to_be_bytes())), Guess::Unknown);
     }
 }

@@ -1,0 +1,142 @@
+//! Where a run's bytes go: the run file, written in order with one buffer, and spools, which keep what
+//! has to wait (fences, the table's entries) in a temporary file once it is more than a little. So the
+//! memory that making a run takes does not grow with the run.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+
+use crate::disk::{Disk, DiskFile};
+use crate::engine::{EngineError, Result};
+
+/// Bytes gathered before they are written.
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// A file being written from its start to its end.
+pub(super) struct Output {
+    name: String,
+    file: Arc<dyn DiskFile>,
+    buffer: Vec<u8>,
+    /// Offset of the buffer's first byte in the file.
+    flushed: u64,
+}
+
+impl Output {
+    pub(super) fn create(disk: &dyn Disk, name: String) -> Result<Self> {
+        let file = disk.create(&name).map_err(|e| EngineError::io(format!("creating {name}"), e))?;
+        Ok(Output { name, file, buffer: Vec::new(), flushed: 0 })
+    }
+
+    /// Where the next byte goes.
+    pub(super) fn position(&self) -> u64 {
+        self.flushed + self.buffer.len() as u64
+    }
+
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file
+            .write_at(self.flushed, &[IoSlice::new(&self.buffer)])
+            .map_err(|e| EngineError::io(format!("writing {}", self.name), e))?;
+        self.flushed += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Writes a part of the run; its offset, length and crc as the footer has them.
+    pub(super) fn part(&mut self, write: impl FnOnce(&mut PartWriter<'_>) -> Result<()>) -> Result<[u8; 20]> {
+        let offset = self.position();
+        let mut part = PartWriter { output: self, crc: 0 };
+        write(&mut part)?;
+        let crc = part.crc;
+        let mut words = [0; 20];
+        words[..8].copy_from_slice(&offset.to_le_bytes());
+        words[8..16].copy_from_slice(&(self.position() - offset).to_le_bytes());
+        words[16..].copy_from_slice(&crc.to_le_bytes());
+        Ok(words)
+    }
+
+    /// Writes what is left and makes the file's bytes durable; answers its length.
+    pub(super) fn finish(mut self) -> Result<u64> {
+        self.flush()?;
+        self.file.sync().map_err(|e| EngineError::io(format!("syncing {}", self.name), e))?;
+        Ok(self.flushed)
+    }
+}
+
+/// Writes one part of a run and its checksum.
+pub(super) struct PartWriter<'o> {
+    output: &'o mut Output,
+    crc: u32,
+}
+
+impl PartWriter<'_> {
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.crc = crc32c::crc32c_append(self.crc, bytes);
+        self.output.put(bytes)
+    }
+}
+
+/// Bytes that are read again in the order in which they came; kept in a temporary file once they are
+/// more than a buffer. The file is never synced and goes with the spool.
+pub(super) struct Spool {
+    disk: Arc<dyn Disk>,
+    name: String,
+    file: Option<Output>,
+    buffer: Vec<u8>,
+    buffer_max: usize,
+}
+
+impl Spool {
+    pub(super) fn new(disk: &Arc<dyn Disk>, name: String, buffer_max: usize) -> Self {
+        Spool { disk: disk.clone(), name, file: None, buffer: Vec::new(), buffer_max }
+    }
+
+    /// Bytes in it.
+    pub(super) fn len(&self) -> u64 {
+        self.file.as_ref().map_or(0, Output::position) + self.buffer.len() as u64
+    }
+
+    /// Adds bytes, which stay together when they are read again in units of their length.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() < self.buffer_max {
+            return Ok(());
+        }
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(Output::create(&*self.disk, self.name.clone())?),
+        };
+        file.put(&self.buffer)?;
+        file.flush()?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Gives everything back, in pieces whose length is a multiple of `unit` bytes.
+    pub(super) fn read(&self, unit: usize, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        if let Some(file) = &self.file {
+            let failed = |e| EngineError::io(format!("reading {}", self.name), e);
+            let mut piece = vec![0; BUFFER_BYTES / unit * unit];
+            let mut at = 0;
+            while at < file.flushed {
+                let len = piece.len().min((file.flushed - at) as usize);
+                file.file.read_at(at, &mut piece[..len]).map_err(failed)?;
+                each(&piece[..len])?;
+                at += len as u64;
+            }
+        }
+        each(&self.buffer)
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            // Best effort: what stays is removed at the next open.
+            let _ = self.disk.remove(&self.name);
+        }
+    }
+}
