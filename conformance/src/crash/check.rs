@@ -33,14 +33,16 @@ pub fn check_store(engine: &dyn Engine, model: &dyn Engine, bounds: Bounds) -> R
 /// Checks every answer of a store whose head is `head` against the model's: wrong or missing answers and
 /// errors are findings.
 pub fn check_answers(engine: &dyn Engine, model: &dyn Engine, head: Seq) -> Result<(), Finding> {
-    match compare(engine, model, head)? {
-        0 => Ok(()),
-        refused => Err(format!("{refused} answers were refused as damaged, and nothing was damaged")),
+    match compare(engine, model, head)?.as_slice() {
+        [] => Ok(()),
+        [first, rest @ ..] => {
+            Err(format!("refused as damaged, and nothing was damaged: {first} (and {} more)", rest.len()))
+        }
     }
 }
 
-/// As [`check_answers`], but an answer may be refused as damaged: answers how many were.
-pub(super) fn compare(engine: &dyn Engine, model: &dyn Engine, head: Seq) -> Result<usize, Finding> {
+/// As [`check_answers`], but answers may be refused as damaged: answers these refusals.
+pub(super) fn compare(engine: &dyn Engine, model: &dyn Engine, head: Seq) -> Result<Refusals, Finding> {
     if engine.head() != head {
         return Err(format!("the head is {}, not {head}", engine.head()));
     }
@@ -53,23 +55,23 @@ pub(super) fn compare(engine: &dyn Engine, model: &dyn Engine, head: Seq) -> Res
     // The versions of every key are every row that was ever written, each from its own place.
     let mut refused = compare_time(&*found, &*wanted)?;
     for tree in TREES {
-        refused += compare_range(&*found, &*wanted, tree, Direction::Forward)?;
-        refused += compare_keys(&*found, &*wanted, tree)?;
+        refused.extend(compare_range(&*found, &*wanted, tree, Direction::Forward)?);
+        refused.extend(compare_keys(&*found, &*wanted, tree)?);
     }
-    refused += compare_range(&*found, &*wanted, TreeId(3), Direction::Forward)?;
+    refused.extend(compare_range(&*found, &*wanted, TreeId(3), Direction::Forward)?);
     for (past, direction) in [(head.0 * 2 / 3, Direction::Backward), (head.0 / 4, Direction::Forward)] {
         let (found, wanted) = at(past)?;
-        refused += compare_time(&*found, &*wanted)?;
+        refused.extend(compare_time(&*found, &*wanted)?);
         for tree in TREES {
-            refused += compare_range(&*found, &*wanted, tree, direction)?;
+            refused.extend(compare_range(&*found, &*wanted, tree, direction)?);
         }
     }
     Ok(refused)
 }
 
-fn compare_time(found: &dyn Snapshot, wanted: &dyn Snapshot) -> Result<usize, Finding> {
+fn compare_time(found: &dyn Snapshot, wanted: &dyn Snapshot) -> Result<Refusals, Finding> {
     match (found.time(), wanted.time()) {
-        (Ok(found), Ok(wanted)) if found == wanted => Ok(0),
+        (Ok(found), Ok(wanted)) if found == wanted => Ok(Vec::new()),
         (Err(error), _) => refusal(&error),
         (found, wanted) => Err(format!("time of a snapshot: {found:?}, not {wanted:?}")),
     }
@@ -80,7 +82,7 @@ fn compare_range(
     wanted: &dyn Snapshot,
     tree: TreeId,
     direction: Direction,
-) -> Result<usize, Finding> {
+) -> Result<Refusals, Finding> {
     let seq = wanted.seq();
     let wanted = collect(wanted, tree, direction).0;
     let (found, error) = collect(found, tree, direction);
@@ -88,18 +90,18 @@ fn compare_range(
         .map_err(|what| format!("tree {} as of seq {seq}, {direction:?}: {what}", tree.0))
 }
 
-fn compare_keys(found: &dyn Snapshot, wanted: &dyn Snapshot, tree: TreeId) -> Result<usize, Finding> {
-    let mut refused = 0;
+fn compare_keys(found: &dyn Snapshot, wanted: &dyn Snapshot, tree: TreeId) -> Result<Refusals, Finding> {
+    let mut refused = Vec::new();
     for (key, ..) in keys_of(wanted, tree) {
         let place = || format!("key {} of tree {} as of seq {}", key.escape_ascii(), tree.0, wanted.seq());
         let (found_versions, error) = versions(found, tree, &key);
         let (wanted_versions, _) = versions(wanted, tree, &key);
         let same = same(&found_versions, &wanted_versions, error.as_ref());
-        refused += same.map_err(|what| format!("versions of {}: {what}", place()))?;
+        refused.extend(same.map_err(|what| format!("versions of {}: {what}", place()))?);
         let wanted_value = wanted.get(tree, &key).ok().flatten().map(|value| (value.seq, value.to_vec()));
         match found.get(tree, &key) {
             Ok(value) if value.as_ref().map(|value| (value.seq, value.to_vec())) == wanted_value => {}
-            Err(error) => refused += refusal(&error).map_err(|what| format!("{}: {what}", place()))?,
+            Err(error) => refused.extend(refusal(&error).map_err(|what| format!("{}: {what}", place()))?),
             Ok(value) => {
                 let seq = value.map(|value| value.seq);
                 let wanted = wanted_value.map(|(seq, _)| seq);
@@ -109,6 +111,9 @@ fn compare_keys(found: &dyn Snapshot, wanted: &dyn Snapshot, tree: TreeId) -> Re
     }
     Ok(refused)
 }
+
+/// What was refused as damaged, with file and offset.
+pub(super) type Refusals = Vec<String>;
 
 type Found = (Vec<u8>, Seq, Vec<u8>);
 
@@ -150,9 +155,9 @@ fn keys_of(snapshot: &dyn Snapshot, tree: TreeId) -> Vec<Found> {
 }
 
 /// Whether what was found is what is wanted, or the beginning of it before a refusal.
-fn same<T: PartialEq>(found: &[T], wanted: &[T], error: Option<&EngineError>) -> Result<usize, Finding> {
-    let refused = error.map_or(Ok(0), refusal)?;
-    let enough = if refused > 0 { found.len().min(wanted.len()) } else { wanted.len() };
+fn same<T: PartialEq>(found: &[T], wanted: &[T], error: Option<&EngineError>) -> Result<Refusals, Finding> {
+    let refused = error.map_or(Ok(Vec::new()), refusal)?;
+    let enough = if refused.is_empty() { wanted.len() } else { found.len().min(wanted.len()) };
     if found.len() > wanted.len() || found != &wanted[..enough] {
         let first = found.iter().zip(wanted).take_while(|(found, wanted)| found == wanted).count();
         return Err(format!("{} found, {} wanted; they differ from number {first} on", found.len(), wanted.len()));
@@ -161,9 +166,9 @@ fn same<T: PartialEq>(found: &[T], wanted: &[T], error: Option<&EngineError>) ->
 }
 
 /// A refusal must say where the damage is.
-fn refusal(error: &EngineError) -> Result<usize, Finding> {
+fn refusal(error: &EngineError) -> Result<Refusals, Finding> {
     match error {
-        EngineError::Damaged { file, .. } if !file.is_empty() => Ok(1),
+        EngineError::Damaged { file, .. } if !file.is_empty() => Ok(vec![error.to_string()]),
         other => Err(format!("refused, but not as damaged: {other}")),
     }
 }

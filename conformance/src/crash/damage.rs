@@ -34,10 +34,10 @@ pub fn answer_after_damage(disk: &SimDisk, opener: &Opener, model: &Model) -> Re
     if head > model.head() {
         return Err(format!("{head} commits are there, {} had been made", model.head()));
     }
-    let answers_refused = compare(&*engine, model.engine(), Seq(head))?;
+    let refusals = compare(&*engine, model.engine(), Seq(head))?;
     let report = engine.verify().map_err(|e| format!("verify gave up: {e}"))?;
     no_violations(disk)?;
-    match (answers_refused, head) {
+    match (refusals.len(), head) {
         (0, head) if head == model.head() => Ok(Answer::Right),
         (0, head) => Ok(Answer::Shorter(model.head() - head)),
         (_, head) if head < model.head() => Err("commits are missing and others are refused".to_owned()),

@@ -218,7 +218,10 @@ impl LogWriter {
         self.buffer.clear();
         for segment in self.segments.list.iter().skip_while(|segment| segment.number < acknowledged_end.segment) {
             let acknowledged = segment.number == acknowledged_end.segment;
-            segment.forget_beyond(if acknowledged { acknowledged_end.offset } else { SEGMENT_HEADER_BYTES as u32 });
+            let end = if acknowledged { acknowledged_end.offset } else { SEGMENT_HEADER_BYTES as u32 };
+            // Readers look for commits up to the used end: it must not lie behind the file's.
+            segment.set_used(end);
+            segment.forget_beyond(end);
         }
     }
 

@@ -17,6 +17,9 @@ use super::run::Run;
 use super::segment::{Segment, Segments};
 use crate::disk::Disk;
 
+/// Bytes that are written again with one call.
+const REWRITE_BYTES: usize = 1 << 20;
+
 /// A store as it was found.
 pub(super) struct Recovered {
     pub(super) files: IndexFiles,
@@ -53,6 +56,7 @@ pub(super) fn recover(disk: &Arc<dyn Disk>, id: StoreId, options: &NativeOptions
         }),
         end: newest.map_or(Position::START, |run| run.end),
         replayed_bytes: 0,
+        rewritten: newest.map_or(Position::START, |run| run.end),
         kept: 0,
     };
     replay.log(&numbers)?;
@@ -153,6 +157,8 @@ struct Replay<'d> {
     last: CommitInfo,
     end: Position,
     replayed_bytes: u64,
+    /// Behind what was written again: see [`Replay::make_durable`].
+    rewritten: Position,
     /// Segments that stay.
     kept: u32,
 }
@@ -178,13 +184,14 @@ impl Replay<'_> {
             if bytes.len() < self.end.offset as usize {
                 return Err(self.ends_early(segment.name(), bytes.len()));
             }
-            self.records(&segment, &bytes)?;
+            self.records(&segment, &bytes, newest)?;
             if self.end.segment < newest && self.next_segment_follows()? {
                 self.end = Position { segment: self.end.segment + 1, offset: SEGMENT_HEADER_BYTES as u32 };
+                self.rewritten = self.end;
                 continue;
             }
             self.refuse_damage(newest)?;
-            return self.cut_tail(&segment, bytes.len(), newest);
+            return self.cut_tail(&segment, &bytes, newest);
         }
         Ok(())
     }
@@ -196,7 +203,7 @@ impl Replay<'_> {
     }
 
     /// Replays the records of one segment.
-    fn records(&mut self, segment: &Segment, bytes: &[u8]) -> Result<()> {
+    fn records(&mut self, segment: &Segment, bytes: &[u8], newest: u32) -> Result<()> {
         while let Some(record) = bytes
             .get(self.end.offset as usize..)
             .and_then(|rest| decode_record(segment.seed, self.end.offset, rest))
@@ -212,7 +219,7 @@ impl Replay<'_> {
             self.replayed_bytes += u64::from(record.header.len);
             if self.memory.bytes() > self.options.index_memory_bytes {
                 // The manifest may name only what is durable; after a mere process crash it may not be.
-                segment.sync()?;
+                self.make_durable(segment, bytes, newest)?;
                 let part = std::mem::replace(&mut self.memory, MemoryIndex::new());
                 self.runs.push(self.files.flush(&part, (self.last, self.end))?);
                 self.replayed_bytes = 0;
@@ -221,7 +228,32 @@ impl Replay<'_> {
         Ok(())
     }
 
+    /// Makes what has been replayed of a segment durable. A sync is not enough: if the process before this
+    /// one saw a sync fail, the system holds those bytes as clean ("fsyncgate"), reads them to us from its
+    /// cache, and no later sync writes them. Written again, they are dirty again. The same bytes at the
+    /// same place: this can be torn and repeated. A segment that is followed by another with commits in
+    /// it was synced with success before, and is left alone.
+    fn make_durable(&mut self, segment: &Segment, bytes: &[u8], newest: u32) -> Result<()> {
+        let sealed = segment.number < newest && self.next_segment_begins(|_| true)?;
+        if !sealed {
+            for (index, part) in
+                bytes[self.rewritten.offset as usize..self.end.offset as usize].chunks(REWRITE_BYTES).enumerate()
+            {
+                // A copy, because `bytes` may be a view of the very pages that are written to.
+                segment.write(self.rewritten.offset + (index * REWRITE_BYTES) as u32, &part.to_vec())?;
+            }
+        }
+        self.rewritten = self.end;
+        segment.sync()
+    }
+
     fn next_segment_follows(&self) -> Result<bool> {
+        let last = self.last.seq;
+        self.next_segment_begins(|record| follows(record, last))
+    }
+
+    /// Whether the next segment begins with a whole commit that is `wanted`.
+    fn next_segment_begins(&self, wanted: impl Fn(&Record<'_>) -> bool) -> Result<bool> {
         let next = Segment::found(self.disk, self.id, self.end.segment + 1);
         if next.check_header(self.id).is_err() {
             return Ok(false);
@@ -229,7 +261,7 @@ impl Replay<'_> {
         let bytes = next.whole_file()?;
         let at = SEGMENT_HEADER_BYTES as u32;
         let first = bytes.get(at as usize..).and_then(|rest| decode_record(next.seed, at, rest));
-        Ok(first.is_some_and(|record| follows(&record, self.last.seq)))
+        Ok(first.is_some_and(|record| wanted(&record)))
     }
 
     /// Refuses when a later commit shows that the one expected here had been synced.
@@ -256,10 +288,11 @@ impl Replay<'_> {
     }
 
     /// Cuts what follows the last whole commit and makes the rest durable.
-    fn cut_tail(&mut self, segment: &Segment, file_len: usize, newest: u32) -> Result<()> {
+    fn cut_tail(&mut self, segment: &Segment, bytes: &[u8], newest: u32) -> Result<()> {
         self.kept = self.end.segment;
         self.remove_segments(self.end.segment + 1, newest)?;
-        if file_len > self.end.offset as usize { segment.cut(self.end.offset) } else { segment.sync() }
+        self.make_durable(segment, bytes, newest)?;
+        if bytes.len() > self.end.offset as usize { segment.cut(self.end.offset) } else { Ok(()) }
     }
 
     /// The segment to begin with has no whole header. Where nothing says that it was ever used, a crash
