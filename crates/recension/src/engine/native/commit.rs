@@ -27,10 +27,11 @@ pub(super) fn commit_group(shared: &Shared, batches: &[Batch]) -> Vec<Result<Com
         return batches.iter().map(|_| poisoned()).collect();
     }
     let mut group = Group { needs_sync: false, wrote: false, answers: Vec::with_capacity(batches.len()) };
-    let outcome = batches
-        .iter()
-        .try_for_each(|batch| group.add(shared, &mut leader, batch))
-        .and_then(|()| group.finish(shared, &mut leader));
+    let outcome =
+        batches.iter().try_for_each(|batch| group.add(shared, &mut leader, batch)).and_then(|()| match group.wrote {
+            true => leader.finish(shared, group.needs_sync).map_err(WriteError::into_error),
+            false => Ok(()),
+        });
     if let Err(failure) = outcome {
         shared.poison(&failure);
         let acknowledged_end = leader.acknowledged_end;
@@ -49,6 +50,50 @@ pub(super) fn commit_group(shared: &Shared, batches: &[Batch]) -> Vec<Result<Com
     let answers = group.answers;
     shared.after_group(&mut leader);
     answers
+}
+
+impl Leader {
+    /// Puts `commit` into the log's buffer and its rows into the index. Readers do not see it before the
+    /// head has moved to it. After [`WriteError::NothingWritten`] everything is as before.
+    pub(super) fn append(
+        &mut self,
+        shared: &Shared,
+        batch: &Batch,
+        commit: CommitInfo,
+    ) -> std::result::Result<(), WriteError> {
+        match self.log.make_room(batch)? {
+            Room::InSegment => {}
+            room => {
+                shared.replace_state(|state| state.segments = self.log.segments.clone());
+                if room == Room::NewSegment {
+                    shared.set_durable(self.last.seq);
+                }
+            }
+        }
+        let state = shared.state.load();
+        let memory = &state.memory[0];
+        let before = self.log.end();
+        let after_gap = commit.seq != self.last.seq.next();
+        self.log.append(commit, shared.durable(), after_gap, batch, |row, position| {
+            let full_key = full_key(row.tree, row.key).into_boxed_slice();
+            memory.insert(full_key, commit.seq, position, row.value.is_none());
+        })?;
+        self.part_log_bytes += u64::from(self.log.end().offset - before.offset);
+        self.last = commit;
+        Ok(())
+    }
+
+    /// Writes what has been appended, syncs it if asked, and shows it to readers.
+    pub(super) fn finish(&mut self, shared: &Shared, sync: bool) -> std::result::Result<(), WriteError> {
+        self.log.write()?;
+        if sync {
+            self.log.sync()?;
+            shared.set_durable(self.last.seq);
+        }
+        self.acknowledged_end = self.log.end();
+        shared.publish(self.last.seq);
+        Ok(())
+    }
 }
 
 struct Group {
@@ -71,51 +116,19 @@ impl Group {
             self.answers.push(Ok(leader.last));
             return Ok(());
         }
-        match leader.log.make_room(batch) {
-            Ok(Room::InSegment) => {}
-            Ok(room) => {
-                shared.replace_state(|state| state.segments = leader.log.segments.clone());
-                if room == Room::NewSegment {
-                    shared.set_durable(leader.last.seq);
-                }
-            }
+        let time = Timestamp(shared.clock.now().0.max(leader.last.time.0));
+        let commit = CommitInfo { seq: leader.last.seq.next(), time };
+        match leader.append(shared, batch, commit) {
+            Ok(()) => {}
             Err(WriteError::NothingWritten(refusal)) => {
                 self.answers.push(Err(refusal));
                 return Ok(());
             }
             Err(WriteError::Failed(failure)) => return Err(failure),
         }
-        let time = Timestamp(shared.clock.now().0.max(leader.last.time.0));
-        let commit = CommitInfo { seq: leader.last.seq.next(), time };
-        leader.last = commit;
-        let before = leader.log.end();
-        let memory = &state.memory[0];
-        leader
-            .log
-            .append(commit, shared.durable(), false, batch, |row, position| {
-                let full_key = full_key(row.tree, row.key).into_boxed_slice();
-                memory.insert(full_key, commit.seq, position, row.value.is_none());
-            })
-            .map_err(WriteError::into_error)?;
-        leader.part_log_bytes += u64::from(leader.log.end().offset - before.offset);
         self.wrote = true;
         self.needs_sync |= batch.asked_durability().unwrap_or(shared.durability) == Durability::Disk;
         self.answers.push(Ok(commit));
-        Ok(())
-    }
-
-    /// Writes, syncs if anybody asked for it, and shows the group to readers.
-    fn finish(&mut self, shared: &Shared, leader: &mut Leader) -> Result<()> {
-        if !self.wrote {
-            return Ok(());
-        }
-        leader.log.write().map_err(WriteError::into_error)?;
-        if self.needs_sync {
-            leader.log.sync().map_err(WriteError::into_error)?;
-            shared.set_durable(leader.last.seq);
-        }
-        leader.acknowledged_end = leader.log.end();
-        shared.publish(leader.last.seq);
         Ok(())
     }
 }
@@ -153,7 +166,7 @@ fn check(state: &State, read: &ReadDependency, last: Seq) -> Result<()> {
 }
 
 impl WriteError {
-    fn into_error(self) -> EngineError {
+    pub(super) fn into_error(self) -> EngineError {
         match self {
             WriteError::NothingWritten(error) | WriteError::Failed(error) => error,
         }

@@ -13,8 +13,8 @@ use super::index_files::runs_to_merge;
 use super::mem::MemoryIndex;
 use super::options::Maintenance;
 
-/// Parts of the index in memory beyond which commits wait for the oldest to be written.
-const MEMORY_PARTS_MAX: usize = 3;
+/// Parts of the index in memory, at most: beyond that, commits wait for the oldest to be written.
+const MEMORY_PARTS_MAX: usize = 4;
 
 /// How the committing threads and the maintenance thread talk.
 #[derive(Default)]
@@ -68,7 +68,9 @@ impl Shared {
     pub(super) fn after_group(&self, leader: &mut Leader) {
         let state = self.state.load();
         let part = &state.memory[0];
-        if part.bytes() >= self.index_memory_bytes || leader.part_log_bytes >= self.checkpoint_log_bytes {
+        if part.bytes() >= self.index_memory_bytes / MEMORY_PARTS_MAX as u64
+            || leader.part_log_bytes >= self.checkpoint_log_bytes
+        {
             self.close_part(leader);
         }
         let next_segment_wanted = self.wants_next_segment(leader);

@@ -12,7 +12,10 @@ pub struct NativeOptions {
     /// Size of a log segment, in bytes (a commit that is larger gets a segment of its own size).
     /// Default 64 MiB.
     pub segment_bytes: u64,
-    /// Bytes of memory for the part of the index that is not in runs yet. Default 32 MiB.
+    /// Bytes of memory for what of the index is not in runs yet: the part that commits are added to and
+    /// up to three that wait to be written. Commits wait rather than go beyond it. Writing a run takes
+    /// up to about 16 MiB more; fences and tables of runs (about 10 bytes a key) are mapped, not held.
+    /// Default 64 MiB.
     pub index_memory_bytes: u64,
     /// Bytes of log after which a checkpoint is made, which bounds replay at the next open. Default 64 MiB.
     pub checkpoint_log_bytes: u64,
@@ -40,7 +43,7 @@ impl Default for NativeOptions {
         NativeOptions {
             durability: Durability::Disk,
             segment_bytes: 64 << 20,
-            index_memory_bytes: 32 << 20,
+            index_memory_bytes: 64 << 20,
             checkpoint_log_bytes: 64 << 20,
             merge_fan_in: 4,
             maintenance: Maintenance::Background,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::super::{Batch, BatchRow, CommitInfo, EngineError, Problem, Result, Seq};
+use super::super::{Batch, CommitInfo, EngineError, Problem, Result, Seq};
 use super::NativeEngine;
 use super::format::{LOG_DIR, SEGMENT_HEADER_BYTES, StoreId, file_number, segment_identity};
 use super::log::WriteError;
@@ -149,26 +149,10 @@ fn copy_commit(record: &Record<'_>, target: &NativeEngine, report: &mut SalvageR
         };
     }
     let commit = CommitInfo { seq: header.seq, time: header.time };
-    let after_gap = header.seq != last.next();
-    let failed = |error: WriteError| match error {
-        WriteError::NothingWritten(error) | WriteError::Failed(error) => error,
-    };
-    leader.log.make_room(&batch).map_err(failed)?;
-    shared.replace_state(|state| state.segments = leader.log.segments.clone());
-    let memory = shared.state.load().memory[0].clone();
-    let before = leader.log.end();
     leader
-        .log
-        .append(commit, shared.durable(), after_gap, &batch, |row: BatchRow<'_>, position| {
-            let full_key = super::index::full_key(row.tree, row.key).into_boxed_slice();
-            memory.insert(full_key, commit.seq, position, row.value.is_none());
-        })
-        .map_err(failed)?;
-    leader.log.write().map_err(failed)?;
-    leader.part_log_bytes += u64::from(leader.log.end().offset - before.offset);
-    leader.last = commit;
-    leader.acknowledged_end = leader.log.end();
-    shared.publish(commit.seq);
+        .append(shared, &batch, commit)
+        .and_then(|()| leader.finish(shared, false))
+        .map_err(WriteError::into_error)?;
     shared.after_group(&mut leader);
     report.commits += 1;
     report.rows += u64::from(header.rows);

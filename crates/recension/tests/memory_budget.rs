@@ -1,0 +1,65 @@
+//! Memory stays within its budget, as counted by the allocator itself: not by the engine's own words.
+#![allow(unsafe_code)] // a counting allocator cannot be written without
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use recension::disk::FsDisk;
+use recension::engine::{Batch, Durability, Engine, NativeEngine, NativeOptions, TreeId};
+
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator with the arguments it came with.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
+        PEAK.fetch_max(now, Relaxed);
+        // SAFETY: as above.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const MIB: usize = 1 << 20;
+
+#[test]
+fn loading_many_more_keys_than_the_budget_holds_stays_within_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let budget = 8 * MIB;
+    let options = NativeOptions {
+        index_memory_bytes: budget as u64,
+        durability: Durability::Process,
+        ..NativeOptions::default()
+    };
+    let engine = NativeEngine::open(Arc::new(FsDisk::new(dir.path())), options).unwrap();
+    let before = NOW.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let rows = 600_000u64;
+    for first in (0..rows).step_by(500) {
+        let mut batch = Batch::new();
+        for n in first..first + 500 {
+            batch.put(TreeId(1), &n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes(), b"a value of some length");
+        }
+        engine.commit(batch).unwrap();
+    }
+    let peak = PEAK.load(Relaxed) - before;
+    let stats = engine.stats().unwrap();
+    let in_runs = stats.details.iter().find(|(name, ..)| name.starts_with("versions in runs, newest")).unwrap().1;
+    assert!(in_runs > rows / 2, "most keys are in runs: {in_runs} of {rows}");
+    // What all of it would take in memory is several times the budget.
+    assert!(rows as usize * 100 > 5 * budget);
+    assert!(peak < budget + 16 * MIB, "peak {} MiB with a budget of {} MiB", peak / MIB, budget / MIB);
+    println!("peak {} MiB for {rows} keys with a budget of {} MiB", peak / MIB, budget / MIB);
+}
