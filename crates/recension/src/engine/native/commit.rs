@@ -27,11 +27,10 @@ pub(super) fn commit_group(shared: &Shared, batches: &[Batch]) -> Vec<Result<Com
         return batches.iter().map(|_| poisoned()).collect();
     }
     let mut group = Group { needs_sync: false, wrote: false, answers: Vec::with_capacity(batches.len()) };
-    let outcome =
-        batches.iter().try_for_each(|batch| group.add(shared, &mut leader, batch)).and_then(|()| match group.wrote {
-            true => leader.finish(shared, group.needs_sync).map_err(WriteError::into_error),
-            false => Ok(()),
-        });
+    let mut outcome = batches.iter().try_for_each(|batch| group.add(shared, &mut leader, batch));
+    if outcome.is_ok() && group.wrote {
+        outcome = leader.finish(shared, group.needs_sync).map_err(WriteError::into_error);
+    }
     if let Err(failure) = outcome {
         shared.poison(&failure);
         let acknowledged_end = leader.acknowledged_end;

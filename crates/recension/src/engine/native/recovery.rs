@@ -240,7 +240,8 @@ impl Replay<'_> {
                 bytes[self.rewritten.offset as usize..self.end.offset as usize].chunks(REWRITE_BYTES).enumerate()
             {
                 // A copy, because `bytes` may be a view of the very pages that are written to.
-                segment.write(self.rewritten.offset + (index * REWRITE_BYTES) as u32, &part.to_vec())?;
+                let copy = part.to_vec();
+                segment.write(self.rewritten.offset + (index * REWRITE_BYTES) as u32, &copy)?;
             }
         }
         self.rewritten = self.end;
