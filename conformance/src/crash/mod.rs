@@ -13,7 +13,9 @@ mod toy;
 mod workload;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
 use recension::disk::Disk;
 use recension::engine::{Clock, Engine, Result};
 
@@ -31,6 +33,34 @@ pub type Opener = dyn Fn(Arc<dyn Disk>, Arc<dyn Clock>) -> Result<Arc<dyn Engine
 
 /// What a check found wrong, in words that lead to it.
 pub type Finding = String;
+
+/// Runs `test` once per seed, on as many threads as there are processors, and panics with every finding.
+/// `RECENSION_SEEDS` says how many seeds, `RECENSION_SEED` which is the first.
+pub fn for_seeds<T: std::fmt::Debug>(usual: u64, test: impl Fn(u64) -> std::result::Result<T, Finding> + Sync) {
+    let first = env_number("RECENSION_SEED", 1);
+    let seeds = first..first + env_number("RECENSION_SEEDS", usual);
+    let next = AtomicU64::new(seeds.start);
+    let findings = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if !seeds.contains(&seed) {
+                        return;
+                    }
+                    match test(seed) {
+                        Ok(report) => println!("seed {seed}: {report:?}"),
+                        Err(what) => findings.lock().push(format!("RECENSION_SEED={seed} RECENSION_SEEDS=1: {what}")),
+                    }
+                }
+            });
+        }
+    });
+    let findings = findings.into_inner();
+    assert!(findings.is_empty(), "{}", findings.join("\n"));
+}
 
 /// The number in an environment variable, for runs longer than the usual; `usual` where it is not set.
 pub fn env_number(name: &str, usual: u64) -> u64 {

@@ -30,5 +30,5 @@ pub fn small(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engin
 /// Whether a call writes or syncs commits: after its failure no commit may be acknowledged any more.
 /// (The header of a new segment is written at offset 0, before there is a commit in it.)
 pub fn is_data(call: &Call) -> bool {
-    call.name.starts_with("log/") && call.kind == OpKind::Write && call.offset > 0
+    call.name.starts_with("log/") && matches!(call.kind, OpKind::Write | OpKind::Sync) && call.offset > 0
 }

@@ -53,6 +53,19 @@ impl Default for Shape {
     }
 }
 
+impl Shape {
+    /// Another shape for every seed: mixed; large values, beyond a segment's size; many commits that are
+    /// not synced, so that a crash has much to choose from.
+    pub fn for_seed(seed: u64) -> Shape {
+        let usual = Shape::default();
+        match seed % 4 {
+            1 | 3 => usual,
+            2 => Shape { steps: 24, large_bytes: 9_000, large_percent: 25, ..usual },
+            _ => Shape { value_bytes: 700, durable_percent: 15, large_percent: 0, ..usual },
+        }
+    }
+}
+
 /// The steps that `seed` makes.
 pub fn random_workload(seed: u64, shape: Shape) -> Vec<Step> {
     let mut rng = Rng::for_part(seed, 0x0707);

@@ -63,7 +63,8 @@ pub struct Call {
     pub kind: OpKind,
     /// The file or directory.
     pub name: String,
-    /// Where in the file; the new length for `SetLen` and `Allocate`.
+    /// Where in the file; the new length for `SetLen` and `Allocate`; where the file was last written
+    /// for `Sync`.
     pub offset: u64,
     /// Bytes written or read.
     pub len: u64,

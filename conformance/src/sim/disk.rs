@@ -2,7 +2,7 @@
 //! and can be asked what a power loss would leave. One lock over everything: calls are one after another.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 
@@ -32,6 +32,7 @@ struct State {
     locks: BTreeSet<String>,
     violations: Vec<String>,
     last_failed: Option<Call>,
+    last_writes: BTreeMap<FileId, u64>,
 }
 
 /// The disk right after one call that changed it.
@@ -348,6 +349,7 @@ impl DiskFile for SimFile {
         let len = bytes.len() as u64;
         self.disk.call(OpKind::Write, &self.name, (offset, len), |state, call, fault| {
             self.grow(state, offset + len)?;
+            state.last_writes.insert(self.id, offset);
             // A short write ends somewhere inside, not at a sector's edge.
             let written = if fault == Some(FaultKind::ShortWrite) { bytes.len() * 3 / 5 } else { bytes.len() };
             state.world.file(self.id).write(call, offset, &bytes[..written]);
@@ -356,7 +358,8 @@ impl DiskFile for SimFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.disk.call(OpKind::Sync, &self.name, (0, 0), |state, _, fault| {
+        let last_write = self.disk.shared.lock().last_writes.get(&self.id).copied().unwrap_or(0);
+        self.disk.call(OpKind::Sync, &self.name, (last_write, 0), |state, _, fault| {
             let file = state.world.file(self.id);
             match fault {
                 None | Some(FaultKind::EioButDone) => file.sync(),
