@@ -25,3 +25,45 @@
 //!                  v: impl Into<Literal> (bool, numbers, &str; Literal::json(text)? for any JSON)
 //! Path             "address.city".parse()?, "items[0].sku", Path::from_segments(["a.b", "c"])?
 //! ```
+//!
+//! Reads never wait for writers. A write without an expectation is tried again where others wrote
+//! what it had read; a write with one fails with [`Error::Conflict`] where that does not hold (any more).
+
+mod apply;
+mod at;
+mod catalogue;
+mod collation;
+mod collection;
+mod error;
+mod find;
+mod index;
+pub mod json;
+pub mod limits;
+mod loader;
+mod model;
+mod query;
+mod reader;
+mod rev_hash;
+mod revid;
+mod store;
+mod stored;
+mod time;
+mod write;
+
+pub use at::At;
+pub use catalogue::{IndexSpec, IndexState};
+pub use collation::encode_value;
+pub use collection::Collection;
+pub use error::{Error, Result};
+pub use find::Found;
+pub use index::BuildProgress;
+pub use json::Path;
+pub use loader::{LoadFailure, Loader};
+pub use model::{CollectionInfo, Document, IndexInfo, Revision, Written};
+pub use query::{Literal, Plan, Query, ValueRange};
+pub use reader::{CollectionAt, Documents, History, ListOptions};
+pub use rev_hash::{AttachmentDigest, HashableBody, revision_id};
+pub use revid::RevId;
+pub use store::{Store, open};
+pub use time::format_time;
+pub use write::{Expect, Write};
