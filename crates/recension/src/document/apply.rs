@@ -238,7 +238,7 @@ pub(super) fn id_in_key(key: &[u8]) -> Option<&str> {
 pub(super) fn new_id(store: &Store) -> Result<String> {
     let mut chance = [0; 10];
     getrandom::fill(&mut chance)
-        .map_err(|error| crate::engine::EngineError::io("asking for random bytes", error.into()))?;
+        .map_err(|error| crate::engine::EngineError::io("asking for random bytes", std::io::Error::other(error.to_string())))?;
     let millis = store.now().0 / 1000;
     let mut id = format!("{:012x}", millis & 0xffff_ffff_ffff);
     for byte in chance {

@@ -67,6 +67,9 @@ impl Path {
         if self.steps.is_empty() {
             return Err(bad_path(&text, "it is empty"));
         }
+        if self.steps.iter().any(|step| matches!(step, Step::Name(name) if name.is_empty())) {
+            return Err(bad_path(&text, "a name in it is empty"));
+        }
         if text.len() > PATH_BYTES_MAX || self.steps.len() > JSON_DEPTH_MAX {
             return Err(bad_path(&text, "it is too long"));
         }
@@ -277,7 +280,8 @@ mod tests {
         ] {
             assert_eq!(path.parse::<Path>().unwrap().find(TEXT), expected, "{path}");
         }
-        assert_eq!(Path::from_segments(["a", ""]).unwrap().find(TEXT), Some("0"));
+        assert!(Path::from_segments(["a", ""]).is_err());
+        assert_eq!(Path::from_segments(["a.b"]).unwrap().find(TEXT), Some("true"));
     }
 
     #[test]
