@@ -29,7 +29,11 @@ pub fn cell(value: Option<&Value>) -> String {
 pub fn quoted(text: &str) -> String {
     let needs = |character| matches!(character, ',' | '"' | '\n' | '\r');
     // White space at an end is quoted for readers that would trim it.
-    if text.contains(needs) || text.trim() != text { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains(needs) || text.trim() != text {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
 }
 
 #[cfg(test)]
