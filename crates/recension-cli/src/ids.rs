@@ -2,11 +2,13 @@
 //! New ids sort in the order in which they were made.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use recension::document::Path;
 use serde_json::Value;
 
-use crate::members::{Members, lookup};
+use crate::members::Members;
 
 /// Why a document has no usable id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +19,8 @@ pub enum IdError {
     NotScalar(String),
 }
 
-impl std::fmt::Display for IdError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for IdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             IdError::NoMember(name) => write!(f, "the document has no member {name:?} to take its id from"),
             IdError::NotScalar(name) => write!(f, "member {name:?} cannot be an id: it is neither text nor a number"),
@@ -28,34 +30,23 @@ impl std::fmt::Display for IdError {
 
 impl std::error::Error for IdError {}
 
-/// A document apart from its id.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identified<'t> {
-    /// The id, where there is one.
-    pub id: Option<String>,
-    /// The document without `_id` and `_rev`.
-    pub body: Cow<'t, str>,
+/// A document as it is written in a file, apart from its id: `_id` and `_rev` are taken out of it. A number
+/// is an id, too.
+pub fn split(text: &str) -> Result<(Option<String>, Cow<'_, str>), IdError> {
+    // Most documents have neither, and are not looked at any closer.
+    if !text.contains("\"_id\"") && !text.contains("\"_rev\"") {
+        return Ok((None, Cow::Borrowed(text)));
+    }
+    // What is malformed is the documents layer's to say.
+    let Ok(members) = Members::of(text) else { return Ok((None, Cow::Borrowed(text))) };
+    let own = members.get("_id").map(|id| scalar(id.get()).ok_or_else(|| IdError::NotScalar("_id".to_owned())));
+    Ok((own.transpose()?, Cow::Owned(members.without(&["_id", "_rev"]))))
 }
 
-/// Parts a document as it is written in a file from its id. `given` is the id that the input's form gives.
-pub fn identify<'t>(text: &'t str, given: Option<String>, field: Option<&[String]>) -> Result<Identified<'t>, IdError> {
-    let mut id = given;
-    let mut body = Cow::Borrowed(text);
-    // Most documents have neither, and are not looked at any closer.
-    if (text.contains("\"_id\"") || text.contains("\"_rev\""))
-        && let Ok(members) = Members::of(text)
-    {
-        if let Some(own) = members.get("_id") {
-            id = Some(scalar(own.get()).ok_or_else(|| IdError::NotScalar("_id".to_owned()))?);
-        }
-        body = Cow::Owned(members.without(&["_id", "_rev"]));
-    }
-    if let Some(field) = field {
-        let name = || field.join(".");
-        let value = lookup(text, field).ok_or_else(|| IdError::NoMember(name()))?;
-        id = Some(scalar(value.get()).ok_or_else(|| IdError::NotScalar(name()))?);
-    }
-    Ok(Identified { id, body })
+/// The id that the member at `path` of a minified document is.
+pub fn id_at(path: &Path, body: &str) -> Result<String, IdError> {
+    let value = path.find(body).ok_or_else(|| IdError::NoMember(path.to_string()))?;
+    scalar(value).ok_or_else(|| IdError::NotScalar(path.to_string()))
 }
 
 fn scalar(json: &str) -> Option<String> {
@@ -116,28 +107,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_comes_from_the_named_member_or_the_document_or_its_place() {
-        let field = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-        for (text, given, from, id, body) in [
-            (r#"{"a":1}"#, None, None, None, r#"{"a":1}"#),
-            (r#"{"a":1}"#, Some("k"), None, Some("k"), r#"{"a":1}"#),
-            (r#"{"_id":"x","_rev":"1-a","a":1.0}"#, Some("k"), None, Some("x"), r#"{"a":1.0}"#),
-            (r#"{"a":1,"_id":7}"#, None, None, Some("7"), r#"{"a":1}"#),
-            (
-                r#"{"a":"_id","n":{"é":"\u00e9"}}"#,
-                Some("k"),
-                Some(field(&["n", "é"])),
-                Some("é"),
-                r#"{"a":"_id","n":{"é":"\u00e9"}}"#,
-            ),
-            (r#"{"n":-1.50}"#, None, Some(field(&["n"])), Some("-1.50"), r#"{"n":-1.50}"#),
+    fn an_id_is_taken_out_of_the_document_or_found_at_a_path() {
+        for (text, id, body) in [
+            (r#"{"a":1}"#, None, r#"{"a":1}"#),
+            (r#"{"_id":"x","_rev":"1-a","a":1.0}"#, Some("x"), r#"{"a":1.0}"#),
+            (r#"{"a":1, "_id" : 7}"#, Some("7"), r#"{"a":1}"#),
+            (r#"{"a":"_id"}"#, None, r#"{"a":"_id"}"#),
         ] {
-            let found = identify(text, given.map(str::to_owned), from.as_deref()).unwrap();
-            assert_eq!((found.id.as_deref(), found.body.as_ref()), (id, body), "{text}");
+            let (found, rest) = split(text).unwrap();
+            assert_eq!((found.as_deref(), rest.as_ref()), (id, body), "{text}");
         }
-        assert_eq!(identify("{}", None, Some(&field(&["a", "b"]))), Err(IdError::NoMember("a.b".to_owned())));
-        assert_eq!(identify(r#"{"a":[1]}"#, None, Some(&field(&["a"]))), Err(IdError::NotScalar("a".to_owned())));
-        assert_eq!(identify(r#"{"_id":null}"#, None, None), Err(IdError::NotScalar("_id".to_owned())));
+        assert_eq!(split(r#"{"_id":null}"#), Err(IdError::NotScalar("_id".to_owned())));
+        let path = |text: &str| text.parse::<Path>().unwrap();
+        assert_eq!(id_at(&path("n.é"), r#"{"n":{"é":"\u00e9"}}"#).unwrap(), "é");
+        assert_eq!(id_at(&path("n"), r#"{"n":-1.50}"#).unwrap(), "-1.50");
+        assert_eq!(id_at(&path("a.b"), "{}"), Err(IdError::NoMember("a.b".to_owned())));
+        assert_eq!(id_at(&path("a"), r#"{"a":[1]}"#), Err(IdError::NotScalar("a".to_owned())));
     }
 
     #[test]

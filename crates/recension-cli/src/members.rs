@@ -9,6 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The members of an object, in their order.
+#[derive(Default)]
 pub struct Members<'t>(pub Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'t> Members<'t> {
@@ -46,13 +47,6 @@ pub fn object<'m>(members: impl IntoIterator<Item = (&'m str, &'m str)>) -> Stri
     }
     text.push('}');
     text
-}
-
-/// The value at a path of names; none where the document has no such member.
-pub fn lookup<'t>(text: &'t str, path: &[String]) -> Option<&'t RawValue> {
-    let (name, rest) = path.split_first()?;
-    let value = Members::of(text).ok()?.get(name)?;
-    if rest.is_empty() { Some(value) } else { lookup(value.get(), rest) }
 }
 
 impl<'de: 't, 't> Deserialize<'de> for Members<'t> {
@@ -189,16 +183,6 @@ mod tests {
         assert_eq!(members.get("b").unwrap().get(), "[ 1 ]");
         assert!(members.get("c").is_none());
         assert!(Members::of("[1]").is_err());
-    }
-
-    #[test]
-    fn a_path_leads_through_objects_only() {
-        let path = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-        let text = r#"{"a":{"b":{"c":7}},"x":[1]}"#;
-        assert_eq!(lookup(text, &path(&["a", "b", "c"])).unwrap().get(), "7");
-        assert!(lookup(text, &path(&["a", "x"])).is_none());
-        assert!(lookup(text, &path(&["x", "0"])).is_none());
-        assert!(lookup(text, &[]).is_none());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use recension::document::Path;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -24,8 +25,8 @@ pub enum Comparison {
 /// One condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The member, from the outermost name inwards.
-    pub path: Vec<String>,
+    /// The member.
+    pub path: Path,
     /// How it compares.
     pub comparison: Comparison,
     /// With what: a JSON text.
@@ -74,8 +75,8 @@ pub fn parse(text: &str) -> Result<Vec<Condition>, QueryError> {
     }
 }
 
-/// The names of a path: `a.b`, or `"a.b".c` where a name has other characters.
-pub fn parse_path(text: &str) -> Result<Vec<String>, QueryError> {
+/// A path: `a.b`, `items[0].sku`, or `"a.b".c` where a name has other characters.
+pub fn parse_path(text: &str) -> Result<Path, QueryError> {
     let mut parser = Parser { text, rest: text };
     let path = parser.path()?;
     match parser.peek() {
@@ -117,8 +118,10 @@ impl<'t> Parser<'t> {
         word
     }
 
-    fn path(&mut self) -> Result<Vec<String>, QueryError> {
-        let mut path = Vec::new();
+    fn path(&mut self) -> Result<Path, QueryError> {
+        let start = (self.peek(), self.rest).1;
+        // As the library reads it, with what was quoted escaped.
+        let mut text = String::new();
         loop {
             let name = match self.peek() {
                 Some(quote @ ('"' | '\'')) => self.quoted(quote)?,
@@ -127,12 +130,30 @@ impl<'t> Parser<'t> {
             if name.is_empty() {
                 return Err(self.error("expected the name of a member, such as population or address.city"));
             }
-            path.push(name);
+            for character in name.chars() {
+                if ".[]\\".contains(character) {
+                    text.push('\\');
+                }
+                text.push(character);
+            }
+            while self.rest.starts_with('[') {
+                let end =
+                    self.rest.find(']').ok_or_else(|| self.error("the bracket that begins here is never closed"))?;
+                text.push_str(&self.rest[..=end]);
+                self.rest = &self.rest[end + 1..];
+            }
             match self.rest.strip_prefix('.') {
-                Some(rest) => self.rest = rest,
-                None => return Ok(path),
+                Some(rest) => {
+                    self.rest = rest;
+                    text.push('.');
+                }
+                None => break,
             }
         }
+        text.parse().map_err(|error: recension::document::Error| {
+            self.rest = start;
+            self.error(error.to_string())
+        })
     }
 
     fn comparison(&mut self) -> Result<Comparison, QueryError> {
@@ -211,8 +232,7 @@ mod tests {
     use super::*;
 
     fn condition(path: &[&str], comparison: Comparison, value: &str) -> Condition {
-        let path = path.iter().map(|&name| name.to_owned()).collect();
-        Condition { path, comparison, value: value.to_owned() }
+        Condition { path: Path::from_segments(path.iter().copied()).unwrap(), comparison, value: value.to_owned() }
     }
 
     #[test]
@@ -255,11 +275,14 @@ mod tests {
             ("a = [1", 4, "no whole JSON value"),
             (r#"a = "\q""#, 4, "an escape"),
             ("a = %", 4, "expected a value"),
+            ("x[1 = 2", 1, "never closed"),
+            ("x[y] = 2", 0, "the number of an element"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.at, at, "{text}: {error}");
             assert!(error.what.contains(what), "{text}: {error}");
         }
+        assert_eq!(parse_path("items[0].sku").unwrap(), "items[0].sku".parse().unwrap());
         let shown = parse("é = \"x").unwrap_err().to_string();
         assert!(shown.ends_with("  é = \"x\n      ^"), "{shown}");
     }

@@ -19,9 +19,7 @@ fn cities() -> Place {
 }
 
 fn ids(out: &str) -> Vec<String> {
-    out.lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap()["_id"].as_str().unwrap().to_owned())
-        .collect()
+    out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["_id"].as_str().unwrap().to_owned()).collect()
 }
 
 const QUERIES: [(&[&str], &[&str]); 13] = [
@@ -97,7 +95,8 @@ fn a_query_of_the_past_sees_the_past() {
 #[test]
 fn a_table_shows_what_fits_and_says_what_more_there_is() {
     let place = Place::new();
-    let lines: String = (0..40).map(|n| format!("{{\"_id\":\"{n:02}\",\"n\":{n},\"long\":\"{}\"}}\n", "x".repeat(90))).collect();
+    let lines: String =
+        (0..40).map(|n| format!("{{\"_id\":\"{n:02}\",\"n\":{n},\"long\":\"{}\"}}\n", "x".repeat(90))).collect();
     place.ok_with(&["import", "c"], lines.as_bytes());
     let ended = place.run(&["find", "c", "--table"]);
     assert_eq!(ended.out.lines().count(), 2 + 25, "{}", ended.out);
@@ -132,7 +131,10 @@ fn indexes_are_listed_dropped_and_may_be_unique() {
     assert!(place.fails(3, &["index", "create", "cities", "name", "--unique"]).contains("unique"));
     place.ok(&["index", "create", "cities", "geo.lat", "--unique", "--name", "latitude"]);
     let listed: Value = serde_json::from_str(&place.ok(&["index", "list", "cities"])).unwrap();
-    assert_eq!((&listed["index"], &listed["member"], &listed["unique"]), (&"latitude".into(), &"geo.lat".into(), &true.into()));
+    assert_eq!(
+        (&listed["index"], &listed["member"], &listed["unique"]),
+        (&"latitude".into(), &"geo.lat".into(), &true.into())
+    );
     let message = place.fails(3, &["put", "cities", "other", r#"{"geo":{"lat":41.1}}"#]);
     assert!(message.contains("latitude") && message.contains("porto"), "{message}");
     assert_eq!(place.run(&["get", "cities", "other"]).code, 1);

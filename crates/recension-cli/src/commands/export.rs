@@ -6,14 +6,14 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use recension::document::{At, CollectionAt, Document, ListOptions};
+use recension::document::{At, CollectionAt, Document, ListOptions, Path as DocumentPath};
 
 use crate::context::{Context, Missing, took};
-use crate::csv_out::{cell, quoted, record};
+use crate::csv_out::{quoted, record, text_cell};
 use crate::error::{CliError, Result};
 use crate::ids::with_id;
 use crate::limits::COLUMNS_MAX;
-use crate::members::{Members, lookup};
+use crate::members::Members;
 use crate::output::count;
 use crate::progress::Progress;
 use crate::query::parse_path;
@@ -78,7 +78,7 @@ impl Export {
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
         let collection = store.collection(&self.collection)?.at(self.at)?;
-        if !store.collections(self.at)?.iter().any(|info| info.name == self.collection) {
+        if !collection.exists() {
             return Err(super::find::no_collection(&self.collection));
         }
         let started = context.started();
@@ -132,7 +132,7 @@ impl Export {
             _ => Vec::new(),
         };
         if format == ExportFormat::Csv {
-            let header: Vec<String> = fields.iter().map(|(name, _)| quoted(name)).collect();
+            let header: Vec<String> = fields.iter().map(|column| quoted(column.name())).collect();
             writeln!(out, "{}", record(header.iter().map(String::as_str)))?;
         }
         // Progress only where standard output is not the terminal's own.
@@ -150,7 +150,8 @@ impl Export {
                     write!(out, "{before}{}", self.text(&document))?;
                 }
                 ExportFormat::Csv => {
-                    let cells: Vec<String> = fields.iter().map(|(_, path)| csv_cell(&document, path)).collect();
+                    let members = Members::of(&document.body).unwrap_or_default();
+                    let cells: Vec<String> = fields.iter().map(|column| column.cell(&document, &members)).collect();
                     writeln!(out, "{}", record(cells.iter().map(String::as_str)))?;
                 }
             }
@@ -163,15 +164,24 @@ impl Export {
         Ok(number)
     }
 
-    fn text(&self, document: &Document) -> String {
+    fn text(&self, document: &Document<'_>) -> String {
         let rev = self.revisions.then(|| document.rev.to_string());
         with_id(&document.id, rev.as_deref(), &document.body)
     }
 
     /// The columns and the paths of what stands in them.
-    fn columns(&self, context: &Context, collection: &CollectionAt) -> Result<Vec<(String, Vec<String>)>> {
+    fn columns(&self, context: &Context, collection: &CollectionAt) -> Result<Vec<Column>> {
         if !self.fields.is_empty() {
-            return self.fields.iter().map(|field| Ok((field.clone(), parse_path(field)?))).collect();
+            return self
+                .fields
+                .iter()
+                .map(|field| {
+                    Ok(match field.as_str() {
+                        "_id" | "_rev" => Column::Member(field.clone()),
+                        _ => Column::Path(field.clone(), parse_path(field)?),
+                    })
+                })
+                .collect();
         }
         let mut names = vec!["_id".to_owned()];
         if self.revisions {
@@ -190,7 +200,7 @@ impl Export {
                 )));
             }
         }
-        Ok(names.into_iter().map(|name| (name.clone(), vec![name])).collect())
+        Ok(names.into_iter().map(Column::Member).collect())
     }
 }
 
@@ -198,7 +208,7 @@ impl Export {
 fn documents<'c>(
     context: &'c Context,
     collection: &'c CollectionAt,
-) -> Result<impl Iterator<Item = Result<Document>> + 'c> {
+) -> Result<impl Iterator<Item = Result<Document<'static>>> + 'c> {
     let documents = collection.list(&ListOptions::default())?;
     Ok(documents.map(|document| {
         if context.interrupted() {
@@ -208,18 +218,35 @@ fn documents<'c>(
     }))
 }
 
-fn csv_cell(document: &Document, path: &[String]) -> String {
-    match path {
-        [name] if name == "_id" => cell(Some(&serde_json::Value::from(document.id.as_str()))),
-        [name] if name == "_rev" => document.rev.to_string(),
-        _ => lookup(&document.body, path).map(|value| csv_text(value.get())).unwrap_or_default(),
+/// A column of a CSV file.
+enum Column {
+    /// A member of that name, or `_id` or `_rev`.
+    Member(String),
+    /// What a path leads to, under the name that it was given by.
+    Path(String, DocumentPath),
+}
+
+impl Column {
+    fn name(&self) -> &str {
+        match self {
+            Column::Member(name) | Column::Path(name, _) => name,
+        }
+    }
+
+    fn cell(&self, document: &Document<'_>, members: &Members<'_>) -> String {
+        match self {
+            Column::Member(name) if name == "_id" => text_cell(&document.id),
+            Column::Member(name) if name == "_rev" => document.rev.to_string(),
+            Column::Member(name) => members.get(name).map(|value| csv_text(value.get())).unwrap_or_default(),
+            Column::Path(_, path) => path.find(&document.body).map(csv_text).unwrap_or_default(),
+        }
     }
 }
 
 /// Text by its value, anything else as it is written.
 fn csv_text(json: &str) -> String {
     match json.bytes().next() {
-        Some(b'"') => cell(serde_json::from_str(json).ok().as_ref()),
+        Some(b'"') => text_cell(&serde_json::from_str::<String>(json).unwrap_or_default()),
         _ if json == "null" => String::new(),
         _ => quoted(json),
     }

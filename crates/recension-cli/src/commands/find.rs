@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::context::{Context, Missing, took};
 use crate::error::{CliError, Result};
 use crate::limits::{TABLE_COLUMNS_MAX, TABLE_ROWS, TABLE_ROWS_MAX};
-use crate::members::{Members, lookup, object};
+use crate::members::{Members, object};
 use crate::output::{count, shown, table};
 use crate::query::{Comparison, Condition, parse, parse_path};
 
@@ -108,7 +108,7 @@ impl Find {
             let text = tabulated(&rows, &self.fields, &fields);
             context.out.line(&text)?;
         }
-        if number == 0 && !store.collections(self.at)?.iter().any(|info| info.name == self.collection) {
+        if !collection.exists() {
             return Err(no_collection(&self.collection));
         }
         let documents = if number == 1 { "document" } else { "documents" };
@@ -128,14 +128,14 @@ impl Find {
                 Comparison::Greater => ValueRange::above(value),
                 Comparison::AtLeast => ValueRange::at_least(value),
             };
-            query = query.matching(Path::from_segments(&condition.path)?, range);
+            query = query.matching(condition.path.clone(), range);
         }
         if let Some(sort) = &self.sort {
             let (member, direction) = match sort.strip_prefix('-') {
                 Some(member) => (member, Direction::Backward),
                 None => (sort.as_str(), Direction::Forward),
             };
-            query = query.sort(Path::from_segments(parse_path(member)?)?, direction);
+            query = query.sort(parse_path(member)?, direction);
         }
         if let Some(limit) = limit {
             query = query.limit(limit.saturating_add(1));
@@ -150,36 +150,34 @@ pub(super) fn no_collection(name: &str) -> CliError {
 }
 
 /// The document, or its id and the members asked for.
-fn projected(document: &Document, names: &[String], paths: &[Vec<String>]) -> String {
+fn projected(document: &Document<'_>, names: &[String], paths: &[Path]) -> String {
     if paths.is_empty() {
         return document.to_json();
     }
-    let id = Value::from(document.id.as_str()).to_string();
-    let members = names.iter().zip(paths).filter_map(|(name, path)| {
-        let value = lookup(&document.body, path)?;
-        Some((name.as_str(), value.get()))
-    });
+    let id = Value::from(document.id.as_ref()).to_string();
+    let members = names.iter().zip(paths).filter_map(|(name, path)| Some((name.as_str(), path.find(&document.body)?)));
     object(std::iter::once(("_id", id.as_str())).chain(members))
 }
 
-fn tabulated(documents: &[Document], names: &[String], paths: &[Vec<String>]) -> String {
-    let all: Vec<Members<'_>> = documents.iter().filter_map(|document| Members::of(&document.body).ok()).collect();
-    let common;
-    let (names, paths): (Vec<&str>, Vec<Vec<String>>) = if paths.is_empty() {
+fn tabulated(documents: &[Document<'_>], names: &[String], paths: &[Path]) -> String {
+    let mut header = vec!["_id"];
+    let all: Vec<Members<'_>>;
+    let common: Vec<String>;
+    let mut rows: Vec<Vec<Value>> = documents.iter().map(|document| vec![json!(document.id)]).collect();
+    if paths.is_empty() {
+        // Anything that is stored is an object.
+        all = documents.iter().map(|document| Members::of(&document.body).unwrap_or_default()).collect();
         common = common_members(&all);
-        (common.iter().map(String::as_str).collect(), common.iter().map(|name| vec![name.clone()]).collect())
+        header.extend(common.iter().map(String::as_str));
+        for (row, members) in rows.iter_mut().zip(&all) {
+            row.extend(common.iter().map(|name| members.get(name).map_or(Value::Null, |value| shown(value.get()))));
+        }
     } else {
-        (names.iter().map(String::as_str).collect(), paths.to_vec())
-    };
-    let rows: Vec<Vec<Value>> = documents
-        .iter()
-        .map(|document| {
-            let cell =
-                |path: &Vec<String>| lookup(&document.body, path).map_or(Value::Null, |value| shown(value.get()));
-            std::iter::once(json!(document.id)).chain(paths.iter().map(cell)).collect()
-        })
-        .collect();
-    let header: Vec<&str> = std::iter::once("_id").chain(names).collect();
+        header.extend(names.iter().map(String::as_str));
+        for (row, document) in rows.iter_mut().zip(documents) {
+            row.extend(paths.iter().map(|path| path.find(&document.body).map_or(Value::Null, shown)));
+        }
+    }
     table(&header, &rows)
 }
 

@@ -1,7 +1,7 @@
 //! `recension get`: one document, now or as it was.
 
 use clap::Args;
-use recension::document::{At, RevId};
+use recension::document::{At, Error, RevId};
 
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
@@ -37,12 +37,15 @@ impl Get {
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let store = context.store(Missing::IsAnError)?;
         let collection = store.collection(&self.collection)?;
-        let document = match &self.rev {
-            Some(rev) => collection.revision(&self.id, rev)?,
-            None => collection.at(self.at)?.get(&self.id)?,
+        let text = match &self.rev {
+            Some(rev) => match collection.revision(&self.id, rev)? {
+                Some(revision) => Some(revision.to_json(&self.id)),
+                None => return Err(Error::NoSuchRevision { id: self.id.clone(), rev: *rev }.into()),
+            },
+            None => collection.at(self.at)?.get(&self.id)?.map(|document| document.to_json()),
         };
-        match document {
-            Some(document) => Ok(context.out.json(&document.to_json())?),
+        match text {
+            Some(text) => Ok(context.out.json(&text)?),
             None => Err(missing(&self.collection, &self.id, self.at)),
         }
     }

@@ -32,21 +32,27 @@ impl History {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let store = context.store(Missing::IsAnError)?;
-        let revisions = store.collection(&self.collection)?.at(self.at)?.history(&self.id)?;
-        if revisions.is_empty() {
-            return Err(super::get::missing(&self.collection, &self.id, self.at));
-        }
-        let rows: Vec<Vec<Value>> = revisions
-            .iter()
+        let collection = store.collection(&self.collection)?.at(self.at)?;
+        let rows: Vec<Vec<Value>> = collection
+            .history(&self.id)?
             .map(|revision| {
+                let revision = revision?;
                 let deleted = match (context.out.for_people(), revision.deleted) {
                     (true, true) => json!("deleted"),
                     (true, false) => json!(""),
                     (false, deleted) => json!(deleted),
                 };
-                vec![json!(revision.seq.0), json!(format_time(revision.time)), json!(revision.rev.to_string()), deleted]
+                Ok(vec![
+                    json!(revision.seq.0),
+                    json!(format_time(revision.time)),
+                    json!(revision.rev.to_string()),
+                    deleted,
+                ])
             })
-            .collect();
+            .collect::<Result<_>>()?;
+        if rows.is_empty() {
+            return Err(super::get::missing(&self.collection, &self.id, self.at));
+        }
         Ok(context.out.rows(&["seq", "time", "rev", "deleted"], &rows)?)
     }
 }

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use recension::document::limits::LOAD_BATCH_DOCUMENTS;
-use recension::document::{Error, Expect, LoadFailure, Loader, Write};
+use recension::document::{Error, Expect, LoadFailure, Loader, Path as DocumentPath, Write};
 
 use crate::context::{Context, Missing, took};
 use crate::error::{CliError, Result};
-use crate::ids::{NewIds, identify};
+use crate::ids::{NewIds, id_at, split};
 use crate::input::{
     CsvOptions, CsvRecords, Format, InputError, JsonRecords, Position, Record, Records, Shape, Source, Types, detect,
 };
@@ -111,7 +111,7 @@ impl Import {
             let progress = Progress::of_bytes(input.len, context.quiet());
             let mut load = Load {
                 import: self,
-                id_field: id_field.as_deref(),
+                id_field: id_field.as_ref(),
                 name: input.name.clone(),
                 loader: collection.loader(),
                 places: VecDeque::new(),
@@ -239,9 +239,9 @@ impl Counts {
 /// An input under way.
 struct Load<'i> {
     import: &'i Import,
-    id_field: Option<&'i [String]>,
+    id_field: Option<&'i DocumentPath>,
     name: String,
-    loader: Loader<'i>,
+    loader: Loader,
     /// Where the documents came from whose outcome may not be known yet: a batch's worth.
     places: VecDeque<(u64, Position)>,
     pushed: u64,
@@ -266,7 +266,7 @@ impl Load<'_> {
                     if self.pushed == 0 {
                         first_text = Some(record.text.clone());
                     }
-                    match self.write(record, &mut new_ids) {
+                    match self.write(&record, &mut new_ids) {
                         Ok(write) => self.push(write, position)?,
                         Err(why) => self.fail(CliError::Input(format!("{}: {position}: {why}", self.name)))?,
                     }
@@ -292,14 +292,18 @@ impl Load<'_> {
         Ok(())
     }
 
-    fn write(&self, record: Record, new_ids: &mut NewIds) -> std::result::Result<Write, String> {
-        let identified = identify(&record.text, record.id, self.id_field).map_err(|error| error.to_string())?;
-        let id = identified.id.unwrap_or_else(|| new_ids.next_id());
+    fn write(&self, record: &Record, new_ids: &mut NewIds) -> std::result::Result<Write, String> {
+        let (own, body) = split(&record.text).map_err(|error| error.to_string())?;
+        let write = Write::from_json(body.as_ref()).map_err(|error| error.to_string())?;
+        let id = match self.id_field {
+            Some(path) => id_at(path, write.body()).map_err(|error| error.to_string())?,
+            None => own.or_else(|| record.id.clone()).unwrap_or_else(|| new_ids.next_id()),
+        };
         let expect = match self.import.on_conflict {
             OnConflict::Error | OnConflict::Skip => Expect::Absent,
             OnConflict::Replace => Expect::Anything,
         };
-        match Write::put(id, identified.body) {
+        match write.with_id(&id) {
             Ok(write) => Ok(write.expecting(expect)),
             Err(error) => Err(error.to_string()),
         }
@@ -317,7 +321,7 @@ impl Load<'_> {
 
     /// Commits what is still waiting.
     fn finish(mut self) -> Result<()> {
-        let failures = self.loader.finish();
+        let failures = self.loader.flush();
         self.counts.imported += self.loader.written();
         self.failures(failures?)
     }

@@ -1,7 +1,7 @@
 //! `recension index`: making, listing and dropping indexes.
 
 use clap::{Args, Subcommand};
-use recension::document::{At, IndexSpec, Path};
+use recension::document::{At, IndexSpec, IndexState};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
@@ -83,12 +83,9 @@ impl Index {
 
 impl Create {
     fn run(&self, context: &mut Context) -> Result<()> {
-        let path = Path::from_segments(parse_path(&self.member)?)?;
+        let path = parse_path(&self.member)?;
         let name = self.name.as_deref().unwrap_or(&self.member);
-        let mut spec = IndexSpec::new(name, path);
-        if self.unique {
-            spec = spec.unique();
-        }
+        let spec = if self.unique { IndexSpec::unique(name, path) } else { IndexSpec::new(name, path) };
         let store = context.store(Missing::IsAnError)?;
         let collection = store.collection(&self.collection)?;
         let started = context.started();
@@ -111,7 +108,7 @@ fn list(context: &mut Context, collection: &str) -> Result<()> {
     let store = context.store(Missing::IsAnError)?;
     let indexes = store.collection(collection)?.indexes()?;
     if indexes.is_empty() {
-        if !store.collections(At::Now)?.iter().any(|info| info.name == collection) {
+        if !store.collection(collection)?.at(At::Now)?.exists() {
             return Err(super::find::no_collection(collection));
         }
         return Ok(context.out.remark(&format!("{collection} has no indexes"))?);
@@ -119,9 +116,14 @@ fn list(context: &mut Context, collection: &str) -> Result<()> {
     let rows: Vec<Vec<Value>> = indexes
         .iter()
         .map(|index| {
+            let state = match index.state {
+                IndexState::Ready => "ready",
+                // Its build was interrupted, or goes on elsewhere; making it again goes on with it.
+                IndexState::Building => "building",
+            };
             let unique =
                 if context.out.for_people() && !index.spec.unique { json!("") } else { json!(index.spec.unique) };
-            vec![json!(index.spec.name), json!(index.spec.path.to_string()), unique, json!(index.state.to_string())]
+            vec![json!(index.spec.name), json!(index.spec.path.to_string()), unique, json!(state)]
         })
         .collect();
     Ok(context.out.rows(&["index", "member", "unique", "state"], &rows)?)

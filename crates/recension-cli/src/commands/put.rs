@@ -61,9 +61,9 @@ impl Put {
     fn write(&self, body: &str) -> Result<Write> {
         let mut write = Write::from_json(body)?;
         if let Some(id) = &self.id {
-            write = write.with_id(id);
+            write = write.with_id(id)?;
         } else if write.id().is_none() {
-            write = write.with_id(NewIds::new().next_id());
+            write = write.with_id(&NewIds::new().next_id())?;
         }
         Ok(match self.rev {
             Some(rev) => write.expecting(Expect::Revision(rev)),

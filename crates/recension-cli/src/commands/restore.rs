@@ -40,8 +40,8 @@ impl Restore {
         let rev = match self.rev {
             Some(rev) => rev,
             None => {
-                let then = collection.at(at)?.get(&self.id)?;
-                then.ok_or_else(|| super::get::missing(&self.collection, &self.id, at))?.rev
+                let then = collection.at(at)?;
+                then.get(&self.id)?.ok_or_else(|| super::get::missing(&self.collection, &self.id, at))?.rev
             }
         };
         let written = collection.restore(&self.id, &rev)?;
