@@ -31,8 +31,8 @@ Examples:
   recension find cities 'population > 10000000' --sort -population
   recension get cities 2735943 --at '5 minutes ago'
 
-The store is a directory (./recension.store unless --store or RECENSION_STORE says another), sqlite:FILE,
-or memory: (which ends with the command). At a terminal results are tables; in a pipe they are one JSON
+The store is a directory (./recension.store unless --store or RECENSION_STORE says another), sqlite:FILE, \
+or memory: (which ends with the command). At a terminal results are tables; in a pipe they are one JSON \
 value a line.";
 
 /// A JSON document database in which every version of every document can be read.

@@ -1,7 +1,59 @@
-//! The `recension` command line.
-pub mod at;
+//! The `recension` command line: arguments in, results on standard output, remarks on standard error. A
+//! library so that its parsers can be tested and fuzzed; it has no promise of stability.
+
+pub mod args;
+pub mod commands;
+pub mod context;
+pub mod csv_out;
+pub mod error;
+pub mod ids;
 pub mod input;
 pub mod limits;
+pub mod members;
 pub mod output;
 pub mod progress;
 pub mod query;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Command, CommandLine};
+use crate::context::Context;
+use crate::error::{CliError, Result};
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    // Clap prints and exits by itself: with 0 for help, with 2 for what it does not understand.
+    let line = CommandLine::parse();
+    let mut context = Context::new(&line.common);
+    let outcome = run(&line.command, &mut context).and_then(|()| Ok(context.out.flush()?));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(CliError::ClosedPipe) => CliError::ClosedPipe.exit_code(),
+        Err(error) => {
+            // What was printed before comes before; if that cannot be printed, the error still is.
+            let _ = context.out.flush();
+            eprintln!("recension: {error}");
+            error.exit_code()
+        }
+    }
+}
+
+fn run(command: &Command, context: &mut Context) -> Result<()> {
+    match command {
+        Command::Import(command) => command.run(context),
+        Command::Export(command) => command.run(context),
+        Command::Get(command) => command.run(context),
+        Command::Put(command) => command.run(context),
+        Command::Delete(command) => command.run(context),
+        Command::Find(command) => command.run(context),
+        Command::Index(command) => command.run(context),
+        Command::History(command) => command.run(context),
+        Command::Restore(command) => command.run(context),
+        Command::Collections(command) => command.run(context),
+        Command::Stats(command) => command.run(context),
+        Command::Verify(command) => command.run(context),
+        Command::Salvage(command) => command.run(context),
+    }
+}

@@ -4,24 +4,26 @@
 /// Bytes read from an input at once.
 pub const BLOCK_BYTES: usize = 256 * 1024;
 
-/// How deep JSON may nest.
-pub const DEPTH_MAX: usize = 128;
+/// How deep JSON may nest: what the documents layer takes.
+pub const DEPTH_MAX: usize = recension::document::limits::JSON_DEPTH_MAX;
 
-/// Longest document or CSV record of an import, in bytes.
-pub const RECORD_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Longest document or CSV record of an import, in bytes: what the documents layer takes.
+pub const RECORD_BYTES_MAX: usize = recension::document::limits::JSON_BYTES_MAX;
 
 /// Most columns of a CSV file.
 pub const COLUMNS_MAX: usize = 4096;
-
-/// Documents that an import commits at once: few enough that an interrupted import has lost nothing
-/// worth naming, and enough that the sync of a commit is a small part of its cost.
-pub const BATCH_DOCUMENTS: usize = 1000;
-
-/// Bytes after which an import commits, whatever the number of documents.
-pub const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 /// Widest cell of a table, in characters, where the terminal does not say.
 pub const CELL_WIDTH_MAX: usize = 40;
 
 /// Most columns of a table: the members that the most documents have.
 pub const TABLE_COLUMNS_MAX: usize = 8;
+
+/// Rows of a table where no limit was asked for.
+pub const TABLE_ROWS: usize = 25;
+
+/// Most rows of a table: they are held in memory to find the widths.
+pub const TABLE_ROWS_MAX: usize = 100_000;
+
+/// How often a change is tried again because another writer came between.
+pub const RETRIES_MAX: u32 = 100;

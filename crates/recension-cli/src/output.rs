@@ -6,7 +6,8 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, LineStyle, Row, Table, TableStyle};
 use serde_json::Value;
 
-use crate::limits::{CELL_WIDTH_MAX, TABLE_COLUMNS_MAX};
+use crate::limits::CELL_WIDTH_MAX;
+use crate::members::indented;
 
 /// For whom results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +55,11 @@ impl Output {
         self.out.write_all(text.as_bytes())
     }
 
-    /// A value: indented for people, on one line for programs.
-    pub fn value(&mut self, value: &Value) -> io::Result<()> {
+    /// A JSON text: indented for people, as it is for programs.
+    pub fn json(&mut self, text: &str) -> io::Result<()> {
         match self.audience {
-            Audience::People => self.line(&format!("{value:#}")),
-            Audience::Programs => self.line(&value.to_string()),
+            Audience::People => self.line(&indented(text)),
+            Audience::Programs => self.line(text),
         }
     }
 
@@ -117,6 +118,15 @@ fn cell(value: &Value) -> Cell {
     if value.is_number() { cell.set_alignment(CellAlignment::Right) } else { cell }
 }
 
+/// What a table shows of a JSON text. A number too long for a double is shown as it is written.
+pub fn shown(json: &str) -> Value {
+    match serde_json::from_str(json) {
+        Ok(Value::Number(number)) if number.to_string() != json => Value::from(json),
+        Ok(value) => value,
+        Err(_) => Value::from(json),
+    }
+}
+
 /// Text whose control characters cannot move a terminal's cursor.
 fn plain(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '·' } else { character }).collect()
@@ -130,25 +140,6 @@ fn shortened(text: &str) -> String {
             format!("{kept}…")
         }
     }
-}
-
-/// The members that a table of these documents shows: those that the most documents have, in the order
-/// in which they first come; and how many more there are.
-pub fn columns_of(documents: &[Value]) -> (Vec<String>, usize) {
-    let mut seen: Vec<(String, usize)> = Vec::new();
-    for member in documents.iter().filter_map(Value::as_object).flat_map(serde_json::Map::keys) {
-        match seen.iter_mut().find(|(name, _)| name == member) {
-            Some((_, count)) => *count += 1,
-            None => seen.push((member.clone(), 1)),
-        }
-    }
-    let hidden = seen.len().saturating_sub(TABLE_COLUMNS_MAX);
-    let mut counts: Vec<usize> = seen.iter().map(|(_, count)| *count).collect();
-    counts.sort_unstable_by(|a, b| b.cmp(a));
-    let least = counts.get(TABLE_COLUMNS_MAX - 1).copied().unwrap_or(0);
-    let mut names: Vec<String> = seen.into_iter().filter(|(_, count)| *count >= least).map(|(name, _)| name).collect();
-    names.truncate(TABLE_COLUMNS_MAX);
-    (names, hidden)
 }
 
 /// A number with its thousands apart.

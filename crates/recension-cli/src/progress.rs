@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::rc::Rc;
 use std::time::Duration;
 
-use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How far a long command is.
 pub struct Progress {
@@ -15,25 +15,28 @@ pub struct Progress {
 
 impl Progress {
     /// Of an input of `len` bytes, where that is known (a file).
-    pub fn of_bytes(len: Option<u64>) -> Self {
+    pub fn of_bytes(len: Option<u64>, quiet: bool) -> Self {
         let template = match len {
             Some(_) => "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {msg}  {eta} left",
             None => "{spinner} {bytes}  {msg}  {elapsed}",
         };
-        Progress::start(len, template)
+        Progress::start(len, template, quiet)
     }
 
     /// Of `len` steps, such as documents.
-    pub fn of_documents(len: Option<u64>) -> Self {
+    pub fn of_documents(len: Option<u64>, quiet: bool) -> Self {
         let template = match len {
             Some(_) => "{bar:30} {percent:>3}%  {human_pos} of {human_len} documents  {per_sec}  {eta} left",
             None => "{spinner} {human_pos} documents  {per_sec}  {elapsed}",
         };
-        Progress::start(len, template)
+        Progress::start(len, template, quiet)
     }
 
-    fn start(len: Option<u64>, template: &str) -> Self {
+    fn start(len: Option<u64>, template: &str, quiet: bool) -> Self {
         let bar = len.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+        if quiet {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("━╸ "));
         }
@@ -58,6 +61,12 @@ impl Progress {
     /// Shows how many documents are done.
     pub fn show_documents(&self, documents: u64) {
         self.bar.set_position(documents);
+    }
+
+    /// Shows how many of so many bytes are done.
+    pub fn show_copied(&self, done: u64, total: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
     }
 
     /// A line above the bar.

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use recension::document::Path;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// How a member compares with a value.
@@ -10,8 +12,6 @@ use serde_json::Value;
 pub enum Comparison {
     /// `=`
     Equal,
-    /// `!=`
-    NotEqual,
     /// `<`
     Less,
     /// `<=`
@@ -25,12 +25,12 @@ pub enum Comparison {
 /// One condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The member, from the outermost name inwards.
-    pub path: Vec<String>,
+    /// The member.
+    pub path: Path,
     /// How it compares.
     pub comparison: Comparison,
-    /// With what.
-    pub value: Value,
+    /// With what: a JSON text.
+    pub value: String,
 }
 
 /// Why a text is no condition.
@@ -75,14 +75,18 @@ pub fn parse(text: &str) -> Result<Vec<Condition>, QueryError> {
     }
 }
 
-/// The names of a path: `a.b`, or `"a.b".c` where a name has other characters.
-pub fn parse_path(text: &str) -> Result<Vec<String>, QueryError> {
+/// A path: `a.b`, `items[0].sku`, or `"a.b".c` where a name has other characters.
+pub fn parse_path(text: &str) -> Result<Path, QueryError> {
     let mut parser = Parser { text, rest: text };
     let path = parser.path()?;
     match parser.peek() {
         None => Ok(path),
         Some(_) => Err(parser.error("expected the end of the path")),
     }
+}
+
+fn json(text: String) -> String {
+    Value::String(text).to_string()
 }
 
 struct Parser<'t> {
@@ -114,8 +118,10 @@ impl<'t> Parser<'t> {
         word
     }
 
-    fn path(&mut self) -> Result<Vec<String>, QueryError> {
-        let mut path = Vec::new();
+    fn path(&mut self) -> Result<Path, QueryError> {
+        let start = (self.peek(), self.rest).1;
+        // As the library reads it, with what was quoted escaped.
+        let mut text = String::new();
         loop {
             let name = match self.peek() {
                 Some(quote @ ('"' | '\'')) => self.quoted(quote)?,
@@ -124,17 +130,34 @@ impl<'t> Parser<'t> {
             if name.is_empty() {
                 return Err(self.error("expected the name of a member, such as population or address.city"));
             }
-            path.push(name);
+            for character in name.chars() {
+                if ".[]\\".contains(character) {
+                    text.push('\\');
+                }
+                text.push(character);
+            }
+            while self.rest.starts_with('[') {
+                let end =
+                    self.rest.find(']').ok_or_else(|| self.error("the bracket that begins here is never closed"))?;
+                text.push_str(&self.rest[..=end]);
+                self.rest = &self.rest[end + 1..];
+            }
             match self.rest.strip_prefix('.') {
-                Some(rest) => self.rest = rest,
-                None => return Ok(path),
+                Some(rest) => {
+                    self.rest = rest;
+                    text.push('.');
+                }
+                None => break,
             }
         }
+        text.parse().map_err(|error: recension::document::Error| {
+            self.rest = start;
+            self.error(error.to_string())
+        })
     }
 
     fn comparison(&mut self) -> Result<Comparison, QueryError> {
-        const SIGNS: [(&str, Comparison); 7] = [
-            ("!=", Comparison::NotEqual),
+        const SIGNS: [(&str, Comparison); 6] = [
             ("<=", Comparison::AtMost),
             (">=", Comparison::AtLeast),
             ("==", Comparison::Equal),
@@ -149,18 +172,19 @@ impl<'t> Parser<'t> {
                 return Ok(comparison);
             }
         }
-        Err(self.error("expected one of = != < <= > >= after the name"))
+        Err(self.error("expected one of = < <= > >= after the name"))
     }
 
-    fn value(&mut self) -> Result<Value, QueryError> {
+    fn value(&mut self) -> Result<String, QueryError> {
         match self.peek() {
-            Some(quote @ ('"' | '\'')) => self.quoted(quote).map(Value::String),
+            Some(quote @ ('"' | '\'')) => self.quoted(quote).map(json),
             Some('{' | '[') => {
-                let mut values = serde_json::Deserializer::from_str(self.rest).into_iter::<Value>();
+                let mut values = serde_json::Deserializer::from_str(self.rest).into_iter::<IgnoredAny>();
                 match values.next() {
-                    Some(Ok(value)) => {
-                        self.rest = &self.rest[values.byte_offset()..];
-                        Ok(value)
+                    Some(Ok(_)) => {
+                        let (value, rest) = self.rest.split_at(values.byte_offset());
+                        self.rest = rest;
+                        Ok(value.trim().to_owned())
                     }
                     _ => Err(self.error("this is no whole JSON value")),
                 }
@@ -172,9 +196,9 @@ impl<'t> Parser<'t> {
                     return Err(self.error("expected a value: text in quotes, a number, true, false or null"));
                 }
                 // A number, true, false or null is itself; a bare word is text, to spare quotes in a shell.
-                let value = serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.to_owned()));
+                let is_json = serde_json::from_str::<IgnoredAny>(word).is_ok();
                 self.rest = rest;
-                Ok(value)
+                Ok(if is_json { word.to_owned() } else { json(word.to_owned()) })
             }
         }
     }
@@ -206,32 +230,32 @@ impl<'t> Parser<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
-    fn condition(path: &[&str], comparison: Comparison, value: Value) -> Condition {
-        Condition { path: path.iter().map(|&name| name.to_owned()).collect(), comparison, value }
+    fn condition(path: &[&str], comparison: Comparison, value: &str) -> Condition {
+        Condition { path: Path::from_segments(path.iter().copied()).unwrap(), comparison, value: value.to_owned() }
     }
 
     #[test]
     fn conditions_are_names_comparisons_and_values_joined_by_and() {
         for (text, conditions) in [
             ("", vec![]),
-            (r#"name = "Porto""#, vec![condition(&["name"], Comparison::Equal, json!("Porto"))]),
-            ("name=Porto", vec![condition(&["name"], Comparison::Equal, json!("Porto"))]),
-            ("a.b>=-1.5e3", vec![condition(&["a", "b"], Comparison::AtLeast, json!(-1500.0))]),
-            (r#""a.b".'c d' != null"#, vec![condition(&["a.b", "c d"], Comparison::NotEqual, Value::Null)]),
-            (r#"x = "\"é\\""#, vec![condition(&["x"], Comparison::Equal, json!("\"é\\"))]),
-            ("x == [1, {\"a\": 2}]", vec![condition(&["x"], Comparison::Equal, json!([1, {"a": 2}]))]),
+            (r#"name = "Porto""#, vec![condition(&["name"], Comparison::Equal, r#""Porto""#)]),
+            ("name=Porto", vec![condition(&["name"], Comparison::Equal, r#""Porto""#)]),
+            ("a.b>=-1.5e3", vec![condition(&["a", "b"], Comparison::AtLeast, "-1.5e3")]),
+            (r#""a.b".'c d' > null"#, vec![condition(&["a.b", "c d"], Comparison::Greater, "null")]),
+            (r#"x = "\"é\\""#, vec![condition(&["x"], Comparison::Equal, r#""\"é\\""#)]),
+            ("x == [1, {\"a\": 2}] ", vec![condition(&["x"], Comparison::Equal, "[1, {\"a\": 2}]")]),
             (
                 "10 <= 5 AND timezone < Europe/Lisbon and ok = true",
                 vec![
-                    condition(&["10"], Comparison::AtMost, json!(5)),
-                    condition(&["timezone"], Comparison::Less, json!("Europe/Lisbon")),
-                    condition(&["ok"], Comparison::Equal, json!(true)),
+                    condition(&["10"], Comparison::AtMost, "5"),
+                    condition(&["timezone"], Comparison::Less, r#""Europe/Lisbon""#),
+                    condition(&["ok"], Comparison::Equal, "true"),
                 ],
             ),
-            ("at > 2026-11-21T10:00:00Z", vec![condition(&["at"], Comparison::Greater, json!("2026-11-21T10:00:00Z"))]),
-            ("名 = 東京", vec![condition(&["名"], Comparison::Equal, json!("東京"))]),
+            ("n = 12345678901234567890123", vec![condition(&["n"], Comparison::Equal, "12345678901234567890123")]),
+            ("at > 2026-11-21T10:00:00Z", vec![condition(&["at"], Comparison::Greater, r#""2026-11-21T10:00:00Z""#)]),
+            ("名 = 東京", vec![condition(&["名"], Comparison::Equal, r#""東京""#)]),
         ] {
             assert_eq!(parse(text).as_ref(), Ok(&conditions), "{text}");
         }
@@ -240,8 +264,9 @@ mod tests {
     #[test]
     fn a_refusal_points_at_the_place() {
         for (text, at, what) in [
-            ("name", 4, "expected one of = !="),
+            ("name", 4, "expected one of = < <="),
             ("name =", 6, "expected a value"),
+            ("a != 3", 2, "expected one of = < <="),
             ("= 3", 0, "expected the name"),
             ("a. = 3", 3, "expected the name"),
             ("é = \"x", 4, "never closed"),
@@ -250,11 +275,14 @@ mod tests {
             ("a = [1", 4, "no whole JSON value"),
             (r#"a = "\q""#, 4, "an escape"),
             ("a = %", 4, "expected a value"),
+            ("x[1 = 2", 1, "never closed"),
+            ("x[y] = 2", 0, "the number of an element"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.at, at, "{text}: {error}");
             assert!(error.what.contains(what), "{text}: {error}");
         }
+        assert_eq!(parse_path("items[0].sku").unwrap(), "items[0].sku".parse().unwrap());
         let shown = parse("é = \"x").unwrap_err().to_string();
         assert!(shown.ends_with("  é = \"x\n      ^"), "{shown}");
     }

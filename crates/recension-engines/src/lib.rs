@@ -10,7 +10,10 @@ pub mod sqlite;
 use std::sync::Arc;
 
 pub use address::Address;
-use recension::engine::{Engine, EngineError, MemoryEngine, Result};
+use recension::disk::FsDisk;
+#[cfg(not(feature = "sqlite"))]
+use recension::engine::EngineError;
+use recension::engine::{Engine, MemoryEngine, NativeEngine, NativeOptions, Result};
 
 /// Opens the store at an address, with default options, and makes it where there is none: `memory:`,
 /// `sqlite:FILE`, or a path.
@@ -27,9 +30,8 @@ pub fn open(address: &str) -> Result<Arc<dyn Engine>> {
             address: address.to_owned(),
             why: "this program was built without the feature `sqlite`".to_owned(),
         }),
-        Address::Native(_) => Err(EngineError::BadAddress {
-            address: address.to_owned(),
-            why: "this release opens memory: and sqlite:FILE only".to_owned(),
-        }),
+        Address::Native(path) => {
+            Ok(Arc::new(NativeEngine::open(Arc::new(FsDisk::new(path)), NativeOptions::default())?))
+        }
     }
 }

@@ -5,3 +5,5 @@ pub mod disk;
 pub mod document;
 pub mod engine;
 pub mod limits;
+
+pub use document::open;

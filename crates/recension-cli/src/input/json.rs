@@ -356,6 +356,6 @@ mod tests {
         let mut records = JsonRecords::new(Source::new(input).unwrap(), Shape::Lines);
         assert!(records.next_record().unwrap().is_some());
         let error = records.next_record().unwrap_err().to_string();
-        assert!(error.starts_with("line 2, column 3: the document that begins here is longer than 32 MiB"), "{error}");
+        assert!(error.starts_with("line 2, column 3: the document that begins here is longer than 63 MiB"), "{error}");
     }
 }

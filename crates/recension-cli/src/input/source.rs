@@ -21,6 +21,7 @@ impl Position {
 
     /// The position after `bytes` that begin here.
     #[must_use]
+    #[expect(clippy::naive_bytecount, reason = "the compiler makes vector instructions of it; a crate is not needed")]
     pub fn after(self, bytes: &[u8]) -> Position {
         let (lines, last_line) = match bytes.iter().rposition(|&byte| byte == b'\n') {
             Some(newline) => (bytes.iter().filter(|&&byte| byte == b'\n').count() as u64, &bytes[newline + 1..]),
@@ -116,8 +117,7 @@ mod tests {
         for block in 4..20 {
             let mut source = Source::with_block(text.as_bytes(), block).unwrap();
             let mut seen = Vec::new();
-            loop {
-                let Some(&byte) = source.peek().unwrap().first() else { break };
+            while let Some(&byte) = source.peek().unwrap().first() {
                 seen.push((byte, source.position()));
                 source.advance(1);
             }

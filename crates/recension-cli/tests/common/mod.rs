@@ -50,8 +50,7 @@ impl Place {
 
     pub fn run_with(&self, args: &[&str], input: &[u8]) -> Ended {
         let mut command = self.command(args);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_vec();
         // A command that refuses early closes its input: that is no failure of the test.

@@ -1,1 +1,69 @@
-//! Documents over the engine contract: collections, revisions, indexes, history.
+//! Documents over the engine contract: collections, revisions, history, indexes, queries.
+//! This layer knows rows at a sequence number and nothing of files; docs/documents-format.md has its rows.
+//!
+//! The shape (every name is exported from here):
+//!
+//! ```text
+//! Store            Store::on(Arc<dyn Engine>)?, Store::memory(), .engine(), .collection("name")?,
+//!                  .collections(At)? -> Vec<CollectionInfo{name, indexes}>, .drop_collection("name")? -> bool,
+//!                  .resolve(At)? -> Seq
+//! Collection       .get(id)? -> Option<Document>   .list(&ListOptions)? -> Documents (iterator)
+//!                  .count()?   .find(&Query)? -> Found (iterator, .plan())   .history(id)? -> Vec<Revision>
+//!                  .revision(id, &rev)?   .at(At)? -> CollectionAt (the same reads, at that moment)
+//!                  .put(id, body)?  .create(Option<id>, body)?  .replace(id, &rev, body)?  .delete(id, &rev)?
+//!                  .restore(id, &rev)?      each -> Written{id, rev, seq, time}
+//!                  .write(Write)?   .bulk(Vec<Write>)? -> Vec<Result<Written>>   .loader() -> Loader
+//!                  .create_index(IndexSpec, |BuildProgress{done, total}| ..)?   .drop_index(name)?
+//!                  .indexes()? -> Vec<IndexInfo{spec, state}>
+//! Write            Write::from_json(text)? (takes _id, _rev, _deleted out of it), Write::put(id, body)?,
+//!                  Write::create(id, body)?, Write::replace(id, rev, body)?, Write::delete(id, rev)?;
+//!                  .expecting(Expect::{Anything, Absent, Revision(rev)}), .with_id(id)
+//! Loader           .push(Write)? -> Vec<LoadFailure{number, id, error}>, .finish()? -> the last of them, .written()
+//! Document         id, rev, seq, deleted, body: JSON text; .to_json() with _id and _rev
+//! Query            Query::new().matching(path, ValueRange).sort(path, Direction).limit(n).skip(n)
+//! ValueRange       equal(v), at_least(v), above(v), at_most(v), below(v), between(a, b), anything();
+//!                  v: impl Into<Literal> (bool, numbers, &str; Literal::json(text)? for any JSON)
+//! Path             "address.city".parse()?, "items[0].sku", Path::from_segments(["a.b", "c"])?
+//! ```
+//!
+//! Reads never wait for writers. A write without an expectation is tried again where others wrote
+//! what it had read; a write with one fails with [`Error::Conflict`] where that does not hold (any more).
+
+mod apply;
+mod at;
+mod catalogue;
+mod collation;
+mod collection;
+mod error;
+mod find;
+mod index;
+pub mod json;
+pub mod limits;
+mod loader;
+mod model;
+mod query;
+mod reader;
+mod rev_hash;
+mod revid;
+mod store;
+mod stored;
+mod time;
+mod write;
+
+pub use at::At;
+pub use catalogue::{IndexSpec, IndexState};
+pub use collation::encode_value;
+pub use collection::Collection;
+pub use error::{Error, Result};
+pub use find::Found;
+pub use index::BuildProgress;
+pub use json::Path;
+pub use loader::{LoadFailure, Loader};
+pub use model::{CollectionInfo, Document, IndexInfo, Revision, Written};
+pub use query::{Literal, Plan, Query, ValueRange};
+pub use reader::{CollectionAt, Documents, History, ListOptions};
+pub use rev_hash::{AttachmentDigest, HashableBody, revision_id};
+pub use revid::RevId;
+pub use store::{Store, open};
+pub use time::format_time;
+pub use write::{Expect, Write};

@@ -1,0 +1,261 @@
+//! `recension export`: the documents of a collection as of one moment, into a file or a pipe. It must
+//! never leave half a file under the name that was asked for.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use recension::document::{At, CollectionAt, Document, ListOptions, Path as DocumentPath};
+
+use crate::context::{Context, Missing, took};
+use crate::csv_out::{quoted, record, text_cell};
+use crate::error::{CliError, Result};
+use crate::ids::with_id;
+use crate::limits::COLUMNS_MAX;
+use crate::members::Members;
+use crate::output::count;
+use crate::progress::Progress;
+use crate::query::parse_path;
+
+/// The forms in which documents go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// A document a line
+    #[value(alias = "jsonl")]
+    Ndjson,
+    /// An array of documents
+    Json,
+    /// Comma-separated values under a header; nested values as JSON
+    Csv,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recension export cities > cities.ndjson
+  recension export cities -o cities.csv --fields name,countrycode,population
+  recension export cities -o cities.json --at 2026-11-21
+  recension export cities | recension --store sqlite:copy.sqlite import cities
+
+A document is written as it was stored, with its id as the member _id. Importing an export gives the same \
+documents under the same ids. (CSV has no null: such a member is gone after an export and an import.)";
+
+/// Write the documents of a collection to a file or standard output
+///
+/// All documents are as of one commit, however long it takes and whatever is written meanwhile.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Export {
+    /// The collection
+    collection: String,
+    /// The file to write; it is there only when it is whole. Without it, standard output
+    #[arg(long, short)]
+    output: Option<PathBuf>,
+    /// The form; told from the file's name where it is not given, else NDJSON
+    #[arg(long, short)]
+    format: Option<ExportFormat>,
+    /// CSV: the columns, such as _id,name,address.city; without them, _id and every member that any
+    /// document has
+    #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
+    fields: Vec<String>,
+    /// Each document's revision, as the member _rev
+    #[arg(long)]
+    revisions: bool,
+    /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
+    #[arg(long, value_name = "MOMENT", default_value = "now")]
+    at: At,
+}
+
+impl Export {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let format = self.format.unwrap_or_else(|| self.output.as_deref().map_or(ExportFormat::Ndjson, format_of));
+        if !self.fields.is_empty() && format != ExportFormat::Csv {
+            return Err(CliError::Usage(
+                "--fields is for CSV; `recension find --fields` prints chosen members".to_owned(),
+            ));
+        }
+        context.watch_for_interrupts()?;
+        let store = context.store(Missing::IsAnError)?;
+        let collection = store.collection(&self.collection)?.at(self.at)?;
+        if !collection.exists() {
+            return Err(super::find::no_collection(&self.collection));
+        }
+        let started = context.started();
+        let number = match &self.output {
+            None => {
+                let mut out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
+                let number = self.write(context, &collection, format, &mut out)?;
+                out.flush()?;
+                number
+            }
+            Some(path) => self.write_file(context, &collection, format, path)?,
+        };
+        Ok(context.out.remark(&format!("{} documents in {}", count(number), took(started.elapsed())))?)
+    }
+
+    /// Writes beside the file and renames, so that an interrupted export leaves an older file as it was.
+    fn write_file(
+        &self,
+        context: &Context,
+        collection: &CollectionAt,
+        format: ExportFormat,
+        path: &Path,
+    ) -> Result<u64> {
+        let failed = |error: &io::Error| CliError::io(format!("writing {}", path.display()), error);
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".part");
+        let beside = PathBuf::from(beside);
+        let outcome = File::create(&beside).map_err(|error| failed(&error)).and_then(|file| {
+            let mut out = BufWriter::with_capacity(64 * 1024, file);
+            let number = self.write(context, collection, format, &mut out)?;
+            let file = out.into_inner().map_err(|error| failed(error.error()))?;
+            file.sync_all().and_then(|()| fs::rename(&beside, path)).map_err(|error| failed(&error))?;
+            Ok(number)
+        });
+        if outcome.is_err() {
+            // The error that is reported is the first one.
+            let _ = fs::remove_file(&beside);
+        }
+        outcome
+    }
+
+    fn write(
+        &self,
+        context: &Context,
+        collection: &CollectionAt,
+        format: ExportFormat,
+        out: &mut impl Write,
+    ) -> Result<u64> {
+        let fields = match format {
+            ExportFormat::Csv => self.columns(context, collection)?,
+            _ => Vec::new(),
+        };
+        if format == ExportFormat::Csv {
+            let header: Vec<String> = fields.iter().map(|column| quoted(column.name())).collect();
+            writeln!(out, "{}", record(header.iter().map(String::as_str)))?;
+        }
+        // Progress only where standard output is not the terminal's own.
+        let progress = Progress::of_documents(
+            Some(collection.count()?),
+            context.quiet() || self.output.is_none() && context.out.for_people(),
+        );
+        let mut number = 0;
+        for document in documents(context, collection)? {
+            let document = document?;
+            match format {
+                ExportFormat::Ndjson => writeln!(out, "{}", self.text(&document))?,
+                ExportFormat::Json => {
+                    let before = if number == 0 { "[\n" } else { ",\n" };
+                    write!(out, "{before}{}", self.text(&document))?;
+                }
+                ExportFormat::Csv => {
+                    let members = Members::of(&document.body).unwrap_or_default();
+                    let cells: Vec<String> = fields.iter().map(|column| column.cell(&document, &members)).collect();
+                    writeln!(out, "{}", record(cells.iter().map(String::as_str)))?;
+                }
+            }
+            number += 1;
+            progress.show_documents(number);
+        }
+        if format == ExportFormat::Json {
+            writeln!(out, "{}", if number == 0 { "[]" } else { "\n]" })?;
+        }
+        Ok(number)
+    }
+
+    fn text(&self, document: &Document<'_>) -> String {
+        let rev = self.revisions.then(|| document.rev.to_string());
+        with_id(&document.id, rev.as_deref(), &document.body)
+    }
+
+    /// The columns and the paths of what stands in them.
+    fn columns(&self, context: &Context, collection: &CollectionAt) -> Result<Vec<Column>> {
+        if !self.fields.is_empty() {
+            return self
+                .fields
+                .iter()
+                .map(|field| {
+                    Ok(match field.as_str() {
+                        "_id" | "_rev" => Column::Member(field.clone()),
+                        _ => Column::Path(field.clone(), parse_path(field)?),
+                    })
+                })
+                .collect();
+        }
+        let mut names = vec!["_id".to_owned()];
+        if self.revisions {
+            names.push("_rev".to_owned());
+        }
+        for document in documents(context, collection)? {
+            let document = document?;
+            for (name, _) in Members::of(&document.body).map(|members| members.0).unwrap_or_default() {
+                if !names.iter().any(|known| *known == name) {
+                    names.push(name.into_owned());
+                }
+            }
+            if names.len() > COLUMNS_MAX {
+                return Err(CliError::Usage(format!(
+                    "the documents have more than {COLUMNS_MAX} different members, the limit of columns; choose some with --fields"
+                )));
+            }
+        }
+        Ok(names.into_iter().map(Column::Member).collect())
+    }
+}
+
+/// The documents, until the user stops it.
+fn documents<'c>(
+    context: &'c Context,
+    collection: &'c CollectionAt,
+) -> Result<impl Iterator<Item = Result<Document<'static>>> + 'c> {
+    let documents = collection.list(&ListOptions::default())?;
+    Ok(documents.map(|document| {
+        if context.interrupted() {
+            return Err(CliError::Interrupted("interrupted; nothing was left half written".to_owned()));
+        }
+        Ok(document?)
+    }))
+}
+
+/// A column of a CSV file.
+enum Column {
+    /// A member of that name, or `_id` or `_rev`.
+    Member(String),
+    /// What a path leads to, under the name that it was given by.
+    Path(String, DocumentPath),
+}
+
+impl Column {
+    fn name(&self) -> &str {
+        match self {
+            Column::Member(name) | Column::Path(name, _) => name,
+        }
+    }
+
+    fn cell(&self, document: &Document<'_>, members: &Members<'_>) -> String {
+        match self {
+            Column::Member(name) if name == "_id" => text_cell(&document.id),
+            Column::Member(name) if name == "_rev" => document.rev.to_string(),
+            Column::Member(name) => members.get(name).map(|value| csv_text(value.get())).unwrap_or_default(),
+            Column::Path(_, path) => path.find(&document.body).map(csv_text).unwrap_or_default(),
+        }
+    }
+}
+
+/// Text by its value, anything else as it is written.
+fn csv_text(json: &str) -> String {
+    match json.bytes().next() {
+        Some(b'"') => text_cell(&serde_json::from_str::<String>(json).unwrap_or_default()),
+        _ if json == "null" => String::new(),
+        _ => quoted(json),
+    }
+}
+
+fn format_of(path: &Path) -> ExportFormat {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("csv") => ExportFormat::Csv,
+        Some("json") => ExportFormat::Json,
+        _ => ExportFormat::Ndjson,
+    }
+}

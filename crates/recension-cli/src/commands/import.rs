@@ -1,0 +1,360 @@
+//! `recension import`: documents out of files into a collection, in bounded memory. It must never leave
+//! doubt about what was imported when it stops.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use recension::document::limits::LOAD_BATCH_DOCUMENTS;
+use recension::document::{Error, Expect, LoadFailure, Loader, Path as DocumentPath, Write};
+
+use crate::context::{Context, Missing, took};
+use crate::error::{CliError, Result};
+use crate::ids::{NewIds, id_at, split};
+use crate::input::{
+    CsvOptions, CsvRecords, Format, InputError, JsonRecords, Position, Record, Records, Shape, Source, Types, detect,
+};
+use crate::members::Members;
+use crate::output::count;
+use crate::progress::Progress;
+use crate::query::parse_path;
+
+/// What to do with a document whose id is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub enum OnConflict {
+    /// Stop; the documents before it stay imported
+    #[default]
+    Error,
+    /// Leave the one that is there
+    Skip,
+    /// Make it the next revision of the one that is there
+    Replace,
+}
+
+/// What to do with a document that cannot be imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub enum OnError {
+    /// Stop; the documents before it stay imported
+    #[default]
+    Stop,
+    /// Report it and go on with the next; the exit code is 5 in the end
+    Skip,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recension import cities cities.json --id-field geonameid
+  recension import people people.csv --id-field email
+  recension import cities geonames.json --format map
+  curl -s https://example.org/events.ndjson | recension import events
+  recension import notes a.ndjson b.ndjson --on-conflict replace
+
+Ids come from --id-field, or the document's member _id, or the key in a map; else new ones are made. \
+Documents are committed by the thousand. When an import stops, what it says was imported is in the store:
+mend the place that it names, and run it again with --on-conflict skip.";
+
+/// Read documents from a file or standard input into a collection
+///
+/// The format is told from the first bytes: a JSON array, JSON documents one after the other (NDJSON), or
+/// CSV under a header.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Import {
+    /// The collection; it is made if it is not there
+    collection: String,
+    /// Files; - or none is standard input
+    files: Vec<PathBuf>,
+    /// What the input is, where it cannot be told
+    #[arg(long, short)]
+    format: Option<Format>,
+    /// The member whose value is the id of a document, such as email or meta.id
+    #[arg(long, value_name = "MEMBER")]
+    id_field: Option<String>,
+    /// A document whose id is taken: stop, skip it, or replace the one that is there
+    #[arg(long, value_name = "WHAT", default_value = "error")]
+    on_conflict: OnConflict,
+    /// A document that cannot be imported: stop, or report and skip it
+    #[arg(long, value_name = "WHAT", default_value = "stop")]
+    on_error: OnError,
+    /// CSV: what parts the cells, such as ';' (found from the header where it is not given)
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    delimiter: Option<u8>,
+    /// CSV: what the text of a cell becomes
+    #[arg(long, default_value = "infer")]
+    types: Types,
+}
+
+fn delimiter(text: &str) -> std::result::Result<u8, String> {
+    match text {
+        "\\t" | "tab" => Ok(b'\t'),
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
+            _ => Err("it is one ASCII character, such as ; or tab".to_owned()),
+        },
+    }
+}
+
+impl Import {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let id_field = self.id_field.as_deref().map(parse_path).transpose()?;
+        let inputs = self.inputs()?;
+        context.watch_for_interrupts()?;
+        let started = context.started();
+        let store = context.store(Missing::Create)?;
+        let collection = store.collection(&self.collection)?;
+        let mut counts = Counts::default();
+        let mut outcome = Ok(());
+        for input in inputs {
+            let progress = Progress::of_bytes(input.len, context.quiet());
+            let mut load = Load {
+                import: self,
+                id_field: id_field.as_ref(),
+                name: input.name.clone(),
+                loader: collection.loader(),
+                places: VecDeque::new(),
+                pushed: 0,
+                counts: &mut counts,
+                progress: &progress,
+            };
+            outcome = load.input(context, input);
+            // Whatever stopped it: what was read before is committed, and said to be.
+            let last = load.finish();
+            outcome = outcome.and(last);
+            if outcome.is_err() {
+                break;
+            }
+        }
+        let summary = counts.summary(&self.collection);
+        match outcome {
+            Ok(()) => {
+                context.out.remark(&format!("{summary} in {}", took(started.elapsed())))?;
+                match counts.failed {
+                    0 => Ok(()),
+                    failed => Err(CliError::Input(format!("{} documents were not imported", count(failed)))),
+                }
+            }
+            Err(error) => Err(error.with(&format!("\n{summary} before it stopped. {}", self.way_on()))),
+        }
+    }
+
+    fn way_on(&self) -> &'static str {
+        match self.on_conflict {
+            OnConflict::Error => {
+                "Mend the place and run it again with --on-conflict skip, which passes over what is there; \
+                 --on-error skip passes over what cannot be imported."
+            }
+            OnConflict::Skip | OnConflict::Replace => {
+                "Mend the place and run it again; --on-error skip passes over what cannot be imported."
+            }
+        }
+    }
+
+    /// All files are opened first: a name that is mistyped stops before anything is imported.
+    fn inputs(&self) -> Result<Vec<Input>> {
+        if self.files.is_empty() {
+            return Ok(vec![Input::standard()?]);
+        }
+        self.files
+            .iter()
+            .map(|path| if path.as_os_str() == "-" { Input::standard() } else { Input::file(path) })
+            .collect()
+    }
+
+    fn records<R: Read>(&self, mut source: Source<R>, name: &str, path: Option<&Path>) -> Result<Records<R>> {
+        let start = source.peek().map_err(|error| CliError::io(format!("reading {name}"), &error))?;
+        let format = match self.format.or_else(|| detect(start, path)) {
+            Some(format) => format,
+            // Nothing in, nothing out.
+            None if start.iter().all(u8::is_ascii_whitespace) => Format::Ndjson,
+            None => {
+                return Err(CliError::Input(format!(
+                    "{name}: this is neither JSON nor has a header of several columns; if it is a known format \
+                     all the same, say which with --format json, map, ndjson or csv"
+                )));
+            }
+        };
+        Ok(match format {
+            Format::Json => Records::Json(JsonRecords::new(source, Shape::Array)),
+            Format::Map => Records::Json(JsonRecords::new(source, Shape::Map)),
+            Format::Ndjson => Records::Json(JsonRecords::new(source, Shape::Lines)),
+            Format::Csv => {
+                Records::Csv(CsvRecords::new(source, CsvOptions { delimiter: self.delimiter, types: self.types }))
+            }
+        })
+    }
+}
+
+/// A file or standard input.
+struct Input {
+    name: String,
+    path: Option<PathBuf>,
+    len: Option<u64>,
+    reader: Box<dyn Read>,
+}
+
+impl Input {
+    fn standard() -> Result<Self> {
+        if io::stdin().is_terminal() {
+            return Err(CliError::Usage("there is no input: name a file, or pipe something in".to_owned()));
+        }
+        Ok(Input { name: "standard input".to_owned(), path: None, len: None, reader: Box::new(io::stdin()) })
+    }
+
+    fn file(path: &Path) -> Result<Self> {
+        let failed = |error: &io::Error| CliError::io(format!("opening {}", path.display()), error);
+        let file = File::open(path).map_err(|error| failed(&error))?;
+        let metadata = file.metadata().map_err(|error| failed(&error))?;
+        if metadata.is_dir() {
+            return Err(CliError::Usage(format!("{} is a directory; name the files in it", path.display())));
+        }
+        // A pipe or a device has no length that means anything.
+        let len = metadata.is_file().then_some(metadata.len());
+        Ok(Input { name: path.display().to_string(), path: Some(path.to_owned()), len, reader: Box::new(file) })
+    }
+}
+
+/// What an import has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    imported: u64,
+    skipped: u64,
+    failed: u64,
+}
+
+impl Counts {
+    fn summary(self, collection: &str) -> String {
+        let mut summary = format!("{} documents imported into {collection}", count(self.imported));
+        for (number, what) in [(self.skipped, "skipped, their ids are taken"), (self.failed, "failed")] {
+            if number > 0 {
+                summary = format!("{summary}, {} {what}", count(number));
+            }
+        }
+        summary
+    }
+}
+
+/// An input under way.
+struct Load<'i> {
+    import: &'i Import,
+    id_field: Option<&'i DocumentPath>,
+    name: String,
+    loader: Loader,
+    /// Where the documents came from whose outcome may not be known yet: a batch's worth.
+    places: VecDeque<(u64, Position)>,
+    pushed: u64,
+    counts: &'i mut Counts,
+    progress: &'i Progress,
+}
+
+impl Load<'_> {
+    fn input(&mut self, context: &Context, input: Input) -> Result<()> {
+        let failed = |error: &io::Error| CliError::io(format!("reading {}", input.name), error);
+        let source = Source::new(self.progress.count(input.reader)).map_err(|error| failed(&error))?;
+        let mut records = self.import.records(source, &input.name, input.path.as_deref())?;
+        let mut new_ids = NewIds::new();
+        let mut first_text = None;
+        loop {
+            if context.interrupted() {
+                return Err(CliError::Interrupted("interrupted".to_owned()));
+            }
+            match records.next_record() {
+                Ok(Some(record)) => {
+                    let position = record.position;
+                    if self.pushed == 0 {
+                        first_text = Some(record.text.clone());
+                    }
+                    match self.write(&record, &mut new_ids) {
+                        Ok(write) => self.push(write, position)?,
+                        Err(why) => self.fail(CliError::Input(format!("{}: {position}: {why}", self.name)))?,
+                    }
+                }
+                Ok(None) => break,
+                Err(InputError::Io(error)) => return Err(failed(&error)),
+                Err(error) => {
+                    let error = CliError::Input(format!("{}: {error}", self.name));
+                    if !matches!(records.skip_record(), Ok(true)) {
+                        return Err(error);
+                    }
+                    self.fail(error)?;
+                }
+            }
+            self.progress.show_bytes(self.counts.imported + self.loader.written());
+        }
+        if self.pushed == 1 && first_text.is_some_and(|text| looks_like_a_map(&text)) {
+            self.progress.line(&format!(
+                "{} is one object, and so became one document; if its members are the documents, say --format map",
+                self.name
+            ));
+        }
+        Ok(())
+    }
+
+    fn write(&self, record: &Record, new_ids: &mut NewIds) -> std::result::Result<Write, String> {
+        let (own, body) = split(&record.text).map_err(|error| error.to_string())?;
+        let write = Write::from_json(body.as_ref()).map_err(|error| error.to_string())?;
+        let id = match self.id_field {
+            Some(path) => id_at(path, write.body()).map_err(|error| error.to_string())?,
+            None => own.or_else(|| record.id.clone()).unwrap_or_else(|| new_ids.next_id()),
+        };
+        let expect = match self.import.on_conflict {
+            OnConflict::Error | OnConflict::Skip => Expect::Absent,
+            OnConflict::Replace => Expect::Anything,
+        };
+        match write.with_id(&id) {
+            Ok(write) => Ok(write.expecting(expect)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn push(&mut self, write: Write, position: Position) -> Result<()> {
+        self.places.push_back((self.pushed, position));
+        if self.places.len() > 2 * LOAD_BATCH_DOCUMENTS {
+            self.places.pop_front();
+        }
+        self.pushed += 1;
+        let failures = self.loader.push(write)?;
+        self.failures(failures)
+    }
+
+    /// Commits what is still waiting.
+    fn finish(mut self) -> Result<()> {
+        let failures = self.loader.flush();
+        self.counts.imported += self.loader.written();
+        self.failures(failures?)
+    }
+
+    /// Takes note of what was refused; the first refusal that stops the import is the outcome.
+    fn failures(&mut self, failures: Vec<LoadFailure>) -> Result<()> {
+        let mut outcome = Ok(());
+        for failure in failures {
+            if self.import.on_conflict == OnConflict::Skip && matches!(failure.error, Error::Conflict { .. }) {
+                self.counts.skipped += 1;
+                continue;
+            }
+            let place = self.places.iter().find(|(number, _)| *number == failure.number);
+            let position = place.map_or(Position::START, |(_, position)| *position);
+            let error = CliError::from(failure.error).before(&format!("{}: {position}: ", self.name));
+            outcome = outcome.and(self.fail(error));
+        }
+        outcome
+    }
+
+    /// A document that cannot be imported: the end, or a line about it.
+    fn fail(&mut self, error: CliError) -> Result<()> {
+        self.counts.failed += 1;
+        if self.import.on_error == OnError::Stop {
+            return Err(error);
+        }
+        self.progress.line(&error.to_string());
+        Ok(())
+    }
+}
+
+/// Whether every member of an object is an object: documents by their ids, most likely.
+fn looks_like_a_map(text: &str) -> bool {
+    Members::of(text)
+        .is_ok_and(|members| members.0.len() > 1 && members.0.iter().all(|(_, value)| value.get().starts_with('{')))
+}

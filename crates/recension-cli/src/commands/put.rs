@@ -1,0 +1,127 @@
+//! `recension put`: writes one document. It must never lose a change that another writer made in between.
+
+use std::io::{self, IsTerminal, Read};
+
+use clap::Args;
+use recension::document::{At, Collection, Error, Expect, RevId, Write, Written};
+use serde_json::{Value, json};
+
+use crate::context::{Context, Missing};
+use crate::error::{CliError, Result};
+use crate::ids::NewIds;
+use crate::limits::{RECORD_BYTES_MAX, RETRIES_MAX};
+use crate::members::merge;
+
+const EXAMPLES: &str = "\
+Examples:
+  recension put notes hello '{\"text\": \"Hello\"}'
+  recension put cities 2735943 --merge '{\"population\": 1000000, \"note\": null}'
+  recension put cities 2735943 --rev 1-967a00dff5e02add41819138abb3284d < porto.json
+  echo '{\"text\": \"an id is made\"}' | recension put notes
+
+Without --rev the document is replaced, whatever its revision is; the earlier one stays in its history. \
+--merge changes only the members that it names (null removes one), by the rules of RFC 7396.";
+
+/// Create or replace a document, or change members of it
+///
+/// Prints the new revision.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Put {
+    /// The collection; it is made if it is not there
+    collection: String,
+    /// The document's id; without one, the member _id or else a new one
+    id: Option<String>,
+    /// The document, or the change to it: a JSON object; - or none is standard input
+    body: Option<String>,
+    /// Change the members that the body names and leave the others
+    #[arg(long, requires = "id")]
+    merge: bool,
+    /// Only if this is the document's revision; else exit with 3
+    #[arg(long)]
+    rev: Option<RevId>,
+    /// Only if there is no such document; else exit with 3
+    #[arg(long, conflicts_with_all = ["rev", "merge"])]
+    new: bool,
+}
+
+impl Put {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let body = self.body()?;
+        let store = context.store(if self.merge { Missing::IsAnError } else { Missing::Create })?;
+        let collection = store.collection(&self.collection)?;
+        let written = match &self.id {
+            Some(id) if self.merge => self.merge_into(&collection, id, &body)?,
+            _ => collection.write(self.write(&body)?)?,
+        };
+        print(context, &written)
+    }
+
+    fn write(&self, body: &str) -> Result<Write> {
+        let mut write = Write::from_json(body)?;
+        if let Some(id) = &self.id {
+            write = write.with_id(id)?;
+        } else if write.id().is_none() {
+            write = write.with_id(&NewIds::new().next_id())?;
+        }
+        Ok(match self.rev {
+            Some(rev) => write.expecting(Expect::Revision(rev)),
+            None if self.new => write.expecting(Expect::Absent),
+            None => write.expecting(Expect::Anything),
+        })
+    }
+
+    /// Reads, merges and writes what was read; again where another writer came between.
+    fn merge_into(&self, collection: &Collection, id: &str, patch: &str) -> Result<Written> {
+        let mut attempts = 0;
+        loop {
+            let document = collection.get(id)?.ok_or_else(|| super::get::missing(&self.collection, id, At::Now))?;
+            let rev = self.rev.unwrap_or(document.rev);
+            let merged =
+                merge(&document.body, patch).map_err(|error| CliError::Input(format!("the change: {error}")))?;
+            attempts += 1;
+            match collection.replace(id, &rev, &merged) {
+                Err(Error::Conflict { .. }) if self.rev.is_none() && attempts < RETRIES_MAX => {}
+                outcome => return Ok(outcome?),
+            }
+        }
+    }
+
+    fn body(&self) -> Result<String> {
+        match self.body.as_deref() {
+            Some(body) if body != "-" => Ok(body.to_owned()),
+            _ => {
+                if io::stdin().is_terminal() {
+                    return Err(CliError::Usage(
+                        "there is no body: give the document as the last argument, or on standard input".to_owned(),
+                    ));
+                }
+                let mut text = Vec::new();
+                io::stdin()
+                    .take(RECORD_BYTES_MAX as u64 + 1)
+                    .read_to_end(&mut text)
+                    .map_err(|error| CliError::io("reading standard input", &error))?;
+                if text.len() > RECORD_BYTES_MAX {
+                    return Err(CliError::Input(format!(
+                        "the document is longer than {} MiB, the limit",
+                        RECORD_BYTES_MAX >> 20
+                    )));
+                }
+                String::from_utf8(text).map_err(|error| {
+                    CliError::Input(format!(
+                        "standard input is not UTF-8 from byte {} on",
+                        error.utf8_error().valid_up_to()
+                    ))
+                })
+            }
+        }
+    }
+}
+
+/// What was written.
+pub(super) fn print(context: &mut Context, written: &Written) -> Result<()> {
+    let time = recension::document::format_time(written.time);
+    let row: Vec<Value> = vec![json!(written.id), json!(written.rev.to_string()), json!(written.seq.0), json!(time)];
+    Ok(context.out.rows(&["id", "rev", "seq", "time"], &[row])?)
+}

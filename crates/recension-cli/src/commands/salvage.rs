@@ -1,0 +1,88 @@
+//! `recension salvage`: copies what is readable of a damaged store into a new one. It must never write
+//! to the damaged one.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use recension::disk::{Disk, FsDisk};
+use recension::engine::NativeOptions;
+use recension::engine::native::salvage;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::error::{CliError, Result};
+use crate::output::{count, table};
+use crate::progress::Progress;
+
+/// Copy what is readable of a damaged store into a new one
+///
+/// The damaged store, a directory, is only read. Every commit that is whole is copied with its number and
+/// its time; what could not be read is listed, and the exit code is then 4.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  recension salvage recension.store salvaged.store")]
+pub struct Salvage {
+    /// The damaged store: a directory
+    from: PathBuf,
+    /// The new store: a directory that is empty or not there yet
+    to: PathBuf,
+}
+
+impl Salvage {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        if !self.from.is_dir() {
+            let what = format!("there is no store at {}: salvage reads a directory", self.from.display());
+            return Err(CliError::Usage(what));
+        }
+        if std::fs::read_dir(&self.to).is_ok_and(|mut entries| entries.next().is_some()) {
+            let what = format!("{} is not empty; name a new directory", self.to.display());
+            return Err(CliError::Usage(what));
+        }
+        let started = context.started();
+        let from: Arc<dyn Disk> = Arc::new(FsDisk::new(&self.from));
+        let to = Arc::new(FsDisk::new(&self.to));
+        let progress = Progress::of_bytes(None, context.quiet());
+        let report = salvage(&from, to, NativeOptions::default(), |read, total| progress.show_copied(read, total))?;
+        drop(progress);
+        if context.out.for_people() {
+            let problems: Vec<Vec<Value>> = report
+                .problems
+                .iter()
+                .map(|problem| vec![json!(problem.file), json!(problem.offset), json!(problem.what)])
+                .collect();
+            if !problems.is_empty() {
+                context.out.line(&table(&["file", "offset", "what"], &problems))?;
+            }
+            context.out.line(&format!(
+                "{} commits with {} row versions copied to {}, up to seq {}; {} missing between them",
+                count(report.commits),
+                count(report.rows),
+                self.to.display(),
+                report.head,
+                count(report.missing)
+            ))?;
+        } else {
+            let problems: Vec<Value> = report
+                .problems
+                .iter()
+                .map(|problem| json!({"file": problem.file, "offset": problem.offset, "what": problem.what}))
+                .collect();
+            context.out.line(
+                &json!({
+                    "commits": report.commits,
+                    "row_versions": report.rows,
+                    "seq": report.head.0,
+                    "missing": report.missing,
+                    "problems": problems,
+                })
+                .to_string(),
+            )?;
+        }
+        context.remark_time(started)?;
+        if report.problems.is_empty() && report.missing == 0 {
+            return Ok(());
+        }
+        Err(CliError::Damaged("not everything could be read; what could is in the new store".to_owned()))
+    }
+}

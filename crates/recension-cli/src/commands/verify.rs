@@ -1,0 +1,68 @@
+//! `recension verify`: reads the whole store and checks every checksum. Changes nothing.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::context::{Context, Missing};
+use crate::error::{CliError, Result};
+use crate::output::{bytes, count, table};
+
+/// Read the whole store and check every checksum
+///
+/// Prints what was read and each damaged place. Nothing is changed. The exit code is 4 where something is
+/// damaged; `recension salvage` then copies what is readable.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  recension verify\n  recension verify --store sqlite:notes.sqlite --json")]
+pub struct Verify {}
+
+impl Verify {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let started = context.started();
+        let report = context.engine(Missing::IsAnError)?.verify()?;
+        let problems: Vec<Vec<Value>> = report
+            .problems
+            .iter()
+            .map(|problem| vec![json!(problem.file), json!(problem.offset), json!(problem.what)])
+            .collect();
+        if context.out.for_people() {
+            if !problems.is_empty() {
+                context.out.line(&table(&["file", "offset", "what"], &problems))?;
+            }
+            context.out.line(&format!(
+                "{}: {} commits, {} row versions, {} in {} files",
+                if problems.is_empty() { "sound" } else { "DAMAGED" },
+                count(report.commits),
+                count(report.rows),
+                bytes(report.bytes),
+                report.files
+            ))?;
+        } else {
+            let problems: Vec<Value> = report
+                .problems
+                .iter()
+                .map(|problem| json!({"file": problem.file, "offset": problem.offset, "what": problem.what}))
+                .collect();
+            context.out.line(
+                &json!({
+                    "sound": problems.is_empty(),
+                    "commits": report.commits,
+                    "row_versions": report.rows,
+                    "bytes": report.bytes,
+                    "files": report.files,
+                    "problems": problems,
+                })
+                .to_string(),
+            )?;
+        }
+        context.remark_time(started)?;
+        match problems.len() {
+            0 => Ok(()),
+            found => Err(CliError::Damaged(format!(
+                "{found} damaged {}; restore a backup, or copy what is readable with: recension salvage {} NEW_STORE",
+                if found == 1 { "place" } else { "places" },
+                context.address()
+            ))),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! How a command fails: what is said, and the exit code that programs go by.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use recension::document::Error;
+use recension::engine::EngineError;
+
+use crate::query::QueryError;
+
+/// The result of a command.
+pub type Result<T> = std::result::Result<T, CliError>;
+
+/// Why a command ended. Each variant has an exit code of its own, listed in `recension --help`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CliError {
+    /// What was asked for is not there.
+    NotFound(String),
+    /// An argument is wrong.
+    Usage(String),
+    /// The document has another revision, or something is taken already.
+    Conflict(String),
+    /// Bytes of the store are not what was written.
+    Damaged(String),
+    /// An input is malformed, or a document is refused.
+    Input(String),
+    /// The store or a file could not be opened, read or written.
+    Io(String),
+    /// Ctrl-C.
+    Interrupted(String),
+    /// Who reads our output has heard enough: no failure.
+    ClosedPipe,
+}
+
+impl CliError {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            CliError::ClosedPipe => 0,
+            CliError::NotFound(_) => 1,
+            CliError::Usage(_) => 2,
+            CliError::Conflict(_) => 3,
+            CliError::Damaged(_) => 4,
+            CliError::Input(_) => 5,
+            CliError::Io(_) => 6,
+            CliError::Interrupted(_) => 130,
+        }
+    }
+
+    /// The exit code, as the process gives it.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code())
+    }
+
+    /// The same with something said before it.
+    #[must_use]
+    pub fn before(self, text: &str) -> Self {
+        self.map(|what| format!("{text}{what}"))
+    }
+
+    /// The same with something said after it.
+    #[must_use]
+    pub fn with(self, text: &str) -> Self {
+        self.map(|what| format!("{what}{text}"))
+    }
+
+    fn map(self, change: impl FnOnce(String) -> String) -> Self {
+        match self {
+            CliError::NotFound(what) => CliError::NotFound(change(what)),
+            CliError::Usage(what) => CliError::Usage(change(what)),
+            CliError::Conflict(what) => CliError::Conflict(change(what)),
+            CliError::Damaged(what) => CliError::Damaged(change(what)),
+            CliError::Input(what) => CliError::Input(change(what)),
+            CliError::Io(what) => CliError::Io(change(what)),
+            CliError::Interrupted(what) => CliError::Interrupted(change(what)),
+            CliError::ClosedPipe => CliError::ClosedPipe,
+        }
+    }
+
+    /// An error of the operating system with what was being done.
+    pub fn io(doing: impl fmt::Display, error: &io::Error) -> Self {
+        CliError::Io(format!("{doing}: {error}"))
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CliError::NotFound(what)
+            | CliError::Usage(what)
+            | CliError::Conflict(what)
+            | CliError::Damaged(what)
+            | CliError::Input(what)
+            | CliError::Io(what)
+            | CliError::Interrupted(what) => f.write_str(what),
+            CliError::ClosedPipe => f.write_str("the output was closed"),
+        }
+    }
+}
+
+impl std::error::Error for CliError {}
+
+/// Only our output is written without saying what is being done.
+impl From<io::Error> for CliError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => CliError::ClosedPipe,
+            _ => CliError::io("writing the output", &error),
+        }
+    }
+}
+
+impl From<QueryError> for CliError {
+    fn from(error: QueryError) -> Self {
+        CliError::Usage(error.to_string())
+    }
+}
+
+impl From<EngineError> for CliError {
+    fn from(error: EngineError) -> Self {
+        let what = error.to_string();
+        match error {
+            EngineError::Conflict { .. } => CliError::Conflict(what),
+            EngineError::Damaged { .. } => CliError::Damaged(what),
+            EngineError::TooLarge { .. } => CliError::Input(what),
+            EngineError::BadAddress { .. } | EngineError::NotYet { .. } => CliError::Usage(what),
+            EngineError::Forgotten { .. } => CliError::NotFound(what),
+            _ => CliError::Io(what),
+        }
+    }
+}
+
+impl From<Error> for CliError {
+    fn from(error: Error) -> Self {
+        let what = error.to_string();
+        match error {
+            Error::Engine(error) => error.into(),
+            Error::Conflict { .. } | Error::Busy { .. } | Error::NotUnique { .. } | Error::IndexExists { .. } => {
+                CliError::Conflict(what)
+            }
+            Error::NoSuchDocument { .. } | Error::NoSuchRevision { .. } | Error::NoSuchIndex { .. } => {
+                CliError::NotFound(what)
+            }
+            Error::BadName { .. }
+            | Error::BadRevision { .. }
+            | Error::BadMoment { .. }
+            | Error::SortTooLarge { .. } => CliError::Usage(what),
+            Error::DamagedRow { .. } => CliError::Damaged(what),
+            Error::NewerLayout { .. } => CliError::Io(what),
+            _ => CliError::Input(what),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Where a document's id comes from: a member of it, the input's form, or, where neither says one, new.
+//! New ids sort in the order in which they were made.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use recension::document::Path;
+use serde_json::Value;
+
+use crate::members::Members;
+
+/// Why a document has no usable id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IdError {
+    /// The member that `--id-field` names is not there.
+    NoMember(String),
+    /// It is neither text nor a number.
+    NotScalar(String),
+}
+
+impl fmt::Display for IdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            IdError::NoMember(name) => write!(f, "the document has no member {name:?} to take its id from"),
+            IdError::NotScalar(name) => write!(f, "member {name:?} cannot be an id: it is neither text nor a number"),
+        }
+    }
+}
+
+impl std::error::Error for IdError {}
+
+/// A document as it is written in a file, apart from its id: `_id` and `_rev` are taken out of it. A number
+/// is an id, too.
+pub fn split(text: &str) -> Result<(Option<String>, Cow<'_, str>), IdError> {
+    // Most documents have neither, and are not looked at any closer.
+    if !text.contains("\"_id\"") && !text.contains("\"_rev\"") {
+        return Ok((None, Cow::Borrowed(text)));
+    }
+    // What is malformed is the documents layer's to say.
+    let Ok(members) = Members::of(text) else { return Ok((None, Cow::Borrowed(text))) };
+    let own = members.get("_id").map(|id| scalar(id.get()).ok_or_else(|| IdError::NotScalar("_id".to_owned())));
+    Ok((own.transpose()?, Cow::Owned(members.without(&["_id", "_rev"]))))
+}
+
+/// The id that the member at `path` of a minified document is.
+pub fn id_at(path: &Path, body: &str) -> Result<String, IdError> {
+    let value = path.find(body).ok_or_else(|| IdError::NoMember(path.to_string()))?;
+    scalar(value).ok_or_else(|| IdError::NotScalar(path.to_string()))
+}
+
+fn scalar(json: &str) -> Option<String> {
+    match json.bytes().next()? {
+        b'"' => serde_json::from_str(json).ok(),
+        b'-' | b'0'..=b'9' => Some(json.to_owned()),
+        _ => None,
+    }
+}
+
+/// Makes ids: 32 hexadecimal digits of the time, a counter and chance.
+pub struct NewIds {
+    start: u64,
+    made: u32,
+    chance: u64,
+}
+
+impl NewIds {
+    /// Ids that begin with the present time.
+    pub fn new() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let chance = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), now);
+        NewIds { start: u64::try_from(now.as_millis()).unwrap_or_default(), made: 0, chance }
+    }
+
+    /// The next one.
+    pub fn next_id(&mut self) -> String {
+        let id = format!("{:012x}{:08x}{:012x}", self.start, self.made, self.chance & 0xffff_ffff_ffff);
+        self.made = self.made.wrapping_add(1);
+        id
+    }
+}
+
+impl Default for NewIds {
+    fn default() -> Self {
+        NewIds::new()
+    }
+}
+
+/// A body with its id as the first member, as documents are printed and exported.
+pub fn with_id(id: &str, rev: Option<&str>, body: &str) -> String {
+    let rest = body.trim_start().strip_prefix('{').map_or(body, str::trim_start);
+    let mut text = format!("{{\"_id\":{}", Value::from(id));
+    if let Some(rev) = rev {
+        text.push_str(",\"_rev\":\"");
+        text.push_str(rev);
+        text.push('"');
+    }
+    if rest != "}" {
+        text.push(',');
+    }
+    text.push_str(rest);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_taken_out_of_the_document_or_found_at_a_path() {
+        for (text, id, body) in [
+            (r#"{"a":1}"#, None, r#"{"a":1}"#),
+            (r#"{"_id":"x","_rev":"1-a","a":1.0}"#, Some("x"), r#"{"a":1.0}"#),
+            (r#"{"a":1, "_id" : 7}"#, Some("7"), r#"{"a":1}"#),
+            (r#"{"a":"_id"}"#, None, r#"{"a":"_id"}"#),
+        ] {
+            let (found, rest) = split(text).unwrap();
+            assert_eq!((found.as_deref(), rest.as_ref()), (id, body), "{text}");
+        }
+        assert_eq!(split(r#"{"_id":null}"#), Err(IdError::NotScalar("_id".to_owned())));
+        let path = |text: &str| text.parse::<Path>().unwrap();
+        assert_eq!(id_at(&path("n.é"), r#"{"n":{"é":"\u00e9"}}"#).unwrap(), "é");
+        assert_eq!(id_at(&path("n"), r#"{"n":-1.50}"#).unwrap(), "-1.50");
+        assert_eq!(id_at(&path("a.b"), "{}"), Err(IdError::NoMember("a.b".to_owned())));
+        assert_eq!(id_at(&path("a"), r#"{"a":[1]}"#), Err(IdError::NotScalar("a".to_owned())));
+    }
+
+    #[test]
+    fn an_id_stands_before_the_members() {
+        assert_eq!(with_id("a\"b", None, "{}"), r#"{"_id":"a\"b"}"#);
+        assert_eq!(with_id("x", Some("1-f"), r#"{"n":1}"#), r#"{"_id":"x","_rev":"1-f","n":1}"#);
+    }
+
+    #[test]
+    fn new_ids_are_each_another_and_sort_as_they_were_made() {
+        let mut ids = NewIds::new();
+        let made: Vec<_> = (0..1000).map(|_| ids.next_id()).collect();
+        assert!(made.is_sorted_by(|a, b| a < b) && made.iter().all(|id| id.len() == 32));
+        assert_ne!(NewIds::new().next_id()[20..], made[0][20..]);
+    }
+}

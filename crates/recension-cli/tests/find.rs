@@ -1,0 +1,164 @@
+//! Queries by scan and by index, at present and in the past.
+
+mod common;
+
+use common::Place;
+use serde_json::Value;
+
+fn cities() -> Place {
+    let place = Place::new();
+    let text = r#"[
+        {"_id":"porto","name":"Porto","country":"PT","population":252687,"geo":{"lat":41.1},"names":["Oporto","Porto"]},
+        {"_id":"lisbon","name":"Lisbon","country":"PT","population":517802,"geo":{"lat":38.7}},
+        {"_id":"piaui","name":"Porto","country":"BR","population":12052,"geo":{"lat":-3.9}},
+        {"_id":"atlantis","name":"Atlantis","population":null},
+        {"_id":"tokyo","name":"東京","country":"JP","population":9733276,"geo":{"lat":35.7}}
+    ]"#;
+    place.ok_with(&["import", "cities"], text.as_bytes());
+    place
+}
+
+fn ids(out: &str) -> Vec<String> {
+    out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["_id"].as_str().unwrap().to_owned()).collect()
+}
+
+const QUERIES: [(&[&str], &[&str]); 13] = [
+    (&["name = Porto"], &["piaui", "porto"]),
+    (&[r#"name = "Porto" and country = PT"#], &["porto"]),
+    (&["name = 東京"], &["tokyo"]),
+    (&["name = Nowhere"], &[]),
+    (&["population > 252687", "--sort", "population"], &["lisbon", "tokyo"]),
+    (&["population >= 252687", "--sort", "-population"], &["tokyo", "lisbon", "porto"]),
+    (&["population < 252687", "--sort", "population"], &["piaui"]),
+    (&["population >= 12052 and population <= 252687", "--sort", "population"], &["piaui", "porto"]),
+    (&["geo.lat < 0"], &["piaui"]),
+    (&["population = null"], &["atlantis"]),
+    (&["country = PT", "--sort", "population", "--limit", "1"], &["porto"]),
+    (&["country = PT", "--sort", "population", "--skip", "1"], &["lisbon"]),
+    (&[], &["atlantis", "lisbon", "piaui", "porto", "tokyo"]),
+];
+
+#[test]
+fn a_query_gives_the_same_documents_by_scan_and_by_index() {
+    let place = cities();
+    for _indexed in [false, true] {
+        for (query, expected) in QUERIES {
+            let out = place.ok(&[&["find", "cities"], query].concat());
+            let mut found = ids(&out);
+            if !query.contains(&"--sort") {
+                found.sort();
+            }
+            assert_eq!(found, expected, "{query:?}");
+        }
+        for member in ["name", "population", "geo.lat", "country"] {
+            // The second round asks the same of the indexes.
+            place.run(&["index", "create", "cities", member]);
+        }
+    }
+}
+
+#[test]
+fn a_remark_says_whether_an_index_was_used() {
+    let place = cities();
+    let scan = place.run(&["find", "cities", "name = Porto"]);
+    assert!(scan.err.contains("2 documents in") && scan.err.contains("scan"), "{}", scan.err);
+    place.ok(&["index", "create", "cities", "name"]);
+    let index = place.run(&["find", "cities", "name = Porto"]);
+    assert!(index.err.contains("index") && index.err.contains("name"), "{}", index.err);
+    assert_eq!(ids(&index.out), ids(&scan.out));
+    assert_eq!(place.run(&["find", "cities", "name = Porto", "--quiet"]).err, "");
+}
+
+#[test]
+fn fields_and_count_say_less() {
+    let place = cities();
+    let out = place.ok(&["find", "cities", "name = 東京", "--fields", "name,geo.lat,missing"]);
+    assert_eq!(out, "{\"_id\":\"tokyo\",\"name\":\"東京\",\"geo.lat\":35.7}\n");
+    assert_eq!(place.ok(&["find", "cities", "country = PT", "--count"]), "{\"count\":2}\n");
+    assert_eq!(place.ok(&["find", "cities", "country = PT", "--count", "--table"]), "2\n");
+}
+
+#[test]
+fn a_query_of_the_past_sees_the_past() {
+    let place = cities();
+    let before = serde_json::from_str::<Value>(&place.ok(&["stats"])).unwrap()["seq"].to_string();
+    place.ok(&["index", "create", "cities", "name"]);
+    place.ok(&["put", "cities", "porto", "--merge", r#"{"name":"Cale"}"#]);
+    place.ok(&["delete", "cities", "piaui"]);
+    assert_eq!(ids(&place.ok(&["find", "cities", "name = Porto"])), Vec::<String>::new());
+    let mut then = ids(&place.ok(&["find", "cities", "name = Porto", "--at", &before]));
+    then.sort();
+    assert_eq!(then, ["piaui", "porto"]);
+    assert_eq!(ids(&place.ok(&["find", "cities", "name = Cale"])), ["porto"]);
+}
+
+#[test]
+fn a_table_shows_what_fits_and_says_what_more_there_is() {
+    let place = Place::new();
+    let lines: String =
+        (0..40).map(|n| format!("{{\"_id\":\"{n:02}\",\"n\":{n},\"long\":\"{}\"}}\n", "x".repeat(90))).collect();
+    place.ok_with(&["import", "c"], lines.as_bytes());
+    let ended = place.run(&["find", "c", "--table"]);
+    assert_eq!(ended.out.lines().count(), 2 + 25, "{}", ended.out);
+    assert!(ended.out.lines().next().unwrap().contains("_id"), "{}", ended.out);
+    assert!(ended.out.contains("xxx…") && !ended.out.contains(&"x".repeat(60)));
+    assert!(ended.err.contains("more follow"), "{}", ended.err);
+    let all = place.run(&["find", "c", "--table", "--limit", "0"]);
+    assert_eq!(all.out.lines().count(), 2 + 40);
+    assert!(!all.err.contains("more follow"));
+    assert!(!place.run(&["find", "c", "--table", "--limit", "40"]).err.contains("more follow"));
+}
+
+#[test]
+fn control_characters_do_not_reach_a_table() {
+    let place = Place::new();
+    place.ok(&["put", "c", "x", r#"{"a":"\u001b[2Jgone\nnext"}"#]);
+    let out = place.ok(&["find", "c", "--table"]);
+    assert!(out.contains("·[2Jgone·next") && !out.contains('\u{1b}'), "{out:?}");
+}
+
+#[test]
+fn a_collection_that_is_not_there_is_not_found() {
+    let place = cities();
+    for args in [&["find", "towns"][..], &["export", "towns"], &["index", "list", "towns"]] {
+        assert!(place.fails(1, args).contains("recension collections"), "{args:?}");
+    }
+}
+
+#[test]
+fn indexes_are_listed_dropped_and_may_be_unique() {
+    let place = cities();
+    assert!(place.fails(3, &["index", "create", "cities", "name", "--unique"]).contains("unique"));
+    place.ok(&["index", "create", "cities", "geo.lat", "--unique", "--name", "latitude"]);
+    let listed: Value = serde_json::from_str(&place.ok(&["index", "list", "cities"])).unwrap();
+    assert_eq!(
+        (&listed["index"], &listed["member"], &listed["unique"]),
+        (&"latitude".into(), &"geo.lat".into(), &true.into())
+    );
+    let message = place.fails(3, &["put", "cities", "other", r#"{"geo":{"lat":41.1}}"#]);
+    assert!(message.contains("latitude") && message.contains("porto"), "{message}");
+    assert_eq!(place.run(&["get", "cities", "other"]).code, 1);
+    place.ok(&["index", "drop", "cities", "latitude"]);
+    place.ok(&["put", "cities", "other", r#"{"geo":{"lat":41.1}}"#]);
+    assert_eq!(place.run(&["index", "drop", "cities", "latitude"]).code, 1);
+}
+
+#[test]
+fn a_reader_that_has_heard_enough_ends_the_command_quietly() {
+    let place = Place::new();
+    let lines: String = (0..20_000).map(|n| format!("{{\"n\":{n},\"text\":\"{}\"}}\n", "x".repeat(50))).collect();
+    place.ok_with(&["import", "c"], lines.as_bytes());
+    for command in [&["find", "c"][..], &["export", "c"]] {
+        let mut child = place
+            .command(command)
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{command:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{command:?}");
+    }
+}

@@ -1,0 +1,235 @@
+//! The catalogue: which collections and indexes there are, and which trees hold them. Rows of tree 0,
+//! laid out in docs/documents-format.md. Pure: bytes in, values out.
+
+use super::collation::COLLATION_BYTES;
+use super::json::Path;
+use super::{Error, Result};
+use crate::engine::TreeId;
+
+/// The tree of the catalogue.
+pub(super) const CATALOGUE: TreeId = TreeId(0);
+/// The key of the row that says which tree comes next.
+pub(super) const STORE_KEY: &[u8] = &[0x00];
+const COLLECTION_KEY: u8 = 0x01;
+const DROPPED_KEY: u8 = 0x02;
+const BUILD_KEY: u8 = 0x03;
+
+const STORE_LAYOUT: u8 = 1;
+const COLLECTION_LAYOUT: u8 = 1;
+
+/// The key of a collection's row.
+pub(super) fn collection_key(name: &str) -> Vec<u8> {
+    [&[COLLECTION_KEY], name.as_bytes()].concat()
+}
+
+/// The beginning of the keys of all collections.
+pub(super) const COLLECTIONS_PREFIX: &[u8] = &[COLLECTION_KEY];
+
+/// The key of the row that remembers a tree whose collection or index was dropped.
+pub(super) fn dropped_key(tree: TreeId) -> Vec<u8> {
+    [&[DROPPED_KEY][..], &tree.0.to_be_bytes()].concat()
+}
+
+/// The key of the row that says how far the build of an index has come.
+pub(super) fn build_key(tree: TreeId) -> Vec<u8> {
+    [&[BUILD_KEY][..], &tree.0.to_be_bytes()].concat()
+}
+
+/// What an index is on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IndexSpec {
+    /// Its name within the collection.
+    pub name: String,
+    /// The path of the values that it orders.
+    pub path: Path,
+    /// Whether two documents may have one value.
+    pub unique: bool,
+}
+
+impl IndexSpec {
+    /// An index that holds any values.
+    pub fn new(name: impl Into<String>, path: Path) -> Self {
+        IndexSpec { name: name.into(), path, unique: false }
+    }
+
+    /// An index in which every value belongs to one document.
+    pub fn unique(name: impl Into<String>, path: Path) -> Self {
+        IndexSpec { unique: true, ..Self::new(name, path) }
+    }
+}
+
+/// How far an index has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IndexState {
+    /// It is kept by writers, and older documents are still being added: queries do not use it yet.
+    Building,
+    /// It holds every document.
+    Ready,
+}
+
+/// An index as the catalogue has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct IndexEntry {
+    pub(super) tree: TreeId,
+    pub(super) state: IndexState,
+    pub(super) spec: IndexSpec,
+}
+
+/// A collection as the catalogue has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct CollectionEntry {
+    pub(super) documents: TreeId,
+    pub(super) indexes: Vec<IndexEntry>,
+}
+
+impl CollectionEntry {
+    pub(super) fn index(&self, name: &str) -> Option<&IndexEntry> {
+        self.indexes.iter().find(|index| index.spec.name == name)
+    }
+
+    /// The value of its row.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = vec![COLLECTION_LAYOUT];
+        out.extend(self.documents.0.to_be_bytes());
+        out.extend((self.indexes.len() as u16).to_be_bytes());
+        for index in &self.indexes {
+            out.extend(index.tree.0.to_be_bytes());
+            out.push(COLLATION_BYTES);
+            out.push(u8::from(index.spec.unique) | u8::from(index.state == IndexState::Ready) << 1);
+            for text in [&index.spec.name, &index.spec.path.to_string()] {
+                out.extend((text.len() as u16).to_be_bytes());
+                out.extend(text.as_bytes());
+            }
+        }
+        out
+    }
+
+    /// Reads the value of the row of the collection `name`.
+    pub(super) fn decode(value: &[u8], name: &str) -> Result<Self> {
+        let what = || format!("the catalogue's row of collection {name}");
+        let mut reader = Reader { bytes: value };
+        match reader.byte() {
+            Some(COLLECTION_LAYOUT) => {}
+            Some(found) if found > COLLECTION_LAYOUT => {
+                return Err(Error::NewerLayout { what: what(), found, supported: COLLECTION_LAYOUT });
+            }
+            _ => return Err(Error::DamagedRow { what: what(), why: "it has no layout number" }),
+        }
+        reader.collection().ok_or_else(|| Error::DamagedRow { what: what(), why: "it does not read" })
+    }
+}
+
+/// The value of the store's row.
+pub(super) fn encode_store(next: TreeId) -> Vec<u8> {
+    [&[STORE_LAYOUT][..], &next.0.to_be_bytes()].concat()
+}
+
+/// The tree that the next collection or index gets.
+pub(super) fn decode_store(value: Option<&[u8]>) -> Result<TreeId> {
+    let what = || "the catalogue's row of the store".to_owned();
+    let Some(value) = value else { return Ok(TreeId(1)) };
+    match value {
+        [STORE_LAYOUT, rest @ ..] => match rest.try_into() {
+            Ok(next) => Ok(TreeId(u32::from_be_bytes(next))),
+            Err(_) => Err(Error::DamagedRow { what: what(), why: "it does not read" }),
+        },
+        [found, ..] if *found > STORE_LAYOUT => {
+            Err(Error::NewerLayout { what: what(), found: *found, supported: STORE_LAYOUT })
+        }
+        _ => Err(Error::DamagedRow { what: what(), why: "it has no layout number" }),
+    }
+}
+
+/// How far the build of an index has come: documents done, and the id of the last one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct BuildCursor {
+    pub(super) done: u64,
+    pub(super) after: Option<Vec<u8>>,
+}
+
+impl BuildCursor {
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut out = self.done.to_be_bytes().to_vec();
+        out.extend(self.after.as_deref().unwrap_or_default());
+        out
+    }
+
+    pub(super) fn decode(value: &[u8]) -> Self {
+        // Anything else than a cursor begins the build anew, which is right too.
+        let Some((done, after)) = value.split_first_chunk() else { return Self::default() };
+        let after = if after.is_empty() { None } else { Some(after.to_vec()) };
+        BuildCursor { done: u64::from_be_bytes(*done), after }
+    }
+}
+
+struct Reader<'v> {
+    bytes: &'v [u8],
+}
+
+impl<'v> Reader<'v> {
+    fn take(&mut self, count: usize) -> Option<&'v [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(count)?;
+        self.bytes = rest;
+        Some(taken)
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        self.take(1).map(|bytes| bytes[0])
+    }
+
+    fn length(&mut self) -> Option<usize> {
+        self.take(2).map(|bytes| usize::from(u16::from_be_bytes([bytes[0], bytes[1]])))
+    }
+
+    fn tree(&mut self) -> Option<TreeId> {
+        self.take(4).map(|bytes| TreeId(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])))
+    }
+
+    fn text(&mut self) -> Option<&'v str> {
+        let length = self.length()?;
+        std::str::from_utf8(self.take(length)?).ok()
+    }
+
+    fn collection(&mut self) -> Option<CollectionEntry> {
+        let documents = self.tree()?;
+        let count = self.length()?;
+        let indexes = (0..count).map(|_| self.index()).collect::<Option<_>>()?;
+        self.bytes.is_empty().then_some(CollectionEntry { documents, indexes })
+    }
+
+    fn index(&mut self) -> Option<IndexEntry> {
+        let tree = self.tree()?;
+        if self.byte()? != COLLATION_BYTES {
+            return None;
+        }
+        let flags = self.byte()?;
+        let state = if flags & 2 == 0 { IndexState::Building } else { IndexState::Ready };
+        let name = self.text()?.to_owned();
+        let path = self.text()?.parse().ok()?;
+        Some(IndexEntry { tree, state, spec: IndexSpec { name, path, unique: flags & 1 != 0 } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_collection_reads_back_what_was_written_and_cuts_are_refused() {
+        let index = |tree, unique, state| IndexEntry {
+            tree: TreeId(tree),
+            state,
+            spec: IndexSpec { name: format!("by-{tree}"), path: "a.b[0]".parse().unwrap(), unique },
+        };
+        let indexes = vec![index(8, true, IndexState::Ready), index(9, false, IndexState::Building)];
+        let entry = CollectionEntry { documents: TreeId(7), indexes };
+        let value = entry.encode();
+        assert_eq!(CollectionEntry::decode(&value, "x").unwrap(), entry);
+        for cut in 0..value.len() {
+            assert!(CollectionEntry::decode(&value[..cut], "x").is_err(), "{cut}");
+        }
+        let mut newer = value;
+        newer[0] += 1;
+        assert!(matches!(CollectionEntry::decode(&newer, "x"), Err(Error::NewerLayout { .. })));
+    }
+}

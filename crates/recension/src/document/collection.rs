@@ -1,0 +1,148 @@
+//! A collection as its users see it: reads at the head, writes, and the way to its past.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::reader::read_document;
+use super::store::{Slot, index_infos};
+use super::write::check_id;
+use super::{
+    At, CollectionAt, Document, Documents, Error, Expect, Found, History, IndexInfo, ListOptions, Loader, Query,
+    Result, RevId, Revision, Store, Write, Written, apply,
+};
+
+/// A collection of documents. Clones are cheap; use it from any thread.
+///
+/// Each read sees the newest commit; [`Collection::at`] holds one still, or goes back.
+#[derive(Clone)]
+pub struct Collection {
+    store: Store,
+    name: Arc<str>,
+    pub(super) slot: Arc<Slot>,
+}
+
+impl Collection {
+    pub(super) fn new(store: Store, slot: Arc<Slot>) -> Self {
+        Collection { store, name: Arc::from(slot.name.as_str()), slot }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The store that it is in.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// A document; `None` where there is none or it is deleted. One read of the engine.
+    pub fn get(&self, id: &str) -> Result<Option<Document<'static>>> {
+        let snapshot = self.store.snapshot(At::Now)?;
+        let Some(entry) = self.slot.entry(&*snapshot)? else { return Ok(None) };
+        let document = read_document(&*snapshot, entry.documents, Cow::Borrowed(id))?;
+        Ok(document.filter(|document| !document.deleted).map(Document::into_owned))
+    }
+
+    /// The collection at a moment: one commit for any number of reads.
+    pub fn at(&self, at: At) -> Result<CollectionAt> {
+        let snapshot: Arc<_> = self.store.snapshot(at)?.into();
+        let entry = self.slot.entry(&*snapshot)?;
+        Ok(CollectionAt { name: self.name.clone(), snapshot, entry })
+    }
+
+    /// Documents by id.
+    pub fn list(&self, options: &ListOptions) -> Result<Documents> {
+        self.at(At::Now)?.list(options)
+    }
+
+    /// How many documents there are. It reads all of them.
+    pub fn count(&self) -> Result<u64> {
+        self.at(At::Now)?.count()
+    }
+
+    /// Every revision of a document, newest first.
+    pub fn history(&self, id: &str) -> Result<History> {
+        self.at(At::Now)?.history(id)
+    }
+
+    /// One revision of a document, current or not.
+    pub fn revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
+        self.at(At::Now)?.revision(id, rev)
+    }
+
+    /// The documents that a query asks for, and the way in which they are found.
+    pub fn find(&self, query: &Query) -> Result<Found> {
+        self.at(At::Now)?.find(query)
+    }
+
+    /// Its indexes.
+    pub fn indexes(&self) -> Result<Vec<IndexInfo>> {
+        Ok(self.at(At::Now)?.entry.as_deref().map(index_infos).unwrap_or_default())
+    }
+
+    /// The document `id` shall say `body`, whatever it says now; a `_rev` in the body is expected.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] on a `_rev` that is not the document's; [`Error::NotUnique`]; input errors.
+    pub fn put(&self, id: &str, body: impl AsRef<[u8]>) -> Result<Written> {
+        self.write(Write::put(id, body)?)
+    }
+
+    /// A new document; without an id it is given one.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] where the document exists; as [`Collection::put`].
+    pub fn create(&self, id: Option<&str>, body: impl AsRef<[u8]>) -> Result<Written> {
+        self.write(Write::create(id, body)?)
+    }
+
+    /// The document `id`, which is at `rev`, shall say `body`.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] where it is at another revision; as [`Collection::put`].
+    pub fn replace(&self, id: &str, rev: &RevId, body: impl AsRef<[u8]>) -> Result<Written> {
+        self.write(Write::replace(id, rev, body)?)
+    }
+
+    /// Deletes the document `id`, which is at `rev`. Its history stays.
+    ///
+    /// # Errors
+    /// [`Error::Conflict`] where it is at another revision.
+    pub fn delete(&self, id: &str, rev: &RevId) -> Result<Written> {
+        self.write(Write::delete(id, rev)?)
+    }
+
+    /// Makes a new revision with the body of an old one, whatever the document says now.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchRevision`], [`Error::RevisionIsDeletion`]; as [`Collection::put`].
+    pub fn restore(&self, id: &str, rev: &RevId) -> Result<Written> {
+        check_id(id)?;
+        let found = self.revision(id, rev)?.ok_or_else(|| Error::NoSuchRevision { id: id.to_owned(), rev: *rev })?;
+        if found.deleted {
+            return Err(Error::RevisionIsDeletion { id: id.to_owned(), rev: *rev });
+        }
+        self.write(Write::put(id, found.body)?.expecting(Expect::Anything))
+    }
+
+    /// One write.
+    pub fn write(&self, write: Write) -> Result<Written> {
+        let results = self.bulk(vec![write])?;
+        results.into_iter().next().unwrap_or(Err(Error::Busy { attempts: 0 }))
+    }
+
+    /// Many writes in one commit, with a result for each. Those that fail are left out of the commit;
+    /// of two writes of one document the second fails.
+    ///
+    /// # Errors
+    /// Where nothing was written: an error of the engine, or [`Error::Busy`].
+    pub fn bulk(&self, writes: impl IntoIterator<Item = Write>) -> Result<Vec<Result<Written>>> {
+        apply::apply(self, writes.into_iter().collect())
+    }
+
+    /// Loads any number of documents, in commits of many.
+    pub fn loader(&self) -> Loader {
+        Loader::new(self.clone())
+    }
+}

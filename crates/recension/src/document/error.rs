@@ -1,0 +1,298 @@
+//! What can go wrong with documents. Every message can be shown to a person as it is, and says what to
+//! do next. Nothing here prints or exits.
+
+use std::fmt;
+
+use super::RevId;
+use super::json::JsonError;
+use crate::engine::EngineError;
+
+/// The result of a document operation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A refusal of the documents layer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The engine below refused.
+    Engine(EngineError),
+    /// The text is not JSON.
+    Json(JsonError),
+    /// A document's body is JSON but not an object.
+    NotAnObject {
+        /// What it is.
+        found: &'static str,
+    },
+    /// A field whose name starts with `_` and is not one that documents have.
+    ReservedField {
+        /// Its name.
+        field: String,
+    },
+    /// A field such as `_id` holds something that cannot be one.
+    BadField {
+        /// Its name.
+        field: &'static str,
+        /// What is expected there.
+        expected: &'static str,
+    },
+    /// The document is not, or not any more, at the revision that the writer expected.
+    Conflict {
+        /// The document.
+        id: String,
+        /// The revision that the writer expected; `None`: that there is no document.
+        expected: Option<RevId>,
+        /// The revision that it has; `None`: there is no document.
+        found: Option<RevId>,
+        /// Whether that revision is a deletion.
+        deleted: bool,
+    },
+    /// There is no such document, or it is deleted.
+    NoSuchDocument {
+        /// The collection.
+        collection: String,
+        /// The document.
+        id: String,
+    },
+    /// The document never had that revision, or its history was given up by retention.
+    NoSuchRevision {
+        /// The document.
+        id: String,
+        /// The revision asked for.
+        rev: RevId,
+    },
+    /// The revision is a deletion: there is no body to restore.
+    RevisionIsDeletion {
+        /// The document.
+        id: String,
+        /// The revision.
+        rev: RevId,
+    },
+    /// A unique index holds the value already, for another document.
+    NotUnique {
+        /// The index.
+        index: String,
+        /// The value, as JSON text, shortened.
+        value: String,
+        /// The document that was to be written or indexed.
+        id: String,
+        /// The document that has the value.
+        holder: String,
+    },
+    /// A value is too long for an index.
+    ValueTooLong {
+        /// The index.
+        index: String,
+        /// The document.
+        id: String,
+        /// Its encoded length, in bytes.
+        len: usize,
+        /// The bound.
+        max: usize,
+    },
+    /// There is an index of that name already, on another path or of another kind.
+    IndexExists {
+        /// Its name.
+        index: String,
+        /// The path that it is on.
+        path: String,
+        /// Whether it is unique.
+        unique: bool,
+    },
+    /// There is no index of that name.
+    NoSuchIndex {
+        /// The collection.
+        collection: String,
+        /// The name asked for.
+        index: String,
+    },
+    /// The collection has as many indexes as one may have.
+    TooManyIndexes {
+        /// The bound.
+        max: usize,
+    },
+    /// A name, an id or a path that cannot be one.
+    BadName {
+        /// What it would name: `collection`, `document`, `index`, `path`.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The text is not a revision id.
+    BadRevision {
+        /// The text.
+        text: String,
+    },
+    /// The text does not name a moment.
+    BadMoment {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A number that no double and no bounded integer can hold, so that replicas could not agree on it.
+    NumberOutOfRange {
+        /// The number, shortened.
+        number: String,
+    },
+    /// The query has to be sorted without an index and there is too much to sort in memory.
+    SortTooLarge {
+        /// The path to sort by.
+        path: String,
+        /// The bound, in bytes.
+        max: usize,
+    },
+    /// Others wrote what this write had read, again and again.
+    Busy {
+        /// How often it was tried.
+        attempts: u32,
+    },
+    /// A stored row of the documents layer cannot be read.
+    DamagedRow {
+        /// What the row is.
+        what: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A stored row has a layout that this version does not know.
+    NewerLayout {
+        /// What the row is.
+        what: String,
+        /// The layout found.
+        found: u8,
+        /// The newest layout known.
+        supported: u8,
+    },
+}
+
+impl From<EngineError> for Error {
+    fn from(error: EngineError) -> Self {
+        Error::Engine(error)
+    }
+}
+
+impl From<JsonError> for Error {
+    fn from(error: JsonError) -> Self {
+        Error::Json(error)
+    }
+}
+
+impl Error {
+    /// Whether reading again and deciding anew may succeed.
+    pub fn is_conflict(&self) -> bool {
+        match self {
+            Error::Engine(error) => error.is_conflict(),
+            Error::Conflict { .. } | Error::Busy { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether something that was asked for is not there.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Error::NoSuchDocument { .. } | Error::NoSuchRevision { .. } | Error::NoSuchIndex { .. })
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Engine(error) => error.fmt(f),
+            Error::Json(error) => error.fmt(f),
+            Error::NotAnObject { found } => write!(f, "a document is a JSON object, and this is {found}"),
+            Error::ReservedField { field } => write!(
+                f,
+                "field {field:?}: names that start with _ are reserved, and a document's own are _id, _rev and _deleted"
+            ),
+            Error::BadField { field, expected } => write!(f, "field {field} must be {expected}"),
+            Error::Conflict { id, expected, found, deleted } => write_conflict(f, id, *expected, *found, *deleted),
+            Error::NoSuchDocument { collection, id } => write!(f, "{collection} has no document {id:?}"),
+            Error::NoSuchRevision { id, rev } => {
+                write!(f, "document {id:?} has no revision {rev}; its history lists those that can be read")
+            }
+            Error::RevisionIsDeletion { id, rev } => write!(
+                f,
+                "revision {rev} of document {id:?} is its deletion, and has nothing to restore; name an earlier one"
+            ),
+            Error::NotUnique { index, value, id, holder } => write!(
+                f,
+                "document {id:?} cannot have {value}: index {index} is unique, and document {holder:?} has that value"
+            ),
+            Error::ValueTooLong { index, id, len, max } => write!(
+                f,
+                "document {id:?} has a value of {len} bytes in index {index}; the limit is {max}. \
+                 Shorten it, or drop the index"
+            ),
+            Error::IndexExists { index, path, unique } => write!(
+                f,
+                "there is an index {index} already, on {path}{}; drop it first, or choose another name",
+                if *unique { ", unique" } else { "" }
+            ),
+            Error::NoSuchIndex { collection, index } => write!(f, "{collection} has no index {index}"),
+            Error::TooManyIndexes { max } => {
+                write!(f, "a collection has {max} indexes at most; drop one that is not needed")
+            }
+            Error::BadName { what, name, why } => write!(f, "{name:?} cannot name a {what}: {why}"),
+            Error::BadRevision { text } => write!(
+                f,
+                "{text:?} is not a revision: it is a number from 1, a dash and 32 hexadecimal digits, \
+                 such as 1-967a00dff5e02add41819138abb3284d"
+            ),
+            Error::BadMoment { text, why } => write!(
+                f,
+                "{text:?} is not a moment: {why}. Say now, a commit (seq:123), a time in UTC \
+                 (2026-11-21T03:40:00Z), a day (2026-11-21) or an age (10m, 2h, 3d)"
+            ),
+            Error::NumberOutOfRange { number } => write!(
+                f,
+                "number {number} is out of range: up to 1.7976931348623157e308, and integers of up to {} digits",
+                super::limits::INTEGER_DIGITS_MAX
+            ),
+            Error::SortTooLarge { path, max } => write!(
+                f,
+                "sorting by {path} without an index takes more than {max} bytes of memory; \
+                 create an index on it, or set a limit"
+            ),
+            Error::Busy { attempts } => write!(
+                f,
+                "not written: others wrote the same documents each of {attempts} times that this was tried; try again"
+            ),
+            Error::DamagedRow { what, why } => {
+                write!(f, "damaged: {what}: {why}. Nothing was changed; `recension verify` tells what else is")
+            }
+            Error::NewerLayout { what, found, supported } => write!(
+                f,
+                "{what} has layout {found}, and this software reads layouts up to {supported}; use a newer release"
+            ),
+        }
+    }
+}
+
+fn write_conflict(
+    f: &mut fmt::Formatter<'_>,
+    id: &str,
+    expected: Option<RevId>,
+    found: Option<RevId>,
+    deleted: bool,
+) -> fmt::Result {
+    write!(f, "conflict: document {id:?} ")?;
+    match (expected, found) {
+        (None, Some(found)) => write!(f, "exists, at revision {found}; name that revision to replace it"),
+        (None, None) => write!(f, "is written twice in one batch; write it in a later one"),
+        (Some(expected), None) => write!(f, "does not exist, and revision {expected} of it was expected"),
+        (Some(expected), Some(found)) => {
+            let deletion = if deleted { ", its deletion" } else { "" };
+            write!(f, "is at revision {found}{deletion}, and {expected} was expected; read it again and retry")
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Engine(error) => Some(error),
+            Error::Json(error) => Some(error),
+            _ => None,
+        }
+    }
+}

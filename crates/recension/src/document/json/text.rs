@@ -1,0 +1,86 @@
+//! JSON strings as they stand in a text: raw between their quotes, decoded when asked.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A string of a JSON text whose escapes have been checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'t> {
+    /// What stands between the quotes.
+    pub raw: &'t str,
+    /// Whether there is a backslash in it.
+    pub escaped: bool,
+}
+
+impl<'t> Text<'t> {
+    /// The characters that it stands for.
+    pub fn decode(self) -> Cow<'t, str> {
+        if self.escaped { Cow::Owned(unescape(self.raw)) } else { Cow::Borrowed(self.raw) }
+    }
+
+    /// Whether it stands for `other`.
+    pub fn is(self, other: &str) -> bool {
+        if self.escaped { unescape(self.raw) == other } else { self.raw == other }
+    }
+}
+
+fn unescape(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let Some(escape) = rest.chars().next() else { break };
+        rest = &rest[escape.len_utf8()..];
+        match escape {
+            'b' => out.push('\u{8}'),
+            'f' => out.push('\u{c}'),
+            'n' => out.push('\n'),
+            'r' => out.push('\r'),
+            't' => out.push('\t'),
+            'u' => {
+                let high = take_hex(&mut rest);
+                let code = if (0xd800..0xdc00).contains(&high) {
+                    rest = rest.strip_prefix("\\u").unwrap_or(rest);
+                    let low = take_hex(&mut rest);
+                    0x10000 + ((high - 0xd800) << 10) + (low & 0x3ff)
+                } else {
+                    high
+                };
+                out.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            other => out.push(other),
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn take_hex(rest: &mut &str) -> u32 {
+    let (digits, after) = rest.split_at_checked(4).unwrap_or((rest, ""));
+    *rest = after;
+    u32::from_str_radix(digits, 16).unwrap_or(0)
+}
+
+/// `text` as a JSON string, with its quotes.
+pub fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '\\' || c < ' ') {
+        out.push_str(&rest[..at]);
+        match rest.as_bytes()[at] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            // Writing to a String cannot fail.
+            other => drop(write!(out, "\\u{other:04x}")),
+        }
+        rest = &rest[at + 1..];
+    }
+    out.push_str(rest);
+    out.push('"');
+    out
+}

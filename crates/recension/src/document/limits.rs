@@ -1,0 +1,46 @@
+//! Every bound of the documents layer. Input beyond a bound is refused with an error that names it.
+
+/// Longest JSON text that is parsed, in bytes. Room is left in a row for the revision beside it.
+pub const JSON_BYTES_MAX: usize = 63 * 1024 * 1024;
+
+/// Deepest nesting of arrays and objects.
+pub const JSON_DEPTH_MAX: usize = 512;
+
+/// Most digits of an integer; CouchDB fails beyond about this size too.
+pub const INTEGER_DIGITS_MAX: usize = 614;
+
+/// Longest document id, in bytes.
+pub const DOCUMENT_ID_BYTES_MAX: usize = 2048;
+
+/// Longest name of a collection or an index, in bytes.
+pub const NAME_BYTES_MAX: usize = 238;
+
+/// Longest JSON path, in bytes.
+pub const PATH_BYTES_MAX: usize = 1024;
+
+/// Longest encoded value in an index, in bytes.
+pub const INDEX_VALUE_BYTES_MAX: usize = 4096;
+
+/// Most indexes of one collection.
+pub const INDEXES_MAX: usize = 100;
+
+/// How often a write is tried again because others wrote what it had read.
+pub const WRITE_ATTEMPTS_MAX: u32 = 1000;
+
+/// Documents that one step of an index build indexes at most; one step is one commit.
+pub const BUILD_STEP_DOCUMENTS: usize = 1000;
+
+/// Bytes of documents that one step of an index build reads at most, about.
+pub const BUILD_STEP_BYTES: usize = 8 * 1024 * 1024;
+
+/// Documents that a [`Loader`](super::Loader) commits together.
+pub const LOAD_BATCH_DOCUMENTS: usize = 1000;
+
+/// Bytes of bodies that a [`Loader`](super::Loader) commits together, about.
+pub const LOAD_BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// Bytes of values and ids that a sort without an index may hold in memory.
+pub const SORT_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Collections whose catalogue entries are kept in memory.
+pub const CACHED_COLLECTIONS_MAX: usize = 4096;

@@ -1,0 +1,100 @@
+//! What reads and writes answer: documents, revisions, receipts. Plain values.
+
+use std::borrow::Cow;
+
+use super::json::quote;
+use super::{IndexSpec, IndexState, RevId};
+use crate::engine::{Seq, Timestamp};
+
+/// A document as it was read: borrowed from the snapshot where the engine can, or owned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Document<'s> {
+    /// Its id.
+    pub id: Cow<'s, str>,
+    /// Its revision.
+    pub rev: RevId,
+    /// The commit that wrote that revision.
+    pub seq: Seq,
+    /// Whether that revision is its deletion.
+    pub deleted: bool,
+    /// Its body: a minified JSON object without `_id` and `_rev`.
+    pub body: Cow<'s, str>,
+}
+
+impl Document<'_> {
+    /// The same document, independent of the snapshot.
+    pub fn into_owned(self) -> Document<'static> {
+        Document {
+            id: Cow::Owned(self.id.into_owned()),
+            rev: self.rev,
+            seq: self.seq,
+            deleted: self.deleted,
+            body: Cow::Owned(self.body.into_owned()),
+        }
+    }
+
+    /// The body with `_id` and `_rev`, and `_deleted` where it is so, before its own members.
+    pub fn to_json(&self) -> String {
+        with_fields(&self.id, &self.rev, self.deleted, &self.body)
+    }
+}
+
+fn with_fields(id: &str, rev: &RevId, deleted: bool, body: &str) -> String {
+    let members = body.strip_prefix('{').unwrap_or("}");
+    let comma = if members == "}" { "" } else { "," };
+    let deleted = if deleted { ",\"_deleted\":true" } else { "" };
+    format!("{{\"_id\":{},\"_rev\":\"{rev}\"{deleted}{comma}{members}", quote(id))
+}
+
+/// One revision in the history of a document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Revision {
+    /// Its id.
+    pub rev: RevId,
+    /// The commit that wrote it.
+    pub seq: Seq,
+    /// When that commit was made.
+    pub time: Timestamp,
+    /// Whether it is a deletion.
+    pub deleted: bool,
+    /// The body: a minified JSON object.
+    pub body: String,
+}
+
+impl Revision {
+    /// The body with `_id` and `_rev`, and `_deleted` where it is so, before its own members.
+    pub fn to_json(&self, id: &str) -> String {
+        with_fields(id, &self.rev, self.deleted, &self.body)
+    }
+}
+
+/// The receipt of a write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// The document.
+    pub id: String,
+    /// The revision that was made.
+    pub rev: RevId,
+    /// The commit that it is in.
+    pub seq: Seq,
+    /// When that commit was made.
+    pub time: Timestamp,
+}
+
+/// A collection of a store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CollectionInfo {
+    /// Its name.
+    pub name: String,
+    /// Its indexes.
+    pub indexes: Vec<IndexInfo>,
+}
+
+/// An index of a collection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IndexInfo {
+    /// What it is on.
+    pub spec: IndexSpec,
+    /// Whether it is ready.
+    pub state: IndexState,
+}

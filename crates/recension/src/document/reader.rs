@@ -1,0 +1,281 @@
+//! Reading a collection as of one commit. Everything here goes through one snapshot and writes nothing.
+
+use std::borrow::Cow;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use self_cell::self_cell;
+
+use super::catalogue::CollectionEntry;
+use super::store::index_infos;
+use super::{Document, Error, Found, IndexInfo, Query, Result, RevId, Revision, find, stored};
+use crate::engine::{Direction, KeyRange, Row, Rows, Seq, Snapshot, TreeId, Value, Versions, successor_of_prefix};
+
+/// Which documents a list holds, and in which order. The default is all of them, by id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListOptions {
+    /// Where the ids begin.
+    pub start: Bound<String>,
+    /// Where the ids end.
+    pub end: Bound<String>,
+    /// Ascending or descending by the bytes of the ids.
+    pub direction: Direction,
+    /// At most so many documents.
+    pub limit: Option<usize>,
+    /// Whether deleted documents are listed too.
+    pub deleted: bool,
+}
+
+impl Default for ListOptions {
+    fn default() -> Self {
+        ListOptions {
+            start: Bound::Unbounded,
+            end: Bound::Unbounded,
+            direction: Direction::Forward,
+            limit: None,
+            deleted: false,
+        }
+    }
+}
+
+impl ListOptions {
+    /// The documents whose ids start with `prefix`.
+    pub fn prefix(prefix: &str) -> Self {
+        let end = prefix.char_indices().rev().find_map(|(at, c)| {
+            // The next character, beyond the surrogates where it must.
+            let next = (u32::from(c) + 1..=0x0010_ffff).find_map(char::from_u32)?;
+            Some(format!("{}{next}", &prefix[..at]))
+        });
+        let end = end.map_or(Bound::Unbounded, Bound::Excluded);
+        ListOptions { start: Bound::Included(prefix.to_owned()), end, ..Self::default() }
+    }
+
+    fn keys(&self) -> KeyRange {
+        let key = |id: &String| id.clone().into_bytes();
+        KeyRange { start: self.start.as_ref().map(key), end: self.end.as_ref().map(key) }
+    }
+}
+
+/// A collection as it was right after one commit. Documents are borrowed from it where the engine can.
+#[derive(Clone)]
+pub struct CollectionAt {
+    pub(super) name: Arc<str>,
+    pub(super) snapshot: Arc<dyn Snapshot>,
+    pub(super) entry: Option<Arc<CollectionEntry>>,
+}
+
+impl CollectionAt {
+    /// The commit.
+    pub fn seq(&self) -> Seq {
+        self.snapshot.seq()
+    }
+
+    /// Whether there was such a collection then.
+    pub fn exists(&self) -> bool {
+        self.entry.is_some()
+    }
+
+    /// A document; `None` where there is none or it is deleted.
+    pub fn get<'s>(&'s self, id: &'s str) -> Result<Option<Document<'s>>> {
+        Ok(self.current(id)?.filter(|document| !document.deleted))
+    }
+
+    /// A document, or its deletion.
+    pub fn current<'s>(&'s self, id: &'s str) -> Result<Option<Document<'s>>> {
+        match &self.entry {
+            Some(entry) => read_document(&*self.snapshot, entry.documents, Cow::Borrowed(id)),
+            None => Ok(None),
+        }
+    }
+
+    /// Documents by id.
+    pub fn list(&self, options: &ListOptions) -> Result<Documents> {
+        let rows = self.entry.as_ref().map(|entry| {
+            OwnedRows::of(self.snapshot.clone(), entry.documents, &options.keys(), options.direction)
+        });
+        Ok(Documents { rows, deleted: options.deleted, left: options.limit.unwrap_or(usize::MAX) })
+    }
+
+    /// How many documents there are. It reads all of them.
+    pub fn count(&self) -> Result<u64> {
+        let mut count = 0;
+        if let Some(entry) = &self.entry {
+            for row in self.snapshot.range(entry.documents, &KeyRange::all(), Direction::Forward) {
+                let row = row?;
+                count += u64::from(!stored::decode(&row.value, &row.key)?.deleted);
+            }
+        }
+        Ok(count)
+    }
+
+    /// Every revision of a document up to this commit, newest first.
+    pub fn history(&self, id: &str) -> Result<History> {
+        let versions = self.entry.as_ref().map(|entry| {
+            OwnedVersions::new(self.snapshot.clone(), |snapshot| snapshot.versions(entry.documents, id.as_bytes()))
+        });
+        Ok(History { id: id.as_bytes().to_vec(), versions })
+    }
+
+    /// One revision of a document, current or not. The time grows with the number of revisions after it.
+    pub fn revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
+        self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()
+    }
+
+    /// The documents that a query asks for, and the way in which they are found.
+    pub fn find(&self, query: &Query) -> Result<Found> {
+        find::find(self, query)
+    }
+
+    /// The indexes that there were then.
+    pub fn indexes(&self) -> Vec<IndexInfo> {
+        self.entry.as_deref().map(index_infos).unwrap_or_default()
+    }
+}
+
+pub(super) fn read_document<'s>(
+    snapshot: &'s dyn Snapshot,
+    tree: TreeId,
+    id: Cow<'s, str>,
+) -> Result<Option<Document<'s>>> {
+    match snapshot.get(tree, id.as_bytes())? {
+        Some(value) => document_of(id, value).map(Some),
+        None => Ok(None),
+    }
+}
+
+pub(super) fn document_of<'s>(id: Cow<'s, str>, value: Value<'s>) -> Result<Document<'s>> {
+    let head = stored::decode(&value.bytes, id.as_bytes())?;
+    let body = stored::into_body(value.bytes, &head, id.as_bytes())?;
+    Ok(Document { id, rev: head.rev, seq: value.seq, deleted: head.deleted, body })
+}
+
+/// A document's id, from the key of its row.
+pub(super) fn id_of(key: Cow<'_, [u8]>) -> Result<String> {
+    String::from_utf8(key.into_owned()).map_err(|error| Error::DamagedRow {
+        what: format!("the document \"{}\"", error.as_bytes().escape_ascii()),
+        why: "its id is not UTF-8",
+    })
+}
+
+self_cell!(
+    /// Rows of a range, with the snapshot that they are read from.
+    struct RowsCell {
+        owner: Arc<dyn Snapshot>,
+        #[not_covariant]
+        dependent: Rows,
+    }
+);
+
+self_cell!(
+    struct VersionsCell {
+        owner: Arc<dyn Snapshot>,
+        #[not_covariant]
+        dependent: Versions,
+    }
+);
+
+/// Rows of a range that keep their snapshot alive.
+pub(super) struct OwnedRows(RowsCell);
+
+impl OwnedRows {
+    pub(super) fn of(snapshot: Arc<dyn Snapshot>, tree: TreeId, range: &KeyRange, direction: Direction) -> Self {
+        OwnedRows(RowsCell::new(snapshot, |snapshot| snapshot.range(tree, range, direction)))
+    }
+
+    /// The next row, seen through `f`.
+    pub(super) fn next_with<T>(&mut self, f: impl FnOnce(Row<'_>) -> Result<T>) -> Option<Result<T>> {
+        self.0.with_dependent_mut(|_, rows| rows.next().map(|row| f(row?)))
+    }
+}
+
+struct OwnedVersions(VersionsCell);
+
+impl OwnedVersions {
+    fn new(snapshot: Arc<dyn Snapshot>, versions: impl for<'s> FnOnce(&'s Arc<dyn Snapshot>) -> Versions<'s>) -> Self {
+        OwnedVersions(VersionsCell::new(snapshot, versions))
+    }
+}
+
+/// Documents in the order of their ids, one at a time. It ends after its first error.
+pub struct Documents {
+    rows: Option<OwnedRows>,
+    deleted: bool,
+    left: usize,
+}
+
+impl Iterator for Documents {
+    type Item = Result<Document<'static>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let deleted = self.deleted;
+        while self.left > 0 {
+            let row = self.rows.as_mut()?.next_with(|row| {
+                let head = stored::decode(&row.value, &row.key)?;
+                if head.deleted && !deleted {
+                    return Ok(None);
+                }
+                Ok(Some(document_of(Cow::Owned(id_of(row.key)?), row.value)?.into_owned()))
+            });
+            match row? {
+                Ok(None) => {}
+                Ok(Some(document)) => {
+                    self.left -= 1;
+                    return Some(Ok(document));
+                }
+                Err(error) => {
+                    self.rows = None;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The revisions of a document, newest first. It ends after its first error.
+pub struct History {
+    id: Vec<u8>,
+    versions: Option<OwnedVersions>,
+}
+
+impl Iterator for History {
+    type Item = Result<Revision>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let id = &self.id;
+        loop {
+            let next = self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {
+                let version = match versions.next()? {
+                    Ok(version) => version,
+                    Err(error) => return Some(Err(error.into())),
+                };
+                // A row that the engine deleted is no revision.
+                let Some(value) = version.value else { return Some(Ok(None)) };
+                let revision = stored::decode(&value, id).and_then(|head| {
+                    let body = stored::into_body(value, &head, id)?.into_owned();
+                    Ok(Some(Revision {
+                        rev: head.rev,
+                        seq: version.seq,
+                        time: version.time,
+                        deleted: head.deleted,
+                        body,
+                    }))
+                });
+                Some(revision)
+            });
+            match next? {
+                Ok(None) => {}
+                Ok(Some(revision)) => return Some(Ok(revision)),
+                Err(error) => {
+                    self.versions = None;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
+
+/// The keys of an index that begin with `prefix` and anything greater, up to what `prefix` cannot begin.
+pub(super) fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
+    successor_of_prefix(prefix).map_or(Bound::Unbounded, Bound::Excluded)
+}

@@ -1,0 +1,227 @@
+//! A write as its author means it: which document, what it expects to find there, what the document
+//! then says. Input is parsed and checked here, once; nothing here reads a store.
+
+use super::json::{Minified, minify_object};
+use super::limits::{DOCUMENT_ID_BYTES_MAX, NAME_BYTES_MAX};
+use super::rev_hash::HashableBody;
+use super::{Error, Result, RevId};
+
+/// What a writer expects of the document before the write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Expect {
+    /// Nothing: the write replaces what is there, whatever that is.
+    #[default]
+    Anything,
+    /// There is no document, or it is deleted.
+    Absent,
+    /// It is at this revision, which is not a deletion.
+    Revision(RevId),
+}
+
+/// A document to be written or deleted.
+#[derive(Clone, Debug)]
+pub struct Write {
+    pub(super) id: Option<String>,
+    pub(super) expect: Expect,
+    pub(super) deleted: bool,
+    pub(super) body: String,
+    pub(super) hashable: HashableBody,
+}
+
+impl Write {
+    /// Reads a JSON object. Its `_id`, `_rev` and `_deleted` say which document it is, which
+    /// revision it replaces and whether it deletes; they do not stay in the body.
+    ///
+    /// Without `_rev` it expects nothing; see [`Write::expecting`].
+    ///
+    /// # Errors
+    /// [`Error::Json`], [`Error::NotAnObject`], [`Error::ReservedField`] for other names with `_`,
+    /// [`Error::BadField`], [`Error::BadName`] for the id, [`Error::NumberOutOfRange`].
+    pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
+        let Minified { text: body, reserved, kind } = minify_object(text.as_ref())?;
+        if kind != "an object" {
+            return Err(Error::NotAnObject { found: kind });
+        }
+        let (mut id, mut expect, mut deleted) = (None, Expect::Anything, false);
+        for (field, value) in reserved {
+            match field.as_str() {
+                "_id" => id = Some(string_of(&value).ok_or(Error::BadField { field: "_id", expected: "a string" })?),
+                "_rev" => {
+                    let text = string_of(&value).ok_or(Error::BadField { field: "_rev", expected: "a string" })?;
+                    expect = Expect::Revision(text.parse()?);
+                }
+                "_deleted" if value == "true" => deleted = true,
+                "_deleted" if value == "false" => {}
+                "_deleted" => return Err(Error::BadField { field: "_deleted", expected: "true or false" }),
+                _ => return Err(Error::ReservedField { field: field.chars().take(80).collect() }),
+            }
+        }
+        if let Some(id) = &id {
+            check_id(id)?;
+        }
+        let hashable = HashableBody::of(&body)?;
+        Ok(Write { id, expect, deleted, body, hashable })
+    }
+
+    /// The document `id` shall say `body`, whatever it says now. A `_rev` in the body is expected.
+    pub fn put(id: &str, body: impl AsRef<[u8]>) -> Result<Self> {
+        Self::from_json(body)?.with_id(id)
+    }
+
+    /// A new document; without an id it is given one.
+    pub fn create(id: Option<&str>, body: impl AsRef<[u8]>) -> Result<Self> {
+        let write = Self::from_json(body)?.expecting(Expect::Absent);
+        match id {
+            Some(id) => write.with_id(id),
+            None => Ok(write),
+        }
+    }
+
+    /// The document `id` shall say `body`, if it is at `rev`.
+    pub fn replace(id: &str, rev: &RevId, body: impl AsRef<[u8]>) -> Result<Self> {
+        Ok(Self::from_json(body)?.with_id(id)?.expecting(Expect::Revision(*rev)))
+    }
+
+    /// The document `id` shall be deleted, if it is at `rev`.
+    pub fn delete(id: &str, rev: &RevId) -> Result<Self> {
+        let mut write = Self::from_json("{}")?.with_id(id)?.expecting(Expect::Revision(*rev));
+        write.deleted = true;
+        Ok(write)
+    }
+
+    /// The same write with another expectation.
+    #[must_use]
+    pub fn expecting(mut self, expect: Expect) -> Self {
+        self.expect = expect;
+        self
+    }
+
+    /// The same write of the document `id`.
+    ///
+    /// # Errors
+    /// [`Error::BadName`] where `id` cannot be one; [`Error::BadField`] where the body names another.
+    pub fn with_id(mut self, id: &str) -> Result<Self> {
+        check_id(id)?;
+        match &self.id {
+            Some(own) if own != id => {
+                Err(Error::BadField { field: "_id", expected: "the id that the document is written under" })
+            }
+            _ => {
+                self.id = Some(id.to_owned());
+                Ok(self)
+            }
+        }
+    }
+
+    /// The document's id, if it has one yet.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// The body: minified, without reserved fields.
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// Whether it deletes.
+    pub fn is_deletion(&self) -> bool {
+        self.deleted
+    }
+
+    /// Bytes that it holds, about.
+    pub fn size_bytes(&self) -> usize {
+        self.body.len() + self.hashable.len_bytes()
+    }
+}
+
+fn string_of(value: &str) -> Option<String> {
+    use super::json::{Event, Parser};
+    match Parser::of_text(value).next_event() {
+        Ok(Some(Event::String(text))) => Some(text.decode().into_owned()),
+        _ => None,
+    }
+}
+
+/// Checks that `id` can be a document's.
+pub(super) fn check_id(id: &str) -> Result<()> {
+    let bad = |why| Err(Error::BadName { what: "document", name: id.chars().take(80).collect(), why });
+    if id.is_empty() {
+        return bad("an id has at least one character");
+    }
+    if id.len() > DOCUMENT_ID_BYTES_MAX {
+        return bad("an id is at most 2048 bytes long");
+    }
+    if id.starts_with('_') && !(id.starts_with("_design/") && id.len() > "_design/".len()) {
+        return bad("ids that start with _ are reserved, but for _design/...");
+    }
+    Ok(())
+}
+
+/// Checks that `name` can be a collection's or an index's.
+pub(super) fn check_name(what: &'static str, name: &str) -> Result<()> {
+    let bad = |why| Err(Error::BadName { what, name: name.chars().take(80).collect(), why });
+    if name.is_empty() || name.len() > NAME_BYTES_MAX {
+        return bad("a name has 1 to 238 characters");
+    }
+    if !name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+        return bad("a name begins with a letter, a digit or _");
+    }
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_$()+-/.".contains(&byte)) {
+        return bad("a name is made of the letters a-z and A-Z, digits, and _ $ ( ) + - / .");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REV: &str = "1-967a00dff5e02add41819138abb3284d";
+
+    #[test]
+    fn reserved_fields_are_taken_out_of_a_document() {
+        let text = format!(r#"{{ "a": 1, "_id": "x\u0079", "b" : [ {{"_id":2}} ], "_rev":"{REV}", "\u005fdeleted": true }}"#);
+        let write = Write::from_json(text).unwrap();
+        assert_eq!(write.body(), r#"{"a":1,"b":[{"_id":2}]}"#);
+        assert_eq!(write.id(), Some("xy"));
+        assert_eq!(write.expect, Expect::Revision(REV.parse().unwrap()));
+        assert!(write.is_deletion());
+        assert_eq!(Write::from_json(r#"{"_id":"a","_id":"b"}"#).unwrap().id(), Some("b"));
+        assert_eq!(Write::from_json(r#"{"_id":"a"}"#).unwrap().body(), "{}");
+    }
+
+    #[test]
+    fn what_is_not_a_document_is_refused() {
+        for (text, part) in [
+            ("[]", "is an array"),
+            ("1", "is a number"),
+            ("", "a value was expected"),
+            (r#"{"_foo":1}"#, "_foo"),
+            (r#"{"_id":1}"#, "_id must be a string"),
+            (r#"{"_id":""}"#, "at least one character"),
+            (r#"{"_id":"_x"}"#, "reserved"),
+            (r#"{"_rev":"1"}"#, "not a revision"),
+            (r#"{"_deleted":1}"#, "true or false"),
+            (r#"{"a":1e400}"#, "out of range"),
+            ("{\n \"a\": tru }", "line 2, column 7"),
+        ] {
+            let message = Write::from_json(text).unwrap_err().to_string();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+        assert!(Write::put("a", r#"{"_id":"b"}"#).is_err());
+        assert!(Write::from_json(format!("{{\"a\":{}}}", "1".repeat(614))).is_ok());
+        assert!(Write::from_json(format!("{{\"a\":{}}}", "1".repeat(615))).is_err());
+    }
+
+    #[test]
+    fn names_and_ids_are_checked() {
+        for name in ["a", "A-b_c.d/e$(+)", "_users", "9"] {
+            assert!(check_name("collection", name).is_ok(), "{name}");
+        }
+        for name in ["", "-a", "a b", "ä", "a\0", &"x".repeat(239)] {
+            assert!(check_name("collection", name).is_err(), "{name}");
+        }
+        assert!(check_id("_design/x").is_ok() && check_id("a b\n").is_ok());
+        assert!(check_id("_design/").is_err() && check_id(&"x".repeat(2049)).is_err());
+    }
+}
