@@ -243,7 +243,7 @@ pub(super) fn new_id(store: &Store) -> Result<String> {
     let mut id = format!("{:012x}", millis & 0xffff_ffff_ffff);
     for byte in chance {
         // Writing to a String cannot fail.
-        drop(write!(id, "{byte:02x}"));
+        let _ = write!(id, "{byte:02x}");
     }
     Ok(id)
 }

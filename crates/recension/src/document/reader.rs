@@ -65,6 +65,11 @@ pub struct CollectionAt {
 }
 
 impl CollectionAt {
+    /// The collection's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The commit.
     pub fn seq(&self) -> Seq {
         self.snapshot.seq()

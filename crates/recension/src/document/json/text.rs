@@ -76,7 +76,9 @@ pub fn quote(text: &str) -> String {
             b'\r' => out.push_str("\\r"),
             b'\t' => out.push_str("\\t"),
             // Writing to a String cannot fail.
-            other => drop(write!(out, "\\u{other:04x}")),
+            other => {
+                let _ = write!(out, "\\u{other:04x}");
+            }
         }
         rest = &rest[at + 1..];
     }

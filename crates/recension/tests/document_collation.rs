@@ -1,0 +1,160 @@
+//! The order of encoded values against a comparison function that is written the other way: on values.
+
+use std::cmp::Ordering;
+
+use proptest::prelude::*;
+use recension::document::encode_value;
+use recension::document::json::quote;
+
+#[derive(Clone, Debug)]
+enum V {
+    Null,
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Text(String),
+    Array(Vec<V>),
+    Object(Vec<(String, V)>),
+}
+
+impl V {
+    fn rank(&self) -> u8 {
+        match self {
+            V::Null => 0,
+            V::Bool(_) => 1,
+            V::Int(_) | V::Float(_) => 2,
+            V::Text(_) => 3,
+            V::Array(_) => 4,
+            V::Object(_) => 5,
+        }
+    }
+
+    fn json(&self) -> String {
+        match self {
+            V::Null => "null".to_owned(),
+            V::Bool(value) => value.to_string(),
+            V::Int(value) => value.to_string(),
+            V::Float(value) => format!("{value:?}"),
+            V::Text(text) => quote(text),
+            V::Array(items) => format!("[{}]", items.iter().map(V::json).collect::<Vec<_>>().join(",")),
+            V::Object(members) => {
+                let members: Vec<String> = members.iter().map(|(k, v)| format!("{}:{}", quote(k), v.json())).collect();
+                format!("{{{}}}", members.join(","))
+            }
+        }
+    }
+
+    fn key(&self) -> Vec<u8> {
+        let mut key = Vec::new();
+        encode_value(&self.json(), &mut key).unwrap();
+        key
+    }
+}
+
+fn compare_int_float(int: i128, float: f64) -> Ordering {
+    // 2^127 is out of reach of i128; below it the whole part converts exactly.
+    if float >= 1.7e38 {
+        return Ordering::Less;
+    }
+    if float <= -1.7e38 {
+        return Ordering::Greater;
+    }
+    let whole = float.floor();
+    int.cmp(&(whole as i128)).then(if float > whole { Ordering::Less } else { Ordering::Equal })
+}
+
+fn compare(a: &V, b: &V) -> Ordering {
+    match (a, b) {
+        (V::Bool(a), V::Bool(b)) => a.cmp(b),
+        (V::Int(a), V::Int(b)) => a.cmp(b),
+        (V::Float(a), V::Float(b)) => a.partial_cmp(b).unwrap(),
+        (V::Int(a), V::Float(b)) => compare_int_float(*a, *b),
+        (V::Float(a), V::Int(b)) => compare_int_float(*b, *a).reverse(),
+        (V::Text(a), V::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
+        (V::Array(a), V::Array(b)) => {
+            let pairs = a.iter().zip(b).map(|(a, b)| compare(a, b));
+            pairs.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
+        }
+        (V::Object(a), V::Object(b)) => {
+            let pairs = a.iter().zip(b).map(|(a, b)| a.0.as_bytes().cmp(b.0.as_bytes()).then_with(|| compare(&a.1, &b.1)));
+            pairs.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
+        }
+        _ => a.rank().cmp(&b.rank()),
+    }
+}
+
+fn number() -> impl Strategy<Value = V> {
+    // Near powers of two, where doubles and integers meet and part.
+    let near = (0_u32..126, -3_i128..4, any::<bool>()).prop_map(|(power, off, negative)| {
+        let value = (1_i128 << power) + off;
+        if negative { -value } else { value }
+    });
+    prop_oneof![
+        near.clone().prop_map(V::Int),
+        near.prop_map(|value| V::Float(value as f64)),
+        (-5_i128..5).prop_map(V::Int),
+        (-10_i32..10).prop_map(|value| V::Float(f64::from(value) / 4.0)),
+        any::<i64>().prop_map(|value| V::Int(value.into())),
+        any::<f64>().prop_filter("finite", |value| value.is_finite()).prop_map(V::Float),
+    ]
+}
+
+fn value() -> impl Strategy<Value = V> {
+    let text = prop_oneof!["[ab\u{0}\u{1}\u{ff}é]{0,4}", any::<String>()];
+    let leaf = prop_oneof![
+        1 => Just(V::Null),
+        1 => any::<bool>().prop_map(V::Bool),
+        4 => number(),
+        2 => text.clone().prop_map(V::Text),
+    ];
+    leaf.prop_recursive(3, 16, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(V::Array),
+            prop::collection::vec((text.clone(), inner), 0..4).prop_map(V::Object),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(5000))]
+
+    #[test]
+    fn keys_are_ordered_as_their_values_are(a in value(), b in value()) {
+        prop_assert_eq!(a.key().cmp(&b.key()), compare(&a, &b), "{} {}", a.json(), b.json());
+    }
+
+    #[test]
+    fn keys_of_numbers_are_ordered_exactly(a in number(), b in number()) {
+        prop_assert_eq!(a.key().cmp(&b.key()), compare(&a, &b), "{} {}", a.json(), b.json());
+    }
+
+    #[test]
+    fn no_key_is_the_beginning_of_another(a in value(), b in value()) {
+        let (a, b) = (a.key(), b.key());
+        prop_assert!(a == b || !b.starts_with(&a));
+    }
+}
+
+#[test]
+fn couchdbs_table_of_types_comes_out_in_order() {
+    let ordered = [
+        "null", "false", "true", "-1e300", "-1", "-0.5", "0", "5e-324", "1", "1.5", "2", "10", "1e300", r#""""#, r#"" ""#,
+        r#""a""#, r#""a\u0000""#, r#""aa""#, r#""b""#, "[]", "[null]", r#"["a"]"#, r#"["b"]"#, r#"["b","c"]"#,
+        r#"["b","c","a"]"#, r#"["b","d"]"#, "[[]]", "[{}]", "{}", r#"{"a":1}"#, r#"{"a":2}"#, r#"{"b":1}"#,
+        r#"{"b":2}"#, r#"{"b":2,"a":1}"#, r#"{"b":2,"c":2}"#,
+    ];
+    let key = |text: &str| {
+        let mut key = Vec::new();
+        encode_value(text, &mut key).unwrap();
+        key
+    };
+    for pair in ordered.windows(2) {
+        assert!(key(pair[0]) < key(pair[1]), "{} {}", pair[0], pair[1]);
+    }
+    let huge = ["1".repeat(310), "1".repeat(400), format!("{}2", "1".repeat(399))];
+    assert!(key(&huge[0]) > key("1.7976931348623157e308"));
+    assert!(key(&huge[1]) > key(&huge[0]) && key(&huge[2]) > key(&huge[1]));
+    assert!(key(&format!("-{}", huge[2])) < key(&format!("-{}", huge[1])));
+    assert_eq!(key("-0"), key("0.0"));
+    assert_eq!(key("100"), key("1e2"));
+}
