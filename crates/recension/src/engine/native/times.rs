@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::super::{CommitInfo, Result, Seq, Timestamp};
+use super::super::{CommitInfo, EngineError, Result, Seq, Timestamp};
 use super::format::SEGMENT_HEADER_BYTES;
 use super::segment::{Segment, Segments};
 
@@ -42,12 +42,31 @@ impl CommitTimes {
             if first.is_some_and(wanted) { low = middle + 1 } else { high = middle }
         }
         match low.checked_sub(1) {
-            None => Ok(None),
-            Some(index) => self.last_in(&segments.list[index], wanted),
+            None => {
+                if let Some(segment) = segments.list.first()
+                    && first_commit(segment)?.is_none()
+                {
+                    check_end(segments, 0, None, SEGMENT_HEADER_BYTES as u32)?;
+                }
+                Ok(None)
+            }
+            Some(index) => {
+                let (last, end) = self.last_in(&segments.list[index], wanted)?;
+                if let Some(end) = end {
+                    check_end(segments, index, last, end)?;
+                }
+                Ok(last)
+            }
         }
     }
 
-    fn last_in(&self, segment: &Arc<Segment>, wanted: impl Fn(CommitInfo) -> bool) -> Result<Option<CommitInfo>> {
+    /// The last commit of a segment for which `wanted` holds and, if it holds for all of them, where
+    /// their records end.
+    fn last_in(
+        &self,
+        segment: &Arc<Segment>,
+        wanted: impl Fn(CommitInfo) -> bool,
+    ) -> Result<(Option<CommitInfo>, Option<u32>)> {
         let mut samples = self.samples.lock();
         let samples = samples.entry(segment.number).or_default();
         let known = samples.partition_point(|sample| wanted(sample.commit));
@@ -62,12 +81,12 @@ impl CommitTimes {
                 samples.push(Sample { commit, offset });
             }
             if !wanted(commit) {
-                break;
+                return Ok((last, None));
             }
             last = Some(commit);
             offset += header.len;
         }
-        Ok(last)
+        Ok((last, Some(offset)))
     }
 
     /// When a commit was made; zero if it is not in the log.
@@ -75,6 +94,23 @@ impl CommitTimes {
         let found = self.last(segments, seq, |_| true)?;
         Ok(found.map_or(Timestamp::default(), |commit| commit.time))
     }
+}
+
+/// Records that end too early are damage: the commits behind them must not pass for never made.
+fn check_end(segments: &Segments, index: usize, last: Option<CommitInfo>, end: u32) -> Result<()> {
+    let segment = &segments.list[index];
+    let whole = match segments.list.get(index + 1) {
+        None => end >= segment.used(),
+        Some(next) => match next.record_header(SEGMENT_HEADER_BYTES as u32)? {
+            Some(header) => header.after_gap || last.is_some_and(|last| last.seq.next() == header.seq),
+            // Only the newest segment may have no commit yet.
+            None => index + 2 == segments.list.len(),
+        },
+    };
+    if whole {
+        return Ok(());
+    }
+    Err(EngineError::damaged(segment.name(), u64::from(end), "expected another commit, found the end of the segment"))
 }
 
 fn first_commit(segment: &Segment) -> Result<Option<CommitInfo>> {
