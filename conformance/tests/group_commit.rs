@@ -1,107 +1,79 @@
-//! The commit queue under a model checker: schedules of its real code (group.rs, compiled here beside
-//! shuttle's primitives) are explored at random and by preemption bounding (PCT). A caller that waits
-//! for ever is a deadlock, which shuttle reports with the schedule that leads to it.
-//! `RECENSION_SCHEDULES=n` explores more.
-#![allow(dead_code, unreachable_pub)] // group.rs is part of another crate
+//! Commits of several threads that are written and synced together, and a crash in the middle of it:
+//! each of them is there whole or not at all, in the order of their seqs.
 
-mod sync {
-    pub(super) use shuttle::sync::atomic::{AtomicU8, Ordering};
-    pub(super) use shuttle::sync::{Arc, Mutex, MutexGuard};
-    pub(super) use shuttle::thread::{self, Thread};
-    pub(super) use std::sync::PoisonError;
-}
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-#[path = "../../crates/recension/src/engine/native/group.rs"]
-mod group;
+use parking_lot::Mutex;
+use recension::engine::{Clock, Durability};
+use recension_conformance::crash::{
+    Attempt, Finding, History, Shape, SweepOptions, batch_of, for_seeds, native, random_changes, sweep_history,
+    test_clock,
+};
+use recension_conformance::sim::{OpKind, Rng, SimDisk};
 
-use group::CommitQueue;
-use shuttle::sync::{Arc, Mutex};
+const THREADS: u64 = 4;
+const COMMITS: u64 = 7;
 
-fn schedules() -> usize {
-    std::env::var("RECENSION_SCHEDULES").ok().and_then(|n| n.parse().ok()).unwrap_or(3000)
-}
-
-fn explore(scenario: fn()) {
-    shuttle::check_random(scenario, schedules());
-    shuttle::check_pct(scenario, schedules(), 3);
-}
-
-/// What the leaders did: the groups, in the order in which they were worked on.
-#[derive(Default)]
-struct Log {
-    groups: Vec<Vec<u32>>,
-    leading: bool,
-}
-
-fn submit(queue: &CommitQueue<u32, u32>, log: &Mutex<Log>, item: u32) -> Option<u32> {
-    queue.submit(item, |items| {
-        assert!(!std::mem::replace(&mut log.lock().unwrap().leading, true), "two lead at a time");
-        shuttle::thread::yield_now();
-        log.lock().unwrap().groups.push(items.clone());
-        log.lock().unwrap().leading = false;
-        items.into_iter().map(|item| item + 100).collect()
-    })
-}
-
-fn callers(count: u32, items_each: u32) {
-    let queue = Arc::new(CommitQueue::new());
-    let log = Arc::new(Mutex::new(Log::default()));
-    let threads: Vec<_> = (0..count)
-        .map(|caller| {
-            let (queue, log) = (queue.clone(), log.clone());
-            shuttle::thread::spawn(move || {
-                for n in 0..items_each {
-                    let item = caller * 10 + n;
-                    assert_eq!(submit(&queue, &log, item), Some(item + 100), "the caller's own answer");
-                }
-            })
-        })
-        .collect();
-    for thread in threads {
-        thread.join().unwrap();
-    }
-    let log = log.lock().unwrap();
-    let mut worked: Vec<_> = log.groups.concat();
-    for caller in 0..count {
-        let own: Vec<_> = worked.iter().filter(|&&item| item / 10 == caller).copied().collect();
-        assert!(own.is_sorted(), "a caller's items in its order");
-    }
-    worked.sort_unstable();
-    let expected: Vec<_> = (0..count).flat_map(|caller| (0..items_each).map(move |n| caller * 10 + n)).collect();
-    assert_eq!(worked, expected, "every item once");
-}
-
-#[test]
-fn every_caller_is_answered_and_one_leads_at_a_time() {
-    explore(|| callers(3, 2));
-}
-
-#[test]
-fn leadership_is_handed_on_while_new_callers_come() {
-    explore(|| callers(2, 4));
-}
-
-#[test]
-fn a_leader_that_gives_no_answers_leaves_nobody_waiting() {
-    explore(|| {
-        let queue = Arc::new(CommitQueue::<u32, u32>::new());
-        let threads: Vec<_> = (0..3)
-            .map(|caller| {
-                let queue = queue.clone();
-                shuttle::thread::spawn(move || {
-                    let work = |items: Vec<u32>| {
-                        if items.contains(&0) {
-                            return Vec::new();
-                        }
-                        items
-                    };
-                    let answer = queue.submit(caller, work);
-                    assert!(answer.is_none() || answer == Some(caller));
-                })
-            })
-            .collect();
-        for thread in threads {
-            thread.join().unwrap();
+fn concurrent_history(seed: u64) -> Result<History, Finding> {
+    let disk = SimDisk::new();
+    disk.record();
+    let engine = native::small(disk.arc(), test_clock() as Arc<dyn Clock>).map_err(|e| e.to_string())?;
+    let waiting = Arc::new(AtomicU64::new(0));
+    // The disk is slow enough for others to come along. Nothing depends on how many do.
+    let others = waiting.clone();
+    disk.before_sync(move || {
+        for _ in 0..2000 {
+            if others.load(Ordering::SeqCst) >= THREADS {
+                break;
+            }
+            std::thread::yield_now();
         }
     });
+    let attempts = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let (disk, engine, waiting, attempts) = (&disk, &engine, &waiting, &attempts);
+            scope.spawn(move || {
+                let mut rng = Rng::for_part(seed, thread);
+                for _ in 0..COMMITS {
+                    let changes = random_changes(&mut rng, Shape { large_percent: 5, ..Shape::default() });
+                    let durability = if rng.percent(85) { Durability::Disk } else { Durability::Process };
+                    let begun = disk.counters().total();
+                    waiting.fetch_add(1, Ordering::SeqCst);
+                    let commit = engine.commit(batch_of(&changes, durability)).unwrap();
+                    waiting.fetch_sub(1, Ordering::SeqCst);
+                    let acknowledged = disk.counters().total();
+                    attempts.lock().push(Attempt { changes, durability, begun, acknowledged, commit });
+                }
+            });
+        }
+    });
+    drop(engine);
+    let mut history = History { attempts: attempts.into_inner(), moments: disk.take_moments(), ..History::default() };
+    history.attempts.sort_by_key(|attempt| attempt.commit.seq);
+    for attempt in &history.attempts {
+        let expected = history.model.apply(&attempt.changes, attempt.commit.time);
+        if attempt.commit.seq != expected {
+            return Err(format!("seq {} was given twice or left out", attempt.commit.seq));
+        }
+    }
+    Ok(history)
+}
+
+#[test]
+fn a_group_that_is_torn_keeps_whole_commits_in_order() {
+    let groups = AtomicU64::new(0);
+    for_seeds(6, |seed| {
+        let mut history = concurrent_history(seed)?;
+        let data = |kind| history.moments.iter().filter(|m| m.call.kind == kind && native::is_data(&m.call)).count();
+        let writes = data(OpKind::Write) as u64;
+        groups.fetch_add(u64::from(writes < THREADS * COMMITS), Ordering::SeqCst);
+        // The other calls are crashed by the sweep of single commits.
+        history.moments.retain(|moment| native::is_data(&moment.call));
+        let options = SweepOptions { random_crashes: 8, recovery_every: 0, second_recovery: 0 };
+        let report = sweep_history(&history, &native::small, seed, options)?;
+        Ok((report, writes))
+    });
+    assert!(groups.into_inner() > 0, "no two commits were ever written together");
 }

@@ -33,7 +33,10 @@ struct State {
     violations: Vec<String>,
     last_failed: Option<Call>,
     last_writes: BTreeMap<FileId, u64>,
+    before_sync: Option<Hook>,
 }
+
+type Hook = Arc<dyn Fn() + Send + Sync>;
 
 /// The disk right after one call that changed it.
 #[derive(Clone)]
@@ -106,6 +109,12 @@ impl SimDisk {
     /// Sets a failure to come.
     pub fn fail(&self, fault: Fault) {
         self.shared.lock().faults.add(fault);
+    }
+
+    /// Calls `hook` before every sync of a file, while no other call is held up: a slow disk, in which
+    /// commits come together.
+    pub fn before_sync(&self, hook: impl Fn() + Send + Sync + 'static) {
+        self.shared.lock().before_sync = Some(Arc::new(hook));
     }
 
     /// Takes all faults back, and the capacity.
@@ -358,6 +367,10 @@ impl DiskFile for SimFile {
     }
 
     fn sync(&self) -> io::Result<()> {
+        let hook = self.disk.shared.lock().before_sync.clone();
+        if let Some(hook) = hook {
+            hook();
+        }
         let last_write = self.disk.shared.lock().last_writes.get(&self.id).copied().unwrap_or(0);
         self.disk.call(OpKind::Sync, &self.name, (last_write, 0), |state, _, fault| {
             let file = state.world.file(self.id);

@@ -1,0 +1,144 @@
+//! Salvage: whatever is damaged, every commit that is still whole comes out, with its seq, time and rows.
+
+use std::collections::BTreeSet;
+
+use recension::disk::Disk;
+use recension::engine::native::{NativeEngine, SalvageReport, salvage};
+use recension::engine::{Durability, Engine, Seq};
+use recension_conformance::crash::{
+    Attempt, History, Shape, Step, batch_of, native, random_changes, random_workload, run, test_clock,
+};
+use recension_conformance::sim::{OpKind, Rng, SimDisk};
+
+fn store() -> (SimDisk, History) {
+    let disk = SimDisk::new();
+    let steps = random_workload(8, Shape { steps: 60, ..Shape::default() });
+    let commits = steps.into_iter().filter(|step| matches!(step, Step::Commit(..))).collect::<Vec<_>>();
+    let history = run(&disk, &native::small, &commits).unwrap();
+    disk.settle();
+    (disk, history)
+}
+
+/// Where the record of a commit lies.
+fn place(history: &History, attempt: &Attempt) -> (String, u64, u64) {
+    let mut calls = history.moments.iter().map(|moment| &moment.call);
+    let own = calls.find(|call| {
+        call.number > attempt.begun && call.kind == OpKind::Write && call.name.starts_with("log/") && call.offset > 0
+    });
+    own.map(|call| (call.name.clone(), call.offset, call.len)).unwrap()
+}
+
+/// Salvages a disk and checks that exactly the commits in `lost` are missing, and nothing else is amiss.
+fn salvage_and_check(damaged: &SimDisk, history: &History, lost: &BTreeSet<u64>, what: &str) -> SalvageReport {
+    let before: Vec<_> = damaged.files().into_iter().map(|(name, _)| (damaged.content(&name), name)).collect();
+    let to = SimDisk::new();
+    let options = native::small_options(test_clock());
+    let report =
+        salvage(&damaged.arc(), to.arc(), options.clone(), |_, _| ()).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let all = history.attempts.len() as u64;
+    assert_eq!(report.commits, all - lost.len() as u64, "{what}");
+    let same = before.iter().filter(|(_, name)| name != "lock").all(|(bytes, name)| damaged.content(name) == *bytes);
+    assert!(same, "{what}: salvage wrote to the damaged store");
+
+    let engine = NativeEngine::open(to.arc(), options).unwrap();
+    let kept = |seq: u64| !lost.contains(&seq);
+    assert_eq!(engine.head().0, (1..=all).rfind(|&seq| kept(seq)).unwrap_or(0), "{what}");
+    assert!(engine.verify().unwrap().problems.is_empty(), "{what}");
+    let snapshot = engine.snapshot().unwrap();
+    for attempt in &history.attempts {
+        for (nth, change) in attempt.changes.iter().enumerate() {
+            let later = &attempt.changes[nth + 1..];
+            if later.iter().any(|later| (later.tree, &later.key) == (change.tree, &change.key)) {
+                continue;
+            }
+            let mut versions = snapshot.versions(change.tree, &change.key).map(Result::unwrap);
+            let version = versions.find(|version| version.seq == attempt.commit.seq);
+            let found = version.map(|version| (version.time, version.value.map(std::borrow::Cow::into_owned)));
+            let expected = kept(attempt.commit.seq.0).then(|| (attempt.commit.time, change.value.clone()));
+            assert_eq!(found, expected, "{what}: seq {}", attempt.commit.seq);
+        }
+    }
+    drop(snapshot);
+    // The new store is a store like any other.
+    let more = random_changes(&mut Rng::new(1), Shape::default());
+    let commit = engine.commit(batch_of(&more, Durability::Disk)).unwrap();
+    drop(engine);
+    let engine = NativeEngine::open(to.arc(), native::small_options(test_clock())).unwrap();
+    assert_eq!(engine.head(), commit.seq, "{what}");
+    report
+}
+
+#[test]
+fn an_undamaged_store_is_copied_whole() {
+    let (disk, history) = store();
+    let report = salvage_and_check(&disk, &history, &BTreeSet::new(), "whole");
+    assert!(report.problems.is_empty() && report.missing == 0, "{report:?}");
+}
+
+#[test]
+fn every_commit_but_the_damaged_one_is_kept() {
+    let (disk, history) = store();
+    for attempt in &history.attempts {
+        let (file, start, len) = place(&history, attempt);
+        for byte in [0, 5, 9, 33, 50, 60, len / 2] {
+            let damaged = disk.process_crash();
+            damaged.flip(&file, start + byte, 0x21);
+            let what = format!("commit {} damaged at its byte {byte}", attempt.commit.seq);
+            let report = salvage_and_check(&damaged, &history, &[attempt.commit.seq.0].into(), &what);
+            assert!(!report.problems.is_empty(), "{what}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_lost_segment_costs_its_own_commits_only() {
+    let (disk, history) = store();
+    let segments: BTreeSet<_> = history.attempts.iter().map(|attempt| place(&history, attempt).0).collect();
+    assert!(segments.len() > 3);
+    for segment in &segments {
+        let in_it = |attempt: &&Attempt| place(&history, attempt).0 == *segment;
+        let lost = history.attempts.iter().filter(in_it).map(|attempt| attempt.commit.seq.0).collect();
+        let damaged = disk.process_crash();
+        damaged.lose(segment);
+        salvage_and_check(&damaged, &history, &lost, &format!("{segment} lost"));
+    }
+}
+
+#[test]
+fn neither_the_identity_file_nor_the_index_is_needed() {
+    let (disk, history) = store();
+    for lost in ["STORE", "index/"] {
+        let damaged = disk.process_crash();
+        for (name, _) in disk.files().iter().filter(|(name, _)| name.starts_with(lost)) {
+            damaged.lose(name);
+        }
+        salvage_and_check(&damaged, &history, &BTreeSet::new(), lost);
+    }
+}
+
+#[test]
+fn segments_without_a_whole_header_still_give_their_commits() {
+    let (disk, history) = store();
+    for (name, _) in disk.files().iter().filter(|(name, _)| name.starts_with("log/")) {
+        let damaged = disk.process_crash();
+        damaged.overwrite(name, 0, &[0x5a; 4096]);
+        salvage_and_check(&damaged, &history, &BTreeSet::new(), name);
+    }
+}
+
+#[test]
+fn salvage_refuses_a_store_in_use_and_a_target_with_commits() {
+    let (disk, _) = store();
+    let options = native::small_options(test_clock());
+    let open = NativeEngine::open(disk.arc(), options.clone()).unwrap();
+    let error = salvage(&disk.arc(), SimDisk::new().arc(), options.clone(), |_, _| ()).unwrap_err();
+    assert!(matches!(error, recension::engine::EngineError::Locked { .. }), "{error}");
+    drop(open);
+    let (target, history) = store();
+    let before = target.content("log/0000000001.log");
+    assert!(salvage(&disk.arc(), target.arc(), options, |_, _| ()).is_err());
+    assert_eq!(target.content("log/0000000001.log"), before);
+    let engine = native::small(target.arc(), test_clock()).unwrap();
+    assert_eq!(engine.head(), Seq(history.model.head()));
+    assert!(target.list("").is_ok());
+}

@@ -1,0 +1,95 @@
+//! What a commit costs on a real file system, counted: calls and bytes. S1 and S14 of the faults that
+//! other stores have had: no sync at all, or two for one commit.
+
+use std::sync::Arc;
+
+use recension::disk::FsDisk;
+use recension::engine::{Batch, Durability, Engine, NativeEngine, NativeOptions, TreeId};
+use recension_conformance::sim::{Counters, CountingDisk, OpKind};
+
+const KEY: &[u8] = b"key-of-sixteen-b";
+const VALUE: &[u8] = &[7; 300];
+
+fn commit(engine: &NativeEngine, durability: Durability) {
+    let mut batch = Batch::new();
+    batch.put(TreeId(1), KEY, VALUE).durability(durability);
+    engine.commit(batch).unwrap();
+}
+
+/// The calls that one commit of a kind makes in steady state.
+fn cost_of(durability: Durability) -> Vec<Counters> {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));
+    let engine = NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    (0..3).for_each(|_| commit(&engine, durability));
+    (0..50)
+        .map(|_| {
+            let before = disk.counters();
+            commit(&engine, durability);
+            disk.counters().since(&before)
+        })
+        .collect()
+}
+
+#[test]
+fn a_lone_durable_commit_is_one_write_and_one_sync_and_nothing_else() {
+    for cost in cost_of(Durability::Disk) {
+        assert_eq!((cost.of(OpKind::Write), cost.of(OpKind::Sync), cost.total()), (1, 1, 2), "{cost:?}");
+    }
+}
+
+#[test]
+fn a_commit_that_is_to_survive_the_process_is_one_write() {
+    for cost in cost_of(Durability::Process) {
+        assert_eq!((cost.of(OpKind::Write), cost.total()), (1, 1), "{cost:?}");
+    }
+}
+
+#[test]
+fn a_commit_that_need_survive_nothing_is_at_most_one_write() {
+    for cost in cost_of(Durability::Memory) {
+        assert!(cost.of(OpKind::Write) <= 1 && cost.total() == cost.of(OpKind::Write), "{cost:?}");
+    }
+}
+
+#[test]
+fn a_commit_writes_its_row_and_less_than_a_hundred_bytes_more() {
+    for cost in cost_of(Durability::Disk) {
+        let row = (KEY.len() + VALUE.len()) as u64;
+        assert!(cost.bytes_written >= row && cost.bytes_written < row + 100, "{} bytes", cost.bytes_written);
+    }
+}
+
+#[test]
+fn sixteen_durable_writers_share_their_syncs() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));
+    let engine = NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    commit(&engine, Durability::Disk);
+    let before = disk.counters();
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| (0..50).for_each(|_| commit(&engine, Durability::Disk)));
+        }
+    });
+    let cost = disk.counters().since(&before);
+    println!("800 commits of 16 writers: {} writes, {} syncs", cost.of(OpKind::Write), cost.of(OpKind::Sync));
+    assert_eq!(cost.of(OpKind::Write), cost.of(OpKind::Sync), "one sync for each group, and one write");
+    assert!(cost.of(OpKind::Sync) <= 800);
+    assert_eq!(engine.head().0, 801);
+}
+
+#[test]
+fn opening_a_store_that_was_closed_writes_nothing_but_the_lock() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));
+    let open = || NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    let engine = open();
+    (0..100).for_each(|_| commit(&engine, Durability::Disk));
+    engine.close().unwrap();
+    let before = disk.counters();
+    let engine = open();
+    let cost = disk.counters().since(&before);
+    assert_eq!((cost.of(OpKind::Write), cost.of(OpKind::Rename), cost.of(OpKind::Create)), (0, 0, 0), "{cost:?}");
+    assert_eq!(engine.head().0, 100);
+}
