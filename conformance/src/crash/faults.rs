@@ -48,14 +48,40 @@ pub fn fault_sweep(
             if disk.faults_hit() == 0 {
                 break;
             }
-            report.runs += 1;
-            report.refused_commits += run.report.refused_commits;
-            report.poisoned += run.report.poisoned;
-            report.refused_opens += run.report.refused_opens;
-            report.found_all_the_same += run.report.found_all_the_same;
+            report.add(run.report, true);
         }
     }
     Ok(report)
+}
+
+/// Runs `steps` on a disk that is full after so many bytes, for each of `capacities`.
+pub fn full_disk_sweep(
+    opener: &Opener,
+    steps: &[Step],
+    seed: u64,
+    capacities: impl Iterator<Item = u64>,
+) -> Result<FaultReport, Finding> {
+    let mut report = FaultReport::default();
+    for capacity in capacities {
+        let disk = SimDisk::new();
+        disk.set_capacity(capacity);
+        // Space is refused before anything is written: the store may go on, with commits that fit.
+        let mut run = FaultRun::new(&disk, opener, &|_| false);
+        let context = |what| format!("seed {seed}, a disk of {capacity} bytes: {what}");
+        run.all(steps).and_then(|()| run.aftermath(seed ^ capacity)).map_err(context)?;
+        report.add(run.report, disk.faults_hit() > 0);
+    }
+    Ok(report)
+}
+
+impl FaultReport {
+    fn add(&mut self, run: FaultReport, failed: bool) {
+        self.runs += u64::from(failed);
+        self.refused_commits += run.refused_commits;
+        self.poisoned += run.poisoned;
+        self.refused_opens += run.refused_opens;
+        self.found_all_the_same += run.found_all_the_same;
+    }
 }
 
 struct FaultRun<'r> {
@@ -148,6 +174,8 @@ impl<'r> FaultRun<'r> {
             }
             Err(_) => {
                 self.report.refused_opens += 1;
+                // The cause is mended: space has been made on a full disk.
+                self.disk.heal();
                 open().map_err(|e| format!("the second open, after one that failed: {e}"))?
             }
         };

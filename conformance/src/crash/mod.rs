@@ -21,7 +21,7 @@ use recension::engine::{Clock, Engine, Result};
 
 pub use check::{Bounds, check_answers, check_store};
 pub use damage::{Answer, answer_after_damage};
-pub use faults::{FaultReport, fault_sweep};
+pub use faults::{FaultReport, fault_sweep, full_disk_sweep};
 pub use history::{Attempt, History, Model, no_violations, run, test_clock};
 pub use recover::check_recovery;
 pub use sweep::{SweepOptions, SweepReport, sweep, sweep_history};

@@ -124,7 +124,7 @@ impl SimDisk {
         state.capacity = None;
     }
 
-    /// How many calls have failed on demand.
+    /// How many calls have failed on demand or for want of space.
     pub fn faults_hit(&self) -> u64 {
         self.shared.lock().faults.hits
     }
@@ -321,10 +321,13 @@ struct SimFile {
 }
 
 impl SimFile {
-    fn grow(&self, state: &State, len: u64) -> io::Result<()> {
+    fn grow(&self, state: &mut State, len: u64) -> io::Result<()> {
         let more = len.saturating_sub(state.world.live(self.id).len());
         match state.capacity {
-            Some(capacity) if more > 0 && state.world.live_bytes() + more > capacity => Err(no_space()),
+            Some(capacity) if more > 0 && state.world.live_bytes() + more > capacity => {
+                state.faults.hits += 1;
+                Err(no_space())
+            }
             _ => Ok(()),
         }
     }

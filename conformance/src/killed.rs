@@ -1,0 +1,127 @@
+//! What a process that is to be killed writes, and how its parent finds out whether all of it is there.
+//! Both sides make every batch from three numbers, so that the pipe between them carries names only.
+
+use std::collections::BTreeMap;
+
+use recension::engine::{Batch, Direction, Durability, Engine, KeyRange, NativeOptions, Seq, Snapshot, TreeId};
+
+use recension::engine::native::Maintenance;
+
+use crate::sim::Rng;
+
+/// The options of the killed store: small, so that segments, runs and merges are met within milliseconds.
+pub fn options() -> NativeOptions {
+    NativeOptions {
+        segment_bytes: 64 << 10,
+        index_memory_bytes: 16 << 10,
+        checkpoint_log_bytes: 48 << 10,
+        maintenance: Maintenance::Background,
+        ..NativeOptions::default()
+    }
+}
+
+/// Rows that belong to one commit.
+const OWN: TreeId = TreeId(1);
+/// A row that every commit writes.
+const SHARED: TreeId = TreeId(2);
+
+/// A commit's name: all of its rows follow from it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Written {
+    /// The how-manieth process it was.
+    pub trial: u64,
+    /// The thread.
+    pub thread: u64,
+    /// Its how-manieth commit.
+    pub nth: u64,
+}
+
+impl Written {
+    /// The name as text.
+    pub fn name(self) -> String {
+        format!("{:06}/{}/{:08}", self.trial, self.thread, self.nth)
+    }
+
+    /// The name that a text is.
+    pub fn parse(name: &str) -> Option<Written> {
+        let mut parts = name.split('/').map(|part| part.parse().ok());
+        Some(Written { trial: parts.next()??, thread: parts.next()??, nth: parts.next()?? })
+    }
+
+    fn rows(self) -> u64 {
+        1 + (self.nth * 7 + self.thread) % 4
+    }
+
+    fn value(self, row: u64) -> Vec<u8> {
+        let mut rng = Rng::for_part(self.trial << 40 | self.thread << 32 | self.nth, row);
+        let len = if self.nth % 50 == 49 { 20_000 } else { rng.index(300) };
+        rng.bytes(len)
+    }
+
+    /// The commit.
+    pub fn batch(self) -> Batch {
+        let mut batch = Batch::new();
+        let name = self.name();
+        for row in 0..self.rows() {
+            batch.put(OWN, format!("{name}/{row}").as_bytes(), &self.value(row));
+        }
+        batch.put(SHARED, b"hot", name.as_bytes());
+        batch.durability(if self.nth.is_multiple_of(3) { Durability::Process } else { Durability::Disk });
+        batch
+    }
+
+    /// Whether the commit is there, as it was made, at a seq.
+    pub fn check(self, snapshot: &dyn Snapshot, seq: Seq) -> Result<(), String> {
+        let name = self.name();
+        for row in 0..self.rows() {
+            let key = format!("{name}/{row}");
+            let found = snapshot.get(OWN, key.as_bytes()).map_err(|e| e.to_string())?;
+            match found {
+                None => return Err(format!("{key}, acknowledged with seq {seq}, is not there")),
+                Some(value) if value.seq != seq => return Err(format!("{key} has seq {}, not {seq}", value.seq)),
+                Some(value) if *value != *self.value(row) => return Err(format!("{key} has other bytes")),
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks that the store holds every acknowledged commit and no half of another; answers how many it holds.
+pub fn check_all(engine: &dyn Engine, acknowledged: &BTreeMap<u64, Written>) -> Result<u64, String> {
+    let snapshot = engine.snapshot().map_err(|e| e.to_string())?;
+    for (seq, written) in acknowledged {
+        written.check(&*snapshot, Seq(*seq))?;
+    }
+    // Everything that is there belongs to a commit that is there wholly, each at a seq of its own.
+    let mut commits = BTreeMap::new();
+    for row in snapshot.range(OWN, &KeyRange::all(), Direction::Forward) {
+        let row = row.map_err(|e| e.to_string())?;
+        let key = String::from_utf8_lossy(&row.key).into_owned();
+        let (name, _) = key.rsplit_once('/').ok_or_else(|| format!("a key that nobody wrote: {key}"))?;
+        let written = Written::parse(name).ok_or_else(|| format!("a key that nobody wrote: {key}"))?;
+        let seq = commits.entry(row.value.seq).or_insert(written);
+        if *seq != written {
+            return Err(format!("{} and {} have one seq", seq.name(), written.name()));
+        }
+    }
+    for (seq, written) in &commits {
+        written.check(&*snapshot, *seq)?;
+    }
+    let head = engine.head().0;
+    if commits.len() as u64 != head {
+        return Err(format!("{} commits are there, the head is {head}", commits.len()));
+    }
+    let mut seqs = head;
+    for version in snapshot.versions(SHARED, b"hot") {
+        let version = version.map_err(|e| e.to_string())?;
+        let name = version.value.map(|value| String::from_utf8_lossy(&value).into_owned());
+        let expected = commits.get(&version.seq).map(|written| written.name());
+        if version.seq.0 != seqs || name != expected {
+            return Err(format!("the shared row at seq {}: {name:?}, not {expected:?}", version.seq));
+        }
+        seqs -= 1;
+    }
+    let problems = engine.verify().map_err(|e| e.to_string())?.problems;
+    if problems.is_empty() { Ok(head) } else { Err(format!("verify: {problems:?}")) }
+}
