@@ -4,8 +4,8 @@ use recension_conformance::crash::{Shape, fault_sweep, for_seeds, full_disk_swee
 
 #[test]
 fn errors_at_every_call_reach_the_caller_and_lose_nothing_acknowledged() {
-    for_seeds(3, |seed| {
-        let steps = random_workload(seed, Shape { steps: 22, ..Shape::for_seed(seed) });
+    for_seeds(2, |seed| {
+        let steps = random_workload(seed, Shape { steps: 16, ..Shape::for_seed(seed) });
         let report = fault_sweep(&native::small, &steps, seed, &native::is_data)?;
         let empty = report.refused_commits == 0 || report.poisoned == 0 || report.refused_opens == 0;
         if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }
