@@ -37,12 +37,75 @@ fn together<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T>
     })
 }
 
+/// The memory engine with something to be done before each commit.
+struct Hooked<F> {
+    engine: MemoryEngine,
+    before_commit: F,
+}
+
+impl<F: Fn() -> Result<(), EngineError> + Send + Sync + 'static> Engine for Hooked<F> {
+    fn head(&self) -> Seq {
+        self.engine.head()
+    }
+    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>, EngineError> {
+        self.engine.snapshot_at(seq)
+    }
+    fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>, EngineError> {
+        self.engine.commit_at(time)
+    }
+    fn commit(&self, batch: Batch) -> Result<CommitInfo, EngineError> {
+        (self.before_commit)()?;
+        self.engine.commit(batch)
+    }
+    fn wait_beyond(&self, seq: Seq, timeout: std::time::Duration) -> Seq {
+        self.engine.wait_beyond(seq, timeout)
+    }
+    fn checkpoint(&self) -> Result<(), EngineError> {
+        self.engine.checkpoint()
+    }
+    fn verify(&self) -> Result<VerifyReport, EngineError> {
+        self.engine.verify()
+    }
+    fn stats(&self) -> Result<Stats, EngineError> {
+        self.engine.stats()
+    }
+}
+
+/// A store whose next so many commits wait for each other: all of their authors have read before any has written.
+struct Meeting {
+    store: Store,
+    awaited: Arc<AtomicU64>,
+}
+
+const WRITERS: usize = 4;
+
+impl Meeting {
+    fn new() -> Self {
+        let awaited = Arc::new(AtomicU64::new(0));
+        let (left, barrier) = (awaited.clone(), Barrier::new(WRITERS));
+        let before_commit = move || {
+            if left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
+                barrier.wait();
+            }
+            Ok(())
+        };
+        let engine = Hooked { engine: MemoryEngine::new(), before_commit };
+        Meeting { store: Store::on(Arc::new(engine)).unwrap(), awaited }
+    }
+
+    fn together<T: Send>(&self, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        self.awaited.store(WRITERS as u64, Ordering::SeqCst);
+        together(WRITERS, work)
+    }
+}
+
 #[test]
 fn of_writers_that_expect_one_revision_exactly_one_wins() {
-    let things = things();
+    let meeting = Meeting::new();
+    let things = meeting.store.collection("things").unwrap();
     let mut rev = things.put("a", "{}").unwrap().rev;
-    for round in 0..200 {
-        let results = together(4, |i| things.replace("a", &rev, format!(r#"{{"round":{round},"by":{i}}}"#)));
+    for round in 0..50 {
+        let results = meeting.together(|i| things.replace("a", &rev, format!(r#"{{"round":{round},"by":{i}}}"#)));
         let won: Vec<_> = results.iter().filter_map(|result| result.as_ref().ok()).collect();
         assert_eq!(won.len(), 1, "{results:?}");
         assert!(results.iter().filter_map(|result| result.as_ref().err()).all(|e| matches!(e, Error::Conflict { .. })));
@@ -53,23 +116,25 @@ fn of_writers_that_expect_one_revision_exactly_one_wins() {
 
 #[test]
 fn of_inserts_of_one_value_into_a_unique_index_exactly_one_wins() {
-    let things = things();
+    let meeting = Meeting::new();
+    let things = meeting.store.collection("things").unwrap();
     things.create_index(IndexSpec::unique("email", path("email")), |_| {}).unwrap();
-    for round in 0..200 {
-        let results = together(4, |i| things.put(&format!("{round}-{i}"), format!(r#"{{"email":"{round}"}}"#)));
+    for round in 0..50 {
+        let results = meeting.together(|i| things.put(&format!("{round}-{i}"), format!(r#"{{"email":"{round}"}}"#)));
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
         let refused = results.iter().filter_map(|result| result.as_ref().err());
         assert!(refused.into_iter().all(|error| matches!(error, Error::NotUnique { .. })), "{results:?}");
     }
-    assert_eq!(things.count().unwrap(), 200);
+    assert_eq!(things.count().unwrap(), 50);
 }
 
 #[test]
 fn the_first_writers_of_a_collection_make_one_collection() {
-    for _ in 0..50 {
-        let store = Store::memory().unwrap();
+    for _ in 0..20 {
+        let meeting = Meeting::new();
+        let store = &meeting.store;
         // Handles that know nothing of each other.
-        together(4, |i| {
+        meeting.together(|i| {
             let own = Store::on(store.engine().clone()).unwrap();
             own.collection("things").unwrap().put(&format!("d{i}"), "{}").unwrap();
             own.collection(&format!("own{i}")).unwrap().put("x", "{}").unwrap();
@@ -110,6 +175,27 @@ fn assert_index_is_whole(things: &Collection, name: &str) {
         .map(|d| ((path("n").find(&d.body).unwrap().parse::<u64>().unwrap(), d.id.to_string()), d.rev))
         .collect();
     assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_writer_that_did_not_see_an_index_declared_keeps_it_all_the_same() {
+    // The index is declared by another handle when the writer has read and is about to commit.
+    let engine = MemoryEngine::new();
+    let other = Store::on(Arc::new(engine.clone())).unwrap().collection("things").unwrap();
+    other.put("a", r#"{"n":1}"#).unwrap();
+    let declare = {
+        let other = other.clone();
+        let declared = AtomicBool::new(false);
+        move || {
+            if !declared.swap(true, Ordering::SeqCst) {
+                other.create_index(IndexSpec::new("n", path("n")), |_| {}).unwrap();
+            }
+            Ok(())
+        }
+    };
+    let late = Store::on(Arc::new(Hooked { engine, before_commit: declare })).unwrap().collection("things").unwrap();
+    late.put("b", r#"{"n":2}"#).unwrap();
+    assert_index_is_whole(&other, "n");
 }
 
 #[test]
@@ -161,41 +247,6 @@ fn builds_of_one_index_at_once_work_together() {
     assert_index_is_whole(&things, "n");
 }
 
-/// An engine that fails once it has made so many commits, like a process that is killed.
-struct Dying {
-    engine: MemoryEngine,
-    commits_left: AtomicU64,
-}
-
-impl Engine for Dying {
-    fn head(&self) -> Seq {
-        self.engine.head()
-    }
-    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>, EngineError> {
-        self.engine.snapshot_at(seq)
-    }
-    fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>, EngineError> {
-        self.engine.commit_at(time)
-    }
-    fn commit(&self, batch: Batch) -> Result<CommitInfo, EngineError> {
-        let left = self.commits_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        left.map_err(|_| EngineError::Poisoned { cause: "the test".to_owned() })?;
-        self.engine.commit(batch)
-    }
-    fn wait_beyond(&self, seq: Seq, timeout: std::time::Duration) -> Seq {
-        self.engine.wait_beyond(seq, timeout)
-    }
-    fn checkpoint(&self) -> Result<(), EngineError> {
-        self.engine.checkpoint()
-    }
-    fn verify(&self) -> Result<VerifyReport, EngineError> {
-        self.engine.verify()
-    }
-    fn stats(&self) -> Result<Stats, EngineError> {
-        self.engine.stats()
-    }
-}
-
 #[test]
 fn a_build_broken_off_at_any_commit_goes_on_where_it_was() {
     for commits in 0..6 {
@@ -203,7 +254,14 @@ fn a_build_broken_off_at_any_commit_goes_on_where_it_was() {
         let things = Store::on(Arc::new(engine.clone())).unwrap().collection("things").unwrap();
         things.bulk((0..3500).map(|i| Write::put(&format!("d{i:04}"), format!(r#"{{"n":{i}}}"#)).unwrap())).unwrap();
 
-        let dying = Dying { engine: engine.clone(), commits_left: AtomicU64::new(commits) };
+        // Like a process that is killed after so many commits.
+        let left = AtomicU64::new(commits);
+        let before_commit =
+            move || match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
+                Ok(_) => Ok(()),
+                Err(_) => Err(EngineError::Poisoned { cause: "the test".to_owned() }),
+            };
+        let dying = Hooked { engine: engine.clone(), before_commit };
         let broken = Store::on(Arc::new(dying)).unwrap().collection("things").unwrap();
         let spec = IndexSpec::unique("n", path("n"));
         assert!(broken.create_index(spec.clone(), |_| {}).is_err());
@@ -220,9 +278,11 @@ fn a_build_broken_off_at_any_commit_goes_on_where_it_was() {
         }
 
         let mut first = None;
-        things.create_index(spec, |progress| {
-            first.get_or_insert(progress.done);
-        }).unwrap();
+        things
+            .create_index(spec, |progress| {
+                first.get_or_insert(progress.done);
+            })
+            .unwrap();
         assert_eq!(first, (commits < 5).then_some((commits.max(1) * 1000).min(3500)));
         assert_index_is_whole(&things, "n");
     }
