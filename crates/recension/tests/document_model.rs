@@ -2,12 +2,15 @@
 //! and indexes that must always say what a scan says. Failures print their seed; set `SEED` to replay one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use recension::disk::FsDisk;
 use recension::document::{
     At, Collection, Document, Error, Expect, IndexSpec, ListOptions, Literal, Plan, Query, Result, RevId, Store,
     ValueRange, Write,
 };
-use recension::engine::{Direction, Seq};
+use recension::engine::{Direction, Durability, Engine, MemoryEngine, NativeEngine, NativeOptions, Seq};
 
 /// A small generator (xorshift*): the tests need chance that can be replayed, not quality.
 struct Chance(u64);
@@ -83,9 +86,9 @@ fn collect(found: impl Iterator<Item = Result<Document<'static>>>) -> Live {
     found.map(|d| d.unwrap()).map(|d| (d.id.into_owned(), (d.rev, d.body.into_owned()))).collect()
 }
 
-fn run(seed: u64, steps: u64) {
+fn run(engine: Arc<dyn Engine>, seed: u64, steps: u64) {
     let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let store = Store::memory().unwrap();
+    let store = Store::on(engine).unwrap();
     let things = store.collection("things").unwrap();
     // A second handle, whose knowledge of the catalogue must never mislead it.
     let other = Store::on(store.engine().clone()).unwrap().collection("things").unwrap();
@@ -239,16 +242,39 @@ fn check_history(collection: &Collection, model: &Model) {
     }
 }
 
-#[test]
-fn random_histories_agree_with_the_model_now_and_at_every_past_commit() {
+/// Runs seeds up to `last`, or the one that `SEED` names.
+fn run_seeds(last: u64, engine: impl Fn() -> Arc<dyn Engine> + std::panic::RefUnwindSafe) {
     let seeds = match std::env::var("SEED") {
         Ok(seed) => vec![seed.parse().unwrap()],
-        Err(_) => (1..=60).collect::<Vec<u64>>(),
+        Err(_) => (1..=last).collect::<Vec<u64>>(),
     };
     for seed in seeds {
-        if let Err(panic) = std::panic::catch_unwind(|| run(seed, 120)) {
+        if let Err(panic) = std::panic::catch_unwind(|| run(engine(), seed, 120)) {
             eprintln!("replay with SEED={seed}");
             std::panic::resume_unwind(panic);
         }
     }
+}
+
+#[test]
+fn random_histories_agree_with_the_model_now_and_at_every_past_commit() {
+    run_seeds(60, || Arc::new(MemoryEngine::new()));
+}
+
+#[test]
+fn random_histories_on_the_native_engine_agree_with_the_model_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let opened = AtomicU64::new(0);
+    run_seeds(10, || {
+        let place = dir.path().join(opened.fetch_add(1, Ordering::Relaxed).to_string());
+        // Small parts, so that rows are read from runs as well.
+        let options = NativeOptions {
+            durability: Durability::Memory,
+            segment_bytes: 64 << 10,
+            index_memory_bytes: 16 << 10,
+            checkpoint_log_bytes: 16 << 10,
+            ..NativeOptions::default()
+        };
+        Arc::new(NativeEngine::open(Arc::new(FsDisk::new(place)), options).unwrap())
+    });
 }
