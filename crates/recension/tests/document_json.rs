@@ -135,7 +135,12 @@ fn texts_that_are_not_json_are_refused_and_the_place_is_named() {
     ];
     for (bytes, offset, line, column) in cases {
         let error = minify(bytes).unwrap_err();
-        assert_eq!((error.offset, error.line, error.column), (offset, line, column), "{}: {error}", bytes.escape_ascii());
+        assert_eq!(
+            (error.offset, error.line, error.column),
+            (offset, line, column),
+            "{}: {error}",
+            bytes.escape_ascii()
+        );
     }
 }
 

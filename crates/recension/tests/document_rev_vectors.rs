@@ -56,7 +56,10 @@ fn recorded_revisions_with_uncompressed_attachments_are_computed_as_couchdb_did(
 
 /// Recorded in the scenario of number round trips (documents.json).
 #[test]
-fn numbers_are_hashed_as_couchdbs_parser_reads_them() {
+fn numbers_and_repeated_names_are_hashed_as_couchdbs_parser_reads_them() {
+    let recorded = r#"{"a":1,"b":2,"a":3}"#;
+    let rev = revision_id(None, false, &HashableBody::of(&minify(recorded.as_bytes()).unwrap()).unwrap(), &[]);
+    assert_eq!(rev.to_string(), "1-cf8195ee4268460f49235c8e98d42c6f");
     let recorded = r#"{"a":1.0,"b":1e2,"c":-0,"d":-0.0,"e":1e300,"f":12345678901234567890,"g":0.1,"h":1E+2,
         "i":9007199254740993,"j":1e-7,"k":5e-324}"#;
     let rev = revision_id(None, false, &HashableBody::of(&minify(recorded.as_bytes()).unwrap()).unwrap(), &[]);

@@ -11,8 +11,8 @@ use super::collation::{encode_value, value_len};
 use super::limits::INDEX_VALUE_BYTES_MAX;
 use super::reader::after_prefix;
 use super::rev_hash::revision_id;
-use super::stored::{self, StoredHead};
 use super::store::{Attempt, Store, retry, take_trees};
+use super::stored::{self, StoredHead};
 use super::{At, Collection, Error, Expect, Result, RevId, Write, Written};
 use crate::engine::{Batch, CommitInfo, Direction, KeyRange, Snapshot, TreeId};
 
@@ -203,12 +203,7 @@ pub(super) fn value_range(value: &[u8]) -> KeyRange {
 }
 
 /// Another document than `id` that has the value.
-pub(super) fn holder_of(
-    snapshot: &dyn Snapshot,
-    index: &IndexEntry,
-    value: &[u8],
-    id: &str,
-) -> Result<Option<String>> {
+pub(super) fn holder_of(snapshot: &dyn Snapshot, index: &IndexEntry, value: &[u8], id: &str) -> Result<Option<String>> {
     for row in snapshot.range(index.tree, &value_range(value), Direction::Forward) {
         let row = row?;
         let holder = row.key.get(value.len()..).unwrap_or_default();
@@ -237,8 +232,9 @@ pub(super) fn id_in_key(key: &[u8]) -> Option<&str> {
 /// beside each other, and 20 of chance.
 pub(super) fn new_id(store: &Store) -> Result<String> {
     let mut chance = [0; 10];
-    getrandom::fill(&mut chance)
-        .map_err(|error| crate::engine::EngineError::io("asking for random bytes", std::io::Error::other(error.to_string())))?;
+    getrandom::fill(&mut chance).map_err(|error| {
+        crate::engine::EngineError::io("asking for random bytes", std::io::Error::other(error.to_string()))
+    })?;
     let millis = store.now().0 / 1000;
     let mut id = format!("{:012x}", millis & 0xffff_ffff_ffff);
     for byte in chance {

@@ -25,7 +25,11 @@ enum Source {
     Nothing,
     Stream(Stream),
     /// The ids of the documents in their order, least at the end.
-    Sorted { snapshot: Arc<dyn Snapshot>, documents: TreeId, ids: Vec<String> },
+    Sorted {
+        snapshot: Arc<dyn Snapshot>,
+        documents: TreeId,
+        ids: Vec<String>,
+    },
 }
 
 /// Documents in the order of an index or of their ids.
@@ -126,7 +130,7 @@ impl Iterator for Found {
                 Source::Nothing => None,
                 Source::Stream(stream) => stream.next_match(),
                 Source::Sorted { snapshot, documents, ids } => {
-                    ids.pop().map(|id| read_indexed(&**snapshot, *documents, id))
+                    ids.pop().map(|id| read_indexed(&**snapshot, *documents, &id))
                 }
             };
             match next? {
@@ -157,7 +161,7 @@ impl Stream {
                         what: "a key of an index".to_owned(),
                         why: "it is not a value and an id",
                     })?;
-                    let document = read_indexed(&**snapshot, documents, id.to_owned())?;
+                    let document = read_indexed(&**snapshot, documents, id)?;
                     return Ok(Some(document).filter(|document| matches(conditions, present, &document.body)));
                 }
                 let head = stored::decode(&row.value, &row.key)?;
@@ -218,8 +222,8 @@ fn matches(conditions: &[(Path, ValueRange)], present: Option<&Path>, body: &str
 }
 
 /// A document that an index of the same snapshot names.
-fn read_indexed(snapshot: &dyn Snapshot, documents: TreeId, id: String) -> Result<Document<'static>> {
-    match read_document(snapshot, documents, Cow::Owned(id.clone()))? {
+fn read_indexed(snapshot: &dyn Snapshot, documents: TreeId, id: &str) -> Result<Document<'static>> {
+    match read_document(snapshot, documents, Cow::Borrowed(id))? {
         Some(document) if !document.deleted => Ok(document.into_owned()),
         _ => Err(Error::DamagedRow {
             what: format!("an index entry of document {id:?}"),

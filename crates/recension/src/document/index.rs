@@ -4,9 +4,7 @@
 use std::ops::Bound;
 
 use super::apply::{holder_of, index_value, not_unique, value_range};
-use super::catalogue::{
-    BuildCursor, CATALOGUE, CollectionEntry, IndexEntry, IndexState, build_key, dropped_key,
-};
+use super::catalogue::{BuildCursor, CATALOGUE, CollectionEntry, IndexEntry, IndexState, build_key, dropped_key};
 use super::limits::{BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEXES_MAX, WRITE_ATTEMPTS_MAX};
 use super::store::{Attempt, retry, take_trees};
 use super::write::check_name;
@@ -31,6 +29,7 @@ impl Collection {
     /// # Errors
     /// [`Error::IndexExists`] where the name is taken; [`Error::NotUnique`] and [`Error::ValueTooLong`]
     /// for documents that are there already: then there is no index.
+    #[allow(clippy::needless_pass_by_value)] // a specification is made for its index
     pub fn create_index(&self, spec: IndexSpec, mut progress: impl FnMut(BuildProgress)) -> Result<()> {
         check_name("index", &spec.name)?;
         if retry(|| self.declare(&spec))? {

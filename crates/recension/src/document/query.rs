@@ -157,11 +157,7 @@ fn type_end(key: &[u8]) -> Bound<Vec<u8>> {
     Bound::Excluded(vec![type_bounds(key).1])
 }
 
-fn tighter(
-    a: Bound<Vec<u8>>,
-    b: Bound<Vec<u8>>,
-    inside: impl Fn(&Vec<u8>, &Vec<u8>) -> bool,
-) -> Bound<Vec<u8>> {
+fn tighter(a: Bound<Vec<u8>>, b: Bound<Vec<u8>>, inside: impl Fn(&Vec<u8>, &Vec<u8>) -> bool) -> Bound<Vec<u8>> {
     match (&a, &b) {
         (Bound::Unbounded, _) => b,
         (_, Bound::Unbounded) => a,

@@ -95,9 +95,10 @@ impl CollectionAt {
 
     /// Documents by id.
     pub fn list(&self, options: &ListOptions) -> Result<Documents> {
-        let rows = self.entry.as_ref().map(|entry| {
-            OwnedRows::of(self.snapshot.clone(), entry.documents, &options.keys(), options.direction)
-        });
+        let rows = self
+            .entry
+            .as_ref()
+            .map(|entry| OwnedRows::of(self.snapshot.clone(), entry.documents, &options.keys(), options.direction));
         Ok(Documents { rows, deleted: options.deleted, left: options.limit.unwrap_or(usize::MAX) })
     }
 

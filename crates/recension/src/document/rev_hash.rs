@@ -156,7 +156,7 @@ impl Encoder {
         let Some(Open { start, count, small, .. }) = self.open.pop() else { return };
         match small {
             _ if count == 0 => self.out.truncate(start),
-            Some(bytes) if count <= usize::from(u16::MAX) => {
+            Some(bytes) if u16::try_from(count).is_ok() => {
                 self.out.truncate(start);
                 self.out.push(STRING);
                 self.out.extend((count as u16).to_be_bytes());
@@ -224,7 +224,8 @@ fn put_number(out: &mut Vec<u8>, number: Number<'_>) -> Result<()> {
 /// times a power of ten, and that power may be zero: 5e-324 becomes 0.0.
 fn as_couchdb_reads(number: Number<'_>) -> f64 {
     let value = number.to_f64();
-    let denormal = value.is_subnormal() || (value == 0.0 && number.text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)));
+    let denormal =
+        value.is_subnormal() || (value == 0.0 && number.text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)));
     match number.text.split_once(['e', 'E']) {
         Some((integer, exponent)) if denormal && !integer.contains('.') => {
             let power: f64 = format!("1e{exponent}").parse().unwrap_or(0.0);

@@ -180,7 +180,8 @@ mod tests {
 
     #[test]
     fn reserved_fields_are_taken_out_of_a_document() {
-        let text = format!(r#"{{ "a": 1, "_id": "x\u0079", "b" : [ {{"_id":2}} ], "_rev":"{REV}", "\u005fdeleted": true }}"#);
+        let text =
+            format!(r#"{{ "a": 1, "_id": "x\u0079", "b" : [ {{"_id":2}} ], "_rev":"{REV}", "\u005fdeleted": true }}"#);
         let write = Write::from_json(text).unwrap();
         assert_eq!(write.body(), r#"{"a":1,"b":[{"_id":2}]}"#);
         assert_eq!(write.id(), Some("xy"));

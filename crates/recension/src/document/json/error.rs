@@ -39,6 +39,8 @@ impl JsonError {
     pub(super) fn at(problem: JsonProblem, bytes: &[u8], offset: usize) -> Self {
         let before = bytes.get(..offset).unwrap_or(bytes);
         let line_start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+        // Errors are rare and texts bounded: nothing faster is needed.
+        #[allow(clippy::naive_bytecount)]
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
         // A character is counted at its first byte; the others are 10xxxxxx.
         let column = before[line_start..].iter().filter(|&&byte| byte & 0xc0 != 0x80).count() + 1;

@@ -67,7 +67,7 @@ impl BigInteger {
             let whole = mantissa.checked_shr(exponent.unsigned_abs()).unwrap_or(0);
             limbs.extend([whole as u32, (whole >> 32) as u32]);
         } else {
-            limbs.resize(exponent as usize / 32, 0);
+            limbs.resize(exponent.unsigned_abs() as usize / 32, 0);
             let shifted = u128::from(mantissa) << (exponent % 32);
             limbs.extend([shifted as u32, (shifted >> 32) as u32, (shifted >> 64) as u32]);
         }
@@ -100,7 +100,7 @@ impl BigInteger {
             let other = i64::from(other.limbs.get(i).copied().unwrap_or(0));
             let difference = i64::from(limb) - other - borrow;
             borrow = i64::from(difference < 0);
-            limbs.push(difference as u32);
+            limbs.push(difference.cast_unsigned() as u32);
         }
         BigInteger { negative: self.negative, limbs }.trimmed()
     }

@@ -98,9 +98,8 @@ impl<'t> Parser<'t> {
         };
         match self.next {
             Next::Nothing => self.fail("the end of the text"),
-            Next::Value => self.value(byte).map(Some),
             Next::ValueOrEnd if byte == b']' => Ok(Some(self.close())),
-            Next::ValueOrEnd => self.value(byte).map(Some),
+            Next::Value | Next::ValueOrEnd => self.value(byte).map(Some),
             Next::KeyOrEnd if byte == b'}' => Ok(Some(self.close())),
             Next::KeyOrEnd => self.key(byte).map(Some),
             Next::CommaOrEnd => {

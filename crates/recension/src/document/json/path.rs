@@ -254,7 +254,8 @@ impl<'t> Cursor<'t> {
 mod tests {
     use super::*;
 
-    const TEXT: &str = r#"{"a":{"b":[1,{"c":"x,]}\"y"},[],null],"":0},"a.b":true,"k\u0065y":-1.5e3,"0":"zero","last":"\\"}"#;
+    const TEXT: &str =
+        r#"{"a":{"b":[1,{"c":"x,]}\"y"},[],null],"":0},"a.b":true,"k\u0065y":-1.5e3,"0":"zero","last":"\\"}"#;
 
     #[test]
     fn a_path_finds_its_value_and_nothing_else() {
