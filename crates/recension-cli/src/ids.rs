@@ -1,14 +1,12 @@
 //! Where a document's id comes from: a member of it, the input's form, or, where neither says one, new.
 //! New ids sort in the order in which they were made.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use recension::document::Path;
-use serde_json::Value;
 
-use crate::members::Members;
+use crate::members::quoted;
 
 /// Why a document has no usable id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,19 +27,6 @@ impl fmt::Display for IdError {
 }
 
 impl std::error::Error for IdError {}
-
-/// A document as it is written in a file, apart from its id: `_id` and `_rev` are taken out of it. A number
-/// is an id, too.
-pub fn split(text: &str) -> Result<(Option<String>, Cow<'_, str>), IdError> {
-    // Most documents have neither, and are not looked at any closer.
-    if !text.contains("\"_id\"") && !text.contains("\"_rev\"") {
-        return Ok((None, Cow::Borrowed(text)));
-    }
-    // What is malformed is the documents layer's to say.
-    let Ok(members) = Members::of(text) else { return Ok((None, Cow::Borrowed(text))) };
-    let own = members.get("_id").map(|id| scalar(id.get()).ok_or_else(|| IdError::NotScalar("_id".to_owned())));
-    Ok((own.transpose()?, Cow::Owned(members.without(&["_id", "_rev"]))))
-}
 
 /// The id that the member at `path` of a minified document is.
 pub fn id_at(path: &Path, body: &str) -> Result<String, IdError> {
@@ -89,7 +74,7 @@ impl Default for NewIds {
 /// A body with its id as the first member, as documents are printed and exported.
 pub fn with_id(id: &str, rev: Option<&str>, body: &str) -> String {
     let rest = body.trim_start().strip_prefix('{').map_or(body, str::trim_start);
-    let mut text = format!("{{\"_id\":{}", Value::from(id));
+    let mut text = format!("{{\"_id\":{}", quoted(id));
     if let Some(rev) = rev {
         text.push_str(",\"_rev\":\"");
         text.push_str(rev);
@@ -107,17 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_taken_out_of_the_document_or_found_at_a_path() {
-        for (text, id, body) in [
-            (r#"{"a":1}"#, None, r#"{"a":1}"#),
-            (r#"{"_id":"x","_rev":"1-a","a":1.0}"#, Some("x"), r#"{"a":1.0}"#),
-            (r#"{"a":1, "_id" : 7}"#, Some("7"), r#"{"a":1}"#),
-            (r#"{"a":"_id"}"#, None, r#"{"a":"_id"}"#),
-        ] {
-            let (found, rest) = split(text).unwrap();
-            assert_eq!((found.as_deref(), rest.as_ref()), (id, body), "{text}");
-        }
-        assert_eq!(split(r#"{"_id":null}"#), Err(IdError::NotScalar("_id".to_owned())));
+    fn an_id_is_text_or_a_number_at_a_path() {
         let path = |text: &str| text.parse::<Path>().unwrap();
         assert_eq!(id_at(&path("n.é"), r#"{"n":{"é":"\u00e9"}}"#).unwrap(), "é");
         assert_eq!(id_at(&path("n"), r#"{"n":-1.50}"#).unwrap(), "-1.50");

@@ -11,6 +11,7 @@ pub mod input;
 pub mod limits;
 pub mod members;
 pub mod output;
+pub mod pretty;
 pub mod progress;
 pub mod query;
 

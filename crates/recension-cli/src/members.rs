@@ -10,7 +10,17 @@ use serde_json::value::RawValue;
 
 /// The members of an object, in their order.
 #[derive(Default)]
-pub struct Members<'t>(pub Vec<(Cow<'t, str>, &'t RawValue)>);
+pub struct Members<'t>(pub Vec<Member<'t>>);
+
+/// A member of an object.
+pub struct Member<'t> {
+    /// Its name.
+    pub name: Cow<'t, str>,
+    /// Its name as it is written: a JSON string.
+    pub written: &'t str,
+    /// Its value as it is written.
+    pub value: &'t str,
+}
 
 impl<'t> Members<'t> {
     /// The members of the object that `text` is.
@@ -19,29 +29,19 @@ impl<'t> Members<'t> {
     }
 
     /// The value of a member; of the last one, where a name comes twice.
-    pub fn get(&self, name: &str) -> Option<&'t RawValue> {
-        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
-    }
-
-    /// The object without the members that `leave_out` names.
-    pub fn without(&self, leave_out: &[&str]) -> String {
-        object(
-            self.0
-                .iter()
-                .filter(|(name, _)| !leave_out.contains(&name.as_ref()))
-                .map(|(name, value)| (&**name, value.get())),
-        )
+    pub fn get(&self, name: &str) -> Option<&'t str> {
+        self.0.iter().rev().find(|member| member.name == name).map(|member| member.value)
     }
 }
 
-/// An object of members whose values are JSON texts.
+/// An object of names and values that are JSON texts.
 pub fn object<'m>(members: impl IntoIterator<Item = (&'m str, &'m str)>) -> String {
     let mut text = String::from("{");
     for (name, value) in members {
         if text.len() > 1 {
             text.push(',');
         }
-        text.push_str(&Value::from(name).to_string());
+        text.push_str(name);
         text.push(':');
         text.push_str(value);
     }
@@ -49,11 +49,16 @@ pub fn object<'m>(members: impl IntoIterator<Item = (&'m str, &'m str)>) -> Stri
     text
 }
 
+/// Text as a JSON string.
+pub fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
 impl<'de: 't, 't> Deserialize<'de> for Members<'t> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Collect;
         impl<'de> Visitor<'de> for Collect {
-            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+            type Value = Vec<Member<'de>>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a JSON object")
@@ -61,38 +66,19 @@ impl<'de: 't, 't> Deserialize<'de> for Members<'t> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
-                    members.push((name, value));
+                while let Some((name, value)) = map.next_entry::<&'de RawValue, &'de RawValue>()? {
+                    let (written, value) = (name.get(), value.get());
+                    let name = if written.contains('\\') {
+                        Cow::Owned(serde_json::from_str(written).map_err(Error::custom)?)
+                    } else {
+                        Cow::Borrowed(written.get(1..written.len() - 1).unwrap_or_default())
+                    };
+                    members.push(Member { name, written, value });
                 }
                 Ok(members)
             }
         }
         deserializer.deserialize_map(Collect).map(Members)
-    }
-}
-
-/// A name, borrowed where it has no escapes.
-struct Name<'t>(Cow<'t, str>);
-
-impl<'de: 't, 't> Deserialize<'de> for Name<'t> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Take;
-        impl<'de> Visitor<'de> for Take {
-            type Value = Cow<'de, str>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name")
-            }
-
-            fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Self::Value, E> {
-                Ok(Cow::Borrowed(name))
-            }
-
-            fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
-                Ok(Cow::Owned(name.to_owned()))
-            }
-        }
-        deserializer.deserialize_str(Take).map(Name)
     }
 }
 
@@ -103,72 +89,22 @@ pub fn merge(document: &str, patch: &str) -> serde_json::Result<String> {
         return Ok(patch.to_owned());
     }
     let patch = Members::of(patch)?;
-    let members = if document.trim_start().starts_with('{') { Members::of(document)? } else { Members(Vec::new()) };
-    let mut merged: Vec<(Cow<'_, str>, Option<Cow<'_, str>>)> =
-        members.0.into_iter().map(|(name, value)| (name, Some(Cow::Borrowed(value.get())))).collect();
-    for (name, value) in patch.0 {
-        let place = merged.iter().position(|(old, _)| *old == name);
+    let members = if document.trim_start().starts_with('{') { Members::of(document)? } else { Members::default() };
+    let mut merged: Vec<(Member<'_>, Option<Cow<'_, str>>)> = Vec::with_capacity(members.0.len() + patch.0.len());
+    for member in members.0 {
+        let value = Cow::Borrowed(member.value);
+        merged.push((member, Some(value)));
+    }
+    for change in patch.0 {
+        let place = merged.iter().position(|(member, _)| member.name == change.name);
         let old = place.and_then(|place| merged[place].1.take()).unwrap_or(Cow::Borrowed("null"));
-        let new = if value.get() == "null" { None } else { Some(Cow::Owned(merge(&old, value.get())?)) };
+        let new = if change.value == "null" { None } else { Some(Cow::Owned(merge(&old, change.value)?)) };
         match place {
             Some(place) => merged[place].1 = new,
-            None => merged.push((name, new)),
+            None => merged.push((change, new)),
         }
     }
-    Ok(object(merged.iter().filter_map(|(name, value)| Some((name.as_ref(), value.as_deref()?)))))
-}
-
-/// JSON on several lines with its levels indented, for people. Only white space between values changes.
-pub fn indented(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() * 2);
-    let mut depth = 0;
-    let mut in_string = false;
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        if in_string {
-            out.push(character);
-            match character {
-                '"' => in_string = false,
-                '\\' => out.extend(characters.next()),
-                _ => {}
-            }
-            continue;
-        }
-        match character {
-            ' ' | '\t' | '\n' | '\r' => {}
-            '"' => {
-                in_string = true;
-                out.push('"');
-            }
-            '{' | '[' => {
-                out.push(character);
-                while characters.next_if(char::is_ascii_whitespace).is_some() {}
-                if let Some(closing) = characters.next_if(|next| matches!(next, '}' | ']')) {
-                    out.push(closing);
-                } else {
-                    depth += 1;
-                    new_line(&mut out, depth);
-                }
-            }
-            '}' | ']' => {
-                depth = depth.saturating_sub(1);
-                new_line(&mut out, depth);
-                out.push(character);
-            }
-            ',' => {
-                out.push(',');
-                new_line(&mut out, depth);
-            }
-            ':' => out.push_str(": "),
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-fn new_line(out: &mut String, depth: usize) {
-    out.push('\n');
-    out.extend(std::iter::repeat_n("  ", depth));
+    Ok(object(merged.iter().filter_map(|(member, value)| Some((member.written, value.as_deref()?)))))
 }
 
 #[cfg(test)]
@@ -177,11 +113,20 @@ mod tests {
 
     #[test]
     fn members_keep_their_spelling_and_their_order() {
-        let text = r#"{ "b" : 1.0e+2 , "\u0061":"\u00e9\/", "_id":"x", "b":[ 1 ] }"#;
+        let text = r#"{ "b" : 1.0e+2 , "\u0061":"\u00e9\/", "b":[ 1 ], "":{} }"#;
         let members = Members::of(text).unwrap();
-        assert_eq!(members.without(&["_id"]), r#"{"b":1.0e+2,"a":"\u00e9\/","b":[ 1 ]}"#);
-        assert_eq!(members.get("b").unwrap().get(), "[ 1 ]");
-        assert!(members.get("c").is_none());
+        let written: Vec<_> = members.0.iter().map(|member| (&*member.name, member.written, member.value)).collect();
+        assert_eq!(
+            written,
+            [
+                ("b", r#""b""#, "1.0e+2"),
+                ("a", r#""\u0061""#, r#""\u00e9\/""#),
+                ("b", r#""b""#, "[ 1 ]"),
+                ("", r#""""#, "{}")
+            ]
+        );
+        assert_eq!(members.get("b"), Some("[ 1 ]"));
+        assert_eq!(members.get("c"), None);
         assert!(Members::of("[1]").is_err());
     }
 
@@ -194,17 +139,13 @@ mod tests {
             (r#"{"a":{"b":"c","n":1e0}}"#, r#"{"a":{"b":"d","c":null}}"#, r#"{"a":{"b":"d","n":1e0}}"#),
             (r#"{"a":[1]}"#, r#"{"a":{"b":2}}"#, r#"{"a":{"b":2}}"#),
             ("{}", r#"{"a":{"bb":{"ccc":null}}}"#, r#"{"a":{"bb":{}}}"#),
-            (r#"{"n":12345678901234567890123}"#, r#"{"x":1}"#, r#"{"n":12345678901234567890123,"x":1}"#),
+            (
+                r#"{"n":12345678901234567890123,"\u0061":1}"#,
+                r#"{"a":2,"x":1}"#,
+                r#"{"n":12345678901234567890123,"\u0061":2,"x":1}"#,
+            ),
         ] {
             assert_eq!(merge(document, patch).unwrap(), result, "{document} with {patch}");
         }
-    }
-
-    #[test]
-    fn indenting_changes_white_space_only() {
-        let text = r#"{"a":[1.0e2,{"b":"x\" {,:"}],"c":{},"d":[ ]}"#;
-        let shown =
-            "{\n  \"a\": [\n    1.0e2,\n    {\n      \"b\": \"x\\\" {,:\"\n    }\n  ],\n  \"c\": {},\n  \"d\": []\n}";
-        assert_eq!(indented(text), shown);
     }
 }

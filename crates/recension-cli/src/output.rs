@@ -7,7 +7,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, ContentLineStyle, Lin
 use serde_json::Value;
 
 use crate::limits::CELL_WIDTH_MAX;
-use crate::members::indented;
+use crate::pretty::pretty;
 
 /// For whom results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Output {
     /// A JSON text: indented for people, as it is for programs.
     pub fn json(&mut self, text: &str) -> io::Result<()> {
         match self.audience {
-            Audience::People => self.line(&indented(text)),
+            Audience::People => self.line(&pretty(text)),
             Audience::Programs => self.line(text),
         }
     }
@@ -145,6 +145,11 @@ fn shortened(text: &str) -> String {
 /// A number with its thousands apart.
 pub fn count(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
+}
+
+/// So many documents.
+pub fn documents(number: u64) -> String {
+    format!("{} {}", count(number), if number == 1 { "document" } else { "documents" })
 }
 
 /// A size for people.

@@ -95,8 +95,10 @@ fn a_query_of_the_past_sees_the_past() {
 #[test]
 fn a_table_shows_what_fits_and_says_what_more_there_is() {
     let place = Place::new();
-    let lines: String =
-        (0..40).map(|n| format!("{{\"_id\":\"{n:02}\",\"n\":{n},\"long\":\"{}\"}}\n", "x".repeat(90))).collect();
+    let lines: String = (0..40)
+        .map(|n| format!("{{\"_id\":\"{n:02}\",\"n\":{n},\"long\":\"{}\"}}\n", "x".repeat(90)))
+        .collect::<Vec<_>>()
+        .concat();
     place.ok_with(&["import", "c"], lines.as_bytes());
     let ended = place.run(&["find", "c", "--table"]);
     assert_eq!(ended.out.lines().count(), 2 + 25, "{}", ended.out);
@@ -146,7 +148,8 @@ fn indexes_are_listed_dropped_and_may_be_unique() {
 #[test]
 fn a_reader_that_has_heard_enough_ends_the_command_quietly() {
     let place = Place::new();
-    let lines: String = (0..20_000).map(|n| format!("{{\"n\":{n},\"text\":\"{}\"}}\n", "x".repeat(50))).collect();
+    let lines: String =
+        (0..20_000).map(|n| format!("{{\"n\":{n},\"text\":\"{}\"}}\n", "x".repeat(50))).collect::<Vec<_>>().concat();
     place.ok_with(&["import", "c"], lines.as_bytes());
     for command in [&["find", "c"][..], &["export", "c"]] {
         let mut child = place

@@ -14,7 +14,7 @@ use crate::error::{CliError, Result};
 use crate::ids::with_id;
 use crate::limits::COLUMNS_MAX;
 use crate::members::Members;
-use crate::output::count;
+use crate::output::documents as counted;
 use crate::progress::Progress;
 use crate::query::parse_path;
 
@@ -91,7 +91,7 @@ impl Export {
             }
             Some(path) => self.write_file(context, &collection, format, path)?,
         };
-        Ok(context.out.remark(&format!("{} documents in {}", count(number), took(started.elapsed())))?)
+        Ok(context.out.remark(&format!("{} in {}", counted(number), took(started.elapsed())))?)
     }
 
     /// Writes beside the file and renames, so that an interrupted export leaves an older file as it was.
@@ -189,9 +189,9 @@ impl Export {
         }
         for document in documents(context, collection)? {
             let document = document?;
-            for (name, _) in Members::of(&document.body).map(|members| members.0).unwrap_or_default() {
-                if !names.iter().any(|known| *known == name) {
-                    names.push(name.into_owned());
+            for member in Members::of(&document.body).unwrap_or_default().0 {
+                if !names.iter().any(|known| *known == member.name) {
+                    names.push(member.name.into_owned());
                 }
             }
             if names.len() > COLUMNS_MAX {
@@ -237,7 +237,7 @@ impl Column {
         match self {
             Column::Member(name) if name == "_id" => text_cell(&document.id),
             Column::Member(name) if name == "_rev" => document.rev.to_string(),
-            Column::Member(name) => members.get(name).map(|value| csv_text(value.get())).unwrap_or_default(),
+            Column::Member(name) => members.get(name).map(csv_text).unwrap_or_default(),
             Column::Path(_, path) => path.find(&document.body).map(csv_text).unwrap_or_default(),
         }
     }

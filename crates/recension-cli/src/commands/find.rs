@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::context::{Context, Missing, took};
 use crate::error::{CliError, Result};
 use crate::limits::{TABLE_COLUMNS_MAX, TABLE_ROWS, TABLE_ROWS_MAX};
-use crate::members::{Members, object};
-use crate::output::{count, shown, table};
+use crate::members::{Member, Members, object, quoted};
+use crate::output::{count, documents, shown, table};
 use crate::query::{Comparison, Condition, parse, parse_path};
 
 const EXAMPLES: &str = "\
@@ -111,9 +111,9 @@ impl Find {
         if !collection.exists() {
             return Err(no_collection(&self.collection));
         }
-        let documents = if number == 1 { "document" } else { "documents" };
+        let number = documents(number as u64);
         let more = if more { ", and more follow (--limit 0 is all)" } else { "" };
-        context.out.remark(&format!("{} {documents} in {time}, {plan}{more}", count(number as u64)))?;
+        context.out.remark(&format!("{number} in {time}, {plan}{more}"))?;
         Ok(())
     }
 
@@ -154,9 +154,10 @@ fn projected(document: &Document<'_>, names: &[String], paths: &[Path]) -> Strin
     if paths.is_empty() {
         return document.to_json();
     }
-    let id = Value::from(document.id.as_ref()).to_string();
+    let id = quoted(&document.id);
+    let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
     let members = names.iter().zip(paths).filter_map(|(name, path)| Some((name.as_str(), path.find(&document.body)?)));
-    object(std::iter::once(("_id", id.as_str())).chain(members))
+    object(std::iter::once(("\"_id\"", id.as_str())).chain(members))
 }
 
 fn tabulated(documents: &[Document<'_>], names: &[String], paths: &[Path]) -> String {
@@ -170,7 +171,7 @@ fn tabulated(documents: &[Document<'_>], names: &[String], paths: &[Path]) -> St
         common = common_members(&all);
         header.extend(common.iter().map(String::as_str));
         for (row, members) in rows.iter_mut().zip(&all) {
-            row.extend(common.iter().map(|name| members.get(name).map_or(Value::Null, |value| shown(value.get()))));
+            row.extend(common.iter().map(|name| members.get(name).map_or(Value::Null, shown)));
         }
     } else {
         header.extend(names.iter().map(String::as_str));
@@ -184,7 +185,7 @@ fn tabulated(documents: &[Document<'_>], names: &[String], paths: &[Path]) -> St
 /// The members that the most documents have, in the order in which they first come.
 fn common_members(documents: &[Members<'_>]) -> Vec<String> {
     let mut seen: Vec<(&str, usize)> = Vec::new();
-    for (name, _) in documents.iter().flat_map(|members| &members.0) {
+    for Member { name, .. } in documents.iter().flat_map(|members| &members.0) {
         match seen.iter_mut().find(|(known, _)| known == name) {
             Some((_, number)) => *number += 1,
             None => seen.push((name, 1)),

@@ -12,12 +12,12 @@ use recension::document::{Error, Expect, LoadFailure, Loader, Path as DocumentPa
 
 use crate::context::{Context, Missing, took};
 use crate::error::{CliError, Result};
-use crate::ids::{NewIds, id_at, split};
+use crate::ids::{NewIds, id_at};
 use crate::input::{
     CsvOptions, CsvRecords, Format, InputError, JsonRecords, Position, Record, Records, Shape, Source, Types, detect,
 };
 use crate::members::Members;
-use crate::output::count;
+use crate::output::{count, documents};
 use crate::progress::Progress;
 use crate::query::parse_path;
 
@@ -133,7 +133,7 @@ impl Import {
                 context.out.remark(&format!("{summary} in {}", took(started.elapsed())))?;
                 match counts.failed {
                     0 => Ok(()),
-                    failed => Err(CliError::Input(format!("{} documents were not imported", count(failed)))),
+                    failed => Err(CliError::Input(format!("{} not imported", documents(failed)))),
                 }
             }
             Err(error) => Err(error.with(&format!("\n{summary} before it stopped. {}", self.way_on()))),
@@ -226,7 +226,7 @@ struct Counts {
 
 impl Counts {
     fn summary(self, collection: &str) -> String {
-        let mut summary = format!("{} documents imported into {collection}", count(self.imported));
+        let mut summary = format!("{} imported into {collection}", documents(self.imported));
         for (number, what) in [(self.skipped, "skipped, their ids are taken"), (self.failed, "failed")] {
             if number > 0 {
                 summary = format!("{summary}, {} {what}", count(number));
@@ -293,11 +293,14 @@ impl Load<'_> {
     }
 
     fn write(&self, record: &Record, new_ids: &mut NewIds) -> std::result::Result<Write, String> {
-        let (own, body) = split(&record.text).map_err(|error| error.to_string())?;
-        let write = Write::from_json(body.as_ref()).map_err(|error| error.to_string())?;
+        let write = Write::from_json(&record.text).map_err(|error| error.to_string())?;
         let id = match self.id_field {
             Some(path) => id_at(path, write.body()).map_err(|error| error.to_string())?,
-            None => own.or_else(|| record.id.clone()).unwrap_or_else(|| new_ids.next_id()),
+            None => match (write.id(), &record.id) {
+                (Some(own), _) => own.to_owned(),
+                (None, Some(key)) => key.clone(),
+                (None, None) => new_ids.next_id(),
+            },
         };
         let expect = match self.import.on_conflict {
             OnConflict::Error | OnConflict::Skip => Expect::Absent,
@@ -344,10 +347,10 @@ impl Load<'_> {
 
     /// A document that cannot be imported: the end, or a line about it.
     fn fail(&mut self, error: CliError) -> Result<()> {
-        self.counts.failed += 1;
         if self.import.on_error == OnError::Stop {
             return Err(error);
         }
+        self.counts.failed += 1;
         self.progress.line(&error.to_string());
         Ok(())
     }
@@ -356,5 +359,5 @@ impl Load<'_> {
 /// Whether every member of an object is an object: documents by their ids, most likely.
 fn looks_like_a_map(text: &str) -> bool {
     Members::of(text)
-        .is_ok_and(|members| members.0.len() > 1 && members.0.iter().all(|(_, value)| value.get().starts_with('{')))
+        .is_ok_and(|members| members.0.len() > 1 && members.0.iter().all(|member| member.value.starts_with('{')))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
 use crate::error::Result;
-use crate::output::count;
+use crate::output::documents;
 use crate::progress::Progress;
 use crate::query::parse_path;
 
@@ -90,17 +90,15 @@ impl Create {
         let collection = store.collection(&self.collection)?;
         let started = context.started();
         let progress = Progress::of_documents(None, context.quiet());
-        let mut documents = 0;
+        let mut done = 0;
         collection.create_index(spec, |build| {
-            documents = build.done;
+            done = build.done;
             progress.show_copied(build.done, build.total);
         })?;
         drop(progress);
         let time = crate::context::took(started.elapsed());
-        let number = count(documents);
-        Ok(context
-            .out
-            .remark(&format!("index {name} of {} is built: {number} documents in {time}", self.collection))?)
+        let number = documents(done);
+        Ok(context.out.remark(&format!("index {name} of {} is built: {number} in {time}", self.collection))?)
     }
 }
 

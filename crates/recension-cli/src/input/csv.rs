@@ -239,7 +239,8 @@ fn document(header: &[String], cells: &[Cell], types: Types) -> String {
         }
         push_text(&mut text, name);
         text.push(':');
-        if types == Types::Infer && is_json(&cell.text) {
+        // An id is text, also one of digits.
+        if types == Types::Infer && name != "_id" && is_json(&cell.text) {
             text.push_str(&cell.text);
         } else {
             push_text(&mut text, &cell.text);

@@ -1,5 +1,5 @@
 //! Runs the real binary, as a user does.
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(dead_code, unreachable_pub, reason = "each test file is a crate that uses its part")]
 
 use std::io::Write;
 use std::path::Path;
