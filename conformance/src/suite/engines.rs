@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use recension::engine::{Clock, Durability, MemoryEngine};
+use recension::disk::FsDisk;
+use recension::engine::native::Maintenance;
+use recension::engine::{Clock, Durability, MemoryEngine, NativeEngine, NativeOptions};
 use recension_engines::sqlite::{SqliteEngine, SqliteOptions};
 use tempfile::TempDir;
 
@@ -11,7 +13,13 @@ use super::{EngineFactory, Store};
 
 /// Every engine, as the contract suite runs it.
 pub fn every() -> Vec<Box<dyn EngineFactory>> {
-    vec![Box::new(Memory), Box::new(Sqlite::default())]
+    vec![
+        Box::new(Memory),
+        Box::new(Native::default()),
+        Box::new(Native::tiny()),
+        Box::new(Sqlite::default()),
+        Box::new(Sqlite::tiny()),
+    ]
 }
 
 /// A directory for a test's stores: in memory where the machine has that, since closing and checkpointing sync,
@@ -42,6 +50,50 @@ impl EngineFactory for Memory {
 
     fn readers_pass_writers(&self) -> bool {
         false
+    }
+}
+
+/// The native engine.
+#[derive(Default)]
+pub struct Native {
+    /// Its options; the clock is replaced.
+    pub options: NativeOptions,
+    /// Whether the directory lies on the machine's disk rather than in memory.
+    pub on_disk: bool,
+}
+
+impl Native {
+    /// As small as it gets, so that short histories fill segments, write runs and merge them, by the
+    /// committing thread and without syncs at commits.
+    pub fn tiny() -> Self {
+        let options = NativeOptions {
+            durability: Durability::Process,
+            segment_bytes: 8 << 10,
+            index_memory_bytes: 4 << 10,
+            checkpoint_log_bytes: 16 << 10,
+            merge_fan_in: 2,
+            maintenance: Maintenance::Inline,
+            ..NativeOptions::default()
+        };
+        Native { options, on_disk: false }
+    }
+}
+
+impl EngineFactory for Native {
+    fn name(&self) -> String {
+        let NativeOptions { durability, segment_bytes, index_memory_bytes, merge_fan_in, maintenance, .. } =
+            &self.options;
+        format!(
+            "native ({durability:?}, segments of {segment_bytes}, index of {index_memory_bytes}, {merge_fan_in} runs \
+             merged, {maintenance:?})"
+        )
+    }
+
+    fn make(&self, clock: Arc<dyn Clock>) -> Store {
+        let dir = if self.on_disk { tempfile::tempdir().expect("a temporary directory") } else { scratch() };
+        let options = NativeOptions { clock, ..self.options.clone() };
+        let disk = Arc::new(FsDisk::new(dir.path()));
+        Store::persistent(Box::new(move || Ok(Arc::new(NativeEngine::open(disk.clone(), options.clone())?))), dir)
     }
 }
 

@@ -60,14 +60,12 @@ impl Leader {
         batch: &Batch,
         commit: CommitInfo,
     ) -> std::result::Result<(), WriteError> {
-        match self.log.make_room(batch)? {
-            Room::InSegment => {}
-            room => {
-                shared.replace_state(|state| state.segments = self.log.segments.clone());
-                if room == Room::NewSegment {
-                    shared.set_durable(self.last.seq);
-                }
-            }
+        let room = self.log.make_room(batch);
+        if self.log.take_changed() {
+            shared.replace_state(|state| state.segments = self.log.segments.clone());
+        }
+        if room? == Room::NewSegment {
+            shared.set_durable(self.last.seq);
         }
         let state = shared.state.load();
         let memory = &state.memory[0];

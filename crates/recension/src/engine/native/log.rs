@@ -94,11 +94,13 @@ pub(super) struct LogWriter {
     allocated: bool,
     /// Capacity of the newest segment, in bytes.
     capacity: u64,
+    /// The list of segments has changed since the leader last looked.
+    changed: bool,
 }
 
 impl LogWriter {
     pub(super) fn new(maker: Arc<SegmentMaker>, segments: Segments, end: Position) -> Self {
-        LogWriter { maker, segments, end, buffer: Vec::new(), allocated: false, capacity: 0 }
+        LogWriter { maker, segments, end, buffer: Vec::new(), allocated: false, capacity: 0, changed: false }
     }
 
     /// Where the next record goes.
@@ -109,42 +111,46 @@ impl LogWriter {
     /// Makes room for the record of `batch`. Nothing of it is written yet.
     pub(super) fn make_room(&mut self, batch: &Batch) -> std::result::Result<Room, WriteError> {
         let len = record_len(batch.rows()) as u64;
-        let mut room = Room::InSegment;
-        if !self.allocated {
-            self.allocate_newest().map_err(WriteError::NothingWritten)?;
-            room = Room::SegmentReplaced;
+        let fits = |log: &Self| u64::from(log.end().offset) + len <= log.capacity;
+        let without_commits = self.end().offset == SEGMENT_HEADER_BYTES as u32;
+        if !self.allocated || (without_commits && !fits(self)) {
+            // Only the newest segment may be without commits: it grows rather than being left behind.
+            let wanted = if without_commits { capacity_for(len)? } else { 0 };
+            self.allocate_newest(wanted).map_err(WriteError::NothingWritten)?;
         }
-        if u64::from(self.end().offset) + len > self.capacity {
-            self.roll(len)?;
-            room = Room::NewSegment;
+        if fits(self) {
+            return Ok(Room::InSegment);
         }
-        Ok(room)
+        self.roll(len)?;
+        Ok(Room::NewSegment)
     }
 
-    /// After opening: brings the newest segment to its full length, or makes the first.
-    fn allocate_newest(&mut self) -> Result<()> {
+    /// Whether the list of segments has changed since this was last asked.
+    pub(super) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// Brings the newest segment to its full length, at least `wanted` bytes, or makes the first.
+    fn allocate_newest(&mut self, wanted: u64) -> Result<()> {
         let maker = &self.maker;
+        let wanted = wanted.max(maker.segment_bytes);
         if let Some(newest) = self.segments.list.last_mut() {
-            self.capacity = newest.file_len()?.max(maker.segment_bytes);
-            newest.allocate(self.capacity)?;
+            let capacity = newest.file_len()?.max(wanted);
+            newest.allocate(capacity)?;
             // Mapped anew: a view made before is too short.
             *newest = Arc::new(Segment::open_newest(&maker.disk, maker.id, newest.number, newest.used())?);
+            self.capacity = capacity;
         } else {
-            self.capacity = maker.segment_bytes;
-            self.segments.list.push(Arc::new(maker.take(self.capacity)?));
+            self.segments.list.push(Arc::new(maker.take(wanted)?));
+            self.capacity = wanted;
         }
-        self.allocated = true;
+        (self.allocated, self.changed) = (true, true);
         Ok(())
     }
 
     /// Goes on in a new segment that has room for a record of `len` bytes.
     fn roll(&mut self, len: u64) -> std::result::Result<(), WriteError> {
-        let capacity = (SEGMENT_HEADER_BYTES + len).max(self.maker.segment_bytes);
-        if u32::try_from(capacity).is_err() {
-            let max = u32::MAX as usize;
-            let too_large = EngineError::TooLarge { what: "bytes in a commit", len: len as usize, max };
-            return Err(WriteError::NothingWritten(too_large));
-        }
+        let capacity = capacity_for(len)?.max(self.maker.segment_bytes);
         let next = self.maker.take(capacity).map_err(WriteError::NothingWritten)?;
         // Everything before the new segment is durable before anything in it.
         self.write()?;
@@ -154,7 +160,7 @@ impl LogWriter {
         }
         self.end = Position { segment: next.number, offset: SEGMENT_HEADER_BYTES as u32 };
         self.segments.list.push(Arc::new(next));
-        self.capacity = capacity;
+        (self.capacity, self.changed) = (capacity, true);
         Ok(())
     }
 
@@ -233,14 +239,25 @@ impl LogWriter {
     }
 }
 
+/// Bytes of a segment with room for a record of `len` bytes.
+fn capacity_for(len: u64) -> std::result::Result<u64, WriteError> {
+    let capacity = SEGMENT_HEADER_BYTES + len;
+    match u32::try_from(capacity) {
+        Ok(_) => Ok(capacity),
+        Err(_) => {
+            let max = u32::MAX as usize;
+            let too_large = EngineError::TooLarge { what: "bytes in a commit", len: len as usize, max };
+            Err(WriteError::NothingWritten(too_large))
+        }
+    }
+}
+
 /// Where a record will go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Room {
     /// Behind the one before.
     InSegment,
-    /// The same, and the list of segments has changed.
-    SegmentReplaced,
-    /// In a new segment: the list has changed, and all before it is durable.
+    /// In a new segment; all before it is durable.
     NewSegment,
 }
 

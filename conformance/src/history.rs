@@ -1,0 +1,320 @@
+//! Random histories: the same steps on an engine and on the memory engine, which is the model. Every
+//! answer must be the model's. A history follows from its seed alone; a failure is shrunk to the
+//! fewest steps that still fail, and prints them with the seed.
+
+use std::fmt::Debug;
+use std::ops::Bound;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use recension::engine::{
+    Batch, Direction, Durability, Engine, KeyRange, ManualClock, MemoryEngine, Seq, Snapshot, Timestamp, TreeId,
+};
+
+use crate::sim::Rng;
+use crate::suite::{EngineFactory, Store};
+
+/// Snapshots that are kept open at a time.
+const SLOTS: usize = 4;
+const START: Timestamp = Timestamp(1_000_000);
+/// Trees with neighbours, and the two at the ends.
+const TREES: [TreeId; 5] = [TreeId(0), TreeId(1), TreeId(2), TreeId(255), TreeId(u32::MAX)];
+
+/// One step of a history. It holds numbers only; what they come to depends on the store's state, so
+/// that steps can be left out when a failure is shrunk.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// A batch: puts and deletes, reads that it depends on, and how far the clock moves before it.
+    Commit {
+        /// Tree, key, and the value's byte and length; none deletes.
+        rows: Vec<(TreeId, Vec<u8>, Option<(u8, usize)>)>,
+        /// Tree, range, and how many commits ago it was read.
+        reads: Vec<(TreeId, KeyRange, u64)>,
+        /// The durability asked for.
+        durability: Option<Durability>,
+        /// Microseconds; clocks also go backwards.
+        clock: i64,
+    },
+    /// Opens a snapshot that stays open.
+    Keep {
+        /// Where it is kept.
+        slot: usize,
+        /// How many commits ago.
+        age: u64,
+    },
+    /// Reads a key and its versions.
+    Read {
+        /// The kept snapshot that is read; beyond the slots: one made for the read.
+        slot: usize,
+        /// How many commits ago, if one is made.
+        age: u64,
+        /// The tree.
+        tree: TreeId,
+        /// The key.
+        key: Vec<u8>,
+    },
+    /// Reads a range.
+    Range {
+        /// As above.
+        slot: usize,
+        /// As above.
+        age: u64,
+        /// The tree.
+        tree: TreeId,
+        /// The range.
+        range: KeyRange,
+        /// The direction.
+        direction: Direction,
+    },
+    /// Asks for the commit of a time.
+    At {
+        /// Microseconds after the start.
+        time: u64,
+    },
+    /// Makes a checkpoint.
+    Checkpoint,
+    /// Checks every checksum.
+    Verify,
+    /// Closes the store and opens it again.
+    Reopen,
+}
+
+/// The history of a seed.
+pub fn steps(seed: u64) -> Vec<Step> {
+    let mut rng = Rng::new(seed);
+    // Few keys make many versions of each; many keys make long ranges.
+    let keys = 1 + rng.below(40);
+    let value_bytes_max = [8, 40, 400, 3000][rng.index(4)];
+    (0..10 + rng.below(90)).map(|_| step(&mut rng, keys, value_bytes_max)).collect()
+}
+
+fn step(rng: &mut Rng, keys: u64, value_bytes_max: u64) -> Step {
+    let tree = |rng: &mut Rng| TREES[rng.index(TREES.len())];
+    let age = |rng: &mut Rng| if rng.percent(50) { 0 } else { rng.below(60) };
+    match rng.below(100) {
+        0..45 => {
+            let rows = (0..rng.below(8))
+                .map(|_| {
+                    let value = rng.percent(80).then(|| (rng.next() as u8, rng.below(value_bytes_max) as usize));
+                    (tree(rng), key(rng, keys), value)
+                })
+                .collect();
+            let reads = if rng.percent(60) { 0 } else { rng.below(3) };
+            let reads = (0..reads).map(|_| (tree(rng), range(rng, keys), rng.below(5))).collect();
+            let durability = [None, Some(Durability::Memory), Some(Durability::Process)][rng.index(3)];
+            let clock = if rng.percent(10) { -50 } else { rng.below(30) as i64 };
+            Step::Commit { rows, reads, durability, clock }
+        }
+        45..50 => Step::Keep { slot: rng.index(SLOTS), age: age(rng) },
+        50..70 => Step::Read { slot: rng.index(2 * SLOTS), age: age(rng), tree: tree(rng), key: key(rng, keys) },
+        70..88 => {
+            let direction = if rng.percent(50) { Direction::Forward } else { Direction::Backward };
+            let range = range(rng, keys);
+            Step::Range { slot: rng.index(2 * SLOTS), age: age(rng), tree: tree(rng), range, direction }
+        }
+        88..92 => Step::At { time: rng.below(2000) },
+        92..95 => Step::Checkpoint,
+        95..96 => Step::Verify,
+        _ => Step::Reopen,
+    }
+}
+
+fn key(rng: &mut Rng, keys: u64) -> Vec<u8> {
+    match rng.below(keys) {
+        0 => Vec::new(),
+        1 => vec![0],
+        2 => vec![0xff; 3],
+        3 => vec![b'x'; 300],
+        n if n % 5 == 0 => [b"a", &[0; 9][..(n / 5) as usize]].concat(),
+        n => format!("key {n}").into_bytes(),
+    }
+}
+
+fn range(rng: &mut Rng, keys: u64) -> KeyRange {
+    let mut bound = || match rng.below(4) {
+        0 => Bound::Unbounded,
+        1 => Bound::Excluded(key(rng, keys)),
+        _ => Bound::Included(key(rng, keys)),
+    };
+    let range = KeyRange { start: bound(), end: bound() };
+    match rng.below(4) {
+        0 => KeyRange::only(key(rng, keys)),
+        1 => KeyRange::prefix(key(rng, keys)),
+        _ => range,
+    }
+}
+
+/// Both engines, and the snapshots that are kept of both.
+struct Pair {
+    store: Store,
+    model: MemoryEngine,
+    clock: Arc<ManualClock>,
+    kept: [Option<(Box<dyn Snapshot>, Box<dyn Snapshot>)>; SLOTS],
+}
+
+/// Runs a history on an engine and on the model; says where they first differ.
+fn run(factory: &dyn EngineFactory, steps: &[Step]) -> Result<(), String> {
+    let clock = Arc::new(ManualClock::new(START));
+    let mut pair = Pair {
+        store: factory.make(clock.clone()),
+        model: MemoryEngine::with_clock(clock.clone()),
+        clock,
+        kept: Default::default(),
+    };
+    for (number, step) in steps.iter().enumerate() {
+        pair.take(step).map_err(|what| format!("step {number}: {what}"))?;
+    }
+    pair.take(&Step::Verify)?;
+    // At the end everything is read once more, as of a few commits and in all trees.
+    for age in [0, 1, 7, 1000] {
+        for tree in TREES {
+            let range = KeyRange::all();
+            let last = Step::Range { slot: SLOTS, age, tree, range, direction: Direction::Forward };
+            pair.take(&last).map_err(|what| format!("at the end, {age} commits ago, tree {}: {what}", tree.0))?;
+        }
+    }
+    Ok(())
+}
+
+fn same<T: PartialEq + Debug>(what: &str, engine: &T, model: &T) -> Result<(), String> {
+    if engine == model { Ok(()) } else { Err(format!("{what}:\n  engine {engine:?}\n  model  {model:?}")) }
+}
+
+impl Pair {
+    fn take(&mut self, step: &Step) -> Result<(), String> {
+        let engine = self.store.engine();
+        match step {
+            Step::Commit { rows, reads, durability, clock } => {
+                let now = START.0.max(recension::engine::Clock::now(&*self.clock).0.saturating_add_signed(*clock));
+                self.clock.set(Timestamp(now));
+                let batch = batch(rows, reads, *durability, self.model.head());
+                let text = |answer: recension::engine::Result<_>| answer.map_err(|error| error.to_string());
+                let (ours, theirs) = (text(engine.commit(batch.clone())), text(self.model.commit(batch)));
+                same("commit", &ours, &theirs)?;
+                same("head", &engine.head(), &self.model.head())
+            }
+            Step::Keep { slot, age } => {
+                self.kept[*slot] = Some(snapshots(engine, &self.model, *age)?);
+                Ok(())
+            }
+            Step::Read { slot, age, tree, key } => self.on_snapshots(*slot, *age, |snapshot| {
+                let value = snapshot.get(*tree, key).map_err(|error| error.to_string())?;
+                let value = value.map(|value| (value.seq, value.bytes.into_owned()));
+                let versions: Result<Vec<_>, _> = snapshot
+                    .versions(*tree, key)
+                    .map(|version| version.map(|v| (v.seq, v.time, v.value.map(std::borrow::Cow::into_owned))))
+                    .collect();
+                Ok((snapshot.time().map_err(|error| error.to_string())?, value, versions.map_err(|e| e.to_string())?))
+            }),
+            Step::Range { slot, age, tree, range, direction } => self.on_snapshots(*slot, *age, |snapshot| {
+                let rows: Result<Vec<_>, _> = snapshot
+                    .range(*tree, range, *direction)
+                    .map(|row| row.map(|row| (row.key.into_owned(), row.value.seq, row.value.bytes.into_owned())))
+                    .collect();
+                rows.map_err(|error| error.to_string())
+            }),
+            Step::At { time } => {
+                let ask = |engine: &dyn Engine| engine.commit_at(Timestamp(START.0 + time)).map_err(|e| e.to_string());
+                same("commit at a time", &ask(engine), &ask(&self.model))
+            }
+            Step::Checkpoint => engine.checkpoint().map_err(|error| format!("checkpoint: {error}")),
+            Step::Verify => {
+                let report = engine.verify().map_err(|error| format!("verify: {error}"))?;
+                same("problems", &report.problems, &Vec::new())?;
+                same("commits verified", &report.commits, &self.model.head().0)?;
+                let rows = self.model.verify().map_err(|error| error.to_string())?.rows;
+                same("row versions verified", &report.rows, &rows)
+            }
+            Step::Reopen => {
+                self.kept = Default::default();
+                if self.store.reopen() {
+                    same("head after reopening", &self.store.engine().head(), &self.model.head())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn on_snapshots<T: PartialEq + Debug>(
+        &self,
+        slot: usize,
+        age: u64,
+        read: impl Fn(&dyn Snapshot) -> Result<T, String>,
+    ) -> Result<(), String> {
+        let made;
+        let (ours, theirs) = match self.kept.get(slot) {
+            Some(Some(kept)) => kept,
+            _ => {
+                made = snapshots(self.store.engine(), &self.model, age)?;
+                &made
+            }
+        };
+        same(&format!("read as of {}", theirs.seq()), &read(&**ours), &read(&**theirs))
+    }
+}
+
+fn batch(
+    rows: &[(TreeId, Vec<u8>, Option<(u8, usize)>)],
+    reads: &[(TreeId, KeyRange, u64)],
+    durability: Option<Durability>,
+    head: Seq,
+) -> Batch {
+    let mut batch = Batch::new();
+    for (tree, key, value) in rows {
+        match value {
+            Some((byte, len)) => batch.put(*tree, key, &vec![*byte; *len]),
+            None => batch.delete(*tree, key),
+        };
+    }
+    for (tree, range, age) in reads {
+        batch.depends_on_range(*tree, range.clone(), Seq(head.0.saturating_sub(*age)));
+    }
+    if let Some(durability) = durability {
+        batch.durability(durability);
+    }
+    batch
+}
+
+fn snapshots(
+    engine: &dyn Engine,
+    model: &MemoryEngine,
+    age: u64,
+) -> Result<(Box<dyn Snapshot>, Box<dyn Snapshot>), String> {
+    let seq = Seq(model.head().0.saturating_sub(age));
+    let of = |engine: &dyn Engine| engine.snapshot_at(seq).map_err(|error| format!("snapshot at {seq}: {error}"));
+    Ok((of(engine)?, of(model)?))
+}
+
+fn outcome(factory: &dyn EngineFactory, steps: &[Step]) -> Result<(), String> {
+    let ran = std::panic::catch_unwind(AssertUnwindSafe(|| run(factory, steps)));
+    ran.unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().cloned();
+        let words = words.or_else(|| panic.downcast_ref::<&str>().map(|&words| words.to_owned()));
+        Err(format!("panic: {}", words.unwrap_or_default()))
+    })
+}
+
+/// Runs the history of `seed` on the engine.
+///
+/// # Errors
+/// The seed, the difference, and the fewest steps that were found to show one.
+pub fn check(factory: &dyn EngineFactory, seed: u64) -> Result<(), String> {
+    let mut steps = steps(seed);
+    let Err(mut what) = outcome(factory, &steps) else { return Ok(()) };
+    // Leave out larger pieces first, then smaller ones, as long as it still fails.
+    let mut piece = steps.len() / 2;
+    while piece > 0 {
+        let mut at = 0;
+        while at < steps.len() {
+            let mut fewer = steps.clone();
+            fewer.drain(at..(at + piece).min(steps.len()));
+            match outcome(factory, &fewer) {
+                Err(still) => (steps, what) = (fewer, still),
+                Ok(()) => at += piece,
+            }
+        }
+        piece /= 2;
+    }
+    let shown: Vec<_> = steps.iter().enumerate().map(|(number, step)| format!("  {number}: {step:?}")).collect();
+    Err(format!("{}, RECENSION_SEED={seed}: {what}\n{}", factory.name(), shown.join("\n")))
+}
