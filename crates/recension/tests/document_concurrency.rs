@@ -139,7 +139,7 @@ fn the_first_writers_of_a_collection_make_one_collection() {
             own.collection(name).unwrap().put(id, "{}").unwrap();
         };
         meeting.together(|i| put("things", &format!("d{i}")));
-        meeting.together(|i| put(&format!("own{i}"), "x"));
+        meeting.together(|i| put(&format!("own{i}"), &format!("x{i}")));
         assert_eq!(store.collection("things").unwrap().count().unwrap(), 4);
         assert_eq!(store.collections(At::Now).unwrap().len(), 5);
         for i in 0..4 {
