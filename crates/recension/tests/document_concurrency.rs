@@ -134,11 +134,12 @@ fn the_first_writers_of_a_collection_make_one_collection() {
         let meeting = Meeting::new();
         let store = &meeting.store;
         // Handles that know nothing of each other.
-        meeting.together(|i| {
+        let put = |name: &str, id: &str| {
             let own = Store::on(store.engine().clone()).unwrap();
-            own.collection("things").unwrap().put(&format!("d{i}"), "{}").unwrap();
-            own.collection(&format!("own{i}")).unwrap().put("x", "{}").unwrap();
-        });
+            own.collection(name).unwrap().put(id, "{}").unwrap();
+        };
+        meeting.together(|i| put("things", &format!("d{i}")));
+        meeting.together(|i| put(&format!("own{i}"), &format!("x{i}")));
         assert_eq!(store.collection("things").unwrap().count().unwrap(), 4);
         assert_eq!(store.collections(At::Now).unwrap().len(), 5);
         for i in 0..4 {

@@ -1,8 +1,8 @@
 //! The JSON layer against serde_json, on good, broken and hostile texts.
 
 use proptest::prelude::*;
-use recension::document::Path;
 use recension::document::json::{JsonProblem, minify, quote};
+use recension::document::{At, Path, RevId};
 use serde_json::Value;
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -97,6 +97,22 @@ proptest! {
         // Both are read from text: serde_json's reading of doubles is off by a bit here and there.
         let expected = expected.map(|value| serde_json::from_slice::<Value>(&serde_json::to_vec(value).unwrap()).unwrap());
         prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn arguments_are_read_or_refused_and_read_back_what_they_print(text in prop_oneof![
+        any::<String>(), "[a-c0-9.\\[\\]\\\\]{0,8}", "[0-9TtZz:+. -]{0,25}", "(seq:)?[0-9]{0,22}[smhdw]?( ago)?",
+        "20[0-9]{2}-[01][0-9]-[0-3][0-9]([Tt ][0-2][0-9]:[0-5][0-9](:[0-6][0-9])?(Z|[+-][01][0-9]:[0-5][0-9])?)?",
+    ]) {
+        if let Ok(path) = text.parse::<Path>() {
+            prop_assert_eq!(path.to_string().parse::<Path>().unwrap(), path);
+        }
+        if let Ok(at) = text.parse::<At>() {
+            prop_assert_eq!(at.to_string().parse::<At>().unwrap(), at);
+        }
+        if let Ok(rev) = text.parse::<RevId>() {
+            prop_assert_eq!(rev.to_string().parse::<RevId>().unwrap(), rev);
+        }
     }
 
     #[test]

@@ -53,24 +53,22 @@ fn attempt(collection: &Collection, writes: &[Write]) -> Result<Attempt<Vec<Resu
         written: HashSet::new(),
     };
     let decided: Vec<Result<RevId>> = writes.iter().map(|write| applying.decide(write)).collect();
-    if decided.iter().all(Result::is_err) {
-        return Ok(Attempt::Done(decided.into_iter().map(|refused| Err(refused.err().unwrap_or_else(busy))).collect()));
-    }
+    let receipts = |decided: Vec<Result<RevId>>, CommitInfo { seq, time }| {
+        let receipt = |(write, rev): (&Write, Result<RevId>)| {
+            rev.map(|rev| Written { id: write.id.clone().unwrap_or_default(), rev, seq, time })
+        };
+        writes.iter().zip(decided).map(receipt).collect()
+    };
     let batch = applying.batch;
+    if decided.iter().all(Result::is_err) {
+        let unchanged = CommitInfo { seq: snapshot.seq(), time: snapshot.time()? };
+        return Ok(Attempt::Done(receipts(decided, unchanged)));
+    }
     let committed = store.try_commit(batch)?;
     if let (Attempt::Done(commit), Some(entry)) = (&committed, &known) {
         collection.slot.unchanged_until(entry, commit.seq);
     }
-    Ok(committed.map(|CommitInfo { seq, time }| {
-        let written = |(write, rev): (&Write, Result<RevId>)| {
-            rev.map(|rev| Written { id: write.id.clone().unwrap_or_default(), rev, seq, time })
-        };
-        writes.iter().zip(decided).map(written).collect()
-    }))
-}
-
-fn busy() -> Error {
-    Error::Busy { attempts: 0 }
+    Ok(committed.map(|commit| receipts(decided, commit)))
 }
 
 struct Applying<'a> {

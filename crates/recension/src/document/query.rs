@@ -63,7 +63,7 @@ macro_rules! literal_of {
     )*};
 }
 
-literal_of!(bool, i32, i64, u32, u64);
+literal_of!(bool, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
 /// A contiguous range of values in collation order: null, false, true, numbers, strings, arrays, objects.
 ///
@@ -175,6 +175,7 @@ fn tighter(a: Bound<Vec<u8>>, b: Bound<Vec<u8>>, inside: impl Fn(&Vec<u8>, &Vec<
 
 /// A question to a collection: the documents whose values lie in all these ranges.
 ///
+/// Paths lead into the body; `_id` and `_rev` are not in it: use the list of documents for ids.
 /// A document in which a path of a condition, or of the order, is absent is not matched. Without an
 /// order the documents come as is cheapest.
 ///

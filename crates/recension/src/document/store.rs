@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 
 use super::catalogue::{CATALOGUE, COLLECTIONS_PREFIX, CollectionEntry, STORE_KEY, collection_key, decode_store};
-use super::catalogue::{dropped_key, encode_store};
+use super::catalogue::{build_key, dropped_key, encode_store};
 use super::limits::{CACHED_COLLECTIONS_MAX, WRITE_ATTEMPTS_MAX};
 use super::write::check_name;
 use super::{At, Collection, CollectionInfo, Error, IndexInfo, Result};
@@ -121,6 +121,7 @@ impl Store {
             batch.depends_on(CATALOGUE, &key, snapshot.seq()).delete(CATALOGUE, &key);
             for tree in entry.indexes.iter().map(|index| index.tree).chain([entry.documents]) {
                 batch.put(CATALOGUE, &dropped_key(tree), name.as_bytes());
+                batch.delete(CATALOGUE, &build_key(tree));
             }
             Ok(self.try_commit(batch)?.map(|_| true))
         })
