@@ -1,6 +1,7 @@
 //! Suites that every engine and every server must pass, and the simulated disk that crashes.
 
 pub mod crash;
+pub mod fuzz;
 pub mod killed;
 pub mod sim;
 pub mod suite;
