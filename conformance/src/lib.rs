@@ -2,6 +2,7 @@
 
 pub mod crash;
 pub mod history;
+pub mod fuzz;
 pub mod killed;
 pub mod sim;
 pub mod suite;

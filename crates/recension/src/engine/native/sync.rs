@@ -1,5 +1,5 @@
 //! The synchronisation primitives of the commit queue, in one place, so that a model checker's can
-//! stand in for them: `conformance/tests/group_commit.rs` compiles group.rs beside another `sync`.
+//! stand in for them: `conformance/tests/group_commit_model.rs` compiles group.rs beside another `sync`.
 
 pub(super) use std::sync::atomic::{AtomicU8, Ordering};
 pub(super) use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,0 +1,135 @@
+//! Makes the checksums of edited files right again, so that what lies behind them is fuzzed too. A file
+//! forged like this may hold anything; who reads it must neither panic nor read beside its bounds.
+//! docs/format.md says where the checksums are. Forging a whole file changes nothing: a test sees to it.
+
+use crc32c::{crc32c, crc32c_append};
+
+fn put(bytes: &mut [u8], at: usize, value: u32) {
+    if let Some(place) = bytes.get_mut(at..at + 4) {
+        place.copy_from_slice(&value.to_le_bytes());
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let field = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(field.try_into().ok()?) as usize)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let field = bytes.get(at..at.checked_add(8)?)?;
+    usize::try_from(u64::from_le_bytes(field.try_into().ok()?)).ok()
+}
+
+fn part(bytes: &[u8], at: usize, len: usize) -> Option<&[u8]> {
+    bytes.get(at..at.checked_add(len)?)
+}
+
+/// A manifest whose checksum is right.
+pub fn forge_manifest(bytes: &mut [u8]) {
+    if let Some(body) = bytes.len().checked_sub(4) {
+        put(bytes, body, crc32c(&bytes[..body]));
+    }
+}
+
+/// A manifest that names the run of number `number` with the length and footer that it has.
+pub(super) fn name_run(manifest: &mut [u8], number: usize, run: &[u8]) {
+    let footer_crc = run.len().checked_sub(4).and_then(|at| u32_at(run, at)).unwrap_or(0) as u32;
+    for entry in (32..manifest.len()).step_by(56) {
+        if u64_at(manifest, entry) == Some(number) && entry + 56 <= manifest.len() {
+            manifest[entry + 24..entry + 32].copy_from_slice(&(run.len() as u64).to_le_bytes());
+            put(manifest, entry + 32, footer_crc);
+        }
+    }
+    forge_manifest(manifest);
+}
+
+/// A run whose header, blocks, fences, filter and footer have the right checksums, as far as they lie
+/// in the file.
+pub fn forge_run(bytes: &mut [u8]) {
+    if let Some(header) = part(bytes, 0, 44) {
+        put(bytes, 44, crc32c(header));
+    }
+    let Some(footer) = bytes.len().checked_sub(128) else { return };
+    for section in [footer, footer + 32] {
+        forge_blocks(bytes, section);
+        forge_part(bytes, section);
+    }
+    forge_part(bytes, footer + 64);
+    let crc = crc32c(&bytes[footer..footer + 124]);
+    put(bytes, footer + 124, crc);
+}
+
+/// A part that a field describes: offset (8), length (8), checksum (4).
+fn forge_part(bytes: &mut [u8], field: usize) {
+    let crc = (|| {
+        let (at, len) = (u64_at(bytes, field)?, u64_at(bytes, field + 8)?);
+        (len > 0).then(|| part(bytes, at, len).map(crc32c))?
+    })();
+    if let Some(crc) = crc {
+        put(bytes, field + 16, crc);
+    }
+}
+
+/// The blocks that the fences of a section name: offset (8), length (4), and where the key is (8).
+fn forge_blocks(bytes: &mut [u8], field: usize) {
+    let (Some(fences), Some(blocks)) = (u64_at(bytes, field), u32_at(bytes, field + 20)) else { return };
+    for block in 0..blocks.min(1000) {
+        let Some(fence) = fences.checked_add(block * 20) else { return };
+        let (Some(start), Some(len)) = (u64_at(bytes, fence), fence.checked_add(8).and_then(|at| u32_at(bytes, at)))
+        else {
+            return;
+        };
+        if let Some(body) = part(bytes, start, len).and_then(|block| block.get(4..)) {
+            let crc = crc32c_append(crc32c(&(start as u64).to_le_bytes()), body);
+            put(bytes, start, crc);
+        }
+    }
+}
+
+/// A segment whose header has the right checksum, and the commit records at `records` too.
+pub fn forge_segment(bytes: &mut [u8], records: &[usize]) {
+    if let Some(header) = part(bytes, 0, 36) {
+        put(bytes, 36, crc32c(header));
+    }
+    for &record in records {
+        _ = forge_record(bytes, record);
+    }
+}
+
+fn forge_record(bytes: &mut [u8], record: usize) -> Option<()> {
+    let seq = part(bytes, record + 8, 8)?.to_vec();
+    let rows = u32_at(bytes, record + 36)?.min(1000);
+    let mut at = record + 48;
+    let mut rows_crc = 0;
+    for _ in 0..rows {
+        let value_len = u32_at(bytes, at + 12)?;
+        let value_len = if value_len == u32::MAX as usize { 0 } else { value_len };
+        let key_len = usize::from(u16::from_le_bytes(part(bytes, at + 16, 2)?.try_into().ok()?));
+        let len = 18 + key_len + value_len;
+        let Some(row) = part(bytes, at + 4, len - 4) else { break };
+        let crc = crc32c_append(crc32c(&seq), row);
+        put(bytes, at, crc);
+        rows_crc = crc32c_append(rows_crc, &crc.to_le_bytes());
+        at += len;
+    }
+    put(bytes, record + 40, rows_crc);
+    // The seed: the store's id, the segment's number, the record's offset; the former two as the
+    // segment's header says.
+    let mut crc = crc32c(part(bytes, 12, 16)?);
+    crc = crc32c_append(crc, part(bytes, 28, 8)?);
+    crc = crc32c_append(crc, &(record as u64).to_le_bytes());
+    crc = crc32c_append(crc, part(bytes, record + 8, 40)?);
+    put(bytes, record + 4, crc);
+    Some(())
+}
+
+/// Where the commit records of a whole segment begin.
+pub(super) fn record_places(segment: &[u8]) -> Vec<usize> {
+    let mut places = Vec::new();
+    let mut at = 4096;
+    while part(segment, at, 4) == Some(b"RcC1") {
+        places.push(at);
+        at += u32_at(segment, at + 32).unwrap_or(0).max(8);
+    }
+    places
+}

@@ -1,0 +1,57 @@
+//! The store that the file targets damage: the golden store of format 1, whose bytes are always the same.
+
+use std::sync::Arc;
+
+use recension::engine::{Batch, Engine, ManualClock, MemoryEngine, Timestamp, TreeId};
+
+use crate::sim::SimDisk;
+
+macro_rules! golden {
+    ($($name:literal),*) => {
+        &[$(($name, include_bytes!(concat!("../../../crates/recension/tests/golden/format-1/", $name)))),*]
+    };
+}
+
+/// Its files.
+pub const GOLDEN: &[(&str, &[u8])] = golden!(
+    "STORE",
+    "index/MANIFEST",
+    "index/0000000001.run",
+    "index/0000000002.run",
+    "index/0000000003.run",
+    "log/0000000001.log",
+    "log/0000000002.log",
+    "log/0000000003.log",
+    "log/0000000004.log",
+    "log/0000000005.log",
+    "log/0000000006.log"
+);
+
+/// A simulated disk with the golden store.
+pub fn golden_disk() -> SimDisk {
+    let disk = SimDisk::new();
+    for (name, bytes) in GOLDEN {
+        disk.put(name, bytes);
+    }
+    disk
+}
+
+/// What the golden store holds. The history is that of `crates/recension/tests/golden.rs`.
+pub fn golden_model() -> MemoryEngine {
+    let clock = Arc::new(ManualClock::default());
+    let model = MemoryEngine::with_clock(clock.clone());
+    for n in 0..120u64 {
+        clock.set(Timestamp(1_000_000 + n / 2 * 10));
+        let mut batch = Batch::new();
+        batch.put(TreeId(n as u32 % 3), format!("key {}", n % 17).as_bytes(), &vec![n as u8; (n * 7 % 200) as usize]);
+        if n % 5 == 0 {
+            batch.delete(TreeId(1), format!("key {}", n % 13).as_bytes());
+        }
+        if n % 11 == 0 {
+            batch.put(TreeId(u32::MAX), b"", b"");
+        }
+        // The memory engine refuses nothing of this.
+        _ = model.commit(batch);
+    }
+    model
+}

@@ -1,0 +1,37 @@
+//! JSON in: what is accepted, and what minifying makes of it.
+//!
+//! Oracle: `serde_json` accepts the same texts and reads the same value before and after; minifying
+//! twice changes nothing; an error lies within the text.
+
+use recension::document::json::{JsonProblem, minify, minify_object};
+use serde_json::Value;
+
+/// Any bytes as JSON.
+pub(super) fn json(input: &[u8]) {
+    let theirs = serde_json::from_slice::<Value>(input);
+    match (minify(input), &theirs) {
+        (Ok(text), theirs) => {
+            assert_eq!(minify(text.as_bytes()).as_deref(), Ok(text.as_str()), "minifying twice");
+            assert!(text.len() <= input.len(), "minified, and longer: {text}");
+            match (theirs, serde_json::from_str::<Value>(&text)) {
+                (Ok(before), Ok(after)) => assert_eq!(*before, after, "another value: {text}"),
+                (Err(before), Err(after)) if beyond_serde(before) && beyond_serde(&after) => {}
+                (before, after) => panic!("{text}: accepted here, {before:?} there, then {after:?}"),
+            }
+        }
+        (Err(error), theirs) => {
+            assert!(error.offset <= input.len() && error.line > 0 && error.column > 0, "{error:?}");
+            let ours_alone = matches!(error.problem, JsonProblem::TooDeep(_) | JsonProblem::TooLong(_));
+            assert!(theirs.is_err() || ours_alone, "refused here, accepted there: {error}");
+        }
+    }
+    // The same parser behind another door.
+    let object = minify(input).is_ok_and(|text| text.starts_with('{'));
+    assert_eq!(minify_object(input).is_ok_and(|minified| minified.kind == "an object"), object);
+}
+
+/// What `serde_json` refuses although it is JSON: numbers beyond its range, and 128 levels.
+fn beyond_serde(error: &serde_json::Error) -> bool {
+    let error = error.to_string();
+    error.starts_with("number out of range") || error.starts_with("recursion limit exceeded")
+}

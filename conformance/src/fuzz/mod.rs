@@ -1,0 +1,45 @@
+//! Fuzz targets as plain functions over bytes: each has an oracle and panics when that is offended. They
+//! are run on a stored corpus and seeded mutations of it by `tests/fuzz_corpus.rs`, on stable Rust, and
+//! by cargo-fuzz from `conformance/fuzz`.
+
+mod edits;
+mod forge;
+mod golden;
+mod json;
+mod mutate;
+mod query;
+mod store;
+
+pub use forge::{forge_manifest, forge_run, forge_segment};
+pub use golden::{GOLDEN, golden_disk, golden_model};
+pub use mutate::mutate;
+
+/// A fuzz target.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name, and that of its folder in the corpus.
+    pub name: &'static str,
+    /// What it does with an input. A panic is a finding.
+    pub run: fn(&[u8]),
+}
+
+/// Every target.
+pub const TARGETS: [Target; 6] = [
+    Target { name: "log", run: store::log },
+    Target { name: "run", run: store::run },
+    Target { name: "manifest", run: store::manifest },
+    Target { name: "json", run: json::json },
+    Target { name: "path", run: query::path },
+    Target { name: "query", run: query::query },
+];
+
+/// Runs the target of that name.
+///
+/// # Panics
+/// Where the target's oracle is offended, and where there is no such target.
+pub fn run_target(name: &str, input: &[u8]) {
+    match TARGETS.iter().find(|target| target.name == name) {
+        Some(target) => (target.run)(input),
+        None => panic!("no fuzz target is called {name}"),
+    }
+}

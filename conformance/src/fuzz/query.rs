@@ -1,0 +1,70 @@
+//! The arguments of queries: paths, values, ranges.
+//!
+//! Oracle: a path that is read writes itself back so that it reads as the same path; a value found in a
+//! text is JSON; and a query answers the same with an index and without.
+
+use recension::document::json::{Path, minify};
+use recension::document::{IndexSpec, Literal, Query, Store, ValueRange};
+
+use super::edits::Source;
+
+/// A path (up to the first line's end), and a text to look into.
+pub(super) fn path(input: &[u8]) {
+    let (path, text) = split(input, b'\n');
+    let Ok(path) = String::from_utf8_lossy(path).parse::<Path>() else { return };
+    let written = path.to_string();
+    assert_eq!(written.parse::<Path>().ok().as_ref(), Some(&path), "written as {written:?}");
+    if let Ok(text) = minify(text) {
+        if let Some(found) = path.find(&text) {
+            assert_eq!(minify(found.as_bytes()).as_deref(), Ok(found), "found by {written:?} in {text}");
+        }
+    } else {
+        // A text that is not JSON gives nothing or something, and no panic.
+        _ = path.find(&String::from_utf8_lossy(text));
+    }
+}
+
+fn split(input: &[u8], at: u8) -> (&[u8], &[u8]) {
+    let end = input.iter().position(|&byte| byte == at).unwrap_or(input.len());
+    (&input[..end], input.get(end + 1..).unwrap_or_default())
+}
+
+/// Documents, one a line, and a query on their member `a`, by what is on the first line.
+pub(super) fn query(input: &[u8]) {
+    let mut source = Source(input);
+    let (kind, order) = (source.byte(), source.byte());
+    let mut lines = source.0.split(|&byte| byte == b'\n');
+    let mut literal = || Literal::json(lines.next().unwrap_or_default()).ok();
+    let (Some(first), Some(second)) = (literal(), literal()) else { return };
+    let range = match kind % 7 {
+        0 => ValueRange::equal(first),
+        1 => ValueRange::at_least(first),
+        2 => ValueRange::above(first),
+        3 => ValueRange::at_most(first),
+        4 => ValueRange::below(first),
+        5 => ValueRange::between(first, second),
+        _ => ValueRange::above(first).and(ValueRange::at_most(second)),
+    };
+    let (Ok(store), Ok(path)) = (Store::memory(), "a".parse::<Path>()) else { return };
+    let Ok(collection) = store.collection("c") else { return };
+    for (nth, line) in lines.take(20).enumerate() {
+        let body = [b"{\"a\":", line, b"}"].concat();
+        let Ok(body) = String::from_utf8(body) else { continue };
+        // What is not JSON, or too long for an index, is refused.
+        _ = collection.put(&format!("{nth}"), &body);
+    }
+    let mut query = Query::new().matching(path.clone(), range);
+    if order & 1 == 1 {
+        query = query.sort(path.clone(), recension::engine::Direction::Backward);
+    }
+    let answers = || -> Option<Vec<String>> {
+        let found = collection.find(&query).ok()?;
+        let mut answers: Vec<String> = found.map_while(Result::ok).map(|document| document.id.to_string()).collect();
+        answers.sort();
+        Some(answers)
+    };
+    let by_scan = answers();
+    if collection.create_index(IndexSpec::new("a", path), |_| ()).is_ok() {
+        assert_eq!(answers(), by_scan, "with an index, and without");
+    }
+}

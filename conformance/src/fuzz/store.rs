@@ -1,0 +1,141 @@
+//! The readers of the native engine's files: log, runs, manifest. The first byte of an input chooses the
+//! file and whether checksums are made right again; the rest is edits, or the whole file.
+//!
+//! Oracle: no panic, no read beside a file's bounds, no endless walk; and where checksums were not
+//! forged, no wrong answer: right, refused, or (the log's end) fewer commits.
+
+use std::sync::LazyLock;
+
+use recension::engine::{Direction, Engine, KeyRange, MemoryEngine, Seq, TreeId};
+
+use super::edits::{Source, edited};
+use super::forge::{forge_manifest, forge_run, forge_segment, name_run, record_places};
+use super::golden::{GOLDEN, golden_disk, golden_model};
+use crate::crash::{native, test_clock};
+use crate::sim::SimDisk;
+
+static MODEL: LazyLock<MemoryEngine> = LazyLock::new(golden_model);
+
+/// More rows than any file of these sizes can hold.
+const WALK_MAX: usize = 100_000;
+
+/// The trees of the golden store.
+const TREES: [TreeId; 5] = [TreeId(0), TreeId(1), TreeId(2), TreeId(u32::MAX), TreeId(77)];
+
+struct Choice {
+    forged: bool,
+    file: usize,
+    whole: bool,
+}
+
+fn choice(source: &mut Source<'_>) -> Choice {
+    let byte = source.byte();
+    Choice { forged: byte & 1 == 1, whole: byte & 2 == 2, file: usize::from(byte >> 2) }
+}
+
+fn damaged_file(source: &mut Source<'_>, whole: bool, file: &[u8]) -> Vec<u8> {
+    if whole { source.take(usize::MAX).to_vec() } else { edited(file, source) }
+}
+
+/// Segments.
+pub(super) fn log(input: &[u8]) {
+    let mut source = Source(input);
+    let choice = choice(&mut source);
+    let segments: Vec<_> = GOLDEN.iter().filter(|(name, _)| name.starts_with("log/")).collect();
+    let (name, file) = segments[segments.len() - 1 - choice.file % segments.len()];
+    let mut bytes = damaged_file(&mut source, choice.whole, file);
+    if choice.forged {
+        forge_segment(&mut bytes, &record_places(file));
+    }
+    let disk = golden_disk();
+    disk.put(name, &bytes);
+    if choice.file >= 32 {
+        // Without an index all of the log is replayed.
+        disk.lose("index/MANIFEST");
+    }
+    walk(&disk, choice.forged);
+}
+
+/// Index runs.
+pub(super) fn run(input: &[u8]) {
+    let mut source = Source(input);
+    let choice = choice(&mut source);
+    let runs: Vec<_> = GOLDEN.iter().filter(|(name, _)| name.ends_with(".run")).collect();
+    let number = choice.file % runs.len();
+    let (name, file) = runs[number];
+    let mut bytes = damaged_file(&mut source, choice.whole, file);
+    let disk = golden_disk();
+    if choice.forged {
+        forge_run(&mut bytes);
+        let mut manifest = disk.content("index/MANIFEST").unwrap_or_default();
+        name_run(&mut manifest, number + 1, &bytes);
+        disk.put("index/MANIFEST", &manifest);
+    }
+    disk.put(name, &bytes);
+    walk(&disk, choice.forged);
+}
+
+/// The manifest.
+pub(super) fn manifest(input: &[u8]) {
+    let mut source = Source(input);
+    let choice = choice(&mut source);
+    let disk = golden_disk();
+    let file = disk.content("index/MANIFEST").unwrap_or_default();
+    let mut bytes = damaged_file(&mut source, choice.whole, &file);
+    if choice.forged {
+        forge_manifest(&mut bytes);
+    }
+    disk.put("index/MANIFEST", &bytes);
+    walk(&disk, choice.forged);
+}
+
+/// Opens the store and reads all of it, every way there is.
+fn walk(disk: &SimDisk, forged: bool) {
+    // The store may be refused; that is an answer.
+    let Ok(engine) = native::small(disk.arc(), test_clock()) else { return violated(disk) };
+    let head = engine.head();
+    assert!(forged || head.0 <= 120, "{head} commits, and 120 had been made");
+    for at in [head, Seq(head.0 / 2), Seq::ZERO] {
+        let Ok(snapshot) = engine.snapshot_at(at) else { continue };
+        let model = MODEL.snapshot_at(at.min(Seq(120)));
+        _ = snapshot.time();
+        for tree in TREES {
+            for direction in [Direction::Forward, Direction::Backward] {
+                let mut wanted = model.iter().flat_map(|model| model.range(tree, &KeyRange::all(), direction));
+                let mut rows = snapshot.range(tree, &KeyRange::all(), direction);
+                for nth in 0.. {
+                    assert!(nth < WALK_MAX, "an endless range");
+                    let row = rows.next();
+                    if let Some(Err(_)) = row {
+                        break;
+                    }
+                    let row = row.and_then(Result::ok);
+                    if !forged {
+                        assert_eq!(
+                            row,
+                            wanted.next().and_then(Result::ok),
+                            "tree {} at seq {at}, {direction:?}",
+                            tree.0
+                        );
+                    }
+                    let Some(row) = row else { break };
+                    if nth < 50 {
+                        _ = snapshot.get(tree, &row.key);
+                        assert!(
+                            snapshot.versions(tree, &row.key).take(WALK_MAX).count() < WALK_MAX,
+                            "endless versions"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    // A forged index may say things that the log does not; verify must live with it too.
+    _ = engine.verify();
+    drop(engine);
+    violated(disk);
+}
+
+fn violated(disk: &SimDisk) {
+    assert_eq!(disk.violations(), Vec::<String>::new(), "a read that would have ended the process");
+}
