@@ -15,6 +15,11 @@ pub mod pretty;
 pub mod progress;
 pub mod query;
 
+/// The programs of the README are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
+
 use std::process::ExitCode;
 
 use clap::Parser;
