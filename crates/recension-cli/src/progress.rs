@@ -1,7 +1,7 @@
 //! A progress bar on standard error, for people only: nothing is drawn where it is no terminal.
 
 use std::cell::Cell;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -92,7 +92,8 @@ impl Progress {
 
     /// A line above the bar.
     pub fn line(&self, text: &str) {
-        self.bar.suspend(|| eprintln!("{text}"));
+        // Nobody may read standard error any more, which is no reason to stop.
+        self.bar.suspend(|| drop(writeln!(io::stderr(), "{text}")));
     }
 }
 
