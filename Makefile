@@ -27,4 +27,4 @@ docs: ## The library's reference (rustdoc) and, where mdbook is installed, the g
 	@scripts/docs
 
 clean: ## Remove what `make` made: builds, the fetched data set, the walk-through's store
-	rm -rf target
+	rm -rf target data

@@ -1,6 +1,7 @@
 //! What every command has at hand: the store that was named, where results go, and whether the user has
 //! asked to stop.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,8 +75,9 @@ impl Context {
 
     /// Opens the store.
     pub fn engine(&self, missing: Missing) -> Result<Arc<dyn Engine>> {
-        let file = self.address.strip_prefix("sqlite:").unwrap_or(&self.address);
-        if missing == Missing::IsAnError && self.address != "memory:" && !Path::new(file).exists() {
+        let path = Path::new(self.address.strip_prefix("sqlite:").unwrap_or(&self.address));
+        let empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+        if missing == Missing::IsAnError && self.address != "memory:" && (!path.exists() || empty()) {
             return Err(CliError::Io(format!(
                 "there is no store at {}; `recension import` makes one, --store or RECENSION_STORE names another",
                 self.address

@@ -15,6 +15,12 @@ pub mod pretty;
 pub mod progress;
 pub mod query;
 
+/// The programs of the README are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
+
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -35,7 +41,8 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // What was printed before comes before; if that cannot be printed, the error still is.
             let _ = context.out.flush();
-            eprintln!("recension: {error}");
+            // Nobody may read standard error any more: the exit code still says it.
+            let _ = writeln!(std::io::stderr(), "recension: {error}");
             error.exit_code()
         }
     }

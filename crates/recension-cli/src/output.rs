@@ -81,7 +81,9 @@ impl Output {
         }
         // What was printed before it comes before it, also where both go to one terminal.
         self.out.flush()?;
-        writeln!(io::stderr(), "{text}")
+        // Nobody may read standard error any more, which is no reason to stop.
+        let _ = writeln!(io::stderr(), "{text}");
+        Ok(())
     }
 
     /// Hands on what is not yet written.

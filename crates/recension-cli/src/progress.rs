@@ -1,7 +1,7 @@
 //! A progress bar on standard error, for people only: nothing is drawn where it is no terminal.
 
 use std::cell::Cell;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub struct Progress {
     bar: ProgressBar,
     bytes: Rc<Cell<u64>>,
+    asked: Cell<u64>,
 }
 
 impl Progress {
@@ -26,8 +27,8 @@ impl Progress {
     /// Of `len` steps, such as documents.
     pub fn of_documents(len: Option<u64>, quiet: bool) -> Self {
         let template = match len {
-            Some(_) => "{bar:30} {percent:>3}%  {human_pos} of {human_len} documents  {per_sec}  {eta} left",
-            None => "{spinner} {human_pos} documents  {per_sec}  {elapsed}",
+            Some(_) => "{bar:30} {percent:>3}%  {human_pos} of {human_len} documents  {msg}  {eta} left",
+            None => "{spinner} {human_pos} documents  {msg}  {elapsed}",
         };
         Progress::start(len, template, quiet)
     }
@@ -41,7 +42,7 @@ impl Progress {
             bar.set_style(style.progress_chars("━╸ "));
         }
         bar.enable_steady_tick(Duration::from_millis(200));
-        Progress { bar, bytes: Rc::default() }
+        Progress { bar, bytes: Rc::default(), asked: Cell::new(0) }
     }
 
     /// `reader`, whose bytes are counted.
@@ -51,16 +52,36 @@ impl Progress {
 
     /// Shows the bytes counted so far, and the documents.
     pub fn show_bytes(&self, documents: u64) {
+        // This is asked for each document, and costs more than most of them.
+        self.asked.set(self.asked.get() + 1);
+        if !self.asked.get().is_multiple_of(256) {
+            return;
+        }
         self.bar.set_position(self.bytes.get());
+        self.bar.set_message(format!("{} documents  {}", HumanCount(documents), self.rate(documents)));
+    }
+
+    fn rate(&self, documents: u64) -> String {
         let seconds = self.bar.elapsed().as_secs_f64().max(0.001);
         #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "a rate to look at")]
         let rate = (documents as f64 / seconds) as u64;
-        self.bar.set_message(format!("{} documents  {}/s", HumanCount(documents), HumanCount(rate)));
+        format!("{}/s", HumanCount(rate))
     }
 
     /// Shows how many documents are done.
     pub fn show_documents(&self, documents: u64) {
         self.bar.set_position(documents);
+        // The message costs more than the count: it is made now and then.
+        if documents.is_multiple_of(512) {
+            self.bar.set_message(self.rate(documents));
+        }
+    }
+
+    /// Shows how many documents are done of how many.
+    pub fn show_documents_of(&self, done: u64, total: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+        self.bar.set_message(self.rate(done));
     }
 
     /// Shows how many of so many bytes are done.
@@ -71,7 +92,8 @@ impl Progress {
 
     /// A line above the bar.
     pub fn line(&self, text: &str) {
-        self.bar.suspend(|| eprintln!("{text}"));
+        // Nobody may read standard error any more, which is no reason to stop.
+        self.bar.suspend(|| drop(writeln!(io::stderr(), "{text}")));
     }
 }
 

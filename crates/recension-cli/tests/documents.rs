@@ -108,6 +108,9 @@ fn a_store_that_is_not_there_is_not_made_by_reading() {
         assert!(place.fails(6, args).contains("there is no store at recension.store"), "{args:?}");
     }
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    std::fs::create_dir(place.path().join("recension.store")).unwrap();
+    assert!(place.fails(6, &["stats"]).contains("there is no store at recension.store"));
+    assert_eq!(std::fs::read_dir(place.path().join("recension.store")).unwrap().count(), 0);
 }
 
 #[test]

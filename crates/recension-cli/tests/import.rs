@@ -262,6 +262,25 @@ fn an_export_is_as_of_one_moment_and_appears_whole() {
 }
 
 #[test]
+fn an_export_replaces_no_link_and_nothing_that_is_no_file() {
+    let place = Place::new();
+    place.ok_with(&["import", "c"], b"{\"_id\":\"a\"}");
+    let at = |name: &str| place.path().join(name);
+    std::fs::write(at("real.ndjson"), "old").unwrap();
+    std::os::unix::fs::symlink("real.ndjson", at("link.ndjson")).unwrap();
+    place.ok(&["export", "c", "-o", "link.ndjson"]);
+    assert!(at("link.ndjson").is_symlink());
+    assert_eq!(std::fs::read_to_string(at("real.ndjson")).unwrap(), "{\"_id\":\"a\"}\n");
+
+    assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+    let pipe = at("pipe");
+    let reader = std::thread::spawn(move || std::fs::read_to_string(pipe).unwrap());
+    place.ok(&["export", "c", "-o", "pipe"]);
+    assert_eq!(reader.join().unwrap(), "{\"_id\":\"a\"}\n");
+    assert!(!at("pipe").metadata().unwrap().is_file());
+}
+
+#[test]
 fn an_interrupted_import_says_what_is_in_the_store_and_it_is() {
     let place = Place::new();
     let mut child = place

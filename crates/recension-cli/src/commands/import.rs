@@ -136,19 +136,26 @@ impl Import {
                     failed => Err(CliError::Input(format!("{} not imported", documents(failed)))),
                 }
             }
-            Err(error) => Err(error.with(&format!("\n{summary} before it stopped. {}", self.way_on()))),
+            Err(error) => {
+                let way_on = self.way_on(&error);
+                Err(error.with(&format!("\n{summary} before it stopped. {way_on}")))
+            }
         }
     }
 
-    fn way_on(&self) -> &'static str {
-        match self.on_conflict {
-            OnConflict::Error => {
-                "Mend the place and run it again with --on-conflict skip, which passes over what is there; \
-                 --on-error skip passes over what cannot be imported."
+    /// What to do after an import that stopped.
+    fn way_on(&self, error: &CliError) -> &'static str {
+        match (error, self.on_conflict) {
+            (CliError::Interrupted(_) | CliError::Io(_), OnConflict::Replace) => "Run it again.",
+            (CliError::Interrupted(_) | CliError::Io(_), _) => "Run it again with --on-conflict skip to go on.",
+            (CliError::Conflict(_), OnConflict::Error) => {
+                "Run it again with --on-conflict skip to pass over what is there, or replace to renew it."
             }
-            OnConflict::Skip | OnConflict::Replace => {
-                "Mend the place and run it again; --on-error skip passes over what cannot be imported."
+            (_, OnConflict::Error) => {
+                "Mend the place, and run it again with --on-conflict skip to go on; --on-error skip passes over what \
+                 cannot be imported."
             }
+            _ => "Mend the place, and run it again; --on-error skip passes over what cannot be imported.",
         }
     }
 

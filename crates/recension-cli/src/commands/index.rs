@@ -89,11 +89,11 @@ impl Create {
         let store = context.store(Missing::IsAnError)?;
         let collection = store.collection(&self.collection)?;
         let started = context.started();
-        let progress = Progress::of_documents(None, context.quiet());
+        let progress = Progress::of_documents(Some(0), context.quiet());
         let mut done = 0;
         collection.create_index(spec, |build| {
             done = build.done;
-            progress.show_copied(build.done, build.total);
+            progress.show_documents_of(build.done, build.total);
         })?;
         drop(progress);
         let time = crate::context::took(started.elapsed());

@@ -42,7 +42,7 @@ impl Salvage {
         let started = context.started();
         let from: Arc<dyn Disk> = Arc::new(FsDisk::new(&self.from));
         let to = Arc::new(FsDisk::new(&self.to));
-        let progress = Progress::of_bytes(None, context.quiet());
+        let progress = Progress::of_bytes(Some(0), context.quiet());
         let report = salvage(&from, to, NativeOptions::default(), |read, total| progress.show_copied(read, total))?;
         drop(progress);
         if context.out.for_people() {
