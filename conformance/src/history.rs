@@ -20,14 +20,20 @@ const START: Timestamp = Timestamp(1_000_000);
 /// Trees with neighbours, and the two at the ends.
 const TREES: [TreeId; 5] = [TreeId(0), TreeId(1), TreeId(2), TreeId(255), TreeId(u32::MAX)];
 
+/// A tree, a key, and the value's byte and length; none deletes.
+pub type RowWrite = (TreeId, Vec<u8>, Option<(u8, usize)>);
+
+/// The same moment of the engine and of the model.
+type Snapshots = (Box<dyn Snapshot>, Box<dyn Snapshot>);
+
 /// One step of a history. It holds numbers only; what they come to depends on the store's state, so
 /// that steps can be left out when a failure is shrunk.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// A batch: puts and deletes, reads that it depends on, and how far the clock moves before it.
     Commit {
-        /// Tree, key, and the value's byte and length; none deletes.
-        rows: Vec<(TreeId, Vec<u8>, Option<(u8, usize)>)>,
+        /// The puts and deletes.
+        rows: Vec<RowWrite>,
         /// Tree, range, and how many commits ago it was read.
         reads: Vec<(TreeId, KeyRange, u64)>,
         /// The durability asked for.
@@ -102,7 +108,7 @@ fn step(rng: &mut Rng, keys: u64, value_bytes_max: u64) -> Step {
             let reads = if rng.percent(60) { 0 } else { rng.below(3) };
             let reads = (0..reads).map(|_| (tree(rng), range(rng, keys), rng.below(5))).collect();
             let durability = [None, Some(Durability::Memory), Some(Durability::Process)][rng.index(3)];
-            let clock = if rng.percent(10) { -50 } else { rng.below(30) as i64 };
+            let clock = if rng.percent(10) { -50 } else { rng.below(30).cast_signed() };
             Step::Commit { rows, reads, durability, clock }
         }
         45..50 => Step::Keep { slot: rng.index(SLOTS), age: age(rng) },
@@ -149,7 +155,7 @@ struct Pair {
     store: Store,
     model: MemoryEngine,
     clock: Arc<ManualClock>,
-    kept: [Option<(Box<dyn Snapshot>, Box<dyn Snapshot>)>; SLOTS],
+    kept: [Option<Snapshots>; SLOTS],
 }
 
 /// Runs a history on an engine and on the model; says where they first differ.
@@ -253,12 +259,7 @@ impl Pair {
     }
 }
 
-fn batch(
-    rows: &[(TreeId, Vec<u8>, Option<(u8, usize)>)],
-    reads: &[(TreeId, KeyRange, u64)],
-    durability: Option<Durability>,
-    head: Seq,
-) -> Batch {
+fn batch(rows: &[RowWrite], reads: &[(TreeId, KeyRange, u64)], durability: Option<Durability>, head: Seq) -> Batch {
     let mut batch = Batch::new();
     for (tree, key, value) in rows {
         match value {
@@ -275,11 +276,7 @@ fn batch(
     batch
 }
 
-fn snapshots(
-    engine: &dyn Engine,
-    model: &MemoryEngine,
-    age: u64,
-) -> Result<(Box<dyn Snapshot>, Box<dyn Snapshot>), String> {
+fn snapshots(engine: &dyn Engine, model: &MemoryEngine, age: u64) -> Result<Snapshots, String> {
     let seq = Seq(model.head().0.saturating_sub(age));
     let of = |engine: &dyn Engine| engine.snapshot_at(seq).map_err(|error| format!("snapshot at {seq}: {error}"));
     Ok((of(engine)?, of(model)?))

@@ -1,8 +1,8 @@
 //! Suites that every engine and every server must pass, and the simulated disk that crashes.
 
 pub mod crash;
-pub mod history;
 pub mod fuzz;
+pub mod history;
 pub mod killed;
 pub mod sim;
 pub mod suite;
