@@ -187,3 +187,34 @@ fn salvage_keeps_every_commit_that_is_whole() {
     })
     .unwrap();
 }
+
+#[test]
+fn a_damaged_run_is_refused_and_rebuilt_after_a_check_even_if_more_is_committed() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = MemoryEngine::new();
+    let options = NativeOptions { maintenance: Maintenance::Inline, ..small() };
+    let engine = open(dir.path(), options.clone()).unwrap();
+    write(&engine, &model, 0..600);
+    engine.close().unwrap();
+    // A byte of the first block of every run.
+    for entry in std::fs::read_dir(dir.path().join("index")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "run") {
+            let mut bytes = std::fs::read(&path).unwrap();
+            bytes[100] ^= 1;
+            std::fs::write(&path, &bytes).unwrap();
+        }
+    }
+    let engine = open(dir.path(), options.clone()).unwrap();
+    let damaged = engine.snapshot().unwrap().range(TREE, &KeyRange::all(), Direction::Forward).find_map(Result::err);
+    let words = damaged.unwrap().to_string();
+    assert!(words.starts_with("damaged: index/") && words.contains("No document is lost"), "{words}");
+    assert_ne!(engine.verify().unwrap().problems, []);
+    // Fewer than make a run be merged: that would meet the damage too.
+    write(&engine, &model, 600..610);
+    engine.close().unwrap();
+    let engine = open(dir.path(), options).unwrap();
+    assert_eq!(engine.index_rebuilt(), Some("there was no manifest"));
+    assert_same(&engine, &model);
+    assert_eq!(engine.verify().unwrap().problems, []);
+}

@@ -142,6 +142,11 @@ impl fmt::Display for EngineError {
                     None => write!(f, "by a transaction running beside this one; retry"),
                 }
             }
+            EngineError::Damaged { file, offset, what } if file.starts_with("index/") => write!(
+                f,
+                "damaged: {file} at byte {offset}: {what}. No document is lost: run `recension verify`, or remove the \
+                 folder index while the store is closed; the next open builds the index anew from the log"
+            ),
             EngineError::Damaged { file, offset, what } => write!(
                 f,
                 "damaged: {file} at byte {offset}: {what}. Nothing was changed; restore a backup, \

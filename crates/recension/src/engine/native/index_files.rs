@@ -2,6 +2,7 @@
 //! when the run, and the log that it points into, are durable.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
@@ -21,6 +22,8 @@ pub(super) struct IndexFiles {
     pub(super) disk: Arc<dyn Disk>,
     pub(super) id: StoreId,
     manifest: Mutex<Manifest>,
+    /// A run was found damaged: no manifest is written any more.
+    condemned: AtomicBool,
 }
 
 impl IndexFiles {
@@ -34,7 +37,7 @@ impl IndexFiles {
                 disk.remove(&format!("{INDEX_DIR}/{name}")).map_err(doing("removing an unused index run"))?;
             }
         }
-        Ok(IndexFiles { disk, id, manifest: Mutex::new(manifest) })
+        Ok(IndexFiles { disk, id, manifest: Mutex::new(manifest), condemned: AtomicBool::new(false) })
     }
 
     /// Writes a closed part of the index as the newest run. The log is durable up to its last commit.
@@ -85,13 +88,17 @@ impl IndexFiles {
         let mut new = manifest.clone();
         new.runs.splice(place, [entry]);
         new.next_run += 1;
-        new.write(&*self.disk, self.id)?;
+        if !self.condemned.load(Ordering::Acquire) {
+            new.write(&*self.disk, self.id)?;
+        }
         *manifest = new;
         Ok(Arc::new(run))
     }
 
     /// Takes the manifest away, so that the next open rebuilds the index from the log.
     pub(super) fn condemn(&self) {
+        self.condemned.store(true, Ordering::Release);
+        let _still = self.manifest.lock();
         let _ = self.disk.remove(MANIFEST_FILE).and_then(|()| self.disk.sync_dir(INDEX_DIR));
     }
 }
