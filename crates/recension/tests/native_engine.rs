@@ -210,8 +210,8 @@ fn a_damaged_run_is_refused_and_rebuilt_after_a_check_even_if_more_is_committed(
     let words = damaged.unwrap().to_string();
     assert!(words.starts_with("damaged: index/") && words.contains("No document is lost"), "{words}");
     assert_ne!(engine.verify().unwrap().problems, []);
-    // Fewer than make a run be merged: that would meet the damage too.
-    write(&engine, &model, 600..610);
+    // Enough that runs are written, and would be merged.
+    write(&engine, &model, 600..900);
     engine.close().unwrap();
     let engine = open(dir.path(), options).unwrap();
     assert_eq!(engine.index_rebuilt(), Some("there was no manifest"));

@@ -88,11 +88,15 @@ impl IndexFiles {
         let mut new = manifest.clone();
         new.runs.splice(place, [entry]);
         new.next_run += 1;
-        if !self.condemned.load(Ordering::Acquire) {
+        if !self.is_condemned() {
             new.write(&*self.disk, self.id)?;
         }
         *manifest = new;
         Ok(Arc::new(run))
+    }
+
+    pub(super) fn is_condemned(&self) -> bool {
+        self.condemned.load(Ordering::Acquire)
     }
 
     /// Takes the manifest away, so that the next open rebuilds the index from the log.

@@ -161,19 +161,24 @@ impl Shared {
         Ok(true)
     }
 
+    /// Merges one group of runs; false if there is none.
     fn merge_once(&self) -> Result<bool> {
+        if self.files.is_condemned() {
+            return Ok(false);
+        }
         let state = self.state.load_full();
         let lengths: Vec<_> = state.runs.iter().map(|run| run.entry.len).collect();
         let Some(range) = runs_to_merge(&lengths, self.merge_fan_in) else { return Ok(false) };
         let old = &state.runs[range.clone()];
         let merged = match self.files.merge(old) {
             Ok(merged) => merged,
-            Err(error) => {
-                if matches!(error, EngineError::Damaged { .. }) {
-                    self.files.condemn();
-                }
-                return Err(error);
+            // A damaged run harms readers of its damaged blocks and nobody else: commits go on, nothing
+            // is merged any more, and the next open builds the index anew.
+            Err(EngineError::Damaged { .. }) => {
+                self.files.condemn();
+                return Ok(false);
             }
+            Err(error) => return Err(error),
         };
         self.replace_state(|state| {
             state.runs.splice(range, [merged]);
