@@ -15,6 +15,9 @@ use super::{
     Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, Value, VerifyReport, Version, Versions,
 };
 
+/// Keys that a range looks at while it holds the lock.
+const PAGE_KEYS: usize = 256;
+
 /// An engine that holds everything in memory.
 #[derive(Clone)]
 pub struct MemoryEngine {
@@ -187,6 +190,36 @@ struct MemorySnapshot {
     seq: Seq,
 }
 
+impl MemorySnapshot {
+    /// The first rows of a range, and what is left of it. The lock is held for a page and not while the
+    /// caller looks at the rows: that would stop writers.
+    fn page(&self, tree: TreeId, mut range: KeyRange, direction: Direction) -> (Vec<Row<'_>>, Option<KeyRange>) {
+        let state = self.shared.state.read();
+        let mut keys = state.in_range(tree, &range);
+        let mut rows = Vec::new();
+        let mut last = None;
+        for _ in 0..PAGE_KEYS {
+            let next = match direction {
+                Direction::Forward => keys.next(),
+                Direction::Backward => keys.next_back(),
+            };
+            let Some((key, versions)) = next else { return (rows, None) };
+            if let Some((seq, Some(value))) = visible(versions, self.seq) {
+                let value = Value { seq: *seq, bytes: Cow::Owned(value.to_vec()) };
+                rows.push(Row { key: Cow::Owned(key.clone()), value });
+            }
+            last = Some(key.clone());
+        }
+        drop(keys);
+        let Some(last) = last else { return (rows, None) };
+        match direction {
+            Direction::Forward => range.start = Bound::Excluded(last),
+            Direction::Backward => range.end = Bound::Excluded(last),
+        }
+        (rows, Some(range))
+    }
+}
+
 impl Snapshot for MemorySnapshot {
     fn seq(&self) -> Seq {
         self.seq
@@ -205,20 +238,13 @@ impl Snapshot for MemorySnapshot {
     }
 
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
-        let state = self.shared.state.read();
-        // The rows are collected at once: holding the lock while the caller iterates would stop writers.
-        let mut rows: Vec<_> = state
-            .in_range(tree, range)
-            .filter_map(|(key, versions)| {
-                let (seq, value) = visible(versions, self.seq)?;
-                let value = Value { seq: *seq, bytes: Cow::Owned(value.as_ref()?.to_vec()) };
-                Some(Ok(Row { key: Cow::Owned(key.clone()), value }))
-            })
-            .collect();
-        if direction == Direction::Backward {
-            rows.reverse();
-        }
-        Box::new(rows.into_iter())
+        let mut left = Some(range.clone());
+        let pages = std::iter::from_fn(move || {
+            let (page, rest) = self.page(tree, left.take()?, direction);
+            left = rest;
+            Some(page)
+        });
+        Box::new(pages.flatten().map(Ok))
     }
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
