@@ -37,13 +37,13 @@ mod write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 use recension::disk::DiskLock;
 use recension::engine::{
-    Batch, Clock, CommitInfo, Durability, Engine, EngineError, Result, Seq, Snapshot, Stats, SystemClock, Timestamp,
-    VerifyReport,
+    Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, Result, Seq, Snapshot, Stats, SystemClock,
+    Timestamp, VerifyReport,
 };
 
 use crate::limits::{BUSY_TIMEOUT, CACHE_KIB, PAGE_ROWS, READ_CONNECTIONS};
@@ -108,7 +108,7 @@ struct Shared {
     /// Held by a check or a checkpoint: a checkpoint cannot end while a check holds its snapshot.
     maintenance: Mutex<()>,
     head: Mutex<CommitInfo>,
-    head_moved: Condvar,
+    head_signal: HeadSignal,
     options: SqliteOptions,
     path: PathBuf,
     errors: ErrorContext,
@@ -135,7 +135,7 @@ impl SqliteEngine {
             writer: Mutex::new(writer),
             maintenance: Mutex::new(()),
             head: Mutex::new(head),
-            head_moved: Condvar::new(),
+            head_signal: HeadSignal::default(),
             options,
             path: opened.path,
             errors: opened.errors,
@@ -169,22 +169,12 @@ impl Engine for SqliteEngine {
         let commit = writer.commit(&batch, durability, &*self.shared.options.clock)?;
         // Published under the writer's lock, so that the head only ever moves forward.
         *self.shared.head.lock() = commit;
-        self.shared.head_moved.notify_all();
+        self.shared.head_signal.moved();
         Ok(commit)
     }
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
-        // A timeout too long for the clock is no timeout.
-        let deadline = Instant::now().checked_add(timeout);
-        let mut head = self.shared.head.lock();
-        while head.seq <= seq {
-            match deadline {
-                Some(deadline) if self.shared.head_moved.wait_until(&mut head, deadline).timed_out() => break,
-                Some(_) => {}
-                None => self.shared.head_moved.wait(&mut head),
-            }
-        }
-        head.seq
+        self.shared.head_signal.wait_beyond(seq, timeout, || self.head())
     }
 
     fn checkpoint(&self) -> Result<()> {
