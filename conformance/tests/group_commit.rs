@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use recension::engine::{Clock, Durability};
 use recension_conformance::crash::{
-    Attempt, Finding, History, Shape, SweepOptions, batch_of, for_seeds, native, random_changes, sweep_history,
+    Attempt, Finding, History, Opener, Shape, SweepOptions, batch_of, for_seeds, native, random_changes, sweep_history,
     test_clock,
 };
 use recension_conformance::sim::{OpKind, Rng, SimDisk};
@@ -15,10 +15,10 @@ use recension_conformance::sim::{OpKind, Rng, SimDisk};
 const THREADS: u64 = 4;
 const COMMITS: u64 = 7;
 
-fn concurrent_history(seed: u64) -> Result<History, Finding> {
+fn concurrent_history(seed: u64, opener: &Opener) -> Result<History, Finding> {
     let disk = SimDisk::new();
     disk.record();
-    let engine = native::small(disk.arc(), test_clock() as Arc<dyn Clock>).map_err(|e| e.to_string())?;
+    let engine = opener(disk.arc(), test_clock() as Arc<dyn Clock>).map_err(|e| e.to_string())?;
     let waiting = Arc::new(AtomicU64::new(0));
     // The disk is slow enough for others to come along. Nothing depends on how many do.
     let others = waiting.clone();
@@ -65,7 +65,7 @@ fn concurrent_history(seed: u64) -> Result<History, Finding> {
 fn a_group_that_is_torn_keeps_whole_commits_in_order() {
     let groups = AtomicU64::new(0);
     for_seeds(6, |seed| {
-        let mut history = concurrent_history(seed)?;
+        let mut history = concurrent_history(seed, &native::small)?;
         let data = |kind| history.moments.iter().filter(|m| m.call.kind == kind && native::is_data(&m.call)).count();
         let writes = data(OpKind::Write) as u64;
         groups.fetch_add(u64::from(writes < THREADS * COMMITS), Ordering::SeqCst);
@@ -76,4 +76,13 @@ fn a_group_that_is_torn_keeps_whole_commits_in_order() {
         Ok((report, writes))
     });
     assert!(groups.into_inner() > 0, "no two commits were ever written together");
+}
+
+#[test]
+fn a_crash_beside_the_maintenance_thread_loses_nothing_acknowledged() {
+    for_seeds(3, |seed| {
+        let history = concurrent_history(seed, &native::small_in_background)?;
+        let options = SweepOptions { random_crashes: 1, recovery_every: 0, second_recovery: 0 };
+        sweep_history(&history, &native::small, seed, options)
+    });
 }

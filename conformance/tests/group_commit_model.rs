@@ -130,8 +130,8 @@ fn a_leader_that_panics_leaves_nobody_waiting() {
                             items
                         })
                     }));
-                    // The item that makes work panic has no answer; the others have theirs, or the news that
-                    // the queue is broken.
+                    // The item that makes work panic has no answer; the others have theirs, or the news
+                    // that the queue is broken.
                     if let Ok(Some(answer)) = submitted {
                         assert!(answer == item && item != 1);
                     }

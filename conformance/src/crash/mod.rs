@@ -34,11 +34,11 @@ pub type Opener = dyn Fn(Arc<dyn Disk>, Arc<dyn Clock>) -> Result<Arc<dyn Engine
 /// What a check found wrong, in words that lead to it.
 pub type Finding = String;
 
-/// Runs `test` once per seed, on as many threads as there are processors. `RECENSION_SEEDS` says how many
-/// seeds, `RECENSION_SEED` which is the first.
+/// Runs `test` once per seed, on as many threads as there are processors, and panics with every finding.
+/// `RECENSION_SEEDS` says how many seeds, `RECENSION_SEED` which is the first.
 ///
 /// # Panics
-/// With every finding, if there is one.
+/// With the findings, each with the variables that repeat it.
 pub fn for_seeds<T: std::fmt::Debug>(usual: u64, test: impl Fn(u64) -> std::result::Result<T, Finding> + Sync) {
     let first = env_number("RECENSION_SEED", 1);
     let seeds = first..first + env_number("RECENSION_SEEDS", usual);

@@ -27,6 +27,13 @@ pub fn small(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engin
     Ok(Arc::new(NativeEngine::open(disk, small_options(clock))?))
 }
 
+/// The same with a thread of its own, as users have it: it makes segments ahead of need. What it does
+/// when is the scheduler's choice.
+pub fn small_in_background(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
+    let options = NativeOptions { maintenance: Maintenance::Background, ..small_options(clock) };
+    Ok(Arc::new(NativeEngine::open(disk, options)?))
+}
+
 /// Whether a call writes or syncs commits: after its failure no commit may be acknowledged any more.
 /// (The header of a new segment is written at offset 0, before there is a commit in it.)
 pub fn is_data(call: &Call) -> bool {
