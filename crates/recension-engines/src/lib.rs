@@ -19,7 +19,7 @@ use recension::engine::{Engine, MemoryEngine, NativeEngine, NativeOptions, Resul
 /// `sqlite:FILE`, or a path.
 ///
 /// # Errors
-/// [`EngineError::BadAddress`], and whatever the engine says.
+/// [`BadAddress`](recension::engine::EngineError::BadAddress), and whatever the engine says.
 pub fn open(address: &str) -> Result<Arc<dyn Engine>> {
     match Address::parse(address)? {
         Address::Memory => Ok(Arc::new(MemoryEngine::new())),
