@@ -157,7 +157,16 @@ impl State {
             Ok(walk) => (Some(walk), None),
             Err(error) => (None, Some(error)),
         };
-        RowsOf { state: self, walk, failed, batch: Vec::new(), filled: 0, answered: 0 }
+        RowsOf {
+            state: self,
+            walk,
+            failed,
+            batch: Vec::new(),
+            keys: Vec::new(),
+            answered: 0,
+            wanted: READ_AHEAD_ROWS_FIRST,
+            key: Vec::new(),
+        }
     }
 }
 
@@ -289,6 +298,8 @@ impl<'r> RunKeys<'r> {
     }
 }
 
+/// Rows of the first batch.
+const READ_AHEAD_ROWS_FIRST: usize = 4;
 /// Most rows whose places are looked up before the first of them is read.
 const READ_AHEAD_ROWS: usize = 64;
 
@@ -298,27 +309,28 @@ pub(super) struct RowsOf<'s> {
     state: &'s State,
     walk: Option<Walk<'s>>,
     failed: Option<super::super::EngineError>,
-    batch: Vec<(Vec<u8>, IndexEntry)>,
-    /// Entries of the batch, and how many of them have been answered.
-    filled: usize,
+    /// Where each key of the batch ends in `keys`, and its place.
+    batch: Vec<(usize, IndexEntry)>,
+    keys: Vec<u8>,
+    /// How many of the batch have been answered.
     answered: usize,
+    /// Rows of the next batch.
+    wanted: usize,
+    key: Vec<u8>,
 }
 
 impl<'s> RowsOf<'s> {
     /// Looks up the places of the next rows. After an error the places before it are still answered.
     fn fill(&mut self) {
-        let wanted = (self.batch.len() * 2).clamp(4, READ_AHEAD_ROWS);
-        self.batch.resize_with(wanted, || {
-            (Vec::new(), IndexEntry { seq: Seq::ZERO, position: Position::START, deleted: false })
-        });
-        (self.filled, self.answered) = (0, 0);
-        while let Some(walk) = self.walk.as_mut().filter(|_| self.filled < wanted) {
-            let (key, place) = &mut self.batch[self.filled];
-            match walk.next(key) {
+        self.batch.clear();
+        self.keys.clear();
+        self.answered = 0;
+        while let Some(walk) = self.walk.as_mut().filter(|_| self.batch.len() < self.wanted) {
+            match walk.next(&mut self.key) {
                 Ok(Some(entry)) if entry.deleted => {}
                 Ok(Some(entry)) => {
-                    *place = entry;
-                    self.filled += 1;
+                    self.keys.extend_from_slice(&self.key);
+                    self.batch.push((self.keys.len(), entry));
                 }
                 Ok(None) => self.walk = None,
                 Err(error) => {
@@ -327,16 +339,17 @@ impl<'s> RowsOf<'s> {
                 }
             }
         }
-        if self.filled > 1 {
-            for (_, entry) in &self.batch[..self.filled] {
-                self.state.segments.touch(entry.position);
-            }
+        self.wanted = (self.wanted * 2).min(READ_AHEAD_ROWS);
+        for (_, entry) in &self.batch {
+            self.state.segments.touch(entry.position);
         }
     }
 
     fn read(&self, index: usize) -> Result<Row<'s>> {
-        let (key, entry) = &self.batch[index];
-        let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = self.state.row(key, *entry)?.into_parts();
+        let (end, entry) = self.batch[index];
+        let start = index.checked_sub(1).map_or(0, |previous| self.batch[previous].0);
+        let key = &self.keys[start..end];
+        let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = self.state.row(key, entry)?.into_parts();
         Ok(Row { key, value: Value { seq: entry.seq, bytes } })
     }
 }
@@ -345,17 +358,18 @@ impl<'s> Iterator for RowsOf<'s> {
     type Item = Result<Row<'s>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.answered == self.filled {
+        if self.answered == self.batch.len() {
             self.fill();
         }
-        if self.answered == self.filled {
+        if self.answered == self.batch.len() {
             return self.failed.take().map(Err);
         }
         let row = self.read(self.answered);
         self.answered += 1;
         if row.is_err() {
             // The iterator ends after its first error.
-            (self.walk, self.failed, self.filled) = (None, None, self.answered);
+            (self.walk, self.failed) = (None, None);
+            self.answered = self.batch.len();
         }
         Some(row)
     }
