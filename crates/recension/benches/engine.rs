@@ -19,10 +19,10 @@ const WRITERS: usize = 16;
 
 fn main() {
     let rows = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(500_000);
-    let dir = std::env::current_dir().expect("a working directory").join("target/bench-engine");
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench-engine");
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir).expect("a directory to measure in");
-    println!("{rows} rows of {KEY_BYTES} + {VALUE_BYTES} bytes in {}", dir.display());
+    println!("{rows} rows of {KEY_BYTES} + {VALUE_BYTES} bytes");
     lone_put(&dir);
     many_writers(&dir);
     reads(&dir, rows);
