@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use recension::disk::{Disk, DiskLock, FsDisk};
 use recension::engine::{CommitInfo, EngineError, Result, Seq, Timestamp};
-use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Row, TransactionBehavior};
 
 use super::SqliteOptions;
 use super::error::ErrorContext;
@@ -21,7 +21,8 @@ const APPLICATION_ID: u32 = 0x5263_736e;
 /// The version of the tables below.
 const FORMAT: u32 = 1;
 
-/// `crc` is [`super::read::checksum`] of the row. The keys of `current` are all keys ever written.
+/// `crc` is [`super::read::checksum`] of the row, or [`commit_checksum`] of the commit. The keys of `current` are
+/// all keys ever written.
 const SCHEMA: &str = "
     CREATE TABLE current (
         tree INTEGER NOT NULL, key BLOB NOT NULL, seq INTEGER NOT NULL, crc INTEGER NOT NULL, value BLOB,
@@ -30,7 +31,7 @@ const SCHEMA: &str = "
         tree INTEGER NOT NULL, key BLOB NOT NULL, seq INTEGER NOT NULL, crc INTEGER NOT NULL, value BLOB,
         PRIMARY KEY (tree, key, seq)) STRICT;
     CREATE TABLE commits (
-        seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, rows INTEGER NOT NULL) STRICT;";
+        seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, rows INTEGER NOT NULL, crc INTEGER NOT NULL) STRICT;";
 
 const TABLES: [&str; 3] = ["current", "past", "commits"];
 
@@ -237,16 +238,29 @@ fn prepare(connection: &Connection, busy_timeout: Duration) -> rusqlite::Result<
     Ok(())
 }
 
+/// CRC-32C of a commit as stored: its number, its time, and how many row versions it wrote.
+pub(super) fn commit_checksum(seq: i64, time: i64, rows: i64) -> u32 {
+    [seq, time, rows].iter().fold(0, |crc, number| crc32c::crc32c_append(crc, &number.to_le_bytes()))
+}
+
+/// The commit in the columns `seq`, `time`, `rows` and `crc`, and how many row versions it wrote.
+pub(super) fn read_commit(row: &Row<'_>, errors: &ErrorContext) -> Result<(CommitInfo, u64)> {
+    let number = |column| row.get::<_, i64>(column).map_err(|error| errors.map(error));
+    let (seq, time, rows) = (number(0)?, number(1)?, number(2)?);
+    if number(3)? != i64::from(commit_checksum(seq, time, rows)) {
+        return Err(errors.damaged(format!("the commit {seq} has a wrong checksum")));
+    }
+    Ok((CommitInfo { seq: errors.seq(seq)?, time: errors.time(time)? }, rows.unsigned_abs()))
+}
+
 /// The newest commit.
 pub(super) fn read_head(connection: &Connection, errors: &ErrorContext) -> Result<CommitInfo> {
-    let newest = connection
-        .prepare_cached("SELECT seq, time FROM commits ORDER BY seq DESC LIMIT 1")
-        .and_then(|mut statement| {
-            statement.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))).optional()
-        })
-        .map_err(|error| errors.map(error))?;
-    match newest {
+    let map = |error| errors.map(error);
+    let sql = "SELECT seq, time, rows, crc FROM commits ORDER BY seq DESC LIMIT 1";
+    let mut statement = connection.prepare_cached(sql).map_err(map)?;
+    let mut rows = statement.query([]).map_err(map)?;
+    match rows.next().map_err(map)? {
         None => Ok(CommitInfo { seq: Seq::ZERO, time: Timestamp(0) }),
-        Some((seq, time)) => Ok(CommitInfo { seq: errors.seq(seq)?, time: errors.time(time)? }),
+        Some(row) => Ok(read_commit(row, errors)?.0),
     }
 }

@@ -5,7 +5,7 @@
 //! ```text
 //! current (tree, key -> seq, crc, value)    the newest version of every key ever written; no value: deleted
 //! past    (tree, key, seq -> crc, value)    every older version
-//! commits (seq -> time, rows)               every commit, and how many row versions it wrote
+//! commits (seq -> time, rows, crc)          every commit, and how many row versions it wrote
 //! ```
 //!
 //! A commit moves the versions that it replaces from `current` to `past`. Nothing else ever changes, so a

@@ -10,15 +10,16 @@ use std::sync::Arc;
 use recension::engine::{
     CommitInfo, Direction, KeyRange, Result, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions,
 };
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
 use super::Shared;
 use super::error::{ErrorContext, stored};
+use super::file::read_commit;
 use crate::limits::{FIRST_PAGE_ROWS, PAGE_BYTES};
 
 const CURRENT: &str = "SELECT seq, crc, value FROM current WHERE tree = ?1 AND key = ?2";
 const PAST: &str = "SELECT seq, crc, value FROM past WHERE tree = ?1 AND key = ?2 AND seq <= ?3 ORDER BY seq DESC";
-const TIME: &str = "SELECT time FROM commits WHERE seq = ?1";
+const COMMIT: &str = "SELECT seq, time, rows, crc FROM commits WHERE seq = ?1";
 
 /// CRC-32C of a row version: what a row must carry to be answered.
 pub(super) fn checksum(tree: TreeId, key: &[u8], seq: Seq, value: Option<&[u8]>) -> u32 {
@@ -97,11 +98,13 @@ fn time_of(connection: &Connection, seq: Seq, errors: &ErrorContext) -> Result<T
     if seq == Seq::ZERO {
         return Ok(Timestamp(0));
     }
-    let time = connection
-        .prepare_cached(TIME)
-        .and_then(|mut statement| statement.query_row([stored(seq.0)], |row| row.get(0)).optional())
-        .map_err(|error| errors.map(error))?;
-    errors.time(time.ok_or_else(|| errors.damaged(format!("commit {seq} is missing")))?)
+    let map = |error| errors.map(error);
+    let mut statement = connection.prepare_cached(COMMIT).map_err(map)?;
+    let mut rows = statement.query([stored(seq.0)]).map_err(map)?;
+    match rows.next().map_err(map)? {
+        Some(row) => Ok(read_commit(row, errors)?.0.time),
+        None => Err(errors.damaged(format!("the commit {seq} is missing"))),
+    }
 }
 
 /// The newest commit up to `head` made at `time` or before. Times never fall from commit to commit, so a search

@@ -1,10 +1,11 @@
 //! The check of a whole store: `SQLite`'s own, then every checksum and every rule that the tables keep.
 //! It reads one snapshot of the database and must never write.
 
-use recension::engine::{Problem, Result, Seq, Timestamp, TreeId, VerifyReport};
+use recension::engine::{CommitInfo, EngineError, Problem, Result, Seq, Timestamp, TreeId, VerifyReport};
 use rusqlite::Connection;
 
 use super::error::ErrorContext;
+use super::file::read_commit;
 use super::read::checksum;
 use crate::limits::PROBLEMS_LISTED;
 
@@ -14,10 +15,10 @@ pub(super) fn verify(connection: &Connection, errors: &ErrorContext) -> Result<V
     let transaction = connection.unchecked_transaction().map_err(|error| errors.map(error))?;
     let done = check.pages().and_then(|()| {
         if check.report.problems.is_empty() {
-            let head = check.commits()?;
+            let (head, written) = check.commits()?;
             check.rows("current", head)?;
             check.rows("past", head)?;
-            check.rules()?;
+            check.rules(written)?;
         }
         Ok(())
     });
@@ -25,7 +26,7 @@ pub(super) fn verify(connection: &Connection, errors: &ErrorContext) -> Result<V
     match done.map_err(|error| errors.map(error)) {
         Ok(()) => {}
         // Damage met on the way is what was looked for.
-        Err(error @ recension::engine::EngineError::Damaged { .. }) => check.problem(error.to_string()),
+        Err(error @ EngineError::Damaged { .. }) => check.problem(error.to_string()),
         Err(error) => return Err(error),
     }
     Ok(check.report)
@@ -64,15 +65,22 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Commits are numbered without a gap and their times never fall; answers the newest.
-    fn commits(&mut self) -> rusqlite::Result<Seq> {
-        let (mut head, mut newest) = (Seq::ZERO, Timestamp(0));
-        let mut statement = self.connection.prepare("SELECT seq, time FROM commits ORDER BY seq")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let (Ok(seq), Ok(time)) = (self.errors.seq(row.get(0)?), self.errors.time(row.get(1)?)) else {
-                self.problem("a commit's number or time is negative".to_owned());
-                continue;
+    /// Commits have the right checksums, are numbered without a gap, and their times never fall; answers the newest,
+    /// and how many row versions all of them wrote.
+    fn commits(&mut self) -> rusqlite::Result<(Seq, u64)> {
+        let (mut head, mut newest, mut written) = (Seq::ZERO, Timestamp(0), 0_u64);
+        let mut statement = self.connection.prepare("SELECT seq, time, rows, crc FROM commits ORDER BY seq")?;
+        let mut stored = statement.query([])?;
+        while let Some(row) = stored.next()? {
+            self.report.commits += 1;
+            let (CommitInfo { seq, time }, rows) = match read_commit(row, self.errors) {
+                Ok(commit) => commit,
+                Err(error) => {
+                    self.problem(error.to_string());
+                    // Its number is in the tree all the same, and its rows are not to be blamed.
+                    head = head.next();
+                    continue;
+                }
             };
             if seq != head.next() {
                 self.problem(format!("commit {} is missing: {seq} follows {head}", head.next()));
@@ -80,10 +88,9 @@ impl Check<'_> {
             if time < newest {
                 self.problem(format!("commit {seq} has an earlier time than the one before it"));
             }
-            (head, newest) = (seq, time);
-            self.report.commits += 1;
+            (head, newest, written) = (seq, time, written.saturating_add(rows));
         }
-        Ok(head)
+        Ok((head, written))
     }
 
     /// Each row has the right checksum and belongs to a commit.
@@ -109,17 +116,17 @@ impl Check<'_> {
     }
 
     /// What holds between the tables.
-    fn rules(&mut self) -> rusqlite::Result<()> {
-        let number = |sql: &str| self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-        let misplaced = number(
+    fn rules(&mut self, written: u64) -> rusqlite::Result<()> {
+        let misplaced: i64 = self.connection.query_row(
             "SELECT count(*) FROM past LEFT JOIN current USING (tree, key) \
              WHERE current.seq IS NULL OR current.seq <= past.seq",
+            [],
+            |row| row.get(0),
         )?;
         if misplaced > 0 {
             self.problem(format!("past: {misplaced} rows are not older than the current row of their key"));
         }
-        let written = number("SELECT coalesce(sum(rows), 0) FROM commits")?;
-        if written.unsigned_abs() != self.report.rows {
+        if written != self.report.rows {
             let found = self.report.rows;
             self.problem(format!("the commits wrote {written} rows, and {found} are there"));
         }

@@ -9,14 +9,14 @@ use recension::engine::{
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::error::{ErrorContext, stored};
-use super::file::read_head;
+use super::file::{commit_checksum, read_head};
 use super::read::{self, checksum};
 
 const REPLACED: &str = "INSERT INTO past (tree, key, seq, crc, value) \
                         SELECT tree, key, seq, crc, value FROM current WHERE tree = ?1 AND key = ?2";
 const PUT: &str = "INSERT INTO current (tree, key, seq, crc, value) VALUES (?1, ?2, ?3, ?4, ?5) \
                    ON CONFLICT DO UPDATE SET seq = excluded.seq, crc = excluded.crc, value = excluded.value";
-const COMMIT: &str = "INSERT INTO commits (seq, time, rows) VALUES (?1, ?2, ?3)";
+const COMMIT: &str = "INSERT INTO commits (seq, time, rows, crc) VALUES (?1, ?2, ?3, ?4)";
 
 pub(super) struct Writer {
     connection: Connection,
@@ -161,8 +161,8 @@ fn insert(connection: &Connection, batch: &Batch, commit: CommitInfo) -> rusqlit
         replaced.execute(params![row.tree.0, row.key])?;
         put.execute(params![row.tree.0, row.key, seq, checksum(row.tree, row.key, commit.seq, row.value), row.value])?;
     }
-    let rows = stored(rows.len() as u64);
-    connection.prepare_cached(COMMIT)?.execute(params![seq, stored(commit.time.0), rows])?;
+    let (time, rows) = (stored(commit.time.0), stored(rows.len() as u64));
+    connection.prepare_cached(COMMIT)?.execute(params![seq, time, rows, commit_checksum(seq, time, rows)])?;
     Ok(())
 }
 
