@@ -2,6 +2,7 @@
 //! answer must be the model's. A history follows from its seed alone; a failure is shrunk to the
 //! fewest steps that still fail, and prints them with the seed.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::ops::Bound;
 use std::panic::AssertUnwindSafe;
@@ -72,6 +73,28 @@ pub enum Step {
         /// The direction.
         direction: Direction,
     },
+    /// Reads a range, commits when so many rows have come, and reads on.
+    RangeAcross {
+        /// As above.
+        slot: usize,
+        /// As above.
+        age: u64,
+        /// The tree.
+        tree: TreeId,
+        /// The range.
+        range: KeyRange,
+        /// The direction.
+        direction: Direction,
+        /// How many rows come first.
+        rows: usize,
+        /// The puts and deletes of the commit.
+        writes: Vec<RowWrite>,
+    },
+    /// Asks for a commit so far beyond the head.
+    Beyond {
+        /// How many commits.
+        by: u64,
+    },
     /// Asks for the commit of a time.
     At {
         /// Microseconds after the start.
@@ -97,14 +120,13 @@ pub fn steps(seed: u64) -> Vec<Step> {
 fn step(rng: &mut Rng, keys: u64, value_bytes_max: u64) -> Step {
     let tree = |rng: &mut Rng| TREES[rng.index(TREES.len())];
     let age = |rng: &mut Rng| if rng.percent(50) { 0 } else { rng.below(60) };
+    let row = |rng: &mut Rng| {
+        let value = rng.percent(80).then(|| (rng.next() as u8, rng.below(value_bytes_max) as usize));
+        (tree(rng), key(rng, keys), value)
+    };
     match rng.below(100) {
         0..45 => {
-            let rows = (0..rng.below(8))
-                .map(|_| {
-                    let value = rng.percent(80).then(|| (rng.next() as u8, rng.below(value_bytes_max) as usize));
-                    (tree(rng), key(rng, keys), value)
-                })
-                .collect();
+            let rows = (0..rng.below(8)).map(|_| row(rng)).collect();
             let reads = if rng.percent(60) { 0 } else { rng.below(3) };
             let reads = (0..reads).map(|_| (tree(rng), range(rng, keys), rng.below(5))).collect();
             let durability = [None, Some(Durability::Memory), Some(Durability::Process)][rng.index(3)];
@@ -118,7 +140,22 @@ fn step(rng: &mut Rng, keys: u64, value_bytes_max: u64) -> Step {
             let range = range(rng, keys);
             Step::Range { slot: rng.index(2 * SLOTS), age: age(rng), tree: tree(rng), range, direction }
         }
-        88..92 => Step::At { time: rng.below(2000) },
+        88..90 => {
+            let direction = if rng.percent(50) { Direction::Forward } else { Direction::Backward };
+            let (range, rows) = (range(rng, keys), rng.index(5));
+            let writes = (0..rng.below(8)).map(|_| row(rng)).collect();
+            Step::RangeAcross {
+                slot: rng.index(2 * SLOTS),
+                age: age(rng),
+                tree: tree(rng),
+                range,
+                direction,
+                rows,
+                writes,
+            }
+        }
+        90 => Step::Beyond { by: 1 + rng.below(3) },
+        91..92 => Step::At { time: rng.below(2000) },
         92..95 => Step::Checkpoint,
         95..96 => Step::Verify,
         _ => Step::Reopen,
@@ -156,6 +193,7 @@ struct Pair {
     model: MemoryEngine,
     clock: Arc<ManualClock>,
     kept: [Option<Snapshots>; SLOTS],
+    written: BTreeSet<(TreeId, Vec<u8>)>,
 }
 
 /// Runs a history on an engine and on the model; says where they first differ.
@@ -166,24 +204,31 @@ fn run(factory: &dyn EngineFactory, steps: &[Step]) -> Result<(), String> {
         model: MemoryEngine::with_clock(clock.clone()),
         clock,
         kept: Default::default(),
+        written: BTreeSet::new(),
     };
     for (number, step) in steps.iter().enumerate() {
         pair.take(step).map_err(|what| format!("step {number}: {what}"))?;
     }
     pair.take(&Step::Verify)?;
-    // At the end everything is read once more, as of a few commits and in all trees.
-    for age in [0, 1, 7, 1000] {
-        for tree in TREES {
-            let range = KeyRange::all();
-            let last = Step::Range { slot: SLOTS, age, tree, range, direction: Direction::Forward };
-            pair.take(&last).map_err(|what| format!("at the end, {age} commits ago, tree {}: {what}", tree.0))?;
-        }
-    }
-    Ok(())
+    pair.everything().map_err(|what| format!("at the end, {what}"))?;
+    pair.take(&Step::Reopen)?;
+    pair.everything().map_err(|what| format!("at the end and opened again, {what}"))
 }
 
 fn same<T: PartialEq + Debug>(what: &str, engine: &T, model: &T) -> Result<(), String> {
     if engine == model { Ok(()) } else { Err(format!("{what}:\n  engine {engine:?}\n  model  {model:?}")) }
+}
+
+type RowResult<'s> = recension::engine::Result<recension::engine::Row<'s>>;
+
+fn same_rows<'s>(
+    what: &str,
+    ours: impl Iterator<Item = RowResult<'s>>,
+    theirs: impl Iterator<Item = RowResult<'s>>,
+) -> Result<(), String> {
+    let ours: Result<Vec<_>, _> = ours.map(|row| row.map_err(|error| error.to_string())).collect();
+    let theirs: Result<Vec<_>, _> = theirs.map(|row| row.map_err(|error| error.to_string())).collect();
+    same(&format!("rows {what}"), &ours, &theirs)
 }
 
 impl Pair {
@@ -197,6 +242,7 @@ impl Pair {
                 let text = |answer: recension::engine::Result<_>| answer.map_err(|error| error.to_string());
                 let (ours, theirs) = (text(engine.commit(batch.clone())), text(self.model.commit(batch)));
                 same("commit", &ours, &theirs)?;
+                self.written.extend(rows.iter().map(|(tree, key, _)| (*tree, key.clone())));
                 same("head", &engine.head(), &self.model.head())
             }
             Step::Keep { slot, age } => {
@@ -219,6 +265,25 @@ impl Pair {
                     .collect();
                 rows.map_err(|error| error.to_string())
             }),
+            Step::RangeAcross { slot, age, tree, range, direction, rows, writes } => {
+                // Snapshots of their own: the kept ones cannot be lent while the step commits.
+                let age = match self.kept.get(*slot) {
+                    Some(Some((_, kept))) => self.model.head().0 - kept.seq().0,
+                    _ => *age,
+                };
+                let (ours, theirs) = snapshots(engine, &self.model, age)?;
+                let mut ours = ours.range(*tree, range, *direction);
+                let mut theirs = theirs.range(*tree, range, *direction);
+                same_rows("before the commit", ours.by_ref().take(*rows), theirs.by_ref().take(*rows))?;
+                let (rows, reads) = (writes.clone(), Vec::new());
+                self.take(&Step::Commit { rows, reads, durability: None, clock: 0 })?;
+                same_rows("after the commit", ours, theirs)
+            }
+            Step::Beyond { by } => {
+                let seq = Seq(self.model.head().0 + by);
+                let ask = |engine: &dyn Engine| engine.snapshot_at(seq).map(|s| s.seq()).map_err(|e| e.to_string());
+                same("a commit to come", &ask(engine), &ask(&self.model))
+            }
             Step::At { time } => {
                 let ask = |engine: &dyn Engine| engine.commit_at(Timestamp(START.0 + time)).map_err(|e| e.to_string());
                 same("commit at a time", &ask(engine), &ask(&self.model))
@@ -239,6 +304,23 @@ impl Pair {
                 Ok(())
             }
         }
+    }
+
+    /// Reads all rows as of a few commits, and all versions of every key that was written.
+    fn everything(&mut self) -> Result<(), String> {
+        for age in [0, 1, 7, 1000] {
+            for tree in TREES {
+                let range = KeyRange::all();
+                let last = Step::Range { slot: SLOTS, age, tree, range, direction: Direction::Forward };
+                self.take(&last).map_err(|what| format!("{age} commits ago, tree {}: {what}", tree.0))?;
+            }
+        }
+        for (tree, key) in self.written.clone() {
+            let what = format!("tree {}, key {}", tree.0, key.escape_ascii());
+            let read = Step::Read { slot: SLOTS, age: 0, tree, key };
+            self.take(&read).map_err(|difference| format!("{what}: {difference}"))?;
+        }
+        Ok(())
     }
 
     fn on_snapshots<T: PartialEq + Debug>(

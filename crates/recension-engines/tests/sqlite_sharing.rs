@@ -111,7 +111,9 @@ fn readers_share_few_connections_without_waiting_for_each_others_callers() {
 #[test]
 fn a_check_and_a_checkpoint_do_not_stand_in_each_others_way() {
     let dir = tempfile::tempdir().unwrap();
-    let engine = open(&dir.path().join("store.db")).unwrap();
+    // Whoever meets the other's lock fails at once.
+    let options = SqliteOptions { busy_timeout: Duration::ZERO, ..SqliteOptions::default() };
+    let engine = SqliteEngine::open(&dir.path().join("store.db"), options).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| (0..50_u8).for_each(|n| _ = put(&engine, &[n % 5], &[n; 500])));
         scope.spawn(|| (0..20).for_each(|_| assert_eq!(engine.verify().unwrap().problems, [])));
