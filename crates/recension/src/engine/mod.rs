@@ -23,10 +23,10 @@ pub use types::{
 };
 
 /// Rows in ascending or descending order of their keys.
-pub type Rows<'s> = Box<dyn Iterator<Item = Result<Row<'s>>> + 's>;
+pub type Rows<'s> = Box<dyn Iterator<Item = Result<Row<'s>>> + Send + 's>;
 
 /// Versions of one row, newest first.
-pub type Versions<'s> = Box<dyn Iterator<Item = Result<Version<'s>>> + 's>;
+pub type Versions<'s> = Box<dyn Iterator<Item = Result<Version<'s>>> + Send + 's>;
 
 /// A store of versioned rows.
 ///
