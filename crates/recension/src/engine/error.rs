@@ -121,6 +121,12 @@ impl EngineError {
         EngineError::Damaged { file: file.into(), offset, what: what.into() }
     }
 
+    /// Whether the operating system had no room for it.
+    pub fn is_disk_full(&self) -> bool {
+        use io::ErrorKind::{QuotaExceeded, StorageFull};
+        matches!(self, EngineError::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded))
+    }
+
     /// Whether reading again and retrying the commit may succeed.
     pub fn is_conflict(&self) -> bool {
         matches!(self, EngineError::Conflict { .. })

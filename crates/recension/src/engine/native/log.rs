@@ -52,23 +52,22 @@ impl SegmentMaker {
         }
     }
 
-    /// The next segment, at least `len` bytes long. It is in use from now on.
-    fn take(&self, len: u64) -> Result<Segment> {
+    /// The next segment, with room for `needed` bytes at least, and its length. It is in use from now on.
+    fn take(&self, needed: u64) -> Result<(Segment, u64)> {
         let mut made = self.made.lock();
-        let segment = match made.prepared.take() {
-            Some(segment) => {
-                if len > self.segment_bytes
-                    && let Err(error) = segment.allocate(len)
-                {
+        let (segment, len) = match made.prepared.take() {
+            Some(segment) if needed <= self.segment_bytes => (segment, self.segment_bytes),
+            Some(segment) => match segment.allocate(needed) {
+                Ok(()) => (segment, needed),
+                Err(error) => {
                     made.prepared = Some(segment);
                     return Err(error);
                 }
-                segment
-            }
-            None => self.create(&made, len.max(self.segment_bytes))?,
+            },
+            None => with_room(needed.max(self.segment_bytes), needed, |len| self.create(&made, len))?,
         };
         made.in_use = segment.number;
-        Ok(segment)
+        Ok((segment, len))
     }
 
     fn create(&self, made: &Made, len: u64) -> Result<Segment> {
@@ -80,6 +79,16 @@ impl SegmentMaker {
             }
             _ => Segment::create(&self.disk, self.id, number, len),
         }
+    }
+}
+
+/// Does `make` with the full length. A disk too full for that may have room for what is needed now, so
+/// that a store on it is still of use. Answers the length too.
+fn with_room<T>(full: u64, needed: u64, make: impl Fn(u64) -> Result<T>) -> Result<(T, u64)> {
+    let small = needed.next_multiple_of(4096).max(full / 64).min(full);
+    match make(full) {
+        Err(error) if error.is_disk_full() && small < full => Ok((make(small)?, small)),
+        made => Ok((made?, full)),
     }
 }
 
@@ -115,8 +124,8 @@ impl LogWriter {
         let without_commits = self.end().offset == SEGMENT_HEADER_BYTES as u32;
         if !self.allocated || (without_commits && !fits(self)) {
             // Only the newest segment may be without commits: it grows rather than being left behind.
-            let wanted = if without_commits { capacity_for(len)? } else { 0 };
-            self.allocate_newest(wanted).map_err(WriteError::NothingWritten)?;
+            let needed = if without_commits { capacity_for(len)? } else { u64::from(self.end().offset) };
+            self.allocate_newest(needed).map_err(WriteError::NothingWritten)?;
         }
         if fits(self) {
             return Ok(Room::InSegment);
@@ -130,19 +139,20 @@ impl LogWriter {
         std::mem::take(&mut self.changed)
     }
 
-    /// Brings the newest segment to its full length, at least `wanted` bytes, or makes the first.
-    fn allocate_newest(&mut self, wanted: u64) -> Result<()> {
+    /// Brings the newest segment to its full length, at least `needed` bytes, or makes the first.
+    fn allocate_newest(&mut self, needed: u64) -> Result<()> {
         let maker = &self.maker;
-        let wanted = wanted.max(maker.segment_bytes);
         if let Some(newest) = self.segments.list.last_mut() {
-            let capacity = newest.file_len()?.max(wanted);
-            newest.allocate(capacity)?;
+            let len = newest.file_len()?;
+            let full = needed.max(maker.segment_bytes).max(len);
+            let ((), capacity) = with_room(full, needed.max(len), |len| newest.allocate(len))?;
             // Mapped anew: a view made before is too short.
             *newest = Arc::new(Segment::open_newest(&maker.disk, maker.id, newest.number, newest.used())?);
             self.capacity = capacity;
         } else {
-            self.segments.list.push(Arc::new(maker.take(wanted)?));
-            self.capacity = wanted;
+            let (first, capacity) = maker.take(needed)?;
+            self.segments.list.push(Arc::new(first));
+            self.capacity = capacity;
         }
         (self.allocated, self.changed) = (true, true);
         Ok(())
@@ -150,8 +160,7 @@ impl LogWriter {
 
     /// Goes on in a new segment that has room for a record of `len` bytes.
     fn roll(&mut self, len: u64) -> std::result::Result<(), WriteError> {
-        let capacity = capacity_for(len)?.max(self.maker.segment_bytes);
-        let next = self.maker.take(capacity).map_err(WriteError::NothingWritten)?;
+        let (next, capacity) = self.maker.take(capacity_for(len)?).map_err(WriteError::NothingWritten)?;
         // Everything before the new segment is durable before anything in it.
         self.write()?;
         self.sync()?;
