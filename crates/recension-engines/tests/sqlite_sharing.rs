@@ -114,11 +114,29 @@ fn a_check_and_a_checkpoint_do_not_stand_in_each_others_way() {
     // Whoever meets the other's lock fails at once.
     let options = SqliteOptions { busy_timeout: Duration::ZERO, ..SqliteOptions::default() };
     let engine = SqliteEngine::open(&dir.path().join("store.db"), options).unwrap();
+    let mut batch = Batch::new();
+    for n in 0..2_000_u16 {
+        batch.put(T, &n.to_be_bytes(), &[0; 200]);
+    }
+    engine.commit(batch).unwrap();
+    let together = Barrier::new(2);
     thread::scope(|scope| {
-        scope.spawn(|| (0..50_u8).for_each(|n| _ = put(&engine, &[n % 5], &[n; 500])));
-        scope.spawn(|| (0..20).for_each(|_| assert_eq!(engine.verify().unwrap().problems, [])));
-        scope.spawn(|| (0..20).for_each(|_| engine.checkpoint().unwrap()));
+        let checkpoints = scope.spawn(|| {
+            let mut refused = 0;
+            for n in 0..30_u8 {
+                together.wait();
+                // What a check under way does not see, and a checkpoint has to fold in all the same.
+                (0..5).for_each(|_| _ = put(&engine, b"k", &[n]));
+                refused += u32::from(engine.checkpoint().is_err());
+            }
+            refused
+        });
+        for _ in 0..30 {
+            together.wait();
+            assert_eq!(engine.verify().unwrap().problems, []);
+        }
+        assert_eq!(checkpoints.join().unwrap(), 0, "a checkpoint waits for a check");
     });
-    assert_eq!(engine.wait_beyond(Seq(49), Duration::ZERO), Seq(50));
+    assert_eq!(engine.wait_beyond(Seq(150), Duration::ZERO), Seq(151));
     assert_eq!(engine.verify().unwrap().problems, []);
 }
