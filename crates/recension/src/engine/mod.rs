@@ -56,7 +56,8 @@ pub trait Engine: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`EngineError::Conflict`] when a read that the batch depends on is out of date: nothing was
-    /// written. [`EngineError::TooLarge`]: nothing was written. [`EngineError::Poisoned`]: an earlier
+    /// written. [`EngineError::NotYet`] when it depends on a commit that was not made: nothing was written.
+    /// [`EngineError::TooLarge`]: nothing was written. [`EngineError::Poisoned`]: an earlier
     /// write failed. Any other error: this commit is not acknowledged and readers do not see it.
     fn commit(&self, batch: Batch) -> Result<CommitInfo>;
 
