@@ -212,5 +212,6 @@ fn transfers_under_contention_keep_the_sum() {
         let all: Vec<_> = accounts.list(&ListOptions::default()).unwrap().map(|d| d.unwrap()).collect();
         assert_eq!(all.iter().map(|d| balance(&d.body)).sum::<i64>(), 1000);
         assert!(all.iter().all(|d| balance(&d.body) >= 0));
+        assert_eq!(store.check(At::Now).unwrap().problems, []);
     }
 }
