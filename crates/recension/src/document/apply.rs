@@ -12,7 +12,7 @@ use super::limits::INDEX_VALUE_BYTES_MAX;
 use super::reader::after_prefix;
 use super::rev_hash::revision_id;
 use super::store::{Attempt, Store, retry, take_trees};
-use super::stored::{self, StoredHead};
+use super::stored::{self, StoredHead, StoredRow};
 use super::{At, Collection, Error, Expect, Result, RevId, Write, Written};
 use crate::engine::{Batch, CommitInfo, Direction, KeyRange, Snapshot, TreeId};
 
@@ -123,7 +123,7 @@ impl<'a> Applying<'a> {
 
         let rev = revision_id(head.as_ref().map(|head| &head.rev), write.deleted, &write.hashable, &[]);
         self.batch.depends_on(entry.documents, id.as_bytes(), snapshot.seq());
-        self.batch.put(entry.documents, id.as_bytes(), &stored::encode(&write.body, &rev, write.deleted));
+        self.batch.put(entry.documents, id.as_bytes(), &StoredRow::plain(&write.body, &rev, write.deleted).encode());
         for change in changes {
             self.change_index(change, id);
         }

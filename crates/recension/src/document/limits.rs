@@ -44,3 +44,6 @@ pub const SORT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Collections whose catalogue entries are kept in memory.
 pub const CACHED_COLLECTIONS_MAX: usize = 4096;
+
+/// Most revisions in the tree of one document, ancestors included.
+pub const REVISIONS_PER_DOCUMENT_MAX: usize = 50_000;

@@ -31,6 +31,7 @@
 
 mod apply;
 mod at;
+mod byte_reader;
 mod catalogue;
 mod collation;
 mod collection;
@@ -45,6 +46,7 @@ mod query;
 mod reader;
 mod rev_hash;
 mod revid;
+mod revision_tree;
 mod store;
 mod stored;
 mod time;
