@@ -134,7 +134,7 @@ impl Write {
     }
 }
 
-fn string_of(value: &str) -> Option<String> {
+pub(super) fn string_of(value: &str) -> Option<String> {
     use super::json::{Event, Parser};
     match Parser::of_text(value).next_event() {
         Ok(Some(Event::String(text))) => Some(text.decode().into_owned()),

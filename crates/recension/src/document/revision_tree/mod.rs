@@ -105,6 +105,17 @@ impl RevisionTree {
         self.nodes.contains_key(rev)
     }
 
+    /// Whether it has a revision; `None` where only the whole tree tells.
+    pub(in crate::document) fn knows(&self, rev: &RevId) -> Option<bool> {
+        let folded = |(newest, stretch): (&RevId, &Stretch)| {
+            (stretch.oldest..=newest.generation()).contains(&rev.generation())
+        };
+        match (self.nodes.contains_key(rev) || self.stretches.contains_key(rev), self.stretches.iter().any(folded)) {
+            (false, true) => None,
+            (known, _) => Some(known),
+        }
+    }
+
     /// The leaf of that revision.
     pub(in crate::document) fn leaf(&self, rev: &RevId) -> Option<Leaf> {
         let node = self.nodes.get(rev).filter(|node| !node.inner)?;
