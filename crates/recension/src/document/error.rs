@@ -67,6 +67,32 @@ pub enum Error {
         /// The revision.
         rev: RevId,
     },
+    /// What is not a position of a feed of changes.
+    BadPosition {
+        /// The text, shortened.
+        text: String,
+    },
+    /// A transaction's own code gave it up; nothing was written.
+    Aborted {
+        /// Its reason.
+        reason: String,
+    },
+    /// A row of a layout that development versions wrote before the first release.
+    OlderLayout {
+        /// What has it.
+        what: String,
+        /// Its layout.
+        found: u8,
+        /// The layout that this version reads.
+        supported: u8,
+    },
+    /// A document's tree of revisions would grow beyond its bound.
+    TooManyRevisions {
+        /// The document.
+        id: String,
+        /// The bound.
+        max: usize,
+    },
     /// A unique index holds the value already, for another document.
     NotUnique {
         /// The index.
@@ -253,6 +279,11 @@ impl fmt::Display for Error {
                 "sorting by {path} without an index takes more than {max} bytes of memory; \
                  create an index on it, or set a limit"
             ),
+            Error::TooManyRevisions { id, max } => write!(
+                f,
+                "document {id:?} would have more than {max} revisions; purge branches that are not needed, or set \
+                 a lower limit of revisions"
+            ),
             Error::Busy { attempts } => write!(
                 f,
                 "not written: others wrote the same documents each of {attempts} times that this was tried; try again"
@@ -260,6 +291,15 @@ impl fmt::Display for Error {
             Error::DamagedRow { what, why } => {
                 write!(f, "damaged: {what}: {why}. Nothing was changed; `recension verify` tells what else is")
             }
+            Error::BadPosition { text } => {
+                write!(f, "{text:?} is no position of a feed; use 0, the number of a commit, or what a feed answered")
+            }
+            Error::Aborted { reason } => write!(f, "the transaction was given up, and nothing was written: {reason}"),
+            Error::OlderLayout { what, found, supported } => write!(
+                f,
+                "{what} has layout {found}, of a development version; this one reads {supported}. Export it with the \
+                 version that wrote it and import it into a new store"
+            ),
             Error::NewerLayout { what, found, supported } => write!(
                 f,
                 "{what} has layout {found}, and this software reads layouts up to {supported}; use a newer release"

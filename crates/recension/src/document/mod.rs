@@ -29,10 +29,12 @@
 //! Reads never wait for writers. A write without an expectation is tried again where others wrote
 //! what it had read; a write with one fails with [`Error::Conflict`] where that does not hold (any more).
 
+mod ancestry;
 mod apply;
 mod at;
 mod byte_reader;
 mod catalogue;
+mod changes;
 mod collation;
 mod collection;
 mod error;
@@ -44,16 +46,22 @@ mod loader;
 mod model;
 mod query;
 mod reader;
+mod replicated;
 mod rev_hash;
 mod revid;
 mod revision_tree;
+mod side;
 mod store;
 mod stored;
 mod time;
+mod transaction;
+mod view;
 mod write;
 
+pub use ancestry::{RevisionStatus, RevsDiff};
 pub use at::At;
 pub use catalogue::{IndexSpec, IndexState};
+pub use changes::{Change, Changes, Follow, Position};
 pub use collation::encode_value;
 pub use collection::Collection;
 pub use error::{Error, Result};
@@ -61,11 +69,14 @@ pub use find::Found;
 pub use index::BuildProgress;
 pub use json::Path;
 pub use loader::{LoadFailure, Loader};
-pub use model::{CollectionInfo, Document, IndexInfo, Revision, Written};
+pub use model::{CollectionInfo, Counts, Document, IndexInfo, Revision, Staged, Written};
 pub use query::{Literal, Plan, Query, ValueRange};
 pub use reader::{CollectionAt, Documents, History, ListOptions};
+pub use replicated::ReplicatedWrite;
 pub use rev_hash::{AttachmentDigest, HashableBody, revision_id};
 pub use revid::RevId;
+pub use revision_tree::Leaf;
 pub use store::{Store, open};
 pub use time::format_time;
+pub use transaction::{Transaction, TransactionCollection};
 pub use write::{Expect, Write};

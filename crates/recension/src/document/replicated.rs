@@ -72,7 +72,9 @@ impl ReplicatedWrite {
             }
             (_, Some(path)) => path,
             (Some(rev), None) => vec![rev],
-            (None, None) => return Err(Error::BadField { field: "_rev", expected: "there: a replica names its revisions" }),
+            (None, None) => {
+                return Err(Error::BadField { field: "_rev", expected: "there: a replica names its revisions" });
+            }
         };
         Self { id, path, deleted, body }.checked()
     }
@@ -135,8 +137,10 @@ fn parse_revisions(text: &str) -> Result<Vec<RevId>> {
     }
     let (Some(start), Some(ids)) = (start, ids) else { return Err(bad()) };
     let mut generations = (1..=start).rev();
-    let path: Vec<RevId> =
-        ids.iter().map(|suffix| RevId::with_suffix(generations.next().ok_or_else(bad)?, suffix)).collect::<Result<_>>()?;
+    let path: Vec<RevId> = ids
+        .iter()
+        .map(|suffix| RevId::with_suffix(generations.next().ok_or_else(bad)?, suffix))
+        .collect::<Result<_>>()?;
     if path.is_empty() { Err(bad()) } else { Ok(path) }
 }
 
@@ -149,7 +153,10 @@ mod tests {
         let text = r#"{"_id":"a","n":1,"_revisions":{"ids":["c","b"],"start":3},"_rev":"3-c","_deleted":true}"#;
         let write = ReplicatedWrite::from_json(text).unwrap();
         let revs = ["3-c", "2-b"].map(|rev| rev.parse::<RevId>().unwrap());
-        assert_eq!((write.id(), write.path(), write.deleted, write.body.as_str()), ("a", &revs[..], true, r#"{"n":1}"#));
+        assert_eq!(
+            (write.id(), write.path(), write.deleted, write.body.as_str()),
+            ("a", &revs[..], true, r#"{"n":1}"#)
+        );
         assert_eq!(ReplicatedWrite::new("a", revs[0], &revs[1..], true, r#"{"n":1}"#).unwrap(), write);
         assert_eq!(ReplicatedWrite::from_json(r#"{"_id":"a","_rev":"3-c"}"#).unwrap().path(), &revs[..1]);
     }

@@ -1,7 +1,7 @@
 //! Keys of a collection's side tree: what its documents have besides their rows. A kind, the document's
 //! id so written that no id's keys mix with another's, and what the kind adds: docs/documents-format.md.
 
-use super::{RevId, Result, stored};
+use super::{Result, RevId, stored};
 use crate::engine::KeyRange;
 
 /// A losing leaf: as a document's row.
@@ -63,7 +63,11 @@ mod tests {
                 let key = revision_key(ANCESTORS, id, &rev);
                 assert_eq!(revision_in(&key, &prefix, id).unwrap(), rev);
                 for other in ids {
-                    assert_eq!(KeyRange::prefix(prefix_of(ANCESTORS, other)).contains(&key), id == other, "{id:?} {other:?}");
+                    assert_eq!(
+                        KeyRange::prefix(prefix_of(ANCESTORS, other)).contains(&key),
+                        id == other,
+                        "{id:?} {other:?}"
+                    );
                 }
                 assert_eq!(before_generation(ANCESTORS, id, 258).contains(&key), rev.generation() < 258);
             }

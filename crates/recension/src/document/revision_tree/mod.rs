@@ -107,9 +107,8 @@ impl RevisionTree {
 
     /// Whether it has a revision; `None` where only the whole tree tells.
     pub(in crate::document) fn knows(&self, rev: &RevId) -> Option<bool> {
-        let folded = |(newest, stretch): (&RevId, &Stretch)| {
-            (stretch.oldest..=newest.generation()).contains(&rev.generation())
-        };
+        let folded =
+            |(newest, stretch): (&RevId, &Stretch)| (stretch.oldest..=newest.generation()).contains(&rev.generation());
         match (self.nodes.contains_key(rev) || self.stretches.contains_key(rev), self.stretches.iter().any(folded)) {
             (false, true) => None,
             (known, _) => Some(known),
