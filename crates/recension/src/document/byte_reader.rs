@@ -15,6 +15,10 @@ impl<'b> ByteReader<'b> {
         self.bytes.is_empty()
     }
 
+    pub(super) fn rest(&self) -> &'b [u8] {
+        self.bytes
+    }
+
     pub(super) fn take(&mut self, count: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         self.bytes = rest;

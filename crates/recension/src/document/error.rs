@@ -93,6 +93,15 @@ pub enum Error {
         /// The bound.
         max: usize,
     },
+    /// A setting is out of its bounds.
+    OutOfBounds {
+        /// What is set.
+        what: &'static str,
+        /// The value asked for.
+        value: u32,
+        /// The greatest one; the least is 1.
+        max: u32,
+    },
     /// A unique index holds the value already, for another document.
     NotUnique {
         /// The index.
@@ -279,6 +288,7 @@ impl fmt::Display for Error {
                 "sorting by {path} without an index takes more than {max} bytes of memory; \
                  create an index on it, or set a limit"
             ),
+            Error::OutOfBounds { what, value, max } => write!(f, "{what} cannot be {value}: it is from 1 to {max}"),
             Error::TooManyRevisions { id, max } => write!(
                 f,
                 "document {id:?} would have more than {max} revisions; purge branches that are not needed, or set \

@@ -55,12 +55,7 @@ pub(super) struct StoredRow<'r> {
     pub(super) attachments: Option<&'r [u8]>,
 }
 
-impl<'r> StoredRow<'r> {
-    /// A row without an extension but what the revision itself needs.
-    pub(super) fn plain(body: &'r str, rev: &'r RevId, deleted: bool) -> Self {
-        StoredRow { body, rev, deleted, tree: None, attachments: None }
-    }
-
+impl StoredRow<'_> {
     /// The value of the row.
     pub(super) fn encode(&self) -> Vec<u8> {
         let hash = self.rev.hash();

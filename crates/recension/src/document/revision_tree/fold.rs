@@ -9,7 +9,7 @@ use crate::document::limits::REVISIONS_PER_DOCUMENT_MAX;
 /// Inner nodes in one line from which on the oldest are folded away.
 const LINE_NODES_MAX: usize = 16;
 /// Nodes that are folded away together. What stays is enough for most replicas to find where they meet.
-const BLOCK_NODES: usize = 8;
+pub(in crate::document) const BLOCK_NODES: usize = 8;
 
 /// A line of inner nodes, and the block that it stands on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,6 +37,9 @@ impl Block {
 impl RevisionTree {
     /// Moves the oldest nodes of long lines into blocks.
     pub(in crate::document) fn fold(&mut self) -> Vec<Block> {
+        if self.nodes.len() <= LINE_NODES_MAX {
+            return Vec::new();
+        }
         let above = self.above();
         let in_line = |rev: &RevId| above.get(rev).filter(|above| above.count == 1).and_then(|above| above.node);
         let starts = self.nodes.iter().filter(|(rev, node)| {

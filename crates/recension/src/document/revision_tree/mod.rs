@@ -8,7 +8,7 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-pub(in crate::document) use fold::Block;
+pub(in crate::document) use fold::{BLOCK_NODES, Block};
 
 use super::RevId;
 
@@ -83,11 +83,6 @@ impl RevisionTree {
         Some(RevisionTree { nodes: path.iter().enumerate().map(node).collect(), stretches: BTreeMap::new() })
     }
 
-    /// Whether there are no revisions.
-    pub(in crate::document) fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
     /// How many revisions it has, folded ones included.
     pub(in crate::document) fn len(&self) -> usize {
         let folded = |(newest, stretch): (&RevId, &Stretch)| (newest.generation() - stretch.oldest) as usize + 1;
@@ -97,6 +92,11 @@ impl RevisionTree {
     /// Whether nothing of it is folded away.
     pub(in crate::document) fn is_whole(&self) -> bool {
         self.stretches.is_empty()
+    }
+
+    /// The oldest generation that is folded away; `None` where nothing is.
+    pub(in crate::document) fn oldest_folded(&self) -> Option<u32> {
+        self.stretches.values().map(|stretch| stretch.oldest).min()
     }
 
     /// Whether it has a revision. On a whole tree.
@@ -183,6 +183,9 @@ impl RevisionTree {
 
     /// Forgets all but the newest `limit` revisions of each line from a leaf downwards.
     pub(in crate::document) fn stem(&mut self, limit: u32) {
+        if self.len() <= limit as usize {
+            return;
+        }
         let lowest = self.lowest_tips();
         // Of a node below a tip: whether the tip's line still holds it.
         let oldest_kept = |rev: &RevId| lowest.get(rev).map_or(0, |tip| tip.saturating_sub(limit - 1));

@@ -128,6 +128,23 @@ fn conflicts_and_what_stands_on_them_are_folded_too() {
     assert_eq!(stored.round_trip(&tree), whole);
 }
 
+#[test]
+fn stemming_may_end_right_below_what_is_folded() {
+    let mut tree = RevisionTree::default();
+    for branch in [1, 2] {
+        let path: Vec<RevId> = (1..=40).rev().map(|at| hash(at, if at > 10 { branch } else { 0 })).collect();
+        tree.merge(&RevisionTree::of_path(&path, false).unwrap());
+    }
+    let mut stored = Stored::default();
+    let mut folded = tree.clone();
+    stored.fold(&mut folded);
+    for tree in [&mut tree, &mut folded] {
+        tree.stem(30);
+    }
+    assert_eq!((tree.len(), folded.len()), (60, 60));
+    assert_eq!(stored.round_trip(&folded), tree);
+}
+
 fn hash(generation: u32, branch: u8) -> RevId {
     let mut bytes = [branch; 16];
     bytes[..4].copy_from_slice(&generation.to_be_bytes());
