@@ -159,7 +159,7 @@ fn upserts_of_one_document_are_all_written_one_after_the_other() {
             things.put("a", format!(r#"{{"by":{i},"n":{n}}}"#)).unwrap();
         }
     });
-    let generations: Vec<u32> = things.history("a").unwrap().map(|r| r.unwrap().rev.generation).collect();
+    let generations: Vec<u32> = things.history("a").unwrap().map(|r| r.unwrap().rev.generation()).collect();
     assert_eq!(generations, (1..=400).rev().collect::<Vec<_>>());
 }
 

@@ -57,3 +57,21 @@ pub const SORT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Collections whose catalogue entries are kept in memory.
 pub const CACHED_COLLECTIONS_MAX: usize = 4096;
+
+/// Most revisions in the tree of one document, ancestors included.
+pub const REVISIONS_PER_DOCUMENT_MAX: usize = 50_000;
+
+/// Revisions of a document that its tree keeps, from each leaf downwards, where a collection says nothing else.
+pub const REVS_LIMIT_DEFAULT: u32 = 1000;
+
+/// The greatest number of those that a collection can ask for.
+pub const REVS_LIMIT_MAX: u32 = 10_000;
+
+/// Purges that a collection's log of purges keeps where it says nothing else.
+pub const PURGES_LIMIT_DEFAULT: u32 = 1000;
+
+/// The greatest number of those that a collection can ask for.
+pub const PURGES_LIMIT_MAX: u32 = 1_000_000;
+
+/// Old entries of the log of purges that one purge takes away at most.
+pub const PURGES_TAKEN_AT_ONCE: usize = 16;

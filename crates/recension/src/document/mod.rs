@@ -29,8 +29,10 @@
 //! Reads never wait for writers. A write without an expectation is tried again where others wrote
 //! what it had read; a write with one fails with [`Error::Conflict`] where that does not hold (any more).
 
+mod ancestry;
 mod apply;
 mod at;
+mod byte_reader;
 mod catalogue;
 mod changes;
 mod check;
@@ -42,11 +44,18 @@ mod index;
 pub mod json;
 pub mod limits;
 mod loader;
+mod local;
 mod model;
+mod purge;
 mod query;
 mod reader;
+mod replicate;
+mod replicated;
 mod rev_hash;
 mod revid;
+mod revision_tree;
+mod settle;
+mod side;
 mod store;
 mod stored;
 mod time;
@@ -54,6 +63,7 @@ mod transaction;
 mod view;
 mod write;
 
+pub use ancestry::{RevisionStatus, RevsDiff};
 pub use at::At;
 pub use catalogue::{IndexSpec, IndexState};
 pub use changes::{Change, Changes, Follow, Position};
@@ -65,11 +75,15 @@ pub use find::Found;
 pub use index::BuildProgress;
 pub use json::Path;
 pub use loader::{LoadFailure, Loader};
+pub use local::LocalDocument;
 pub use model::{CollectionInfo, Counts, Document, IndexInfo, Revision, Staged, Written};
+pub use purge::Purge;
 pub use query::{Literal, Plan, Query, ValueRange};
 pub use reader::{CollectionAt, Documents, History, ListOptions};
+pub use replicated::ReplicatedWrite;
 pub use rev_hash::{AttachmentDigest, HashableBody, revision_id};
 pub use revid::RevId;
+pub use revision_tree::Leaf;
 pub use store::{Store, open};
 pub use time::format_time;
 pub use transaction::{Transaction, TransactionCollection};

@@ -96,6 +96,11 @@ impl View {
         self.write(tree, key, Pending { value: None, own_seq_after: None });
     }
 
+    /// Takes back what the transaction has written at a key, as if it never had.
+    pub(super) fn withdraw(&self, tree: TreeId, key: &[u8]) {
+        self.state.lock().rows.remove(&(tree, key.to_vec()));
+    }
+
     /// Writes `value` at `prefix`, the seq that the commit will have, `suffix`. Until then it is read with
     /// [`PENDING`] in the seq's place, behind all that is committed.
     pub(super) fn put_at_own_seq(&self, tree: TreeId, prefix: &[u8], suffix: &[u8], value: Vec<u8>) {
