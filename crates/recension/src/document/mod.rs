@@ -19,7 +19,11 @@
 //!                  Write::create(id, body)?, Write::replace(id, rev, body)?, Write::delete(id, rev)?;
 //!                  .expecting(Expect::{Anything, Absent, Revision(rev)}), .with_id(id)
 //! Loader           .push(Write)? -> Vec<LoadFailure{number, id, error}>, .finish()? -> the last of them, .written()
-//! Document         id, rev, seq, deleted, body: JSON text; .to_json() with _id and _rev
+//!                  .attach(name, Upload)?, .keep_attachments(), .detach(name), Write::same_body(id, Expect)?
+//! Attachments      Collection::upload(impl Read, content_type)? -> Upload, .attach(id, Expect, name, type, impl Read)?,
+//!                  .detach(id, &rev, name)?, .attachments(id)? -> Vec<AttachmentInfo>, .attachment(id, name)? ->
+//!                  Option<AttachmentReader> (impl Read, .info(), .range(bytes), .stored())
+//! Document         id, rev, seq, deleted, attachments, body: JSON text; .to_json() with _id and _rev
 //! Query            Query::new().matching(path, ValueRange).sort(path, Direction).limit(n).skip(n)
 //! ValueRange       equal(v), at_least(v), above(v), at_most(v), below(v), between(a, b), anything();
 //!                  v: impl Into<Literal> (bool, numbers, &str; Literal::json(text)? for any JSON)
@@ -32,6 +36,7 @@
 mod ancestry;
 mod apply;
 mod at;
+mod attachment;
 mod byte_reader;
 mod catalogue;
 mod changes;
@@ -65,6 +70,7 @@ mod write;
 
 pub use ancestry::{RevisionStatus, RevsDiff};
 pub use at::At;
+pub use attachment::{AttachmentInfo, AttachmentReader, Encoding, Following, Upload};
 pub use catalogue::{IndexSpec, IndexState};
 pub use changes::{Change, Changes, Follow, Position};
 pub use check::{CheckProblem, CheckReport};
