@@ -164,6 +164,7 @@ fn upserts_of_one_document_are_all_written_one_after_the_other() {
 }
 
 fn assert_index_is_whole(things: &Collection, name: &str) {
+    assert_eq!(things.store().check(recension::document::At::Now).unwrap().problems, []);
     let reader = things.at(At::Now).unwrap();
     let mut expected = BTreeMap::new();
     for document in reader.list(&ListOptions::default()).unwrap() {

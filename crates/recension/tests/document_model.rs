@@ -222,6 +222,7 @@ fn check_query(collection: &Collection, name: &str, path: &str, range: &ValueRan
 }
 
 fn check_past(collection: &Collection, model: &Model) {
+    assert_eq!(collection.store().check(At::Now).unwrap().problems, []);
     for (seq, state) in &model.past {
         let past = collection.at(At::Seq(*seq)).unwrap();
         assert_eq!(&collect(past.list(&ListOptions::default()).unwrap()), state, "as of {seq}");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use recension::disk::FsDisk;
-use recension::document::{Error, IndexSpec, ListOptions, Query, Store, ValueRange};
+use recension::document::{At, Error, IndexSpec, ListOptions, Query, Store, ValueRange};
 use recension::engine::{Direction, Durability, NativeEngine, NativeOptions, Seq};
 
 fn stores() -> Vec<(Store, Option<tempfile::TempDir>)> {
@@ -69,7 +69,7 @@ fn an_error_ends_a_transaction_and_nothing_is_written() {
             Err::<(), _>(Error::abort("enough"))
         });
         assert_eq!(ended.unwrap_err().to_string().split(": ").last(), Some("enough"));
-        assert_eq!((store.engine().head(), store.collections(Default::default()).unwrap().len()), (head, 1));
+        assert_eq!((store.engine().head(), store.collections(At::default()).unwrap().len()), (head, 1));
         // A refused write leaves the transaction as it was.
         store
             .transaction(|tx| {
@@ -79,7 +79,7 @@ fn an_error_ends_a_transaction_and_nothing_is_written() {
                 menu.put("c", "{}").map(|_| ())
             })
             .unwrap();
-        assert_eq!(store.collections(Default::default()).unwrap().len(), 1);
+        assert_eq!(store.collections(At::default()).unwrap().len(), 1);
         assert_eq!(store.collection("menu").unwrap().count().unwrap(), 2);
     }
 }
@@ -96,7 +96,7 @@ fn several_collections_come_into_being_in_one_transaction() {
                 Ok(())
             })
             .unwrap();
-        let names: Vec<_> = store.collections(Default::default()).unwrap().into_iter().map(|c| c.name).collect();
+        let names: Vec<_> = store.collections(At::default()).unwrap().into_iter().map(|c| c.name).collect();
         assert_eq!(names, ["x", "y", "z"]);
         for name in names {
             let ids: Vec<_> = store.collection(&name).unwrap().list(&ListOptions::default()).unwrap().collect();
@@ -181,7 +181,7 @@ fn transfers_under_contention_keep_the_sum() {
                     for _ in 0..TRANSFERS {
                         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                         let (from, to) = ((chance >> 33) % ACCOUNTS, (chance >> 43) % ACCOUNTS);
-                        let amount = (chance >> 53) as i64 % 30;
+                        let amount = (chance >> 53).cast_signed() % 30;
                         if from == to {
                             continue;
                         }
@@ -212,5 +212,6 @@ fn transfers_under_contention_keep_the_sum() {
         let all: Vec<_> = accounts.list(&ListOptions::default()).unwrap().map(|d| d.unwrap()).collect();
         assert_eq!(all.iter().map(|d| balance(&d.body)).sum::<i64>(), 1000);
         assert!(all.iter().all(|d| balance(&d.body) >= 0));
+        assert_eq!(store.check(At::Now).unwrap().problems, []);
     }
 }

@@ -34,6 +34,9 @@ pub const READS_REMEMBERED_MAX: usize = 65_536;
 /// Commits whose collections are remembered in memory, for feeds of the whole store.
 pub const RECENT_COMMITS_MAX: usize = 4096;
 
+/// Findings that a check of the store lists.
+pub const CHECK_PROBLEMS_MAX: usize = 1000;
+
 /// Changes that a feed reads at a time.
 pub const CHANGES_PAGE: usize = 256;
 

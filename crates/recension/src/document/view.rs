@@ -48,7 +48,7 @@ struct Reads {
 
 impl Reads {
     fn note_range(&mut self, range: KeyRange) {
-        if !self.whole && !self.ranges.contains(&range) {
+        if !self.whole && self.ranges.last() != Some(&range) {
             self.ranges.push(range);
             self.bound();
         }
