@@ -105,7 +105,7 @@ impl Session {
                 self.local(method, &id["_local/".len()..], &body, &parameters)?
             }
             (_, id) if id.starts_with('_') && !id.starts_with("_design/") => return None,
-            ("GET", id) => self.get(id, &parameters)?,
+            ("GET", id) => self.get(id, &parameters),
             ("PUT", id) => self.put(id, body, &parameters),
             ("DELETE", id) => self.delete(id, &parameters),
             _ => return None,
@@ -147,7 +147,7 @@ impl Session {
                 row["deleted"] = json!(true);
             }
             if parameters.contains_key("include_docs") {
-                row["doc"] = self.document(&at, &change.id, change.rev, parameters).unwrap()?;
+                row["doc"] = revision_with(&at, &change.id, change.rev, parameters).unwrap()?;
             }
             rows.push(row);
         }
@@ -163,7 +163,7 @@ impl Session {
             let (id, rev) = (&document.id, document.rev.to_string());
             let mut row = json!({"id": id, "key": id, "value": {"rev": rev}});
             if parameters.contains_key("include_docs") {
-                row["doc"] = self.document(&at, id, document.rev, parameters)?.unwrap();
+                row["doc"] = revision_with(&at, id, document.rev, parameters)?.unwrap();
             }
             rows.push(row);
         }
@@ -190,7 +190,7 @@ impl Session {
                 number.map(|number| json!([{"ok": true, "id": document["_id"], "rev": format!("0-{number}")}])),
             );
         }
-        let writes = documents.iter().map(|document| write_of(document.clone()));
+        let writes = documents.iter().map(write_of);
         let writes: Vec<Write> = match writes.collect::<Result<_>>() {
             Ok(writes) => writes,
             Err(error) => return Some(Err(error)),
@@ -220,60 +220,22 @@ impl Session {
         Ok(json!({"purge_seq": self.db.at(At::Now)?.purge_seq()?.0, "purged": purged}))
     }
 
-    fn get(&self, id: &str, parameters: &Parameters) -> Option<Result<Value>> {
-        let at = self.db.at(At::Now).unwrap();
+    fn get(&self, id: &str, parameters: &Parameters) -> Result<Value> {
+        let at = self.db.at(At::Now)?;
         if let Some(open) = parameters.get("open_revs").filter(|open| *open != "[]") {
-            return Some(open_revs(&at, id, open, parameters).and_then(|leaves| {
-                let row = |(rev, found): (RevId, bool)| {
-                    let document = if found { self.document(&at, id, rev, parameters)? } else { None };
-                    Ok(document.map_or(json!({"missing": rev.to_string()}), |document| json!({"ok": document})))
-                };
-                leaves.into_iter().map(row).collect()
-            }));
-        }
-        let rev = match parameters.get("rev").map(|rev| rev.parse::<RevId>()) {
-            Some(Err(error)) => return Some(Err(error)),
-            Some(Ok(rev)) if parameters.contains_key("latest") => {
-                at.latest(id, &rev).unwrap().first().map(|leaf| leaf.rev)
-            }
-            Some(Ok(rev)) => Some(rev),
-            None => at.get(id).unwrap().map(|document| document.rev),
-        };
-        let document = rev.and_then(|rev| self.document(&at, id, rev, parameters).unwrap());
-        Some(document.ok_or(Error::NoSuchDocument { collection: String::new(), id: id.to_owned() }))
-    }
-
-    /// A revision with what was asked for besides.
-    fn document(&self, at: &CollectionAt, id: &str, rev: RevId, parameters: &Parameters) -> Result<Option<Value>> {
-        let asked = |name: &str| parameters.get(name).is_some_and(|value| value == "true");
-        let Some(revision) = at.get_revision(id, &rev)? else { return Ok(None) };
-        let mut document: Value = serde_json::from_str(&revision.to_json(id)).unwrap();
-        let text = |revs: Vec<RevId>| revs.iter().map(RevId::to_string).collect::<Vec<_>>();
-        let winner = at.leaves(id)?.first().is_some_and(|leaf| leaf.rev == rev);
-        for (name, revs) in [("conflicts", at.conflicts(id)?), ("deleted_conflicts", at.deleted_conflicts(id)?)] {
-            if (asked(name) || asked("meta")) && winner && !revs.is_empty() && !parameters.contains_key("open_revs") {
-                document[format!("_{name}")] = json!(text(revs));
-            }
-        }
-        if asked("revs") {
-            let ids: Vec<String> = at.ancestry(id, &rev)?.unwrap().iter().map(RevId::suffix).collect();
-            document["_revisions"] = json!({"start": rev.generation(), "ids": ids});
-        }
-        if asked("revs_info") || asked("meta") {
-            let row = |(rev, status): (RevId, RevisionStatus)| {
-                let status = match status {
-                    RevisionStatus::Available => "available",
-                    RevisionStatus::Deleted => "deleted",
-                    RevisionStatus::Missing => "missing",
-                };
-                json!({"rev": rev.to_string(), "status": status})
+            let row = |(rev, found): (RevId, bool)| {
+                let read = if found { revision_with(&at, id, rev, parameters)? } else { None };
+                Ok(read.map_or(json!({"missing": rev.to_string()}), |document| json!({"ok": document})))
             };
-            document["_revs_info"] = at.ancestry_status(id, &rev)?.unwrap().into_iter().map(row).collect();
+            return open_revs(&at, id, open, parameters)?.into_iter().map(row).collect();
         }
-        if asked("local_seq") {
-            document["_local_seq"] = json!(revision.seq.0);
-        }
-        Ok(Some(document))
+        let rev = match parameters.get("rev").map(|rev| rev.parse::<RevId>()).transpose()? {
+            Some(rev) if parameters.contains_key("latest") => at.latest(id, &rev)?.first().map(|leaf| leaf.rev),
+            Some(rev) => Some(rev),
+            None => at.get(id)?.map(|document| document.rev),
+        };
+        let read = rev.map_or(Ok(None), |rev| revision_with(&at, id, rev, parameters))?;
+        read.ok_or(Error::NoSuchDocument { collection: String::new(), id: id.to_owned() })
     }
 
     fn put(&self, id: &str, mut body: Value, parameters: &Parameters) -> Result<Value> {
@@ -283,7 +245,7 @@ impl Session {
             }
             body["_rev"] = json!(rev);
         }
-        let written = self.db.write(write_of(body)?.with_id(id)?)?;
+        let written = self.db.write(write_of(&body)?.with_id(id)?)?;
         Ok(json!({"ok": true, "id": id, "rev": written.rev.to_string()}))
     }
 
@@ -365,6 +327,39 @@ impl Session {
     }
 }
 
+/// A revision with what was asked for besides.
+fn revision_with(at: &CollectionAt, id: &str, rev: RevId, parameters: &Parameters) -> Result<Option<Value>> {
+    let asked = |name: &str| parameters.get(name).is_some_and(|value| value == "true");
+    let Some(revision) = at.get_revision(id, &rev)? else { return Ok(None) };
+    let mut document: Value = serde_json::from_str(&revision.to_json(id)).unwrap();
+    let text = |revs: Vec<RevId>| revs.iter().map(RevId::to_string).collect::<Vec<_>>();
+    let winner = at.leaves(id)?.first().is_some_and(|leaf| leaf.rev == rev);
+    for (name, revs) in [("conflicts", at.conflicts(id)?), ("deleted_conflicts", at.deleted_conflicts(id)?)] {
+        if (asked(name) || asked("meta")) && winner && !revs.is_empty() && !parameters.contains_key("open_revs") {
+            document[format!("_{name}")] = json!(text(revs));
+        }
+    }
+    if asked("revs") {
+        let ids: Vec<String> = at.ancestry(id, &rev)?.unwrap().iter().map(RevId::suffix).collect();
+        document["_revisions"] = json!({"start": rev.generation(), "ids": ids});
+    }
+    if asked("revs_info") || asked("meta") {
+        let row = |(rev, status): (RevId, RevisionStatus)| {
+            let status = match status {
+                RevisionStatus::Available => "available",
+                RevisionStatus::Deleted => "deleted",
+                RevisionStatus::Missing => "missing",
+            };
+            json!({"rev": rev.to_string(), "status": status})
+        };
+        document["_revs_info"] = at.ancestry_status(id, &rev)?.unwrap().into_iter().map(row).collect();
+    }
+    if asked("local_seq") {
+        document["_local_seq"] = json!(revision.seq.0);
+    }
+    Ok(Some(document))
+}
+
 fn created(method: &str, body: &Value, path: &str) -> bool {
     match method {
         "PUT" => body["_deleted"] != json!(true) && !path.ends_with("_limit"),
@@ -374,7 +369,7 @@ fn created(method: &str, body: &Value, path: &str) -> bool {
 }
 
 /// CouchDB's rule: without `_rev` the document must not exist.
-fn write_of(document: Value) -> Result<Write> {
+fn write_of(document: &Value) -> Result<Write> {
     let has_rev = document.get("_rev").is_some();
     let write = Write::from_json(document.to_string())?;
     Ok(if has_rev { write } else { write.expecting(Expect::Absent) })

@@ -290,15 +290,13 @@ fn a_long_history_keeps_the_limit_of_ancestors_and_no_more_blocks_than_it_needs(
     assert_eq!((path.len(), path[0], path[999].generation()), (1000, last, 502));
     assert!((120..=126).contains(&blocks()), "{}", blocks());
 
-    // A replica that was left behind long ago.
-    let sent =
-        format!("{} {} 2-x", revs(path[..990].iter().copied()).replacen(&last.to_string(), "1501-0", 1), "511-x");
-    assert!(merge(&people, "p", &sent.replace(" 511-x 2-x", ""), "{}").unwrap());
-    assert_eq!(
-        (people.conflicts("p").unwrap().len(), people.leaves("p").unwrap()[0].rev),
-        (1, last.max(rev("1501-0")))
-    );
-    assert_eq!(people.ancestry("p", &rev("1501-0")).unwrap().unwrap()[1..], path[1..]);
+    // A replica has written at the same place.
+    let theirs = rev("1501-0");
+    let sent = ReplicatedWrite::new("p", theirs, &path[1..990], false, "{}").unwrap();
+    assert!(people.merge_revisions([sent]).unwrap().remove(0).unwrap().is_some());
+    assert_eq!((people.conflicts("p").unwrap().len(), people.leaves("p").unwrap()[0].rev), (1, last.max(theirs)));
+    assert_eq!(people.ancestry("p", &theirs).unwrap().unwrap()[1..], path[1..]);
+    assert!((120..=126).contains(&blocks()), "{}", blocks());
 
     people.set_revs_limit(10).unwrap();
     people.put("p", "{}").unwrap();

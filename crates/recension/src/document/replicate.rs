@@ -63,7 +63,7 @@ impl Writer<'_> {
         let leaf = path.first().filter(|rev| tree.leaf(rev).is_some());
         let content = |rev: &_| (*rev, Content { body: Cow::Borrowed(body), attachments: None });
         let written = leaf.map(content);
-        self.settle(id, before, Next { tree, written })?;
+        self.settle(id, before.as_ref(), Next { tree, written })?;
         Ok(true)
     }
 }
