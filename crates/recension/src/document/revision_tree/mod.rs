@@ -156,6 +156,33 @@ impl RevisionTree {
         (missing, ancestors)
     }
 
+    /// Whether all that a path (newest first) adds is its newest revision, on a leaf. What is folded away is
+    /// not looked at: where the path meets it in a revision, both have the same ancestors.
+    pub(in crate::document) fn is_extended_by(&self, path: &[RevId]) -> bool {
+        let [newest, parent, ..] = path else { return false };
+        if self.leaf(parent).is_none() || self.knows(newest) != Some(false) {
+            return false;
+        }
+        let mut known = Some(*parent);
+        let mut path = path[1..].iter();
+        while let Some(rev) = path.next() {
+            if known != Some(*rev) {
+                return false;
+            }
+            known = match self.stretches.get(rev) {
+                None => self.nodes.get(rev).and_then(|node| node.parent),
+                Some(stretch) => {
+                    let folded = (rev.generation() - stretch.oldest) as usize;
+                    if folded > 0 && path.nth(folded - 1).is_none() {
+                        return true;
+                    }
+                    stretch.before
+                }
+            };
+        }
+        true
+    }
+
     /// Adds a revision that stands on `parent`, which is there and not folded away.
     pub(in crate::document) fn append(&mut self, parent: &RevId, rev: RevId, deleted: bool) {
         debug_assert!(rev.generation() == parent.generation() + 1);
