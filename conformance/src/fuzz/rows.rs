@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use recension::document::{At, Collection, IndexSpec, ListOptions, Query, ReplicatedWrite, RevId, Store, ValueRange};
+use recension::document::{
+    At, Collection, IndexSpec, ListOptions, Query, ReplicatedWrite, RevId, Store, Transaction, ValueRange,
+};
 use recension::engine::{Batch, Direction, Engine, KeyRange, MemoryEngine, Seq, TreeId};
 
 use super::edits::{Source, edited};
@@ -29,9 +31,8 @@ fn store() -> Option<(Store, Arc<MemoryEngine>)> {
         let gone = collection.get("d1").ok()??;
         collection.delete("d1", &gone.rev).ok()?;
         // Ancestors in blocks, conflicts, a log of purges, a local document.
-        for n in 0..24 {
-            collection.put("d3", format!("{{\"n\":{n}{n}}}")).ok()?;
-        }
+        let edits = |tx: &Transaction| (0..20).try_for_each(|_| tx.collection(name)?.put("d3", "{}").map(|_| ()));
+        store.transaction(edits).ok()?;
         for (rev, deleted) in [("2-b", false), ("2-c", true), ("3-d", false)] {
             collection.merge_revisions([replicated("d2", rev, deleted)?]).ok()?;
         }
