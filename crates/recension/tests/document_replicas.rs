@@ -258,6 +258,17 @@ fn a_longer_path_joins_an_island_to_its_tree_and_brings_its_body() {
     assert_eq!(revs(people.ancestry("p", &rev("4-d")).unwrap().unwrap()), "4-d 3-c 2-b 1-a");
     assert_eq!(people.get_revision("p", &rev("2-b")).unwrap().unwrap().body, r#"{"n":1}"#);
     assert_eq!(people.get_revision("p", &rev("3-c")).unwrap(), None);
+    // Whatever it was when it came, it says what it said last.
+    merge(&people, "q", "1-b", "{}").unwrap();
+    merge(&people, "q", "!2-y", r#"{"n":1}"#).unwrap();
+    people.delete("q", &rev("1-b")).unwrap();
+    let now = || people.at(At::Now).unwrap();
+    for (path, body) in [("!2-y", r#"{"n":1}"#), ("!2-y 1-x", r#"{"n":2}"#), ("3-z 2-y 1-x", r#"{"n":2}"#)] {
+        assert_eq!(merge(&people, "q", path, body).unwrap(), path != "!2-y");
+        assert_eq!(now().get_revision("q", &rev("2-y")).unwrap().unwrap().body, body, "{path}");
+        assert_eq!(people.revision("q", &rev("2-y")).unwrap().unwrap().body, body, "{path}");
+    }
+    assert_eq!(revs(now().latest("q", &rev("1-x")).unwrap().into_iter().map(|leaf| leaf.rev)), "3-z");
 }
 
 #[test]

@@ -142,8 +142,16 @@ impl RevisionTree {
 
     /// The leaves that stand on a revision, or are it. On a whole tree.
     pub(in crate::document) fn leaves_above(&self, rev: &RevId) -> Vec<Leaf> {
+        debug_assert!(self.is_whole());
+        let mut above = HashSet::from([*rev]);
+        // Parents come before their children.
+        for (child, node) in self.nodes.range(rev..) {
+            if node.parent.is_some_and(|parent| above.contains(&parent)) {
+                above.insert(*child);
+            }
+        }
         let mut leaves = self.leaves();
-        leaves.retain(|leaf| self.path(&leaf.rev).contains(rev));
+        leaves.retain(|leaf| above.contains(&leaf.rev));
         leaves
     }
 
