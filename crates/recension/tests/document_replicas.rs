@@ -232,6 +232,20 @@ fn what_lost_or_was_purged_is_read_at_the_moments_when_it_was_there() {
 }
 
 #[test]
+fn the_history_of_a_document_tells_each_revision_once() {
+    let people = people();
+    let first = people.put("p", r#"{"n":1}"#).unwrap();
+    merge(&people, "p", "1-0", "{}").unwrap();
+    merge(&people, "p", "!1-1", "{}").unwrap();
+    let second = people.replace("p", &first.rev, "{}").unwrap();
+    people.purge("p", &[rev("1-0")]).unwrap();
+    let history: Vec<_> = people.history("p").unwrap().map(|found| found.unwrap()).collect();
+    let told: Vec<_> = history.iter().map(|found| (found.rev, found.seq)).collect();
+    assert_eq!(told, [(second.rev, second.seq), (first.rev, first.seq)]);
+    assert_eq!(people.revision("p", &first.rev).unwrap().unwrap().seq, first.seq);
+}
+
+#[test]
 fn a_revision_that_is_known_is_not_written_again() {
     let people = people();
     assert!(merge(&people, "p", "3-c 2-b 1-a", r#"{"n":1}"#).unwrap());

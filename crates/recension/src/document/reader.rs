@@ -129,7 +129,7 @@ impl CollectionAt {
         let versions = self.entry.as_ref().map(|entry| {
             OwnedVersions::new(self.snapshot.clone(), |snapshot| snapshot.versions(entry.documents, id.as_bytes()))
         });
-        Ok(History { id: id.as_bytes().to_vec(), versions })
+        Ok(History { id: id.as_bytes().to_vec(), versions, newest: None, failed: None })
     }
 
     /// One revision that a document has or had, whatever became of it: the winner, in a conflict a losing one,
@@ -259,16 +259,19 @@ impl Iterator for Documents {
     }
 }
 
-/// The revisions of a document, newest first. It ends after its first error.
+/// The revisions that a document has said, newest first. It ends after its first error.
 pub struct History {
     id: Vec<u8>,
     versions: Option<OwnedVersions>,
+    /// The newest one that was read and not answered yet: older versions of the row may say the same.
+    newest: Option<Revision>,
+    /// What ended the reading, where something is to be answered before it.
+    failed: Option<Error>,
 }
 
-impl Iterator for History {
-    type Item = Result<Revision>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+impl History {
+    /// The next version of the row.
+    fn version(&mut self) -> Option<Result<Revision>> {
         let id = &self.id;
         loop {
             let next = self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {
@@ -283,10 +286,33 @@ impl Iterator for History {
             match next? {
                 Ok(None) => {}
                 Ok(Some(revision)) => return Some(Ok(revision)),
-                Err(error) => {
-                    self.versions = None;
-                    return Some(Err(error));
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+impl Iterator for History {
+    type Item = Result<Revision>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match (self.version(), self.newest.take()) {
+                (Some(Ok(older)), None) => self.newest = Some(older),
+                // A conflict that came or went writes the row anew; the revision is as old as it was.
+                (Some(Ok(older)), Some(newest)) if older.rev == newest.rev && older.body == newest.body => {
+                    self.newest = Some(older);
                 }
+                (Some(Ok(older)), Some(newest)) => {
+                    self.newest = Some(older);
+                    return Some(Ok(newest));
+                }
+                (Some(Err(error)), newest) => {
+                    self.versions = None;
+                    self.failed = Some(error);
+                    return newest.map(Ok).or_else(|| self.failed.take().map(Err));
+                }
+                (None, newest) => return newest.map(Ok).or_else(|| self.failed.take().map(Err)),
             }
         }
     }
