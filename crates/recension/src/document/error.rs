@@ -67,6 +67,41 @@ pub enum Error {
         /// The revision.
         rev: RevId,
     },
+    /// What is not a position of a feed of changes.
+    BadPosition {
+        /// The text, shortened.
+        text: String,
+    },
+    /// A transaction's own code gave it up; nothing was written.
+    Aborted {
+        /// Its reason.
+        reason: String,
+    },
+    /// A row of a layout that development versions wrote before the first release.
+    OlderLayout {
+        /// What has it.
+        what: String,
+        /// Its layout.
+        found: u8,
+        /// The layout that this version reads.
+        supported: u8,
+    },
+    /// A document's tree of revisions would grow beyond its bound.
+    TooManyRevisions {
+        /// The document.
+        id: String,
+        /// The bound.
+        max: usize,
+    },
+    /// A setting is out of its bounds.
+    OutOfBounds {
+        /// What is set.
+        what: &'static str,
+        /// The value asked for.
+        value: u32,
+        /// The greatest one; the least is 1.
+        max: u32,
+    },
     /// A unique index holds the value already, for another document.
     NotUnique {
         /// The index.
@@ -235,8 +270,8 @@ impl fmt::Display for Error {
             Error::BadName { what, name, why } => write!(f, "{name:?} cannot name a {what}: {why}"),
             Error::BadRevision { text } => write!(
                 f,
-                "{text:?} is not a revision: it is a number from 1, a dash and 32 hexadecimal digits, \
-                 such as 1-967a00dff5e02add41819138abb3284d"
+                "{text:?} is not a revision: it is a number from 1, a dash and 32 hexadecimal digits \
+                 (such as 1-967a00dff5e02add41819138abb3284d), or up to 31 other characters without spaces"
             ),
             Error::BadMoment { text, why } => write!(
                 f,
@@ -253,6 +288,12 @@ impl fmt::Display for Error {
                 "sorting by {path} without an index takes more than {max} bytes of memory; \
                  create an index on it, or set a limit"
             ),
+            Error::OutOfBounds { what, value, max } => write!(f, "{what} cannot be {value}: it is from 1 to {max}"),
+            Error::TooManyRevisions { id, max } => write!(
+                f,
+                "document {id:?} would have more than {max} revisions; purge branches that are not needed, or set \
+                 a lower limit of revisions"
+            ),
             Error::Busy { attempts } => write!(
                 f,
                 "not written: others wrote the same documents each of {attempts} times that this was tried; try again"
@@ -260,6 +301,15 @@ impl fmt::Display for Error {
             Error::DamagedRow { what, why } => {
                 write!(f, "damaged: {what}: {why}. Nothing was changed; `recension verify` tells what else is")
             }
+            Error::BadPosition { text } => {
+                write!(f, "{text:?} is no position of a feed; use 0, the number of a commit, or what a feed answered")
+            }
+            Error::Aborted { reason } => write!(f, "the transaction was given up, and nothing was written: {reason}"),
+            Error::OlderLayout { what, found, supported } => write!(
+                f,
+                "{what} has layout {found}, of a development version; this one reads {supported}. Export it with the \
+                 version that wrote it and import it into a new store"
+            ),
             Error::NewerLayout { what, found, supported } => write!(
                 f,
                 "{what} has layout {found}, and this software reads layouts up to {supported}; use a newer release"
