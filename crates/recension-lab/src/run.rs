@@ -23,6 +23,7 @@ use crate::workloads::{Bench, Mode, Plan, Suite, suite};
 const LOAD_MAX: f64 = 0.5;
 
 /// What is to be run.
+#[allow(clippy::struct_excessive_bools)] // switches of a command line
 #[derive(Args)]
 pub struct RunArgs {
     /// The suites.

@@ -52,7 +52,7 @@ pub fn wait_until(moment: Instant) {
             return;
         }
         if left > AWAKE {
-            std::thread::sleep(left - AWAKE);
+            std::thread::sleep(left.saturating_sub(AWAKE));
         } else {
             std::hint::spin_loop();
         }
@@ -68,7 +68,7 @@ mod tests {
         let (thread, process) = (thread_cpu(), process_cpu());
         let other = std::thread::spawn(|| (0..20_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 1)));
         std::hint::black_box(other.join().unwrap());
-        let (thread, process) = (thread_cpu() - thread, process_cpu() - process);
+        let (thread, process) = (thread_cpu().saturating_sub(thread), process_cpu().saturating_sub(process));
         assert!(process > thread, "the other thread's work is in the process's time: {process:?}, {thread:?}");
     }
 

@@ -32,7 +32,7 @@ pub fn median(samples: &[f64]) -> f64 {
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
     match (sorted.get(middle), middle.checked_sub(1).and_then(|below| sorted.get(below))) {
-        (Some(high), Some(low)) if sorted.len() % 2 == 0 => f64::midpoint(*low, *high),
+        (Some(high), Some(low)) if sorted.len().is_multiple_of(2) => f64::midpoint(*low, *high),
         (Some(middle), _) => *middle,
         (None, _) => 0.0,
     }

@@ -1,6 +1,8 @@
 //! Two runs beside each other. Times of two machines are never compared: there, how each subject stands to
 //! ours within its own run is.
 
+use std::fmt::Write as _;
+
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{Cell, CellAlignment, Table};
 
@@ -40,18 +42,21 @@ pub fn compare(before: &Report, after: &Report) -> Result<Comparison> {
     }
     let mut head = String::new();
     if before.mode != after.mode || before.sizes != after.sizes {
-        head.push_str(&format!(
-            "The runs differ in size, so figures may differ for that reason alone:\n  {}: {}\n  {}: {}\n",
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            head,
+            "The runs differ in size, so figures may differ for that reason alone:\n  {}: {}\n  {}: {}",
             before.mode, before.sizes, after.mode, after.sizes
-        ));
+        );
     }
     if before.calibration.same_machine(&after.calibration) {
-        Ok(absolute(before, after, head))
+        Ok(absolute(before, after, &head))
     } else {
-        head.push_str(&format!(
-            "The runs are of two machines ({} and {}): absolute times are not compared, only how others stand to {OURS}.\n",
+        let _ = writeln!(
+            head,
+            "The runs are of two machines ({} and {}): absolute times are not compared, only how others stand to {OURS}.",
             before.calibration.cpu, after.calibration.cpu
-        ));
+        );
         Ok(Comparison { text: head + &ratios(before, after), worse: Vec::new() })
     }
 }
@@ -69,7 +74,7 @@ pub fn change(before: &Row, after: &Row) -> Option<Change> {
     })
 }
 
-fn absolute(before: &Report, after: &Report, head: String) -> Comparison {
+fn absolute(before: &Report, after: &Report, head: &str) -> Comparison {
     let mut table = table(&["operation", "subject", "before", "after", "after/before", ""]);
     let mut worse = Vec::new();
     for row in &after.results {

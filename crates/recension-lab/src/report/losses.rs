@@ -48,6 +48,7 @@ fn worst(report: &Report, operation: &str) -> Option<Loss> {
         .iter()
         .filter(ahead)
         .filter_map(|theirs| {
+            theirs.median?;
             let (times, interval) = times(ours, theirs)?;
             // A time that was taken once has no interval, so nothing is said of it; a size is no matter of chance.
             let beyond_noise = interval.map_or(theirs.unit != "ns", |(low, _)| low > 1.0);

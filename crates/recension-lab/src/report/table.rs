@@ -1,5 +1,7 @@
 //! The report as a table for a terminal: operations down, subjects across.
 
+use std::fmt::Write as _; // to a String, which cannot fail
+
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
 
@@ -32,7 +34,7 @@ fn head(report: &Report) -> String {
         show(machine.memory_latency_ns, "ns"),
     );
     for warning in &report.warnings {
-        text.push_str(&format!("Warning: {warning}\n"));
+        let _ = writeln!(text, "Warning: {warning}");
     }
     text
 }
@@ -67,7 +69,9 @@ fn cell(row: Option<&Row>, ours: Option<&Row>) -> Cell {
             if let Some((ratio, interval)) =
                 ours.filter(|ours| ours.subject != row.subject).and_then(|ours| times(ours, row))
             {
-                text.push_str(&format!("\n{}x", digits(1.0 / ratio)));
+                if interval.is_some() || row.unit != "ns" {
+                    let _ = write!(text, "\n{}x", digits(1.0 / ratio));
+                }
                 color = match interval {
                     Some((low, _)) if low > 1.0 => Some(Color::Red),
                     Some((_, high)) if high < 1.0 => Some(Color::Green),
@@ -87,26 +91,37 @@ fn cell(row: Option<&Row>, ours: Option<&Row>) -> Cell {
 fn notes(report: &Report) -> String {
     let mut text =
         format!("Less is better in every row; 2x: twice ours. Red: ahead of {OURS} beyond the noise of the rounds.\n");
-    let mut seen = Vec::new();
+    // One line for what is said of several subjects or several operations.
+    let mut said: Vec<(&str, Vec<&str>, Vec<&str>)> = Vec::new();
     for row in &report.results {
         for why in row.reason.iter().chain(&row.note) {
-            let line = format!("  {} of {}: {why}\n", row.operation, row.subject);
-            let whole_subject = report.subject(&row.subject).and_then(|subject| subject.reason.as_ref()) == Some(why);
-            if !whole_subject && !seen.contains(&line) {
-                text.push_str(&line);
-                seen.push(line);
+            if report.subject(&row.subject).and_then(|subject| subject.reason.as_ref()) == Some(why) {
+                continue; // said of the subject as a whole
+            }
+            let at = said.iter().position(|(known, _, _)| known == why).unwrap_or_else(|| {
+                said.push((why, Vec::new(), Vec::new()));
+                said.len() - 1
+            });
+            let Some((_, operations, subjects)) = said.get_mut(at) else { continue };
+            for (list, name) in [(operations, &row.operation), (subjects, &row.subject)] {
+                if !list.contains(&name.as_str()) {
+                    list.push(name);
+                }
             }
         }
     }
+    for (why, operations, subjects) in said {
+        let _ = writeln!(text, "  {} ({}): {why}", operations.join(", "), subjects.join(", "));
+    }
     for subject in &report.subjects {
         for why in subject.reason.iter().chain(&subject.tier_note) {
-            text.push_str(&format!("  {}: {why}\n", subject.name));
+            let _ = writeln!(text, "  {}: {why}", subject.name);
         }
     }
     let losses = losses(report);
     text.push_str(if losses.is_empty() { "Where we lose: nowhere in this run.\n" } else { "Where we lose:\n" });
     for loss in losses {
-        text.push_str(&format!("  {}\n", loss.words));
+        let _ = writeln!(text, "  {}", loss.words);
     }
     text
 }

@@ -52,7 +52,7 @@ impl Subject for Fjall {
             keyspace.major_compact()
         };
         settle(&self.current).and_then(|()| settle(&self.history)).map_err(LabError::subject("a compaction"))?;
-        Ok(Settled { how: "memtable flushed, major_compact()".to_owned(), complete: true, beside_commits: true })
+        Ok(Settled { how: "memtable flushed, major_compact()".to_owned(), complete: true })
     }
     fn settings(&self) -> String {
         format!("defaults (lz4); batches with PersistMode::SyncData; cache of {} MiB", self.cache_bytes >> 20)

@@ -65,7 +65,10 @@ impl Subject for Lmdb {
         Ok(Box::new(LmdbReader(self)))
     }
     fn settle(&self) -> Result<Settled> {
-        Ok(Settled { how: "has no work of the background".to_owned(), complete: true, beside_commits: false })
+        Ok(Settled { how: "has no work of the background".to_owned(), complete: true })
+    }
+    fn settles_alone(&self) -> Option<&'static str> {
+        Some("it has no compaction or checkpoint to run beside commits")
     }
     fn settings(&self) -> String {
         "defaults: fdatasync and a synced meta page a commit, mapped, no WRITEMAP".to_owned()
@@ -95,7 +98,9 @@ impl Reader for LmdbReader<'_> {
                 let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Included(start));
                 show(rows.rev_range(&transaction, &bounds)?, see)
             } else {
-                let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Included(start), Bound::Unbounded);
+                // To LMDB the empty key is an error, not the least key.
+                let first = if start.is_empty() { Bound::Unbounded } else { Bound::Included(start) };
+                let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (first, Bound::Unbounded);
                 show(rows.range(&transaction, &bounds)?, see)
             }
         };

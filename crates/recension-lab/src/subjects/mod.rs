@@ -87,8 +87,6 @@ pub struct Settled {
     pub how: String,
     /// False where the call is less than what the row's name says.
     pub complete: bool,
-    /// Whether commits go on meanwhile.
-    pub beside_commits: bool,
 }
 
 /// Sees a value.
@@ -112,6 +110,11 @@ pub trait Subject: Send + Sync {
 
     /// Does the subject's own work of the background now: compaction, checkpoint.
     fn settle(&self) -> Result<Settled>;
+
+    /// Why it cannot settle while commits are made, if it cannot.
+    fn settles_alone(&self) -> Option<&'static str> {
+        None
+    }
 
     /// How it was opened, in the subject's own words.
     fn settings(&self) -> String;

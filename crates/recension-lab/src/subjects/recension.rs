@@ -18,6 +18,7 @@ pub(super) fn open_native(dir: &Path, _: &OpenOptions) -> Result<Box<dyn Subject
     Ok(Box::new(Native(engine.map_err(LabError::subject("opening the store"))?)))
 }
 
+#[allow(clippy::unnecessary_wraps)] // it is one of the functions that open
 pub(super) fn open_memory(_: &Path, _: &OpenOptions) -> Result<Box<dyn Subject>> {
     Ok(Box::new(Memory(MemoryEngine::new())))
 }
@@ -41,7 +42,7 @@ impl Subject for Native {
     fn settle(&self) -> Result<Settled> {
         self.0.checkpoint().map_err(LabError::subject("a checkpoint"))?;
         // Settling itself comes with the engine's `settle`; until then the row says that it is less.
-        Ok(Settled { how: "checkpoint; runs merged".to_owned(), complete: false, beside_commits: true })
+        Ok(Settled { how: "checkpoint; runs merged".to_owned(), complete: false })
     }
     fn settings(&self) -> String {
         let options = NativeOptions::default();
@@ -67,7 +68,7 @@ impl Subject for Memory {
         Ok(Box::new(EngineReader(&self.0)))
     }
     fn settle(&self) -> Result<Settled> {
-        Ok(Settled { how: "nothing to do".to_owned(), complete: true, beside_commits: true })
+        Ok(Settled { how: "nothing to do".to_owned(), complete: true })
     }
     fn settings(&self) -> String {
         "everything is lost when it is closed".to_owned()

@@ -65,7 +65,10 @@ impl Subject for Redb {
     }
     fn settle(&self) -> Result<Settled> {
         self.compact.store(true, Relaxed);
-        Ok(Settled { how: "compact() when it is closed".to_owned(), complete: true, beside_commits: false })
+        Ok(Settled { how: "compact() when it is closed".to_owned(), complete: true })
+    }
+    fn settles_alone(&self) -> Option<&'static str> {
+        Some("its compaction wants the database for itself")
     }
     fn settings(&self) -> String {
         format!("defaults: Durability::Immediate, one-phase commit; cache of {} MiB", self.cache_bytes >> 20)

@@ -61,7 +61,7 @@ impl Subject for Sqlite {
     fn settle(&self) -> Result<Settled> {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         writer.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").map_err(LabError::subject("a checkpoint"))?;
-        Ok(Settled { how: "wal_checkpoint(TRUNCATE)".to_owned(), complete: true, beside_commits: true })
+        Ok(Settled { how: "wal_checkpoint(TRUNCATE)".to_owned(), complete: true })
     }
     fn settings(&self) -> String {
         format!("WAL, synchronous=FULL, cache of {} MiB a connection, pages of 4096 bytes", self.cache_kib >> 10)

@@ -63,7 +63,7 @@ impl Subject for Surreal {
         let _entered = self.runtime.enter();
         let options = CompactRangeOptions { flush_memtable: true, ..CompactRangeOptions::default() };
         self.lsm.compact_range(None, None, &options).map_err(LabError::subject("a compaction"))?;
-        Ok(Settled { how: "memtable flushed, compact_range of all".to_owned(), complete: true, beside_commits: true })
+        Ok(Settled { how: "memtable flushed, compact_range of all".to_owned(), complete: true })
     }
     fn settings(&self) -> String {
         let versions = if self.history { "; versioned" } else { "" };

@@ -79,7 +79,9 @@ impl DocumentStore {
         let mut random = Random::new(seed);
         let wanted: Vec<u64> = (0..count).map(|_| random.below(self.count)).collect();
         let (mut expected, mut found) = (Digest::default(), Digest::default());
-        wanted.iter().for_each(|&n| expected.add(value(n, 0).as_bytes()));
+        for &n in &wanted {
+            expected.add(value(n, 0).as_bytes());
+        }
         let (cpu, start) = (thread_cpu(), Instant::now());
         for &n in &wanted {
             found.add(read(n)?.unwrap_or_default().as_bytes());

@@ -49,6 +49,9 @@ impl Offer {
 
 /// Commits at an offered rate, quiet or while the subject settles.
 pub(super) fn offer(store: &OpenStore, first: u64, offer: &Offer, settling: bool) -> Result<Reply> {
+    if let Some(why) = store.subject.settles_alone().filter(|_| settling) {
+        return Err(LabError::Unavailable { reason: why.to_owned() });
+    }
     let done = AtomicBool::new(false);
     let never = AtomicBool::new(false);
     let (latencies, settled) = std::thread::scope(|scope| -> Result<(Vec<u64>, Option<Settled>)> {
@@ -62,11 +65,6 @@ pub(super) fn offer(store: &OpenStore, first: u64, offer: &Offer, settling: bool
         Ok((latencies?, settled))
     })?;
     come_to_rest(REST);
-    if let Some(settled) = &settled
-        && !settled.beside_commits
-    {
-        return Err(LabError::Unavailable { reason: format!("nothing settles beside commits: {}", settled.how) });
-    }
     let (ops, wanted) = (latencies.len() as u64, offer.count);
     let note = (ops < wanted).then(|| format!("it did not keep up: {ops} of {wanted} commits in four times the time"));
     Ok(Reply { ops, latencies_ns: latencies, settled, note, ..Reply::default() })
@@ -75,7 +73,7 @@ pub(super) fn offer(store: &OpenStore, first: u64, offer: &Offer, settling: bool
 fn settle_until(store: &OpenStore, done: &AtomicBool) -> Result<Settled> {
     loop {
         let settled = store.subject.settle()?;
-        if done.load(Relaxed) || !settled.beside_commits {
+        if done.load(Relaxed) {
             return Ok(settled);
         }
         std::thread::sleep(Duration::from_millis(20)); // as a background does that finds little to do

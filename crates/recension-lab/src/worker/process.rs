@@ -14,7 +14,7 @@ use crate::measure::budget::Budget;
 use crate::measure::trace;
 
 /// A worker that says nothing for so long has hung.
-const PATIENCE: Duration = Duration::from_secs(900);
+const PATIENCE: Duration = Duration::from_mins(15);
 /// Bytes of a worker's standard error that are quoted.
 const QUOTED_BYTES: usize = 600;
 
@@ -86,10 +86,11 @@ impl Worker {
         let line = loop {
             match self.answers.recv_timeout(PATIENCE) {
                 // Lines that are not ours are what a library prints to standard output.
-                Ok(line) => match serde_json::from_str::<Line>(&line) {
-                    Ok(line) => break line,
-                    Err(_) => continue,
-                },
+                Ok(line) => {
+                    if let Ok(line) = serde_json::from_str::<Line>(&line) {
+                        break line;
+                    }
+                }
                 Err(RecvTimeoutError::Timeout) => {
                     let _ = self.child.kill();
                     return Err(LabError::Worker {

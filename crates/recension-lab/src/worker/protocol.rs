@@ -160,7 +160,7 @@ pub struct Reply {
     pub number: Option<u64>,
     /// Latencies from the intended start.
     pub latencies_ns: Vec<u64>,
-    /// What was used.
+    /// What is used; of an opening, what was used before it.
     pub usage: Option<Usage>,
     /// How it settled.
     pub settled: Option<Settled>,

@@ -60,13 +60,14 @@ impl State {
             Command::Open { subject, dir, options, rows } => {
                 let order = order(rows)?;
                 let kind = kind(&subject)?;
+                let before = usage::own();
                 let start = Instant::now();
                 let subject = kind.open(&dir, &options)?;
                 let wall_ns = nanos(start.elapsed());
                 let settings = Some(subject.settings());
                 let history_rows = options.history && !subject.keeps_versions();
                 self.store = Some(OpenStore { subject, history_rows, number: 1.into(), order });
-                Ok(Reply { ops: 1, wall_ns, settings, usage: Some(usage::own()), ..Reply::default() })
+                Ok(Reply { ops: 1, wall_ns, settings, usage: Some(before), ..Reply::default() })
             }
             Command::Close => {
                 let store = self.store.take().ok_or_else(not_open)?;
@@ -164,7 +165,7 @@ fn check(row_key: &[u8], row_value: &[u8], last: Option<&Key>, parts: &[Rows]) -
     let wrong = |expected: &str, found: &[u8]| LabError::Wrong {
         what: "reading every row".to_owned(),
         expected: expected.to_owned(),
-        found: String::from_utf8_lossy(found).into_owned(),
+        found: found.escape_ascii().to_string(),
     };
     let part = row_of(row_key)
         .and_then(|row| Some((row, parts.iter().find(|part| (part.first..part.first + part.count).contains(&row))?)));

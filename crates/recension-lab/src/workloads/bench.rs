@@ -184,7 +184,7 @@ impl<'r> Bench<'r> {
                 match ask(member, round) {
                     Ok(reply) if !(warm_up && round == 0) => taken.add(reply),
                     Ok(_) => {}
-                    Err(error) => taken.reason = Some(fail(member, error)),
+                    Err(error) => taken.reason = Some(fail(member, &error)),
                 }
             }
         }
@@ -246,7 +246,7 @@ impl<'r> Bench<'r> {
             self.progress.at(name, member.kind.name);
             let found = match member.reason.clone() {
                 Some(reason) => Err(reason),
-                None => take(member).map_err(|error| fail(member, error)),
+                None => take(member).map_err(|error| fail(member, &error)),
             };
             let mut row = row(self.suite.name, operation, member, self.plan);
             match found {
@@ -275,7 +275,7 @@ impl<'r> Bench<'r> {
             if measured && member.reason.is_none() {
                 self.progress.at(what, member.kind.name);
                 if let Err(error) = act(member) {
-                    fail(member, error);
+                    fail(member, &error);
                 }
             }
         }
@@ -374,7 +374,7 @@ pub fn remove_dir(dir: &std::path::Path) -> Result<()> {
 }
 
 /// Notes a failure: what cannot be measured here is a row's own reason, anything else ends the subject's part.
-fn fail(member: &mut Member, error: LabError) -> String {
+fn fail(member: &mut Member, error: &LabError) -> String {
     let reason = error.to_string();
     if !matches!(error, LabError::Unavailable { .. }) {
         member.reason = Some(reason.clone());
