@@ -47,7 +47,7 @@ pub enum Durability {
 }
 
 /// What a commit was given.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CommitInfo {
     /// Its sequence number.
     pub seq: Seq,

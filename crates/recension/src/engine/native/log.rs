@@ -134,6 +134,15 @@ impl LogWriter {
         Ok(Room::NewSegment)
     }
 
+    /// Goes on in a new segment, unless the newest has no commits. Nothing waits to be written.
+    pub(super) fn begin_segment(&mut self) -> std::result::Result<Room, WriteError> {
+        if self.segments.list.is_empty() || self.end().offset == SEGMENT_HEADER_BYTES as u32 {
+            return Ok(Room::InSegment);
+        }
+        self.roll(0)?;
+        Ok(Room::NewSegment)
+    }
+
     /// Whether the list of segments has changed since this was last asked.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
@@ -169,7 +178,7 @@ impl LogWriter {
         }
         self.end = Position { segment: next.number, offset: SEGMENT_HEADER_BYTES as u32 };
         self.segments.list.push(Arc::new(next));
-        (self.capacity, self.changed) = (capacity, true);
+        (self.capacity, self.changed, self.allocated) = (capacity, true, true);
         Ok(())
     }
 
