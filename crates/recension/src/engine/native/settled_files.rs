@@ -33,6 +33,9 @@ impl SettledFiles {
     pub(super) fn open(disk: &Arc<dyn Disk>, id: StoreId, cache: BlockCache) -> Result<(Self, Vec<Arc<SettledFile>>)> {
         let doing = |what| move |e| EngineError::io(what, e);
         let cache = Arc::new(cache);
+        // A process may have died between replacing the manifest and syncing its name. Before anything that it
+        // does not need is removed, here or in the log, it is durable.
+        disk.sync_dir(SETTLED_DIR).map_err(doing("syncing the folder settled"))?;
         let manifest = read_manifest(&**disk, id)?;
         let names = disk.list(SETTLED_DIR).map_err(doing("listing the settled files"))?;
         let numbers = || names.iter().filter_map(|name| file_number(name, "rows"));
