@@ -99,6 +99,13 @@ impl Shared {
         self.settle_log_bytes.is_some_and(|due| log_bytes(state, newest.entry.end) >= due)
     }
 
+    /// Bytes of log behind what is settled.
+    pub(super) fn unsettled_log_bytes(&self, state: &State) -> u64 {
+        let end =
+            state.segments.list.last().map(|segment| Position { segment: segment.number, offset: segment.used() });
+        end.map_or(0, |end| log_bytes(state, end))
+    }
+
     /// Drops segments that are settled from the leader's own list.
     pub(super) fn trim_log(&self, leader: &mut Leader) {
         let first = self.first_segment.load(Ordering::Acquire);
@@ -235,7 +242,7 @@ impl Drop for Reset<'_> {
 }
 
 /// Bytes of log that are not settled, up to `end`.
-pub(super) fn log_bytes(state: &State, end: Position) -> u64 {
+fn log_bytes(state: &State, end: Position) -> u64 {
     let from = state.settled.first().map_or(Position::START, |file| file.entry.end);
     let segments = state.segments.list.iter().filter(|s| (from.segment..=end.segment).contains(&s.number));
     let bytes = segments.map(|segment| {

@@ -61,11 +61,6 @@ impl SettledFiles {
         self.manifest.lock().as_ref().map_or_else(Forgotten::default, |manifest| manifest.forgotten.clone())
     }
 
-    /// The newest commit that is settled, and where the log goes on.
-    pub(super) fn last(&self) -> Option<RunEntry> {
-        self.manifest.lock().as_ref().and_then(|manifest| manifest.files.last().copied())
-    }
-
     /// Writes a file, durably, without naming it in the manifest.
     pub(super) fn write(
         &self,

@@ -245,25 +245,40 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
         log_bytes += segment.file_len()?;
     }
     let index_bytes: u64 = state.runs.iter().map(|run| run.entry.len).sum();
+    let settled_bytes: u64 = state.settled.iter().map(|file| file.entry.len).sum();
     let memory: u64 = state.memory.iter().map(|part| part.bytes()).sum();
-    let resident: u64 = state.runs.iter().map(|run| run.resident_bytes()).sum();
+    let in_runs: u64 = state.runs.iter().map(|run| run.resident_bytes()).sum();
+    let resident = in_runs + state.settled.iter().map(|file| file.resident_bytes()).sum::<u64>();
+    let cached = shared.settled_files.cache.bytes();
     let count = |kind| -> u64 { state.runs.iter().map(|run| run.entries(kind)).sum() };
-    let unsettled: u64 = state.memory.iter().map(|part| part.len()).sum();
+    let settled_rows = |kind| -> u64 { state.settled.iter().map(|file| file.entries(kind)).sum() };
+    let row_bytes = |nth: usize| -> u64 { state.settled.iter().map(|file| file.row_bytes()[nth]).sum() };
+    let in_memory: u64 = state.memory.iter().map(|part| part.len()).sum();
+    let unsettled = shared.unsettled_log_bytes(&state);
     Ok(Stats {
         engine: "native",
         head,
-        disk_bytes: log_bytes + index_bytes,
-        memory_bytes: memory + resident,
+        disk_bytes: log_bytes + index_bytes + settled_bytes,
+        memory_bytes: memory + cached + resident,
         details: vec![
             ("log", log_bytes, "bytes"),
             ("log segments", state.segments.list.len() as u64, "files"),
+            ("log not settled yet", unsettled, "bytes"),
             ("index", index_bytes, "bytes"),
             ("index runs", state.runs.len() as u64, "files"),
+            ("settled", settled_bytes, "bytes"),
+            ("settled files", state.settled.len() as u64, "files"),
+            ("settled rows, newest in their file", settled_rows(BlockKind::Current), "versions"),
+            ("settled rows, older", settled_rows(BlockKind::Past), "versions"),
+            ("settled keys and values, newest in their file", row_bytes(0), "bytes"),
+            ("settled keys and values, older", row_bytes(1), "bytes"),
+            ("ranges with a forgotten history", state.forgotten.len() as u64, "ranges"),
             ("versions in runs, newest in their run", count(SectionKind::Current), "versions"),
             ("versions in runs, older", count(SectionKind::Past), "versions"),
-            ("versions in memory", unsettled, "versions"),
+            ("versions in memory", in_memory, "versions"),
             ("index in memory", memory, "bytes"),
-            ("index fences and tables", resident, "bytes"),
+            ("settled blocks in memory", cached, "bytes"),
+            ("fences and tables", resident, "bytes"),
         ],
     })
 }

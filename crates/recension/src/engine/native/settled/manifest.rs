@@ -23,11 +23,6 @@ pub(in super::super) struct SettledManifest {
 }
 
 impl SettledManifest {
-    /// The newest commit that is settled.
-    pub(in super::super) fn last(&self) -> Seq {
-        self.files.last().map_or(Seq::ZERO, |file| file.last)
-    }
-
     pub(in super::super) fn encode(&self, id: StoreId) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(FORMAT_VERSION.to_le_bytes());
