@@ -134,9 +134,14 @@ impl LogWriter {
         Ok(Room::NewSegment)
     }
 
+    /// Whether the newest segment has no commits.
+    pub(super) fn has_no_commits(&self) -> bool {
+        self.end().offset == SEGMENT_HEADER_BYTES as u32
+    }
+
     /// Goes on in a new segment, unless the newest has no commits. Nothing waits to be written.
     pub(super) fn begin_segment(&mut self) -> std::result::Result<Room, WriteError> {
-        if self.segments.list.is_empty() || self.end().offset == SEGMENT_HEADER_BYTES as u32 {
+        if self.segments.list.is_empty() || self.has_no_commits() {
             return Ok(Room::InSegment);
         }
         self.roll(0)?;

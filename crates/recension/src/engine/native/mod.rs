@@ -53,8 +53,8 @@ use self::settle::{Extent, SettleError};
 use self::settled_files::SettledFiles;
 use self::snapshot::NativeSnapshot;
 use super::{
-    Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, Result, Seq, Snapshot, Stats, Timestamp,
-    VerifyReport,
+    Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, KeyRange, Result, Seq, Snapshot, Stats,
+    Timestamp, TreeId, VerifyReport,
 };
 use crate::disk::{Disk, DiskLock};
 
@@ -215,33 +215,6 @@ impl NativeEngine {
         self.shared.leader.lock().log.trim()
     }
 
-    /// Moves everything into one settled file, in key order and compressed, leaves out what has been
-    /// forgotten, and gives the log's disk back. The background does so in time, with what is due.
-    ///
-    /// Takes time in proportion to the store; commits go on meanwhile.
-    pub fn settle(&self) -> Result<()> {
-        let shared = &self.shared;
-        shared.check_poison()?;
-        {
-            let mut leader = shared.leader.lock();
-            if let Err(error) = leader.begin_segment(shared) {
-                if matches!(error, log::WriteError::Failed(_)) {
-                    shared.poison(&EngineError::Poisoned { cause: "a write of the log failed".to_owned() });
-                }
-                return Err(error.into_error());
-            }
-        }
-        Engine::checkpoint(self)?;
-        match shared.settle(Extent::Everything) {
-            Ok(()) => Ok(()),
-            Err(SettleError::NothingChanged(error)) => Err(error),
-            Err(SettleError::Publishing(error)) => {
-                shared.poison(&error);
-                Err(error)
-            }
-        }
-    }
-
     /// Why the index was built anew when the store was opened, if it was.
     pub fn index_rebuilt(&self) -> Option<&str> {
         self.shared.index_rebuilt.as_deref()
@@ -303,6 +276,63 @@ impl Engine for NativeEngine {
             self.shared.poison(error);
         }
         done
+    }
+
+    fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
+        let shared = &self.shared;
+        shared.check_poison()?;
+        let head = shared.head();
+        if before > head {
+            return Err(EngineError::NotYet { asked: before, head });
+        }
+        match shared.settled_files.forget(tree, range, before) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => {
+                // Asked for again in here: of two callers the later one wins.
+                shared.replace_state(|state| state.forgotten = Arc::new(shared.settled_files.forgotten()));
+                shared.signal.want();
+                Ok(())
+            }
+            Err(refusal @ EngineError::TooLarge { .. }) => Err(refusal),
+            // Whether a crash would bring it back is unknown.
+            Err(error) => {
+                shared.poison(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Moves everything into one settled file, in key order and compressed, leaves out what has been
+    /// forgotten, and gives the log's disk back. The background does so in time, with what is due.
+    ///
+    /// Takes time in proportion to the store; commits go on meanwhile.
+    fn settle(&self) -> Result<()> {
+        let shared = &self.shared;
+        shared.check_poison()?;
+        {
+            let mut leader = shared.leader.lock();
+            match leader.begin_segment(shared) {
+                Ok(()) => {}
+                Err(log::WriteError::NothingWritten(error)) => return Err(error),
+                Err(log::WriteError::Failed(error)) => {
+                    shared.poison(&error);
+                    return Err(error);
+                }
+            }
+        }
+        self.checkpoint()?;
+        match shared.settle(Extent::Everything) {
+            // The segment that was begun has no commits, most of the time: its room is given back.
+            Ok(()) => {
+                let mut leader = shared.leader.lock();
+                if leader.log.has_no_commits() { leader.log.trim() } else { Ok(()) }
+            }
+            Err(SettleError::NothingChanged(error)) => Err(error),
+            Err(SettleError::Publishing(error)) => {
+                shared.poison(&error);
+                Err(error)
+            }
+        }
     }
 
     fn verify(&self) -> Result<VerifyReport> {

@@ -42,14 +42,6 @@ pub(super) enum SettleError {
     Publishing(EngineError),
 }
 
-impl SettleError {
-    pub(super) fn into_error(self) -> EngineError {
-        match self {
-            SettleError::NothingChanged(error) | SettleError::Publishing(error) => error,
-        }
-    }
-}
-
 impl From<EngineError> for SettleError {
     fn from(error: EngineError) -> Self {
         SettleError::NothingChanged(error)
@@ -164,9 +156,10 @@ impl Shared {
             Err(error) => return Err(error.into()),
         };
         self.settled_files.publish(&file, 0..0).map_err(SettleError::Publishing)?;
-        self.first_segment.store(end.segment, Ordering::Release);
         let mut replaced = Vec::new();
         self.replace_state(|state| {
+            // In here: a state must never lose segments before it has what was made of them.
+            self.first_segment.store(end.segment, Ordering::Release);
             replaced.extend(state.segments.list.iter().filter(|segment| segment.number < end.segment).cloned());
             state.settled.insert(0, file);
             state.runs.retain(|run| run.entry.last > last.seq);
