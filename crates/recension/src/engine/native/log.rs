@@ -134,6 +134,14 @@ impl LogWriter {
         Ok(Room::NewSegment)
     }
 
+    /// Makes the first segment of a new store.
+    pub(super) fn make_first_segment(&mut self) -> std::result::Result<(), WriteError> {
+        if self.segments.list.is_empty() {
+            self.allocate_newest(SEGMENT_HEADER_BYTES).map_err(WriteError::NothingWritten)?;
+        }
+        Ok(())
+    }
+
     /// Whether the newest segment has no commits.
     pub(super) fn has_no_commits(&self) -> bool {
         self.end().offset == SEGMENT_HEADER_BYTES as u32

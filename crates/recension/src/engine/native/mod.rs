@@ -12,6 +12,7 @@ mod group;
 mod group_tests;
 mod index;
 mod index_files;
+mod install;
 mod log;
 mod maintenance;
 mod manifest;

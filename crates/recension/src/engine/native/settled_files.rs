@@ -107,6 +107,15 @@ impl SettledFiles {
         })
     }
 
+    /// Names the first file of a new store, and what it has forgotten.
+    pub(super) fn publish_first(&self, file: &SettledFile, forgotten: Forgotten) -> Result<()> {
+        self.change(|manifest| {
+            manifest.files = vec![file.entry];
+            manifest.forgotten = forgotten;
+            Ok(true)
+        })
+    }
+
     /// Forgets the history of a range before `before`, durably. Answers what is forgotten now, if it is more.
     pub(super) fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<Option<Forgotten>> {
         let mut forgotten = None;

@@ -8,6 +8,7 @@ mod commits;
 mod cursor;
 mod manifest;
 mod rows;
+mod scan;
 mod writer;
 
 use std::borrow::Cow;
@@ -19,6 +20,7 @@ use self::block::{FileSeed, decode_block};
 pub(super) use self::cache::BlockCache;
 pub(super) use self::cursor::SettledCursor;
 pub(super) use self::manifest::{SettledManifest, read_manifest};
+pub(super) use self::scan::Scan;
 pub(super) use self::writer::SettledWriter;
 
 use self::cache::Cached;
