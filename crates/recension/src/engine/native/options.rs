@@ -22,9 +22,10 @@ pub struct NativeOptions {
     /// Runs of about one size that are merged into one. Default 4.
     pub merge_fan_in: usize,
     /// Bytes of log, beyond the settled part, after which it is settled: moved into files in key order.
-    /// `None`: only [`NativeEngine::settle`](super::NativeEngine::settle) does so. Default `None`.
+    /// `None`: only [`NativeEngine::settle`](super::NativeEngine::settle) does so. Default 128 MiB.
     pub settle_log_bytes: Option<u64>,
-    /// Most bytes a second that settling writes while commits are made. Default 64 MiB.
+    /// Most bytes a second that settling writes while commits are made, as long as it keeps up: while four times
+    /// `settle_log_bytes` wait, it goes as fast as it can. Default 32 MiB.
     pub settle_bytes_per_second: u64,
     /// Bytes of memory for decompressed blocks of settled files. Default 256 MiB.
     pub block_cache_bytes: u64,
@@ -53,8 +54,8 @@ impl Default for NativeOptions {
             index_memory_bytes: 64 << 20,
             checkpoint_log_bytes: 64 << 20,
             merge_fan_in: 4,
-            settle_log_bytes: None,
-            settle_bytes_per_second: 64 << 20,
+            settle_log_bytes: Some(128 << 20),
+            settle_bytes_per_second: 32 << 20,
             block_cache_bytes: 256 << 20,
             maintenance: Maintenance::Background,
             clock: Arc::new(SystemClock),

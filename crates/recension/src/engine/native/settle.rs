@@ -25,6 +25,9 @@ use super::verify::{distinct_rows, each_record};
 /// All files are merged when what is not in the oldest is so large a part of it and may free some of it.
 const NEWER_PART_OF_OLDEST: u64 = 4;
 
+/// Settling is not held back when so many times the usual amount of log waits.
+const BEHIND: u64 = 4;
+
 /// How much is to be settled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Extent {
@@ -109,8 +112,10 @@ impl Shared {
     }
 
     fn pace(&self) -> Option<Pace> {
+        let waiting = self.unsettled_log_bytes(&self.state.load());
+        let behind = self.settle_log_bytes.is_some_and(|due| waiting / BEHIND > due);
         (self.maintenance == Maintenance::Background).then(|| Pace {
-            bytes_per_second: self.settle_bytes_per_second,
+            bytes_per_second: if behind { u64::MAX } else { self.settle_bytes_per_second },
             head: self.head.clone(),
             stop: self.stopping.clone(),
         })
