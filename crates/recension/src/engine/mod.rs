@@ -10,6 +10,7 @@ mod memory;
 pub mod native;
 mod types;
 
+use std::path::Path;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -95,6 +96,16 @@ pub trait Engine: Send + Sync + 'static {
         Ok(())
     }
 
+    /// Makes the place `to` (a folder or a file, as the engine's stores are) a store that holds everything
+    /// committed so far, while commits go on. An earlier backup of this store there is brought up to date.
+    ///
+    /// # Errors
+    /// [`EngineError::NotAStore`] where something else is there; [`EngineError::Unsupported`].
+    fn backup(&self, to: &Path) -> Result<BackupReport> {
+        let _ = to;
+        Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "make backups" })
+    }
+
     /// Reads everything and checks every checksum. Problems are in the report; an error means that
     /// the check itself could not be made.
     fn verify(&self) -> Result<VerifyReport>;
@@ -119,6 +130,19 @@ pub trait Snapshot: Send + Sync {
 
     /// Every version of `key` up to this snapshot, newest first, deletions included.
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_>;
+}
+
+/// What [`Engine::backup`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BackupReport {
+    /// The newest commit of the backup.
+    pub head: Seq,
+    /// Files copied.
+    pub files_copied: u64,
+    /// Bytes copied.
+    pub bytes_copied: u64,
+    /// Bytes that an earlier backup had already.
+    pub bytes_kept: u64,
 }
 
 /// What [`Engine::verify`] found.

@@ -81,6 +81,11 @@ impl Forgotten {
         refuse(own.map(|old| old.before).max().unwrap_or_default(), at)
     }
 
+    /// Refuses a read of everything as of a moment that any range has forgotten.
+    pub(super) fn check_everything(&self, at: Seq) -> Result<()> {
+        refuse(self.newest, at)
+    }
+
     pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.extend((self.ranges.len() as u32).to_le_bytes());
         for ForgottenRange { tree, range, before } in &self.ranges {

@@ -117,7 +117,7 @@ impl IndexFiles {
 }
 
 /// Gives every entry in order: by key, newest version first. The runs have no entry in common.
-pub(super) fn merge_entries(runs: &[Arc<Run>], mut each: impl FnMut(&[u8], IndexEntry) -> Result<()>) -> Result<()> {
+fn merge_entries(runs: &[Arc<Run>], mut each: impl FnMut(&[u8], IndexEntry) -> Result<()>) -> Result<()> {
     struct Input<'r> {
         cursor: RunCursor<'r>,
         key: Vec<u8>,

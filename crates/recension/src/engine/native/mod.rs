@@ -4,6 +4,7 @@
 //! encode) -> `log` (one write, one sync) -> `index` (shown to readers). A read goes: snapshot ->
 //! `index` (memory, then runs) -> `segment` (the row, checked). docs/format.md has every byte.
 
+mod backup;
 mod commit;
 mod forgotten;
 mod format;
@@ -32,6 +33,7 @@ mod sync;
 mod times;
 mod verify;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
@@ -54,8 +56,8 @@ use self::settle::{Extent, SettleError};
 use self::settled_files::SettledFiles;
 use self::snapshot::NativeSnapshot;
 use super::{
-    Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, KeyRange, Result, Seq, Snapshot, Stats,
-    Timestamp, TreeId, VerifyReport,
+    BackupReport, Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, KeyRange, Result, Seq,
+    Snapshot, Stats, Timestamp, TreeId, VerifyReport,
 };
 use crate::disk::{Disk, DiskLock};
 
@@ -334,6 +336,10 @@ impl Engine for NativeEngine {
                 Err(error)
             }
         }
+    }
+
+    fn backup(&self, to: &Path) -> Result<BackupReport> {
+        self.backup_to_path(to)
     }
 
     fn verify(&self) -> Result<VerifyReport> {

@@ -10,15 +10,15 @@ use super::Shared;
 use super::commit::Leader;
 use super::forgotten::Forgotten;
 use super::format::{Position, SEGMENT_HEADER_BYTES};
-use super::index::State;
-use super::index_files::{merge_entries, runs_to_merge};
+use super::index::{Found, State};
+use super::index_files::runs_to_merge;
 use super::mem::compare_versions;
 use super::options::Maintenance;
 use super::record::Record;
 use super::run::output::Pace;
-use super::run::{Run, SectionKind};
+use super::run::{Run, RunCursor, SectionKind};
 use super::segment::Segments;
-use super::settled::{BlockKind, SettledCursor, SettledFile, SettledRow, SettledWriter};
+use super::settled::{BlockKind, SettledCursor, SettledFile, SettledWriter};
 use super::settled_files::Span;
 use super::verify::{distinct_rows, each_record};
 
@@ -147,7 +147,11 @@ impl Shared {
                 rows += distinct_rows(record);
             })?;
             let mut keep = Keep::new(&state.forgotten, state.settled.is_empty());
-            let indexed = copy_rows(&state, &state.runs, &mut keep, writer)?;
+            let mut indexed = 0;
+            copy_versions(&state, &state.runs, &[], |full_key, seq, value| {
+                indexed += 1;
+                if keep.keeps(full_key, seq, value.is_none()) { writer.push(full_key, seq, value) } else { Ok(()) }
+            })?;
             // What the index does not name would be lost for ever.
             if indexed != rows {
                 let what = format!("the index has {indexed} versions where the log has {rows}");
@@ -200,7 +204,16 @@ impl Shared {
         let bottom = range.end == state.settled.len();
         let forgotten = self.settled_files.forgotten();
         let file = self.settled_files.write(span, keys_max, self.pace(), |writer| {
-            merge_files(old, &mut Keep::new(&forgotten, bottom), Seq(u64::MAX), writer)
+            let mut keep = Keep::new(&forgotten, bottom);
+            copy_versions(&state, &[], old, |full_key, seq, value| {
+                if keep.keeps(full_key, seq, value.is_none()) { writer.push(full_key, seq, value) } else { Ok(()) }
+            })?;
+            for file in old.iter().rev() {
+                for block in 0..file.commit_blocks() {
+                    file.read_commits(block)?.iter().try_for_each(|commit| writer.commit(*commit))?;
+                }
+            }
+            Ok(())
         })?;
         self.settled_files.publish(&file, range.clone()).map_err(SettleError::Publishing)?;
         if bottom && old.len() == state.settled.len() {
@@ -273,7 +286,7 @@ impl<'f> Keep<'f> {
         Keep { forgotten, bottom, key: Vec::new(), before: Seq::ZERO, has_base: false }
     }
 
-    fn keeps(&mut self, full_key: &[u8], seq: Seq, deleted: bool) -> bool {
+    pub(super) fn keeps(&mut self, full_key: &[u8], seq: Seq, deleted: bool) -> bool {
         if self.forgotten.is_empty() {
             return true;
         }
@@ -291,22 +304,63 @@ impl<'f> Keep<'f> {
     }
 }
 
-/// Copies the rows that index runs point to, in order; answers how many versions the runs have.
-fn copy_rows(state: &State, runs: &[Arc<Run>], keep: &mut Keep<'_>, writer: &mut SettledWriter) -> Result<u64> {
-    let mut indexed = 0;
-    merge_entries(runs, |full_key, entry| {
-        indexed += 1;
-        if !keep.keeps(full_key, entry.seq, entry.deleted) {
-            return Ok(());
+/// Gives every version of some index runs and settled files in order: by key, newest first. They have none in
+/// common.
+pub(super) fn copy_versions(
+    state: &State,
+    runs: &[Arc<Run>],
+    files: &[Arc<SettledFile>],
+    mut each: impl FnMut(&[u8], Seq, Option<&[u8]>) -> Result<()>,
+) -> Result<()> {
+    enum Cursor<'s> {
+        Run(RunCursor<'s>),
+        Settled(SettledCursor<'s>),
+    }
+    struct Input<'s> {
+        cursor: Cursor<'s>,
+        key: Vec<u8>,
+        found: Found,
+    }
+    fn next(cursor: &mut Cursor<'_>, key: &mut Vec<u8>) -> Result<Option<Found>> {
+        match cursor {
+            Cursor::Run(cursor) => Ok(cursor.next(key)?.map(Found::InLog)),
+            Cursor::Settled(cursor) => Ok(cursor.next(key)?.map(Found::Settled)),
         }
-        let value = state.row(full_key, entry)?.into_value();
-        writer.push(full_key, entry.seq, (!entry.deleted).then_some(&value))
-    })?;
-    Ok(indexed)
+    }
+    let in_runs = runs.iter().flat_map(|run| {
+        [SectionKind::Current, SectionKind::Past].map(|kind| Cursor::Run(RunCursor::at_start(run, kind)))
+    });
+    let in_files = files.iter().flat_map(|file| {
+        [BlockKind::Current, BlockKind::Past].map(|kind| Cursor::Settled(SettledCursor::whole(file, kind)))
+    });
+    let mut inputs = Vec::new();
+    for mut cursor in in_runs.chain(in_files) {
+        let mut key = Vec::new();
+        if let Some(found) = next(&mut cursor, &mut key)? {
+            inputs.push(Input { cursor, key, found });
+        }
+    }
+    while let Some(first) = (0..inputs.len()).min_by(|&a, &b| {
+        compare_versions((&inputs[a].key, inputs[a].found.seq()), (&inputs[b].key, inputs[b].found.seq()))
+    }) {
+        let input = &mut inputs[first];
+        match &input.found {
+            Found::InLog(entry) => {
+                let value = state.row(&input.key, *entry)?.into_value();
+                each(&input.key, entry.seq, (!entry.deleted).then_some(&value))?;
+            }
+            Found::Settled(row) => each(&input.key, row.seq, (!row.deleted).then(|| row.value()))?,
+        }
+        match next(&mut input.cursor, &mut input.key)? {
+            Some(found) => input.found = found,
+            None => drop(inputs.swap_remove(first)),
+        }
+    }
+    Ok(())
 }
 
 /// Copies seqs and times of the commits after `after` up to `last`.
-fn copy_commits(
+pub(super) fn copy_commits(
     segments: &Segments,
     from: Position,
     (after, last): (Seq, Seq),
@@ -323,51 +377,6 @@ fn copy_commits(
                 writer.commit(CommitInfo { seq: header.seq, time: header.time })?;
             }
             offset += header.len;
-        }
-    }
-    Ok(())
-}
-
-/// Merges settled files (newest first), as far as `through`.
-pub(super) fn merge_files(
-    files: &[Arc<SettledFile>],
-    keep: &mut Keep<'_>,
-    through: Seq,
-    writer: &mut SettledWriter,
-) -> Result<()> {
-    struct Input<'f> {
-        cursor: SettledCursor<'f>,
-        key: Vec<u8>,
-        row: SettledRow,
-    }
-    let mut inputs = Vec::new();
-    for file in files {
-        for kind in [BlockKind::Current, BlockKind::Past] {
-            let mut cursor = SettledCursor::whole(file, kind);
-            let mut key = Vec::new();
-            if let Some(row) = cursor.next(&mut key)? {
-                inputs.push(Input { cursor, key, row });
-            }
-        }
-    }
-    while let Some(first) = (0..inputs.len())
-        .min_by(|&a, &b| compare_versions((&inputs[a].key, inputs[a].row.seq), (&inputs[b].key, inputs[b].row.seq)))
-    {
-        let input = &mut inputs[first];
-        let row = &input.row;
-        if row.seq <= through && keep.keeps(&input.key, row.seq, row.deleted) {
-            writer.push(&input.key, row.seq, (!row.deleted).then(|| row.value()))?;
-        }
-        match input.cursor.next(&mut input.key)? {
-            Some(row) => input.row = row,
-            None => drop(inputs.swap_remove(first)),
-        }
-    }
-    for file in files.iter().rev() {
-        for block in 0..file.commit_blocks() {
-            for commit in file.read_commits(block)?.iter().filter(|commit| commit.seq <= through) {
-                writer.commit(*commit)?;
-            }
         }
     }
     Ok(())

@@ -279,7 +279,8 @@ impl SettledFile {
         Ok(rows)
     }
 
-    fn read(&self, offset: u64, len: usize) -> Result<Vec<u8>> {
+    /// Bytes of the file, as they are.
+    pub(super) fn read(&self, offset: u64, len: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; len];
         match self.file.read_at(offset, &mut bytes) {
             Ok(()) => Ok(bytes),
