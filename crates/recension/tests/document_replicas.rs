@@ -232,6 +232,34 @@ fn what_lost_or_was_purged_is_read_at_the_moments_when_it_was_there() {
 }
 
 #[test]
+fn a_transaction_merges_and_purges_what_it_has_written_itself() {
+    let people = people();
+    let known = people.put("known", "{}").unwrap().rev;
+    let store = people.store();
+    let counts = people.counts().unwrap();
+    store
+        .transaction(|tx| {
+            let people = tx.collection("people")?;
+            let new = people.put("new", r#"{"n":1}"#)?.rev;
+            let theirs = ReplicatedWrite::new("new", rev("1-0"), &[], false, "{}")?;
+            assert!(people.merge_revision(&theirs)? && !people.merge_revision(&theirs)?);
+            assert_eq!(people.reader()?.conflicts("new")?, [rev("1-0")]);
+            assert_eq!(people.purge("new", &[rev("1-0")])?, [rev("1-0")]);
+            assert_eq!(people.purge("new", &[new])?, [new]);
+            assert_eq!(people.purge("known", &[known])?, [known]);
+            people.put("known", "{}").map(|_| ())
+        })
+        .unwrap();
+    assert_eq!((people.leaves("new").unwrap(), people.leaves("known").unwrap()[0].rev), (vec![], known));
+    let changes: Vec<_> = people.changes(Seq::ZERO).unwrap().map(|change| change.unwrap().id).collect();
+    assert_eq!((changes.as_slice(), people.counts().unwrap().documents), (&["known".to_owned()][..], counts.documents));
+    let purged: Vec<String> = people.purges().unwrap().into_iter().map(|purge| revs(purge.revs)).collect();
+    assert_eq!(purged.len(), 2, "one entry for each document and commit: {purged:?}");
+    assert!(purged.iter().any(|revs| revs.starts_with("1-0 ")), "{purged:?}");
+    assert_eq!(store.check(At::Now).unwrap().problems, []);
+}
+
+#[test]
 fn the_history_of_a_document_tells_each_revision_once() {
     let people = people();
     let first = people.put("p", r#"{"n":1}"#).unwrap();
