@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::RevId;
-use super::json::JsonError;
+use super::json::{JsonError, PatchError};
 use crate::engine::EngineError;
 
 /// The result of a document operation.
@@ -18,6 +18,8 @@ pub enum Error {
     Engine(EngineError),
     /// The text is not JSON.
     Json(JsonError),
+    /// A JSON patch is none, or could not be applied.
+    Patch(Box<PatchError>),
     /// A document's body is JSON but not an object.
     NotAnObject {
         /// What it is.
@@ -178,6 +180,12 @@ impl From<JsonError> for Error {
     }
 }
 
+impl From<PatchError> for Error {
+    fn from(error: PatchError) -> Self {
+        Error::Patch(Box::new(error))
+    }
+}
+
 impl Error {
     /// Whether reading again and deciding anew may succeed.
     pub fn is_conflict(&self) -> bool {
@@ -199,6 +207,7 @@ impl fmt::Display for Error {
         match self {
             Error::Engine(error) => error.fmt(f),
             Error::Json(error) => error.fmt(f),
+            Error::Patch(error) => error.fmt(f),
             Error::NotAnObject { found } => write!(f, "a document is a JSON object, and this is {found}"),
             Error::ReservedField { field } => write!(
                 f,
@@ -292,6 +301,7 @@ impl std::error::Error for Error {
         match self {
             Error::Engine(error) => Some(error),
             Error::Json(error) => Some(error),
+            Error::Patch(error) => Some(error),
             _ => None,
         }
     }
