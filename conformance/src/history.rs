@@ -35,6 +35,8 @@ pub enum Step {
     Commit {
         /// The puts and deletes.
         rows: Vec<RowWrite>,
+        /// Numbers added to the counters of a tree, and whether the commit also writes a row whose key has its seq.
+        counters: Vec<(TreeId, u8, i64)>,
         /// Tree, range, and how many commits ago it was read.
         reads: Vec<(TreeId, KeyRange, u64)>,
         /// The durability asked for.
@@ -131,7 +133,11 @@ fn step(rng: &mut Rng, keys: u64, value_bytes_max: u64) -> Step {
             let reads = (0..reads).map(|_| (tree(rng), range(rng, keys), rng.below(5))).collect();
             let durability = [None, Some(Durability::Memory), Some(Durability::Process)][rng.index(3)];
             let clock = if rng.percent(10) { -50 } else { rng.below(30).cast_signed() };
-            Step::Commit { rows, reads, durability, clock }
+            let counters = if rng.percent(70) { 0 } else { rng.below(4) };
+            let counters = (0..counters)
+                .map(|_| (tree(rng), rng.below(3) as u8, rng.next().cast_signed() >> rng.below(60)))
+                .collect();
+            Step::Commit { rows, counters, reads, durability, clock }
         }
         45..50 => Step::Keep { slot: rng.index(SLOTS), age: age(rng) },
         50..70 => Step::Read { slot: rng.index(2 * SLOTS), age: age(rng), tree: tree(rng), key: key(rng, keys) },
@@ -235,13 +241,14 @@ impl Pair {
     fn take(&mut self, step: &Step) -> Result<(), String> {
         let engine = self.store.engine();
         match step {
-            Step::Commit { rows, reads, durability, clock } => {
+            Step::Commit { rows, counters, reads, durability, clock } => {
                 let now = START.0.max(recension::engine::Clock::now(&*self.clock).0.saturating_add_signed(*clock));
                 self.clock.set(Timestamp(now));
-                let batch = batch(rows, reads, *durability, self.model.head());
+                let batch = batch(rows, counters, reads, *durability, self.model.head());
                 let text = |answer: recension::engine::Result<_>| answer.map_err(|error| error.to_string());
                 let (ours, theirs) = (text(engine.commit(batch.clone())), text(self.model.commit(batch)));
                 same("commit", &ours, &theirs)?;
+                self.written.extend(counters.iter().map(|(tree, key, _)| (*tree, vec![b'+', *key])));
                 self.written.extend(rows.iter().map(|(tree, key, _)| (*tree, key.clone())));
                 same("head", &engine.head(), &self.model.head())
             }
@@ -276,7 +283,8 @@ impl Pair {
                 let mut theirs = theirs.range(*tree, range, *direction);
                 same_rows("before the commit", ours.by_ref().take(*rows), theirs.by_ref().take(*rows))?;
                 let (rows, reads) = (writes.clone(), Vec::new());
-                self.take(&Step::Commit { rows, reads, durability: None, clock: 0 })?;
+                let counters = Vec::new();
+                self.take(&Step::Commit { rows, counters, reads, durability: None, clock: 0 })?;
                 same_rows("after the commit", ours, theirs)
             }
             Step::Beyond { by } => {
@@ -341,8 +349,18 @@ impl Pair {
     }
 }
 
-fn batch(rows: &[RowWrite], reads: &[(TreeId, KeyRange, u64)], durability: Option<Durability>, head: Seq) -> Batch {
+fn batch(
+    rows: &[RowWrite],
+    counters: &[(TreeId, u8, i64)],
+    reads: &[(TreeId, KeyRange, u64)],
+    durability: Option<Durability>,
+    head: Seq,
+) -> Batch {
     let mut batch = Batch::new();
+    for (tree, key, amount) in counters {
+        batch.add(*tree, &[b'+', *key], &[1, *amount][..=usize::from(amount % 2 == 0)]);
+        batch.put_at_own_seq(*tree, b"at", &[*key], &amount.to_be_bytes());
+    }
     for (tree, key, value) in rows {
         match value {
             Some((byte, len)) => batch.put(*tree, key, &vec![*byte; *len]),

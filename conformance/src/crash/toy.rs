@@ -176,7 +176,7 @@ impl Engine for ToyEngine {
         self.memory.commit_at(time)
     }
 
-    fn commit(&self, batch: Batch) -> Result<CommitInfo> {
+    fn commit(&self, mut batch: Batch) -> Result<CommitInfo> {
         let mut state = self.state.lock();
         if state.poisoned {
             return Err(EngineError::Poisoned { cause: "an earlier write".to_owned() });
@@ -184,7 +184,9 @@ impl Engine for ToyEngine {
         let head = self.memory.head();
         let misnumbered = self.slip == Some(Slip::Misnumbered) && state.end > 0;
         let seq = if misnumbered { Seq(head.0.max(1)) } else { head.next() };
-        let time = self.clock.now().max(self.memory.snapshot()?.time()?);
+        let current = self.memory.snapshot()?;
+        batch.bind(head.next(), |tree, key| Ok(current.get(tree, key)?.map(|value| value.to_vec())))?;
+        let time = self.clock.now().max(current.time()?);
         let durable = batch.asked_durability().unwrap_or_default() == Durability::Disk;
         let mut records = vec![encode(seq, time, state.synced, &batch)];
         if self.slip == Some(Slip::HalfCommits) {
@@ -220,6 +222,10 @@ impl Engine for ToyEngine {
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
         self.memory.wait_beyond(seq, timeout)
+    }
+
+    fn wake_beyond(&self, seq: Seq, waker: &std::task::Waker) -> bool {
+        self.memory.wake_beyond(seq, waker)
     }
 
     fn checkpoint(&self) -> Result<()> {

@@ -2,6 +2,7 @@
 //! only the contract; it must never ask which engine it has in hand, beyond what the factory declares.
 
 mod atomicity;
+mod binding;
 mod dependencies;
 pub mod engines;
 mod keeping;
@@ -138,13 +139,20 @@ cases! {
         a_batch_without_rows_has_its_dependencies_checked,
         a_dependency_on_a_commit_to_come_is_refused,
         a_dependency_holds_over_a_reopening;
+    binding:
+        a_key_holds_the_seq_of_its_own_commit,
+        counters_begin_at_zero_and_add_up,
+        concurrent_writers_of_a_counter_lose_nothing,
+        what_is_no_counter_is_refused_and_stays,
+        counters_are_kept_over_a_reopening;
     limits:
         keys_and_values_at_their_limits_are_kept,
         what_is_beyond_a_limit_is_refused_whole;
     waiting:
         wait_beyond_answers_at_once_what_is_already_there,
         wait_beyond_times_out_with_the_head_as_it_is,
-        wait_beyond_wakes_at_a_commit;
+        wait_beyond_wakes_at_a_commit,
+        a_waker_is_woken_by_the_next_commit;
     sharing:
         concurrent_writers_each_get_a_commit_of_their_own,
         readers_beside_writers_see_whole_commits,

@@ -1,5 +1,7 @@
 //! `wait_beyond`: answers when there is something new, and not for ever.
 
+use std::sync::Arc;
+use std::task::{Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -50,6 +52,37 @@ pub(super) fn wait_beyond_wakes_at_a_commit(factory: &dyn EngineFactory) {
                         let timeout = if round % 2 == 0 { LONG } else { Duration::MAX };
                         let head = engine.wait_beyond(Seq(before.0 - 1), timeout);
                         assert_eq!(head, before, "the other thread's commit");
+                        assert!(started.elapsed() < LONG, "woken by the commit, not by the time");
+                    }
+                    assert_eq!(put(engine, b"k", b"v"), before.next());
+                }
+            });
+        }
+    });
+}
+
+struct Unpark(thread::Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// As above, with wakers in place of a wait: a wake-up that is lost leaves a thread parked until its time is out.
+pub(super) fn a_waker_is_woken_by_the_next_commit(factory: &dyn EngineFactory) {
+    const ROUNDS: u64 = 200;
+    let store = store(factory);
+    let engine = store.engine();
+    thread::scope(|scope| {
+        for turn in 0..2 {
+            scope.spawn(move || {
+                let waker = Waker::from(Arc::new(Unpark(thread::current())));
+                for round in 0..ROUNDS {
+                    let before = Seq(round * 2 + turn);
+                    let started = Instant::now();
+                    while before > Seq::ZERO && !engine.wake_beyond(Seq(before.0 - 1), &waker) {
+                        thread::park_timeout(LONG);
                         assert!(started.elapsed() < LONG, "woken by the commit, not by the time");
                     }
                     assert_eq!(put(engine, b"k", b"v"), before.next());

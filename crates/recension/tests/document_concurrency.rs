@@ -60,6 +60,9 @@ impl<F: Fn() -> Result<(), EngineError> + Send + Sync + 'static> Engine for Hook
     fn wait_beyond(&self, seq: Seq, timeout: std::time::Duration) -> Seq {
         self.engine.wait_beyond(seq, timeout)
     }
+    fn wake_beyond(&self, seq: Seq, waker: &std::task::Waker) -> bool {
+        self.engine.wake_beyond(seq, waker)
+    }
     fn checkpoint(&self) -> Result<(), EngineError> {
         self.engine.checkpoint()
     }

@@ -37,6 +37,7 @@ mod write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -162,11 +163,11 @@ impl Engine for SqliteEngine {
         read::commit_at(&self.shared, self.head(), time)
     }
 
-    fn commit(&self, batch: Batch) -> Result<CommitInfo> {
+    fn commit(&self, mut batch: Batch) -> Result<CommitInfo> {
         batch.check_limits()?;
         let mut writer = self.shared.writer.lock();
         let durability = batch.asked_durability().unwrap_or(self.shared.options.durability);
-        let commit = writer.commit(&batch, durability, &*self.shared.options.clock)?;
+        let commit = writer.commit(&mut batch, durability, &*self.shared.options.clock)?;
         // Published under the writer's lock, so that the head only ever moves forward.
         *self.shared.head.lock() = commit;
         self.shared.head_signal.moved();
@@ -175,6 +176,10 @@ impl Engine for SqliteEngine {
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
         self.shared.head_signal.wait_beyond(seq, timeout, || self.head())
+    }
+
+    fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
+        self.shared.head_signal.wake_beyond(seq, waker, || self.head())
     }
 
     fn checkpoint(&self) -> Result<()> {

@@ -53,7 +53,7 @@ fn next_key(key: &[u8]) -> Vec<u8> {
 }
 
 /// A stored version: its commit, and its value unless it is a deletion.
-type Stored = (Seq, Option<Vec<u8>>);
+pub(super) type Stored = (Seq, Option<Vec<u8>>);
 
 /// Reads `seq`, `crc` and `value` from column `first` on; the value only if `seq` is at most `newest`
 /// (else `None`: the version is newer).
@@ -76,6 +76,23 @@ fn read_version(
         return Err(errors.damaged(format!("the row {key} of tree {} as of seq {seq} has a wrong checksum", tree.0)));
     }
     Ok(Some((seq, value.map(<[u8]>::to_vec))))
+}
+
+/// The version of a key that a snapshot at `seq` sees.
+pub(super) fn version_at(
+    connection: &Connection,
+    (tree, key): (TreeId, &[u8]),
+    seq: Seq,
+    errors: &ErrorContext,
+) -> Result<Option<Stored>> {
+    let map = |error| errors.map(error);
+    let mut statement = connection.prepare_cached(CURRENT).map_err(map)?;
+    let mut rows = statement.query(params![tree.0, key]).map_err(map)?;
+    let Some(row) = rows.next().map_err(map)? else { return Ok(None) };
+    match read_version(row, 0, (tree, key), seq, errors)? {
+        Some(version) => Ok(Some(version)),
+        None => past_version(connection, (tree, key), seq, errors),
+    }
 }
 
 /// The version of a key that a snapshot at `seq` sees, in `past` alone.
@@ -149,16 +166,7 @@ impl Snapshot for SqliteSnapshot {
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
         let errors = &self.shared.errors;
-        let map = |error| errors.map(error);
-        let found = self.shared.readers.with(|connection| {
-            let mut statement = connection.prepare_cached(CURRENT).map_err(map)?;
-            let mut rows = statement.query(params![tree.0, key]).map_err(map)?;
-            let Some(row) = rows.next().map_err(map)? else { return Ok(None) };
-            match read_version(row, 0, (tree, key), self.seq, errors)? {
-                Some(version) => Ok(Some(version)),
-                None => past_version(connection, (tree, key), self.seq, errors),
-            }
-        })?;
+        let found = self.shared.readers.with(|connection| version_at(connection, (tree, key), self.seq, errors))?;
         Ok(found.and_then(|(seq, value)| Some(Value { seq, bytes: Cow::Owned(value?) })))
     }
 

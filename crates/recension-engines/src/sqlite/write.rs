@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use recension::engine::{
-    Batch, BatchRow, Clock, CommitInfo, Durability, EngineError, ReadDependency, Result, Timestamp,
+    Batch, BatchRow, Clock, CommitInfo, Durability, EngineError, ReadDependency, Result, Timestamp, TreeId,
 };
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
@@ -38,7 +38,12 @@ impl Writer {
         Ok(Writer { connection, errors, head, durability, poisoned: None })
     }
 
-    pub(super) fn commit(&mut self, batch: &Batch, durability: Durability, clock: &dyn Clock) -> Result<CommitInfo> {
+    pub(super) fn commit(
+        &mut self,
+        batch: &mut Batch,
+        durability: Durability,
+        clock: &dyn Clock,
+    ) -> Result<CommitInfo> {
         self.check_poison()?;
         // Outside the transaction: this writer is the only one, and it notices below if that is not so.
         for read in batch.reads() {
@@ -54,6 +59,7 @@ impl Writer {
         // What cannot be stored as SQLite's integer stands as the largest that can.
         let now = Timestamp(clock.now().0.min(stored(u64::MAX).unsigned_abs()));
         let commit = CommitInfo { seq: self.head.seq.next(), time: now.max(self.head.time) };
+        batch.bind(commit.seq, |tree, key| self.current_value(tree, key))?;
         self.write(batch, commit)?;
         self.head = commit;
         Ok(commit)
@@ -100,6 +106,11 @@ impl Writer {
         let Some((key, seq)) = newer else { return Ok(()) };
         let written_at = Some(self.errors.seq(seq)?);
         Err(EngineError::Conflict { tree: dependency.tree, key, read_at: dependency.at, written_at })
+    }
+
+    fn current_value(&self, tree: TreeId, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let newest = read::version_at(&self.connection, (tree, key), self.head.seq, &self.errors)?;
+        Ok(newest.and_then(|(_, value)| value))
     }
 
     fn write(&mut self, batch: &Batch, commit: CommitInfo) -> Result<()> {

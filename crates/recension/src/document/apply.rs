@@ -1,26 +1,27 @@
-//! Applying writes: reading what is there, deciding, and committing documents and index entries
-//! together, so that the commit fails where anything that was read has changed.
+//! Applying writes to a view: reading what is there, deciding, and writing documents, index entries, the
+//! changes' rows and the counts together. The commit then depends on all that was read.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::catalogue::{CATALOGUE, CollectionEntry, IndexEntry};
+use super::catalogue::{CATALOGUE, CollectionEntry, IndexEntry, counts_key};
+use super::changes::{change_key, change_value};
 use super::collation::{encode_value, value_len};
 use super::limits::INDEX_VALUE_BYTES_MAX;
 use super::reader::after_prefix;
 use super::rev_hash::revision_id;
-use super::store::{Attempt, Store, retry, take_trees};
+use super::store::{Attempt, Slot, Store, retry, take_trees};
 use super::stored::{self, StoredHead};
+use super::view::{PENDING, View};
 use super::{At, Collection, Error, Expect, Result, RevId, Write, Written};
-use crate::engine::{Batch, CommitInfo, Direction, KeyRange, Snapshot, TreeId};
+use crate::engine::{CommitInfo, Direction, KeyRange, Seq, Snapshot};
 
+/// Applies writes in one commit, with a result for each.
 pub(super) fn apply(collection: &Collection, mut writes: Vec<Write>) -> Result<Vec<Result<Written>>> {
     for write in &mut writes {
-        if write.id.is_none() {
-            write.id = Some(new_id(collection.store())?);
-        }
+        ensure_id(collection.store(), write)?;
     }
     if writes.is_empty() {
         return Ok(Vec::new());
@@ -28,59 +29,55 @@ pub(super) fn apply(collection: &Collection, mut writes: Vec<Write>) -> Result<V
     retry(|| attempt(collection, &writes))
 }
 
+/// Gives the write an id where it has none.
+pub(super) fn ensure_id(store: &Store, write: &mut Write) -> Result<()> {
+    if write.id.is_none() {
+        write.id = Some(new_id(store)?);
+    }
+    Ok(())
+}
+
 fn attempt(collection: &Collection, writes: &[Write]) -> Result<Attempt<Vec<Result<Written>>>> {
     let store = collection.store();
-    let snapshot = store.snapshot(At::Now)?;
-    let known = collection.slot.entry(&*snapshot)?;
-    let mut batch = Batch::new();
-    batch.depends_on(CATALOGUE, &collection.slot.key, snapshot.seq());
-    let entry = match &known {
-        Some(entry) => entry.clone(),
-        None => {
-            let [documents] = take_trees(&*snapshot, &mut batch)?;
-            let entry = CollectionEntry { documents, indexes: Vec::new() };
-            batch.put(CATALOGUE, &collection.slot.key, &entry.encode());
-            Arc::new(entry)
-        }
-    };
-    let mut applying = Applying {
-        collection: collection.name(),
-        snapshot: &*snapshot,
-        entry: &entry,
-        is_new: known.is_none(),
-        batch,
-        owners: HashMap::new(),
-        written: HashSet::new(),
-    };
-    let decided: Vec<Result<RevId>> = writes.iter().map(|write| applying.decide(write)).collect();
+    let view = View::new(store.snapshot(At::Now)?);
+    let mut writer = Writer::on(&view, &collection.slot)?;
+    let known = writer.entry.clone();
+    let mut ids = HashSet::new();
+    let decided: Vec<Result<RevId>> = writes
+        .iter()
+        .map(|write| {
+            let id = write.id.as_deref().unwrap_or_default();
+            if ids.contains(id) {
+                return Err(Error::Conflict { id: id.to_owned(), expected: None, found: None, deleted: false });
+            }
+            let rev = writer.write(write)?;
+            ids.insert(id);
+            Ok(rev)
+        })
+        .collect();
     let receipts = |decided: Vec<Result<RevId>>, CommitInfo { seq, time }| {
         let receipt = |(write, rev): (&Write, Result<RevId>)| {
             rev.map(|rev| Written { id: write.id.clone().unwrap_or_default(), rev, seq, time })
         };
         writes.iter().zip(decided).map(receipt).collect()
     };
-    let batch = applying.batch;
     if decided.iter().all(Result::is_err) {
-        let unchanged = CommitInfo { seq: snapshot.seq(), time: snapshot.time()? };
+        let unchanged = CommitInfo { seq: view.seq(), time: view.time()? };
         return Ok(Attempt::Done(receipts(decided, unchanged)));
     }
-    let committed = store.try_commit(batch)?;
+    let committed = store.try_commit_view(&view, std::slice::from_ref(&collection.slot))?;
     if let (Attempt::Done(commit), Some(entry)) = (&committed, &known) {
         collection.slot.unchanged_until(entry, commit.seq);
     }
     Ok(committed.map(|commit| receipts(decided, commit)))
 }
 
-struct Applying<'a> {
-    collection: &'a str,
-    snapshot: &'a dyn Snapshot,
-    entry: &'a CollectionEntry,
-    /// The collection has no rows yet.
-    is_new: bool,
-    batch: Batch,
-    /// Values of unique indexes that the batch gives to a document or takes from one.
-    owners: HashMap<(TreeId, Vec<u8>), Option<String>>,
-    written: HashSet<&'a str>,
+/// Writes documents of one collection to a view.
+pub(super) struct Writer<'a> {
+    view: &'a View,
+    slot: &'a Slot,
+    /// `None`: the collection comes into being with its first write.
+    pub(super) entry: Option<Arc<CollectionEntry>>,
 }
 
 /// A change of one index: the key that goes and the key that comes.
@@ -90,24 +87,30 @@ struct IndexChange<'e> {
     new: Option<Vec<u8>>,
 }
 
-impl<'a> Applying<'a> {
-    fn decide(&mut self, write: &'a Write) -> Result<RevId> {
-        let id = write.id.as_deref().unwrap_or_default();
-        if self.written.contains(id) {
-            return Err(Error::Conflict { id: id.to_owned(), expected: None, found: None, deleted: false });
-        }
-        let (snapshot, entry) = (self.snapshot, self.entry);
-        let row = if self.is_new { None } else { snapshot.get(entry.documents, id.as_bytes())? };
-        let head = row.as_ref().map(|row| stored::decode(row, id.as_bytes())).transpose()?;
-        check_expectation(self.collection, write, id, head.as_ref())?;
+/// The row of a document before a write.
+struct Before {
+    head: StoredHead,
+    seq: Seq,
+    body: String,
+}
 
-        let old_body = match (&row, &head) {
-            (Some(row), Some(head)) if !head.deleted => std::str::from_utf8(&row[..head.body_len]).ok(),
-            _ => None,
-        };
+impl<'a> Writer<'a> {
+    pub(super) fn on(view: &'a View, slot: &'a Slot) -> Result<Self> {
+        Ok(Writer { view, slot, entry: slot.entry_in(view)? })
+    }
+
+    /// Applies one write. After an error nothing of it is in the view.
+    pub(super) fn write(&mut self, write: &Write) -> Result<RevId> {
+        let id = write.id.as_deref().unwrap_or_default();
+        let before = self.read(id)?;
+        let head = before.as_ref().map(|before| &before.head);
+        check_expectation(&self.slot.name, write, id, head)?;
+        let old_body = before.as_ref().filter(|before| !before.head.deleted).map(|before| before.body.as_str());
         let new_body = if write.deleted { None } else { Some(write.body.as_str()) };
-        let mut changes = Vec::with_capacity(entry.indexes.len());
-        for index in &entry.indexes {
+
+        let known = self.entry.clone();
+        let mut changes = Vec::new();
+        for index in known.iter().flat_map(|entry| &entry.indexes) {
             let old = old_body.map_or(Ok(None), |body| index_value(index, body, id))?;
             let new = new_body.map_or(Ok(None), |body| index_value(index, body, id))?;
             if old == new {
@@ -115,50 +118,68 @@ impl<'a> Applying<'a> {
             }
             if let Some(new) = &new
                 && index.spec.unique
+                && let Some(holder) = holder_of(self.view, index, new, id)?
             {
-                self.check_unique(index, new, id, &write.body)?;
+                return Err(not_unique(index, &write.body, id, holder));
             }
             changes.push(IndexChange { index, old, new });
         }
 
-        let rev = revision_id(head.as_ref().map(|head| &head.rev), write.deleted, &write.hashable, &[]);
-        self.batch.depends_on(entry.documents, id.as_bytes(), snapshot.seq());
-        self.batch.put(entry.documents, id.as_bytes(), &stored::encode(&write.body, &rev, write.deleted));
-        for change in changes {
-            self.change_index(change, id);
+        let rev = revision_id(head.map(|head| &head.rev), write.deleted, &write.hashable, &[]);
+        let entry = self.entry_or_new()?;
+        let value = stored::encode(&write.body, &rev, write.deleted);
+        self.view.put(entry.documents, id.as_bytes().to_vec(), value);
+        for IndexChange { index, old, new } in changes {
+            if let Some(old) = old {
+                self.view.delete(index.tree, [&old, id.as_bytes()].concat());
+            }
+            if let Some(new) = new {
+                self.view.put(index.tree, [&new, id.as_bytes()].concat(), Vec::new());
+            }
         }
-        self.written.insert(id);
+        self.note_change(&entry, id, before.as_ref(), (&rev, write.deleted, write.body.len()));
         Ok(rev)
     }
 
-    fn check_unique(&mut self, index: &IndexEntry, value: &[u8], id: &str, body: &str) -> Result<()> {
-        let holder = match self.owners.get(&(index.tree, value.to_vec())) {
-            Some(owner) => owner.clone(),
-            None => holder_of(self.snapshot, index, value, id)?,
-        };
-        match holder {
-            Some(holder) if holder != id => Err(not_unique(index, body, id, holder)),
-            _ => Ok(()),
-        }
+    fn read(&self, id: &str) -> Result<Option<Before>> {
+        let Some(entry) = &self.entry else { return Ok(None) };
+        let Some(row) = self.view.get(entry.documents, id.as_bytes())? else { return Ok(None) };
+        let head = stored::decode(&row, id.as_bytes())?;
+        let seq = row.seq;
+        let body = stored::into_body(row.bytes, &head, id.as_bytes())?.into_owned();
+        Ok(Some(Before { head, seq, body }))
     }
 
-    fn change_index(&mut self, change: IndexChange<'_>, id: &str) {
-        let IndexChange { index, old, new } = change;
-        if let Some(mut old) = old {
-            if index.spec.unique {
-                self.owners.insert((index.tree, old.clone()), None);
-            }
-            old.extend(id.as_bytes());
-            self.batch.delete(index.tree, &old);
+    /// The row of the document among the changes moves to this commit, and the counts follow.
+    fn note_change(
+        &self,
+        entry: &CollectionEntry,
+        id: &str,
+        before: Option<&Before>,
+        (rev, deleted, bytes): (&RevId, bool, usize),
+    ) {
+        if let Some(before) = before.filter(|before| before.seq != PENDING) {
+            self.view.delete(entry.changes, change_key(before.seq, id));
         }
-        if let Some(mut new) = new {
-            if index.spec.unique {
-                self.batch.depends_on_range(index.tree, value_range(&new), self.snapshot.seq());
-                self.owners.insert((index.tree, new.clone()), Some(id.to_owned()));
-            }
-            new.extend(id.as_bytes());
-            self.batch.put(index.tree, &new, &[]);
+        self.view.put_at_own_seq(entry.changes, &[], id.as_bytes(), change_value(rev, deleted));
+        // Live documents, deleted ones, bytes of the live ones' bodies.
+        let count = |deleted: bool, bytes: usize| {
+            if deleted { [0, 1, 0] } else { [1, 0, i64::try_from(bytes).unwrap_or(i64::MAX)] }
+        };
+        let old = before.map_or([0; 3], |before| count(before.head.deleted, before.head.body_len));
+        let new = count(deleted, bytes);
+        let difference: [i64; 3] = std::array::from_fn(|i| new[i] - old[i]);
+        self.view.add(CATALOGUE, &counts_key(&self.slot.name), &difference);
+    }
+
+    fn entry_or_new(&mut self) -> Result<Arc<CollectionEntry>> {
+        if let Some(entry) = &self.entry {
+            return Ok(entry.clone());
         }
+        let entry = Arc::new(CollectionEntry::new(take_trees(self.view)?));
+        self.view.put(CATALOGUE, self.slot.key.clone(), entry.encode());
+        self.entry = Some(entry.clone());
+        Ok(entry)
     }
 }
 

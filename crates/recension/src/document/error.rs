@@ -69,6 +69,25 @@ pub enum Error {
         /// The revision.
         rev: RevId,
     },
+    /// What is not a position of a feed of changes.
+    BadPosition {
+        /// The text, shortened.
+        text: String,
+    },
+    /// A transaction's own code gave it up; nothing was written.
+    Aborted {
+        /// Its reason.
+        reason: String,
+    },
+    /// A row of a layout that development versions wrote before the first release.
+    OlderLayout {
+        /// What has it.
+        what: String,
+        /// Its layout.
+        found: u8,
+        /// The layout that this version reads.
+        supported: u8,
+    },
     /// A unique index holds the value already, for another document.
     NotUnique {
         /// The index.
@@ -269,6 +288,15 @@ impl fmt::Display for Error {
             Error::DamagedRow { what, why } => {
                 write!(f, "damaged: {what}: {why}. Nothing was changed; `recension verify` tells what else is")
             }
+            Error::BadPosition { text } => {
+                write!(f, "{text:?} is no position of a feed; use 0, the number of a commit, or what a feed answered")
+            }
+            Error::Aborted { reason } => write!(f, "the transaction was given up, and nothing was written: {reason}"),
+            Error::OlderLayout { what, found, supported } => write!(
+                f,
+                "{what} has layout {found}, of a development version; this one reads {supported}. Export it with the \
+                 version that wrote it and import it into a new store"
+            ),
             Error::NewerLayout { what, found, supported } => write!(
                 f,
                 "{what} has layout {found}, and this software reads layouts up to {supported}; use a newer release"

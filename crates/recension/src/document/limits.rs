@@ -27,6 +27,16 @@ pub const INDEXES_MAX: usize = 100;
 /// How often a write is tried again because others wrote what it had read.
 pub const WRITE_ATTEMPTS_MAX: u32 = 1000;
 
+/// Keys and ranges of one tree whose reading a transaction remembers one by one; beyond, it depends on the
+/// whole tree.
+pub const READS_REMEMBERED_MAX: usize = 65_536;
+
+/// Commits whose collections are remembered in memory, for feeds of the whole store.
+pub const RECENT_COMMITS_MAX: usize = 4096;
+
+/// Changes that a feed reads at a time.
+pub const CHANGES_PAGE: usize = 256;
+
 /// Documents that one step of an index build indexes at most; one step is one commit.
 pub const BUILD_STEP_DOCUMENTS: usize = 1000;
 

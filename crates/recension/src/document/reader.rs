@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use self_cell::self_cell;
 
-use super::catalogue::CollectionEntry;
+use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::store::index_infos;
-use super::{Document, Error, Found, IndexInfo, Query, Result, RevId, Revision, find, stored};
-use crate::engine::{Direction, KeyRange, Row, Rows, Seq, Snapshot, TreeId, Value, Versions, successor_of_prefix};
+use super::{Counts, Document, Error, Found, IndexInfo, Query, Result, RevId, Revision, find, stored};
+use crate::engine::{
+    Direction, KeyRange, Row, Rows, Seq, Snapshot, TreeId, Value, Versions, counters, successor_of_prefix,
+};
 
 /// Which documents a list holds, and in which order. The default is all of them, by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,16 +104,24 @@ impl CollectionAt {
         Ok(Documents { rows, deleted: options.deleted, left: options.limit.unwrap_or(usize::MAX) })
     }
 
-    /// How many documents there are. It reads all of them.
+    /// How many documents there are. One read of the engine.
     pub fn count(&self) -> Result<u64> {
-        let mut count = 0;
-        if let Some(entry) = &self.entry {
-            for row in self.snapshot.range(entry.documents, &KeyRange::all(), Direction::Forward) {
-                let row = row?;
-                count += u64::from(!stored::decode(&row.value, &row.key)?.deleted);
-            }
+        Ok(self.counts()?.documents)
+    }
+
+    /// How many documents there are, live and deleted, and their bytes. One read of the engine.
+    ///
+    /// Inside of a transaction it makes the commit depend on every write to the collection.
+    pub fn counts(&self) -> Result<Counts> {
+        if self.entry.is_none() {
+            return Ok(Counts::default());
         }
-        Ok(count)
+        let row = self.snapshot.get(CATALOGUE, &counts_key(&self.name))?;
+        let Some(row) = row else { return Ok(Counts::default()) };
+        let damaged = || Error::DamagedRow { what: format!("the counts of {}", self.name), why: "they do not read" };
+        let numbers = counters(&row).filter(|numbers| numbers.len() == 3).ok_or_else(damaged)?;
+        let number = |at: usize| u64::try_from(numbers[at]).map_err(|_| damaged());
+        Ok(Counts { documents: number(0)?, deleted: number(1)?, body_bytes: number(2)?, changed: row.seq })
     }
 
     /// Every revision of a document up to this commit, newest first.

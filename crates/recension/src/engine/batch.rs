@@ -27,6 +27,10 @@ pub struct Batch {
     rows: Vec<StoredRow>,
     reads: Vec<ReadDependency>,
     durability: Option<Durability>,
+    /// Where in `bytes` the commit's own seq goes.
+    own_seqs: Vec<usize>,
+    /// Rows whose value is what is to be added to counters; their numbers in `rows`.
+    additions: Vec<usize>,
 }
 
 #[derive(Clone, Debug)]
@@ -58,6 +62,29 @@ pub struct ReadDependency {
     pub at: Seq,
 }
 
+/// Bytes of a commit's own seq in a key.
+pub const OWN_SEQ_BYTES: usize = 8;
+
+/// The numbers of a counters' value ([`Batch::add`]); `None` where it is no such value.
+pub fn counters(value: &[u8]) -> Option<Vec<i64>> {
+    let (numbers, rest) = value.as_chunks::<8>();
+    rest.is_empty().then(|| numbers.iter().map(|number| i64::from_be_bytes(*number)).collect())
+}
+
+fn counter_bytes(counters: &[i64]) -> Vec<u8> {
+    counters.iter().flat_map(|counter| counter.to_be_bytes()).collect()
+}
+
+/// The sum of two lists of counters; the shorter goes on with zeros.
+fn add_counters(before: &[u8], amounts: &[u8]) -> Option<Vec<u8>> {
+    let (mut sums, amounts) = (counters(before)?, counters(amounts)?);
+    sums.resize(sums.len().max(amounts.len()), 0);
+    for (sum, amount) in sums.iter_mut().zip(amounts) {
+        *sum = sum.wrapping_add(amount);
+    }
+    Some(counter_bytes(&sums))
+}
+
 impl Batch {
     /// An empty batch.
     pub fn new() -> Self {
@@ -77,6 +104,61 @@ impl Batch {
         let key = self.keep(key);
         self.rows.push(StoredRow { tree, key, value: None });
         self
+    }
+
+    /// Writes `value` at the key made of `prefix`, the seq of this very commit (8 bytes, big-endian) and
+    /// `suffix`: rows in the order of the commits that wrote them, without waiting for each other.
+    pub fn put_at_own_seq(&mut self, tree: TreeId, prefix: &[u8], suffix: &[u8], value: &[u8]) -> &mut Self {
+        let start = self.keep(prefix).start;
+        self.own_seqs.push(self.bytes.len());
+        self.keep(&[0; OWN_SEQ_BYTES]);
+        let end = self.keep(suffix).end;
+        let value = Some(self.keep(value));
+        self.rows.push(StoredRow { tree, key: start..end, value });
+        self
+    }
+
+    /// Adds to the counters at `key`: its value is a list of signed numbers (8 bytes each, big-endian),
+    /// zero where there is none yet. Writers of one counter do not conflict. What is added to is the value
+    /// before this batch.
+    ///
+    /// The commit is refused with [`EngineError::NotCounters`] where the value at `key` is no such list.
+    pub fn add(&mut self, tree: TreeId, key: &[u8], amounts: &[i64]) -> &mut Self {
+        let known =
+            self.additions.iter().copied().find(|&row| {
+                self.rows.get(row).is_some_and(|row| row.tree == tree && &self.bytes[row.key.clone()] == key)
+            });
+        if let Some(row) = known {
+            let before = self.rows[row].value.clone().unwrap_or_default();
+            let sum = add_counters(&self.bytes[before], &counter_bytes(amounts)).unwrap_or_default();
+            self.rows[row].value = Some(self.keep(&sum));
+            return self;
+        }
+        self.additions.push(self.rows.len());
+        self.put(tree, key, &counter_bytes(amounts))
+    }
+
+    /// For engines: enters the seq that the commit has been given, and the sums of its counters, of which
+    /// `current` answers the value before. To be called once, before the rows are looked at.
+    ///
+    /// # Errors
+    /// [`EngineError::NotCounters`], and those of `current`.
+    pub fn bind(&mut self, seq: Seq, mut current: impl FnMut(TreeId, &[u8]) -> Result<Option<Vec<u8>>>) -> Result<()> {
+        for place in std::mem::take(&mut self.own_seqs) {
+            self.bytes[place..place + OWN_SEQ_BYTES].copy_from_slice(&seq.0.to_be_bytes());
+        }
+        for row in std::mem::take(&mut self.additions) {
+            let StoredRow { tree, key, value } = self.rows[row].clone();
+            let amounts = &self.bytes[value.unwrap_or_default()];
+            let before = current(tree, &self.bytes[key.clone()])?.unwrap_or_default();
+            let sum = add_counters(&before, amounts).ok_or_else(|| EngineError::NotCounters {
+                tree,
+                key: self.bytes[key].to_vec(),
+                len: before.len(),
+            })?;
+            self.rows[row].value = Some(self.keep(&sum));
+        }
+        Ok(())
     }
 
     /// Refuses the commit with [`EngineError::Conflict`] when `key` was written after `at`.

@@ -69,6 +69,15 @@ pub enum EngineError {
         /// The newest commit.
         head: Seq,
     },
+    /// A batch adds to a value that is no list of counters. Nothing was written.
+    NotCounters {
+        /// The tree of the row.
+        tree: TreeId,
+        /// The key of the row.
+        key: Vec<u8>,
+        /// Bytes of its value; counters have 8 each.
+        len: usize,
+    },
     /// The store was opened for reading only.
     ReadOnly,
     /// The history asked for has been given up by retention.
@@ -179,6 +188,12 @@ impl fmt::Display for EngineError {
             EngineError::Forgotten { asked, oldest } => {
                 write!(f, "history before seq {oldest} was given up by retention; seq {asked} cannot be read")
             }
+            EngineError::NotCounters { tree, key, len } => write!(
+                f,
+                "the {len} bytes at key \"{}\" of tree {} are no counters (8 bytes each); nothing was added to them",
+                key.escape_ascii(),
+                tree.0
+            ),
             EngineError::TooLarge { what, len, max } => write!(f, "too large: {len} {what}; the limit is {max}"),
             EngineError::Io { doing, source } => write!(f, "{doing}: {source}"),
             EngineError::Backend { engine, message } => write!(f, "{engine}: {message}"),

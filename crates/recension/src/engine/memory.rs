@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 use parking_lot::RwLock;
@@ -132,7 +133,7 @@ impl Engine for MemoryEngine {
         Ok((seq > Seq::ZERO).then(|| CommitInfo { seq, time: state.time_of(seq) }))
     }
 
-    fn commit(&self, batch: Batch) -> Result<CommitInfo> {
+    fn commit(&self, mut batch: Batch) -> Result<CommitInfo> {
         batch.check_limits()?;
         let mut state = self.shared.state.write();
         for read in batch.reads() {
@@ -144,6 +145,10 @@ impl Engine for MemoryEngine {
             return Ok(CommitInfo { seq: head, time: last_time });
         }
         let commit = CommitInfo { seq: head.next(), time: self.shared.clock.now().max(last_time) };
+        batch.bind(commit.seq, |tree, key| {
+            let versions = state.rows.get(&(tree, key.to_vec())).map_or(&[][..], Vec::as_slice);
+            Ok(versions.last().and_then(|(_, value)| value.as_deref().map(<[u8]>::to_vec)))
+        })?;
         for row in batch.rows() {
             let versions = state.rows.entry((row.tree, row.key.to_vec())).or_default();
             let version = (commit.seq, row.value.map(Arc::from));
@@ -161,6 +166,10 @@ impl Engine for MemoryEngine {
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
         self.shared.head_signal.wait_beyond(seq, timeout, || self.head())
+    }
+
+    fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
+        self.shared.head_signal.wake_beyond(seq, waker, || self.head())
     }
 
     fn checkpoint(&self) -> Result<()> {

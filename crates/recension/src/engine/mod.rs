@@ -10,9 +10,10 @@ mod memory;
 pub mod native;
 mod types;
 
+use std::task::Waker;
 use std::time::Duration;
 
-pub use batch::{Batch, BatchRow, ReadDependency};
+pub use batch::{Batch, BatchRow, OWN_SEQ_BYTES, ReadDependency, counters};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::{EngineError, Result};
 pub use head_signal::HeadSignal;
@@ -63,6 +64,10 @@ pub trait Engine: Send + Sync + 'static {
 
     /// Waits until the head is beyond `seq` or `timeout` has passed; answers the head.
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq;
+
+    /// Answers whether the head is beyond `seq`; if it is not, has `waker` woken once it may be. For tasks
+    /// that must not hold a thread while they wait. A waker may be woken for nothing: ask again then.
+    fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool;
 
     /// Makes every acknowledged commit durable to power loss and bounds the work of the next open.
     fn checkpoint(&self) -> Result<()>;

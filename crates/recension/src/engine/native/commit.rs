@@ -20,14 +20,14 @@ pub(super) struct Leader {
 }
 
 /// Commits a group. One answer for each batch, in order.
-pub(super) fn commit_group(shared: &Shared, batches: &[Batch]) -> Vec<Result<CommitInfo>> {
+pub(super) fn commit_group(shared: &Shared, mut batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
     let mut leader = shared.leader.lock();
     if let Some(cause) = shared.poison.get() {
         let poisoned = || Err(EngineError::Poisoned { cause: cause.clone() });
         return batches.iter().map(|_| poisoned()).collect();
     }
     let mut group = Group { needs_sync: false, wrote: false, answers: Vec::with_capacity(batches.len()) };
-    let mut outcome = batches.iter().try_for_each(|batch| group.add(shared, &mut leader, batch));
+    let mut outcome = batches.iter_mut().try_for_each(|batch| group.add(shared, &mut leader, batch));
     if outcome.is_ok() && group.wrote {
         outcome = leader.finish(shared, group.needs_sync).map_err(WriteError::into_error);
     }
@@ -80,6 +80,18 @@ impl Leader {
         Ok(())
     }
 
+    /// The newest value of a key, of commits that readers do not see yet as well.
+    fn newest_value(&self, state: &State, full_key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let Some(entry) = state.find(full_key, Seq(u64::MAX))? else { return Ok(None) };
+        if entry.deleted {
+            return Ok(None);
+        }
+        match self.log.buffered_value(entry.position) {
+            Some(value) => Ok(Some(value)),
+            None => Ok(Some(state.row(full_key, entry)?.into_value().into_owned())),
+        }
+    }
+
     /// Writes what has been appended, syncs it if asked, and shows it to readers.
     pub(super) fn finish(&mut self, shared: &Shared, sync: bool) -> std::result::Result<(), WriteError> {
         self.log.write()?;
@@ -102,7 +114,7 @@ struct Group {
 impl Group {
     /// Numbers a batch and puts it into the log's buffer and the index, where readers do not see it
     /// yet. The error is the store's end; a refusal of this batch alone is among the answers.
-    fn add(&mut self, shared: &Shared, leader: &mut Leader, batch: &Batch) -> Result<()> {
+    fn add(&mut self, shared: &Shared, leader: &mut Leader, batch: &mut Batch) -> Result<()> {
         let state = shared.state.load();
         let checked = batch.reads().iter().try_for_each(|read| check(&state, read, leader.last.seq));
         if let Err(refusal) = checked {
@@ -115,6 +127,10 @@ impl Group {
         }
         let time = Timestamp(shared.clock.now().0.max(leader.last.time.0));
         let commit = CommitInfo { seq: leader.last.seq.next(), time };
+        if let Err(refusal) = batch.bind(commit.seq, |tree, key| leader.newest_value(&state, &full_key(tree, key))) {
+            self.answers.push(Err(refusal));
+            return Ok(());
+        }
         match leader.append(shared, batch, commit) {
             Ok(()) => {}
             Err(WriteError::NothingWritten(refusal)) => {

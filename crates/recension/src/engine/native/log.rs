@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::super::{Batch, CommitInfo, EngineError, Result, Seq};
 use super::format::{Position, SEGMENT_HEADER_BYTES, StoreId, segment_file};
-use super::record::{RecordMeta, encode_record, record_len};
+use super::record::{RecordMeta, decode_row, encode_record, record_len};
 use super::segment::{Segment, Segments};
 use crate::disk::Disk;
 
@@ -191,6 +191,12 @@ impl LogWriter {
             self.write()?;
         }
         Ok(())
+    }
+
+    /// The value of a row that lies in the buffer, not in a segment yet.
+    pub(super) fn buffered_value(&self, position: Position) -> Option<Vec<u8>> {
+        let at = position.offset.checked_sub(self.end.offset).filter(|_| position.segment == self.end.segment)?;
+        decode_row(self.buffer.get(at as usize..)?)?.value.map(<[u8]>::to_vec)
     }
 
     /// Writes what the buffer holds.

@@ -29,6 +29,7 @@ mod verify;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -222,7 +223,7 @@ impl Engine for NativeEngine {
 
     fn commit(&self, batch: Batch) -> Result<CommitInfo> {
         batch.check_limits()?;
-        let answer = self.shared.queue.submit(batch, |batches| commit_group(&self.shared, &batches));
+        let answer = self.shared.queue.submit(batch, |batches| commit_group(&self.shared, batches));
         answer.unwrap_or_else(|| {
             let cause = self.shared.poison.get_or_init(|| "a commit ended in a panic".to_owned()).clone();
             Err(EngineError::Poisoned { cause })
@@ -231,6 +232,10 @@ impl Engine for NativeEngine {
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
         self.shared.head_signal.wait_beyond(seq, timeout, || self.shared.head())
+    }
+
+    fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
+        self.shared.head_signal.wake_beyond(seq, waker, || self.shared.head())
     }
 
     fn checkpoint(&self) -> Result<()> {
