@@ -50,6 +50,8 @@ mod store;
 mod stored;
 mod time;
 mod transaction;
+#[cfg(feature = "typed")]
+mod typed;
 mod view;
 mod write;
 
@@ -71,4 +73,14 @@ pub use revid::RevId;
 pub use store::{Store, open};
 pub use time::format_time;
 pub use transaction::{Transaction, TransactionCollection};
+#[cfg(feature = "typed")]
+pub use typed::{
+    DeclaredIndex, DocumentType, Entry, MigrationProgress, Typed, TypedAt, TypedDocuments, TypedFound, TypedHistory,
+    TypedRevision, TypedTransaction,
+};
 pub use write::{Expect, Write};
+
+/// Declares the documents that a struct's values are. It has the name of what is read from a collection, and one
+/// `use` brings both: the macro is used in `#[derive(Document)]` and the type everywhere else.
+#[cfg(feature = "derive")]
+pub use recension_derive::Document;

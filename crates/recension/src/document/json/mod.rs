@@ -25,9 +25,13 @@ pub use merge_patch::merge_patch;
 pub use minify::{Minified, minify, minify_object};
 pub(super) use number::BigInteger;
 pub use number::Number;
+#[cfg(feature = "typed")]
+pub(super) use outline::{Kind, Outline, View};
 pub use parser::{Event, Parser};
 pub use patch::{JsonPatch, Operation};
 pub use patch_error::{PatchError, PatchProblem};
 pub use path::{Path, Step};
 pub use pointer::Pointer;
+#[cfg(feature = "typed")]
+pub(super) use same::same_number;
 pub use text::{Text, quote};

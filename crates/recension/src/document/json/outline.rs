@@ -18,21 +18,21 @@ struct Entry {
 }
 
 /// The values of a minified text, each before what is inside it.
-pub(super) struct Outline<'t> {
+pub(in crate::document) struct Outline<'t> {
     text: &'t str,
     entries: Vec<Entry>,
 }
 
 /// A value of an outlined text.
 #[derive(Clone, Copy)]
-pub(super) struct View<'o> {
+pub(in crate::document) struct View<'o> {
     outline: &'o Outline<'o>,
     at: u32,
 }
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(in crate::document) enum Kind {
     Object,
     Array,
     String,
@@ -43,7 +43,7 @@ pub(super) enum Kind {
 
 impl<'t> Outline<'t> {
     /// Outlines a text. One that has blanks gives texts of arrays and objects that have them too.
-    pub(super) fn of(text: &'t str) -> Result<Self, JsonError> {
+    pub(in crate::document) fn of(text: &'t str) -> Result<Self, JsonError> {
         let mut parser = Parser::new(text.as_bytes())?;
         let mut entries: Vec<Entry> = Vec::new();
         let mut open = Vec::new();
@@ -80,7 +80,7 @@ impl<'t> Outline<'t> {
     }
 
     /// The whole value.
-    pub(super) fn root(&'t self) -> View<'t> {
+    pub(in crate::document) fn root(&'t self) -> View<'t> {
         View { outline: self, at: 0 }
     }
 
@@ -96,19 +96,19 @@ impl<'o> View<'o> {
     }
 
     /// Its text.
-    pub(super) fn text(self) -> &'o str {
+    pub(in crate::document) fn text(self) -> &'o str {
         let entry = self.entry();
         self.outline.slice(entry.start, entry.end)
     }
 
     /// The name that it is a member under; empty for what is no member.
-    pub(super) fn name(self) -> Text<'o> {
+    pub(in crate::document) fn name(self) -> Text<'o> {
         let Entry { name_start, name_len, .. } = self.entry();
         let raw = if name_len == NO_NAME { "" } else { self.outline.slice(name_start, name_start + name_len) };
         Text { raw, escaped: raw.contains('\\') }
     }
 
-    pub(super) fn kind(self) -> Kind {
+    pub(in crate::document) fn kind(self) -> Kind {
         match self.text().as_bytes().first() {
             Some(b'{') => Kind::Object,
             Some(b'[') => Kind::Array,
@@ -119,13 +119,13 @@ impl<'o> View<'o> {
     }
 
     /// What a string stands for; empty for what is none.
-    pub(super) fn string(self) -> Text<'o> {
+    pub(in crate::document) fn string(self) -> Text<'o> {
         let raw = self.text().strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default();
         Text { raw, escaped: raw.contains('\\') }
     }
 
     /// The elements of an array, or the members of an object, in their order.
-    pub(super) fn children(self) -> impl Iterator<Item = View<'o>> {
+    pub(in crate::document) fn children(self) -> impl Iterator<Item = View<'o>> {
         let end = self.entry().after;
         let mut next = self.at + 1;
         std::iter::from_fn(move || {
@@ -136,7 +136,7 @@ impl<'o> View<'o> {
     }
 
     /// How many arrays and objects nest in it, itself among them.
-    pub(super) fn depth(self) -> usize {
+    pub(in crate::document) fn depth(self) -> usize {
         let mut ends: Vec<u32> = Vec::new();
         let mut deepest = 0;
         for at in self.at..self.entry().after {

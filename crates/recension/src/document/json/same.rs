@@ -53,6 +53,17 @@ fn write(value: View<'_>, numbers: Numbers, out: &mut String) {
     }
 }
 
+/// Whether two texts of numbers are of one value, exactly.
+#[cfg(feature = "typed")]
+pub(in crate::document) fn same_number(a: &str, b: &str) -> bool {
+    let decimal = |text| {
+        let mut out = String::new();
+        push_decimal(text, &mut out);
+        out
+    };
+    decimal(a) == decimal(b)
+}
+
 /// A number as its digits without zeros at either end, and a power of ten.
 fn push_decimal(text: &str, out: &mut String) {
     let (negative, unsigned) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
