@@ -45,7 +45,7 @@ fn a_transaction_reads_its_own_writes_in_every_kind_of_read() {
                 assert_eq!(menu.reader()?.history("a")?.count(), 2);
                 // A second write of one document builds on the first.
                 let again = menu.replace("b", &b.rev, r#"{"n":5}"#)?;
-                assert_eq!(again.rev.generation, 2);
+                assert_eq!(again.rev.generation(), 2);
                 Ok(())
             })
             .unwrap();
@@ -212,5 +212,6 @@ fn transfers_under_contention_keep_the_sum() {
         let all: Vec<_> = accounts.list(&ListOptions::default()).unwrap().map(|d| d.unwrap()).collect();
         assert_eq!(all.iter().map(|d| balance(&d.body)).sum::<i64>(), 1000);
         assert!(all.iter().all(|d| balance(&d.body) >= 0));
+        assert_eq!(store.check(At::Now).unwrap().problems, []);
     }
 }

@@ -1,22 +1,23 @@
 //! Applying writes to a view: reading what is there, deciding, and writing documents, index entries, the
 //! changes' rows and the counts together. The commit then depends on all that was read.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::catalogue::{CATALOGUE, CollectionEntry, IndexEntry, counts_key};
-use super::changes::{change_key, change_value};
+use super::catalogue::{CATALOGUE, CollectionEntry, IndexEntry};
 use super::collation::{encode_value, value_len};
 use super::limits::INDEX_VALUE_BYTES_MAX;
 use super::reader::after_prefix;
 use super::rev_hash::revision_id;
+use super::revision_tree::RevisionTree;
+use super::settle::{Before, Content, Next};
 use super::store::{Attempt, Slot, Store, retry, take_trees};
-use super::stored::{self, StoredHead};
-use super::view::{PENDING, View};
+use super::view::View;
 use super::{At, Collection, Error, Expect, Result, RevId, Write, Written};
-use crate::engine::{CommitInfo, Direction, KeyRange, Seq, Snapshot};
+use crate::engine::{CommitInfo, Direction, KeyRange, Snapshot, TreeId};
 
 /// Applies writes in one commit, with a result for each.
 pub(super) fn apply(collection: &Collection, mut writes: Vec<Write>) -> Result<Vec<Result<Written>>> {
@@ -26,7 +27,23 @@ pub(super) fn apply(collection: &Collection, mut writes: Vec<Write>) -> Result<V
     if writes.is_empty() {
         return Ok(Vec::new());
     }
-    retry(|| attempt(collection, &writes))
+    let (decided, CommitInfo { seq, time }) = in_one_commit(collection, |writer| {
+        let mut ids = HashSet::new();
+        let decided = writes.iter().map(|write| {
+            let id = write.id.as_deref().unwrap_or_default();
+            if ids.contains(id) {
+                return Err(Error::Conflict { id: id.to_owned(), expected: None, found: None, deleted: false });
+            }
+            let rev = writer.write(write)?;
+            ids.insert(id);
+            Ok(rev)
+        });
+        Ok(decided.collect::<Vec<Result<RevId>>>())
+    })?;
+    let receipt = |(write, rev): (&Write, Result<RevId>)| {
+        rev.map(|rev| Written { id: write.id.clone().unwrap_or_default(), rev, seq, time })
+    };
+    Ok(writes.iter().zip(decided).map(receipt).collect())
 }
 
 /// Gives the write an id where it has none.
@@ -37,61 +54,45 @@ pub(super) fn ensure_id(store: &Store, write: &mut Write) -> Result<()> {
     Ok(())
 }
 
-fn attempt(collection: &Collection, writes: &[Write]) -> Result<Attempt<Vec<Result<Written>>>> {
+/// Runs `body` on a writer of the collection and commits what it has written; where others wrote what it had
+/// read, again. Where it wrote nothing, there is no commit, and the moment that was read is answered.
+pub(super) fn in_one_commit<T>(
+    collection: &Collection,
+    body: impl Fn(&mut Writer<'_>) -> Result<T>,
+) -> Result<(T, CommitInfo)> {
     let store = collection.store();
-    let view = View::new(store.snapshot(At::Now)?);
-    let mut writer = Writer::on(&view, &collection.slot)?;
-    let known = writer.entry.clone();
-    let mut ids = HashSet::new();
-    let decided: Vec<Result<RevId>> = writes
-        .iter()
-        .map(|write| {
-            let id = write.id.as_deref().unwrap_or_default();
-            if ids.contains(id) {
-                return Err(Error::Conflict { id: id.to_owned(), expected: None, found: None, deleted: false });
-            }
-            let rev = writer.write(write)?;
-            ids.insert(id);
-            Ok(rev)
-        })
-        .collect();
-    let receipts = |decided: Vec<Result<RevId>>, CommitInfo { seq, time }| {
-        let receipt = |(write, rev): (&Write, Result<RevId>)| {
-            rev.map(|rev| Written { id: write.id.clone().unwrap_or_default(), rev, seq, time })
-        };
-        writes.iter().zip(decided).map(receipt).collect()
-    };
-    if decided.iter().all(Result::is_err) {
-        let unchanged = CommitInfo { seq: view.seq(), time: view.time()? };
-        return Ok(Attempt::Done(receipts(decided, unchanged)));
-    }
-    let committed = store.try_commit_view(&view, std::slice::from_ref(&collection.slot))?;
-    if let (Attempt::Done(commit), Some(entry)) = (&committed, &known) {
-        collection.slot.unchanged_until(entry, commit.seq);
-    }
-    Ok(committed.map(|commit| receipts(decided, commit)))
+    retry(|| {
+        let view = View::new(store.snapshot(At::Now)?);
+        let mut writer = Writer::on(&view, &collection.slot)?;
+        let known = writer.entry.clone();
+        let answer = body(&mut writer)?;
+        let batch = view.batch();
+        if batch.is_empty() {
+            return Ok(Attempt::Done((answer, CommitInfo { seq: view.seq(), time: view.time()? })));
+        }
+        let committed = store.try_commit_of(batch, std::slice::from_ref(&collection.slot))?;
+        if let (Attempt::Done(commit), Some(entry)) = (&committed, &known)
+            && !view.has_written(CATALOGUE, &collection.slot.key)
+        {
+            collection.slot.unchanged_until(entry, commit.seq);
+        }
+        Ok(committed.map(|commit| (answer, commit)))
+    })
 }
 
 /// Writes documents of one collection to a view.
 pub(super) struct Writer<'a> {
-    view: &'a View,
-    slot: &'a Slot,
+    pub(super) view: &'a View,
+    pub(super) slot: &'a Slot,
     /// `None`: the collection comes into being with its first write.
     pub(super) entry: Option<Arc<CollectionEntry>>,
 }
 
 /// A change of one index: the key that goes and the key that comes.
-struct IndexChange<'e> {
-    index: &'e IndexEntry,
+pub(super) struct IndexChange {
+    tree: TreeId,
     old: Option<Vec<u8>>,
     new: Option<Vec<u8>>,
-}
-
-/// The row of a document before a write.
-struct Before {
-    head: StoredHead,
-    seq: Seq,
-    body: String,
 }
 
 impl<'a> Writer<'a> {
@@ -103,76 +104,66 @@ impl<'a> Writer<'a> {
     pub(super) fn write(&mut self, write: &Write) -> Result<RevId> {
         let id = write.id.as_deref().unwrap_or_default();
         let before = self.read(id)?;
-        let head = before.as_ref().map(|before| &before.head);
-        check_expectation(&self.slot.name, write, id, head)?;
-        let old_body = before.as_ref().filter(|before| !before.head.deleted).map(|before| before.body.as_str());
-        let new_body = if write.deleted { None } else { Some(write.body.as_str()) };
-
-        let known = self.entry.clone();
-        let mut changes = Vec::new();
-        for index in known.iter().flat_map(|entry| &entry.indexes) {
-            let old = old_body.map_or(Ok(None), |body| index_value(index, body, id))?;
-            let new = new_body.map_or(Ok(None), |body| index_value(index, body, id))?;
-            if old == new {
-                continue;
-            }
-            if let Some(new) = &new
-                && index.spec.unique
-                && let Some(holder) = holder_of(self.view, index, new, id)?
-            {
-                return Err(not_unique(index, &write.body, id, holder));
-            }
-            changes.push(IndexChange { index, old, new });
+        let parent = parent_of(&self.slot.name, write, id, before.as_ref())?;
+        if parent.is_some_and(|parent| parent.generation() == u32::MAX) {
+            return Err(Error::TooManyRevisions { id: id.to_owned(), max: u32::MAX as usize });
         }
-
-        let rev = revision_id(head.map(|head| &head.rev), write.deleted, &write.hashable, &[]);
-        let entry = self.entry_or_new()?;
-        let value = stored::encode(&write.body, &rev, write.deleted);
-        self.view.put(entry.documents, id.as_bytes().to_vec(), value);
-        for IndexChange { index, old, new } in changes {
-            if let Some(old) = old {
-                self.view.delete(index.tree, [&old, id.as_bytes()].concat());
+        let rev = revision_id(parent.as_ref(), write.deleted, &write.hashable, &[]);
+        let mut tree = before.as_ref().map(|before| before.tree.clone()).unwrap_or_default();
+        match parent {
+            // The ancestor of a document that was never here is known by name.
+            Some(parent) if before.is_none() => {
+                tree = RevisionTree::of_path(&[rev, parent], write.deleted).unwrap_or_default()
             }
-            if let Some(new) = new {
-                self.view.put(index.tree, [&new, id.as_bytes()].concat(), Vec::new());
-            }
+            Some(parent) => tree.append(&parent, rev, write.deleted),
+            None => tree = RevisionTree::of_one(rev, write.deleted),
         }
-        self.note_change(&entry, id, before.as_ref(), (&rev, write.deleted, write.body.len()));
+        let content = Content { body: Cow::Borrowed(&write.body), attachments: None };
+        self.settle(id, before, Next { tree, written: Some((rev, content)) })?;
         Ok(rev)
     }
 
-    fn read(&self, id: &str) -> Result<Option<Before>> {
-        let Some(entry) = &self.entry else { return Ok(None) };
-        let Some(row) = self.view.get(entry.documents, id.as_bytes())? else { return Ok(None) };
-        let head = stored::decode(&row, id.as_bytes())?;
-        let seq = row.seq;
-        let body = stored::into_body(row.bytes, &head, id.as_bytes())?.into_owned();
-        Ok(Some(Before { head, seq, body }))
-    }
-
-    /// The row of the document among the changes moves to this commit, and the counts follow.
-    fn note_change(
-        &self,
-        entry: &CollectionEntry,
-        id: &str,
-        before: Option<&Before>,
-        (rev, deleted, bytes): (&RevId, bool, usize),
-    ) {
-        if let Some(before) = before.filter(|before| before.seq != PENDING) {
-            self.view.delete(entry.changes, change_key(before.seq, id));
+    /// What the indexes have to change for a document that said `old` and shall say `new`.
+    pub(super) fn index_changes(&self, id: &str, old: Option<&str>, new: Option<&str>) -> Result<Vec<IndexChange>> {
+        let mut changes = Vec::new();
+        for index in self.entry.iter().flat_map(|entry| &entry.indexes) {
+            let old_key = old.map_or(Ok(None), |body| index_value(index, body, id))?;
+            let new_key = new.map_or(Ok(None), |body| index_value(index, body, id))?;
+            if old_key == new_key {
+                continue;
+            }
+            if let (Some(new_key), Some(new)) = (&new_key, new)
+                && index.spec.unique
+                && let Some(holder) = holder_of(self.view, index, new_key, id)?
+            {
+                return Err(not_unique(index, new, id, holder));
+            }
+            changes.push(IndexChange { tree: index.tree, old: old_key, new: new_key });
         }
-        self.view.put_at_own_seq(entry.changes, &[], id.as_bytes(), change_value(rev, deleted));
-        // Live documents, deleted ones, bytes of the live ones' bodies.
-        let count = |deleted: bool, bytes: usize| {
-            if deleted { [0, 1, 0] } else { [1, 0, i64::try_from(bytes).unwrap_or(i64::MAX)] }
-        };
-        let old = before.map_or([0; 3], |before| count(before.head.deleted, before.head.body_len));
-        let new = count(deleted, bytes);
-        let difference: [i64; 3] = std::array::from_fn(|i| new[i] - old[i]);
-        self.view.add(CATALOGUE, &counts_key(&self.slot.name), &difference);
+        Ok(changes)
     }
 
-    fn entry_or_new(&mut self) -> Result<Arc<CollectionEntry>> {
+    pub(super) fn change_indexes(&self, id: &str, changes: Vec<IndexChange>) {
+        for IndexChange { tree, old, new } in changes {
+            if let Some(old) = old {
+                self.view.delete(tree, [&old, id.as_bytes()].concat());
+            }
+            if let Some(new) = new {
+                self.view.put(tree, [&new, id.as_bytes()].concat(), Vec::new());
+            }
+        }
+    }
+
+    /// Changes the collection's row in the catalogue.
+    pub(super) fn change_entry(&mut self, change: impl FnOnce(&mut CollectionEntry)) -> Result<()> {
+        let mut entry = CollectionEntry::clone(&*self.entry_or_new()?);
+        change(&mut entry);
+        self.view.put(CATALOGUE, self.slot.key.clone(), entry.encode());
+        self.entry = Some(Arc::new(entry));
+        Ok(())
+    }
+
+    pub(super) fn entry_or_new(&mut self) -> Result<Arc<CollectionEntry>> {
         if let Some(entry) = &self.entry {
             return Ok(entry.clone());
         }
@@ -183,20 +174,26 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn check_expectation(collection: &str, write: &Write, id: &str, head: Option<&StoredHead>) -> Result<()> {
-    let live = head.filter(|head| !head.deleted);
+/// The revision that a write stands on, where what it expects is so; `None`: it is the first.
+fn parent_of(collection: &str, write: &Write, id: &str, before: Option<&Before>) -> Result<Option<RevId>> {
     let conflict = |expected| {
+        let head = before.map(|before| &before.head);
         let deleted = head.is_some_and(|head| head.deleted);
         Err(Error::Conflict { id: id.to_owned(), expected, found: head.map(|head| head.rev), deleted })
     };
-    match (write.expect, live) {
-        (Expect::Absent, Some(_)) => conflict(None),
-        (Expect::Revision(rev), Some(live)) if live.rev == rev => Ok(()),
-        (Expect::Revision(rev), _) => conflict(Some(rev)),
-        (Expect::Anything | Expect::Absent, None) if write.deleted => {
+    let winner = before.map(|before| before.head.rev);
+    let lives = before.is_some_and(|before| !before.head.deleted);
+    // Whoever extends a deletion says so by naming no revision.
+    let leaf = |rev: &RevId| before.filter(|_| lives).and_then(|before| before.tree.leaf(rev));
+    match write.expect {
+        Expect::Absent if lives => conflict(None),
+        Expect::Anything if write.deleted && !lives => {
             Err(Error::NoSuchDocument { collection: collection.to_owned(), id: id.to_owned() })
         }
-        _ => Ok(()),
+        Expect::Anything | Expect::Absent => Ok(winner),
+        Expect::Revision(rev) if leaf(&rev).is_some_and(|leaf| !leaf.deleted) => Ok(Some(rev)),
+        Expect::Leaf(rev) if before.is_none() || leaf(&rev).is_some() => Ok(Some(rev)),
+        Expect::Revision(rev) | Expect::Leaf(rev) => conflict(Some(rev)),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::collation::COLLATION_BYTES;
 use super::json::Path;
+use super::limits::{PURGES_LIMIT_DEFAULT, REVS_LIMIT_DEFAULT};
 use super::{Error, Result};
 use crate::engine::TreeId;
 
@@ -94,13 +95,24 @@ pub(super) struct CollectionEntry {
     pub(super) changes: TreeId,
     /// What documents have besides: `side` has the kinds of its rows.
     pub(super) side: TreeId,
+    /// Revisions of a document that its tree keeps, from each leaf downwards.
+    pub(super) revs_limit: u32,
+    /// Purges that the log of purges keeps.
+    pub(super) purges_limit: u32,
     pub(super) indexes: Vec<IndexEntry>,
 }
 
 impl CollectionEntry {
     /// A collection without indexes.
     pub(super) fn new([documents, changes, side]: [TreeId; 3]) -> Self {
-        CollectionEntry { documents, changes, side, indexes: Vec::new() }
+        CollectionEntry {
+            documents,
+            changes,
+            side,
+            revs_limit: REVS_LIMIT_DEFAULT,
+            purges_limit: PURGES_LIMIT_DEFAULT,
+            indexes: Vec::new(),
+        }
     }
 
     /// Every tree that it has.
@@ -118,6 +130,8 @@ impl CollectionEntry {
         for tree in [self.documents, self.changes, self.side] {
             out.extend(tree.0.to_be_bytes());
         }
+        out.extend(self.revs_limit.to_be_bytes());
+        out.extend(self.purges_limit.to_be_bytes());
         out.extend((self.indexes.len() as u16).to_be_bytes());
         for index in &self.indexes {
             out.extend(index.tree.0.to_be_bytes());
@@ -212,7 +226,11 @@ impl<'v> Reader<'v> {
     }
 
     fn tree(&mut self) -> Option<TreeId> {
-        self.take(4).map(|bytes| TreeId(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])))
+        self.u32().map(TreeId)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take(4).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     fn text(&mut self) -> Option<&'v str> {
@@ -222,9 +240,10 @@ impl<'v> Reader<'v> {
 
     fn collection(&mut self) -> Option<CollectionEntry> {
         let [documents, changes, side] = [self.tree()?, self.tree()?, self.tree()?];
+        let [revs_limit, purges_limit] = [self.u32()?, self.u32()?];
         let count = self.length()?;
         let indexes = (0..count).map(|_| self.index()).collect::<Option<_>>()?;
-        self.bytes.is_empty().then_some(CollectionEntry { documents, changes, side, indexes })
+        self.bytes.is_empty().then_some(CollectionEntry { documents, changes, side, revs_limit, purges_limit, indexes })
     }
 
     fn index(&mut self) -> Option<IndexEntry> {
@@ -252,7 +271,12 @@ mod tests {
             spec: IndexSpec { name: format!("by-{tree}"), path: "a.b[0]".parse().unwrap(), unique },
         };
         let indexes = vec![index(8, true, IndexState::Ready), index(9, false, IndexState::Building)];
-        let entry = CollectionEntry { documents: TreeId(7), changes: TreeId(70), side: TreeId(71), indexes };
+        let entry = CollectionEntry {
+            revs_limit: 5,
+            purges_limit: 6,
+            indexes,
+            ..CollectionEntry::new([TreeId(7), TreeId(70), TreeId(71)])
+        };
         let value = entry.encode();
         assert_eq!(CollectionEntry::decode(&value, "x").unwrap(), entry);
         for cut in 0..value.len() {

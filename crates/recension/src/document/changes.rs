@@ -27,7 +27,7 @@ pub(super) fn change_key(seq: Seq, id: &str) -> Vec<u8> {
 /// Its value.
 pub(super) fn change_value(rev: &RevId, deleted: bool) -> Vec<u8> {
     let flags = if deleted { DELETED } else { 0 };
-    [&[flags][..], &rev.generation.to_be_bytes(), &rev.hash].concat()
+    [&[flags][..], &rev.generation().to_be_bytes(), rev.suffix_bytes()].concat()
 }
 
 /// A document that has changed.
@@ -50,8 +50,8 @@ impl Change {
         let read = || {
             let (seq, id) = key.split_first_chunk()?;
             let (flags, rev) = value.split_first()?;
-            let (generation, hash) = rev.split_first_chunk()?;
-            let rev = RevId { generation: u32::from_be_bytes(*generation), hash: hash.try_into().ok()? };
+            let (generation, suffix) = rev.split_first_chunk()?;
+            let rev = RevId::from_bytes(u32::from_be_bytes(*generation), suffix)?;
             let id = std::str::from_utf8(id).ok()?.to_owned();
             let seq = Seq(u64::from_be_bytes(*seq));
             Some(Change { collection: collection.clone(), id, seq, rev, deleted: flags & DELETED != 0 })

@@ -132,6 +132,22 @@ pub enum Error {
         /// The layout that this version reads.
         supported: u8,
     },
+    /// A document's tree of revisions would grow beyond its bound.
+    TooManyRevisions {
+        /// The document.
+        id: String,
+        /// The bound.
+        max: usize,
+    },
+    /// A setting is out of its bounds.
+    OutOfBounds {
+        /// What is set.
+        what: &'static str,
+        /// The value asked for.
+        value: u32,
+        /// The greatest one; the least is 1.
+        max: u32,
+    },
     /// A unique index holds the value already, for another document.
     NotUnique {
         /// The index.
@@ -321,8 +337,8 @@ impl fmt::Display for Error {
             Error::BadName { what, name, why } => write!(f, "{name:?} cannot name a {what}: {why}"),
             Error::BadRevision { text } => write!(
                 f,
-                "{text:?} is not a revision: it is a number from 1, a dash and 32 hexadecimal digits, \
-                 such as 1-967a00dff5e02add41819138abb3284d"
+                "{text:?} is not a revision: it is a number from 1, a dash and 32 hexadecimal digits \
+                 (such as 1-967a00dff5e02add41819138abb3284d), or up to 31 other characters without spaces"
             ),
             Error::BadMoment { text, why } => write!(
                 f,
@@ -338,6 +354,12 @@ impl fmt::Display for Error {
                 f,
                 "sorting by {path} without an index takes more than {max} bytes of memory; \
                  create an index on it, or set a limit"
+            ),
+            Error::OutOfBounds { what, value, max } => write!(f, "{what} cannot be {value}: it is from 1 to {max}"),
+            Error::TooManyRevisions { id, max } => write!(
+                f,
+                "document {id:?} would have more than {max} revisions; purge branches that are not needed, or set \
+                 a lower limit of revisions"
             ),
             Error::Busy { attempts } => write!(
                 f,

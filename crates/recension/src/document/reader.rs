@@ -10,7 +10,7 @@ use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::store::index_infos;
 use super::{Counts, Document, Error, Found, IndexInfo, Query, Result, RevId, Revision, find, stored};
 use crate::engine::{
-    Direction, KeyRange, Row, Rows, Seq, Snapshot, TreeId, Value, Versions, counters, successor_of_prefix,
+    Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Versions, counters, successor_of_prefix,
 };
 
 /// Which documents a list holds, and in which order. The default is all of them, by id.
@@ -165,6 +165,13 @@ pub(super) fn document_of<'s>(id: Cow<'s, str>, value: Value<'s>) -> Result<Docu
     Ok(Document { id, rev: head.rev, seq: value.seq, deleted: head.deleted, body })
 }
 
+/// A version of a row of a document, or of a losing leaf of it.
+pub(super) fn revision_of(id: &[u8], seq: Seq, time: Timestamp, value: Cow<'_, [u8]>) -> Result<Revision> {
+    let head = stored::decode(&value, id)?;
+    let body = stored::into_body(value, &head, id)?.into_owned();
+    Ok(Revision { rev: head.rev, seq, time, deleted: head.deleted, body })
+}
+
 /// A document's id, from the key of its row.
 pub(super) fn id_of(key: Cow<'_, [u8]>) -> Result<Cow<'_, str>> {
     let damaged = |key: &[u8]| Error::DamagedRow {
@@ -278,17 +285,7 @@ impl Iterator for History {
                 };
                 // A row that the engine deleted is no revision.
                 let Some(value) = version.value else { return Some(Ok(None)) };
-                let revision = stored::decode(&value, id).and_then(|head| {
-                    let body = stored::into_body(value, &head, id)?.into_owned();
-                    Ok(Some(Revision {
-                        rev: head.rev,
-                        seq: version.seq,
-                        time: version.time,
-                        deleted: head.deleted,
-                        body,
-                    }))
-                });
-                Some(revision)
+                Some(revision_of(id, version.seq, version.time, value).map(Some))
             });
             match next? {
                 Ok(None) => {}

@@ -48,7 +48,7 @@ struct Reads {
 
 impl Reads {
     fn note_range(&mut self, range: KeyRange) {
-        if !self.whole && !self.ranges.contains(&range) {
+        if !self.whole && self.ranges.last() != Some(&range) {
             self.ranges.push(range);
             self.bound();
         }
@@ -94,6 +94,11 @@ impl View {
 
     pub(super) fn delete(&self, tree: TreeId, key: Vec<u8>) {
         self.write(tree, key, Pending { value: None, own_seq_after: None });
+    }
+
+    /// Takes back what the transaction has written at a key, as if it never had.
+    pub(super) fn withdraw(&self, tree: TreeId, key: &[u8]) {
+        self.state.lock().rows.remove(&(tree, key.to_vec()));
     }
 
     /// Writes `value` at `prefix`, the seq that the commit will have, `suffix`. Until then it is read with

@@ -19,6 +19,7 @@ mod pointer;
 mod same;
 mod text;
 
+pub(super) use diff::diff_minified;
 pub use diff::{Change, diff};
 pub use error::{JsonError, JsonProblem};
 pub use merge_patch::merge_patch;
