@@ -89,3 +89,6 @@ pub const PURGES_LIMIT_MAX: u32 = 1_000_000;
 
 /// Old entries of the log of purges that one purge takes away at most.
 pub const PURGES_TAKEN_AT_ONCE: usize = 16;
+
+/// Items that a stream reads at once, ahead of the task that polls it.
+pub const ASYNC_BATCH_ITEMS: usize = 64;

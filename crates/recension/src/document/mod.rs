@@ -31,6 +31,8 @@
 
 mod ancestry;
 mod apply;
+#[cfg(feature = "async")]
+pub mod asynchronous;
 mod at;
 mod byte_reader;
 mod catalogue;
