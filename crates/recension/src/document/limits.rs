@@ -58,6 +58,20 @@ pub const SORT_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Collections whose catalogue entries are kept in memory.
 pub const CACHED_COLLECTIONS_MAX: usize = 4096;
 
+/// Most operations of a JSON patch.
+pub const PATCH_OPERATIONS_MAX: usize = 10_000;
+
+/// Longest JSON pointer, in bytes.
+pub const POINTER_BYTES_MAX: usize = 64 * 1024;
+
+/// Cells of the table in which the elements of two arrays are aligned, at most; beyond it an array is
+/// compared element by element where the lengths are equal, and as a whole where they are not.
+pub const DIFF_CELLS_MAX: usize = 1024 * 1024;
+
+/// Bytes that the changes between two texts hold at most, about; where it would be more, they are one change
+/// of the whole text.
+pub const DIFF_BYTES_MAX: usize = 128 * 1024 * 1024;
+
 /// Most revisions in the tree of one document, ancestors included.
 pub const REVISIONS_PER_DOCUMENT_MAX: usize = 50_000;
 
@@ -75,3 +89,6 @@ pub const PURGES_LIMIT_MAX: u32 = 1_000_000;
 
 /// Old entries of the log of purges that one purge takes away at most.
 pub const PURGES_TAKEN_AT_ONCE: usize = 16;
+
+/// Items that a stream reads at once, ahead of the task that polls it.
+pub const ASYNC_BATCH_ITEMS: usize = 64;

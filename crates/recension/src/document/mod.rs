@@ -36,6 +36,8 @@
 
 mod ancestry;
 mod apply;
+#[cfg(feature = "async")]
+pub mod asynchronous;
 mod at;
 mod byte_reader;
 mod catalogue;
@@ -43,6 +45,8 @@ mod changes;
 mod check;
 mod collation;
 mod collection;
+mod diff;
+mod edit;
 mod error;
 mod find;
 mod index;
@@ -56,6 +60,7 @@ mod query;
 mod reader;
 mod replicate;
 mod replicated;
+mod restore;
 mod rev_hash;
 mod revid;
 mod revision_tree;
@@ -65,6 +70,8 @@ mod store;
 mod stored;
 mod time;
 mod transaction;
+#[cfg(feature = "typed")]
+mod typed;
 mod view;
 mod write;
 
@@ -75,6 +82,8 @@ pub use changes::{Change, Changes, Follow, Position};
 pub use check::{CheckProblem, CheckReport};
 pub use collation::encode_value;
 pub use collection::Collection;
+pub use diff::{CollectionDiff, DocumentDiff, Version};
+pub use edit::Matched;
 pub use error::{Error, Result};
 pub use find::Found;
 pub use index::BuildProgress;
@@ -86,10 +95,21 @@ pub use purge::Purge;
 pub use query::{Literal, Plan, Query, ValueRange};
 pub use reader::{CollectionAt, Documents, History, ListOptions};
 pub use replicated::ReplicatedWrite;
+pub use restore::Restored;
 pub use rev_hash::{AttachmentDigest, HashableBody, revision_id};
 pub use revid::RevId;
 pub use revision_tree::Leaf;
 pub use store::{Store, open};
 pub use time::format_time;
 pub use transaction::{Transaction, TransactionCollection};
+#[cfg(feature = "typed")]
+pub use typed::{
+    DeclaredIndex, DocumentType, Entry, MigrationProgress, Typed, TypedAt, TypedDocuments, TypedFound, TypedHistory,
+    TypedRevision, TypedTransaction,
+};
 pub use write::{Expect, Write};
+
+/// Declares the documents that a struct's values are. It has the name of what is read from a collection, and one
+/// `use` brings both: the macro is used in `#[derive(Document)]` and the type everywhere else.
+#[cfg(feature = "derive")]
+pub use recension_derive::Document;
