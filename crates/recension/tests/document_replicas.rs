@@ -271,6 +271,12 @@ fn the_history_of_a_document_tells_each_revision_once() {
     let told: Vec<_> = history.iter().map(|found| (found.rev, found.seq)).collect();
     assert_eq!(told, [(second.rev, second.seq), (first.rev, first.seq)]);
     assert_eq!(people.revision("p", &first.rev).unwrap().unwrap().seq, first.seq);
+    people.purge("p", &[second.rev, rev("1-1")]).unwrap();
+    let anew = people.put("p", r#"{"n":1}"#).unwrap().rev;
+    people.purge("p", &[anew]).unwrap();
+    people.put("p", r#"{"n":1}"#).unwrap();
+    let told: Vec<_> = people.history("p").unwrap().map(|found| found.unwrap().rev).collect();
+    assert_eq!(told, [first.rev, first.rev, second.rev, first.rev], "what was purged begins anew");
 }
 
 #[test]

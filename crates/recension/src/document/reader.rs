@@ -10,7 +10,8 @@ use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::store::index_infos;
 use super::{Counts, Document, Error, Found, IndexInfo, Query, Result, RevId, Revision, find, stored};
 use crate::engine::{
-    Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Versions, counters, successor_of_prefix,
+    Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions, counters,
+    successor_of_prefix,
 };
 
 /// Which documents a list holds, and in which order. The default is all of them, by id.
@@ -281,25 +282,16 @@ pub struct History {
 }
 
 impl History {
-    /// The next version of the row.
-    fn version(&mut self) -> Option<Result<Revision>> {
+    /// The next version of the row; `None` in it where the document was purged.
+    fn version(&mut self) -> Option<Result<Option<Revision>>> {
         let id = &self.id;
-        loop {
-            let next = self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {
-                let version = match versions.next()? {
-                    Ok(version) => version,
-                    Err(error) => return Some(Err(error.into())),
-                };
-                // A row that the engine deleted is no revision.
-                let Some(value) = version.value else { return Some(Ok(None)) };
-                Some(revision_of(id, version.seq, version.time, value).map(Some))
-            });
-            match next? {
-                Ok(None) => {}
-                Ok(Some(revision)) => return Some(Ok(revision)),
-                Err(error) => return Some(Err(error)),
-            }
-        }
+        self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {
+            let read = |version: Version<'_>| {
+                let value = version.value.map(|value| revision_of(id, version.seq, version.time, value));
+                value.transpose()
+            };
+            versions.next().map(|version| version.map_err(Error::from).and_then(read))
+        })
     }
 }
 
@@ -309,14 +301,16 @@ impl Iterator for History {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             match (self.version(), self.newest.take()) {
-                (Some(Ok(older)), None) => self.newest = Some(older),
-                // A conflict that came or went writes the row anew; the revision is as old as it was.
-                (Some(Ok(older)), Some(newest)) if older.rev == newest.rev && older.body == newest.body => {
+                (Some(Ok(None)), None) => {}
+                (Some(Ok(None)), Some(newest)) => return Some(Ok(newest)),
+                (Some(Ok(older)), None) => self.newest = older,
+                (Some(Ok(Some(older))), Some(newest)) => {
+                    // A conflict that came or went writes the row anew; the revision is as old as it was.
+                    let same = older.rev == newest.rev && older.body == newest.body;
                     self.newest = Some(older);
-                }
-                (Some(Ok(older)), Some(newest)) => {
-                    self.newest = Some(older);
-                    return Some(Ok(newest));
+                    if !same {
+                        return Some(Ok(newest));
+                    }
                 }
                 (Some(Err(error)), newest) => {
                     self.versions = None;
