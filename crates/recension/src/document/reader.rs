@@ -8,7 +8,7 @@ use self_cell::self_cell;
 
 use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::store::index_infos;
-use super::{Counts, Document, Error, Found, IndexInfo, Query, Result, RevId, Revision, find, stored};
+use super::{Counts, Document, Error, IndexInfo, Result, RevId, Revision, stored};
 use crate::engine::{
     Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Versions, counters, successor_of_prefix,
 };
@@ -64,6 +64,8 @@ pub struct CollectionAt {
     pub(super) name: Arc<str>,
     pub(super) snapshot: Arc<dyn Snapshot>,
     pub(super) entry: Option<Arc<CollectionEntry>>,
+    /// What is read, the commit of a transaction depends on: nothing is to be read needlessly.
+    pub(super) in_transaction: bool,
 }
 
 impl CollectionAt {
@@ -135,11 +137,6 @@ impl CollectionAt {
     /// One revision of a document, current or not. The time grows with the number of revisions after it.
     pub fn revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
         self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()
-    }
-
-    /// The documents that a query asks for, and the way in which they are found.
-    pub fn find(&self, query: &Query) -> Result<Found> {
-        find::find(self, query)
     }
 
     /// The indexes that there were then.

@@ -93,7 +93,7 @@ impl Writer<'_> {
             }
             None => self.view.delete(entry.documents, id.as_bytes().to_vec()),
         }
-        self.change_indexes(id, changes);
+        self.change_indexes(changes);
         self.note_change(&entry, id, before.as_ref(), winner.as_ref());
         Ok(())
     }

@@ -7,6 +7,7 @@ mod minify;
 mod number;
 mod parser;
 mod path;
+mod path_set;
 mod text;
 
 pub use error::{JsonError, JsonProblem};
@@ -15,4 +16,5 @@ pub(super) use number::BigInteger;
 pub use number::Number;
 pub use parser::{Event, Parser};
 pub use path::{Path, Step};
+pub(super) use path_set::PathSet;
 pub use text::{Text, quote};
