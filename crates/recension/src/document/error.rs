@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::RevId;
-use super::json::JsonError;
+use super::json::{JsonError, PatchError};
 use crate::engine::EngineError;
 
 /// The result of a document operation.
@@ -18,6 +18,52 @@ pub enum Error {
     Engine(EngineError),
     /// The text is not JSON.
     Json(JsonError),
+    /// A JSON patch is none, or could not be applied.
+    Patch(Box<PatchError>),
+    /// A document is no value of the type that it was read as.
+    Decode {
+        /// The collection.
+        collection: &'static str,
+        /// The document.
+        id: String,
+        /// The type.
+        type_name: &'static str,
+        /// What is wrong, and where in the body.
+        why: String,
+    },
+    /// A value cannot be a document.
+    Encode {
+        /// The collection.
+        collection: &'static str,
+        /// Its type.
+        type_name: &'static str,
+        /// Why.
+        why: String,
+    },
+    /// A document has a newer version of its type's schema than this program knows.
+    NewerSchema {
+        /// The collection.
+        collection: &'static str,
+        /// The document.
+        id: String,
+        /// Its version.
+        found: u32,
+        /// The type's version.
+        supported: u32,
+    },
+    /// A document could not be brought from one version of its type's schema to the next.
+    Migration {
+        /// The collection.
+        collection: &'static str,
+        /// The document.
+        id: String,
+        /// The version that it has come to.
+        from: u32,
+        /// The next one.
+        to: u32,
+        /// Why.
+        why: String,
+    },
     /// A document's body is JSON but not an object.
     NotAnObject {
         /// What it is.
@@ -246,6 +292,12 @@ impl From<JsonError> for Error {
     }
 }
 
+impl From<PatchError> for Error {
+    fn from(error: PatchError) -> Self {
+        Error::Patch(Box::new(error))
+    }
+}
+
 impl Error {
     /// Whether reading again and deciding anew may succeed.
     pub fn is_conflict(&self) -> bool {
@@ -267,6 +319,21 @@ impl fmt::Display for Error {
         match self {
             Error::Engine(error) => error.fmt(f),
             Error::Json(error) => error.fmt(f),
+            Error::Patch(error) => error.fmt(f),
+            Error::Decode { collection, id, type_name, why } => {
+                write!(f, "document {id:?} of {collection} is no {type_name}: {why}")
+            }
+            Error::Encode { collection, type_name, why } => {
+                write!(f, "a value of {type_name} cannot be a document of {collection}: {why}")
+            }
+            Error::NewerSchema { collection, id, found, supported } => write!(
+                f,
+                "document {id:?} of {collection} has version {found} of its schema, and this program knows \
+                 versions up to {supported}; use a newer release of the program"
+            ),
+            Error::Migration { collection, id, from, to, why } => {
+                write!(f, "document {id:?} of {collection} was not migrated from version {from} to {to}: {why}")
+            }
             Error::NotAnObject { found } => write!(f, "a document is a JSON object, and this is {found}"),
             Error::ReservedField { field } => write!(
                 f,
@@ -384,6 +451,7 @@ impl std::error::Error for Error {
         match self {
             Error::Engine(error) => Some(error),
             Error::Json(error) => Some(error),
+            Error::Patch(error) => Some(error),
             _ => None,
         }
     }

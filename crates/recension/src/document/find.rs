@@ -430,7 +430,7 @@ impl Reader {
                 return Ok(None);
             }
             let place = Place::Ids(row.key.to_vec());
-            let document = document_of(Cow::Owned(id_of(row.key)?), row.value)?;
+            let document = document_of(id_of(row.key)?, row.value)?;
             return self.tested(place, document);
         };
         let damaged = || Error::DamagedRow {

@@ -79,6 +79,20 @@ pub const SORT_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Collections whose catalogue entries are kept in memory.
 pub const CACHED_COLLECTIONS_MAX: usize = 4096;
 
+/// Most operations of a JSON patch.
+pub const PATCH_OPERATIONS_MAX: usize = 10_000;
+
+/// Longest JSON pointer, in bytes.
+pub const POINTER_BYTES_MAX: usize = 64 * 1024;
+
+/// Cells of the table in which the elements of two arrays are aligned, at most; beyond it an array is
+/// compared element by element where the lengths are equal, and as a whole where they are not.
+pub const DIFF_CELLS_MAX: usize = 1024 * 1024;
+
+/// Bytes that the changes between two texts hold at most, about; where it would be more, they are one change
+/// of the whole text.
+pub const DIFF_BYTES_MAX: usize = 128 * 1024 * 1024;
+
 /// Most revisions in the tree of one document, ancestors included.
 pub const REVISIONS_PER_DOCUMENT_MAX: usize = 50_000;
 
@@ -99,3 +113,6 @@ pub const PURGES_TAKEN_AT_ONCE: usize = 16;
 
 /// Longest cursor of a query, in characters. The longest is of a sort by many long values in memory.
 pub const CURSOR_CHARS_MAX: usize = 1024 * 1024;
+
+/// Items that a stream reads at once, ahead of the task that polls it.
+pub const ASYNC_BATCH_ITEMS: usize = 64;

@@ -134,9 +134,13 @@ impl CollectionAt {
         Ok(History { id: id.as_bytes().to_vec(), versions })
     }
 
-    /// One revision of a document, current or not. The time grows with the number of revisions after it.
+    /// One revision that a document has or had, whatever became of it: the winner, in a conflict a losing one,
+    /// or an earlier one. The time grows with the number of revisions after it.
     pub fn revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
-        self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()
+        let won = self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()?;
+        let lost = self.entry.as_ref().map_or(Ok(None), |entry| self.losing(entry, id, rev))?;
+        // It may have been both, and been sent anew with another body in between.
+        Ok(won.into_iter().chain(lost).max_by_key(|found| found.seq))
     }
 
     /// The indexes that there were then.
@@ -170,11 +174,15 @@ pub(super) fn revision_of(id: &[u8], seq: Seq, time: Timestamp, value: Cow<'_, [
 }
 
 /// A document's id, from the key of its row.
-pub(super) fn id_of(key: Cow<'_, [u8]>) -> Result<String> {
-    String::from_utf8(key.into_owned()).map_err(|error| Error::DamagedRow {
-        what: format!("the document \"{}\"", error.as_bytes().escape_ascii()),
+pub(super) fn id_of(key: Cow<'_, [u8]>) -> Result<Cow<'_, str>> {
+    let damaged = |key: &[u8]| Error::DamagedRow {
+        what: format!("the document \"{}\"", key.escape_ascii()),
         why: "its id is not UTF-8",
-    })
+    };
+    match key {
+        Cow::Borrowed(key) => std::str::from_utf8(key).map(Cow::Borrowed).map_err(|_| damaged(key)),
+        Cow::Owned(key) => String::from_utf8(key).map(Cow::Owned).map_err(|error| damaged(error.as_bytes())),
+    }
 }
 
 self_cell!(
@@ -223,10 +231,9 @@ pub struct Documents {
     left: usize,
 }
 
-impl Iterator for Documents {
-    type Item = Result<Document<'static>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+impl Documents {
+    /// The next document, seen through `f` while it is borrowed from the engine.
+    pub(super) fn next_with<T>(&mut self, mut f: impl FnMut(Document<'_>) -> Result<T>) -> Option<Result<T>> {
         let deleted = self.deleted;
         while self.left > 0 {
             let row = self.rows.as_mut()?.next_with(|row| {
@@ -234,7 +241,7 @@ impl Iterator for Documents {
                 if head.deleted && !deleted {
                     return Ok(None);
                 }
-                Ok(Some(document_of(Cow::Owned(id_of(row.key)?), row.value)?.into_owned()))
+                f(document_of(id_of(row.key)?, row.value)?).map(Some)
             });
             match row? {
                 Ok(None) => {}
@@ -249,6 +256,14 @@ impl Iterator for Documents {
             }
         }
         None
+    }
+}
+
+impl Iterator for Documents {
+    type Item = Result<Document<'static>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_with(|document| Ok(document.into_owned()))
     }
 }
 
