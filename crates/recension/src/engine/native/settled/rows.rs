@@ -93,7 +93,7 @@ impl RowsBuilder {
             put_number(&mut payload, rest.len() as u64);
             put_number(&mut payload, row.seq.0 - base.0);
             put_number(&mut payload, u64::from(row.past - self.past_base));
-            put_number(&mut payload, (value.len() as u64) << FLAG_BITS | u64::from(row.deleted) * DELETED);
+            put_number(&mut payload, ((value.len() as u64) << FLAG_BITS) | (u64::from(row.deleted) * DELETED));
             payload.extend_from_slice(rest);
             payload.extend_from_slice(value);
         }
