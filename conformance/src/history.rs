@@ -391,7 +391,7 @@ fn batch(
 ) -> Batch {
     let mut batch = Batch::new();
     for (tree, key, amount) in counters {
-        batch.add(*tree, &[b'+', *key], &[1, *amount][..1 + usize::from(amount % 2 == 0)]);
+        batch.add(*tree, &[b'+', *key], &[1, *amount][..=usize::from(amount % 2 == 0)]);
         batch.put_at_own_seq(*tree, b"at", &[*key], &amount.to_be_bytes());
     }
     for (tree, key, value) in rows {

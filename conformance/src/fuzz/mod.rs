@@ -8,6 +8,7 @@ mod golden;
 mod json;
 mod mutate;
 mod query;
+mod rows;
 mod store;
 
 pub use forge::{forge_manifest, forge_run, forge_segment};
@@ -24,13 +25,14 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target { name: "log", run: store::log },
     Target { name: "run", run: store::run },
     Target { name: "manifest", run: store::manifest },
     Target { name: "json", run: json::json },
     Target { name: "path", run: query::path },
     Target { name: "query", run: query::query },
+    Target { name: "rows", run: rows::rows },
 ];
 
 /// Runs the target of that name.

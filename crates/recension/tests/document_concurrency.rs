@@ -60,6 +60,9 @@ impl<F: Fn() -> Result<(), EngineError> + Send + Sync + 'static> Engine for Hook
     fn wait_beyond(&self, seq: Seq, timeout: std::time::Duration) -> Seq {
         self.engine.wait_beyond(seq, timeout)
     }
+    fn wake_beyond(&self, seq: Seq, waker: &std::task::Waker) -> bool {
+        self.engine.wake_beyond(seq, waker)
+    }
     fn checkpoint(&self) -> Result<(), EngineError> {
         self.engine.checkpoint()
     }
@@ -156,11 +159,12 @@ fn upserts_of_one_document_are_all_written_one_after_the_other() {
             things.put("a", format!(r#"{{"by":{i},"n":{n}}}"#)).unwrap();
         }
     });
-    let generations: Vec<u32> = things.history("a").unwrap().map(|r| r.unwrap().rev.generation).collect();
+    let generations: Vec<u32> = things.history("a").unwrap().map(|r| r.unwrap().rev.generation()).collect();
     assert_eq!(generations, (1..=400).rev().collect::<Vec<_>>());
 }
 
 fn assert_index_is_whole(things: &Collection, name: &str) {
+    assert_eq!(things.store().check(recension::document::At::Now).unwrap().problems, []);
     let reader = things.at(At::Now).unwrap();
     let mut expected = BTreeMap::new();
     for document in reader.list(&ListOptions::default()).unwrap() {

@@ -56,8 +56,8 @@ impl Model {
 
     fn write(&mut self, id: &str, seq: Seq, rev: RevId, deleted: bool, body: &str) {
         let revisions = self.documents.entry(id.to_owned()).or_default();
-        let parent = revisions.last().map_or(0, |(_, rev, ..)| rev.generation);
-        assert_eq!(rev.generation, parent + 1);
+        let parent = revisions.last().map_or(0, |(_, rev, ..)| rev.generation());
+        assert_eq!(rev.generation(), parent + 1);
         revisions.push((seq, rev, deleted, body.to_owned()));
         let live = self.live();
         match self.past.last_mut() {
@@ -222,6 +222,7 @@ fn check_query(collection: &Collection, name: &str, path: &str, range: &ValueRan
 }
 
 fn check_past(collection: &Collection, model: &Model) {
+    assert_eq!(collection.store().check(At::Now).unwrap().problems, []);
     for (seq, state) in &model.past {
         let past = collection.at(At::Seq(*seq)).unwrap();
         assert_eq!(&collect(past.list(&ListOptions::default()).unwrap()), state, "as of {seq}");

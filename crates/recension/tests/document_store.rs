@@ -43,7 +43,7 @@ fn a_write_is_refused_where_its_expectation_does_not_hold() {
     let first = things.create(Some("a"), "{}").unwrap();
     assert!(matches!(things.create(Some("a"), "{}"), Err(Error::Conflict { expected: None, .. })));
     let second = things.replace("a", &first.rev, r#"{"v":2}"#).unwrap();
-    assert_eq!(second.rev.generation, 2);
+    assert_eq!(second.rev.generation(), 2);
     for refused in [
         things.replace("a", &first.rev, "{}"),
         things.delete("a", &first.rev),
@@ -59,7 +59,7 @@ fn a_write_is_refused_where_its_expectation_does_not_hold() {
     assert!(things.replace("a", &third.rev, "{}").unwrap_err().is_conflict());
     assert!(things.delete("a", &third.rev).unwrap_err().is_conflict());
     let fourth = things.create(Some("a"), "{}").unwrap();
-    assert_eq!(fourth.rev.generation, 4);
+    assert_eq!(fourth.rev.generation(), 4);
     let gone = Write::from_json(r#"{"_id":"nobody","_deleted":true}"#).unwrap();
     assert!(things.write(gone).unwrap_err().is_not_found());
 }
@@ -95,7 +95,7 @@ fn history_tells_every_revision_and_an_old_one_can_be_restored() {
         (&first, false, r#"{"v":1}"#),
     ];
     assert_eq!(told, expected.map(|(w, deleted, body)| (w.rev, w.seq, w.time, deleted, body)));
-    assert_eq!(fourth.rev.generation, 4);
+    assert_eq!(fourth.rev.generation(), 4);
 
     for (at, expected) in [
         (At::Seq(Seq(0)), None),
@@ -379,7 +379,7 @@ fn expectations_can_be_set_on_any_write() {
     let first = things.write(write.clone().expecting(Expect::Absent)).unwrap();
     assert!(things.write(write.clone().expecting(Expect::Absent)).unwrap_err().is_conflict());
     things.write(write.clone().expecting(Expect::Revision(first.rev))).unwrap();
-    assert_eq!(things.write(write).unwrap().rev.generation, 3);
+    assert_eq!(things.write(write).unwrap().rev.generation(), 3);
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! Applying writes: reading what is there, deciding, and committing documents and index entries
-//! together, so that the commit fails where anything that was read has changed.
+//! Applying writes to a view: reading what is there, deciding, and writing documents, index entries, the
+//! changes' rows and the counts together. The commit then depends on all that was read.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -11,171 +12,188 @@ use super::collation::{encode_value, value_len};
 use super::limits::INDEX_VALUE_BYTES_MAX;
 use super::reader::after_prefix;
 use super::rev_hash::revision_id;
-use super::store::{Attempt, Store, retry, take_trees};
-use super::stored::{self, StoredHead};
+use super::revision_tree::RevisionTree;
+use super::settle::{Before, Content, Next};
+use super::store::{Attempt, Slot, Store, retry, take_trees};
+use super::view::View;
 use super::{At, Collection, Error, Expect, Result, RevId, Write, Written};
-use crate::engine::{Batch, CommitInfo, Direction, KeyRange, Snapshot, TreeId};
+use crate::engine::{CommitInfo, Direction, KeyRange, Snapshot, TreeId};
 
+/// Applies writes in one commit, with a result for each.
 pub(super) fn apply(collection: &Collection, mut writes: Vec<Write>) -> Result<Vec<Result<Written>>> {
     for write in &mut writes {
-        if write.id.is_none() {
-            write.id = Some(new_id(collection.store())?);
-        }
+        ensure_id(collection.store(), write)?;
     }
     if writes.is_empty() {
         return Ok(Vec::new());
     }
-    retry(|| attempt(collection, &writes))
+    let (decided, CommitInfo { seq, time }) = in_one_commit(collection, |writer| {
+        let mut ids = HashSet::new();
+        let decided = writes.iter().map(|write| {
+            let id = write.id.as_deref().unwrap_or_default();
+            if ids.contains(id) {
+                return Err(Error::Conflict { id: id.to_owned(), expected: None, found: None, deleted: false });
+            }
+            let rev = writer.write(write)?;
+            ids.insert(id);
+            Ok(rev)
+        });
+        Ok(decided.collect::<Vec<Result<RevId>>>())
+    })?;
+    let receipt = |(write, rev): (&Write, Result<RevId>)| {
+        rev.map(|rev| Written { id: write.id.clone().unwrap_or_default(), rev, seq, time })
+    };
+    Ok(writes.iter().zip(decided).map(receipt).collect())
 }
 
-fn attempt(collection: &Collection, writes: &[Write]) -> Result<Attempt<Vec<Result<Written>>>> {
+/// Gives the write an id where it has none.
+pub(super) fn ensure_id(store: &Store, write: &mut Write) -> Result<()> {
+    if write.id.is_none() {
+        write.id = Some(new_id(store)?);
+    }
+    Ok(())
+}
+
+/// Runs `body` on a writer of the collection and commits what it has written; where others wrote what it had
+/// read, again. Where it wrote nothing, there is no commit, and the moment that was read is answered.
+pub(super) fn in_one_commit<T>(
+    collection: &Collection,
+    body: impl Fn(&mut Writer<'_>) -> Result<T>,
+) -> Result<(T, CommitInfo)> {
     let store = collection.store();
-    let snapshot = store.snapshot(At::Now)?;
-    let known = collection.slot.entry(&*snapshot)?;
-    let mut batch = Batch::new();
-    batch.depends_on(CATALOGUE, &collection.slot.key, snapshot.seq());
-    let entry = match &known {
-        Some(entry) => entry.clone(),
-        None => {
-            let [documents] = take_trees(&*snapshot, &mut batch)?;
-            let entry = CollectionEntry { documents, indexes: Vec::new() };
-            batch.put(CATALOGUE, &collection.slot.key, &entry.encode());
-            Arc::new(entry)
+    retry(|| {
+        let view = View::new(store.snapshot(At::Now)?);
+        let mut writer = Writer::on(&view, &collection.slot)?;
+        let known = writer.entry.clone();
+        let answer = body(&mut writer)?;
+        let batch = view.batch();
+        if batch.is_empty() {
+            return Ok(Attempt::Done((answer, CommitInfo { seq: view.seq(), time: view.time()? })));
         }
-    };
-    let mut applying = Applying {
-        collection: collection.name(),
-        snapshot: &*snapshot,
-        entry: &entry,
-        is_new: known.is_none(),
-        batch,
-        owners: HashMap::new(),
-        written: HashSet::new(),
-    };
-    let decided: Vec<Result<RevId>> = writes.iter().map(|write| applying.decide(write)).collect();
-    let receipts = |decided: Vec<Result<RevId>>, CommitInfo { seq, time }| {
-        let receipt = |(write, rev): (&Write, Result<RevId>)| {
-            rev.map(|rev| Written { id: write.id.clone().unwrap_or_default(), rev, seq, time })
-        };
-        writes.iter().zip(decided).map(receipt).collect()
-    };
-    let batch = applying.batch;
-    if decided.iter().all(Result::is_err) {
-        let unchanged = CommitInfo { seq: snapshot.seq(), time: snapshot.time()? };
-        return Ok(Attempt::Done(receipts(decided, unchanged)));
-    }
-    let committed = store.try_commit(batch)?;
-    if let (Attempt::Done(commit), Some(entry)) = (&committed, &known) {
-        collection.slot.unchanged_until(entry, commit.seq);
-    }
-    Ok(committed.map(|commit| receipts(decided, commit)))
+        let committed = store.try_commit_of(batch, std::slice::from_ref(&collection.slot))?;
+        if let (Attempt::Done(commit), Some(entry)) = (&committed, &known)
+            && !view.has_written(CATALOGUE, &collection.slot.key)
+        {
+            collection.slot.unchanged_until(entry, commit.seq);
+        }
+        Ok(committed.map(|commit| (answer, commit)))
+    })
 }
 
-struct Applying<'a> {
-    collection: &'a str,
-    snapshot: &'a dyn Snapshot,
-    entry: &'a CollectionEntry,
-    /// The collection has no rows yet.
-    is_new: bool,
-    batch: Batch,
-    /// Values of unique indexes that the batch gives to a document or takes from one.
-    owners: HashMap<(TreeId, Vec<u8>), Option<String>>,
-    written: HashSet<&'a str>,
+/// Writes documents of one collection to a view.
+pub(super) struct Writer<'a> {
+    pub(super) view: &'a View,
+    pub(super) slot: &'a Slot,
+    /// `None`: the collection comes into being with its first write.
+    pub(super) entry: Option<Arc<CollectionEntry>>,
 }
 
 /// A change of one index: the key that goes and the key that comes.
-struct IndexChange<'e> {
-    index: &'e IndexEntry,
+pub(super) struct IndexChange {
+    tree: TreeId,
     old: Option<Vec<u8>>,
     new: Option<Vec<u8>>,
 }
 
-impl<'a> Applying<'a> {
-    fn decide(&mut self, write: &'a Write) -> Result<RevId> {
+impl<'a> Writer<'a> {
+    pub(super) fn on(view: &'a View, slot: &'a Slot) -> Result<Self> {
+        Ok(Writer { view, slot, entry: slot.entry_in(view)? })
+    }
+
+    /// Applies one write. After an error nothing of it is in the view.
+    pub(super) fn write(&mut self, write: &Write) -> Result<RevId> {
         let id = write.id.as_deref().unwrap_or_default();
-        if self.written.contains(id) {
-            return Err(Error::Conflict { id: id.to_owned(), expected: None, found: None, deleted: false });
+        let before = self.read(id)?;
+        let parent = parent_of(&self.slot.name, write, id, before.as_ref())?;
+        if parent.is_some_and(|parent| parent.generation() == u32::MAX) {
+            return Err(Error::TooManyRevisions { id: id.to_owned(), max: u32::MAX as usize });
         }
-        let (snapshot, entry) = (self.snapshot, self.entry);
-        let row = if self.is_new { None } else { snapshot.get(entry.documents, id.as_bytes())? };
-        let head = row.as_ref().map(|row| stored::decode(row, id.as_bytes())).transpose()?;
-        check_expectation(self.collection, write, id, head.as_ref())?;
-
-        let old_body = match (&row, &head) {
-            (Some(row), Some(head)) if !head.deleted => std::str::from_utf8(&row[..head.body_len]).ok(),
-            _ => None,
+        let rev = revision_id(parent.as_ref(), write.deleted, &write.hashable, &[]);
+        let mut tree = match (&before, parent) {
+            (Some(before), _) => before.tree.clone(),
+            // The ancestor of a document that was never here is known by name.
+            (None, Some(parent)) => RevisionTree::of_one(parent, false),
+            (None, None) => RevisionTree::of_one(rev, write.deleted),
         };
-        let new_body = if write.deleted { None } else { Some(write.body.as_str()) };
-        let mut changes = Vec::with_capacity(entry.indexes.len());
-        for index in &entry.indexes {
-            let old = old_body.map_or(Ok(None), |body| index_value(index, body, id))?;
-            let new = new_body.map_or(Ok(None), |body| index_value(index, body, id))?;
-            if old == new {
-                continue;
-            }
-            if let Some(new) = &new
-                && index.spec.unique
-            {
-                self.check_unique(index, new, id, &write.body)?;
-            }
-            changes.push(IndexChange { index, old, new });
+        if let Some(parent) = parent {
+            tree.append(&parent, rev, write.deleted);
         }
-
-        let rev = revision_id(head.as_ref().map(|head| &head.rev), write.deleted, &write.hashable, &[]);
-        self.batch.depends_on(entry.documents, id.as_bytes(), snapshot.seq());
-        self.batch.put(entry.documents, id.as_bytes(), &stored::encode(&write.body, &rev, write.deleted));
-        for change in changes {
-            self.change_index(change, id);
-        }
-        self.written.insert(id);
+        let content = Content { body: Cow::Borrowed(&write.body), attachments: None };
+        self.settle(id, before.as_ref(), Next { tree, written: Some((rev, content)) })?;
         Ok(rev)
     }
 
-    fn check_unique(&mut self, index: &IndexEntry, value: &[u8], id: &str, body: &str) -> Result<()> {
-        let holder = match self.owners.get(&(index.tree, value.to_vec())) {
-            Some(owner) => owner.clone(),
-            None => holder_of(self.snapshot, index, value, id)?,
-        };
-        match holder {
-            Some(holder) if holder != id => Err(not_unique(index, body, id, holder)),
-            _ => Ok(()),
+    /// What the indexes have to change for a document that said `old` and shall say `new`.
+    pub(super) fn index_changes(&self, id: &str, old: Option<&str>, new: Option<&str>) -> Result<Vec<IndexChange>> {
+        let mut changes = Vec::new();
+        for index in self.entry.iter().flat_map(|entry| &entry.indexes) {
+            let old_key = old.map_or(Ok(None), |body| index_value(index, body, id))?;
+            let new_key = new.map_or(Ok(None), |body| index_value(index, body, id))?;
+            if old_key == new_key {
+                continue;
+            }
+            if let (Some(new_key), Some(new)) = (&new_key, new)
+                && index.spec.unique
+                && let Some(holder) = holder_of(self.view, index, new_key, id)?
+            {
+                return Err(not_unique(index, new, id, holder));
+            }
+            changes.push(IndexChange { tree: index.tree, old: old_key, new: new_key });
+        }
+        Ok(changes)
+    }
+
+    pub(super) fn change_indexes(&self, id: &str, changes: Vec<IndexChange>) {
+        for IndexChange { tree, old, new } in changes {
+            if let Some(old) = old {
+                self.view.delete(tree, [&old, id.as_bytes()].concat());
+            }
+            if let Some(new) = new {
+                self.view.put(tree, [&new, id.as_bytes()].concat(), Vec::new());
+            }
         }
     }
 
-    fn change_index(&mut self, change: IndexChange<'_>, id: &str) {
-        let IndexChange { index, old, new } = change;
-        if let Some(mut old) = old {
-            if index.spec.unique {
-                self.owners.insert((index.tree, old.clone()), None);
-            }
-            old.extend(id.as_bytes());
-            self.batch.delete(index.tree, &old);
+    /// Changes the collection's row in the catalogue.
+    pub(super) fn change_entry(&mut self, change: impl FnOnce(&mut CollectionEntry)) -> Result<()> {
+        let mut entry = CollectionEntry::clone(&*self.entry_or_new()?);
+        change(&mut entry);
+        self.view.put(CATALOGUE, self.slot.key.clone(), entry.encode());
+        self.entry = Some(Arc::new(entry));
+        Ok(())
+    }
+
+    pub(super) fn entry_or_new(&mut self) -> Result<Arc<CollectionEntry>> {
+        if let Some(entry) = &self.entry {
+            return Ok(entry.clone());
         }
-        if let Some(mut new) = new {
-            if index.spec.unique {
-                self.batch.depends_on_range(index.tree, value_range(&new), self.snapshot.seq());
-                self.owners.insert((index.tree, new.clone()), Some(id.to_owned()));
-            }
-            new.extend(id.as_bytes());
-            self.batch.put(index.tree, &new, &[]);
-        }
+        let entry = Arc::new(CollectionEntry::new(take_trees(self.view)?));
+        self.view.put(CATALOGUE, self.slot.key.clone(), entry.encode());
+        self.entry = Some(entry.clone());
+        Ok(entry)
     }
 }
 
-fn check_expectation(collection: &str, write: &Write, id: &str, head: Option<&StoredHead>) -> Result<()> {
-    let live = head.filter(|head| !head.deleted);
+/// The revision that a write stands on, where what it expects is so; `None`: it is the first.
+fn parent_of(collection: &str, write: &Write, id: &str, before: Option<&Before>) -> Result<Option<RevId>> {
     let conflict = |expected| {
+        let head = before.map(|before| &before.head);
         let deleted = head.is_some_and(|head| head.deleted);
         Err(Error::Conflict { id: id.to_owned(), expected, found: head.map(|head| head.rev), deleted })
     };
-    match (write.expect, live) {
-        (Expect::Absent, Some(_)) => conflict(None),
-        (Expect::Revision(rev), Some(live)) if live.rev == rev => Ok(()),
-        (Expect::Revision(rev), _) => conflict(Some(rev)),
-        (Expect::Anything | Expect::Absent, None) if write.deleted => {
+    let winner = before.map(|before| before.head.rev);
+    let lives = before.is_some_and(|before| !before.head.deleted);
+    // Whoever extends a deletion says so by naming no revision.
+    let leaf = |rev: &RevId| before.filter(|_| lives).and_then(|before| before.tree.leaf(rev));
+    match write.expect {
+        Expect::Absent if lives => conflict(None),
+        Expect::Anything if write.deleted && !lives => {
             Err(Error::NoSuchDocument { collection: collection.to_owned(), id: id.to_owned() })
         }
-        _ => Ok(()),
+        Expect::Anything | Expect::Absent => Ok(winner),
+        Expect::Revision(rev) if leaf(&rev).is_some_and(|leaf| !leaf.deleted) => Ok(Some(rev)),
+        Expect::Leaf(rev) if before.is_none() || leaf(&rev).is_some() => Ok(Some(rev)),
+        Expect::Revision(rev) | Expect::Leaf(rev) => conflict(Some(rev)),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::collation::COLLATION_BYTES;
 use super::json::Path;
+use super::limits::{PURGES_LIMIT_DEFAULT, REVS_LIMIT_DEFAULT};
 use super::{Error, Result};
 use crate::engine::TreeId;
 
@@ -13,9 +14,10 @@ pub(super) const STORE_KEY: &[u8] = &[0x00];
 const COLLECTION_KEY: u8 = 0x01;
 const DROPPED_KEY: u8 = 0x02;
 const BUILD_KEY: u8 = 0x03;
+const COUNTS_KEY: u8 = 0x04;
 
 const STORE_LAYOUT: u8 = 1;
-const COLLECTION_LAYOUT: u8 = 1;
+const COLLECTION_LAYOUT: u8 = 2;
 
 /// The key of a collection's row.
 pub(super) fn collection_key(name: &str) -> Vec<u8> {
@@ -34,6 +36,15 @@ pub(super) fn dropped_key(tree: TreeId) -> Vec<u8> {
 pub(super) fn build_key(tree: TreeId) -> Vec<u8> {
     [&[BUILD_KEY][..], &tree.0.to_be_bytes()].concat()
 }
+
+/// The key of the counts of a collection: documents, deleted documents, bytes of the documents' bodies.
+/// Every commit that writes the collection's documents writes it.
+pub(super) fn counts_key(name: &str) -> Vec<u8> {
+    [&[COUNTS_KEY], name.as_bytes()].concat()
+}
+
+/// The beginning of the keys of all counts.
+pub(super) const COUNTS_PREFIX: &[u8] = &[COUNTS_KEY];
 
 /// What an index is on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,11 +89,37 @@ pub(super) struct IndexEntry {
 /// A collection as the catalogue has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct CollectionEntry {
+    /// Documents by id.
     pub(super) documents: TreeId,
+    /// Documents by the commit that wrote them last.
+    pub(super) changes: TreeId,
+    /// What documents have besides: `side` has the kinds of its rows.
+    pub(super) side: TreeId,
+    /// Revisions of a document that its tree keeps, from each leaf downwards.
+    pub(super) revs_limit: u32,
+    /// Purges that the log of purges keeps.
+    pub(super) purges_limit: u32,
     pub(super) indexes: Vec<IndexEntry>,
 }
 
 impl CollectionEntry {
+    /// A collection without indexes.
+    pub(super) fn new([documents, changes, side]: [TreeId; 3]) -> Self {
+        CollectionEntry {
+            documents,
+            changes,
+            side,
+            revs_limit: REVS_LIMIT_DEFAULT,
+            purges_limit: PURGES_LIMIT_DEFAULT,
+            indexes: Vec::new(),
+        }
+    }
+
+    /// Every tree that it has.
+    pub(super) fn trees(&self) -> impl Iterator<Item = TreeId> {
+        self.indexes.iter().map(|index| index.tree).chain([self.documents, self.changes, self.side])
+    }
+
     pub(super) fn index(&self, name: &str) -> Option<&IndexEntry> {
         self.indexes.iter().find(|index| index.spec.name == name)
     }
@@ -90,7 +127,11 @@ impl CollectionEntry {
     /// The value of its row.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = vec![COLLECTION_LAYOUT];
-        out.extend(self.documents.0.to_be_bytes());
+        for tree in [self.documents, self.changes, self.side] {
+            out.extend(tree.0.to_be_bytes());
+        }
+        out.extend(self.revs_limit.to_be_bytes());
+        out.extend(self.purges_limit.to_be_bytes());
         out.extend((self.indexes.len() as u16).to_be_bytes());
         for index in &self.indexes {
             out.extend(index.tree.0.to_be_bytes());
@@ -110,6 +151,9 @@ impl CollectionEntry {
         let mut reader = Reader { bytes: value };
         match reader.byte() {
             Some(COLLECTION_LAYOUT) => {}
+            Some(found) if found == COLLECTION_LAYOUT - 1 => {
+                return Err(Error::OlderLayout { what: what(), found, supported: COLLECTION_LAYOUT });
+            }
             Some(found) if found > COLLECTION_LAYOUT => {
                 return Err(Error::NewerLayout { what: what(), found, supported: COLLECTION_LAYOUT });
             }
@@ -182,7 +226,11 @@ impl<'v> Reader<'v> {
     }
 
     fn tree(&mut self) -> Option<TreeId> {
-        self.take(4).map(|bytes| TreeId(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])))
+        self.u32().map(TreeId)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.take(4).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
     fn text(&mut self) -> Option<&'v str> {
@@ -191,10 +239,11 @@ impl<'v> Reader<'v> {
     }
 
     fn collection(&mut self) -> Option<CollectionEntry> {
-        let documents = self.tree()?;
+        let [documents, changes, side] = [self.tree()?, self.tree()?, self.tree()?];
+        let [revs_limit, purges_limit] = [self.u32()?, self.u32()?];
         let count = self.length()?;
         let indexes = (0..count).map(|_| self.index()).collect::<Option<_>>()?;
-        self.bytes.is_empty().then_some(CollectionEntry { documents, indexes })
+        self.bytes.is_empty().then_some(CollectionEntry { documents, changes, side, revs_limit, purges_limit, indexes })
     }
 
     fn index(&mut self) -> Option<IndexEntry> {
@@ -222,7 +271,12 @@ mod tests {
             spec: IndexSpec { name: format!("by-{tree}"), path: "a.b[0]".parse().unwrap(), unique },
         };
         let indexes = vec![index(8, true, IndexState::Ready), index(9, false, IndexState::Building)];
-        let entry = CollectionEntry { documents: TreeId(7), indexes };
+        let entry = CollectionEntry {
+            revs_limit: 5,
+            purges_limit: 6,
+            indexes,
+            ..CollectionEntry::new([TreeId(7), TreeId(70), TreeId(71)])
+        };
         let value = entry.encode();
         assert_eq!(CollectionEntry::decode(&value, "x").unwrap(), entry);
         for cut in 0..value.len() {

@@ -7,8 +7,8 @@ use super::reader::read_document;
 use super::store::{Slot, index_infos};
 use super::write::check_id;
 use super::{
-    At, CollectionAt, Document, Documents, Error, Expect, Found, History, IndexInfo, ListOptions, Loader, Query,
-    Result, RevId, Revision, Store, Write, Written, apply,
+    At, CollectionAt, Counts, Document, Documents, Error, Expect, Found, History, IndexInfo, ListOptions, Loader,
+    Query, Result, RevId, Revision, Store, Write, Written, apply,
 };
 
 /// A collection of documents. Clones are cheap; use it from any thread.
@@ -56,9 +56,14 @@ impl Collection {
         self.at(At::Now)?.list(options)
     }
 
-    /// How many documents there are. It reads all of them.
+    /// How many documents there are. One read of the engine.
     pub fn count(&self) -> Result<u64> {
         self.at(At::Now)?.count()
+    }
+
+    /// How many documents there are, live and deleted, and their bytes.
+    pub fn counts(&self) -> Result<Counts> {
+        self.at(At::Now)?.counts()
     }
 
     /// Every revision of a document, newest first.

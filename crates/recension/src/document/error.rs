@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::RevId;
-use super::json::JsonError;
+use super::json::{JsonError, PatchError};
 use crate::engine::EngineError;
 
 /// The result of a document operation.
@@ -18,6 +18,52 @@ pub enum Error {
     Engine(EngineError),
     /// The text is not JSON.
     Json(JsonError),
+    /// A JSON patch is none, or could not be applied.
+    Patch(Box<PatchError>),
+    /// A document is no value of the type that it was read as.
+    Decode {
+        /// The collection.
+        collection: &'static str,
+        /// The document.
+        id: String,
+        /// The type.
+        type_name: &'static str,
+        /// What is wrong, and where in the body.
+        why: String,
+    },
+    /// A value cannot be a document.
+    Encode {
+        /// The collection.
+        collection: &'static str,
+        /// Its type.
+        type_name: &'static str,
+        /// Why.
+        why: String,
+    },
+    /// A document has a newer version of its type's schema than this program knows.
+    NewerSchema {
+        /// The collection.
+        collection: &'static str,
+        /// The document.
+        id: String,
+        /// Its version.
+        found: u32,
+        /// The type's version.
+        supported: u32,
+    },
+    /// A document could not be brought from one version of its type's schema to the next.
+    Migration {
+        /// The collection.
+        collection: &'static str,
+        /// The document.
+        id: String,
+        /// The version that it has come to.
+        from: u32,
+        /// The next one.
+        to: u32,
+        /// Why.
+        why: String,
+    },
     /// A document's body is JSON but not an object.
     NotAnObject {
         /// What it is.
@@ -66,6 +112,41 @@ pub enum Error {
         id: String,
         /// The revision.
         rev: RevId,
+    },
+    /// What is not a position of a feed of changes.
+    BadPosition {
+        /// The text, shortened.
+        text: String,
+    },
+    /// A transaction's own code gave it up; nothing was written.
+    Aborted {
+        /// Its reason.
+        reason: String,
+    },
+    /// A row of a layout that development versions wrote before the first release.
+    OlderLayout {
+        /// What has it.
+        what: String,
+        /// Its layout.
+        found: u8,
+        /// The layout that this version reads.
+        supported: u8,
+    },
+    /// A document's tree of revisions would grow beyond its bound.
+    TooManyRevisions {
+        /// The document.
+        id: String,
+        /// The bound.
+        max: usize,
+    },
+    /// A setting is out of its bounds.
+    OutOfBounds {
+        /// What is set.
+        what: &'static str,
+        /// The value asked for.
+        value: u32,
+        /// The greatest one; the least is 1.
+        max: u32,
     },
     /// A unique index holds the value already, for another document.
     NotUnique {
@@ -178,6 +259,12 @@ impl From<JsonError> for Error {
     }
 }
 
+impl From<PatchError> for Error {
+    fn from(error: PatchError) -> Self {
+        Error::Patch(Box::new(error))
+    }
+}
+
 impl Error {
     /// Whether reading again and deciding anew may succeed.
     pub fn is_conflict(&self) -> bool {
@@ -199,6 +286,21 @@ impl fmt::Display for Error {
         match self {
             Error::Engine(error) => error.fmt(f),
             Error::Json(error) => error.fmt(f),
+            Error::Patch(error) => error.fmt(f),
+            Error::Decode { collection, id, type_name, why } => {
+                write!(f, "document {id:?} of {collection} is no {type_name}: {why}")
+            }
+            Error::Encode { collection, type_name, why } => {
+                write!(f, "a value of {type_name} cannot be a document of {collection}: {why}")
+            }
+            Error::NewerSchema { collection, id, found, supported } => write!(
+                f,
+                "document {id:?} of {collection} has version {found} of its schema, and this program knows \
+                 versions up to {supported}; use a newer release of the program"
+            ),
+            Error::Migration { collection, id, from, to, why } => {
+                write!(f, "document {id:?} of {collection} was not migrated from version {from} to {to}: {why}")
+            }
             Error::NotAnObject { found } => write!(f, "a document is a JSON object, and this is {found}"),
             Error::ReservedField { field } => write!(
                 f,
@@ -235,8 +337,8 @@ impl fmt::Display for Error {
             Error::BadName { what, name, why } => write!(f, "{name:?} cannot name a {what}: {why}"),
             Error::BadRevision { text } => write!(
                 f,
-                "{text:?} is not a revision: it is a number from 1, a dash and 32 hexadecimal digits, \
-                 such as 1-967a00dff5e02add41819138abb3284d"
+                "{text:?} is not a revision: it is a number from 1, a dash and 32 hexadecimal digits \
+                 (such as 1-967a00dff5e02add41819138abb3284d), or up to 31 other characters without spaces"
             ),
             Error::BadMoment { text, why } => write!(
                 f,
@@ -253,6 +355,12 @@ impl fmt::Display for Error {
                 "sorting by {path} without an index takes more than {max} bytes of memory; \
                  create an index on it, or set a limit"
             ),
+            Error::OutOfBounds { what, value, max } => write!(f, "{what} cannot be {value}: it is from 1 to {max}"),
+            Error::TooManyRevisions { id, max } => write!(
+                f,
+                "document {id:?} would have more than {max} revisions; purge branches that are not needed, or set \
+                 a lower limit of revisions"
+            ),
             Error::Busy { attempts } => write!(
                 f,
                 "not written: others wrote the same documents each of {attempts} times that this was tried; try again"
@@ -260,6 +368,15 @@ impl fmt::Display for Error {
             Error::DamagedRow { what, why } => {
                 write!(f, "damaged: {what}: {why}. Nothing was changed; `recension verify` tells what else is")
             }
+            Error::BadPosition { text } => {
+                write!(f, "{text:?} is no position of a feed; use 0, the number of a commit, or what a feed answered")
+            }
+            Error::Aborted { reason } => write!(f, "the transaction was given up, and nothing was written: {reason}"),
+            Error::OlderLayout { what, found, supported } => write!(
+                f,
+                "{what} has layout {found}, of a development version; this one reads {supported}. Export it with the \
+                 version that wrote it and import it into a new store"
+            ),
             Error::NewerLayout { what, found, supported } => write!(
                 f,
                 "{what} has layout {found}, and this software reads layouts up to {supported}; use a newer release"
@@ -292,6 +409,7 @@ impl std::error::Error for Error {
         match self {
             Error::Engine(error) => Some(error),
             Error::Json(error) => Some(error),
+            Error::Patch(error) => Some(error),
             _ => None,
         }
     }

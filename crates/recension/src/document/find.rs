@@ -169,7 +169,7 @@ impl Stream {
                 if head.deleted || !matches(conditions, present, body) {
                     return Ok(None);
                 }
-                Ok(Some(document_of(Cow::Owned(id_of(row.key)?), row.value)?.into_owned()))
+                Ok(Some(document_of(id_of(row.key)?, row.value)?.into_owned()))
             });
             match next? {
                 Ok(None) => {}

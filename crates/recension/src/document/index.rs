@@ -7,6 +7,7 @@ use super::apply::{holder_of, index_value, not_unique, value_range};
 use super::catalogue::{BuildCursor, CATALOGUE, CollectionEntry, IndexEntry, IndexState, build_key, dropped_key};
 use super::limits::{BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEXES_MAX, WRITE_ATTEMPTS_MAX};
 use super::store::{Attempt, retry, take_trees};
+use super::view::View;
 use super::write::check_name;
 use super::{At, Collection, Error, IndexSpec, Result, stored};
 use crate::engine::{Batch, Direction, KeyRange, Seq, Snapshot};
@@ -73,8 +74,8 @@ impl Collection {
 
     /// Enters the index into the catalogue; answers whether it is ready at once.
     fn declare(&self, spec: &IndexSpec) -> Result<Attempt<bool>> {
-        let snapshot = self.store().snapshot(At::Now)?;
-        let known = self.slot.entry(&*snapshot)?;
+        let view = View::new(self.store().snapshot(At::Now)?);
+        let known = self.slot.entry_in(&view)?;
         if let Some(index) = known.as_ref().and_then(|known| known.index(&spec.name)) {
             if index.spec == *spec {
                 return Ok(Attempt::Done(index.state == IndexState::Ready));
@@ -85,21 +86,15 @@ impl Collection {
         if known.as_ref().is_some_and(|known| known.indexes.len() >= INDEXES_MAX) {
             return Err(Error::TooManyIndexes { max: INDEXES_MAX });
         }
-        let mut batch = self.batch_on(snapshot.seq());
-        let (mut entry, tree, state) = match known {
-            Some(known) => {
-                let [tree] = take_trees(&*snapshot, &mut batch)?;
-                (CollectionEntry::clone(&known), tree, IndexState::Building)
-            }
-            None => {
-                // A collection without documents: the index is whole as it is.
-                let [documents, tree] = take_trees(&*snapshot, &mut batch)?;
-                (CollectionEntry { documents, indexes: Vec::new() }, tree, IndexState::Ready)
-            }
+        let (mut entry, state) = match known {
+            Some(known) => (CollectionEntry::clone(&known), IndexState::Building),
+            // A collection without documents: the index is whole as it is.
+            None => (CollectionEntry::new(take_trees(&view)?), IndexState::Ready),
         };
+        let [tree] = take_trees(&view)?;
         entry.indexes.push(IndexEntry { tree, state, spec: spec.clone() });
-        batch.put(CATALOGUE, &self.slot.key, &entry.encode());
-        Ok(self.store().try_commit(batch)?.map(|_| state == IndexState::Ready))
+        view.put(CATALOGUE, self.slot.key.clone(), entry.encode());
+        Ok(self.store().try_commit_view(&view, &[])?.map(|_| state == IndexState::Ready))
     }
 
     fn build(&self, spec: &IndexSpec, progress: &mut dyn FnMut(BuildProgress)) -> Result<()> {

@@ -27,6 +27,19 @@ pub const INDEXES_MAX: usize = 100;
 /// How often a write is tried again because others wrote what it had read.
 pub const WRITE_ATTEMPTS_MAX: u32 = 1000;
 
+/// Keys and ranges of one tree whose reading a transaction remembers one by one; beyond, it depends on the
+/// whole tree.
+pub const READS_REMEMBERED_MAX: usize = 65_536;
+
+/// Commits whose collections are remembered in memory, for feeds of the whole store.
+pub const RECENT_COMMITS_MAX: usize = 4096;
+
+/// Findings that a check of the store lists.
+pub const CHECK_PROBLEMS_MAX: usize = 1000;
+
+/// Changes that a feed reads at a time.
+pub const CHANGES_PAGE: usize = 256;
+
 /// Documents that one step of an index build indexes at most; one step is one commit.
 pub const BUILD_STEP_DOCUMENTS: usize = 1000;
 
@@ -44,3 +57,38 @@ pub const SORT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Collections whose catalogue entries are kept in memory.
 pub const CACHED_COLLECTIONS_MAX: usize = 4096;
+
+/// Most operations of a JSON patch.
+pub const PATCH_OPERATIONS_MAX: usize = 10_000;
+
+/// Longest JSON pointer, in bytes.
+pub const POINTER_BYTES_MAX: usize = 64 * 1024;
+
+/// Cells of the table in which the elements of two arrays are aligned, at most; beyond it an array is
+/// compared element by element where the lengths are equal, and as a whole where they are not.
+pub const DIFF_CELLS_MAX: usize = 1024 * 1024;
+
+/// Bytes that the changes between two texts hold at most, about; where it would be more, they are one change
+/// of the whole text.
+pub const DIFF_BYTES_MAX: usize = 128 * 1024 * 1024;
+
+/// Most revisions in the tree of one document, ancestors included.
+pub const REVISIONS_PER_DOCUMENT_MAX: usize = 50_000;
+
+/// Revisions of a document that its tree keeps, from each leaf downwards, where a collection says nothing else.
+pub const REVS_LIMIT_DEFAULT: u32 = 1000;
+
+/// The greatest number of those that a collection can ask for.
+pub const REVS_LIMIT_MAX: u32 = 10_000;
+
+/// Purges that a collection's log of purges keeps where it says nothing else.
+pub const PURGES_LIMIT_DEFAULT: u32 = 1000;
+
+/// The greatest number of those that a collection can ask for.
+pub const PURGES_LIMIT_MAX: u32 = 1_000_000;
+
+/// Old entries of the log of purges that one purge takes away at most.
+pub const PURGES_TAKEN_AT_ONCE: usize = 16;
+
+/// Items that a stream reads at once, ahead of the task that polls it.
+pub const ASYNC_BATCH_ITEMS: usize = 64;

@@ -13,11 +13,16 @@
 //!                  .put(id, body)?  .create(Option<id>, body)?  .replace(id, &rev, body)?  .delete(id, &rev)?
 //!                  .restore(id, &rev)?      each -> Written{id, rev, seq, time}
 //!                  .write(Write)?   .bulk(Vec<Write>)? -> Vec<Result<Written>>   .loader() -> Loader
+//!                  .leaves(id)? -> Vec<Leaf{rev, deleted}> (winner first)   .conflicts(id)?   .deleted_conflicts(id)?
+//!                  .ancestry(id, &rev)? -> newest first   .get_revision(id, &rev)?   .revs_diff([(id, &revs)])?
+//!                  .merge_revisions(Vec<ReplicatedWrite>)? -> Vec<Result<Option<Written>>>   .purge(id, &revs)?
+//!                  .purges()?  .set_revs_limit(n)?  .put_local(name, body)?  .local(name)?  .delete_local(name)?
 //!                  .create_index(IndexSpec, |BuildProgress{done, total}| ..)?   .drop_index(name)?
 //!                  .indexes()? -> Vec<IndexInfo{spec, state}>
 //! Write            Write::from_json(text)? (takes _id, _rev, _deleted out of it), Write::put(id, body)?,
 //!                  Write::create(id, body)?, Write::replace(id, rev, body)?, Write::delete(id, rev)?;
-//!                  .expecting(Expect::{Anything, Absent, Revision(rev)}), .with_id(id)
+//!                  .expecting(Expect::{Anything, Absent, Revision(rev), Leaf(rev)}), .with_id(id)
+//! ReplicatedWrite  ReplicatedWrite::from_json(text)? (_id, _rev, _revisions, _deleted), ::new(id, rev, &ancestors, ..)?
 //! Loader           .push(Write)? -> Vec<LoadFailure{number, id, error}>, .finish()? -> the last of them, .written()
 //! Document         id, rev, seq, deleted, body: JSON text; .to_json() with _id and _rev
 //! Query            Query::new().matching(path, ValueRange).sort(path, Direction).limit(n).skip(n)
@@ -29,41 +34,82 @@
 //! Reads never wait for writers. A write without an expectation is tried again where others wrote
 //! what it had read; a write with one fails with [`Error::Conflict`] where that does not hold (any more).
 
+mod ancestry;
 mod apply;
+#[cfg(feature = "async")]
+pub mod asynchronous;
 mod at;
+mod byte_reader;
 mod catalogue;
+mod changes;
+mod check;
 mod collation;
 mod collection;
+mod diff;
+mod edit;
 mod error;
 mod find;
 mod index;
 pub mod json;
 pub mod limits;
 mod loader;
+mod local;
 mod model;
+mod purge;
 mod query;
 mod reader;
+mod replicate;
+mod replicated;
+mod restore;
 mod rev_hash;
 mod revid;
+mod revision_tree;
+mod settle;
+mod side;
 mod store;
 mod stored;
 mod time;
+mod transaction;
+#[cfg(feature = "typed")]
+mod typed;
+mod view;
 mod write;
 
+pub use ancestry::{RevisionStatus, RevsDiff};
 pub use at::At;
 pub use catalogue::{IndexSpec, IndexState};
+pub use changes::{Change, Changes, Follow, Position};
+pub use check::{CheckProblem, CheckReport};
 pub use collation::encode_value;
 pub use collection::Collection;
+pub use diff::{CollectionDiff, DocumentDiff, Version};
+pub use edit::Matched;
 pub use error::{Error, Result};
 pub use find::Found;
 pub use index::BuildProgress;
 pub use json::Path;
 pub use loader::{LoadFailure, Loader};
-pub use model::{CollectionInfo, Document, IndexInfo, Revision, Written};
+pub use local::LocalDocument;
+pub use model::{CollectionInfo, Counts, Document, IndexInfo, Revision, Staged, Written};
+pub use purge::Purge;
 pub use query::{Literal, Plan, Query, ValueRange};
 pub use reader::{CollectionAt, Documents, History, ListOptions};
+pub use replicated::ReplicatedWrite;
+pub use restore::Restored;
 pub use rev_hash::{AttachmentDigest, HashableBody, revision_id};
 pub use revid::RevId;
+pub use revision_tree::Leaf;
 pub use store::{Store, open};
 pub use time::format_time;
+pub use transaction::{Transaction, TransactionCollection};
+#[cfg(feature = "typed")]
+pub use typed::{
+    DeclaredIndex, DocumentType, Entry, MigrationProgress, Typed, TypedAt, TypedDocuments, TypedFound, TypedHistory,
+    TypedRevision, TypedTransaction,
+};
 pub use write::{Expect, Write};
+
+/// Declares the documents that a struct's values are. It has the name of what is read from a collection, and one
+/// `use` brings both: the macro is used in `#[derive(Document)]` and the type everywhere else.
+#[cfg(feature = "derive")]
+pub use recension_derive::Document;

@@ -81,6 +81,28 @@ pub struct Written {
     pub time: Timestamp,
 }
 
+/// What a write inside of a transaction will come to, if that is committed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Staged {
+    /// The document.
+    pub id: String,
+    /// The revision that is made.
+    pub rev: RevId,
+}
+
+/// How much a collection holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Documents that are not deleted.
+    pub documents: u64,
+    /// Documents that are.
+    pub deleted: u64,
+    /// Bytes of the bodies of those that are not.
+    pub body_bytes: u64,
+    /// The newest commit that changed a document.
+    pub changed: Seq,
+}
+
 /// A collection of a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CollectionInfo {

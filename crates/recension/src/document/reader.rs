@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use self_cell::self_cell;
 
-use super::catalogue::CollectionEntry;
+use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::store::index_infos;
-use super::{Document, Error, Found, IndexInfo, Query, Result, RevId, Revision, find, stored};
-use crate::engine::{Direction, KeyRange, Row, Rows, Seq, Snapshot, TreeId, Value, Versions, successor_of_prefix};
+use super::{Counts, Document, Error, Found, IndexInfo, Query, Result, RevId, Revision, find, stored};
+use crate::engine::{
+    Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Versions, counters, successor_of_prefix,
+};
 
 /// Which documents a list holds, and in which order. The default is all of them, by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,16 +104,24 @@ impl CollectionAt {
         Ok(Documents { rows, deleted: options.deleted, left: options.limit.unwrap_or(usize::MAX) })
     }
 
-    /// How many documents there are. It reads all of them.
+    /// How many documents there are. One read of the engine.
     pub fn count(&self) -> Result<u64> {
-        let mut count = 0;
-        if let Some(entry) = &self.entry {
-            for row in self.snapshot.range(entry.documents, &KeyRange::all(), Direction::Forward) {
-                let row = row?;
-                count += u64::from(!stored::decode(&row.value, &row.key)?.deleted);
-            }
+        Ok(self.counts()?.documents)
+    }
+
+    /// How many documents there are, live and deleted, and their bytes. One read of the engine.
+    ///
+    /// Inside of a transaction it makes the commit depend on every write to the collection.
+    pub fn counts(&self) -> Result<Counts> {
+        if self.entry.is_none() {
+            return Ok(Counts::default());
         }
-        Ok(count)
+        let row = self.snapshot.get(CATALOGUE, &counts_key(&self.name))?;
+        let Some(row) = row else { return Ok(Counts::default()) };
+        let damaged = || Error::DamagedRow { what: format!("the counts of {}", self.name), why: "they do not read" };
+        let numbers = counters(&row).filter(|numbers| numbers.len() == 3).ok_or_else(damaged)?;
+        let number = |at: usize| u64::try_from(numbers[at]).map_err(|_| damaged());
+        Ok(Counts { documents: number(0)?, deleted: number(1)?, body_bytes: number(2)?, changed: row.seq })
     }
 
     /// Every revision of a document up to this commit, newest first.
@@ -122,9 +132,13 @@ impl CollectionAt {
         Ok(History { id: id.as_bytes().to_vec(), versions })
     }
 
-    /// One revision of a document, current or not. The time grows with the number of revisions after it.
+    /// One revision that a document has or had, whatever became of it: the winner, in a conflict a losing one,
+    /// or an earlier one. The time grows with the number of revisions after it.
     pub fn revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
-        self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()
+        let won = self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()?;
+        let lost = self.entry.as_ref().map_or(Ok(None), |entry| self.losing(entry, id, rev))?;
+        // It may have been both, and been sent anew with another body in between.
+        Ok(won.into_iter().chain(lost).max_by_key(|found| found.seq))
     }
 
     /// The documents that a query asks for, and the way in which they are found.
@@ -155,12 +169,23 @@ pub(super) fn document_of<'s>(id: Cow<'s, str>, value: Value<'s>) -> Result<Docu
     Ok(Document { id, rev: head.rev, seq: value.seq, deleted: head.deleted, body })
 }
 
+/// A version of a row of a document, or of a losing leaf of it.
+pub(super) fn revision_of(id: &[u8], seq: Seq, time: Timestamp, value: Cow<'_, [u8]>) -> Result<Revision> {
+    let head = stored::decode(&value, id)?;
+    let body = stored::into_body(value, &head, id)?.into_owned();
+    Ok(Revision { rev: head.rev, seq, time, deleted: head.deleted, body })
+}
+
 /// A document's id, from the key of its row.
-pub(super) fn id_of(key: Cow<'_, [u8]>) -> Result<String> {
-    String::from_utf8(key.into_owned()).map_err(|error| Error::DamagedRow {
-        what: format!("the document \"{}\"", error.as_bytes().escape_ascii()),
+pub(super) fn id_of(key: Cow<'_, [u8]>) -> Result<Cow<'_, str>> {
+    let damaged = |key: &[u8]| Error::DamagedRow {
+        what: format!("the document \"{}\"", key.escape_ascii()),
         why: "its id is not UTF-8",
-    })
+    };
+    match key {
+        Cow::Borrowed(key) => std::str::from_utf8(key).map(Cow::Borrowed).map_err(|_| damaged(key)),
+        Cow::Owned(key) => String::from_utf8(key).map(Cow::Owned).map_err(|error| damaged(error.as_bytes())),
+    }
 }
 
 self_cell!(
@@ -209,10 +234,9 @@ pub struct Documents {
     left: usize,
 }
 
-impl Iterator for Documents {
-    type Item = Result<Document<'static>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+impl Documents {
+    /// The next document, seen through `f` while it is borrowed from the engine.
+    pub(super) fn next_with<T>(&mut self, mut f: impl FnMut(Document<'_>) -> Result<T>) -> Option<Result<T>> {
         let deleted = self.deleted;
         while self.left > 0 {
             let row = self.rows.as_mut()?.next_with(|row| {
@@ -220,7 +244,7 @@ impl Iterator for Documents {
                 if head.deleted && !deleted {
                     return Ok(None);
                 }
-                Ok(Some(document_of(Cow::Owned(id_of(row.key)?), row.value)?.into_owned()))
+                f(document_of(id_of(row.key)?, row.value)?).map(Some)
             });
             match row? {
                 Ok(None) => {}
@@ -235,6 +259,14 @@ impl Iterator for Documents {
             }
         }
         None
+    }
+}
+
+impl Iterator for Documents {
+    type Item = Result<Document<'static>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_with(|document| Ok(document.into_owned()))
     }
 }
 
@@ -257,17 +289,7 @@ impl Iterator for History {
                 };
                 // A row that the engine deleted is no revision.
                 let Some(value) = version.value else { return Some(Ok(None)) };
-                let revision = stored::decode(&value, id).and_then(|head| {
-                    let body = stored::into_body(value, &head, id)?.into_owned();
-                    Ok(Some(Revision {
-                        rev: head.rev,
-                        seq: version.seq,
-                        time: version.time,
-                        deleted: head.deleted,
-                        body,
-                    }))
-                });
-                Some(revision)
+                Some(revision_of(id, version.seq, version.time, value).map(Some))
             });
             match next? {
                 Ok(None) => {}

@@ -71,8 +71,8 @@ pub fn revision_id(
             put_integer(&mut head, 0);
         }
         Some(rev) => {
-            put_integer(&mut head, i64::from(rev.generation));
-            put_binary(&mut head, &rev.hash);
+            put_integer(&mut head, i64::from(rev.generation()));
+            put_binary(&mut head, rev.suffix_bytes());
         }
     }
     let mut tail = Vec::new();
@@ -88,7 +88,7 @@ pub fn revision_id(
     }
     tail.extend([NIL, NIL]);
     let hash = Md5::new().chain_update(&head).chain_update(&body.0).chain_update(&tail).finalize();
-    RevId { generation: parent.map_or(0, |rev| rev.generation).saturating_add(1), hash: hash.into() }
+    RevId::new(parent.map_or(0, RevId::generation).saturating_add(1), hash.into())
 }
 
 struct Encoder {

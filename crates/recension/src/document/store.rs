@@ -7,8 +7,10 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 
 use super::catalogue::{CATALOGUE, COLLECTIONS_PREFIX, CollectionEntry, STORE_KEY, collection_key, decode_store};
-use super::catalogue::{build_key, dropped_key, encode_store};
+use super::catalogue::{build_key, counts_key, dropped_key, encode_store};
+use super::changes::RecentCommits;
 use super::limits::{CACHED_COLLECTIONS_MAX, WRITE_ATTEMPTS_MAX};
+use super::view::View;
 use super::write::check_name;
 use super::{At, Collection, CollectionInfo, Error, IndexInfo, Result};
 use crate::disk::FsDisk;
@@ -55,6 +57,7 @@ struct Shared {
     engine: Arc<dyn Engine>,
     clock: Arc<dyn Clock>,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
+    recent: RecentCommits,
 }
 
 impl Store {
@@ -69,7 +72,9 @@ impl Store {
     /// The documents of an engine, with the clock that ages ([`At::Ago`]) and new ids go by.
     pub fn with_clock(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Self> {
         decode_store(engine.snapshot()?.get(CATALOGUE, STORE_KEY)?.as_deref())?;
-        Ok(Store { shared: Arc::new(Shared { engine, clock, slots: Mutex::default() }) })
+        Ok(Store {
+            shared: Arc::new(Shared { engine, clock, slots: Mutex::default(), recent: RecentCommits::default() }),
+        })
     }
 
     /// A new store in memory.
@@ -115,15 +120,15 @@ impl Store {
         let key = collection_key(name);
         let slot = self.slot(name);
         retry(|| {
-            let snapshot = self.snapshot(At::Now)?;
-            let Some(entry) = slot.entry(&*snapshot)? else { return Ok(Attempt::Done(false)) };
-            let mut batch = Batch::new();
-            batch.depends_on(CATALOGUE, &key, snapshot.seq()).delete(CATALOGUE, &key);
-            for tree in entry.indexes.iter().map(|index| index.tree).chain([entry.documents]) {
-                batch.put(CATALOGUE, &dropped_key(tree), name.as_bytes());
-                batch.delete(CATALOGUE, &build_key(tree));
+            let view = View::new(self.snapshot(At::Now)?);
+            let Some(entry) = slot.entry_in(&view)? else { return Ok(Attempt::Done(false)) };
+            view.delete(CATALOGUE, key.clone());
+            view.delete(CATALOGUE, counts_key(name));
+            for tree in entry.trees() {
+                view.put(CATALOGUE, dropped_key(tree), name.as_bytes().to_vec());
+                view.delete(CATALOGUE, build_key(tree));
             }
-            Ok(self.try_commit(batch)?.map(|_| true))
+            Ok(self.try_commit_view(&view, &[])?.map(|_| true))
         })
     }
 
@@ -147,14 +152,30 @@ impl Store {
 
     /// Commits; a conflict is an invitation to read and decide anew.
     pub(super) fn try_commit(&self, batch: Batch) -> Result<Attempt<CommitInfo>> {
+        self.try_commit_of(batch, &[])
+    }
+
+    pub(super) fn try_commit_of(&self, batch: Batch, written: &[Arc<Slot>]) -> Result<Attempt<CommitInfo>> {
         match self.shared.engine.commit(batch) {
-            Ok(commit) => Ok(Attempt::Done(commit)),
+            Ok(commit) => {
+                self.shared.recent.note(commit.seq, written.iter().map(|slot| slot.shared_name.clone()));
+                Ok(Attempt::Done(commit))
+            }
             Err(error) if error.is_conflict() => Ok(Attempt::Again),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn slot(&self, name: &str) -> Arc<Slot> {
+    /// Commits what a view has been given, for the collections that it writes.
+    pub(super) fn try_commit_view(&self, view: &View, written: &[Arc<Slot>]) -> Result<Attempt<CommitInfo>> {
+        self.try_commit_of(view.batch(), written)
+    }
+
+    pub(super) fn recent(&self) -> &RecentCommits {
+        &self.shared.recent
+    }
+
+    pub(super) fn slot(&self, name: &str) -> Arc<Slot> {
         let mut slots = self.shared.slots.lock();
         if let Some(slot) = slots.get(name) {
             return slot.clone();
@@ -163,21 +184,25 @@ impl Store {
             // Handles keep their own slots; forgetting one costs its next user one read.
             slots.clear();
         }
-        let slot = Arc::new(Slot { name: name.to_owned(), key: collection_key(name), known: RwLock::default() });
+        let slot = Arc::new(Slot {
+            name: name.to_owned(),
+            shared_name: Arc::from(name),
+            key: collection_key(name),
+            known: RwLock::default(),
+        });
         slots.insert(name.to_owned(), slot.clone());
         slot
     }
 }
 
-/// Trees for a new collection or index. The batch takes them, and conflicts with whoever else does.
-pub(super) fn take_trees<const N: usize>(snapshot: &dyn Snapshot, batch: &mut Batch) -> Result<[TreeId; N]> {
-    let first = decode_store(snapshot.get(CATALOGUE, STORE_KEY)?.as_deref())?.0;
+/// Trees for a new collection or index. The commit takes them, and conflicts with whoever else does.
+pub(super) fn take_trees<const N: usize>(view: &View) -> Result<[TreeId; N]> {
+    let first = decode_store(view.get(CATALOGUE, STORE_KEY)?.as_deref())?.0;
     let next = first.checked_add(N as u32).ok_or_else(|| Error::DamagedRow {
         what: "the catalogue's row of the store".to_owned(),
         why: "it has given out all numbers of trees",
     })?;
-    batch.depends_on(CATALOGUE, STORE_KEY, snapshot.seq());
-    batch.put(CATALOGUE, STORE_KEY, &encode_store(TreeId(next)));
+    view.put(CATALOGUE, STORE_KEY.to_vec(), encode_store(TreeId(next)));
     Ok(std::array::from_fn(|i| TreeId(first + i as u32)))
 }
 
@@ -217,6 +242,7 @@ pub(super) fn retry<T>(mut attempt: impl FnMut() -> Result<Attempt<T>>) -> Resul
 /// What is known of a collection's row in the catalogue.
 pub(super) struct Slot {
     pub(super) name: String,
+    shared_name: Arc<str>,
     pub(super) key: Vec<u8>,
     known: RwLock<Known>,
 }
@@ -256,6 +282,16 @@ impl Slot {
             *known = found;
         }
         Ok(entry)
+    }
+
+    /// The collection as a transaction sees it, which then depends on it.
+    pub(super) fn entry_in(&self, view: &View) -> Result<Option<Arc<CollectionEntry>>> {
+        if view.has_written(CATALOGUE, &self.key) {
+            let row = view.get(CATALOGUE, &self.key)?;
+            return row.map(|row| CollectionEntry::decode(&row, &self.name).map(Arc::new)).transpose();
+        }
+        view.depend(CATALOGUE, &self.key);
+        self.entry(view.base())
     }
 
     /// Notes that a commit found `entry` unchanged: it depended on the row.

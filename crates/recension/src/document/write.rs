@@ -14,8 +14,12 @@ pub enum Expect {
     Anything,
     /// There is no document, or it is deleted.
     Absent,
-    /// It is at this revision, which is not a deletion.
+    /// It has this revision, which is not a deletion and which no other one stands on: the winner, or a
+    /// losing one of a conflict.
     Revision(RevId),
+    /// CouchDB's rule for `_rev`: no other revision stands on this one; or there never was such a document,
+    /// so that a document which is known from elsewhere can be written here.
+    Leaf(RevId),
 }
 
 /// A document to be written or deleted.
@@ -48,7 +52,7 @@ impl Write {
                 "_id" => id = Some(string_of(&value).ok_or(Error::BadField { field: "_id", expected: "a string" })?),
                 "_rev" => {
                     let text = string_of(&value).ok_or(Error::BadField { field: "_rev", expected: "a string" })?;
-                    expect = Expect::Revision(text.parse()?);
+                    expect = Expect::Leaf(text.parse()?);
                 }
                 "_deleted" if value == "true" => deleted = true,
                 "_deleted" if value == "false" => {}
@@ -134,7 +138,7 @@ impl Write {
     }
 }
 
-fn string_of(value: &str) -> Option<String> {
+pub(super) fn string_of(value: &str) -> Option<String> {
     use super::json::{Event, Parser};
     match Parser::of_text(value).next_event() {
         Ok(Some(Event::String(text))) => Some(text.decode().into_owned()),
@@ -185,7 +189,7 @@ mod tests {
         let write = Write::from_json(text).unwrap();
         assert_eq!(write.body(), r#"{"a":1,"b":[{"_id":2}]}"#);
         assert_eq!(write.id(), Some("xy"));
-        assert_eq!(write.expect, Expect::Revision(REV.parse().unwrap()));
+        assert_eq!(write.expect, Expect::Leaf(REV.parse().unwrap()));
         assert!(write.is_deletion());
         assert_eq!(Write::from_json(r#"{"_id":"a","_id":"b"}"#).unwrap().id(), Some("b"));
         assert_eq!(Write::from_json(r#"{"_id":"a"}"#).unwrap().body(), "{}");

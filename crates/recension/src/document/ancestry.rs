@@ -1,0 +1,192 @@
+//! Reading a document's tree of revisions: its leaves and conflicts, where a revision comes from, and what
+//! revisions said that are not the document's current one.
+
+use std::collections::HashMap;
+
+use super::catalogue::CollectionEntry;
+use super::reader::revision_of;
+use super::revision_tree::{Block, RevisionTree};
+use super::stored::{self, damaged};
+use super::{At, Collection, CollectionAt, Leaf, Result, RevId, Revision, side};
+use crate::engine::{Snapshot, TreeId};
+
+/// What there is of a revision that a document has had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RevisionStatus {
+    /// Its body can be read.
+    Available,
+    /// Its body can be read; it is a deletion.
+    Deleted,
+    /// Its body never came here, or was given up.
+    Missing,
+}
+
+/// What a collection does not have of what a replica has.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RevsDiff {
+    /// The document.
+    pub id: String,
+    /// The revisions that are not known here.
+    pub missing: Vec<RevId>,
+    /// Leaves that those may stand on.
+    pub possible_ancestors: Vec<RevId>,
+}
+
+/// The tree of a document as its row has it; `None` where there is no document.
+pub(super) fn folded_tree(snapshot: &dyn Snapshot, entry: &CollectionEntry, id: &str) -> Result<Option<RevisionTree>> {
+    let Some(row) = snapshot.get(entry.documents, id.as_bytes())? else { return Ok(None) };
+    let head = stored::decode(&row, id.as_bytes())?;
+    stored::tree(&row, &head, id.as_bytes()).map(Some)
+}
+
+/// The whole of a tree that a row had.
+pub(super) fn whole_tree(snapshot: &dyn Snapshot, side: TreeId, id: &str, tree: RevisionTree) -> Result<RevisionTree> {
+    let damaged = |why| damaged(id.as_bytes(), why);
+    let read = |newest: &RevId| {
+        let row = snapshot.get(side, &side::revision_key(side::ANCESTORS, id, newest))?;
+        let row = row.ok_or_else(|| damaged("a block of its ancestors is missing"))?;
+        Block::decode(&row, newest).map_err(damaged)
+    };
+    tree.unfold(read, damaged)
+}
+
+impl CollectionAt {
+    /// The leaves of a document's tree of revisions, deleted ones too: first the winner, which is what the
+    /// document says, then as they would win. None where there never was such a document.
+    pub fn leaves(&self, id: &str) -> Result<Vec<Leaf>> {
+        Ok(self.folded(id)?.map(|tree| tree.leaves()).unwrap_or_default())
+    }
+
+    /// The leaves that lose against the winner and are not deleted: somebody has to decide.
+    pub fn conflicts(&self, id: &str) -> Result<Vec<RevId>> {
+        let live = self.leaves(id)?.into_iter().skip(1).filter(|leaf| !leaf.deleted);
+        Ok(live.map(|leaf| leaf.rev).collect())
+    }
+
+    /// The leaves that lose against the winner and are deletions.
+    pub fn deleted_conflicts(&self, id: &str) -> Result<Vec<RevId>> {
+        let deleted = self.leaves(id)?.into_iter().skip(1).filter(|leaf| leaf.deleted);
+        Ok(deleted.map(|leaf| leaf.rev).collect())
+    }
+
+    /// The leaves that stand on a revision, or are it.
+    pub fn latest(&self, id: &str, rev: &RevId) -> Result<Vec<Leaf>> {
+        Ok(self.whole(id)?.map(|tree| tree.leaves_above(rev)).unwrap_or_default())
+    }
+
+    /// A revision and its ancestors, newest first, as far as they are known: at most as many as the
+    /// collection's limit of revisions. `None` where the document does not have that revision.
+    pub fn ancestry(&self, id: &str, rev: &RevId) -> Result<Option<Vec<RevId>>> {
+        let path = self.whole(id)?.map(|tree| tree.path(rev));
+        Ok(path.filter(|path| !path.is_empty()))
+    }
+
+    /// A revision and its ancestors, newest first, and what there is of each.
+    ///
+    /// It reads the history of the document.
+    pub fn ancestry_status(&self, id: &str, rev: &RevId) -> Result<Option<Vec<(RevId, RevisionStatus)>>> {
+        let (Some(path), Some(entry)) = (self.ancestry(id, rev)?, &self.entry) else { return Ok(None) };
+        let status = |deleted| if deleted { RevisionStatus::Deleted } else { RevisionStatus::Available };
+        let mut statuses = HashMap::with_capacity(path.len());
+        for revision in self.history(id)? {
+            let revision = revision?;
+            statuses.insert(revision.rev, status(revision.deleted));
+        }
+        let mut answer = Vec::with_capacity(path.len());
+        for rev in path {
+            let found = match statuses.get(&rev) {
+                Some(status) => Some(*status),
+                None => self.losing(entry, id, &rev)?.map(|revision| status(revision.deleted)),
+            };
+            answer.push((rev, found.unwrap_or(RevisionStatus::Missing)));
+        }
+        Ok(Some(answer))
+    }
+
+    /// One revision of a document's tree, the winner or not. `None` where the tree does not have it, or not
+    /// its body.
+    ///
+    /// Unlike [`CollectionAt::revision`] it does not find what was purged.
+    pub fn get_revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
+        let (Some(tree), Some(entry)) = (self.folded(id)?, &self.entry) else { return Ok(None) };
+        let leaf = tree.leaf(rev);
+        let wins = leaf.is_some() && tree.winner() == leaf;
+        let known = match tree.knows(rev) {
+            Some(known) => known,
+            None => whole_tree(&*self.snapshot, entry.side, id, tree)?.contains(rev),
+        };
+        match (known, leaf) {
+            (false, _) => Ok(None),
+            (true, Some(_)) if !wins => self.losing(entry, id, rev),
+            (true, _) => self.revision(id, rev),
+        }
+    }
+
+    /// Which of the revisions that a replica has are not known here: for each document that lacks some.
+    pub fn revs_diff<'r>(&self, asked: impl IntoIterator<Item = (&'r str, &'r [RevId])>) -> Result<Vec<RevsDiff>> {
+        let mut answer = Vec::new();
+        for (id, revs) in asked {
+            let (missing, possible_ancestors) = match (self.folded(id)?, &self.entry) {
+                (Some(tree), _) if revs.iter().all(|rev| tree.knows(rev) == Some(true)) => continue,
+                (Some(tree), Some(entry)) => whole_tree(&*self.snapshot, entry.side, id, tree)?.missing(revs),
+                _ => (revs.to_vec(), Vec::new()),
+            };
+            if !missing.is_empty() {
+                answer.push(RevsDiff { id: id.to_owned(), missing, possible_ancestors });
+            }
+        }
+        Ok(answer)
+    }
+
+    fn folded(&self, id: &str) -> Result<Option<RevisionTree>> {
+        self.entry.as_ref().map_or(Ok(None), |entry| folded_tree(&*self.snapshot, entry, id))
+    }
+
+    fn whole(&self, id: &str) -> Result<Option<RevisionTree>> {
+        let (Some(entry), Some(tree)) = (&self.entry, self.folded(id)?) else { return Ok(None) };
+        whole_tree(&*self.snapshot, entry.side, id, tree).map(Some)
+    }
+
+    /// A revision that is a losing leaf, or was one once.
+    pub(super) fn losing(&self, entry: &CollectionEntry, id: &str, rev: &RevId) -> Result<Option<Revision>> {
+        for version in self.snapshot.versions(entry.side, &side::revision_key(side::LEAF, id, rev)) {
+            let version = version?;
+            if let Some(value) = version.value {
+                return revision_of(id.as_bytes(), version.seq, version.time, value).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Collection {
+    /// The leaves of a document's tree of revisions; see [`CollectionAt::leaves`].
+    pub fn leaves(&self, id: &str) -> Result<Vec<Leaf>> {
+        self.at(At::Now)?.leaves(id)
+    }
+
+    /// The leaves that lose and are not deleted; see [`CollectionAt::conflicts`].
+    pub fn conflicts(&self, id: &str) -> Result<Vec<RevId>> {
+        self.at(At::Now)?.conflicts(id)
+    }
+
+    /// The leaves that lose and are deletions; see [`CollectionAt::deleted_conflicts`].
+    pub fn deleted_conflicts(&self, id: &str) -> Result<Vec<RevId>> {
+        self.at(At::Now)?.deleted_conflicts(id)
+    }
+
+    /// A revision and its ancestors, newest first; see [`CollectionAt::ancestry`].
+    pub fn ancestry(&self, id: &str, rev: &RevId) -> Result<Option<Vec<RevId>>> {
+        self.at(At::Now)?.ancestry(id, rev)
+    }
+
+    /// One revision of a document's tree, the winner or not; see [`CollectionAt::get_revision`].
+    pub fn get_revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
+        self.at(At::Now)?.get_revision(id, rev)
+    }
+
+    /// Which of a replica's revisions are not known here; see [`CollectionAt::revs_diff`].
+    pub fn revs_diff<'r>(&self, asked: impl IntoIterator<Item = (&'r str, &'r [RevId])>) -> Result<Vec<RevsDiff>> {
+        self.at(At::Now)?.revs_diff(asked)
+    }
+}

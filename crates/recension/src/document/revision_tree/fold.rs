@@ -1,0 +1,124 @@
+//! Folding: long lines of a tree are moved into blocks, rows of their own that are never changed, so
+//! that a document's row carries a few revisions of each branch however long its history is.
+
+use std::collections::HashMap;
+
+use super::{Node, RevId, RevisionTree, Stretch};
+use crate::document::limits::REVISIONS_PER_DOCUMENT_MAX;
+
+/// Inner nodes in one line from which on the oldest are folded away.
+const LINE_NODES_MAX: usize = 16;
+/// Nodes that are folded away together. What stays is enough for most replicas to find where they meet.
+pub(in crate::document) const BLOCK_NODES: usize = 8;
+
+/// A line of inner nodes, and the block that it stands on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::document) struct Block {
+    /// Newest first, and whether each is a deletion.
+    pub(super) nodes: Vec<(RevId, bool)>,
+    /// The newest node of the block below.
+    pub(super) below: Option<RevId>,
+}
+
+/// What stands on a node.
+#[derive(Clone, Copy, Default)]
+struct Above {
+    count: usize,
+    node: Option<RevId>,
+}
+
+impl Block {
+    /// The revision that names it.
+    pub(in crate::document) fn newest(&self) -> Option<RevId> {
+        self.nodes.first().map(|(rev, _)| *rev)
+    }
+}
+
+impl RevisionTree {
+    /// Moves the oldest nodes of long lines into blocks.
+    pub(in crate::document) fn fold(&mut self) -> Vec<Block> {
+        if self.nodes.len() <= LINE_NODES_MAX {
+            return Vec::new();
+        }
+        let above = self.above();
+        let in_line = |rev: &RevId| above.get(rev).filter(|above| above.count == 1).and_then(|above| above.node);
+        let starts = self.nodes.iter().filter(|(rev, node)| {
+            let on_line =
+                node.parent.is_some_and(|parent| self.nodes.contains_key(&parent) && in_line(&parent).is_some());
+            in_line(rev).is_some() && !on_line
+        });
+        let mut blocks = Vec::new();
+        for start in starts.map(|(rev, _)| *rev).collect::<Vec<_>>() {
+            let line: Vec<RevId> =
+                std::iter::successors(Some(start), in_line).filter(|rev| in_line(rev).is_some()).collect();
+            let mut rest = line.as_slice();
+            while rest.len() >= LINE_NODES_MAX {
+                let (oldest, newer) = rest.split_at(BLOCK_NODES);
+                blocks.extend(self.fold_line(oldest));
+                rest = newer;
+            }
+        }
+        blocks
+    }
+
+    fn above(&self) -> HashMap<RevId, Above> {
+        let mut above: HashMap<RevId, Above> = HashMap::with_capacity(self.nodes.len());
+        let of_nodes = self.nodes.iter().filter_map(|(rev, node)| Some((node.parent?, Some(*rev))));
+        let of_stretches = self.stretches.values().filter_map(|stretch| Some((stretch.before?, None)));
+        for (parent, child) in of_nodes.chain(of_stretches) {
+            let above = above.entry(parent).or_default();
+            above.count += 1;
+            above.node = above.node.or(child);
+        }
+        above
+    }
+
+    /// Folds a line away, oldest first.
+    fn fold_line(&mut self, line: &[RevId]) -> Option<Block> {
+        let (oldest, newest) = (line.first()?, line.last()?);
+        let parent = self.nodes.get(oldest)?.parent;
+        let below = parent.filter(|parent| self.stretches.contains_key(parent));
+        let stretch = below.and_then(|below| self.stretches.remove(&below));
+        let stretch = stretch.unwrap_or(Stretch { oldest: oldest.generation(), before: parent });
+        self.stretches.insert(*newest, stretch);
+        let nodes = line.iter().rev().filter_map(|rev| Some((*rev, self.nodes.remove(rev)?.deleted))).collect();
+        Some(Block { nodes, below })
+    }
+
+    /// The tree with nothing folded away; `read` hands out blocks by their newest revision.
+    ///
+    /// # Errors
+    /// What `read` answers, and what `damaged` makes of a reason.
+    pub(in crate::document) fn unfold<E>(
+        mut self,
+        mut read: impl FnMut(&RevId) -> Result<Block, E>,
+        damaged: impl Fn(&'static str) -> E,
+    ) -> Result<Self, E> {
+        for (newest, stretch) in std::mem::take(&mut self.stretches) {
+            let mut next = Some(newest);
+            while let Some(newest) = next.take() {
+                let block = read(&newest)?;
+                let mut nodes = block.nodes.iter().take_while(|(rev, _)| rev.generation() >= stretch.oldest).peekable();
+                while let Some((rev, deleted)) = nodes.next() {
+                    let older = nodes.peek().map(|(rev, _)| *rev);
+                    let ends = rev.generation() == stretch.oldest;
+                    let parent = if ends { stretch.before } else { older.or(block.below) };
+                    if parent.is_none() && !ends {
+                        return Err(damaged("a block of its ancestors ends too early"));
+                    }
+                    if parent.is_some_and(|parent| parent.generation() + 1 != rev.generation()) {
+                        return Err(damaged("a block of its ancestors does not fit the next one"));
+                    }
+                    if self.nodes.insert(*rev, Node { parent, deleted: *deleted, inner: true }).is_some() {
+                        return Err(damaged("a block of its ancestors repeats a revision"));
+                    }
+                    next = if ends || older.is_some() { None } else { block.below };
+                }
+                if self.nodes.len() > REVISIONS_PER_DOCUMENT_MAX {
+                    return Err(damaged("it has more ancestors than a document may have"));
+                }
+            }
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,282 @@
+//! The tree of a document's revisions: which there are, which stands on which, and who wins. Pure.
+//! Replicas that have heard of the same revisions have the same tree, in whatever order they heard.
+
+mod fold;
+mod form;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+pub(in crate::document) use fold::{BLOCK_NODES, Block};
+
+use super::RevId;
+
+/// A tree (a forest, where ancestors are not known) of revisions.
+///
+/// **Architecture Invariant:** [`RevisionTree::merge`] is a join of what is known of each node, so it is
+/// commutative, associative and idempotent whatever the trees hold. (`merging_is_a_join`)
+///
+/// As it is stored, long lines of it are folded away into blocks: see `fold`. What asks for a *whole*
+/// tree has to be given one that was unfolded.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(in crate::document) struct RevisionTree {
+    nodes: BTreeMap<RevId, Node>,
+    /// Lines that are folded away, by their newest revision.
+    stretches: BTreeMap<RevId, Stretch>,
+}
+
+/// What is known of a revision.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Node {
+    /// The revision that it stands on, of the generation before; `None` for the first one, and where
+    /// that is not known.
+    parent: Option<RevId>,
+    deleted: bool,
+    /// A revision stands on it. It stays so even where two replicas disagree about which one.
+    inner: bool,
+}
+
+/// A line of inner nodes that lie in blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Stretch {
+    /// The generation of its oldest node.
+    oldest: u32,
+    /// What its oldest node stands on.
+    before: Option<RevId>,
+}
+
+/// A revision that no other one stands on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Leaf {
+    /// The revision.
+    pub rev: RevId,
+    /// Whether it is a deletion.
+    pub deleted: bool,
+}
+
+impl Leaf {
+    /// What leaves are ranked by: a live one beats a deleted one, then the greater revision wins.
+    fn rank(&self) -> (bool, RevId) {
+        (!self.deleted, self.rev)
+    }
+}
+
+impl RevisionTree {
+    /// The tree of one revision of which no ancestor is known.
+    pub(in crate::document) fn of_one(rev: RevId, deleted: bool) -> Self {
+        let node = Node { parent: None, deleted, inner: false };
+        RevisionTree { nodes: BTreeMap::from([(rev, node)]), stretches: BTreeMap::new() }
+    }
+
+    /// The tree of one revision and its ancestors, newest first. `None` where the generations do not
+    /// follow each other.
+    pub(in crate::document) fn of_path(path: &[RevId], deleted: bool) -> Option<Self> {
+        let follow = |pair: &[RevId]| pair[0].generation() == pair[1].generation() + 1;
+        if path.is_empty() || !path.windows(2).all(follow) {
+            return None;
+        }
+        let node = |(at, rev): (usize, &RevId)| {
+            let node = Node { parent: path.get(at + 1).copied(), deleted: deleted && at == 0, inner: at > 0 };
+            (*rev, node)
+        };
+        Some(RevisionTree { nodes: path.iter().enumerate().map(node).collect(), stretches: BTreeMap::new() })
+    }
+
+    /// How many revisions it has, folded ones included.
+    pub(in crate::document) fn len(&self) -> usize {
+        let folded = |(newest, stretch): (&RevId, &Stretch)| (newest.generation() - stretch.oldest) as usize + 1;
+        self.stretches.iter().map(folded).fold(self.nodes.len(), usize::saturating_add)
+    }
+
+    /// Whether nothing of it is folded away.
+    pub(in crate::document) fn is_whole(&self) -> bool {
+        self.stretches.is_empty()
+    }
+
+    /// The oldest generation that is folded away; `None` where nothing is.
+    pub(in crate::document) fn oldest_folded(&self) -> Option<u32> {
+        self.stretches.values().map(|stretch| stretch.oldest).min()
+    }
+
+    /// Whether it has a revision. On a whole tree.
+    pub(in crate::document) fn contains(&self, rev: &RevId) -> bool {
+        debug_assert!(self.is_whole());
+        self.nodes.contains_key(rev)
+    }
+
+    /// Whether it has a revision; `None` where only the whole tree tells.
+    pub(in crate::document) fn knows(&self, rev: &RevId) -> Option<bool> {
+        let folded =
+            |(newest, stretch): (&RevId, &Stretch)| (stretch.oldest..=newest.generation()).contains(&rev.generation());
+        match (self.nodes.contains_key(rev) || self.stretches.contains_key(rev), self.stretches.iter().any(folded)) {
+            (false, true) => None,
+            (known, _) => Some(known),
+        }
+    }
+
+    /// The leaf of that revision.
+    pub(in crate::document) fn leaf(&self, rev: &RevId) -> Option<Leaf> {
+        let node = self.nodes.get(rev).filter(|node| !node.inner)?;
+        Some(Leaf { rev: *rev, deleted: node.deleted })
+    }
+
+    /// The leaves, the winner first, then as they would win.
+    pub(in crate::document) fn leaves(&self) -> Vec<Leaf> {
+        let mut leaves: Vec<Leaf> = self.nodes.keys().filter_map(|rev| self.leaf(rev)).collect();
+        leaves.sort_unstable_by_key(|leaf| std::cmp::Reverse(leaf.rank()));
+        leaves
+    }
+
+    /// The leaf that speaks for the document.
+    pub(in crate::document) fn winner(&self) -> Option<Leaf> {
+        self.nodes.keys().filter_map(|rev| self.leaf(rev)).max_by_key(Leaf::rank)
+    }
+
+    /// A revision and its ancestors, newest first, as far as they are known. On a whole tree.
+    pub(in crate::document) fn path(&self, rev: &RevId) -> Vec<RevId> {
+        debug_assert!(self.is_whole());
+        let known = |rev: RevId| self.nodes.get_key_value(&rev).map(|(rev, _)| *rev);
+        std::iter::successors(known(*rev), |rev| known(self.nodes.get(rev)?.parent?)).collect()
+    }
+
+    /// The leaves that stand on a revision, or are it. On a whole tree.
+    pub(in crate::document) fn leaves_above(&self, rev: &RevId) -> Vec<Leaf> {
+        debug_assert!(self.is_whole());
+        let mut above = HashSet::from([*rev]);
+        // Parents come before their children.
+        for (child, node) in self.nodes.range(rev..) {
+            if node.parent.is_some_and(|parent| above.contains(&parent)) {
+                above.insert(*child);
+            }
+        }
+        let mut leaves = self.leaves();
+        leaves.retain(|leaf| above.contains(&leaf.rev));
+        leaves
+    }
+
+    /// Which of `revs` it does not have, and the leaves that might be ancestors of those. On a whole tree.
+    pub(in crate::document) fn missing(&self, revs: &[RevId]) -> (Vec<RevId>, Vec<RevId>) {
+        let missing: Vec<RevId> = revs.iter().filter(|rev| !self.contains(rev)).copied().collect();
+        let newest = missing.iter().map(RevId::generation).max().unwrap_or(0);
+        let older = |leaf: &Leaf| leaf.rev.generation() < newest;
+        let ancestors = self.leaves().into_iter().filter(older).map(|leaf| leaf.rev).collect();
+        (missing, ancestors)
+    }
+
+    /// Whether all that a path (newest first) adds is its newest revision, on a leaf. What is folded away is
+    /// not looked at: where the path meets it in a revision, both have the same ancestors.
+    pub(in crate::document) fn is_extended_by(&self, path: &[RevId]) -> bool {
+        let [newest, parent, ..] = path else { return false };
+        if self.leaf(parent).is_none() || self.knows(newest) != Some(false) {
+            return false;
+        }
+        let mut known = Some(*parent);
+        let mut path = path[1..].iter();
+        while let Some(rev) = path.next() {
+            if known != Some(*rev) {
+                return false;
+            }
+            known = match self.stretches.get(rev) {
+                None => self.nodes.get(rev).and_then(|node| node.parent),
+                Some(stretch) => {
+                    let folded = (rev.generation() - stretch.oldest) as usize;
+                    if folded > 0 && path.nth(folded - 1).is_none() {
+                        return true;
+                    }
+                    stretch.before
+                }
+            };
+        }
+        true
+    }
+
+    /// Adds a revision that stands on `parent`, which is there and not folded away.
+    pub(in crate::document) fn append(&mut self, parent: &RevId, rev: RevId, deleted: bool) {
+        debug_assert!(rev.generation() == parent.generation() + 1);
+        if let Some(parent) = self.nodes.get_mut(parent) {
+            parent.inner = true;
+        }
+        self.join(rev, Node { parent: Some(*parent), deleted, inner: false });
+    }
+
+    /// Adds what another tree knows. Both whole.
+    pub(in crate::document) fn merge(&mut self, other: &RevisionTree) {
+        debug_assert!(self.is_whole() && other.is_whole());
+        for (rev, node) in &other.nodes {
+            self.join(*rev, *node);
+        }
+    }
+
+    fn join(&mut self, rev: RevId, other: Node) {
+        let node = self.nodes.entry(rev).or_insert(other);
+        // An unknown parent is less than any.
+        node.parent = node.parent.max(other.parent);
+        node.deleted |= other.deleted;
+        node.inner |= other.inner;
+    }
+
+    /// Forgets all but the newest `limit` revisions of each line from a leaf downwards.
+    pub(in crate::document) fn stem(&mut self, limit: u32) {
+        if self.len() <= limit as usize {
+            return;
+        }
+        let lowest = self.lowest_tips();
+        // Of a node below a tip: whether the tip's line still holds it.
+        let oldest_kept = |rev: &RevId| lowest.get(rev).map_or(0, |tip| tip.saturating_sub(limit - 1));
+        self.nodes.retain(|rev, _| rev.generation() >= oldest_kept(rev));
+        self.stretches.retain(|newest, _| newest.generation() >= oldest_kept(newest));
+        for (newest, stretch) in &mut self.stretches {
+            let oldest = oldest_kept(newest);
+            if oldest > stretch.oldest {
+                *stretch = Stretch { oldest, before: None };
+            }
+            stretch.before = stretch.before.filter(|rev| self.nodes.contains_key(rev));
+        }
+        let gone: Vec<RevId> =
+            self.nodes.iter().filter(|(_, node)| self.stands_on_nothing(node)).map(|(rev, _)| *rev).collect();
+        for rev in gone {
+            if let Some(node) = self.nodes.get_mut(&rev) {
+                node.parent = None;
+            }
+        }
+    }
+
+    fn stands_on_nothing(&self, node: &Node) -> bool {
+        node.parent.is_some_and(|parent| !self.nodes.contains_key(&parent) && !self.stretches.contains_key(&parent))
+    }
+
+    /// For each node and stretch, the least generation of those above it that nothing stands on.
+    fn lowest_tips(&self) -> HashMap<RevId, u32> {
+        let mut lowest: HashMap<RevId, u32> = HashMap::with_capacity(self.nodes.len());
+        // From the newest down: each node is complete when it is its turn.
+        for (rev, node) in self.nodes.iter().rev() {
+            let tip = *lowest.entry(*rev).or_insert(rev.generation());
+            let below = node.parent.into_iter();
+            let beyond = node.parent.and_then(|parent| self.stretches.get(&parent)?.before);
+            for parent in below.chain(beyond) {
+                lowest.entry(parent).and_modify(|least| *least = tip.min(*least)).or_insert(tip);
+            }
+        }
+        lowest
+    }
+
+    /// Takes leaves away, with what no other leaf stands on; answers which of `revs` were leaves. On a
+    /// whole tree.
+    pub(in crate::document) fn purge(&mut self, revs: &[RevId]) -> Vec<RevId> {
+        debug_assert!(self.is_whole());
+        let mut purged: Vec<RevId> = revs.iter().filter(|rev| self.leaf(rev).is_some()).copied().collect();
+        purged.sort_unstable();
+        purged.dedup();
+        if !purged.is_empty() {
+            let kept = self.leaves().into_iter().filter(|leaf| purged.binary_search(&leaf.rev).is_err());
+            let mut held = HashSet::new();
+            for leaf in kept {
+                // What is held already is held with all below it.
+                held.extend(self.path(&leaf.rev).into_iter().take_while(|rev| !held.contains(rev)).collect::<Vec<_>>());
+            }
+            self.nodes.retain(|rev, _| held.contains(rev));
+        }
+        purged
+    }
+}

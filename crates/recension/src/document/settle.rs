@@ -1,0 +1,216 @@
+//! Settling a document: whatever has become of its tree of revisions, its row says what the winner says,
+//! the side tree what the other leaves say, and indexes, changes and counts follow. Every write of a
+//! document ends here, be it made here, replicated or purged.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::apply::Writer;
+use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
+use super::changes::{change_key, change_value};
+use super::limits::REVISIONS_PER_DOCUMENT_MAX;
+use super::revision_tree::{BLOCK_NODES, Leaf, RevisionTree};
+use super::stored::{self, Section, StoredHead, StoredRow, damaged};
+use super::view::PENDING;
+use super::{Error, Result, RevId, side};
+use crate::engine::{Direction, KeyRange, Seq, Snapshot, Value};
+
+/// A document before a write.
+pub(super) struct Before {
+    pub(super) head: StoredHead,
+    /// The commit that wrote its row.
+    pub(super) seq: Seq,
+    pub(super) content: Content<'static>,
+    /// Folded, as its row has it.
+    pub(super) tree: RevisionTree,
+}
+
+/// What a revision says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Content<'c> {
+    pub(super) body: Cow<'c, str>,
+    pub(super) attachments: Option<Cow<'c, [u8]>>,
+}
+
+/// What shall become of a document.
+pub(super) struct Next<'w> {
+    /// Its tree: what it was with a revision appended, or a whole one.
+    pub(super) tree: RevisionTree,
+    /// What a leaf of it says that is new, or says something else now.
+    pub(super) written: Option<(RevId, Content<'w>)>,
+}
+
+/// A winner and what it says.
+struct Winner<'c> {
+    leaf: Leaf,
+    content: Cow<'c, Content<'c>>,
+}
+
+impl Winner<'_> {
+    fn live_body(&self) -> Option<&str> {
+        (!self.leaf.deleted).then_some(&*self.content.body)
+    }
+}
+
+/// Keys and values of blocks, by their newest revision.
+type Blocks = HashMap<RevId, (Vec<u8>, Vec<u8>)>;
+
+impl Writer<'_> {
+    pub(super) fn read(&self, id: &str) -> Result<Option<Before>> {
+        let Some(entry) = &self.entry else { return Ok(None) };
+        let Some(row) = self.view.get(entry.documents, id.as_bytes())? else { return Ok(None) };
+        let seq = row.seq;
+        let head = stored::decode(&row, id.as_bytes())?;
+        let tree = stored::tree(&row, &head, id.as_bytes())?;
+        let content = content_of(row, &head, id)?;
+        Ok(Some(Before { head, seq, content, tree }))
+    }
+
+    /// Writes all that follows from a document's next tree. After an error nothing of it is in the view.
+    pub(super) fn settle(&mut self, id: &str, before: Option<&Before>, next: Next<'_>) -> Result<()> {
+        let Next { mut tree, written } = next;
+        tree.stem(self.entry.as_ref().map_or(super::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit));
+        if tree.len() > REVISIONS_PER_DOCUMENT_MAX {
+            return Err(Error::TooManyRevisions { id: id.to_owned(), max: REVISIONS_PER_DOCUMENT_MAX });
+        }
+        let leaves = tree.leaves();
+        let winner = leaves.first().map(|leaf| self.winner(id, *leaf, before, written.as_ref())).transpose()?;
+        let old_body = before.filter(|before| !before.head.deleted).map(|before| &*before.content.body);
+        let changes = self.index_changes(id, old_body, winner.as_ref().and_then(Winner::live_body))?;
+        let stale = self.stale_blocks(id, before, &tree)?;
+
+        let entry = self.entry_or_new()?;
+        self.write_losing_leaves(&entry, id, before, &leaves, written.as_ref());
+        self.write_blocks(&entry, id, &mut tree, stale);
+        match &winner {
+            Some(Winner { leaf, content }) => {
+                let tree = tree.encode(&leaf.rev);
+                let Content { body, attachments } = &**content;
+                let (tree, attachments) = (tree.as_deref(), attachments.as_deref());
+                let row = StoredRow { body, rev: &leaf.rev, deleted: leaf.deleted, tree, attachments };
+                self.view.put(entry.documents, id.as_bytes().to_vec(), row.encode());
+            }
+            None => self.view.delete(entry.documents, id.as_bytes().to_vec()),
+        }
+        self.change_indexes(id, changes);
+        self.note_change(&entry, id, before, winner.as_ref());
+        Ok(())
+    }
+
+    fn winner<'c>(
+        &self,
+        id: &str,
+        leaf: Leaf,
+        before: Option<&'c Before>,
+        written: Option<&'c (RevId, Content<'c>)>,
+    ) -> Result<Winner<'c>> {
+        if let Some(content) = content_at_hand(&leaf, before, written) {
+            return Ok(Winner { leaf, content: Cow::Borrowed(content) });
+        }
+        let missing = || damaged(id.as_bytes(), "a leaf of its tree of revisions is not in the side tree");
+        let side = self.entry.as_ref().map(|entry| entry.side).ok_or_else(missing)?;
+        let row = self.view.get(side, &side::revision_key(side::LEAF, id, &leaf.rev))?.ok_or_else(missing)?;
+        let head = stored::decode(&row, id.as_bytes())?;
+        Ok(Winner { leaf, content: Cow::Owned(content_of(row, &head, id)?) })
+    }
+
+    /// The side tree has the leaves that lose, and no others.
+    fn write_losing_leaves(
+        &self,
+        entry: &CollectionEntry,
+        id: &str,
+        before: Option<&Before>,
+        leaves: &[Leaf],
+        written: Option<&(RevId, Content<'_>)>,
+    ) {
+        let losing = leaves.get(1..).unwrap_or_default();
+        for leaf in losing {
+            // Where it is not at hand, it lost before and is there.
+            if let Some(Content { body, attachments }) = content_at_hand(leaf, before, written) {
+                let attachments = attachments.as_deref();
+                let row = StoredRow { body, rev: &leaf.rev, deleted: leaf.deleted, tree: None, attachments };
+                self.view.put(entry.side, side::revision_key(side::LEAF, id, &leaf.rev), row.encode());
+            }
+        }
+        let Some(before) = before else { return };
+        for former in before.tree.leaves() {
+            if former.rev != before.head.rev && !losing.iter().any(|leaf| leaf.rev == former.rev) {
+                self.view.delete(entry.side, side::revision_key(side::LEAF, id, &former.rev));
+            }
+        }
+    }
+
+    /// Folds the tree. Blocks that are new are written, and of `stale` ones those deleted that are not made again.
+    fn write_blocks(&self, entry: &CollectionEntry, id: &str, tree: &mut RevisionTree, mut stale: Blocks) {
+        for block in tree.fold() {
+            let Some(newest) = block.newest() else { continue };
+            let value = block.encode();
+            if stale.remove(&newest).is_none_or(|(_, known)| known != value) {
+                self.view.put(entry.side, side::revision_key(side::ANCESTORS, id, &newest), value);
+            }
+        }
+        for (key, _) in stale.into_values() {
+            self.view.delete(entry.side, key);
+        }
+    }
+
+    /// The blocks that are not needed any more unless folding makes them again: all of them where the tree is
+    /// whole, those that stemming has left behind where it is folded.
+    fn stale_blocks(&self, id: &str, before: Option<&Before>, tree: &RevisionTree) -> Result<Blocks> {
+        let mut stale = HashMap::new();
+        let (Some(entry), Some(before)) = (&self.entry, before) else { return Ok(stale) };
+        // Of what a block's length of stemming leaves behind, one look finds all.
+        let steps = |tree: &RevisionTree| tree.oldest_folded().map(|oldest| oldest as usize / BLOCK_NODES);
+        if before.tree.is_whole() || steps(&before.tree) == steps(tree) {
+            return Ok(stale);
+        }
+        let prefix = side::prefix_of(side::ANCESTORS, id);
+        let range = match tree.oldest_folded() {
+            None => KeyRange::prefix(prefix.clone()),
+            Some(oldest) => side::before_generation(side::ANCESTORS, id, oldest),
+        };
+        for row in self.view.range(entry.side, &range, Direction::Forward) {
+            let row = row?;
+            let rev = side::revision_in(&row.key, &prefix, id)?;
+            stale.insert(rev, (row.key.into_owned(), row.value.bytes.into_owned()));
+        }
+        Ok(stale)
+    }
+
+    /// The row of the document among the changes moves to this commit, and the counts follow.
+    fn note_change(&self, entry: &CollectionEntry, id: &str, before: Option<&Before>, winner: Option<&Winner<'_>>) {
+        match before {
+            Some(before) if before.seq == PENDING => self.view.withdraw(entry.changes, &change_key(PENDING, id)),
+            Some(before) => self.view.delete(entry.changes, change_key(before.seq, id)),
+            None => {}
+        }
+        if let Some(Winner { leaf, .. }) = winner {
+            let value = change_value(&leaf.rev, leaf.deleted);
+            self.view.put_at_own_seq(entry.changes, &[], id.as_bytes(), value);
+        }
+        // Live documents, deleted ones, bytes of the live ones' bodies.
+        let count = |deleted: bool, bytes: usize| {
+            if deleted { [0, 1, 0] } else { [1, 0, i64::try_from(bytes).unwrap_or(i64::MAX)] }
+        };
+        let old = before.map_or([0; 3], |before| count(before.head.deleted, before.head.body_len));
+        let new = winner.map_or([0; 3], |winner| count(winner.leaf.deleted, winner.content.body.len()));
+        let difference: [i64; 3] = std::array::from_fn(|i| new[i] - old[i]);
+        self.view.add(CATALOGUE, &counts_key(&self.slot.name), &difference);
+    }
+}
+
+/// What a leaf says, where the write brings it or the document's row had it.
+fn content_at_hand<'c>(
+    leaf: &Leaf,
+    before: Option<&'c Before>,
+    written: Option<&'c (RevId, Content<'c>)>,
+) -> Option<&'c Content<'c>> {
+    let was_winner = || before.filter(|before| before.head.rev == leaf.rev).map(|before| &before.content);
+    written.filter(|(rev, _)| *rev == leaf.rev).map(|(_, content)| content).or_else(was_winner)
+}
+
+fn content_of(row: Value<'_>, head: &StoredHead, id: &str) -> Result<Content<'static>> {
+    let attachments = stored::section(&row, head, Section::Attachments).map(|bytes| Cow::Owned(bytes.to_vec()));
+    let body = Cow::Owned(stored::into_body(row.bytes, head, id.as_bytes())?.into_owned());
+    Ok(Content { body, attachments })
+}

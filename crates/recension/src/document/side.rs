@@ -1,0 +1,77 @@
+//! Keys of a collection's side tree: what its documents have besides their rows. A kind, the document's
+//! id so written that no id's keys mix with another's, and what the kind adds: docs/documents-format.md.
+
+use super::{Result, RevId, stored};
+use crate::engine::KeyRange;
+
+/// A losing leaf: as a document's row.
+pub(super) const LEAF: u8 = 0x01;
+/// A block of ancestors.
+pub(super) const ANCESTORS: u8 = 0x02;
+/// A document that is not replicated. Its key is the kind and the id as it is.
+pub(super) const LOCAL: u8 = 0x03;
+/// What was purged: the kind, the commit that did it, the id as it is.
+pub(super) const PURGED: u8 = 0x07;
+
+/// The beginning of all keys of a kind that belong to a document.
+pub(super) fn prefix_of(kind: u8, id: &str) -> Vec<u8> {
+    let mut key = Vec::with_capacity(1 + id.len() + 2 + 4 + 16);
+    key.push(kind);
+    for byte in id.bytes() {
+        key.push(byte);
+        if byte == 0 {
+            key.push(0xff);
+        }
+    }
+    key.extend([0x00, 0x01]);
+    key
+}
+
+/// The key of what a document has for a revision.
+pub(super) fn revision_key(kind: u8, id: &str, rev: &RevId) -> Vec<u8> {
+    let mut key = prefix_of(kind, id);
+    key.extend(rev.generation().to_be_bytes());
+    key.extend(rev.suffix_bytes());
+    key
+}
+
+/// The keys of what a document has for revisions before a generation.
+pub(super) fn before_generation(kind: u8, id: &str, generation: u32) -> KeyRange {
+    let prefix = prefix_of(kind, id);
+    let end = [&prefix[..], &generation.to_be_bytes()].concat();
+    KeyRange::between(prefix, end)
+}
+
+/// The revision in a key that begins with `prefix`.
+pub(super) fn revision_in(key: &[u8], prefix: &[u8], id: &str) -> Result<RevId> {
+    let rest = key.get(prefix.len()..).and_then(<[u8]>::split_first_chunk);
+    let rev = rest.and_then(|(generation, suffix)| RevId::from_bytes(u32::from_be_bytes(*generation), suffix));
+    rev.ok_or_else(|| stored::damaged(id.as_bytes(), "a key in its side tree names no revision"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_one_document_lie_together_and_apart_from_others() {
+        let ids = ["a", "a\0", "a\0\u{1}", "ab", "\0"];
+        let revs = ["1-a", "1-00000000000000000000000000000000", "258-ffffffffffffffffffffffffffffffff"];
+        for id in ids {
+            let prefix = prefix_of(ANCESTORS, id);
+            for rev in revs.map(|rev| rev.parse::<RevId>().unwrap()) {
+                let key = revision_key(ANCESTORS, id, &rev);
+                assert_eq!(revision_in(&key, &prefix, id).unwrap(), rev);
+                for other in ids {
+                    assert_eq!(
+                        KeyRange::prefix(prefix_of(ANCESTORS, other)).contains(&key),
+                        id == other,
+                        "{id:?} {other:?}"
+                    );
+                }
+                assert_eq!(before_generation(ANCESTORS, id, 258).contains(&key), rev.generation() < 258);
+            }
+        }
+        assert!(revision_in(b"\x02a\x00\x01\0\0\0\0a", b"\x02a\x00\x01", "a").is_err());
+    }
+}

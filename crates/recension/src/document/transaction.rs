@@ -1,0 +1,171 @@
+//! Transactions: a closure that reads and writes any number of collections as of one moment, committed
+//! wholly or not at all, and run again where others have written what it read.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::apply::{Writer, ensure_id};
+use super::store::{Attempt, Slot, retry};
+use super::view::View;
+use super::write::check_name;
+use super::{At, CollectionAt, Document, Error, ListOptions, Query, Result, RevId, Staged, Store, Write};
+use crate::engine::{CommitInfo, Durability, Snapshot};
+
+impl Store {
+    /// Runs `body` and commits what it has written, in one commit. Its reads are of one moment and see its own
+    /// writes. Transactions are serializable: where another commit has changed anything that `body` has read,
+    /// nothing is written and `body` runs again, at a new moment.
+    ///
+    /// `body` may therefore run more than once: what it does besides must bear that. An error of `body` ends the
+    /// transaction; nothing is written. [`Error::abort`] is there for reasons of its own.
+    ///
+    /// ```
+    /// # fn main() -> recension::document::Result<()> {
+    /// let store = recension::open("memory:")?;
+    /// store.collection("stock")?.put("pineapple", r#"{"count":3}"#)?;
+    /// store.transaction(|tx| {
+    ///     tx.collection("stock")?.put("pineapple", r#"{"count":2}"#)?;
+    ///     tx.collection("orders")?.create(None, r#"{"item":"pineapple"}"#)
+    /// })?;
+    /// assert_eq!(store.collection("orders")?.count()?, 1);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `body`; [`Error::Busy`] where others were always faster.
+    pub fn transaction<T>(&self, body: impl FnMut(&Transaction) -> Result<T>) -> Result<T> {
+        self.transaction_with(None, body).map(|(answer, _)| answer)
+    }
+
+    /// The same with another durability than the store's own, answering the commit too. Where nothing was
+    /// written there is no commit, and the moment that was read is answered.
+    pub fn transaction_with<T>(
+        &self,
+        durability: Option<Durability>,
+        mut body: impl FnMut(&Transaction) -> Result<T>,
+    ) -> Result<(T, CommitInfo)> {
+        retry(|| {
+            let transaction = Transaction {
+                store: self.clone(),
+                view: Arc::new(View::new(self.snapshot(At::Now)?)),
+                written: Mutex::default(),
+            };
+            let answer = body(&transaction)?;
+            let mut batch = transaction.view.batch();
+            if batch.is_empty() {
+                // All reads were of one commit: the transaction took place right after it.
+                let (seq, time) = (transaction.view.seq(), transaction.view.time()?);
+                return Ok(Attempt::Done((answer, CommitInfo { seq, time })));
+            }
+            if let Some(durability) = durability {
+                batch.durability(durability);
+            }
+            let written = transaction.written.into_inner();
+            Ok(self.try_commit_of(batch, &written)?.map(|commit| (answer, commit)))
+        })
+    }
+}
+
+impl Error {
+    /// For code inside of a transaction: gives it up for a reason of its own.
+    pub fn abort(reason: impl std::fmt::Display) -> Self {
+        Error::Aborted { reason: reason.to_string() }
+    }
+}
+
+/// A transaction while it runs.
+pub struct Transaction {
+    store: Store,
+    view: Arc<View>,
+    /// The collections that it writes.
+    written: Mutex<Vec<Arc<Slot>>>,
+}
+
+impl Transaction {
+    /// A collection, as this transaction sees it.
+    ///
+    /// # Errors
+    /// [`Error::BadName`].
+    pub fn collection(&self, name: &str) -> Result<TransactionCollection<'_>> {
+        check_name("collection", name)?;
+        Ok(TransactionCollection { transaction: self, name: Arc::from(name), slot: self.store.slot(name) })
+    }
+
+    /// The commit whose effect it sees, besides its own writes.
+    pub fn seq(&self) -> crate::engine::Seq {
+        self.view.seq()
+    }
+}
+
+/// A collection inside of a transaction. Documents that the transaction has written itself have
+/// the seq `u64::MAX`, until they are committed.
+pub struct TransactionCollection<'t> {
+    transaction: &'t Transaction,
+    name: Arc<str>,
+    slot: Arc<Slot>,
+}
+
+impl TransactionCollection<'_> {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// All reads of a collection, as the transaction sees it now; later writes of it are not sure to be seen.
+    pub fn reader(&self) -> Result<CollectionAt> {
+        let view = &self.transaction.view;
+        Ok(CollectionAt { name: self.name.clone(), snapshot: view.clone(), entry: self.slot.entry_in(view)? })
+    }
+
+    /// A document; `None` where there is none or it is deleted.
+    pub fn get(&self, id: &str) -> Result<Option<Document<'static>>> {
+        Ok(self.reader()?.get(id)?.map(Document::into_owned))
+    }
+
+    /// Documents by id.
+    pub fn list(&self, options: &ListOptions) -> Result<super::Documents> {
+        self.reader()?.list(options)
+    }
+
+    /// The documents that a query asks for.
+    pub fn find(&self, query: &Query) -> Result<super::Found> {
+        self.reader()?.find(query)
+    }
+
+    /// How many documents there are. The commit then depends on every write to the collection.
+    pub fn count(&self) -> Result<u64> {
+        self.reader()?.count()
+    }
+
+    /// The document `id` shall say `body`, whatever it says now; a `_rev` in the body is expected.
+    pub fn put(&self, id: &str, body: impl AsRef<[u8]>) -> Result<Staged> {
+        self.write(Write::put(id, body)?)
+    }
+
+    /// A new document; without an id it is given one.
+    pub fn create(&self, id: Option<&str>, body: impl AsRef<[u8]>) -> Result<Staged> {
+        self.write(Write::create(id, body)?)
+    }
+
+    /// The document `id`, which is at `rev`, shall say `body`.
+    pub fn replace(&self, id: &str, rev: &RevId, body: impl AsRef<[u8]>) -> Result<Staged> {
+        self.write(Write::replace(id, rev, body)?)
+    }
+
+    /// Deletes the document `id`, which is at `rev`.
+    pub fn delete(&self, id: &str, rev: &RevId) -> Result<Staged> {
+        self.write(Write::delete(id, rev)?)
+    }
+
+    /// One write. After an error nothing of it is part of the transaction, which may go on.
+    pub fn write(&self, mut write: Write) -> Result<Staged> {
+        ensure_id(&self.transaction.store, &mut write)?;
+        let rev = Writer::on(&self.transaction.view, &self.slot)?.write(&write)?;
+        let mut written = self.transaction.written.lock();
+        if !written.iter().any(|slot| slot.name == self.slot.name) {
+            written.push(self.slot.clone());
+        }
+        Ok(Staged { id: write.id.unwrap_or_default(), rev })
+    }
+}
