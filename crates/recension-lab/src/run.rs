@@ -38,6 +38,9 @@ pub struct RunArgs {
     /// Another number of rows.
     #[arg(long)]
     rows: Option<u64>,
+    /// The budget of memory for the rows that are beyond memory; a third of the data, where that is 64 MiB or more.
+    #[arg(long, value_name = "MIB")]
+    budget: Option<u64>,
     /// Only these subjects, with commas between.
     #[arg(long, value_delimiter = ',')]
     subjects: Vec<String>,
@@ -113,6 +116,7 @@ fn plan(args: &RunArgs) -> Result<Plan> {
     Ok(Plan {
         mode: if args.full { Mode::Full } else { Mode::Quick },
         rows: args.rows,
+        budget_bytes: args.budget.map(|mib| mib << 20),
         subjects: names.into_iter().map(kind).collect::<Result<_>>()?,
         // A directory of this run's own: two runs, or a file of somebody's, are never in its way.
         dir: dir.join(format!("run-{}", std::process::id())),
