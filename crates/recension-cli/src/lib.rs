@@ -6,6 +6,7 @@ pub mod commands;
 pub mod context;
 pub mod csv_out;
 pub mod error;
+pub mod files;
 pub mod ids;
 pub mod input;
 pub mod limits;
@@ -63,5 +64,12 @@ fn run(command: &Command, context: &mut Context) -> Result<()> {
         Command::Stats(command) => command.run(context),
         Command::Verify(command) => command.run(context),
         Command::Salvage(command) => command.run(context),
+        Command::Man(command) => command.run(context),
+        Command::Completions(command) => command.run(context),
+        Command::Purge(command) => command.run(context),
+        Command::Conflicts(command) => command.run(context),
+        Command::Changes(command) => command.run(context),
+        Command::Diff(command) => command.run(context),
+        Command::Patch(command) => command.run(context),
     }
 }

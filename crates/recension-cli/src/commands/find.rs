@@ -68,9 +68,10 @@ impl Find {
             (None, true) => Some(TABLE_ROWS),
         };
         let query = self.query(&conditions, limit)?;
+        context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
         let started = context.started();
-        let collection = store.collection(&self.collection)?.at(self.at)?;
+        let collection = store.collection(&self.collection)?.at(context.moment(&store, self.at)?)?;
         let mut found = collection.find(&query)?;
         let plan = found.plan().to_string();
         let mut number = 0;
@@ -78,6 +79,7 @@ impl Find {
         let mut rows = Vec::new();
         for document in &mut found {
             let document = document?;
+            context.go_on()?;
             // One more than the limit was asked for, to know whether there are more.
             if limit == Some(number) {
                 more = true;
@@ -118,18 +120,7 @@ impl Find {
     }
 
     fn query(&self, conditions: &[Condition], limit: Option<usize>) -> Result<Query> {
-        let mut query = Query::new();
-        for condition in conditions {
-            let value = Literal::json(&condition.value)?;
-            let range = match condition.comparison {
-                Comparison::Equal => ValueRange::equal(value),
-                Comparison::Less => ValueRange::below(value),
-                Comparison::AtMost => ValueRange::at_most(value),
-                Comparison::Greater => ValueRange::above(value),
-                Comparison::AtLeast => ValueRange::at_least(value),
-            };
-            query = query.matching(condition.path.clone(), range);
-        }
+        let mut query = matching(conditions)?;
         if let Some(sort) = &self.sort {
             let (member, direction) = match sort.strip_prefix('-') {
                 Some(member) => (member, Direction::Backward),
@@ -142,6 +133,27 @@ impl Find {
         }
         Ok(query.skip(self.skip))
     }
+}
+
+/// The query of a condition alone.
+pub(super) fn query_of(condition: &str) -> Result<Query> {
+    matching(&parse(condition)?)
+}
+
+fn matching(conditions: &[Condition]) -> Result<Query> {
+    let mut query = Query::new();
+    for condition in conditions {
+        let value = Literal::json(&condition.value)?;
+        let range = match condition.comparison {
+            Comparison::Equal => ValueRange::equal(value),
+            Comparison::Less => ValueRange::below(value),
+            Comparison::AtMost => ValueRange::at_most(value),
+            Comparison::Greater => ValueRange::above(value),
+            Comparison::AtLeast => ValueRange::at_least(value),
+        };
+        query = query.matching(condition.path.clone(), range);
+    }
+    Ok(query)
 }
 
 /// There is no such collection, then.

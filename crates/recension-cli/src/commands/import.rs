@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -100,7 +100,7 @@ impl Import {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let id_field = self.id_field.as_deref().map(parse_path).transpose()?;
-        let inputs = self.inputs()?;
+        let inputs = self.inputs(context)?;
         context.watch_for_interrupts()?;
         let started = context.started();
         let store = context.store(Missing::Create)?;
@@ -160,13 +160,13 @@ impl Import {
     }
 
     /// All files are opened first: a name that is mistyped stops before anything is imported.
-    fn inputs(&self) -> Result<Vec<Input>> {
+    fn inputs(&self, context: &Context) -> Result<Vec<Input>> {
         if self.files.is_empty() {
-            return Ok(vec![Input::standard()?]);
+            return Ok(vec![Input::standard(context)?]);
         }
         self.files
             .iter()
-            .map(|path| if path.as_os_str() == "-" { Input::standard() } else { Input::file(path) })
+            .map(|path| if path.as_os_str() == "-" { Input::standard(context) } else { Input::file(path) })
             .collect()
     }
 
@@ -203,11 +203,9 @@ struct Input {
 }
 
 impl Input {
-    fn standard() -> Result<Self> {
-        if io::stdin().is_terminal() {
-            return Err(CliError::Usage("there is no input: name a file, or pipe something in".to_owned()));
-        }
-        Ok(Input { name: "standard input".to_owned(), path: None, len: None, reader: Box::new(io::stdin()) })
+    fn standard(context: &Context) -> Result<Self> {
+        let reader = context.standard_input("there is no input: name a file, or pipe something in")?;
+        Ok(Input { name: "standard input".to_owned(), path: None, len: None, reader })
     }
 
     fn file(path: &Path) -> Result<Self> {
