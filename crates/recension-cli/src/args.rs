@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     changes, collections, completions, conflicts, delete, diff, export, find, get, history, import, index, man, patch,
-    purge, put, restore, salvage, stats, verify,
+    purge, put, restore, salvage, shell, stats, verify,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -106,6 +106,8 @@ pub enum Command {
     Verify(verify::Verify),
     /// Copy what is readable of a damaged store into a new one
     Salvage(salvage::Salvage),
+    /// Run many commands on one open store, by hand or from a script
+    Shell(shell::ShellCommand),
     /// Print what completes command lines in bash, zsh, fish and others
     Completions(completions::Completions),
     /// Print or write the manual pages

@@ -31,10 +31,15 @@ pub struct Session {
     opened: Option<(String, Store)>,
     interrupted: Option<Arc<AtomicBool>>,
     /// Standard input is where the commands come from, and no command may read it.
-    pub shell: bool,
+    shell: bool,
 }
 
 impl Session {
+    /// That of a shell.
+    pub fn of_shell() -> Self {
+        Session { shell: true, ..Session::default() }
+    }
+
     /// Takes what a command has opened, for the next one.
     pub fn keep(&mut self, context: Context) {
         let Session { opened, interrupted, .. } = context.session;
@@ -87,6 +92,16 @@ impl Context {
     /// The store's address, as it was given.
     pub fn address(&self) -> String {
         self.address.clone()
+    }
+
+    /// Whether the commands come from a shell.
+    pub fn in_shell(&self) -> bool {
+        self.session.shell
+    }
+
+    /// Names another store than the command line does.
+    pub fn set_address(&mut self, address: &str) {
+        address.clone_into(&mut self.address);
     }
 
     /// Whether remarks and progress are to be left out.

@@ -15,6 +15,7 @@ pub mod output;
 pub mod pretty;
 pub mod progress;
 pub mod query;
+pub mod shell;
 
 /// The programs of the README are compiled and run.
 #[cfg(doctest)]
@@ -35,7 +36,7 @@ pub fn main() -> ExitCode {
     // Clap prints and exits by itself: with 0 for help, with 2 for what it does not understand.
     let line = CommandLine::parse();
     let mut context = Context::new(&line.common);
-    let outcome = run(&line.command, &mut context).and_then(|()| Ok(context.out.flush()?));
+    let outcome = run(&line, &mut context).and_then(|()| Ok(context.out.flush()?));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::ClosedPipe) => CliError::ClosedPipe.exit_code(),
@@ -49,8 +50,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Command, context: &mut Context) -> Result<()> {
-    match command {
+fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
+    match &line.command {
+        Command::Shell(command) => command.run(&line.common, context),
         Command::Import(command) => command.run(context),
         Command::Export(command) => command.run(context),
         Command::Get(command) => command.run(context),

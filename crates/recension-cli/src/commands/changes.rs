@@ -14,6 +14,7 @@ use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 use crate::files::{replace, text_of_file};
 use crate::members::object;
+use crate::output::count;
 
 /// How long nothing may change before it is looked whether anybody still reads.
 const WAIT: Duration = Duration::from_millis(200);
@@ -71,7 +72,7 @@ impl ChangesCommand {
         let mut printer = Printer { command: self, store: &store, printed: 0 };
         let position = if self.follow { printer.follow(context, since)? } else { printer.list(context, since)? };
         self.keep(context, &position)?;
-        Ok(context.out.remark(&format!("{} changes; go on with --since {position}", printer.printed))?)
+        Ok(context.out.remark(&said(printer.printed, &position))?)
     }
 
     fn begin(&self) -> Result<Position> {
@@ -89,6 +90,11 @@ impl ChangesCommand {
         context.out.flush()?;
         keep(path, position)
     }
+}
+
+fn said(printed: u64, position: &Position) -> String {
+    let changes = if printed == 1 { "change" } else { "changes" };
+    format!("{} {changes}; go on with --since {position}", count(printed))
 }
 
 fn keep(path: &Path, position: &Position) -> Result<()> {

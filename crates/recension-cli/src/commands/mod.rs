@@ -18,5 +18,6 @@ pub mod purge;
 pub mod put;
 pub mod restore;
 pub mod salvage;
+pub mod shell;
 pub mod stats;
 pub mod verify;
