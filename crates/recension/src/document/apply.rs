@@ -109,17 +109,17 @@ impl<'a> Writer<'a> {
             return Err(Error::TooManyRevisions { id: id.to_owned(), max: u32::MAX as usize });
         }
         let rev = revision_id(parent.as_ref(), write.deleted, &write.hashable, &[]);
-        let mut tree = before.as_ref().map(|before| before.tree.clone()).unwrap_or_default();
-        match parent {
+        let mut tree = match (&before, parent) {
+            (Some(before), _) => before.tree.clone(),
             // The ancestor of a document that was never here is known by name.
-            Some(parent) if before.is_none() => {
-                tree = RevisionTree::of_path(&[rev, parent], write.deleted).unwrap_or_default()
-            }
-            Some(parent) => tree.append(&parent, rev, write.deleted),
-            None => tree = RevisionTree::of_one(rev, write.deleted),
+            (None, Some(parent)) => RevisionTree::of_one(parent, false),
+            (None, None) => RevisionTree::of_one(rev, write.deleted),
+        };
+        if let Some(parent) = parent {
+            tree.append(&parent, rev, write.deleted);
         }
         let content = Content { body: Cow::Borrowed(&write.body), attachments: None };
-        self.settle(id, before, Next { tree, written: Some((rev, content)) })?;
+        self.settle(id, before.as_ref(), Next { tree, written: Some((rev, content)) })?;
         Ok(rev)
     }
 

@@ -13,11 +13,16 @@
 //!                  .put(id, body)?  .create(Option<id>, body)?  .replace(id, &rev, body)?  .delete(id, &rev)?
 //!                  .restore(id, &rev)?      each -> Written{id, rev, seq, time}
 //!                  .write(Write)?   .bulk(Vec<Write>)? -> Vec<Result<Written>>   .loader() -> Loader
+//!                  .leaves(id)? -> Vec<Leaf{rev, deleted}> (winner first)   .conflicts(id)?   .deleted_conflicts(id)?
+//!                  .ancestry(id, &rev)? -> newest first   .get_revision(id, &rev)?   .revs_diff([(id, &revs)])?
+//!                  .merge_revisions(Vec<ReplicatedWrite>)? -> Vec<Result<Option<Written>>>   .purge(id, &revs)?
+//!                  .purges()?  .set_revs_limit(n)?  .put_local(name, body)?  .local(name)?  .delete_local(name)?
 //!                  .create_index(IndexSpec, |BuildProgress{done, total}| ..)?   .drop_index(name)?
 //!                  .indexes()? -> Vec<IndexInfo{spec, state}>
 //! Write            Write::from_json(text)? (takes _id, _rev, _deleted out of it), Write::put(id, body)?,
 //!                  Write::create(id, body)?, Write::replace(id, rev, body)?, Write::delete(id, rev)?;
-//!                  .expecting(Expect::{Anything, Absent, Revision(rev)}), .with_id(id)
+//!                  .expecting(Expect::{Anything, Absent, Revision(rev), Leaf(rev)}), .with_id(id)
+//! ReplicatedWrite  ReplicatedWrite::from_json(text)? (_id, _rev, _revisions, _deleted), ::new(id, rev, &ancestors, ..)?
 //! Loader           .push(Write)? -> Vec<LoadFailure{number, id, error}>, .finish()? -> the last of them, .written()
 //! Document         id, rev, seq, deleted, body: JSON text; .to_json() with _id and _rev
 //! Query            Query::new().matching(path, ValueRange).sort(path, Direction).limit(n).skip(n)

@@ -132,9 +132,13 @@ impl CollectionAt {
         Ok(History { id: id.as_bytes().to_vec(), versions })
     }
 
-    /// One revision of a document, current or not. The time grows with the number of revisions after it.
+    /// One revision that a document has or had, whatever became of it: the winner, in a conflict a losing one,
+    /// or an earlier one. The time grows with the number of revisions after it.
     pub fn revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
-        self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()
+        let won = self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()?;
+        let lost = self.entry.as_ref().map_or(Ok(None), |entry| self.losing(entry, id, rev))?;
+        // It may have been both, and been sent anew with another body in between.
+        Ok(won.into_iter().chain(lost).max_by_key(|found| found.seq))
     }
 
     /// The documents that a query asks for, and the way in which they are found.

@@ -67,21 +67,20 @@ impl Writer<'_> {
     }
 
     /// Writes all that follows from a document's next tree. After an error nothing of it is in the view.
-    pub(super) fn settle(&mut self, id: &str, before: Option<Before>, next: Next<'_>) -> Result<()> {
+    pub(super) fn settle(&mut self, id: &str, before: Option<&Before>, next: Next<'_>) -> Result<()> {
         let Next { mut tree, written } = next;
         tree.stem(self.entry.as_ref().map_or(super::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit));
         if tree.len() > REVISIONS_PER_DOCUMENT_MAX {
             return Err(Error::TooManyRevisions { id: id.to_owned(), max: REVISIONS_PER_DOCUMENT_MAX });
         }
         let leaves = tree.leaves();
-        let winner =
-            leaves.first().map(|leaf| self.winner(id, *leaf, before.as_ref(), written.as_ref())).transpose()?;
-        let old_body = before.as_ref().filter(|before| !before.head.deleted).map(|before| &*before.content.body);
+        let winner = leaves.first().map(|leaf| self.winner(id, *leaf, before, written.as_ref())).transpose()?;
+        let old_body = before.filter(|before| !before.head.deleted).map(|before| &*before.content.body);
         let changes = self.index_changes(id, old_body, winner.as_ref().and_then(Winner::live_body))?;
-        let stale = self.stale_blocks(id, before.as_ref(), &tree)?;
+        let stale = self.stale_blocks(id, before, &tree)?;
 
         let entry = self.entry_or_new()?;
-        self.write_losing_leaves(&entry, id, before.as_ref(), &leaves, written.as_ref());
+        self.write_losing_leaves(&entry, id, before, &leaves, written.as_ref());
         self.write_blocks(&entry, id, &mut tree, stale);
         match &winner {
             Some(Winner { leaf, content }) => {
@@ -94,7 +93,7 @@ impl Writer<'_> {
             None => self.view.delete(entry.documents, id.as_bytes().to_vec()),
         }
         self.change_indexes(id, changes);
-        self.note_change(&entry, id, before.as_ref(), winner.as_ref());
+        self.note_change(&entry, id, before, winner.as_ref());
         Ok(())
     }
 

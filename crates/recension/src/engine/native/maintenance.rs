@@ -3,10 +3,11 @@
 //! everything in one.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::super::{EngineError, Result};
+use super::super::{EngineError, Result, Seq};
 use super::Shared;
 use super::commit::Leader;
 use super::index_files::runs_to_merge;
@@ -59,7 +60,16 @@ pub(super) fn run_thread(shared: &Shared) {
         }
         if let Err(error) = shared.maintain() {
             shared.poison(&error);
+        } else if shared.settling_is_due() {
+            shared.settle_signal.want();
         }
+    }
+}
+
+/// The settling thread's life.
+pub(super) fn run_settling(shared: &Shared) {
+    while shared.settle_signal.wait() {
+        shared.settle_in_background();
     }
 }
 
@@ -78,6 +88,9 @@ impl Shared {
             Maintenance::Inline => {
                 if let Err(error) = self.maintain() {
                     self.poison(&error);
+                } else if self.settling_is_due() {
+                    self.settle_in_background();
+                    self.trim_log(leader);
                 }
             }
             Maintenance::Background => {
@@ -167,7 +180,10 @@ impl Shared {
             return Ok(false);
         }
         let state = self.state.load_full();
-        let lengths: Vec<_> = state.runs.iter().map(|run| run.entry.len).collect();
+        // Those that are being settled stay as they are.
+        let settling = Seq(self.settling_through.load(Ordering::Acquire));
+        let lengths: Vec<_> =
+            state.runs.iter().take_while(|run| run.entry.last > settling).map(|run| run.entry.len).collect();
         let Some(range) = runs_to_merge(&lengths, self.merge_fan_in) else { return Ok(false) };
         let old = &state.runs[range.clone()];
         let merged = match self.files.merge(old) {
