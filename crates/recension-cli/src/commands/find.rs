@@ -73,7 +73,7 @@ impl Find {
         let started = context.started();
         let collection = store.collection(&self.collection)?.at(context.moment(&store, self.at)?)?;
         let mut found = collection.find(&query)?;
-        let plan = found.plan().to_string();
+        let plan = found.plan().summary();
         let mut number = 0;
         let mut more = false;
         let mut rows = Vec::new();

@@ -121,7 +121,7 @@ fn list(context: &mut Context, collection: &str) -> Result<()> {
             };
             let unique =
                 if context.out.for_people() && !index.spec.unique { json!("") } else { json!(index.spec.unique) };
-            vec![json!(index.spec.name), json!(index.spec.path.to_string()), unique, json!(state)]
+            vec![json!(index.spec.name), json!(index.spec.members()), unique, json!(state)]
         })
         .collect();
     Ok(context.out.rows(&["index", "member", "unique", "state"], &rows)?)

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use super::ancestry::whole_tree;
-use super::apply::index_value;
 use super::catalogue::{CollectionEntry, IndexState};
 use super::changes::{change_key, change_value};
 use super::limits::CHECK_PROBLEMS_MAX;
@@ -111,13 +110,16 @@ impl Check<'_> {
         }
         let body = stored::into_body(row.value.bytes.clone(), &head, &row.key)?;
         let entry = self.entry;
-        for (index, rows) in entry.indexes.iter().zip(rows) {
-            let Some(key) = index_value(index, &body, id)? else { continue };
-            *rows += 1;
-            self.report.index_entries += 1;
-            let key = [&key, id.as_bytes()].concat();
-            if index.state == IndexState::Ready && self.snapshot.get(index.tree, &key)?.is_none() {
-                self.problem(format!("document {id:?} is not in index {}", index.spec.name));
+        let called_for = entry.keys().rows(&entry.indexes, &body, id)?;
+        for ((index, rows), called_for) in entry.indexes.iter().zip(rows).zip(called_for) {
+            for row in called_for {
+                *rows += 1;
+                self.report.index_entries += 1;
+                if index.state == IndexState::Ready
+                    && self.snapshot.get(index.tree, &row.key_of(id.as_bytes()))?.as_deref() != Some(&row.value[..])
+                {
+                    self.problem(format!("document {id:?} is not in index {}", index.spec.name));
+                }
             }
         }
         Ok(())

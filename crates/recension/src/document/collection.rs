@@ -7,8 +7,8 @@ use super::reader::read_document;
 use super::store::{Slot, index_infos};
 use super::write::check_id;
 use super::{
-    At, CollectionAt, Counts, Document, Documents, Error, Expect, Found, History, IndexInfo, ListOptions, Loader,
-    Query, Result, RevId, Revision, Store, Write, Written, apply,
+    At, CollectionAt, Counts, Document, Documents, Error, Expect, Found, History, IndexInfo, ListOptions, Loader, Plan,
+    Query, Result, RevId, Revision, Selected, Store, Write, Written, apply,
 };
 
 /// A collection of documents. Clones are cheap; use it from any thread.
@@ -48,7 +48,7 @@ impl Collection {
     pub fn at(&self, at: At) -> Result<CollectionAt> {
         let snapshot: Arc<_> = self.store.snapshot(at)?.into();
         let entry = self.slot.entry(&*snapshot)?;
-        Ok(CollectionAt { name: self.name.clone(), snapshot, entry })
+        Ok(CollectionAt { name: self.name.clone(), snapshot, entry, in_transaction: false })
     }
 
     /// Documents by id.
@@ -79,6 +79,21 @@ impl Collection {
     /// The documents that a query asks for, and the way in which they are found.
     pub fn find(&self, query: &Query) -> Result<Found> {
         self.at(At::Now)?.find(query)
+    }
+
+    /// What a query selects of the documents that it asks for; see [`CollectionAt::select`].
+    pub fn select(&self, query: &Query) -> Result<Selected> {
+        self.at(At::Now)?.select(query)
+    }
+
+    /// How many documents a query asks for.
+    pub fn count_matching(&self, query: &Query) -> Result<u64> {
+        self.at(At::Now)?.count_matching(query)
+    }
+
+    /// How a query would be carried out.
+    pub fn explain(&self, query: &Query) -> Result<Plan> {
+        self.at(At::Now)?.explain(query)
     }
 
     /// Its indexes.

@@ -170,14 +170,47 @@ pub enum Error {
         /// The bound.
         max: usize,
     },
-    /// There is an index of that name already, on another path or of another kind.
+    /// A document would have too many entries in an index.
+    TooManyEntries {
+        /// The index.
+        index: String,
+        /// The document.
+        id: String,
+        /// How many.
+        entries: usize,
+        /// The bound.
+        max: usize,
+    },
+    /// There is an index of that name already, on other paths or of another kind.
     IndexExists {
         /// Its name.
         index: String,
-        /// The path that it is on.
-        path: String,
-        /// Whether it is unique.
-        unique: bool,
+        /// What it is on, for people.
+        on: String,
+    },
+    /// An index cannot be so.
+    BadIndex {
+        /// Its name.
+        index: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The index that a query was to go by cannot be used for it.
+    IndexNotUsable {
+        /// Its name.
+        index: String,
+        /// Why.
+        why: String,
+    },
+    /// A query cannot be so.
+    BadQuery {
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A cursor that cannot be gone on from.
+    BadCursor {
+        /// What is wrong with it.
+        why: &'static str,
     },
     /// There is no index of that name.
     NoSuchIndex {
@@ -325,11 +358,20 @@ impl fmt::Display for Error {
                 "document {id:?} has a value of {len} bytes in index {index}; the limit is {max}. \
                  Shorten it, or drop the index"
             ),
-            Error::IndexExists { index, path, unique } => write!(
+            Error::TooManyEntries { index, id, entries, max } => write!(
                 f,
-                "there is an index {index} already, on {path}{}; drop it first, or choose another name",
-                if *unique { ", unique" } else { "" }
+                "document {id:?} would have {entries} entries in index {index}; the limit is {max}. \
+                 Shorten the array, or drop the index"
             ),
+            Error::IndexExists { index, on } => {
+                write!(f, "there is an index {index} already, on {on}; drop it first, or choose another name")
+            }
+            Error::BadIndex { index, why } => write!(f, "there cannot be such an index {index}: {why}"),
+            Error::IndexNotUsable { index, why } => {
+                write!(f, "the query cannot go by index {index}: {why}. Leave the choice open, or name another")
+            }
+            Error::BadQuery { why } => write!(f, "there cannot be such a query: {why}"),
+            Error::BadCursor { why } => write!(f, "the cursor cannot be gone on from: {why}; begin anew without it"),
             Error::NoSuchIndex { collection, index } => write!(f, "{collection} has no index {index}"),
             Error::TooManyIndexes { max } => {
                 write!(f, "a collection has {max} indexes at most; drop one that is not needed")

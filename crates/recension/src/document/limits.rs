@@ -18,11 +18,32 @@ pub const NAME_BYTES_MAX: usize = 238;
 /// Longest JSON path, in bytes.
 pub const PATH_BYTES_MAX: usize = 1024;
 
-/// Longest encoded value in an index, in bytes.
-pub const INDEX_VALUE_BYTES_MAX: usize = 4096;
+/// Longest encoded values of an entry of an index, in bytes: with the longest id they are a longest key of a row.
+pub const INDEX_VALUE_BYTES_MAX: usize = 6144;
 
 /// Most indexes of one collection.
-pub const INDEXES_MAX: usize = 100;
+pub const INDEXES_MAX: usize = 256;
+
+/// Most paths of one index.
+pub const INDEX_PARTS_MAX: usize = 16;
+
+/// Most entries that one document has in one index.
+pub const INDEX_ENTRIES_MAX: usize = 1000;
+
+/// Longest filter of an index, in bytes of its paths and values.
+pub const INDEX_FILTER_BYTES_MAX: usize = 16 * 1024;
+
+/// Bytes of values' texts that a row of an index holds, where its key does not give them.
+pub const INDEX_TEXTS_BYTES_MAX: usize = 4096;
+
+/// Most ranges of one condition, and of keys that one query reads of an index.
+pub const RANGES_MAX: usize = 1000;
+
+/// Most conditions of a query, and most paths that it sorts by or selects.
+pub const QUERY_PATHS_MAX: usize = 256;
+
+/// Rows of a range of an index that are counted for a choice between indexes.
+pub const SAMPLED_ROWS_MAX: usize = 200;
 
 /// How often a write is tried again because others wrote what it had read.
 pub const WRITE_ATTEMPTS_MAX: u32 = 1000;
@@ -89,6 +110,9 @@ pub const PURGES_LIMIT_MAX: u32 = 1_000_000;
 
 /// Old entries of the log of purges that one purge takes away at most.
 pub const PURGES_TAKEN_AT_ONCE: usize = 16;
+
+/// Longest cursor of a query, in characters. The longest is of a sort by many long values in memory.
+pub const CURSOR_CHARS_MAX: usize = 1024 * 1024;
 
 /// Items that a stream reads at once, ahead of the task that polls it.
 pub const ASYNC_BATCH_ITEMS: usize = 64;

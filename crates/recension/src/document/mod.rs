@@ -8,7 +8,10 @@
 //!                  .collections(At)? -> Vec<CollectionInfo{name, indexes}>, .drop_collection("name")? -> bool,
 //!                  .resolve(At)? -> Seq
 //! Collection       .get(id)? -> Option<Document>   .list(&ListOptions)? -> Documents (iterator)
-//!                  .count()?   .find(&Query)? -> Found (iterator, .plan())   .history(id)? -> Vec<Revision>
+//!                  .count()?   .history(id)? -> Vec<Revision>
+//!                  .find(&Query)? -> Found (iterator of documents; .plan(), .cursor())
+//!                  .select(&Query)? -> Selected (iterator of values at paths; .plan(), .cursor())
+//!                  .count_matching(&Query)?   .explain(&Query)? -> Plan (Display, .to_json(), .summary())
 //!                  .revision(id, &rev)?   .at(At)? -> CollectionAt (the same reads, at that moment)
 //!                  .put(id, body)?  .create(Option<id>, body)?  .replace(id, &rev, body)?  .delete(id, &rev)?
 //!                  .restore(id, &rev)?      each -> Written{id, rev, seq, time}
@@ -25,10 +28,17 @@
 //! ReplicatedWrite  ReplicatedWrite::from_json(text)? (_id, _rev, _revisions, _deleted), ::new(id, rev, &ancestors, ..)?
 //! Loader           .push(Write)? -> Vec<LoadFailure{number, id, error}>, .finish()? -> the last of them, .written()
 //! Document         id, rev, seq, deleted, body: JSON text; .to_json() with _id and _rev
-//! Query            Query::new().matching(path, ValueRange).sort(path, Direction).limit(n).skip(n)
-//! ValueRange       equal(v), at_least(v), above(v), at_most(v), below(v), between(a, b), anything();
+//! IndexSpec        new(name, path), unique(name, path), .then(path), .then_descending(path),
+//!                  .only_where(Condition::new(path, values)), .collated(Collation::{Unicode, Binary})
+//! Query            Query::new().matching(path, values).without(path).sort(path, Direction) (repeatedly)
+//!                  .limit(n).skip(n).after(cursor).select([path]).collated(Collation)
+//!                  .through(index).without_indexes().sort_bytes_max(n)
+//! values           ValueRange, or ValueSet::one_of([v]), range.or(range)
+//! ValueRange       equal(v), at_least(v), above(v), at_most(v), below(v), between(a, b), anything(),
+//!                  prefix(text), of_type(JsonType); .and(range);
 //!                  v: impl Into<Literal> (bool, numbers, &str; Literal::json(text)? for any JSON)
-//! Path             "address.city".parse()?, "items[0].sku", Path::from_segments(["a.b", "c"])?
+//! Path             "address.city".parse()?, "items[0].sku", "tags[]" (every element),
+//!                  Path::from_segments(["a.b", "c"])?
 //! ```
 //!
 //! Reads never wait for writers. A write without an expectation is tried again where others wrote
@@ -45,16 +55,22 @@ mod changes;
 mod check;
 mod collation;
 mod collection;
+mod condition;
+mod cursor;
 mod diff;
 mod edit;
 mod error;
 mod find;
 mod index;
+mod index_keys;
+mod index_spec;
 pub mod json;
 pub mod limits;
 mod loader;
 mod local;
 mod model;
+mod plan;
+mod planner;
 mod purge;
 mod query;
 mod reader;
@@ -66,33 +82,39 @@ mod revid;
 mod revision_tree;
 mod settle;
 mod side;
+mod sorted;
 mod store;
 mod stored;
 mod time;
 mod transaction;
 #[cfg(feature = "typed")]
 mod typed;
+mod unicode;
 mod view;
 mod write;
 
 pub use ancestry::{RevisionStatus, RevsDiff};
 pub use at::At;
-pub use catalogue::{IndexSpec, IndexState};
+pub use catalogue::IndexState;
 pub use changes::{Change, Changes, Follow, Position};
 pub use check::{CheckProblem, CheckReport};
-pub use collation::encode_value;
+pub use collation::{Collation, JsonType};
 pub use collection::Collection;
+pub use condition::{Condition, Literal, ValueRange, ValueSet};
+pub use cursor::Cursor;
 pub use diff::{CollectionDiff, DocumentDiff, Version};
 pub use edit::Matched;
 pub use error::{Error, Result};
-pub use find::Found;
+pub use find::{Found, Selected, Selection};
 pub use index::BuildProgress;
+pub use index_spec::{IndexPart, IndexSpec};
 pub use json::Path;
 pub use loader::{LoadFailure, Loader};
 pub use local::LocalDocument;
 pub use model::{CollectionInfo, Counts, Document, IndexInfo, Revision, Staged, Written};
+pub use plan::{Alternative, Plan, PlanSort};
 pub use purge::Purge;
-pub use query::{Literal, Plan, Query, ValueRange};
+pub use query::Query;
 pub use reader::{CollectionAt, Documents, History, ListOptions};
 pub use replicated::ReplicatedWrite;
 pub use restore::Restored;

@@ -8,7 +8,7 @@ use self_cell::self_cell;
 
 use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::store::index_infos;
-use super::{Counts, Document, Error, Found, IndexInfo, Query, Result, RevId, Revision, find, stored};
+use super::{Counts, Document, Error, IndexInfo, Result, RevId, Revision, stored};
 use crate::engine::{
     Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Versions, counters, successor_of_prefix,
 };
@@ -64,6 +64,8 @@ pub struct CollectionAt {
     pub(super) name: Arc<str>,
     pub(super) snapshot: Arc<dyn Snapshot>,
     pub(super) entry: Option<Arc<CollectionEntry>>,
+    /// What is read, the commit of a transaction depends on: nothing is to be read needlessly.
+    pub(super) in_transaction: bool,
 }
 
 impl CollectionAt {
@@ -139,11 +141,6 @@ impl CollectionAt {
         let lost = self.entry.as_ref().map_or(Ok(None), |entry| self.losing(entry, id, rev))?;
         // It may have been both, and been sent anew with another body in between.
         Ok(won.into_iter().chain(lost).max_by_key(|found| found.seq))
-    }
-
-    /// The documents that a query asks for, and the way in which they are found.
-    pub fn find(&self, query: &Query) -> Result<Found> {
-        find::find(self, query)
     }
 
     /// The indexes that there were then.

@@ -92,7 +92,7 @@ impl Writer<'_> {
             }
             None => self.view.delete(entry.documents, id.as_bytes().to_vec()),
         }
-        self.change_indexes(id, changes);
+        self.change_indexes(changes);
         self.note_change(&entry, id, before, winner.as_ref());
         Ok(())
     }

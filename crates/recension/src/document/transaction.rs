@@ -115,7 +115,8 @@ impl TransactionCollection<'_> {
     /// All reads of a collection, as the transaction sees it now; later writes of it are not sure to be seen.
     pub fn reader(&self) -> Result<CollectionAt> {
         let view = &self.transaction.view;
-        Ok(CollectionAt { name: self.name.clone(), snapshot: view.clone(), entry: self.slot.entry_in(view)? })
+        let entry = self.slot.entry_in(view)?;
+        Ok(CollectionAt { name: self.name.clone(), snapshot: view.clone(), entry, in_transaction: true })
     }
 
     /// A document; `None` where there is none or it is deleted.

@@ -15,6 +15,7 @@ mod parser;
 mod patch;
 mod patch_error;
 mod path;
+mod path_set;
 mod pointer;
 mod same;
 mod text;
@@ -32,6 +33,7 @@ pub use parser::{Event, Parser};
 pub use patch::{JsonPatch, Operation};
 pub use patch_error::{PatchError, PatchProblem};
 pub use path::{Path, Step};
+pub(super) use path_set::PathSet;
 pub use pointer::Pointer;
 #[cfg(feature = "typed")]
 pub(super) use same::same_number;

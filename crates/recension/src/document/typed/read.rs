@@ -2,7 +2,7 @@
 
 use super::codec::Codec;
 use super::{DocumentType, Entry};
-use crate::document::{CollectionAt, Documents, Found, History, ListOptions, Plan, Query, Result, RevId};
+use crate::document::{CollectionAt, Cursor, Documents, Found, History, ListOptions, Plan, Query, Result, RevId};
 use crate::engine::{Seq, Timestamp};
 
 /// A typed collection as it was right after one commit.
@@ -83,8 +83,13 @@ pub struct TypedFound<T> {
 
 impl<T> TypedFound<T> {
     /// The way in which the documents are found.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> Plan {
         self.found.plan()
+    }
+
+    /// Where this page ends so far, for [`Query::after`].
+    pub fn cursor(&self) -> Option<Cursor> {
+        self.found.cursor()
     }
 }
 
