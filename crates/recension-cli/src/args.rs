@@ -4,8 +4,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    changes, collections, completions, conflicts, delete, diff, export, find, get, history, import, index, man, patch,
-    purge, put, restore, salvage, shell, stats, verify,
+    changes, collections, completions, conflicts, delete, diff, explain, export, find, get, history, import, index,
+    man, patch, purge, put, restore, salvage, shell, stats, verify,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -84,6 +84,8 @@ pub enum Command {
     Delete(delete::Delete),
     /// Find documents by the values of their members
     Find(find::Find),
+    /// Say how a find would be carried out, without doing it
+    Explain(explain::Explain),
     /// Create, list and drop indexes
     Index(index::Index),
     /// List the revisions of a document

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod members;
 pub mod output;
 pub mod pretty;
+pub mod problems;
 pub mod progress;
 pub mod query;
 pub mod shell;
@@ -65,6 +66,7 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::Collections(command) => command.run(context),
         Command::Stats(command) => command.run(context),
         Command::Verify(command) => command.run(context),
+        Command::Explain(command) => command.run(context),
         Command::Salvage(command) => command.run(context),
         Command::Man(command) => command.run(context),
         Command::Completions(command) => command.run(context),

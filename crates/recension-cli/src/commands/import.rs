@@ -24,7 +24,7 @@ use crate::query::parse_path;
 /// What to do with a document whose id is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub enum OnConflict {
-    /// Stop; the documents before it stay imported
+    /// Stop; the documents before it stay imported, and none after it is
     #[default]
     Error,
     /// Leave the one that is there
@@ -36,7 +36,7 @@ pub enum OnConflict {
 /// What to do with a document that cannot be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub enum OnError {
-    /// Stop; the documents before it stay imported
+    /// Stop; the documents before it stay imported, and none after it is
     #[default]
     Stop,
     /// Report it and go on with the next; the exit code is 5 in the end
@@ -52,8 +52,8 @@ Examples:
   recension import notes a.ndjson b.ndjson --on-conflict replace
 
 Ids come from --id-field, or the document's member _id, or the key in a map; else new ones are made. \
-Documents are committed by the thousand. When an import stops, what it says was imported is in the store:
-mend the place that it names, and run it again with --on-conflict skip.";
+Documents are committed by the thousand. When an import stops, the documents before the place that it names \
+are in the store, and none after it: mend the place, and run it again with --on-conflict skip.";
 
 /// Read documents from a file or standard input into a collection
 ///
@@ -113,16 +113,16 @@ impl Import {
                 import: self,
                 id_field: id_field.as_ref(),
                 name: input.name.clone(),
-                loader: collection.loader(),
+                loader: collection.loader().stopping_at(self.stops()),
                 places: VecDeque::new(),
                 pushed: 0,
                 counts: &mut counts,
                 progress: &progress,
             };
             outcome = load.input(context, input);
-            // Whatever stopped it: what was read before is committed, and said to be.
-            let last = load.finish();
-            outcome = outcome.and(last);
+            // Whatever stopped it: what was read before is committed, and said to be. What is refused now came
+            // before what stopped it.
+            outcome = load.finish().and(outcome);
             if outcome.is_err() {
                 break;
             }
@@ -140,6 +140,15 @@ impl Import {
                 let way_on = self.way_on(&error);
                 Err(error.with(&format!("\n{summary} before it stopped. {way_on}")))
             }
+        }
+    }
+
+    /// Which refusals are the end: nothing of the input that comes after them is written.
+    fn stops(&self) -> fn(&Error) -> bool {
+        match (self.on_error, self.on_conflict) {
+            (OnError::Skip, _) => |_| false,
+            (OnError::Stop, OnConflict::Skip) => |error| !matches!(error, Error::Conflict { .. }),
+            (OnError::Stop, _) => |_| true,
         }
     }
 

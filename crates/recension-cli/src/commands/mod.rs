@@ -6,6 +6,7 @@ pub mod completions;
 pub mod conflicts;
 pub mod delete;
 pub mod diff;
+pub mod explain;
 pub mod export;
 pub mod find;
 pub mod get;
