@@ -14,7 +14,7 @@ use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 use crate::files::{replace, text_of_file};
 use crate::members::object;
-use crate::output::count;
+use crate::output::{count, plain};
 
 /// How long nothing may change before it is looked whether anybody still reads.
 const WAIT: Duration = Duration::from_millis(200);
@@ -168,7 +168,8 @@ impl Printer<'_> {
         self.printed += 1;
         let document = if self.command.include_docs && !change.deleted { self.document(change)? } else { None };
         if context.out.for_people() {
-            let Change { collection, id, seq, rev, .. } = change;
+            let Change { collection, seq, rev, .. } = change;
+            let id = plain(&change.id);
             let deleted = if change.deleted { "  deleted" } else { "" };
             context.out.line(&format!("{:>8}  {collection}  {id}  {rev}{deleted}", seq.0))?;
             return document.map_or(Ok(()), |document| Ok(context.out.json(&document)?));

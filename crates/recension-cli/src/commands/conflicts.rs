@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
 use crate::error::Result;
-use crate::output::{count, documents};
+use crate::output::{count, documents, plain};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -131,5 +131,5 @@ fn pick(context: &mut Context, collection: &Collection, id: &str, rev: &RevId) -
         let deleted: Value = deleted.iter().map(|rev| json!(rev.to_string())).collect();
         return Ok(context.out.rows(&["id", "rev", "deleted"], &[vec![json!(id), json!(rev.to_string()), deleted]])?);
     }
-    Ok(context.out.line(&format!("{id} is {rev}; {} deleted", count(deleted.len() as u64)))?)
+    Ok(context.out.line(&format!("{} is {rev}; {} deleted", plain(id), count(deleted.len() as u64)))?)
 }

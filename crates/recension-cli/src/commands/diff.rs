@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 use crate::members::{object, quoted};
-use crate::output::documents;
+use crate::output::{documents, plain};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -153,11 +153,11 @@ fn what_of(difference: &DocumentDiff) -> &'static str {
 
 fn line_of(change: &Change) -> String {
     let path = change.path.to_string();
-    match (&change.before, &change.after) {
+    plain(&match (&change.before, &change.after) {
         (Some(before), Some(after)) => format!("~ {path}: {before} -> {after}"),
         (None, Some(after)) => format!("+ {path}: {after}"),
         (before, None) => format!("- {path}: {}", before.as_deref().unwrap_or_default()),
-    }
+    })
 }
 
 fn json_of(change: &Change) -> String {

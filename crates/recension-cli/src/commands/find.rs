@@ -155,7 +155,9 @@ impl Find {
     }
 
     fn print_count(&self, context: &mut Context, collection: &CollectionAt, query: &Query) -> Result<()> {
-        let number = collection.count_matching(query)?;
+        let all = self.question.condition.is_none() && self.skip == 0;
+        // How many there are in all is kept by every write.
+        let number = if all { collection.count()? } else { collection.count_matching(query)? };
         let text = if context.out.for_people() { count(number) } else { json!({ "count": number }).to_string() };
         Ok(context.out.line(&text)?)
     }

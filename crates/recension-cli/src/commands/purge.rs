@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
 use crate::error::Result;
+use crate::output::plain;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,7 +52,7 @@ impl PurgeCommand {
         context.confirm(self.yes, &format!("Purge {what} {:?} of {}?", self.id, self.collection))?;
         let purged: Vec<Value> = collection.purge(&self.id, revs)?.iter().map(|rev| json!(rev.to_string())).collect();
         if context.out.for_people() {
-            return Ok(context.out.line(&format!("{}: {} purged", self.id, purged.len()))?);
+            return Ok(context.out.line(&format!("{}: {} purged", plain(&self.id), purged.len()))?);
         }
         Ok(context.out.rows(&["id", "purged"], &[vec![json!(self.id), Value::Array(purged)]])?)
     }
