@@ -20,7 +20,11 @@ use super::{At, Collection, Error, Expect, Result, RevId, Write, Written};
 use crate::engine::{CommitInfo, Direction, KeyRange, Snapshot, TreeId};
 
 /// Applies writes in one commit, with a result for each.
-pub(super) fn apply(collection: &Collection, mut writes: Vec<Write>) -> Result<Vec<Result<Written>>> {
+pub(super) fn apply(
+    collection: &Collection,
+    mut writes: Vec<Write>,
+    stop: fn(&Error) -> bool,
+) -> Result<Vec<Result<Written>>> {
     for write in &mut writes {
         ensure_id(collection.store(), write)?;
     }
@@ -29,16 +33,24 @@ pub(super) fn apply(collection: &Collection, mut writes: Vec<Write>) -> Result<V
     }
     let (decided, CommitInfo { seq, time }) = in_one_commit(collection, |writer| {
         let mut ids = HashSet::new();
-        let decided = writes.iter().map(|write| {
-            let id = write.id.as_deref().unwrap_or_default();
+        let mut decide = |write| {
+            let Write { id, .. }: &Write = write;
+            let id = id.as_deref().unwrap_or_default();
             if ids.contains(id) {
                 return Err(Error::Conflict { id: id.to_owned(), expected: None, found: None, deleted: false });
             }
             let rev = writer.write(write)?;
             ids.insert(id);
             Ok(rev)
-        });
-        Ok(decided.collect::<Vec<Result<RevId>>>())
+        };
+        let mut decided: Vec<Result<RevId>> = Vec::with_capacity(writes.len());
+        for write in &writes {
+            decided.push(decide(write));
+            if matches!(decided.last(), Some(Err(error)) if stop(error)) {
+                break;
+            }
+        }
+        Ok(decided)
     })?;
     let receipt = |(write, rev): (&Write, Result<RevId>)| {
         rev.map(|rev| Written { id: write.id.clone().unwrap_or_default(), rev, seq, time })

@@ -159,7 +159,7 @@ impl Collection {
     /// # Errors
     /// Where nothing was written: an error of the engine, or [`Error::Busy`].
     pub fn bulk(&self, writes: impl IntoIterator<Item = Write>) -> Result<Vec<Result<Written>>> {
-        apply::apply(self, writes.into_iter().collect())
+        apply::apply(self, writes.into_iter().collect(), |_| false)
     }
 
     /// Loads any number of documents, in commits of many.
