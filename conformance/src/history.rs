@@ -9,7 +9,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use recension::engine::{
-    Batch, Direction, Durability, Engine, KeyRange, ManualClock, MemoryEngine, Seq, Snapshot, Timestamp, TreeId,
+    Batch, Direction, Durability, Engine, EngineError, KeyRange, ManualClock, MemoryEngine, Seq, Snapshot, Timestamp,
+    TreeId,
 };
 
 use crate::sim::Rng;
@@ -104,6 +105,17 @@ pub enum Step {
     },
     /// Makes a checkpoint.
     Checkpoint,
+    /// Brings the store into its most compact form.
+    Settle,
+    /// Forgets the history of a range as of so many commits ago.
+    Forget {
+        /// The tree.
+        tree: TreeId,
+        /// The range.
+        range: KeyRange,
+        /// How many commits ago.
+        age: u64,
+    },
     /// Checks every checksum.
     Verify,
     /// Closes the store and opens it again.
@@ -162,8 +174,12 @@ fn step(rng: &mut Rng, keys: u64, value_bytes_max: u64) -> Step {
         }
         90 => Step::Beyond { by: 1 + rng.below(3) },
         91..92 => Step::At { time: rng.below(2000) },
-        92..95 => Step::Checkpoint,
-        95..96 => Step::Verify,
+        92..94 => Step::Checkpoint,
+        94 => match rng.below(3) {
+            0 => Step::Settle,
+            _ => Step::Forget { tree: tree(rng), range: range(rng, keys), age: age(rng) },
+        },
+        95 => Step::Verify,
         _ => Step::Reopen,
     }
 }
@@ -200,6 +216,7 @@ struct Pair {
     clock: Arc<ManualClock>,
     kept: [Option<Snapshots>; SLOTS],
     written: BTreeSet<(TreeId, Vec<u8>)>,
+    forgotten: bool,
 }
 
 /// Runs a history on an engine and on the model; says where they first differ.
@@ -211,6 +228,7 @@ fn run(factory: &dyn EngineFactory, steps: &[Step]) -> Result<(), String> {
         clock,
         kept: Default::default(),
         written: BTreeSet::new(),
+        forgotten: false,
     };
     for (number, step) in steps.iter().enumerate() {
         pair.take(step).map_err(|what| format!("step {number}: {what}"))?;
@@ -296,12 +314,27 @@ impl Pair {
                 let ask = |engine: &dyn Engine| engine.commit_at(Timestamp(START.0 + time)).map_err(|e| e.to_string());
                 same("commit at a time", &ask(engine), &ask(&self.model))
             }
+            Step::Settle => engine.settle().map_err(|error| format!("settle: {error}")),
+            Step::Forget { tree, range, age } => {
+                let before = Seq(self.model.head().0.saturating_sub(*age));
+                match engine.forget(*tree, range, before) {
+                    Err(EngineError::Unsupported { .. }) => return Ok(()),
+                    answer => answer.map_err(|error| format!("forget: {error}"))?,
+                }
+                self.model.forget(*tree, range, before).map_err(|error| format!("forget: {error}"))?;
+                // Snapshots of before may answer or refuse.
+                self.kept = Default::default();
+                self.forgotten = true;
+                Ok(())
+            }
             Step::Checkpoint => engine.checkpoint().map_err(|error| format!("checkpoint: {error}")),
             Step::Verify => {
                 let report = engine.verify().map_err(|error| format!("verify: {error}"))?;
                 same("problems", &report.problems, &Vec::new())?;
                 same("commits verified", &report.commits, &self.model.head().0)?;
                 let rows = self.model.verify().map_err(|error| error.to_string())?.rows;
+                // What has been forgotten goes in time.
+                let rows = if self.forgotten { rows.max(report.rows) } else { rows };
                 same("row versions verified", &report.rows, &rows)
             }
             Step::Reopen => {

@@ -9,12 +9,15 @@ use recension::engine::native::Maintenance;
 
 use crate::sim::Rng;
 
-/// The options of the killed store: small, so that segments, runs and merges are met within milliseconds.
+/// The options of the killed store: small, so that segments, runs, settling and merges are met within milliseconds.
 pub fn options() -> NativeOptions {
     NativeOptions {
         segment_bytes: 64 << 10,
         index_memory_bytes: 16 << 10,
         checkpoint_log_bytes: 48 << 10,
+        settle_log_bytes: Some(100 << 10),
+        merge_fan_in: 2,
+        block_cache_bytes: 256 << 10,
         maintenance: Maintenance::Background,
         ..NativeOptions::default()
     }

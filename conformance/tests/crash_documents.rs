@@ -1,10 +1,10 @@
 //! Documents on the native engine, crashed at every disk call: what was acknowledged is there, nothing is there by
-//! half, documents agree with their indexes, changes and counts, and an index whose build was broken off is finished.
+//! half, documents agree with their revisions, indexes, changes and counts, and an index whose build was broken off is finished.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use recension::document::{At, Expect, IndexSpec, ListOptions, Store, Write};
+use recension::document::{At, Expect, IndexSpec, ListOptions, ReplicatedWrite, RevId, Store, Write};
 use recension::engine::{Clock, ManualClock, Timestamp};
 use recension_conformance::crash::{for_seeds, native};
 use recension_conformance::sim::{CrashPolicy, Rng, SimDisk};
@@ -63,6 +63,18 @@ fn change(store: &Store, rng: &mut Rng) -> Result<(), String> {
             // There may be none to delete.
             let _ = collection.write(write.map_err(text)?.expecting(Expect::Anything));
             Ok(())
+        }
+        13..15 => {
+            // A conflict, mostly, in a document of its own: it is to be purged while others are not.
+            let (generation, suffix) = (1 + rng.below(3) as u32, ["a", "b"][rng.index(2)]);
+            let rev = RevId::with_suffix(generation, suffix).map_err(text)?;
+            let write = ReplicatedWrite::new("conflict", rev, &[], rng.below(3) == 0, body(rng)).map_err(text)?;
+            collection.merge_revisions([write]).map(|_| ()).map_err(text)
+        }
+        15 => {
+            let leaves = collection.leaves("conflict").map_err(text)?;
+            let some: Vec<RevId> = leaves.iter().take(1 + rng.index(2)).map(|leaf| leaf.rev).collect();
+            collection.purge("conflict", &some).map(|_| ()).map_err(text)
         }
         _ => collection.put(&id(rng), body(rng)).map(|_| ()).map_err(text),
     }

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use recension::engine::{Durability, Engine, NativeEngine};
 use recension_conformance::crash::{
-    Answer, Finding, History, Shape, Step, answer_after_damage, native, random_changes, random_workload, run,
+    Answer, Finding, History, Opener, Shape, Step, answer_after_damage, native, random_changes, random_workload, run,
 };
 use recension_conformance::sim::{OpKind, Rng, SimDisk};
 
 struct Store {
     disk: SimDisk,
     history: History,
+    opener: &'static Opener,
 }
 
 /// A store of a few segments and runs that has been closed.
@@ -38,7 +39,20 @@ fn closed_store() -> Store {
     };
     let history = run(&disk, &open, &steps).unwrap();
     disk.settle();
-    Store { disk, history }
+    Store { disk, history, opener: &native::small }
+}
+
+/// A store most of whose commits are settled, in several files; it has been closed.
+fn settled_store() -> Store {
+    let disk = SimDisk::new();
+    let shape = Shape { steps: 45, large_percent: 4, ..Shape::default() };
+    let steps: Vec<_> = random_workload(5, shape).into_iter().filter(|step| *step != Step::Checkpoint).collect();
+    let history = run(&disk, &native::settling_apart, &steps).unwrap();
+    disk.settle();
+    let store = Store { disk, history, opener: &native::settling_apart };
+    let files = store.files("settled/");
+    assert!(files.len() > 2, "{files:?}");
+    store
 }
 
 /// The same when its process died: the newest commits are in the log only.
@@ -48,7 +62,7 @@ fn unclosed_store() -> Store {
     let last = history.moments.iter().rfind(|moment| moment.call.number <= end).unwrap();
     let disk = last.process_crash();
     disk.settle();
-    Store { disk, history }
+    Store { disk, history, opener: &native::small }
 }
 
 impl Store {
@@ -73,7 +87,7 @@ impl Store {
     fn answer(&self, damage: impl FnOnce(&SimDisk)) -> Result<Answer, Finding> {
         let disk = self.disk.process_crash();
         damage(&disk);
-        answer_after_damage(&disk, &native::small, &self.history.model)
+        answer_after_damage(&disk, self.opener, &self.history.model)
     }
 
     fn answer_after(&self, what: &str, damage: impl FnOnce(&SimDisk)) -> Answer {
@@ -164,6 +178,48 @@ fn every_flipped_byte_of_the_index_is_mended_or_refused() {
     for store in [closed_store(), unclosed_store()] {
         flip_everywhere(&store, "index/", |_, _, answer| matches!(answer, Answer::Right | Answer::SomeRefused));
     }
+}
+
+#[test]
+fn every_flipped_byte_of_a_settled_file_or_its_manifest_is_refused_or_harmless() {
+    flip_everywhere(&settled_store(), "settled/", |name, _, answer| match answer {
+        // Zeros between the parts of a file.
+        Answer::Right => name.contains(".rows"),
+        Answer::Refused | Answer::SomeRefused => true,
+        Answer::Shorter(_) => false,
+    });
+}
+
+#[test]
+fn every_flipped_byte_of_the_rest_of_a_settled_store_is_refused_or_mended() {
+    let store = settled_store();
+    flip_everywhere(&store, "log/", |_, _, answer| !matches!(answer, Answer::Shorter(_)));
+    flip_everywhere(&store, "index/", |_, _, answer| matches!(answer, Answer::Right | Answer::SomeRefused));
+}
+
+#[test]
+fn a_settled_file_or_its_manifest_that_is_lost_cut_or_zeroed_is_refused() {
+    let store = settled_store();
+    for (name, len) in store.files("settled/") {
+        let refused = |what: &str, damage: &dyn Fn(&SimDisk)| {
+            let answer = store.answer_after(&format!("{name} {what}"), damage);
+            assert_eq!(answer, Answer::Refused, "{name} {what}");
+        };
+        refused("lost", &|disk| disk.lose(&name));
+        refused("zeroed", &|disk| disk.put(&name, &vec![0; len as usize]));
+        for cut in (0..len).step_by(37) {
+            refused(&format!("cut at {cut}"), &|disk| disk.cut(&name, cut));
+        }
+        refused("with more behind it", &|disk| disk.overwrite(&name, len, &[7; 100]));
+    }
+    let answer = store.answer_after("the index lost", |disk| {
+        store.files("index/").iter().for_each(|(name, _)| disk.lose(name));
+    });
+    assert_eq!(answer, Answer::Right);
+    let answer = store.answer_after("everything settled lost", |disk| {
+        store.files("settled/").iter().for_each(|(name, _)| disk.lose(name));
+    });
+    assert_eq!(answer, Answer::Refused);
 }
 
 #[test]

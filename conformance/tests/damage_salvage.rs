@@ -10,6 +10,79 @@ use recension_conformance::crash::{
 };
 use recension_conformance::sim::{OpKind, Rng, SimDisk};
 
+/// A store most of whose commits are settled.
+fn settled_store() -> (SimDisk, History) {
+    let disk = SimDisk::new();
+    let shape = Shape { steps: 60, large_percent: 4, ..Shape::default() };
+    let commits =
+        random_workload(8, shape).into_iter().filter(|step| matches!(step, Step::Commit(..))).collect::<Vec<_>>();
+    let history = run(&disk, &native::settling_apart, &commits).unwrap();
+    disk.settle();
+    (disk, history)
+}
+
+/// Salvages a disk; every version found must be one that was written. Answers how many are missing, and the report.
+fn salvage_and_count(damaged: &SimDisk, history: &History, what: &str) -> (usize, SalvageReport) {
+    let to = SimDisk::new();
+    let options = native::settling_options(test_clock());
+    let report =
+        salvage(&damaged.arc(), to.arc(), options.clone(), |_, _| ()).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let engine = NativeEngine::open(to.arc(), options).unwrap();
+    assert_eq!(engine.head().0, history.model.head(), "{what}");
+    let (found, wanted) = (engine.snapshot().unwrap(), history.model.engine().snapshot().unwrap());
+    let keys: BTreeSet<_> =
+        history.attempts.iter().flat_map(|attempt| &attempt.changes).map(|c| (c.tree, c.key.clone())).collect();
+    let mut missing = 0;
+    for (tree, key) in keys {
+        let read = |snapshot: &dyn recension::engine::Snapshot| -> BTreeSet<_> {
+            let versions = snapshot.versions(tree, &key).map(Result::unwrap);
+            versions.map(|version| (version.seq, version.value.map(std::borrow::Cow::into_owned))).collect()
+        };
+        let (found, wanted) = (read(&*found), read(&*wanted));
+        assert!(found.is_subset(&wanted), "{what}: tree {}, key {}", tree.0, key.escape_ascii());
+        missing += wanted.len() - found.len();
+    }
+    assert_eq!(engine.verify().unwrap().problems, [], "{what}");
+    (missing, report)
+}
+
+#[test]
+fn a_settled_store_is_copied_whole_and_a_damaged_block_costs_its_own_rows_only() {
+    let (disk, history) = settled_store();
+    let (missing, report) = salvage_and_count(&disk, &history, "whole");
+    assert!(missing == 0 && report.problems.is_empty() && report.missing == 0, "{report:?}");
+    assert_eq!(report.commits, history.model.head());
+    let files: Vec<_> = disk.files().into_iter().filter(|(name, _)| name.contains(".rows")).collect();
+    let mut lost = 0;
+    for (name, len) in files {
+        for at in (0..len).step_by(331) {
+            let damaged = disk.process_crash();
+            damaged.flip(&name, at, 0x21);
+            let what = format!("{name}, byte {at}");
+            let (missing, report) = salvage_and_count(&damaged, &history, &what);
+            assert!(missing == 0 || !report.problems.is_empty(), "{what}: {report:?}");
+            assert!(missing < 120, "{what}: {missing} versions are missing");
+            lost += missing;
+        }
+    }
+    assert!(lost > 0, "no flip has hit a row");
+}
+
+#[test]
+fn settled_rows_are_salvaged_without_their_manifest_and_their_history_is_then_given_up() {
+    let (disk, history) = settled_store();
+    let damaged = disk.process_crash();
+    damaged.lose("settled/MANIFEST");
+    let to = SimDisk::new();
+    let options = native::settling_options(test_clock());
+    let report = salvage(&damaged.arc(), to.arc(), options.clone(), |_, _| ()).unwrap();
+    assert!(!report.problems.is_empty());
+    let engine = NativeEngine::open(to.arc(), options).unwrap();
+    recension_conformance::crash::check_rows_at_head(&engine, history.model.engine()).unwrap();
+    let refused = engine.snapshot_at(Seq(1)).unwrap().get(history.attempts[0].changes[0].tree, b"x").is_err();
+    assert!(refused, "a past of which too much may be missing is not answered");
+}
+
 fn store() -> (SimDisk, History) {
     let disk = SimDisk::new();
     let steps = random_workload(8, Shape { steps: 60, ..Shape::default() });

@@ -16,6 +16,26 @@ fn errors_at_every_call_reach_the_caller_and_lose_nothing_acknowledged() {
 }
 
 #[test]
+fn errors_while_commits_are_settled_lose_nothing_acknowledged() {
+    for_seeds(2, |seed| {
+        let steps = random_workload(seed, Shape { steps: 22, ..Shape::for_seed(seed) });
+        let report = fault_sweep(&native::settling, &steps, seed, &native::is_data)?;
+        let empty = report.refused_commits == 0 || report.poisoned == 0 || report.refused_opens == 0;
+        if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }
+    });
+}
+
+#[test]
+fn a_disk_that_is_full_at_any_size_while_commits_are_settled_loses_nothing_acknowledged() {
+    for_seeds(2, |seed| {
+        let steps = random_workload(seed, Shape { steps: 40, ..Shape::for_seed(seed) });
+        let report = full_disk_sweep(&native::settling, &steps, seed, (0..90_000).step_by(1733))?;
+        let empty = report.refused_commits == 0 || report.refused_opens == 0;
+        if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }
+    });
+}
+
+#[test]
 fn a_disk_that_is_full_at_any_size_loses_nothing_acknowledged() {
     for_seeds(3, |seed| {
         let steps = random_workload(seed, Shape { steps: 30, ..Shape::for_seed(seed) });

@@ -50,6 +50,9 @@ fn native(seed: u64) -> Native {
         index_memory_bytes: pick(&[1, 2 << 10, 16 << 10, 1 << 20]),
         checkpoint_log_bytes: pick(&[1, 3 << 10, 30 << 10, 1 << 20]),
         merge_fan_in: pick(&[2, 3, 4]) as usize,
+        settle_log_bytes: [None, Some(1), Some(5 << 10), Some(20 << 10)][pick(&[0, 1, 2, 3]) as usize],
+        settle_bytes_per_second: 1 << 40,
+        block_cache_bytes: pick(&[0, 4 << 10, 1 << 20]),
         maintenance: if pick(&[0, 1, 2]) == 0 { Maintenance::Background } else { Maintenance::Inline },
         ..Native::tiny().options
     };

@@ -30,6 +30,19 @@ pub fn check_store(engine: &dyn Engine, model: &dyn Engine, bounds: Bounds) -> R
     Ok(head.0)
 }
 
+/// Checks that two stores hold the same rows now.
+pub fn check_rows_at_head(found: &dyn Engine, wanted: &dyn Engine) -> Result<(), Finding> {
+    let snapshot = |engine: &dyn Engine| engine.snapshot().map_err(|e| format!("snapshot: {e}"));
+    let (found, wanted) = (snapshot(found)?, snapshot(wanted)?);
+    for tree in TREES {
+        let refused = compare_range(&*found, &*wanted, tree, Direction::Forward)?;
+        if let Some(refusal) = refused.first() {
+            return Err(refusal.clone());
+        }
+    }
+    Ok(())
+}
+
 /// Checks every answer of a store whose head is `head` against the model's: wrong or missing answers and
 /// errors are findings.
 pub fn check_answers(engine: &dyn Engine, model: &dyn Engine, head: Seq) -> Result<(), Finding> {

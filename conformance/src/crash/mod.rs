@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use recension::disk::Disk;
 use recension::engine::{Clock, Engine, Result};
 
-pub use check::{Bounds, check_answers, check_store};
+pub use check::{Bounds, check_answers, check_rows_at_head, check_store};
 pub use damage::{Answer, answer_after_damage};
 pub use faults::{FaultReport, fault_sweep, full_disk_sweep};
 pub use history::{Attempt, History, Model, no_violations, run, test_clock};

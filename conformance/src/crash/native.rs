@@ -27,6 +27,22 @@ pub fn small(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engin
     Ok(Arc::new(NativeEngine::open(disk, small_options(clock))?))
 }
 
+/// Options with which, beside that, commits are settled again and again.
+pub fn settling_options(clock: Arc<dyn Clock>) -> NativeOptions {
+    NativeOptions { settle_log_bytes: Some(9 << 10), block_cache_bytes: 32 << 10, ..small_options(clock) }
+}
+
+/// Opens an engine that settles.
+pub fn settling(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
+    Ok(Arc::new(NativeEngine::open(disk, settling_options(clock))?))
+}
+
+/// The same, but settled files stay apart.
+pub fn settling_apart(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
+    let options = NativeOptions { merge_fan_in: 9, settle_log_bytes: Some(3 << 10), ..settling_options(clock) };
+    Ok(Arc::new(NativeEngine::open(disk, options)?))
+}
+
 /// The same with a thread of its own, as users have it: it makes segments ahead of need. What it does
 /// when is the scheduler's choice.
 pub fn small_in_background(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {

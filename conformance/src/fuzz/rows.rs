@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use recension::document::{At, Collection, IndexSpec, ListOptions, Query, Store, ValueRange};
+use recension::document::{
+    At, Collection, IndexSpec, ListOptions, Query, ReplicatedWrite, RevId, Store, Transaction, ValueRange,
+};
 use recension::engine::{Batch, Direction, Engine, KeyRange, MemoryEngine, Seq, TreeId};
 
 use super::edits::{Source, edited};
@@ -28,8 +30,23 @@ fn store() -> Option<(Store, Arc<MemoryEngine>)> {
         }
         let gone = collection.get("d1").ok()??;
         collection.delete("d1", &gone.rev).ok()?;
+        // Ancestors in blocks, conflicts, a log of purges, a local document.
+        let edits = |tx: &Transaction| (0..20).try_for_each(|_| tx.collection(name)?.put("d3", "{}").map(|_| ()));
+        store.transaction(edits).ok()?;
+        for (rev, deleted) in [("2-b", false), ("2-c", true), ("3-d", false)] {
+            collection.merge_revisions([replicated("d2", rev, deleted)?]).ok()?;
+        }
+        collection.purge("d2", &["3-d".parse().ok()?]).ok()?;
+        collection.put_local("l", "{\"n\":1}").ok()?;
     }
     Some((store, engine))
+}
+
+fn replicated(id: &str, rev: &str, deleted: bool) -> Option<ReplicatedWrite> {
+    let ancestors = ["1-a".parse().ok()?];
+    let rev: RevId = rev.parse().ok()?;
+    let ancestors = if rev.generation() == 2 { &ancestors[..] } else { &[] };
+    ReplicatedWrite::new(id, rev, ancestors, deleted, "{\"t\":{\"u\":5}}").ok()
 }
 
 /// The first bytes choose a row and whether its key or its value is edited; the others are the edits.
@@ -83,12 +100,19 @@ fn answers_of(collection: &Collection, at: At) -> Vec<String> {
     };
     let list = ListOptions { deleted: true, ..ListOptions::default() };
     let mut said = vec![format!("{:?}", reader.counts()), format!("{:?}", reader.indexes())];
+    said.push(format!("{:?} {:?}", reader.purges(), reader.locals()));
     said.push(format!("{:?}", reader.list(&list).map(Iterator::collect::<Vec<_>>)));
     said.push(format!("{:?}", reader.changes(Seq::ZERO).collect::<Vec<_>>()));
     for n in 0..4 {
         let id = format!("d{n}");
         said.push(format!("{:?}", reader.current(&id)));
         said.push(format!("{:?}", reader.history(&id).map(Iterator::collect::<Vec<_>>)));
+        let leaves = reader.leaves(&id);
+        said.push(format!("{leaves:?}"));
+        for leaf in leaves.unwrap_or_default() {
+            said.push(format!("{:?}", reader.get_revision(&id, &leaf.rev)));
+            said.push(format!("{:?}", reader.ancestry_status(&id, &leaf.rev)));
+        }
     }
     for path in ["n", "t.u", "again"] {
         let Ok(path) = path.parse() else { continue };
@@ -102,8 +126,15 @@ fn writes(store: &Store) {
     for name in ["a", "b", "new"] {
         let Ok(collection) = store.collection(name) else { continue };
         for n in 0..4 {
-            _ = collection.put(&format!("d{n}"), "{\"n\":7}");
+            let id = format!("d{n}");
+            _ = collection.put(&id, "{\"n\":7}");
+            for write in [replicated(&id, "2-x", false), replicated(&id, "40-x", true)] {
+                _ = collection.merge_revisions(write);
+            }
+            let leaves: Vec<RevId> = collection.leaves(&id).unwrap_or_default().iter().map(|leaf| leaf.rev).collect();
+            _ = collection.purge(&id, &leaves[..leaves.len().min(2)]);
         }
+        _ = collection.put_local("l", "{}");
         if let Ok(path) = "again".parse() {
             _ = collection.create_index(IndexSpec::new("again", path), |_| {});
         }

@@ -63,7 +63,7 @@ pub struct Native {
 }
 
 impl Native {
-    /// As small as it gets, so that short histories fill segments, write runs and merge them, by the
+    /// As small as it gets, so that short histories fill segments, write runs, merge and settle them, by the
     /// committing thread and without syncs at commits.
     pub fn tiny() -> Self {
         let options = NativeOptions {
@@ -72,6 +72,8 @@ impl Native {
             index_memory_bytes: 4 << 10,
             checkpoint_log_bytes: 16 << 10,
             merge_fan_in: 2,
+            settle_log_bytes: Some(24 << 10),
+            block_cache_bytes: 64 << 10,
             maintenance: Maintenance::Inline,
             ..NativeOptions::default()
         };

@@ -4,7 +4,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    collections, delete, export, find, get, history, import, index, put, restore, salvage, stats, verify,
+    changes, collections, completions, conflicts, delete, diff, explain, export, find, get, history, import, index,
+    man, patch, purge, put, restore, salvage, shell, stats, verify,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -77,16 +78,28 @@ pub enum Command {
     Get(get::Get),
     /// Create or replace a document, or change members of it
     Put(put::Put),
+    /// Change a part of a document
+    Patch(patch::Patch),
     /// Delete a document (its history stays)
     Delete(delete::Delete),
     /// Find documents by the values of their members
     Find(find::Find),
+    /// Say how a find would be carried out, without doing it
+    Explain(explain::Explain),
     /// Create, list and drop indexes
     Index(index::Index),
     /// List the revisions of a document
     History(history::History),
-    /// Make a past revision of a document its newest
+    /// Show what is different between two moments or revisions
+    Diff(diff::Diff),
+    /// List what has changed, and follow what changes
+    Changes(changes::ChangesCommand),
+    /// Make a past revision of a document its newest, or bring a collection or the store back to a moment
     Restore(restore::Restore),
+    /// List conflicts, show the revisions in conflict, and pick one
+    Conflicts(conflicts::Conflicts),
+    /// Take a document away as if it had never been
+    Purge(purge::PurgeCommand),
     /// List the collections
     Collections(collections::Collections),
     /// Print sizes and counters of the store
@@ -95,4 +108,10 @@ pub enum Command {
     Verify(verify::Verify),
     /// Copy what is readable of a damaged store into a new one
     Salvage(salvage::Salvage),
+    /// Run many commands on one open store, by hand or from a script
+    Shell(shell::ShellCommand),
+    /// Print what completes command lines in bash, zsh, fish and others
+    Completions(completions::Completions),
+    /// Print or write the manual pages
+    Man(man::Man),
 }

@@ -2,13 +2,14 @@
 //! asked to stop.
 
 use std::fs;
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use recension::document::Store;
-use recension::engine::Engine;
+use recension::document::{At, Store, format_time};
+use recension::engine::{Engine, Timestamp};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::args::Common;
@@ -24,25 +25,83 @@ pub enum Missing {
     IsAnError,
 }
 
+/// What the commands of one process share: in a shell the store stays open between them.
+#[derive(Default)]
+pub struct Session {
+    opened: Option<(String, Store)>,
+    interrupted: Option<Arc<AtomicBool>>,
+    /// Standard input is where the commands come from, and no command may read it.
+    shell: bool,
+}
+
+impl Session {
+    /// That of a shell.
+    pub fn of_shell() -> Self {
+        Session { shell: true, ..Session::default() }
+    }
+
+    /// Takes what a command has opened, for the next one.
+    pub fn keep(&mut self, context: Context) {
+        let Session { opened, interrupted, .. } = context.session;
+        // A command that named another store does not close this one.
+        if self.opened.is_none() && opened.as_ref().is_some_and(|(address, _)| *address == context.home) {
+            self.opened = opened;
+        }
+        self.interrupted = self.interrupted.take().or(interrupted);
+    }
+
+    /// The open store.
+    pub fn store(&self) -> Option<&Store> {
+        self.opened.as_ref().map(|(_, store)| store)
+    }
+
+    /// Forgets that the user has pressed Ctrl-C; answers whether it was so.
+    pub fn take_interrupt(&self) -> bool {
+        self.interrupted.as_ref().is_some_and(|flag| flag.swap(false, Ordering::Relaxed))
+    }
+
+    fn share(&self) -> Self {
+        Session { opened: self.opened.clone(), interrupted: self.interrupted.clone(), shell: self.shell }
+    }
+}
+
 /// The surroundings of a command.
 pub struct Context {
     /// Where results go.
     pub out: Output,
     address: String,
+    /// The store of the session, which [`Session::keep`] keeps open.
+    home: String,
     quiet: bool,
-    interrupted: Option<Arc<AtomicBool>>,
+    session: Session,
 }
 
 impl Context {
     /// As the command line says.
     pub fn new(common: &Common) -> Self {
+        Context::in_session(common, &Session::default(), &common.store)
+    }
+
+    /// As a line of a shell on the store `home` says.
+    pub fn in_session(common: &Common, session: &Session, home: &str) -> Self {
         let out = Output::new(Audience::new(common.json, common.table), common.quiet);
-        Context { out, address: common.store.clone(), quiet: common.quiet, interrupted: None }
+        let home = home.to_owned();
+        Context { out, address: common.store.clone(), home, quiet: common.quiet, session: session.share() }
     }
 
     /// The store's address, as it was given.
     pub fn address(&self) -> String {
         self.address.clone()
+    }
+
+    /// Whether the commands come from a shell.
+    pub fn in_shell(&self) -> bool {
+        self.session.shell
+    }
+
+    /// Names another store than the command line does.
+    pub fn set_address(&mut self, address: &str) {
+        address.clone_into(&mut self.address);
     }
 
     /// Whether remarks and progress are to be left out.
@@ -53,28 +112,96 @@ impl Context {
     /// From here on the first Ctrl-C is for [`Context::interrupted`] to tell; the second one ends the
     /// process where it stands, which loses nothing that was acknowledged. Without this, the first does.
     pub fn watch_for_interrupts(&mut self) -> Result<()> {
+        if self.session.interrupted.is_some() {
+            return Ok(());
+        }
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&flag))
                 .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
                 .map_err(|error| CliError::io("watching for Ctrl-C", &error))?;
         }
-        self.interrupted = Some(flag);
+        self.session.interrupted = Some(flag);
         Ok(())
     }
 
     /// Whether the user has pressed Ctrl-C.
     pub fn interrupted(&self) -> bool {
-        self.interrupted.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+        self.session.interrupted.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// The error of a command that was interrupted, where it was.
+    pub fn go_on(&self) -> Result<()> {
+        if self.interrupted() { Err(CliError::Interrupted("interrupted".to_owned())) } else { Ok(()) }
     }
 
     /// Opens the store as documents.
-    pub fn store(&self, missing: Missing) -> Result<Store> {
-        Ok(Store::on(self.engine(missing)?)?)
+    pub fn store(&mut self, missing: Missing) -> Result<Store> {
+        match &self.session.opened {
+            Some((address, store)) if *address == self.address => Ok(store.clone()),
+            _ => {
+                let store = Store::on(self.open(missing)?)?;
+                self.session.opened = Some((self.address.clone(), store.clone()));
+                Ok(store)
+            }
+        }
     }
 
     /// Opens the store.
-    pub fn engine(&self, missing: Missing) -> Result<Arc<dyn Engine>> {
+    pub fn engine(&mut self, missing: Missing) -> Result<Arc<dyn Engine>> {
+        match &self.session.opened {
+            Some((address, store)) if *address == self.address => Ok(Arc::clone(store.engine())),
+            _ => self.open(missing),
+        }
+    }
+
+    /// A moment to read at, which must not lie in the future: its answer would be another one tomorrow.
+    pub fn moment(&self, store: &Store, at: At) -> Result<At> {
+        let At::Time(time) = at else { return Ok(at) };
+        let micros = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
+        let now = Timestamp(u64::try_from(micros).unwrap_or(u64::MAX));
+        // Commits may be ahead of a clock that was set back.
+        let newest = store.engine().commit_at(Timestamp(u64::MAX))?.map_or(now, |commit| commit.time);
+        if time > now.max(newest) {
+            let (time, now) = (format_time(time), format_time(now));
+            return Err(CliError::Usage(format!("--at {time} lies in the future: it is {now} now")));
+        }
+        Ok(at)
+    }
+
+    /// Standard input, for a command whose input was not given otherwise: `what` says what is missing.
+    pub fn standard_input(&self, what: &str) -> Result<Box<dyn Read>> {
+        if self.session.shell {
+            return Err(CliError::Usage(format!("{what} (the shell's own input is for commands)")));
+        }
+        if io::stdin().is_terminal() {
+            return Err(CliError::Usage(what.to_owned()));
+        }
+        Ok(Box::new(io::stdin()))
+    }
+
+    /// Asks, unless `yes` was said already.
+    pub fn confirm(&mut self, yes: bool, question: &str) -> Result<()> {
+        if yes {
+            return Ok(());
+        }
+        let declined = || CliError::Usage("nothing was done; --yes does it without asking".to_owned());
+        // Where nobody can answer, nobody has agreed.
+        if !io::stdin().is_terminal() {
+            return Err(declined());
+        }
+        self.out.flush()?;
+        let mut answer = String::new();
+        write!(io::stderr(), "{question} [y/N] ")?;
+        io::stdin()
+            .lock()
+            .take(80)
+            .read_line(&mut answer)
+            .map_err(|error| CliError::io("reading the answer", &error))?;
+        if ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) { Ok(()) } else { Err(declined()) }
+    }
+
+    fn open(&self, missing: Missing) -> Result<Arc<dyn Engine>> {
         let path = Path::new(self.address.strip_prefix("sqlite:").unwrap_or(&self.address));
         let empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
         if missing == Missing::IsAnError && self.address != "memory:" && (!path.exists() || empty()) {

@@ -6,14 +6,17 @@ pub mod commands;
 pub mod context;
 pub mod csv_out;
 pub mod error;
+pub mod files;
 pub mod ids;
 pub mod input;
 pub mod limits;
 pub mod members;
 pub mod output;
 pub mod pretty;
+pub mod problems;
 pub mod progress;
 pub mod query;
+pub mod shell;
 
 /// The programs of the README are compiled and run.
 #[cfg(doctest)]
@@ -34,7 +37,7 @@ pub fn main() -> ExitCode {
     // Clap prints and exits by itself: with 0 for help, with 2 for what it does not understand.
     let line = CommandLine::parse();
     let mut context = Context::new(&line.common);
-    let outcome = run(&line.command, &mut context).and_then(|()| Ok(context.out.flush()?));
+    let outcome = run(&line, &mut context).and_then(|()| Ok(context.out.flush()?));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::ClosedPipe) => CliError::ClosedPipe.exit_code(),
@@ -48,8 +51,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Command, context: &mut Context) -> Result<()> {
-    match command {
+fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
+    match &line.command {
+        Command::Shell(command) => command.run(&line.common, context),
         Command::Import(command) => command.run(context),
         Command::Export(command) => command.run(context),
         Command::Get(command) => command.run(context),
@@ -62,6 +66,14 @@ fn run(command: &Command, context: &mut Context) -> Result<()> {
         Command::Collections(command) => command.run(context),
         Command::Stats(command) => command.run(context),
         Command::Verify(command) => command.run(context),
+        Command::Explain(command) => command.run(context),
         Command::Salvage(command) => command.run(context),
+        Command::Man(command) => command.run(context),
+        Command::Completions(command) => command.run(context),
+        Command::Purge(command) => command.run(context),
+        Command::Conflicts(command) => command.run(context),
+        Command::Changes(command) => command.run(context),
+        Command::Diff(command) => command.run(context),
+        Command::Patch(command) => command.run(context),
     }
 }

@@ -27,3 +27,15 @@ pub const TABLE_ROWS_MAX: usize = 100_000;
 
 /// How often a change is tried again because another writer came between.
 pub const RETRIES_MAX: u32 = 100;
+
+/// Longest command of a shell's script, in bytes: the longest document and what stands around it.
+pub const LINE_BYTES_MAX: usize = RECORD_BYTES_MAX + 64 * 1024;
+
+/// Lines that a shell remembers.
+pub const HISTORY_LINES: usize = 10_000;
+
+/// Most words that a shell offers to complete a line with.
+pub const COMPLETIONS_MAX: usize = 200;
+
+/// Documents whose members a shell offers.
+pub const COMPLETION_SAMPLE: usize = 20;

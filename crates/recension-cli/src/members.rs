@@ -82,31 +82,6 @@ impl<'de: 't, 't> Deserialize<'de> for Members<'t> {
     }
 }
 
-/// `patch` applied to `document` by the rules of RFC 7396: null removes a member, objects are merged,
-/// anything else replaces. What the patch does not name keeps its spelling.
-pub fn merge(document: &str, patch: &str) -> serde_json::Result<String> {
-    if !patch.trim_start().starts_with('{') {
-        return Ok(patch.to_owned());
-    }
-    let patch = Members::of(patch)?;
-    let members = if document.trim_start().starts_with('{') { Members::of(document)? } else { Members::default() };
-    let mut merged: Vec<(Member<'_>, Option<Cow<'_, str>>)> = Vec::with_capacity(members.0.len() + patch.0.len());
-    for member in members.0 {
-        let value = Cow::Borrowed(member.value);
-        merged.push((member, Some(value)));
-    }
-    for change in patch.0 {
-        let place = merged.iter().position(|(member, _)| member.name == change.name);
-        let old = place.and_then(|place| merged[place].1.take()).unwrap_or(Cow::Borrowed("null"));
-        let new = if change.value == "null" { None } else { Some(Cow::Owned(merge(&old, change.value)?)) };
-        match place {
-            Some(place) => merged[place].1 = new,
-            None => merged.push((change, new)),
-        }
-    }
-    Ok(object(merged.iter().filter_map(|(member, value)| Some((member.written, value.as_deref()?)))))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,24 +103,5 @@ mod tests {
         assert_eq!(members.get("b"), Some("[ 1 ]"));
         assert_eq!(members.get("c"), None);
         assert!(Members::of("[1]").is_err());
-    }
-
-    #[test]
-    fn a_merge_follows_rfc_7396_and_leaves_the_rest_as_it_is_spelled() {
-        for (document, patch, result) in [
-            (r#"{"a":"b"}"#, r#"{"a":"c"}"#, r#"{"a":"c"}"#),
-            (r#"{"a":"b","b":1.50}"#, r#"{"a":null}"#, r#"{"b":1.50}"#),
-            (r#"{"a":["b"]}"#, r#"{"a":"c"}"#, r#"{"a":"c"}"#),
-            (r#"{"a":{"b":"c","n":1e0}}"#, r#"{"a":{"b":"d","c":null}}"#, r#"{"a":{"b":"d","n":1e0}}"#),
-            (r#"{"a":[1]}"#, r#"{"a":{"b":2}}"#, r#"{"a":{"b":2}}"#),
-            ("{}", r#"{"a":{"bb":{"ccc":null}}}"#, r#"{"a":{"bb":{}}}"#),
-            (
-                r#"{"n":12345678901234567890123,"\u0061":1}"#,
-                r#"{"a":2,"x":1}"#,
-                r#"{"n":12345678901234567890123,"\u0061":2,"x":1}"#,
-            ),
-        ] {
-            assert_eq!(merge(document, patch).unwrap(), result, "{document} with {patch}");
-        }
     }
 }

@@ -130,7 +130,7 @@ pub fn shown(json: &str) -> Value {
 }
 
 /// Text whose control characters cannot move a terminal's cursor.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '·' } else { character }).collect()
 }
 

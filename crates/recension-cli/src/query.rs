@@ -1,36 +1,27 @@
-//! The conditions of `find`: `population >= 1000000 and countrycode = "PT"`. Text in, values out.
+//! The conditions of `find`: `population >= 1000000 and countrycode in [PT, ES]`. Text in, values out.
 //! It must never panic on what a person types, and every refusal points at the place.
 
 use std::fmt;
 
-use recension::document::Path;
+use recension::document::{Condition, JsonType, Literal, Path, Query, ValueRange, ValueSet};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-/// How a member compares with a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// `=`
-    Equal,
-    /// `<`
-    Less,
-    /// `<=`
-    AtMost,
-    /// `>`
-    Greater,
-    /// `>=`
-    AtLeast,
-}
-
 /// One condition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
-    /// The member.
-    pub path: Path,
-    /// How it compares.
-    pub comparison: Comparison,
-    /// With what: a JSON text.
-    pub value: String,
+pub enum Clause {
+    /// The values at a path lie in a set.
+    Matches(Condition),
+    /// There is no value at a path.
+    Missing(Path),
+}
+
+/// A query that all of `clauses` must hold for.
+pub fn query(clauses: Vec<Clause>) -> Query {
+    clauses.into_iter().fold(Query::new(), |query, clause| match clause {
+        Clause::Matches(Condition { path, values }) => query.matching(path, values),
+        Clause::Missing(path) => query.without(path),
+    })
 }
 
 /// Why a text is no condition.
@@ -53,7 +44,7 @@ impl fmt::Display for QueryError {
 impl std::error::Error for QueryError {}
 
 /// The conditions of a text, all of which must hold. An empty text has none: every document meets it.
-pub fn parse(text: &str) -> Result<Vec<Condition>, QueryError> {
+pub fn parse(text: &str) -> Result<Vec<Clause>, QueryError> {
     let mut parser = Parser { text, rest: text };
     let mut conditions = Vec::new();
     if parser.peek().is_none() {
@@ -61,9 +52,7 @@ pub fn parse(text: &str) -> Result<Vec<Condition>, QueryError> {
     }
     loop {
         let path = parser.path()?;
-        let comparison = parser.comparison()?;
-        let value = parser.value()?;
-        conditions.push(Condition { path, comparison, value });
+        conditions.push(parser.condition(path)?);
         if parser.peek().is_none() {
             return Ok(conditions);
         }
@@ -156,23 +145,95 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn comparison(&mut self) -> Result<Comparison, QueryError> {
-        const SIGNS: [(&str, Comparison); 6] = [
-            ("<=", Comparison::AtMost),
-            (">=", Comparison::AtLeast),
-            ("==", Comparison::Equal),
-            ("<", Comparison::Less),
-            (">", Comparison::Greater),
-            ("=", Comparison::Equal),
+    fn condition(&mut self, path: Path) -> Result<Clause, QueryError> {
+        const SIGNS: [(&str, fn(Literal) -> ValueRange); 6] = [
+            ("<=", ValueRange::at_most),
+            (">=", ValueRange::at_least),
+            ("==", ValueRange::equal),
+            ("<", ValueRange::below),
+            (">", ValueRange::above),
+            ("=", ValueRange::equal),
         ];
         self.peek();
-        for (sign, comparison) in SIGNS {
+        for (sign, range) in SIGNS {
             if let Some(rest) = self.rest.strip_prefix(sign) {
                 self.rest = rest;
-                return Ok(comparison);
+                return Ok(Clause::Matches(Condition::new(path, range(self.literal()?))));
             }
         }
-        Err(self.error("expected one of = < <= > >= after the name"))
+        let start = self.rest;
+        let values: ValueSet = match self.word() {
+            "in" => ValueSet::one_of(self.list()?),
+            "prefix" => match serde_json::from_str(self.literal()?.text()) {
+                Ok(Value::String(prefix)) => ValueRange::prefix(prefix).into(),
+                _ => return Err(self.error("a prefix is text; write it in quotes")),
+            },
+            "contains" => {
+                let element = format!("{path}[]").parse().map_err(|error: recension::document::Error| {
+                    self.rest = start;
+                    self.error(error.to_string())
+                })?;
+                let values = ValueRange::equal(self.literal()?);
+                return Ok(Clause::Matches(Condition::new(element, values)));
+            }
+            "exists" => ValueRange::anything().into(),
+            "missing" => return Ok(Clause::Missing(path)),
+            "is" => ValueRange::of_type(self.json_type()?).into(),
+            _ => {
+                self.rest = start;
+                return Err(
+                    self.error("expected one of = < <= > >= in prefix contains exists missing is after the name")
+                );
+            }
+        };
+        Ok(Clause::Matches(Condition::new(path, values)))
+    }
+
+    fn literal(&mut self) -> Result<Literal, QueryError> {
+        let start = (self.peek(), self.rest).1;
+        let value = self.value()?;
+        Literal::json(value).map_err(|error| {
+            self.rest = start;
+            self.error(error.to_string())
+        })
+    }
+
+    /// Values in brackets with commas between them.
+    fn list(&mut self) -> Result<Vec<Literal>, QueryError> {
+        if self.peek() != Some('[') {
+            return Err(self.error("expected a list, such as [PT, ES]"));
+        }
+        self.rest = &self.rest[1..];
+        let mut values = Vec::new();
+        loop {
+            if self.peek() == Some(']') {
+                self.rest = &self.rest[1..];
+                return Ok(values);
+            }
+            values.push(self.literal()?);
+            match self.peek() {
+                Some(',') => self.rest = &self.rest[1..],
+                Some(']') => {}
+                _ => return Err(self.error("expected a comma or the end of the list")),
+            }
+        }
+    }
+
+    fn json_type(&mut self) -> Result<JsonType, QueryError> {
+        const TYPES: [(&str, JsonType); 6] = [
+            ("null", JsonType::Null),
+            ("boolean", JsonType::Bool),
+            ("number", JsonType::Number),
+            ("string", JsonType::String),
+            ("array", JsonType::Array),
+            ("object", JsonType::Object),
+        ];
+        let start = (self.peek(), self.rest).1;
+        let word = self.word();
+        TYPES.iter().find(|(name, _)| *name == word).map(|(_, of_type)| *of_type).ok_or_else(|| {
+            self.rest = start;
+            self.error("expected a type: null, boolean, number, string, array or object")
+        })
     }
 
     fn value(&mut self) -> Result<String, QueryError> {
@@ -231,31 +292,48 @@ impl<'t> Parser<'t> {
 mod tests {
     use super::*;
 
-    fn condition(path: &[&str], comparison: Comparison, value: &str) -> Condition {
-        Condition { path: Path::from_segments(path.iter().copied()).unwrap(), comparison, value: value.to_owned() }
+    fn matches(path: &[&str], values: impl Into<ValueSet>) -> Clause {
+        Clause::Matches(Condition::new(Path::from_segments(path.iter().copied()).unwrap(), values))
+    }
+
+    fn json(text: &str) -> Literal {
+        Literal::json(text).unwrap()
     }
 
     #[test]
     fn conditions_are_names_comparisons_and_values_joined_by_and() {
         for (text, conditions) in [
             ("", vec![]),
-            (r#"name = "Porto""#, vec![condition(&["name"], Comparison::Equal, r#""Porto""#)]),
-            ("name=Porto", vec![condition(&["name"], Comparison::Equal, r#""Porto""#)]),
-            ("a.b>=-1.5e3", vec![condition(&["a", "b"], Comparison::AtLeast, "-1.5e3")]),
-            (r#""a.b".'c d' > null"#, vec![condition(&["a.b", "c d"], Comparison::Greater, "null")]),
-            (r#"x = "\"é\\""#, vec![condition(&["x"], Comparison::Equal, r#""\"é\\""#)]),
-            ("x == [1, {\"a\": 2}] ", vec![condition(&["x"], Comparison::Equal, "[1, {\"a\": 2}]")]),
+            (r#"name = "Porto""#, vec![matches(&["name"], ValueRange::equal("Porto"))]),
+            ("name=Porto", vec![matches(&["name"], ValueRange::equal("Porto"))]),
+            ("a.b>=-1.5e3", vec![matches(&["a", "b"], ValueRange::at_least(json("-1.5e3")))]),
+            (r#""a.b".'c d' > null"#, vec![matches(&["a.b", "c d"], ValueRange::above(json("null")))]),
+            (r#"x = "\"é\\""#, vec![matches(&["x"], ValueRange::equal("\"é\\"))]),
+            ("x == [1, {\"a\": 2}] ", vec![matches(&["x"], ValueRange::equal(json("[1, {\"a\": 2}]")))]),
             (
                 "10 <= 5 AND timezone < Europe/Lisbon and ok = true",
                 vec![
-                    condition(&["10"], Comparison::AtMost, "5"),
-                    condition(&["timezone"], Comparison::Less, r#""Europe/Lisbon""#),
-                    condition(&["ok"], Comparison::Equal, "true"),
+                    matches(&["10"], ValueRange::at_most(5)),
+                    matches(&["timezone"], ValueRange::below("Europe/Lisbon")),
+                    matches(&["ok"], ValueRange::equal(true)),
                 ],
             ),
-            ("n = 12345678901234567890123", vec![condition(&["n"], Comparison::Equal, "12345678901234567890123")]),
-            ("at > 2026-11-21T10:00:00Z", vec![condition(&["at"], Comparison::Greater, r#""2026-11-21T10:00:00Z""#)]),
-            ("名 = 東京", vec![condition(&["名"], Comparison::Equal, r#""東京""#)]),
+            ("n = 12345678901234567890123", vec![matches(&["n"], ValueRange::equal(json("12345678901234567890123")))]),
+            ("at > 2026-11-21T10:00:00Z", vec![matches(&["at"], ValueRange::above("2026-11-21T10:00:00Z"))]),
+            ("名 = 東京", vec![matches(&["名"], ValueRange::equal("東京"))]),
+            ("c in [PT, 'E S',3]", vec![matches(&["c"], ValueSet::one_of([json("\"PT\""), "E S".into(), json("3")]))]),
+            ("c in []", vec![matches(&["c"], ValueSet::one_of(Vec::<Literal>::new()))]),
+            (
+                "name prefix Por and x exists",
+                vec![matches(&["name"], ValueRange::prefix("Por")), matches(&["x"], ValueRange::anything())],
+            ),
+            ("note missing", vec![Clause::Missing("note".parse().unwrap())]),
+            ("in is number", vec![matches(&["in"], ValueRange::of_type(JsonType::Number))]),
+            (
+                "tags contains red",
+                vec![Clause::Matches(Condition::new("tags[]".parse().unwrap(), ValueRange::equal("red")))],
+            ),
+            ("tags[] >= 3", vec![Clause::Matches(Condition::new("tags[]".parse().unwrap(), ValueRange::at_least(3)))]),
         ] {
             assert_eq!(parse(text).as_ref(), Ok(&conditions), "{text}");
         }
@@ -267,6 +345,7 @@ mod tests {
             ("name", 4, "expected one of = < <="),
             ("name =", 6, "expected a value"),
             ("a != 3", 2, "expected one of = < <="),
+            ("a like 3", 2, "expected one of = < <="),
             ("= 3", 0, "expected the name"),
             ("a. = 3", 3, "expected the name"),
             ("é = \"x", 4, "never closed"),
@@ -277,6 +356,12 @@ mod tests {
             ("a = %", 4, "expected a value"),
             ("x[1 = 2", 1, "never closed"),
             ("x[y] = 2", 0, "the number of an element"),
+            ("c in PT", 5, "expected a list"),
+            ("c in [PT", 8, "a comma or the end"),
+            ("c in [PT ES]", 9, "a comma or the end"),
+            ("c in [,]", 6, "expected a value"),
+            ("c prefix 3", 10, "a prefix is text"),
+            ("c is blue", 5, "expected a type"),
         ] {
             let error = parse(text).unwrap_err();
             assert_eq!(error.at, at, "{text}: {error}");

@@ -22,7 +22,7 @@ fn ids(out: &str) -> Vec<String> {
     out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["_id"].as_str().unwrap().to_owned()).collect()
 }
 
-const QUERIES: [(&[&str], &[&str]); 13] = [
+const QUERIES: [(&[&str], &[&str]); 24] = [
     (&["name = Porto"], &["piaui", "porto"]),
     (&[r#"name = "Porto" and country = PT"#], &["porto"]),
     (&["name = 東京"], &["tokyo"]),
@@ -36,12 +36,23 @@ const QUERIES: [(&[&str], &[&str]); 13] = [
     (&["country = PT", "--sort", "population", "--limit", "1"], &["porto"]),
     (&["country = PT", "--sort", "population", "--skip", "1"], &["lisbon"]),
     (&[], &["atlantis", "lisbon", "piaui", "porto", "tokyo"]),
+    (&["country in [PT, JP, XX]"], &["lisbon", "porto", "tokyo"]),
+    (&["country in []"], &[]),
+    (&["name prefix Po"], &["piaui", "porto"]),
+    (&["name prefix po"], &[]),
+    (&["names contains Oporto"], &["porto"]),
+    (&["names[] > P"], &["porto"]),
+    (&["country exists and geo missing"], &[]),
+    (&["country missing"], &["atlantis"]),
+    (&["population is number and country = BR"], &["piaui"]),
+    (&["--sort", "country,-population"], &["piaui", "tokyo", "lisbon", "porto"]),
+    (&["country = PT", "--sort", "country,-population", "--fields", "population"], &["lisbon", "porto"]),
 ];
 
 #[test]
 fn a_query_gives_the_same_documents_by_scan_and_by_index() {
     let place = cities();
-    for _indexed in [false, true] {
+    for indexed in [false, true] {
         for (query, expected) in QUERIES {
             let out = place.ok(&[&["find", "cities"], query].concat());
             let mut found = ids(&out);
@@ -50,9 +61,10 @@ fn a_query_gives_the_same_documents_by_scan_and_by_index() {
             }
             assert_eq!(found, expected, "{query:?}");
         }
-        for member in ["name", "population", "geo.lat", "country"] {
+        for member in ["name", "population", "geo.lat", "country", "country,-population", "names[]"] {
             // The second round asks the same of the indexes.
-            place.run(&["index", "create", "cities", member]);
+            let created = place.run(&["index", "create", "cities", member]);
+            assert!(indexed || created.code == 0, "{member}: {}", created.err);
         }
     }
 }
@@ -164,4 +176,47 @@ fn a_reader_that_has_heard_enough_ends_the_command_quietly() {
         assert_eq!(output.status.code(), Some(0), "{command:?}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{command:?}");
     }
+}
+
+#[test]
+fn a_cursor_goes_on_as_of_the_same_moment() {
+    let place = cities();
+    let whole = ids(&place.ok(&["find", "cities", "--sort", "name"]));
+    let mut found = Vec::new();
+    let mut more: Vec<String> = Vec::new();
+    loop {
+        let mut args = vec!["find", "cities", "--sort", "name", "--limit", "2"];
+        args.extend(more.iter().map(String::as_str));
+        let ended = place.run(&args);
+        assert_eq!(ended.code, 0, "{}", ended.err);
+        found.extend(ids(&ended.out));
+        let Some((_, cursor)) = ended.err.trim().split_once("--cursor ") else { break };
+        more = vec!["--cursor".to_owned(), cursor.to_owned()];
+        // What others do meanwhile is not seen.
+        place.ok(&["put", "cities", &format!("new-{}", found.len()), r#"{"name":"Zzz"}"#]);
+    }
+    assert_eq!((found.len(), &found), (5, &whole));
+    let said = place.fails(2, &["find", "cities", "--cursor", "nonsense"]);
+    assert!(said.contains("cursor"), "{said}");
+}
+
+#[test]
+fn an_explanation_names_the_way_and_the_others() {
+    let place = cities();
+    place.ok(&["index", "create", "cities", "country,-population"]);
+    place.ok(&["index", "create", "cities", "name", "--where", "country = PT", "--binary"]);
+    let query = ["country = PT", "--sort", "-population"];
+    let plan: Value = serde_json::from_str(&place.ok(&[&["explain", "cities"], &query[..]].concat())).unwrap();
+    assert_eq!((&plan["index"], &plan["sort"]), (&"country+population".into(), &"index".into()), "{plan}");
+    let told = place.ok(&[&["explain", "cities", "--table"], &query[..]].concat());
+    for words in ["index country+population", "bounded by: country", "scan of every document", "chosen"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    let scan: Value = serde_json::from_str(&place.ok(&["explain", "cities", "country = PT", "--scan"])).unwrap();
+    assert_eq!(scan["index"], Value::Null);
+    let listed = place.ok(&["index", "list", "cities"]);
+    assert!(listed.contains(r#""member":"country, population descending""#), "{listed}");
+    assert!(place.run(&["find", "cities", "country = PT", "--through", "nothing"]).code != 0);
+    place.fails(1, &["explain", "towns"]);
+    place.fails(2, &["index", "create", "cities", "x", "--where", "y missing"]);
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::Place;
 
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 25] = [
     &["import"],
     &["export"],
     &["get"],
@@ -21,6 +21,15 @@ const COMMANDS: [&[&str]; 16] = [
     &["stats"],
     &["verify"],
     &["salvage"],
+    &["changes"],
+    &["completions"],
+    &["conflicts"],
+    &["diff"],
+    &["explain"],
+    &["man"],
+    &["patch"],
+    &["purge"],
+    &["shell"],
 ];
 
 #[test]

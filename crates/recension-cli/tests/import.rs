@@ -310,3 +310,29 @@ fn an_interrupted_import_says_what_is_in_the_store_and_it_is() {
     let there = place.ok(&["find", "c", "--count"]);
     assert_eq!(there, format!("{{\"count\":{}}}\n", said.replace(',', "")));
 }
+
+#[test]
+fn an_import_that_stops_has_all_that_came_before_and_nothing_that_comes_after() {
+    let line = |n: usize| format!("{{\"_id\":\"{n:04}\",\"n\":{n}}}\n");
+    // In the first thousand and in the second; with what is no JSON at all behind what is refused.
+    for (taken, broken, flags) in [
+        (300_usize, None, &[][..]),
+        (1700, None, &[]),
+        (300, Some(600), &[]),
+        (300, None, &["--on-conflict", "replace"]),
+        (1500, Some(1600), &["--on-conflict", "skip"]),
+    ] {
+        let place = Place::new();
+        // The value of a document is another one's already.
+        place.ok(&["put", "c", "other", &format!("{{\"n\":{taken}}}")]);
+        place.ok(&["index", "create", "c", "n", "--unique"]);
+        let lines: String = (0..2500).map(|n| if broken == Some(n) { "{]\n".to_owned() } else { line(n) }).collect();
+        let error = place.fails_with(3, &[&["import", "c"], flags].concat(), lines.as_bytes());
+        assert!(error.contains(&format!("line {}", taken + 1)), "{error}");
+        assert!(error.contains(&format!("{taken} documents imported")), "{error}");
+        let ids = place.ok(&["export", "c"]);
+        let ids: Vec<&str> = ids.lines().filter_map(|line| line.get(8..12)).filter(|id| *id != "othe").collect();
+        assert_eq!(ids.len(), taken);
+        assert_eq!(ids.last(), Some(&format!("{:04}", taken - 1).as_str()), "{flags:?}");
+    }
+}

@@ -27,7 +27,7 @@ pub(crate) fn main() -> Result<()> {
     let query =
         Query::new().matching("price".parse()?, ValueRange::at_most(9)).sort("price".parse()?, Direction::Forward);
     let cheap = menu.find(&query)?;
-    println!("up to 9, by {}:", cheap.plan());
+    println!("up to 9, by {}:", cheap.plan().summary());
     for document in cheap {
         println!("  {}", document?.to_json());
     }

@@ -1,9 +1,12 @@
-//! The order of encoded values against a comparison function that is written the other way: on values.
+//! The order of encoded values against a comparison function that is written the other way: on values, as
+//! CouchDB's `couch_ejson_compare` does it.
 
 use std::cmp::Ordering;
 
+use icu_collator::options::CollatorOptions;
+use icu_collator::{Collator, CollatorPreferences};
 use proptest::prelude::*;
-use recension::document::encode_value;
+use recension::document::Collation;
 use recension::document::json::quote;
 
 #[derive(Clone, Debug)]
@@ -44,10 +47,8 @@ impl V {
         }
     }
 
-    fn key(&self) -> Vec<u8> {
-        let mut key = Vec::new();
-        encode_value(&self.json(), &mut key).unwrap();
-        key
+    fn key(&self, collation: Collation) -> Vec<u8> {
+        collation.key(&self.json()).unwrap()
     }
 }
 
@@ -63,21 +64,34 @@ fn compare_int_float(int: i128, float: f64) -> Ordering {
     int.cmp(&(whole as i128)).then(if float > whole { Ordering::Less } else { Ordering::Equal })
 }
 
-fn compare(a: &V, b: &V) -> Ordering {
+fn compare_texts(collation: Collation, a: &str, b: &str) -> Ordering {
+    let by_bytes = a.as_bytes().cmp(b.as_bytes());
+    match collation {
+        Collation::Binary => by_bytes,
+        // ucol_open("") of ICU: the root, tertiary, and normalising as CouchDB has it switched on.
+        Collation::Unicode => {
+            let collator = Collator::try_new(CollatorPreferences::default(), CollatorOptions::default()).unwrap();
+            collator.compare(a, b).then(by_bytes)
+        }
+    }
+}
+
+fn compare(collation: Collation, a: &V, b: &V) -> Ordering {
+    let compare = |a, b| compare(collation, a, b);
     match (a, b) {
         (V::Bool(a), V::Bool(b)) => a.cmp(b),
         (V::Int(a), V::Int(b)) => a.cmp(b),
         (V::Float(a), V::Float(b)) => a.partial_cmp(b).unwrap(),
         (V::Int(a), V::Float(b)) => compare_int_float(*a, *b),
         (V::Float(a), V::Int(b)) => compare_int_float(*b, *a).reverse(),
-        (V::Text(a), V::Text(b)) => a.as_bytes().cmp(b.as_bytes()),
+        (V::Text(a), V::Text(b)) => compare_texts(collation, a, b),
         (V::Array(a), V::Array(b)) => {
             let pairs = a.iter().zip(b).map(|(a, b)| compare(a, b));
             pairs.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
         }
         (V::Object(a), V::Object(b)) => {
             let pairs =
-                a.iter().zip(b).map(|(a, b)| a.0.as_bytes().cmp(b.0.as_bytes()).then_with(|| compare(&a.1, &b.1)));
+                a.iter().zip(b).map(|(a, b)| compare_texts(collation, &a.0, &b.0).then_with(|| compare(&a.1, &b.1)));
             pairs.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
         }
         _ => a.rank().cmp(&b.rank()),
@@ -101,7 +115,7 @@ fn number() -> impl Strategy<Value = V> {
 }
 
 fn value() -> impl Strategy<Value = V> {
-    let text = prop_oneof!["[ab\u{0}\u{1}\u{ff}é]{0,4}", any::<String>()];
+    let text = prop_oneof!["[ab\u{0}\u{1}\u{ff}é]{0,4}", "[aAbBáÁeé\u{301} -]{0,4}", any::<String>()];
     let leaf = prop_oneof![
         1 => Just(V::Null),
         1 => any::<bool>().prop_map(V::Bool),
@@ -121,18 +135,37 @@ proptest! {
 
     #[test]
     fn keys_are_ordered_as_their_values_are(a in value(), b in value()) {
-        prop_assert_eq!(a.key().cmp(&b.key()), compare(&a, &b), "{} {}", a.json(), b.json());
+        for collation in [Collation::Unicode, Collation::Binary] {
+            let order = compare(collation, &a, &b);
+            prop_assert_eq!(a.key(collation).cmp(&b.key(collation)), order, "{} {}", a.json(), b.json());
+        }
     }
 
     #[test]
     fn keys_of_numbers_are_ordered_exactly(a in number(), b in number()) {
-        prop_assert_eq!(a.key().cmp(&b.key()), compare(&a, &b), "{} {}", a.json(), b.json());
+        for collation in [Collation::Unicode, Collation::Binary] {
+            let order = compare(collation, &a, &b);
+            prop_assert_eq!(a.key(collation).cmp(&b.key(collation)), order, "{} {}", a.json(), b.json());
+        }
     }
 
     #[test]
     fn no_key_is_the_beginning_of_another(a in value(), b in value()) {
-        let (a, b) = (a.key(), b.key());
-        prop_assert!(a == b || !b.starts_with(&a));
+        for collation in [Collation::Unicode, Collation::Binary] {
+            let (a, b) = (a.key(collation), b.key(collation));
+            prop_assert!(a == b || !b.starts_with(&a));
+        }
+    }
+}
+
+#[test]
+fn strings_are_in_the_order_of_couchdbs_documentation() {
+    // From CouchDB's guide to views: case and accents come after letters, punctuation before them.
+    let ordered = ["", " ", "_", "-", ",", "1", "2", "a", "A", "á", "aa", "b", "B", "ba", "bb", "é", "f"];
+    let ordered: Vec<String> = ordered.iter().map(|text| quote(text)).collect();
+    for pair in ordered.windows(2) {
+        let key = |text: &str| Collation::Unicode.key(text).unwrap();
+        assert!(key(&pair[0]) < key(&pair[1]), "{} {}", pair[0], pair[1]);
     }
 }
 
@@ -175,13 +208,11 @@ fn couchdbs_table_of_types_comes_out_in_order() {
         r#"{"b":2,"a":1}"#,
         r#"{"b":2,"c":2}"#,
     ];
-    let key = |text: &str| {
-        let mut key = Vec::new();
-        encode_value(text, &mut key).unwrap();
-        key
-    };
+    let key = |text: &str| Collation::Unicode.key(text).unwrap();
     for pair in ordered.windows(2) {
         assert!(key(pair[0]) < key(pair[1]), "{} {}", pair[0], pair[1]);
+        let binary = |text: &str| Collation::Binary.key(text).unwrap();
+        assert!(binary(pair[0]) < binary(pair[1]), "{} {}", pair[0], pair[1]);
     }
     let huge = ["1".repeat(310), "1".repeat(400), format!("{}2", "1".repeat(399))];
     assert!(key(&huge[0]) > key("1.7976931348623157e308"));

@@ -6,10 +6,11 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use recension::document::{
-    At, Collection, Error, IndexSpec, IndexState, ListOptions, Path, Plan, Query, Store, ValueRange, Write,
+    At, Collection, Condition, Error, IndexSpec, IndexState, ListOptions, Path, Query, ReplicatedWrite, RevId, Store,
+    ValueRange, Write,
 };
 use recension::engine::{
-    Batch, CommitInfo, Engine, EngineError, MemoryEngine, Seq, Snapshot, Stats, Timestamp, VerifyReport,
+    Batch, CommitInfo, Direction, Engine, EngineError, MemoryEngine, Seq, Snapshot, Stats, Timestamp, VerifyReport,
 };
 
 fn things() -> Collection {
@@ -173,8 +174,8 @@ fn assert_index_is_whole(things: &Collection, name: &str) {
             expected.insert((value.parse::<u64>().unwrap(), document.id.to_string()), document.rev);
         }
     }
-    let found = reader.find(&Query::new().matching(path("n"), ValueRange::anything())).unwrap();
-    assert!(matches!(found.plan(), Plan::Index { name: used, .. } if used == name));
+    let found = reader.find(&Query::new().sort(path("n"), Direction::Forward)).unwrap();
+    assert_eq!(found.plan().index.as_deref(), Some(name));
     let found: Vec<_> = found
         .map(|document| document.unwrap())
         .map(|d| ((path("n").find(&d.body).unwrap().parse::<u64>().unwrap(), d.id.to_string()), d.rev))
@@ -276,7 +277,7 @@ fn a_build_broken_off_at_any_commit_goes_on_where_it_was() {
         things.put("d3400", r#"{"n":100002}"#).unwrap();
         let query = Query::new().matching(path("n"), ValueRange::at_least(100_000));
         let found = things.find(&query).unwrap();
-        assert!(matches!(found.plan(), Plan::Scan { .. }));
+        assert_eq!(found.plan().index, None);
         assert_eq!(found.count(), 2);
         if commits > 0 {
             assert_eq!(things.indexes().unwrap()[0].state, IndexState::Building);
@@ -290,5 +291,86 @@ fn a_build_broken_off_at_any_commit_goes_on_where_it_was() {
             .unwrap();
         assert_eq!(first, (commits < 5).then_some((commits.max(1) * 1000).min(3500)));
         assert_index_is_whole(&things, "n");
+    }
+}
+
+#[test]
+fn replicas_that_send_the_same_revisions_at_once_leave_what_one_of_them_would() {
+    let writes: Vec<ReplicatedWrite> = (0..40_u32)
+        .map(|n| {
+            // Branches of a few lines; what is sent later may be older.
+            let (id, branch, generation) = (format!("d{}", n % 2), n % 5, 1 + n / 5);
+            let rev = |generation| RevId::with_suffix(generation, &format!("b{branch}")).unwrap();
+            let path: Vec<RevId> = (1..=generation).rev().map(rev).collect();
+            ReplicatedWrite::new(&id, path[0], &path[1..], n % 7 == 0, format!("{{\"n\":{n}}}")).unwrap()
+        })
+        .collect();
+    let (alone, shared) = (things(), things());
+    for collection in [&alone, &shared] {
+        collection.create_index(IndexSpec::new("n", path("n")), |_| {}).unwrap();
+    }
+    for written in alone.merge_revisions(writes.clone()).unwrap() {
+        written.unwrap();
+    }
+    together(WRITERS, |thread| {
+        for (n, step) in (0..writes.len()).map(|n| (n, [1, 7, 11, 13][thread])) {
+            let write = writes[(n * step + thread) % writes.len()].clone();
+            shared.merge_revisions([write]).unwrap().remove(0).unwrap();
+            // Beside them a document that comes and goes.
+            if let Ok(written) = shared.create(Some("scratch"), "{}") {
+                shared.purge("scratch", &[written.rev]).unwrap();
+            }
+        }
+    });
+    assert_eq!(shared.leaves("scratch").unwrap(), []);
+    for id in ["d0", "d1"] {
+        let leaves = alone.leaves(id).unwrap();
+        assert!(leaves.len() > 3, "{leaves:?}");
+        assert_eq!(shared.leaves(id).unwrap(), leaves);
+        for leaf in leaves {
+            let body = |collection: &Collection| collection.get_revision(id, &leaf.rev).unwrap().unwrap().body;
+            assert_eq!(body(&shared), body(&alone));
+        }
+    }
+    assert_eq!(shared.store().check(At::Now).unwrap().problems, []);
+}
+
+#[test]
+fn a_build_of_an_index_of_any_kind_goes_on_after_a_crash() {
+    let specs = [
+        IndexSpec::new("i", path("t[]")),
+        IndexSpec::new("i", path("n")).then_descending(path("t[]")),
+        IndexSpec::unique("i", path("n")).then(path("even")),
+        IndexSpec::unique("i", path("u[]")),
+        IndexSpec::new("i", path("t[]")).only_where(Condition::new(path("even"), ValueRange::equal(true))),
+    ];
+    for spec in specs {
+        for commits in [1, 2, 3] {
+            let engine = MemoryEngine::new();
+            let things = Store::on(Arc::new(engine.clone())).unwrap().collection("things").unwrap();
+            let write = |i: u64| {
+                let even = i.is_multiple_of(2);
+                let body = format!(r#"{{"n":{i},"even":{even},"t":[{},"all",{}],"u":[{i},"u{i}"]}}"#, i % 10, i % 7);
+                Write::put(&format!("d{i:04}"), body).unwrap()
+            };
+            things.bulk((0..2500).map(write)).unwrap();
+            let left = AtomicU64::new(commits);
+            let before_commit =
+                move || match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
+                    Ok(_) => Ok(()),
+                    Err(_) => Err(EngineError::Poisoned { cause: "the test".to_owned() }),
+                };
+            let dying = Hooked { engine, before_commit };
+            let broken = Store::on(Arc::new(dying)).unwrap().collection("things").unwrap();
+            assert!(broken.create_index(spec.clone(), |_| {}).is_err());
+            things.bulk([write(3), write(9998)]).unwrap();
+            let rev = things.get("d0004").unwrap().unwrap().rev;
+            things.delete("d0004", &rev).unwrap();
+            things.create_index(spec.clone(), |_| {}).unwrap();
+            assert_eq!(things.indexes().unwrap()[0].state, IndexState::Ready);
+            let report = things.store().check(At::Now).unwrap();
+            assert_eq!(report.problems, []);
+            assert!(report.index_entries > 1000, "{spec}");
+        }
     }
 }

@@ -20,9 +20,11 @@ impl Collections {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let store = context.store(Missing::IsAnError)?;
+        // One commit for all of them.
+        let at = At::Seq(store.resolve(context.moment(&store, self.at)?)?);
         let mut rows = Vec::new();
-        for info in store.collections(self.at)? {
-            let documents = store.collection(&info.name)?.at(self.at)?.count()?;
+        for info in store.collections(at)? {
+            let documents = store.collection(&info.name)?.at(at)?.count()?;
             let indexes: Vec<Value> = info.indexes.iter().map(|index| json!(index.spec.name)).collect();
             let indexes = if context.out.for_people() {
                 json!(info.indexes.iter().map(|index| index.spec.name.as_str()).collect::<Vec<_>>().join(", "))

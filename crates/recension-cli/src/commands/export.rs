@@ -1,7 +1,6 @@
 //! `recension export`: the documents of a collection as of one moment, into a file or a pipe. It must
 //! never leave half a file under the name that was asked for.
 
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use recension::document::{At, CollectionAt, Document, ListOptions, Path as Docum
 use crate::context::{Context, Missing, took};
 use crate::csv_out::{quoted, record, text_cell};
 use crate::error::{CliError, Result};
+use crate::files::replace;
 use crate::ids::with_id;
 use crate::limits::COLUMNS_MAX;
 use crate::members::Members;
@@ -77,7 +77,7 @@ impl Export {
         }
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?.at(self.at)?;
+        let collection = store.collection(&self.collection)?.at(context.moment(&store, self.at)?)?;
         if !collection.exists() {
             return Err(super::find::no_collection(&self.collection));
         }
@@ -89,45 +89,9 @@ impl Export {
                 out.flush()?;
                 number
             }
-            Some(path) => self.write_file(context, &collection, format, path)?,
+            Some(path) => replace(path, |out| self.write(context, &collection, format, out))?,
         };
         Ok(context.out.remark(&format!("{} in {}", counted(number), took(started.elapsed())))?)
-    }
-
-    /// Writes beside the file and renames, so that an interrupted export leaves an older file as it was.
-    /// What is no regular file (a device, a named pipe) is written to and never replaced.
-    fn write_file(
-        &self,
-        context: &Context,
-        collection: &CollectionAt,
-        format: ExportFormat,
-        path: &Path,
-    ) -> Result<u64> {
-        let failed = |error: &io::Error| CliError::io(format!("writing {}", path.display()), error);
-        // Behind a link, it is the file that is replaced, and not the link.
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
-            let file = OpenOptions::new().write(true).open(&target).map_err(|error| failed(&error))?;
-            let mut out = BufWriter::with_capacity(64 * 1024, file);
-            let number = self.write(context, collection, format, &mut out)?;
-            out.flush().map_err(|error| failed(&error))?;
-            return Ok(number);
-        }
-        let mut beside = target.as_os_str().to_owned();
-        beside.push(".part");
-        let beside = PathBuf::from(beside);
-        let outcome = File::create(&beside).map_err(|error| failed(&error)).and_then(|file| {
-            let mut out = BufWriter::with_capacity(64 * 1024, file);
-            let number = self.write(context, collection, format, &mut out)?;
-            let file = out.into_inner().map_err(|error| failed(error.error()))?;
-            file.sync_all().and_then(|()| fs::rename(&beside, &target)).map_err(|error| failed(&error))?;
-            Ok(number)
-        });
-        if outcome.is_err() {
-            // The error that is reported is the first one.
-            let _ = fs::remove_file(&beside);
-        }
-        outcome
     }
 
     fn write(

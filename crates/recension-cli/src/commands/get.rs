@@ -42,7 +42,7 @@ impl Get {
                 Some(revision) => Some(revision.to_json(&self.id)),
                 None => return Err(Error::NoSuchRevision { id: self.id.clone(), rev: *rev }.into()),
             },
-            None => collection.at(self.at)?.get(&self.id)?.map(|document| document.to_json()),
+            None => collection.at(context.moment(&store, self.at)?)?.get(&self.id)?.map(|document| document.to_json()),
         };
         match text {
             Some(text) => Ok(context.out.json(&text)?),

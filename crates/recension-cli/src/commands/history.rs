@@ -32,7 +32,7 @@ impl History {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?.at(self.at)?;
+        let collection = store.collection(&self.collection)?.at(context.moment(&store, self.at)?)?;
         let rows: Vec<Vec<Value>> = collection
             .history(&self.id)?
             .map(|revision| {

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -24,7 +24,7 @@ use crate::query::parse_path;
 /// What to do with a document whose id is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub enum OnConflict {
-    /// Stop; the documents before it stay imported
+    /// Stop; the documents before it stay imported, and none after it is
     #[default]
     Error,
     /// Leave the one that is there
@@ -36,7 +36,7 @@ pub enum OnConflict {
 /// What to do with a document that cannot be imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub enum OnError {
-    /// Stop; the documents before it stay imported
+    /// Stop; the documents before it stay imported, and none after it is
     #[default]
     Stop,
     /// Report it and go on with the next; the exit code is 5 in the end
@@ -52,8 +52,8 @@ Examples:
   recension import notes a.ndjson b.ndjson --on-conflict replace
 
 Ids come from --id-field, or the document's member _id, or the key in a map; else new ones are made. \
-Documents are committed by the thousand. When an import stops, what it says was imported is in the store:
-mend the place that it names, and run it again with --on-conflict skip.";
+Documents are committed by the thousand. When an import stops, the documents before the place that it names \
+are in the store, and none after it: mend the place, and run it again with --on-conflict skip.";
 
 /// Read documents from a file or standard input into a collection
 ///
@@ -100,7 +100,7 @@ impl Import {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let id_field = self.id_field.as_deref().map(parse_path).transpose()?;
-        let inputs = self.inputs()?;
+        let inputs = self.inputs(context)?;
         context.watch_for_interrupts()?;
         let started = context.started();
         let store = context.store(Missing::Create)?;
@@ -113,16 +113,16 @@ impl Import {
                 import: self,
                 id_field: id_field.as_ref(),
                 name: input.name.clone(),
-                loader: collection.loader(),
+                loader: collection.loader().stopping_at(self.stops()),
                 places: VecDeque::new(),
                 pushed: 0,
                 counts: &mut counts,
                 progress: &progress,
             };
             outcome = load.input(context, input);
-            // Whatever stopped it: what was read before is committed, and said to be.
-            let last = load.finish();
-            outcome = outcome.and(last);
+            // Whatever stopped it: what was read before is committed, and said to be. What is refused now came
+            // before what stopped it.
+            outcome = load.finish().and(outcome);
             if outcome.is_err() {
                 break;
             }
@@ -143,6 +143,15 @@ impl Import {
         }
     }
 
+    /// Which refusals are the end: nothing of the input that comes after them is written.
+    fn stops(&self) -> fn(&Error) -> bool {
+        match (self.on_error, self.on_conflict) {
+            (OnError::Skip, _) => |_| false,
+            (OnError::Stop, OnConflict::Skip) => |error| !matches!(error, Error::Conflict { .. }),
+            (OnError::Stop, _) => |_| true,
+        }
+    }
+
     /// What to do after an import that stopped.
     fn way_on(&self, error: &CliError) -> &'static str {
         match (error, self.on_conflict) {
@@ -160,13 +169,13 @@ impl Import {
     }
 
     /// All files are opened first: a name that is mistyped stops before anything is imported.
-    fn inputs(&self) -> Result<Vec<Input>> {
+    fn inputs(&self, context: &Context) -> Result<Vec<Input>> {
         if self.files.is_empty() {
-            return Ok(vec![Input::standard()?]);
+            return Ok(vec![Input::standard(context)?]);
         }
         self.files
             .iter()
-            .map(|path| if path.as_os_str() == "-" { Input::standard() } else { Input::file(path) })
+            .map(|path| if path.as_os_str() == "-" { Input::standard(context) } else { Input::file(path) })
             .collect()
     }
 
@@ -203,11 +212,9 @@ struct Input {
 }
 
 impl Input {
-    fn standard() -> Result<Self> {
-        if io::stdin().is_terminal() {
-            return Err(CliError::Usage("there is no input: name a file, or pipe something in".to_owned()));
-        }
-        Ok(Input { name: "standard input".to_owned(), path: None, len: None, reader: Box::new(io::stdin()) })
+    fn standard(context: &Context) -> Result<Self> {
+        let reader = context.standard_input("there is no input: name a file, or pipe something in")?;
+        Ok(Input { name: "standard input".to_owned(), path: None, len: None, reader })
     }
 
     fn file(path: &Path) -> Result<Self> {

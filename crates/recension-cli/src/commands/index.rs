@@ -1,20 +1,23 @@
 //! `recension index`: making, listing and dropping indexes.
 
 use clap::{Args, Subcommand};
-use recension::document::{At, IndexSpec, IndexState};
+use recension::document::{At, Collation, IndexSpec, IndexState};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::output::documents;
 use crate::progress::Progress;
-use crate::query::parse_path;
+use crate::query::{Clause, parse, parse_path};
 
 const EXAMPLES: &str = "\
 Examples:
   recension index create cities population
   recension index create people email --unique
   recension index create people address.city --name city
+  recension index create cities countrycode,-population
+  recension index create articles 'tags[]'
+  recension index create orders customer --where 'state = open'
   recension index list cities
   recension index drop cities population";
 
@@ -56,14 +59,22 @@ enum Action {
 struct Create {
     /// The collection
     collection: String,
-    /// The member, such as population or address.city
-    member: String,
-    /// The index's name, where it is not the member's
+    /// The member, such as population or address.city; several with commas, - before one is downwards,
+    /// [] behind one for each element of an array
+    #[arg(value_delimiter = ',', required = true, allow_hyphen_values = true, num_args = 1)]
+    member: Vec<String>,
+    /// The index's name, where it is not the members'
     #[arg(long)]
     name: Option<String>,
     /// No two documents may have the same value
     #[arg(long)]
     unique: bool,
+    /// Only documents that meet a condition, as in find
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// Text by its bytes, and not in Unicode's order
+    #[arg(long)]
+    binary: bool,
 }
 
 impl Index {
@@ -82,10 +93,35 @@ impl Index {
 }
 
 impl Create {
+    fn spec(&self) -> Result<IndexSpec> {
+        let mut members = self.member.iter().map(|member| match member.strip_prefix('-') {
+            Some(member) => (member, true),
+            None => (member.as_str(), false),
+        });
+        let names = || members.clone().map(|(member, _)| member.trim_end_matches("[]")).collect::<Vec<_>>();
+        let name = self.name.clone().unwrap_or_else(|| names().join("+"));
+        // An index begins upwards; read backwards it is the other way round.
+        let Some((first, down)) = members.next() else { return Err(CliError::Usage("name a member".to_owned())) };
+        let mut spec = IndexSpec::new(name, parse_path(first)?);
+        for (member, other_down) in members {
+            let path = parse_path(member)?;
+            spec = if other_down == down { spec.then(path) } else { spec.then_descending(path) };
+        }
+        for clause in parse(self.condition.as_deref().unwrap_or_default())? {
+            match clause {
+                Clause::Matches(condition) => spec = spec.only_where(condition),
+                Clause::Missing(path) => {
+                    return Err(CliError::Usage(format!("an index cannot be of documents where {path} is missing")));
+                }
+            }
+        }
+        spec.unique = self.unique;
+        Ok(if self.binary { spec.collated(Collation::Binary) } else { spec })
+    }
+
     fn run(&self, context: &mut Context) -> Result<()> {
-        let path = parse_path(&self.member)?;
-        let name = self.name.as_deref().unwrap_or(&self.member);
-        let spec = if self.unique { IndexSpec::unique(name, path) } else { IndexSpec::new(name, path) };
+        let spec = self.spec()?;
+        let name = spec.name.clone();
         let store = context.store(Missing::IsAnError)?;
         let collection = store.collection(&self.collection)?;
         let started = context.started();
@@ -121,7 +157,7 @@ fn list(context: &mut Context, collection: &str) -> Result<()> {
             };
             let unique =
                 if context.out.for_people() && !index.spec.unique { json!("") } else { json!(index.spec.unique) };
-            vec![json!(index.spec.name), json!(index.spec.path.to_string()), unique, json!(state)]
+            vec![json!(index.spec.name), json!(index.spec.members()), unique, json!(state)]
         })
         .collect();
     Ok(context.out.rows(&["index", "member", "unique", "state"], &rows)?)

@@ -1,16 +1,15 @@
 //! `recension put`: writes one document. It must never lose a change that another writer made in between.
 
-use std::io::{self, IsTerminal, Read};
-
 use clap::Args;
-use recension::document::{At, Collection, Error, Expect, RevId, Write, Written};
+use recension::document::{Expect, RevId, Write, Written};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
-use crate::error::{CliError, Result};
+use crate::error::Result;
+use crate::files::text_or_input;
 use crate::ids::NewIds;
-use crate::limits::{RECORD_BYTES_MAX, RETRIES_MAX};
-use crate::members::merge;
+
+const NO_BODY: &str = "there is no body: give the document as the last argument, or on standard input";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,11 +47,11 @@ pub struct Put {
 impl Put {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
-        let body = self.body()?;
+        let body = text_or_input(context, self.body.as_deref(), NO_BODY)?;
         let store = context.store(if self.merge { Missing::IsAnError } else { Missing::Create })?;
         let collection = store.collection(&self.collection)?;
         let written = match &self.id {
-            Some(id) if self.merge => self.merge_into(&collection, id, &body)?,
+            Some(id) if self.merge => collection.merge_patch(id, super::patch::expected(self.rev), &body)?,
             _ => collection.write(self.write(&body)?)?,
         };
         print(context, &written)
@@ -70,52 +69,6 @@ impl Put {
             None if self.new => write.expecting(Expect::Absent),
             None => write.expecting(Expect::Anything),
         })
-    }
-
-    /// Reads, merges and writes what was read; again where another writer came between.
-    fn merge_into(&self, collection: &Collection, id: &str, patch: &str) -> Result<Written> {
-        let mut attempts = 0;
-        loop {
-            let document = collection.get(id)?.ok_or_else(|| super::get::missing(&self.collection, id, At::Now))?;
-            let rev = self.rev.unwrap_or(document.rev);
-            let merged =
-                merge(&document.body, patch).map_err(|error| CliError::Input(format!("the change: {error}")))?;
-            attempts += 1;
-            match collection.replace(id, &rev, &merged) {
-                Err(Error::Conflict { .. }) if self.rev.is_none() && attempts < RETRIES_MAX => {}
-                outcome => return Ok(outcome?),
-            }
-        }
-    }
-
-    fn body(&self) -> Result<String> {
-        match self.body.as_deref() {
-            Some(body) if body != "-" => Ok(body.to_owned()),
-            _ => {
-                if io::stdin().is_terminal() {
-                    return Err(CliError::Usage(
-                        "there is no body: give the document as the last argument, or on standard input".to_owned(),
-                    ));
-                }
-                let mut text = Vec::new();
-                io::stdin()
-                    .take(RECORD_BYTES_MAX as u64 + 1)
-                    .read_to_end(&mut text)
-                    .map_err(|error| CliError::io("reading standard input", &error))?;
-                if text.len() > RECORD_BYTES_MAX {
-                    return Err(CliError::Input(format!(
-                        "the document is longer than {} MiB, the limit",
-                        RECORD_BYTES_MAX >> 20
-                    )));
-                }
-                String::from_utf8(text).map_err(|error| {
-                    CliError::Input(format!(
-                        "standard input is not UTF-8 from byte {} on",
-                        error.utf8_error().valid_up_to()
-                    ))
-                })
-            }
-        }
     }
 }
 

@@ -1,50 +1,94 @@
-//! `recension restore`: a past revision becomes the newest. Nothing is taken out of the history.
+//! `recension restore`: what was, is again. Nothing is taken out of the history.
 
 use clap::{ArgGroup, Args};
-use recension::document::{At, RevId};
+use recension::document::{At, Restored, RevId};
+use serde_json::json;
 
 use crate::context::{Context, Missing};
 use crate::error::Result;
+use crate::output::{count, documents};
 
 const EXAMPLES: &str = "\
 Examples:
   recension restore cities 2735943 --at '10 minutes ago'
-  recension restore cities 2735943 --at 172
   recension restore cities 2735943 --rev 1-967a00dff5e02add41819138abb3284d
+  recension restore cities --where 'countrycode = PT' --at 172
+  recension restore cities --at 2026-11-21T10:00:00Z
+  recension restore --all --at '1 hour ago' --yes
 
-What is restored becomes a new revision; the ones in between stay in the history. A deleted document \
-comes back.";
+What is restored becomes a new revision; the ones in between stay in the history, so that there is a way \
+back from this too. A deleted document comes back. A collection or the whole store is asked for first: all \
+documents say again what they said, and those made since are deleted. Up to 1,000 documents are one commit.";
 
-/// Make a past revision of a document its newest
+/// Make a past revision of a document its newest, or bring a collection or the store back to a moment
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("which").required(true))]
 pub struct Restore {
     /// The collection
-    collection: String,
-    /// The document's id
-    id: String,
-    /// The revision that it had at a moment: a commit (1234), a time, a day, or an age (10m, 2h, 3d)
+    #[arg(required_unless_present = "all")]
+    collection: Option<String>,
+    /// The document's id; without it, all documents
+    id: Option<String>,
+    /// What it was at a moment: a commit (1234), a time, a day, or an age (10m, 2h, 3d)
     #[arg(long, value_name = "MOMENT", group = "which")]
     at: Option<At>,
     /// A revision of its history
-    #[arg(long, group = "which")]
+    #[arg(long, group = "which", requires = "id")]
     rev: Option<RevId>,
+    /// The documents that a condition found at that moment, as in find; others are left alone
+    #[arg(long = "where", value_name = "CONDITION", conflicts_with_all = ["id", "rev"], requires = "collection")]
+    condition: Option<String>,
+    /// All collections of the store
+    #[arg(long, conflicts_with_all = ["collection", "rev", "condition"])]
+    all: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
 }
 
 impl Restore {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
+        let query = self.condition.as_deref().map(super::find::query_of).transpose()?;
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?;
-        let at = self.at.unwrap_or_default();
+        let at = context.moment(&store, self.at.unwrap_or_default())?;
+        let Some(name) = &self.collection else {
+            context.confirm(self.yes, &format!("Bring all collections of {} back to {at}?", context.address()))?;
+            let restored = store.restore_to(at)?;
+            return print(context, restored);
+        };
+        let collection = store.collection(name)?;
+        if let Some(query) = query {
+            let restored = collection.restore_matching(&query, at)?;
+            return print(context, restored);
+        }
+        let Some(id) = &self.id else {
+            if !collection.at(at)?.exists() && !collection.at(At::Now)?.exists() {
+                return Err(super::find::no_collection(name));
+            }
+            context.confirm(self.yes, &format!("Bring all documents of {name} back to {at}?"))?;
+            let restored = collection.restore_to(at)?;
+            return print(context, restored);
+        };
         let rev = match self.rev {
             Some(rev) => rev,
             None => {
                 let then = collection.at(at)?;
-                then.get(&self.id)?.ok_or_else(|| super::get::missing(&self.collection, &self.id, at))?.rev
+                then.get(id)?.ok_or_else(|| super::get::missing(name, id, at))?.rev
             }
         };
-        let written = collection.restore(&self.id, &rev)?;
+        let written = collection.restore(id, &rev)?;
         super::put::print(context, &written)
     }
+}
+
+fn print(context: &mut Context, restored: Restored) -> Result<()> {
+    let Restored { restored, deleted, commits } = restored;
+    if context.out.for_people() {
+        let commits = format!("{} {}", count(commits), if commits == 1 { "commit" } else { "commits" });
+        let text = format!("{} restored, {} deleted, in {commits}", documents(restored), count(deleted));
+        return Ok(context.out.line(&text)?);
+    }
+    let row = vec![json!(restored), json!(deleted), json!(commits)];
+    Ok(context.out.rows(&["restored", "deleted", "commits"], &[row])?)
 }

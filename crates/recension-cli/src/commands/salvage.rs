@@ -8,11 +8,12 @@ use clap::Args;
 use recension::disk::{Disk, FsDisk};
 use recension::engine::NativeOptions;
 use recension::engine::native::salvage;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
-use crate::output::{count, table};
+use crate::output::count;
+use crate::problems::{tabulated, to_json};
 use crate::progress::Progress;
 
 /// Copy what is readable of a damaged store into a new one
@@ -46,13 +47,8 @@ impl Salvage {
         let report = salvage(&from, to, NativeOptions::default(), |read, total| progress.show_copied(read, total))?;
         drop(progress);
         if context.out.for_people() {
-            let problems: Vec<Vec<Value>> = report
-                .problems
-                .iter()
-                .map(|problem| vec![json!(problem.file), json!(problem.offset), json!(problem.what)])
-                .collect();
-            if !problems.is_empty() {
-                context.out.line(&table(&["file", "offset", "what"], &problems))?;
+            if let Some(table) = tabulated(&report.problems) {
+                context.out.line(&table)?;
             }
             context.out.line(&format!(
                 "{} commits with {} row versions copied to {}, up to seq {}; {} missing between them",
@@ -63,18 +59,13 @@ impl Salvage {
                 count(report.missing)
             ))?;
         } else {
-            let problems: Vec<Value> = report
-                .problems
-                .iter()
-                .map(|problem| json!({"file": problem.file, "offset": problem.offset, "what": problem.what}))
-                .collect();
             context.out.line(
                 &json!({
                     "commits": report.commits,
                     "row_versions": report.rows,
                     "seq": report.head.0,
                     "missing": report.missing,
-                    "problems": problems,
+                    "problems": to_json(&report.problems),
                 })
                 .to_string(),
             )?;

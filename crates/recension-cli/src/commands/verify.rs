@@ -1,11 +1,12 @@
 //! `recension verify`: reads the whole store and checks every checksum. Changes nothing.
 
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
-use crate::output::{bytes, count, table};
+use crate::output::{bytes, count};
+use crate::problems::{tabulated, to_json};
 
 /// Read the whole store and check every checksum
 ///
@@ -20,43 +21,33 @@ impl Verify {
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let started = context.started();
         let report = context.engine(Missing::IsAnError)?.verify()?;
-        let problems: Vec<Vec<Value>> = report
-            .problems
-            .iter()
-            .map(|problem| vec![json!(problem.file), json!(problem.offset), json!(problem.what)])
-            .collect();
         if context.out.for_people() {
-            if !problems.is_empty() {
-                context.out.line(&table(&["file", "offset", "what"], &problems))?;
+            if let Some(table) = tabulated(&report.problems) {
+                context.out.line(&table)?;
             }
             context.out.line(&format!(
                 "{}: {} commits, {} row versions, {} in {} files",
-                if problems.is_empty() { "sound" } else { "DAMAGED" },
+                if report.problems.is_empty() { "sound" } else { "DAMAGED" },
                 count(report.commits),
                 count(report.rows),
                 bytes(report.bytes),
                 report.files
             ))?;
         } else {
-            let problems: Vec<Value> = report
-                .problems
-                .iter()
-                .map(|problem| json!({"file": problem.file, "offset": problem.offset, "what": problem.what}))
-                .collect();
             context.out.line(
                 &json!({
-                    "sound": problems.is_empty(),
+                    "sound": report.problems.is_empty(),
                     "commits": report.commits,
                     "row_versions": report.rows,
                     "bytes": report.bytes,
                     "files": report.files,
-                    "problems": problems,
+                    "problems": to_json(&report.problems),
                 })
                 .to_string(),
             )?;
         }
         context.remark_time(started)?;
-        match problems.len() {
+        match report.problems.len() {
             0 => Ok(()),
             found => Err(CliError::Damaged(format!(
                 "{found} damaged {}; restore a backup, or copy what is readable with: recension salvage {} NEW_STORE",

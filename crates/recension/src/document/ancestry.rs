@@ -109,16 +109,16 @@ impl CollectionAt {
     /// Unlike [`CollectionAt::revision`] it does not find what was purged.
     pub fn get_revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
         let (Some(tree), Some(entry)) = (self.folded(id)?, &self.entry) else { return Ok(None) };
+        let leaf = tree.leaf(rev);
+        let wins = leaf.is_some() && tree.winner() == leaf;
         let known = match tree.knows(rev) {
             Some(known) => known,
             None => whole_tree(&*self.snapshot, entry.side, id, tree)?.contains(rev),
         };
-        if !known {
-            return Ok(None);
-        }
-        match self.losing(entry, id, rev)? {
-            Some(revision) => Ok(Some(revision)),
-            None => self.revision(id, rev),
+        match (known, leaf) {
+            (false, _) => Ok(None),
+            (true, Some(_)) if !wins => self.losing(entry, id, rev),
+            (true, _) => self.revision(id, rev),
         }
     }
 
@@ -148,7 +148,7 @@ impl CollectionAt {
     }
 
     /// A revision that is a losing leaf, or was one once.
-    fn losing(&self, entry: &CollectionEntry, id: &str, rev: &RevId) -> Result<Option<Revision>> {
+    pub(super) fn losing(&self, entry: &CollectionEntry, id: &str, rev: &RevId) -> Result<Option<Revision>> {
         for version in self.snapshot.versions(entry.side, &side::revision_key(side::LEAF, id, rev)) {
             let version = version?;
             if let Some(value) = version.value {

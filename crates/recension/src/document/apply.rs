@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::attachment;
 use super::catalogue::{CATALOGUE, CollectionEntry, IndexEntry};
-use super::collation::{encode_value, value_len};
-use super::limits::INDEX_VALUE_BYTES_MAX;
+use super::index_keys::{IndexRow, RowsChange, row_texts};
+use super::index_spec::IndexSpec;
 use super::reader::after_prefix;
 use super::rev_hash::{AttachmentDigest, HashableBody, revision_id};
 use super::revision_tree::RevisionTree;
@@ -21,7 +21,11 @@ use super::{At, AttachmentInfo, Collection, Error, Expect, Result, RevId, Write,
 use crate::engine::{CommitInfo, Direction, KeyRange, Snapshot, TreeId};
 
 /// Applies writes in one commit, with a result for each.
-pub(super) fn apply(collection: &Collection, mut writes: Vec<Write>) -> Result<Vec<Result<Written>>> {
+pub(super) fn apply(
+    collection: &Collection,
+    mut writes: Vec<Write>,
+    stop: fn(&Error) -> bool,
+) -> Result<Vec<Result<Written>>> {
     for write in &mut writes {
         ensure_id(collection.store(), write)?;
     }
@@ -30,16 +34,24 @@ pub(super) fn apply(collection: &Collection, mut writes: Vec<Write>) -> Result<V
     }
     let (decided, CommitInfo { seq, time }) = in_one_commit(collection, |writer| {
         let mut ids = HashSet::new();
-        let decided = writes.iter().map(|write| {
-            let id = write.id.as_deref().unwrap_or_default();
+        let mut decide = |write| {
+            let Write { id, .. }: &Write = write;
+            let id = id.as_deref().unwrap_or_default();
             if ids.contains(id) {
                 return Err(Error::Conflict { id: id.to_owned(), expected: None, found: None, deleted: false });
             }
             let rev = writer.write(write)?;
             ids.insert(id);
             Ok(rev)
-        });
-        Ok(decided.collect::<Vec<Result<RevId>>>())
+        };
+        let mut decided: Vec<Result<RevId>> = Vec::with_capacity(writes.len());
+        for write in &writes {
+            decided.push(decide(write));
+            if matches!(decided.last(), Some(Err(error)) if stop(error)) {
+                break;
+            }
+        }
+        Ok(decided)
     })?;
     let receipt = |(write, rev): (&Write, Result<RevId>)| {
         rev.map(|rev| Written { id: write.id.clone().unwrap_or_default(), rev, seq, time })
@@ -89,11 +101,11 @@ pub(super) struct Writer<'a> {
     pub(super) entry: Option<Arc<CollectionEntry>>,
 }
 
-/// A change of one index: the key that goes and the key that comes.
+/// A change of a row of an index: no value deletes.
 pub(super) struct IndexChange {
     tree: TreeId,
-    old: Option<Vec<u8>>,
-    new: Option<Vec<u8>>,
+    key: Vec<u8>,
+    value: Option<Vec<u8>>,
 }
 
 impl<'a> Writer<'a> {
@@ -113,17 +125,18 @@ impl<'a> Writer<'a> {
         let infos = self.attachments_wanted(write, id, before.as_ref(), parent.as_ref())?;
         let digests: Vec<AttachmentDigest> = infos.iter().map(AttachmentInfo::hashable).collect();
         let rev = revision_id(parent.as_ref(), write.deleted, &hashable, &digests);
-        let mut tree = before.as_ref().map(|before| before.tree.clone()).unwrap_or_default();
-        match parent {
+        let mut tree = match (&before, parent) {
+            (Some(before), _) => before.tree.clone(),
             // The ancestor of a document that was never here is known by name.
-            Some(parent) if before.is_none() => {
-                tree = RevisionTree::of_path(&[rev, parent], write.deleted).unwrap_or_default()
-            }
-            Some(parent) => tree.append(&parent, rev, write.deleted),
-            None => tree = RevisionTree::of_one(rev, write.deleted),
+            (None, Some(parent)) => RevisionTree::of_one(parent, false),
+            (None, None) => RevisionTree::of_one(rev, write.deleted),
+        };
+        if let Some(parent) = parent {
+            tree.append(&parent, rev, write.deleted);
         }
         let content = Content { body, attachments: attachment::encode(&infos).map(Cow::Owned) };
-        self.settle(id, before, Next { tree, written: Some((rev, content)), wanted: Some(&write.attachments) })?;
+        let next = Next { tree, written: Some((rev, content)), wanted: Some(&write.attachments) };
+        self.settle(id, before.as_ref(), next)?;
         Ok(rev)
     }
 
@@ -168,31 +181,29 @@ impl<'a> Writer<'a> {
 
     /// What the indexes have to change for a document that said `old` and shall say `new`.
     pub(super) fn index_changes(&self, id: &str, old: Option<&str>, new: Option<&str>) -> Result<Vec<IndexChange>> {
+        let Some(entry) = self.entry.as_ref().filter(|entry| !entry.indexes.is_empty()) else { return Ok(Vec::new()) };
         let mut changes = Vec::new();
-        for index in self.entry.iter().flat_map(|entry| &entry.indexes) {
-            let old_key = old.map_or(Ok(None), |body| index_value(index, body, id))?;
-            let new_key = new.map_or(Ok(None), |body| index_value(index, body, id))?;
-            if old_key == new_key {
-                continue;
+        for RowsChange { index, gone, new } in entry.keys().changes(&entry.indexes, old, new, id)? {
+            for row in gone {
+                changes.push(IndexChange { tree: index.tree, key: row.key_of(id.as_bytes()), value: None });
             }
-            if let (Some(new_key), Some(new)) = (&new_key, new)
-                && index.spec.unique
-                && let Some(holder) = holder_of(self.view, index, new_key, id)?
-            {
-                return Err(not_unique(index, new, id, holder));
+            for row in new {
+                if index.spec.unique
+                    && let Some(holder) = holder_of(self.view, index, &row.key, id)?
+                {
+                    return Err(not_unique(&index.spec, &row, id, holder));
+                }
+                changes.push(IndexChange { tree: index.tree, key: row.key_of(id.as_bytes()), value: Some(row.value) });
             }
-            changes.push(IndexChange { tree: index.tree, old: old_key, new: new_key });
         }
         Ok(changes)
     }
 
-    pub(super) fn change_indexes(&self, id: &str, changes: Vec<IndexChange>) {
-        for IndexChange { tree, old, new } in changes {
-            if let Some(old) = old {
-                self.view.delete(tree, [&old, id.as_bytes()].concat());
-            }
-            if let Some(new) = new {
-                self.view.put(tree, [&new, id.as_bytes()].concat(), Vec::new());
+    pub(super) fn change_indexes(&self, changes: Vec<IndexChange>) {
+        for IndexChange { tree, key, value } in changes {
+            match value {
+                Some(value) => self.view.put(tree, key, value),
+                None => self.view.delete(tree, key),
             }
         }
     }
@@ -240,22 +251,6 @@ fn parent_of(collection: &str, write: &Write, id: &str, before: Option<&Before>)
     }
 }
 
-/// The value that an index has for a body, encoded.
-pub(super) fn index_value(index: &IndexEntry, body: &str, id: &str) -> Result<Option<Vec<u8>>> {
-    let Some(value) = index.spec.path.find(body) else { return Ok(None) };
-    let mut key = Vec::with_capacity(value.len() + 16 + id.len());
-    encode_value(value, &mut key)?;
-    if key.len() > INDEX_VALUE_BYTES_MAX {
-        return Err(Error::ValueTooLong {
-            index: index.spec.name.clone(),
-            id: id.to_owned(),
-            len: key.len(),
-            max: INDEX_VALUE_BYTES_MAX,
-        });
-    }
-    Ok(Some(key))
-}
-
 /// The keys of an index whose value is `value`.
 pub(super) fn value_range(value: &[u8]) -> KeyRange {
     KeyRange { start: Bound::Included(value.to_vec()), end: after_prefix(value) }
@@ -273,18 +268,14 @@ pub(super) fn holder_of(snapshot: &dyn Snapshot, index: &IndexEntry, value: &[u8
     Ok(None)
 }
 
-pub(super) fn not_unique(index: &IndexEntry, body: &str, id: &str, holder: String) -> Error {
-    let value = index.spec.path.find(body).unwrap_or_default();
+pub(super) fn not_unique(spec: &IndexSpec, row: &IndexRow, id: &str, holder: String) -> Error {
+    let texts = row_texts(spec, &row.key, &row.value).and_then(|(_, texts)| texts).unwrap_or_default();
+    let value = texts.join(", ");
     let mut shown: String = value.chars().take(60).collect();
     if shown.len() < value.len() {
         shown.push('…');
     }
-    Error::NotUnique { index: index.spec.name.clone(), value: shown, id: id.to_owned(), holder }
-}
-
-/// The id in a key of an index.
-pub(super) fn id_in_key(key: &[u8]) -> Option<&str> {
-    std::str::from_utf8(key.get(value_len(key)?..)?).ok()
+    Error::NotUnique { index: spec.name.clone(), value: shown, id: id.to_owned(), holder }
 }
 
 /// An id like no other: 12 hexadecimal digits of the time in milliseconds, so that new documents lie

@@ -1,8 +1,11 @@
 //! The catalogue: which collections and indexes there are, and which trees hold them. Rows of tree 0,
 //! laid out in docs/documents-format.md. Pure: bytes in, values out.
 
-use super::collation::COLLATION_BYTES;
-use super::json::Path;
+use std::sync::OnceLock;
+
+use super::byte_reader::ByteReader;
+use super::index_keys::IndexKeys;
+use super::index_spec::{IndexSpec, push_text, take_text};
 use super::limits::{PURGES_LIMIT_DEFAULT, REVS_LIMIT_DEFAULT};
 use super::{Error, Result};
 use crate::engine::TreeId;
@@ -17,7 +20,7 @@ const BUILD_KEY: u8 = 0x03;
 const COUNTS_KEY: u8 = 0x04;
 
 const STORE_LAYOUT: u8 = 1;
-const COLLECTION_LAYOUT: u8 = 2;
+const COLLECTION_LAYOUT: u8 = 3;
 
 /// The key of a collection's row.
 pub(super) fn collection_key(name: &str) -> Vec<u8> {
@@ -45,29 +48,6 @@ pub(super) fn counts_key(name: &str) -> Vec<u8> {
 
 /// The beginning of the keys of all counts.
 pub(super) const COUNTS_PREFIX: &[u8] = &[COUNTS_KEY];
-
-/// What an index is on.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct IndexSpec {
-    /// Its name within the collection.
-    pub name: String,
-    /// The path of the values that it orders.
-    pub path: Path,
-    /// Whether two documents may have one value.
-    pub unique: bool,
-}
-
-impl IndexSpec {
-    /// An index that holds any values.
-    pub fn new(name: impl Into<String>, path: Path) -> Self {
-        IndexSpec { name: name.into(), path, unique: false }
-    }
-
-    /// An index in which every value belongs to one document.
-    pub fn unique(name: impl Into<String>, path: Path) -> Self {
-        IndexSpec { unique: true, ..Self::new(name, path) }
-    }
-}
 
 /// How far an index has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,9 +80,33 @@ pub(super) struct CollectionEntry {
     /// Purges that the log of purges keeps.
     pub(super) purges_limit: u32,
     pub(super) indexes: Vec<IndexEntry>,
+    keys: KeysMemo,
 }
 
+/// What the indexes want of bodies, once it was asked for. A copy forgets it: it is made to be changed.
+#[derive(Default, Debug)]
+struct KeysMemo(OnceLock<IndexKeys>);
+
+impl Clone for KeysMemo {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl PartialEq for KeysMemo {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for KeysMemo {}
+
 impl CollectionEntry {
+    /// What its indexes want of bodies.
+    pub(super) fn keys(&self) -> &IndexKeys {
+        self.keys.0.get_or_init(|| IndexKeys::of(self.indexes.iter().map(|index| &index.spec)))
+    }
+
     /// A collection without indexes.
     pub(super) fn new([documents, changes, side]: [TreeId; 3]) -> Self {
         CollectionEntry {
@@ -112,6 +116,7 @@ impl CollectionEntry {
             revs_limit: REVS_LIMIT_DEFAULT,
             purges_limit: PURGES_LIMIT_DEFAULT,
             indexes: Vec::new(),
+            keys: KeysMemo::default(),
         }
     }
 
@@ -135,12 +140,9 @@ impl CollectionEntry {
         out.extend((self.indexes.len() as u16).to_be_bytes());
         for index in &self.indexes {
             out.extend(index.tree.0.to_be_bytes());
-            out.push(COLLATION_BYTES);
             out.push(u8::from(index.spec.unique) | u8::from(index.state == IndexState::Ready) << 1);
-            for text in [&index.spec.name, &index.spec.path.to_string()] {
-                out.extend((text.len() as u16).to_be_bytes());
-                out.extend(text.as_bytes());
-            }
+            push_text(&index.spec.name, &mut out);
+            index.spec.encode(&mut out);
         }
         out
     }
@@ -148,10 +150,10 @@ impl CollectionEntry {
     /// Reads the value of the row of the collection `name`.
     pub(super) fn decode(value: &[u8], name: &str) -> Result<Self> {
         let what = || format!("the catalogue's row of collection {name}");
-        let mut reader = Reader { bytes: value };
+        let mut reader = ByteReader::new(value);
         match reader.byte() {
             Some(COLLECTION_LAYOUT) => {}
-            Some(found) if found == COLLECTION_LAYOUT - 1 => {
+            Some(found @ (1 | 2)) => {
                 return Err(Error::OlderLayout { what: what(), found, supported: COLLECTION_LAYOUT });
             }
             Some(found) if found > COLLECTION_LAYOUT => {
@@ -159,7 +161,7 @@ impl CollectionEntry {
             }
             _ => return Err(Error::DamagedRow { what: what(), why: "it has no layout number" }),
         }
-        reader.collection().ok_or_else(|| Error::DamagedRow { what: what(), why: "it does not read" })
+        collection(&mut reader).ok_or_else(|| Error::DamagedRow { what: what(), why: "it does not read" })
     }
 }
 
@@ -206,61 +208,27 @@ impl BuildCursor {
     }
 }
 
-struct Reader<'v> {
-    bytes: &'v [u8],
+fn collection(reader: &mut ByteReader<'_>) -> Option<CollectionEntry> {
+    let [documents, changes, side] = [reader.u32()?, reader.u32()?, reader.u32()?].map(TreeId);
+    let mut entry = CollectionEntry::new([documents, changes, side]);
+    entry.revs_limit = reader.u32()?;
+    entry.purges_limit = reader.u32()?;
+    entry.indexes = (0..reader.u16()?).map(|_| index(reader)).collect::<Option<_>>()?;
+    reader.is_empty().then_some(entry)
 }
 
-impl<'v> Reader<'v> {
-    fn take(&mut self, count: usize) -> Option<&'v [u8]> {
-        let (taken, rest) = self.bytes.split_at_checked(count)?;
-        self.bytes = rest;
-        Some(taken)
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        self.take(1).map(|bytes| bytes[0])
-    }
-
-    fn length(&mut self) -> Option<usize> {
-        self.take(2).map(|bytes| usize::from(u16::from_be_bytes([bytes[0], bytes[1]])))
-    }
-
-    fn tree(&mut self) -> Option<TreeId> {
-        self.u32().map(TreeId)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.take(4).map(|bytes| u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-    }
-
-    fn text(&mut self) -> Option<&'v str> {
-        let length = self.length()?;
-        std::str::from_utf8(self.take(length)?).ok()
-    }
-
-    fn collection(&mut self) -> Option<CollectionEntry> {
-        let [documents, changes, side] = [self.tree()?, self.tree()?, self.tree()?];
-        let [revs_limit, purges_limit] = [self.u32()?, self.u32()?];
-        let count = self.length()?;
-        let indexes = (0..count).map(|_| self.index()).collect::<Option<_>>()?;
-        self.bytes.is_empty().then_some(CollectionEntry { documents, changes, side, revs_limit, purges_limit, indexes })
-    }
-
-    fn index(&mut self) -> Option<IndexEntry> {
-        let tree = self.tree()?;
-        if self.byte()? != COLLATION_BYTES {
-            return None;
-        }
-        let flags = self.byte()?;
-        let state = if flags & 2 == 0 { IndexState::Building } else { IndexState::Ready };
-        let name = self.text()?.to_owned();
-        let path = self.text()?.parse().ok()?;
-        Some(IndexEntry { tree, state, spec: IndexSpec { name, path, unique: flags & 1 != 0 } })
-    }
+fn index(reader: &mut ByteReader<'_>) -> Option<IndexEntry> {
+    let tree = TreeId(reader.u32()?);
+    let flags = reader.byte()?;
+    let state = if flags & 2 == 0 { IndexState::Building } else { IndexState::Ready };
+    let name = take_text(reader)?.to_owned();
+    Some(IndexEntry { tree, state, spec: IndexSpec::decode(name, flags & 1 != 0, reader)? })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::collation::{Collation, JsonType};
+    use super::super::condition::{Condition, ValueRange, ValueSet};
     use super::*;
 
     #[test]
@@ -268,9 +236,17 @@ mod tests {
         let index = |tree, unique, state| IndexEntry {
             tree: TreeId(tree),
             state,
-            spec: IndexSpec { name: format!("by-{tree}"), path: "a.b[0]".parse().unwrap(), unique },
+            spec: IndexSpec { unique, ..IndexSpec::new(format!("by-{tree}"), "a.b[0]".parse().unwrap()) },
         };
-        let indexes = vec![index(8, true, IndexState::Ready), index(9, false, IndexState::Building)];
+        let set = ValueRange::between(1, "z").or(ValueSet::one_of([true, false])).or(ValueRange::prefix("é"));
+        let mut rich = index(10, true, IndexState::Ready);
+        rich.spec = rich
+            .spec
+            .then_descending("tags[].x".parse().unwrap())
+            .collated(Collation::Binary)
+            .only_where(Condition::new("c".parse().unwrap(), set))
+            .only_where(Condition::new("d".parse().unwrap(), ValueRange::of_type(JsonType::Array)));
+        let indexes = vec![index(8, true, IndexState::Ready), index(9, false, IndexState::Building), rich];
         let entry = CollectionEntry {
             revs_limit: 5,
             purges_limit: 6,

@@ -1,16 +1,17 @@
-//! Checking that the rows of the documents layer agree with each other: documents, their indexes, their
-//! changes, their counts, their attachments. Checksums are the engine's affair ([`Engine::verify`](crate::engine::Engine::verify));
+//! Checking that the rows of the documents layer agree with each other: documents, their revisions, their
+//! indexes, their changes, their counts, their attachments. Checksums are the engine's affair ([`Engine::verify`](crate::engine::Engine::verify));
 //! this is what a fault of ours, or of another program's, would show in. It reads everything and changes nothing.
 
 use std::sync::Arc;
 
-use super::apply::index_value;
+use super::ancestry::whole_tree;
 use super::attachment::ContentsCheck;
 use super::catalogue::{CollectionEntry, IndexState};
 use super::changes::{change_key, change_value};
 use super::limits::CHECK_PROBLEMS_MAX;
-use super::{At, Counts, Result, Store, stored};
-use crate::engine::{Direction, KeyRange, Row, Snapshot, TreeId};
+use super::stored::StoredHead;
+use super::{At, Counts, Result, Store, side, stored};
+use crate::engine::{Direction, KeyRange, Row, Seq, Snapshot, TreeId};
 
 /// What [`Store::check`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub struct CheckProblem {
 }
 
 impl Store {
-    /// Checks that documents, indexes, changes, counts and attachments agree with each other at a moment. Takes time in
+    /// Checks that documents, revisions, indexes, changes, counts and attachments agree with each other at a moment. Takes time in
     /// proportion to all of the documents, and little memory.
     pub fn check(&self, at: At) -> Result<CheckReport> {
         let snapshot: Arc<dyn Snapshot> = self.snapshot(at)?.into();
@@ -44,8 +45,10 @@ impl Store {
             let collection = self.collection(&info.name)?.at(At::Seq(snapshot.seq()))?;
             let Some(entry) = &collection.entry else { continue };
             report.collections += 1;
-            let counts = collection.counts();
-            Check { name: &info.name, snapshot: &*snapshot, entry, report: &mut report }.run(counts)?;
+            let (counts, purged) = (collection.counts(), collection.purge_seq()?);
+            let mut check =
+                Check { name: &info.name, snapshot: &*snapshot, entry, losing_leaves: 0, report: &mut report };
+            check.run(counts, purged)?;
         }
         Ok(report)
     }
@@ -55,12 +58,13 @@ struct Check<'c> {
     name: &'c str,
     snapshot: &'c dyn Snapshot,
     entry: &'c CollectionEntry,
+    losing_leaves: u64,
     report: &'c mut CheckReport,
 }
 
 impl Check<'_> {
-    fn run(&mut self, counts: Result<Counts>) -> Result<()> {
-        let mut found = Counts::default();
+    fn run(&mut self, counts: Result<Counts>, purged: Seq) -> Result<()> {
+        let mut found = Counts { changed: purged, ..Counts::default() };
         let mut rows_of_indexes = vec![0_u64; self.entry.indexes.len()];
         let mut contents = ContentsCheck::new(self.snapshot, self.entry.side);
         for row in self.snapshot.range(self.entry.documents, &KeyRange::all(), Direction::Forward) {
@@ -78,11 +82,13 @@ impl Check<'_> {
             }
         }
         // Every entry that is called for has been found: where there are no more, there are no others.
-        self.rows_are("changes", self.entry.changes, found.documents + found.deleted)?;
+        let (all, leaves) = (KeyRange::all(), KeyRange::prefix([side::LEAF]));
+        self.rows_are("changes", self.entry.changes, &all, found.documents + found.deleted)?;
+        self.rows_are("leaves that lose", self.entry.side, &leaves, self.losing_leaves)?;
         let entry = self.entry;
         for (index, rows) in entry.indexes.iter().zip(rows_of_indexes) {
             if index.state == IndexState::Ready {
-                self.rows_are(&format!("index {}", index.spec.name), index.tree, rows)?;
+                self.rows_are(&format!("index {}", index.spec.name), index.tree, &all, rows)?;
             }
         }
         contents.rest(|what| self.problem(what))?;
@@ -106,26 +112,44 @@ impl Check<'_> {
         if change.as_deref() != Some(&change_value(&head.rev, head.deleted)[..]) {
             self.problem(format!("document {id:?} of commit {} is not among the changes", row.value.seq));
         }
+        self.revisions(id, row, &head)?;
         if head.deleted {
             return Ok(());
         }
         let body = stored::into_body(row.value.bytes.clone(), &head, &row.key)?;
         let entry = self.entry;
-        for (index, rows) in entry.indexes.iter().zip(rows) {
-            let Some(key) = index_value(index, &body, id)? else { continue };
-            *rows += 1;
-            self.report.index_entries += 1;
-            let key = [&key, id.as_bytes()].concat();
-            if index.state == IndexState::Ready && self.snapshot.get(index.tree, &key)?.is_none() {
-                self.problem(format!("document {id:?} is not in index {}", index.spec.name));
+        let called_for = entry.keys().rows(&entry.indexes, &body, id)?;
+        for ((index, rows), called_for) in entry.indexes.iter().zip(rows).zip(called_for) {
+            for row in called_for {
+                *rows += 1;
+                self.report.index_entries += 1;
+                if index.state == IndexState::Ready
+                    && self.snapshot.get(index.tree, &row.key_of(id.as_bytes()))?.as_deref() != Some(&row.value[..])
+                {
+                    self.problem(format!("document {id:?} is not in index {}", index.spec.name));
+                }
             }
         }
         Ok(())
     }
 
-    fn rows_are(&mut self, what: &str, tree: TreeId, expected: u64) -> Result<()> {
+    fn revisions(&mut self, id: &str, row: &Row<'_>, head: &StoredHead) -> Result<()> {
+        let tree = stored::tree(&row.value, head, id.as_bytes())?;
+        let tree = whole_tree(self.snapshot, self.entry.side, id, tree)?;
+        for leaf in tree.leaves().into_iter().filter(|leaf| leaf.rev != head.rev) {
+            self.losing_leaves += 1;
+            let row = self.snapshot.get(self.entry.side, &side::revision_key(side::LEAF, id, &leaf.rev))?;
+            let found = row.map(|row| stored::decode(&row, id.as_bytes())).transpose()?;
+            if found.map(|found| (found.rev, found.deleted)) != Some((leaf.rev, leaf.deleted)) {
+                self.problem(format!("document {id:?}: what its leaf {} says is not there", leaf.rev));
+            }
+        }
+        Ok(())
+    }
+
+    fn rows_are(&mut self, what: &str, tree: TreeId, range: &KeyRange, expected: u64) -> Result<()> {
         let mut rows = 0;
-        for row in self.snapshot.range(tree, &KeyRange::all(), Direction::Forward) {
+        for row in self.snapshot.range(tree, range, Direction::Forward) {
             row?;
             rows += 1;
         }

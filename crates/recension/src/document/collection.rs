@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::reader::read_document;
 use super::store::{Slot, index_infos};
 use super::{
-    At, CollectionAt, Counts, Document, Documents, Error, Found, History, IndexInfo, ListOptions, Loader, Query,
-    Result, RevId, Revision, Store, Write, Written, apply,
+    At, CollectionAt, Counts, Document, Documents, Error, Found, History, IndexInfo, ListOptions, Loader, Plan, Query,
+    Result, RevId, Revision, Selected, Store, Write, Written, apply,
 };
 
 /// A collection of documents. Clones are cheap; use it from any thread.
@@ -47,7 +47,7 @@ impl Collection {
     pub fn at(&self, at: At) -> Result<CollectionAt> {
         let snapshot: Arc<_> = self.store.snapshot(at)?.into();
         let entry = self.slot.entry(&*snapshot)?;
-        Ok(CollectionAt { name: self.name.clone(), snapshot, entry })
+        Ok(CollectionAt { name: self.name.clone(), snapshot, entry, in_transaction: false })
     }
 
     /// Documents by id.
@@ -80,15 +80,31 @@ impl Collection {
         self.at(At::Now)?.find(query)
     }
 
+    /// What a query selects of the documents that it asks for; see [`CollectionAt::select`].
+    pub fn select(&self, query: &Query) -> Result<Selected> {
+        self.at(At::Now)?.select(query)
+    }
+
+    /// How many documents a query asks for.
+    pub fn count_matching(&self, query: &Query) -> Result<u64> {
+        self.at(At::Now)?.count_matching(query)
+    }
+
+    /// How a query would be carried out.
+    pub fn explain(&self, query: &Query) -> Result<Plan> {
+        self.at(At::Now)?.explain(query)
+    }
+
     /// Its indexes.
     pub fn indexes(&self) -> Result<Vec<IndexInfo>> {
         Ok(self.at(At::Now)?.entry.as_deref().map(index_infos).unwrap_or_default())
     }
 
-    /// The document `id` shall say `body`, whatever it says now; a `_rev` in the body is expected.
+    /// The document `id` shall say `body`, whatever it says now; a `_rev` in the body is the revision that it
+    /// shall stand on ([`Expect::Leaf`]).
     ///
     /// # Errors
-    /// [`Error::Conflict`] on a `_rev` that is not the document's; [`Error::NotUnique`]; input errors.
+    /// [`Error::Conflict`] on a `_rev` that another revision stands on, or that the document does not have; [`Error::NotUnique`]; input errors.
     pub fn put(&self, id: &str, body: impl AsRef<[u8]>) -> Result<Written> {
         self.write(Write::put(id, body)?)
     }
@@ -129,7 +145,7 @@ impl Collection {
     /// # Errors
     /// Where nothing was written: an error of the engine, or [`Error::Busy`].
     pub fn bulk(&self, writes: impl IntoIterator<Item = Write>) -> Result<Vec<Result<Written>>> {
-        apply::apply(self, writes.into_iter().collect())
+        apply::apply(self, writes.into_iter().collect(), |_| false)
     }
 
     /// Loads any number of documents, in commits of many.

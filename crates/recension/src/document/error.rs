@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::RevId;
-use super::json::JsonError;
+use super::json::{JsonError, PatchError};
 use crate::engine::EngineError;
 
 /// The result of a document operation.
@@ -19,6 +19,52 @@ pub enum Error {
     Engine(EngineError),
     /// The text is not JSON.
     Json(JsonError),
+    /// A JSON patch is none, or could not be applied.
+    Patch(Box<PatchError>),
+    /// A document is no value of the type that it was read as.
+    Decode {
+        /// The collection.
+        collection: &'static str,
+        /// The document.
+        id: String,
+        /// The type.
+        type_name: &'static str,
+        /// What is wrong, and where in the body.
+        why: String,
+    },
+    /// A value cannot be a document.
+    Encode {
+        /// The collection.
+        collection: &'static str,
+        /// Its type.
+        type_name: &'static str,
+        /// Why.
+        why: String,
+    },
+    /// A document has a newer version of its type's schema than this program knows.
+    NewerSchema {
+        /// The collection.
+        collection: &'static str,
+        /// The document.
+        id: String,
+        /// Its version.
+        found: u32,
+        /// The type's version.
+        supported: u32,
+    },
+    /// A document could not be brought from one version of its type's schema to the next.
+    Migration {
+        /// The collection.
+        collection: &'static str,
+        /// The document.
+        id: String,
+        /// The version that it has come to.
+        from: u32,
+        /// The next one.
+        to: u32,
+        /// Why.
+        why: String,
+    },
     /// A document's body is JSON but not an object.
     NotAnObject {
         /// What it is.
@@ -125,14 +171,47 @@ pub enum Error {
         /// The bound.
         max: usize,
     },
-    /// There is an index of that name already, on another path or of another kind.
+    /// A document would have too many entries in an index.
+    TooManyEntries {
+        /// The index.
+        index: String,
+        /// The document.
+        id: String,
+        /// How many.
+        entries: usize,
+        /// The bound.
+        max: usize,
+    },
+    /// There is an index of that name already, on other paths or of another kind.
     IndexExists {
         /// Its name.
         index: String,
-        /// The path that it is on.
-        path: String,
-        /// Whether it is unique.
-        unique: bool,
+        /// What it is on, for people.
+        on: String,
+    },
+    /// An index cannot be so.
+    BadIndex {
+        /// Its name.
+        index: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The index that a query was to go by cannot be used for it.
+    IndexNotUsable {
+        /// Its name.
+        index: String,
+        /// Why.
+        why: String,
+    },
+    /// A query cannot be so.
+    BadQuery {
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A cursor that cannot be gone on from.
+    BadCursor {
+        /// What is wrong with it.
+        why: &'static str,
     },
     /// There is no index of that name.
     NoSuchIndex {
@@ -254,6 +333,12 @@ impl From<JsonError> for Error {
     }
 }
 
+impl From<PatchError> for Error {
+    fn from(error: PatchError) -> Self {
+        Error::Patch(Box::new(error))
+    }
+}
+
 impl Error {
     /// Whether reading again and deciding anew may succeed.
     pub fn is_conflict(&self) -> bool {
@@ -277,10 +362,26 @@ impl Error {
 }
 
 impl fmt::Display for Error {
+    #[allow(clippy::too_many_lines)] // an arm for each variant
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Engine(error) => error.fmt(f),
             Error::Json(error) => error.fmt(f),
+            Error::Patch(error) => error.fmt(f),
+            Error::Decode { collection, id, type_name, why } => {
+                write!(f, "document {id:?} of {collection} is no {type_name}: {why}")
+            }
+            Error::Encode { collection, type_name, why } => {
+                write!(f, "a value of {type_name} cannot be a document of {collection}: {why}")
+            }
+            Error::NewerSchema { collection, id, found, supported } => write!(
+                f,
+                "document {id:?} of {collection} has version {found} of its schema, and this program knows \
+                 versions up to {supported}; use a newer release of the program"
+            ),
+            Error::Migration { collection, id, from, to, why } => {
+                write!(f, "document {id:?} of {collection} was not migrated from version {from} to {to}: {why}")
+            }
             Error::NotAnObject { found } => write!(f, "a document is a JSON object, and this is {found}"),
             Error::ReservedField { field } => write!(
                 f,
@@ -305,11 +406,20 @@ impl fmt::Display for Error {
                 "document {id:?} has a value of {len} bytes in index {index}; the limit is {max}. \
                  Shorten it, or drop the index"
             ),
-            Error::IndexExists { index, path, unique } => write!(
+            Error::TooManyEntries { index, id, entries, max } => write!(
                 f,
-                "there is an index {index} already, on {path}{}; drop it first, or choose another name",
-                if *unique { ", unique" } else { "" }
+                "document {id:?} would have {entries} entries in index {index}; the limit is {max}. \
+                 Shorten the array, or drop the index"
             ),
+            Error::IndexExists { index, on } => {
+                write!(f, "there is an index {index} already, on {on}; drop it first, or choose another name")
+            }
+            Error::BadIndex { index, why } => write!(f, "there cannot be such an index {index}: {why}"),
+            Error::IndexNotUsable { index, why } => {
+                write!(f, "the query cannot go by index {index}: {why}. Leave the choice open, or name another")
+            }
+            Error::BadQuery { why } => write!(f, "there cannot be such a query: {why}"),
+            Error::BadCursor { why } => write!(f, "the cursor cannot be gone on from: {why}; begin anew without it"),
             Error::NoSuchIndex { collection, index } => write!(f, "{collection} has no index {index}"),
             Error::TooManyIndexes { max } => {
                 write!(f, "a collection has {max} indexes at most; drop one that is not needed")
@@ -408,6 +518,7 @@ impl std::error::Error for Error {
             Error::Engine(error) => Some(error),
             Error::Json(error) => Some(error),
             Error::Input { source } => Some(source),
+            Error::Patch(error) => Some(error),
             _ => None,
         }
     }

@@ -1,123 +1,125 @@
-//! Carrying out a query: choosing an index or a scan, reading, filtering, sorting. One snapshot throughout.
+//! Carrying out a query: reading in the way that the planner chose, testing, sorting. One snapshot throughout.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::ops::Bound;
 use std::sync::Arc;
 
-use super::apply::id_in_key;
-use super::catalogue::{CollectionEntry, IndexEntry, IndexState};
-use super::collation::encode_value;
-use super::json::Path;
-use super::limits::SORT_BYTES_MAX;
+use super::catalogue::{CollectionEntry, IndexEntry};
+use super::cursor::{Cursor, Place};
+use super::index_keys::{IndexKeys, row_texts, split_key};
+use super::json::quote;
+use super::planner::{Asked, Chosen, Planner, Resume, Sampler, Want};
 use super::reader::{OwnedRows, document_of, id_of, read_document};
+use super::sorted::{Sorted, SortedHit, order_key};
 use super::stored;
-use super::{CollectionAt, Document, Error, Plan, Query, Result, ValueRange};
-use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
+use super::{CollectionAt, Document, Error, Path, Plan, Query, Result};
+use crate::engine::{Direction, KeyRange, Row, Snapshot, TreeId};
 
 /// The documents that a query asked for, one at a time. It ends after its first error.
 pub struct Found {
-    plan: Plan,
-    skip: usize,
-    left: usize,
-    source: Source,
+    hits: Hits,
 }
 
-enum Source {
-    Nothing,
-    Stream(Stream),
-    /// The ids of the documents in their order, least at the end.
-    Sorted {
-        snapshot: Arc<dyn Snapshot>,
-        documents: TreeId,
-        ids: Vec<String>,
-    },
+/// What a query selected of each document, one at a time. It ends after its first error.
+pub struct Selected {
+    hits: Hits,
+    paths: Arc<[Path]>,
 }
 
-/// Documents in the order of an index or of their ids.
-struct Stream {
-    snapshot: Arc<dyn Snapshot>,
-    documents: TreeId,
-    rows: OwnedRows,
-    /// The rows are those of an index.
-    by_index: bool,
-    /// What remains to be checked on each document.
-    conditions: Vec<(Path, ValueRange)>,
-    /// The path that must be there.
-    present: Option<Path>,
+/// The values that a query selected of a document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Selection {
+    /// The document's id.
+    pub id: String,
+    /// The values at the paths, as JSON texts, in their order; `None` where there is none.
+    pub values: Vec<Option<String>>,
+    paths: Arc<[Path]>,
 }
 
-pub(super) fn find(collection: &CollectionAt, query: &Query) -> Result<Found> {
-    let left = query.limit.unwrap_or(usize::MAX);
-    let Some(entry) = &collection.entry else {
-        return Ok(Found { plan: Plan::Scan { sorts: false }, skip: 0, left, source: Source::Nothing });
-    };
-    let snapshot = collection.snapshot.clone();
-    let index = choose(entry, query);
-    let sort = query.sort.as_ref();
-    let sorted_by_index = sort.is_none_or(|(path, _)| index.is_some_and(|index| index.spec.path == *path));
-    let direction = sort.filter(|_| sorted_by_index).map_or(Direction::Forward, |(_, direction)| *direction);
-    let stream = |rows, by_index| Stream {
-        snapshot: snapshot.clone(),
-        documents: entry.documents,
-        rows,
-        by_index,
-        conditions: query
-            .conditions
-            .iter()
-            .filter(|(path, _)| index.is_none_or(|index| index.spec.path != *path))
-            .cloned()
-            .collect(),
-        present: sort.map(|(path, _)| path.clone()),
-    };
-    let (plan, mut stream) = match index {
-        Some(index) => {
-            let range = query.conditions.iter().find(|(path, _)| *path == index.spec.path);
-            let keys = range.map_or_else(KeyRange::all, |(_, range)| range.index_keys());
-            let rows = OwnedRows::of(snapshot.clone(), index.tree, &keys, direction);
-            (Plan::Index { name: index.spec.name.clone(), sorts: !sorted_by_index }, stream(rows, true))
-        }
-        None => {
-            let rows = OwnedRows::of(snapshot.clone(), entry.documents, &KeyRange::all(), direction);
-            (Plan::Scan { sorts: !sorted_by_index }, stream(rows, false))
-        }
-    };
-    let source = match sort {
-        Some((path, direction)) if !sorted_by_index => {
-            let ids = stream.sorted(path, *direction, query.limit.map(|limit| limit.saturating_add(query.skip)))?;
-            Source::Sorted { snapshot, documents: entry.documents, ids }
-        }
-        _ => {
-            if sorted_by_index && index.is_some() {
-                stream.present = None;
+impl Selection {
+    /// The paths that were selected.
+    pub fn paths(&self) -> &[Path] {
+        &self.paths
+    }
+
+    /// A JSON object: `_id`, and each value that there is, under its path as text.
+    pub fn to_json(&self) -> String {
+        let mut out = format!("{{\"_id\":{}", quote(&self.id));
+        for (path, value) in self.paths.iter().zip(&self.values) {
+            if let Some(value) = value {
+                // Writing to a String cannot fail.
+                let _ = write!(out, ",{}:{value}", quote(&path.to_string()));
             }
-            Source::Stream(stream)
         }
-    };
-    Ok(Found { plan, skip: query.skip, left, source })
+        out.push('}');
+        out
+    }
 }
 
-/// The index to go by: one that gives the order and a condition, else one for an equality, else one that
-/// gives the order, else one for a range.
-fn choose<'e>(entry: &'e CollectionEntry, query: &Query) -> Option<&'e IndexEntry> {
-    let ready = |path: &Path| {
-        let mut on_path =
-            entry.indexes.iter().filter(|index| index.state == IndexState::Ready && index.spec.path == *path);
-        let first = on_path.next()?;
-        Some(on_path.find(|index| index.spec.unique).unwrap_or(first))
-    };
-    let sort = query.sort.as_ref().map(|(path, _)| path);
-    let equal = query.conditions.iter().filter(|(_, range)| range.is_one_value()).find_map(|(path, _)| ready(path));
-    let ranged = || query.conditions.iter().find_map(|(path, _)| ready(path));
-    match sort.and_then(ready) {
-        Some(index) if query.conditions.iter().any(|(path, _)| *path == index.spec.path) => Some(index),
-        Some(index) => equal.or(Some(index)),
-        None => equal.or_else(ranged),
+impl CollectionAt {
+    /// The documents that a query asks for, and the way in which they are found.
+    ///
+    /// # Errors
+    /// [`Error::BadQuery`], [`Error::BadCursor`], [`Error::IndexNotUsable`], [`Error::SortTooLarge`].
+    pub fn find(&self, query: &Query) -> Result<Found> {
+        Ok(Found { hits: Hits::of(self, query, Want::Documents)? })
+    }
+
+    /// The values at the paths that a query selects ([`Query::select`]), of the documents that it asks for. Where
+    /// an index has all of that, no document is read.
+    ///
+    /// # Errors
+    /// As [`CollectionAt::find`].
+    pub fn select(&self, query: &Query) -> Result<Selected> {
+        Ok(Selected { hits: Hits::of(self, query, Want::Selected)?, paths: query.select.clone().into() })
+    }
+
+    /// How many documents a query asks for: what [`CollectionAt::find`] would answer, counted. Where an index has
+    /// all that its conditions need, no document is read.
+    ///
+    /// # Errors
+    /// As [`CollectionAt::find`].
+    pub fn count_matching(&self, query: &Query) -> Result<u64> {
+        let mut unsorted = query.clone();
+        if query.limit.is_none() && query.skip == 0 && query.after.is_none() {
+            // The paths must be there all the same; the order is of no account.
+            for (path, _) in std::mem::take(&mut unsorted.sort) {
+                unsorted = unsorted.matching(path, super::ValueRange::anything());
+            }
+        }
+        let mut count = 0;
+        for hit in Hits::of(self, &unsorted, Want::Count)? {
+            hit?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// How a query would be carried out, with all that was weighed: by `select` where it selects paths, else by
+    /// `find`.
+    ///
+    /// # Errors
+    /// As [`CollectionAt::find`], but for what reading would meet.
+    pub fn explain(&self, query: &Query) -> Result<Plan> {
+        let want = if query.select.is_empty() { Want::Documents } else { Want::Selected };
+        let indexes = self.entry.as_deref().map(|entry| entry.indexes.as_slice()).unwrap_or_default();
+        let planner = Planner { query, indexes, want, resume: resume(query)?, explain: true };
+        Ok(planner.describe(&planner.choose(self)?))
     }
 }
 
 impl Found {
     /// The way in which the documents are found.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
+    pub fn plan(&self) -> Plan {
+        self.hits.plan()
+    }
+
+    /// Where this page ends so far: [`Query::after`] goes on behind the last document that was answered. `None`
+    /// where there was none.
+    pub fn cursor(&self) -> Option<Cursor> {
+        self.hits.cursor()
     }
 }
 
@@ -125,19 +127,151 @@ impl Iterator for Found {
     type Item = Result<Document<'static>>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        let hit = self.hits.next()?;
+        Some(hit.and_then(|hit| match hit.document {
+            Some(document) => Ok(document),
+            None => self.hits.document(&hit.id),
+        }))
+    }
+}
+
+impl Selected {
+    /// The way in which the values are found.
+    pub fn plan(&self) -> Plan {
+        self.hits.plan()
+    }
+
+    /// As [`Found::cursor`].
+    pub fn cursor(&self) -> Option<Cursor> {
+        self.hits.cursor()
+    }
+}
+
+impl Iterator for Selected {
+    type Item = Result<Selection>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let hit = self.hits.next()?;
+        Some(hit.map(|hit| Selection { id: hit.id, values: hit.values, paths: self.paths.clone() }))
+    }
+}
+
+/// A document that was found.
+pub(super) struct Hit {
+    place: Place,
+    pub(super) id: String,
+    document: Option<Document<'static>>,
+    pub(super) values: Vec<Option<String>>,
+    /// The values that it is sorted by, encoded, where it has to be sorted.
+    pub(super) order: Vec<u8>,
+}
+
+struct Hits {
+    at: CollectionAt,
+    query: Query,
+    want: Want,
+    chosen: Option<Chosen>,
+    source: Source,
+    skip: usize,
+    left: usize,
+    last: Option<Place>,
+}
+
+enum Source {
+    Nothing,
+    Stream(Box<Stream>),
+    /// In their order, the first one last.
+    Sorted(Vec<SortedHit>),
+}
+
+fn resume(query: &Query) -> Result<Resume> {
+    query.check()?;
+    let Some(cursor) = &query.after else { return Ok(Resume::Nowhere) };
+    if cursor.query != query.fingerprint() {
+        return Err(Error::BadCursor { why: "it is of a query with other conditions or another order" });
+    }
+    Ok(match &cursor.place {
+        Place::Ids(_) => Resume::Ids,
+        Place::Index(tree, _) => Resume::Index(*tree),
+        Place::Sorted(..) => Resume::Sorted,
+    })
+}
+
+impl Hits {
+    fn of(at: &CollectionAt, query: &Query, want: Want) -> Result<Self> {
+        let resume = resume(query)?;
+        let mut hits = Hits {
+            at: at.clone(),
+            query: query.clone(),
+            want,
+            chosen: None,
+            source: Source::Nothing,
+            skip: query.skip,
+            left: query.limit.unwrap_or(usize::MAX),
+            last: None,
+        };
+        let Some(entry) = at.entry.clone() else { return Ok(hits) };
+        let planner = Planner { query, indexes: &entry.indexes, want, resume, explain: false };
+        let chosen = planner.choose(at)?;
+        let mut stream = Stream::of(at, &entry, query, want, &chosen);
+        hits.source = if chosen.way.ordered {
+            Source::Stream(Box::new(stream))
+        } else {
+            let after = match query.after.as_ref().map(|cursor| &cursor.place) {
+                Some(Place::Sorted(key, id)) => Some((key.clone(), id.clone())),
+                _ => None,
+            };
+            let mut sorted = Sorted::new(query, after);
+            while let Some(hit) = stream.next_hit() {
+                sorted.push(hit?)?;
+            }
+            Source::Sorted(sorted.finish())
+        };
+        hits.chosen = Some(chosen);
+        Ok(hits)
+    }
+
+    fn plan(&self) -> Plan {
+        let indexes = self.at.entry.as_deref().map(|entry| entry.indexes.as_slice()).unwrap_or_default();
+        let planner = Planner { query: &self.query, indexes, want: self.want, resume: Resume::Nowhere, explain: false };
+        match &self.chosen {
+            Some(chosen) => planner.describe(chosen),
+            None => planner.describe(&planner.scan_of_nothing()),
+        }
+    }
+
+    fn cursor(&self) -> Option<Cursor> {
+        let place = self.last.clone();
+        let goes_on = || self.query.after.clone();
+        place.map_or_else(goes_on, |place| Some(Cursor { seq: self.at.seq(), query: self.query.fingerprint(), place }))
+    }
+
+    /// A document that is in the snapshot.
+    fn document(&self, id: &str) -> Result<Document<'static>> {
+        let documents = self.at.entry.as_ref().map_or(TreeId(0), |entry| entry.documents);
+        read_indexed(&*self.at.snapshot, documents, id)
+    }
+}
+
+impl Iterator for Hits {
+    type Item = Result<Hit>;
+
+    fn next(&mut self) -> Option<Self::Item> {
         while self.left > 0 {
             let next = match &mut self.source {
                 Source::Nothing => None,
-                Source::Stream(stream) => stream.next_match(),
-                Source::Sorted { snapshot, documents, ids } => {
-                    ids.pop().map(|id| read_indexed(&**snapshot, *documents, &id))
-                }
+                Source::Stream(stream) => stream.next_hit(),
+                Source::Sorted(hits) => hits.pop().map(|SortedHit { order, id, values }| {
+                    let place = Place::Sorted(order, id.clone());
+                    Ok(Hit { place, id, document: None, values, order: Vec::new() })
+                }),
             };
             match next? {
                 Ok(_) if self.skip > 0 => self.skip -= 1,
-                Ok(document) => {
+                Ok(hit) => {
                     self.left -= 1;
-                    return Some(Ok(document));
+                    self.last = Some(hit.place.clone());
+                    return Some(Ok(hit));
                 }
                 Err(error) => {
                     self.source = Source::Nothing;
@@ -149,76 +283,242 @@ impl Iterator for Found {
     }
 }
 
+impl Sampler for CollectionAt {
+    fn documents(&self) -> Result<Option<u64>> {
+        // A transaction would come to depend on every write to the collection.
+        if self.in_transaction { Ok(None) } else { Ok(Some(self.counts()?.documents)) }
+    }
+
+    fn rows(&self, tree: TreeId, ranges: &[KeyRange], max: usize) -> Result<Option<usize>> {
+        if self.in_transaction {
+            return Ok(None);
+        }
+        let mut rows = 0;
+        for range in ranges {
+            for row in self.snapshot.range(tree, range, Direction::Forward).take(max - rows) {
+                row?;
+                rows += 1;
+            }
+            if rows == max {
+                break;
+            }
+        }
+        Ok(Some(rows))
+    }
+}
+
+/// The documents of a way, tested, in the way's order.
+struct Stream {
+    snapshot: Arc<dyn Snapshot>,
+    documents: TreeId,
+    direction: Direction,
+    /// The ranges that are not begun yet, in the order in which they are read.
+    ranges: VecDeque<KeyRange>,
+    tree: TreeId,
+    rows: Option<OwnedRows>,
+    reader: Reader,
+}
+
+/// What is looked for in a row.
+struct Reader {
+    asked: Asked,
+    /// `None`: the rows are documents.
+    index: Option<IndexEntry>,
+    /// For each path of the query the part of the index that has it.
+    parts: Vec<Option<usize>>,
+    /// To tell a document's first entry from its others.
+    keys: Option<(IndexKeys, Vec<KeyRange>)>,
+    direction: Direction,
+    key_tests: Vec<usize>,
+    document_tests: Vec<usize>,
+    covering: bool,
+    sorts: bool,
+    collation: super::Collation,
+    want: Want,
+}
+
 impl Stream {
-    fn next_match(&mut self) -> Option<Result<Document<'static>>> {
+    fn of(at: &CollectionAt, entry: &CollectionEntry, query: &Query, want: Want, chosen: &Chosen) -> Self {
+        let way = &chosen.way;
+        let asked = Asked::of(query);
+        let index = way.index.and_then(|number| entry.indexes.get(number)).cloned();
+        let part_of = |path: &Path| {
+            let spec = &index.as_ref()?.spec;
+            spec.parts.iter().position(|part| part.path == *path && !path.is_multiple())
+        };
+        let mut parts = vec![None; asked.paths.len()];
+        for path in asked.paths.paths() {
+            if let Some(slot) = asked.paths.number(path).and_then(|number| parts.get_mut(number)) {
+                *slot = part_of(path);
+            }
+        }
+        let keys =
+            index.as_ref().filter(|_| way.repeats).map(|index| (IndexKeys::of([&index.spec]), way.ranges.clone()));
+        let mut ranges: VecDeque<KeyRange> = way.ranges.clone().into();
+        if let Some(Place::Ids(key) | Place::Index(_, key)) = query.after.as_ref().map(|cursor| &cursor.place) {
+            cut(&mut ranges, key, way.direction);
+        }
+        Stream {
+            snapshot: at.snapshot.clone(),
+            documents: entry.documents,
+            direction: way.direction,
+            ranges,
+            tree: index.as_ref().map_or(entry.documents, |index| index.tree),
+            rows: None,
+            reader: Reader {
+                asked,
+                index,
+                parts,
+                keys,
+                direction: way.direction,
+                key_tests: way.key_tests.clone(),
+                document_tests: way.document_tests.clone(),
+                covering: way.covering,
+                sorts: !way.ordered,
+                collation: query.collation,
+                want,
+            },
+        }
+    }
+
+    fn next_hit(&mut self) -> Option<Result<Hit>> {
         loop {
-            let by_index = self.by_index;
-            let (snapshot, documents) = (&self.snapshot, self.documents);
-            let (conditions, present) = (&self.conditions, self.present.as_ref());
-            let next = self.rows.next_with(|row| {
-                if by_index {
-                    let id = id_in_key(&row.key).ok_or_else(|| Error::DamagedRow {
-                        what: "a key of an index".to_owned(),
-                        why: "it is not a value and an id",
-                    })?;
-                    let document = read_indexed(&**snapshot, documents, id)?;
-                    return Ok(Some(document).filter(|document| matches(conditions, present, &document.body)));
-                }
-                let head = stored::decode(&row.value, &row.key)?;
-                let body = std::str::from_utf8(&row.value[..head.body_len]).unwrap_or_default();
-                if head.deleted || !matches(conditions, present, body) {
+            let Some(rows) = &mut self.rows else {
+                let range = match self.direction {
+                    Direction::Forward => self.ranges.pop_front(),
+                    Direction::Backward => self.ranges.pop_back(),
+                }?;
+                self.rows = Some(OwnedRows::of(self.snapshot.clone(), self.tree, &range, self.direction));
+                continue;
+            };
+            let (snapshot, documents, reader) = (&*self.snapshot, self.documents, &mut self.reader);
+            match rows.next_with(|row| reader.hit(snapshot, documents, row)) {
+                None => self.rows = None,
+                Some(Ok(None)) => {}
+                Some(Ok(Some(hit))) => return Some(Ok(hit)),
+                Some(Err(error)) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// What lies behind `key`, in a direction.
+fn cut(ranges: &mut VecDeque<KeyRange>, key: &[u8], direction: Direction) {
+    for range in ranges.iter_mut() {
+        let passed = Bound::Excluded(key.to_vec());
+        let is_before = |bound: &Bound<Vec<u8>>| match bound {
+            Bound::Unbounded => true,
+            Bound::Included(at) | Bound::Excluded(at) => at.as_slice() <= key,
+        };
+        let is_behind = |bound: &Bound<Vec<u8>>| match bound {
+            Bound::Unbounded => true,
+            Bound::Included(at) | Bound::Excluded(at) => at.as_slice() >= key,
+        };
+        match direction {
+            Direction::Forward if is_before(&range.start) => range.start = passed,
+            Direction::Backward if is_behind(&range.end) => range.end = passed,
+            _ => {}
+        }
+    }
+    ranges.retain(|range| !range.is_empty());
+}
+
+impl Reader {
+    fn hit(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
+        let Some(index) = &self.index else {
+            let head = stored::decode(&row.value, &row.key)?;
+            if head.deleted {
+                return Ok(None);
+            }
+            let place = Place::Ids(row.key.to_vec());
+            let document = document_of(id_of(row.key)?, row.value)?;
+            return self.tested(place, document);
+        };
+        let damaged = || Error::DamagedRow {
+            what: format!("a row of index {}", index.spec.name),
+            why: "it is not values and an id; drop the index and create it again",
+        };
+        let place = || Place::Index(index.tree, row.key.to_vec());
+        let id = if self.covering || !self.key_tests.is_empty() {
+            let (id, texts) = row_texts(&index.spec, &row.key, &row.value).ok_or_else(damaged)?;
+            if let Some(texts) = texts {
+                let value = |number: usize| {
+                    let part = self.parts.get(number).copied().flatten()?;
+                    texts.get(part).map(String::as_str)
+                };
+                if !self.meets(&self.key_tests, |number| value(number).into_iter()) {
                     return Ok(None);
                 }
-                Ok(Some(document_of(Cow::Owned(id_of(row.key)?), row.value)?.into_owned()))
-            });
-            match next? {
-                Ok(None) => {}
-                Ok(Some(document)) => return Some(Ok(document)),
-                Err(error) => return Some(Err(error)),
+                if self.covering {
+                    return self.assembled(place(), id.to_owned(), None, value).map(Some);
+                }
+            }
+            id
+        } else {
+            split_key(&index.spec, &row.key, None).ok_or_else(damaged)?
+        };
+        let document = read_indexed(snapshot, documents, id)?;
+        if let Some((keys, ranges)) = &self.keys {
+            let all = keys.rows(std::slice::from_ref(index), &document.body, id)?;
+            let full = all.into_iter().flatten().map(|entry| entry.key_of(id.as_bytes()));
+            let mut within = full.filter(|key| ranges.iter().any(|range| range.contains(key)));
+            let first = match self.direction {
+                Direction::Forward => within.next(),
+                Direction::Backward => within.next_back(),
+            };
+            if first.as_deref() != Some(&*row.key) {
+                return Ok(None);
             }
         }
+        self.tested(place(), document)
     }
 
-    /// The ids of the matching documents, in the order of their values at `path`, last first.
-    fn sorted(&mut self, path: &Path, direction: Direction, limit: Option<usize>) -> Result<Vec<String>> {
-        let mut found: Vec<(Vec<u8>, String)> = Vec::new();
-        let mut held_bytes = 0;
-        while let Some(document) = self.next_match() {
-            let document = document?;
-            let mut key = Vec::new();
-            encode_value(path.find(&document.body).unwrap_or("null"), &mut key)?;
-            held_bytes += key.len() + document.id.len() + size_of::<(Vec<u8>, String)>();
-            found.push((key, document.id.into_owned()));
-            if let Some(limit) = limit
-                && found.len() >= limit.saturating_mul(2).saturating_add(1000)
-            {
-                order(&mut found, direction);
-                found.truncate(limit);
-                held_bytes = found.iter().map(|(key, id)| key.len() + id.len()).sum();
-            }
-            if held_bytes > SORT_BYTES_MAX {
-                return Err(Error::SortTooLarge { path: path.to_string(), max: SORT_BYTES_MAX });
+    /// Whether values meet the conditions of these numbers.
+    fn meets<'v, I: Iterator<Item = &'v str>>(&self, tests: &[usize], values: impl Fn(usize) -> I) -> bool {
+        let mut scratch = Vec::new();
+        tests
+            .iter()
+            .filter_map(|number| self.asked.tests.get(*number))
+            .all(|(path, keys)| values(*path).any(|value| keys.contains_text(value, &mut scratch)))
+    }
+
+    /// The hit of a document that was read, where it meets the conditions.
+    fn tested(&self, place: Place, document: Document<'_>) -> Result<Option<Hit>> {
+        let values = self.asked.paths.values(&document.body);
+        let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
+        // Those that are tested on keys are too: a key may not have had the text.
+        let met = self.meets(&self.document_tests, |number| at(number).iter().copied())
+            && self.meets(&self.key_tests, |number| at(number).iter().copied())
+            && self.asked.absent.iter().all(|number| at(*number).is_empty())
+            && self.asked.sort.iter().all(|(number, _)| !at(*number).is_empty());
+        if !met {
+            return Ok(None);
+        }
+        let id = document.id.to_string();
+        let hit = self.assembled(place, id, None, |number| at(number).first().copied())?;
+        let document = (self.want == Want::Documents && !self.sorts).then(|| document.into_owned());
+        Ok(Some(Hit { document, ..hit }))
+    }
+
+    fn assembled<'v>(
+        &self,
+        place: Place,
+        id: String,
+        document: Option<Document<'static>>,
+        value: impl Fn(usize) -> Option<&'v str>,
+    ) -> Result<Hit> {
+        let values = match self.want {
+            Want::Selected => self.asked.select.iter().map(|number| value(*number).map(str::to_owned)).collect(),
+            Want::Documents | Want::Count => Vec::new(),
+        };
+        let mut order = Vec::new();
+        if self.sorts {
+            for (number, direction) in &self.asked.sort {
+                order_key(self.collation, value(*number).unwrap_or("null"), *direction, &mut order)?;
             }
         }
-        order(&mut found, direction);
-        Ok(found.into_iter().rev().map(|(_, id)| id).collect())
+        Ok(Hit { place, id, document, values, order })
     }
-}
-
-fn order(found: &mut [(Vec<u8>, String)], direction: Direction) {
-    match direction {
-        Direction::Forward => found.sort_unstable(),
-        Direction::Backward => found.sort_unstable_by(|a, b| b.cmp(a)),
-    }
-}
-
-fn matches(conditions: &[(Path, ValueRange)], present: Option<&Path>, body: &str) -> bool {
-    let mut key = Vec::new();
-    present.is_none_or(|path| path.find(body).is_some())
-        && conditions.iter().all(|(path, range)| {
-            key.clear();
-            path.find(body).is_some_and(|value| encode_value(value, &mut key).is_ok() && range.contains(&key))
-        })
 }
 
 /// A document that an index of the same snapshot names.

@@ -3,12 +3,12 @@
 
 use std::ops::Bound;
 
-use super::apply::{holder_of, index_value, not_unique, value_range};
+use super::apply::{holder_of, not_unique, value_range};
 use super::catalogue::{BuildCursor, CATALOGUE, CollectionEntry, IndexEntry, IndexState, build_key, dropped_key};
+use super::index_keys::IndexKeys;
 use super::limits::{BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEXES_MAX, WRITE_ATTEMPTS_MAX};
 use super::store::{Attempt, retry, take_trees};
 use super::view::View;
-use super::write::check_name;
 use super::{At, Collection, Error, IndexSpec, Result, stored};
 use crate::engine::{Batch, Direction, KeyRange, Seq, Snapshot};
 
@@ -28,16 +28,17 @@ impl Collection {
     /// crash for example, this goes on with it. `progress` is called after each step.
     ///
     /// # Errors
-    /// [`Error::IndexExists`] where the name is taken; [`Error::NotUnique`] and [`Error::ValueTooLong`]
-    /// for documents that are there already: then there is no index.
+    /// [`Error::BadIndex`]; [`Error::IndexExists`] where the name is taken; [`Error::NotUnique`],
+    /// [`Error::ValueTooLong`] and [`Error::TooManyEntries`] for documents that are there already: then there
+    /// is no index.
     #[allow(clippy::needless_pass_by_value)] // a specification is made for its index
     pub fn create_index(&self, spec: IndexSpec, mut progress: impl FnMut(BuildProgress)) -> Result<()> {
-        check_name("index", &spec.name)?;
+        spec.check()?;
         if retry(|| self.declare(&spec))? {
             return Ok(());
         }
         match self.build(&spec, &mut progress) {
-            Err(error @ (Error::NotUnique { .. } | Error::ValueTooLong { .. })) => {
+            Err(error @ (Error::NotUnique { .. } | Error::ValueTooLong { .. } | Error::TooManyEntries { .. })) => {
                 self.drop_index(&spec.name)?;
                 Err(error)
             }
@@ -80,8 +81,7 @@ impl Collection {
             if index.spec == *spec {
                 return Ok(Attempt::Done(index.state == IndexState::Ready));
             }
-            let IndexSpec { name, path, unique } = index.spec.clone();
-            return Err(Error::IndexExists { index: name, path: path.to_string(), unique });
+            return Err(Error::IndexExists { index: spec.name.clone(), on: index.spec.to_string() });
         }
         if known.as_ref().is_some_and(|known| known.indexes.len() >= INDEXES_MAX) {
             return Err(Error::TooManyIndexes { max: INDEXES_MAX });
@@ -98,7 +98,8 @@ impl Collection {
     }
 
     fn build(&self, spec: &IndexSpec, progress: &mut dyn FnMut(BuildProgress)) -> Result<()> {
-        let total = self.rows()?;
+        let counts = self.counts()?;
+        let total = counts.documents + counts.deleted;
         let mut documents = BUILD_STEP_DOCUMENTS;
         let mut refused = 0;
         loop {
@@ -119,17 +120,6 @@ impl Collection {
                 }
             }
         }
-    }
-
-    fn rows(&self) -> Result<u64> {
-        let reader = self.at(At::Now)?;
-        let Some(entry) = &reader.entry else { return Ok(0) };
-        let mut rows = 0;
-        for row in reader.snapshot.range(entry.documents, &KeyRange::all(), Direction::Forward) {
-            row?;
-            rows += 1;
-        }
-        Ok(rows)
     }
 
     /// Indexes some documents in one commit; answers how many are done, or that the index is ready.
@@ -179,6 +169,7 @@ impl Step<'_> {
         let mut reached = self.cursor.clone();
         let mut bytes = 0;
         let mut given = std::collections::HashMap::new();
+        let keys = IndexKeys::of([&self.index.spec]);
         for row in snapshot.range(entry.documents, &range, Direction::Forward) {
             let row = row?;
             bytes += row.value.len();
@@ -188,20 +179,22 @@ impl Step<'_> {
             if !head.deleted {
                 let id = String::from_utf8_lossy(&row.key);
                 let body = std::str::from_utf8(&row.value[..head.body_len]).unwrap_or_default();
-                if let Some(mut key) = index_value(self.index, body, &id)? {
+                let rows = keys.rows(std::slice::from_ref(self.index), body, &id)?;
+                for index_row in rows.into_iter().flatten() {
                     if self.index.spec.unique {
-                        let in_batch = given.insert(key.clone(), id.to_string());
+                        let in_batch = given.insert(index_row.key.clone(), id.to_string());
                         let holder = match in_batch {
                             Some(holder) => Some(holder),
-                            None => holder_of(snapshot, self.index, &key, &id)?,
+                            None => holder_of(snapshot, self.index, &index_row.key, &id)?,
                         };
                         if let Some(holder) = holder {
-                            return Err(not_unique(self.index, body, &id, holder));
+                            return Err(not_unique(&self.index.spec, &index_row, &id, holder));
                         }
-                        batch.depends_on_range(self.index.tree, value_range(&key), snapshot.seq());
+                        batch.depends_on_range(self.index.tree, value_range(&index_row.key), snapshot.seq());
                     }
-                    key.extend(row.key.iter());
-                    batch.put(self.index.tree, &key, &[]);
+                    let key = index_row.key_of(&row.key);
+                    bytes += key.len() + index_row.value.len();
+                    batch.put(self.index.tree, &key, &index_row.value);
                 }
             }
             if reached.done - self.cursor.done >= self.documents as u64 || bytes >= BUILD_STEP_BYTES {

@@ -18,11 +18,32 @@ pub const NAME_BYTES_MAX: usize = 238;
 /// Longest JSON path, in bytes.
 pub const PATH_BYTES_MAX: usize = 1024;
 
-/// Longest encoded value in an index, in bytes.
-pub const INDEX_VALUE_BYTES_MAX: usize = 4096;
+/// Longest encoded values of an entry of an index, in bytes: with the longest id they are a longest key of a row.
+pub const INDEX_VALUE_BYTES_MAX: usize = 6144;
 
 /// Most indexes of one collection.
-pub const INDEXES_MAX: usize = 100;
+pub const INDEXES_MAX: usize = 256;
+
+/// Most paths of one index.
+pub const INDEX_PARTS_MAX: usize = 16;
+
+/// Most entries that one document has in one index.
+pub const INDEX_ENTRIES_MAX: usize = 1000;
+
+/// Longest filter of an index, in bytes of its paths and values.
+pub const INDEX_FILTER_BYTES_MAX: usize = 16 * 1024;
+
+/// Bytes of values' texts that a row of an index holds, where its key does not give them.
+pub const INDEX_TEXTS_BYTES_MAX: usize = 4096;
+
+/// Most ranges of one condition, and of keys that one query reads of an index.
+pub const RANGES_MAX: usize = 1000;
+
+/// Most conditions of a query, and most paths that it sorts by or selects.
+pub const QUERY_PATHS_MAX: usize = 256;
+
+/// Rows of a range of an index that are counted for a choice between indexes.
+pub const SAMPLED_ROWS_MAX: usize = 200;
 
 /// How often a write is tried again because others wrote what it had read.
 pub const WRITE_ATTEMPTS_MAX: u32 = 1000;
@@ -57,6 +78,20 @@ pub const SORT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Collections whose catalogue entries are kept in memory.
 pub const CACHED_COLLECTIONS_MAX: usize = 4096;
+
+/// Most operations of a JSON patch.
+pub const PATCH_OPERATIONS_MAX: usize = 10_000;
+
+/// Longest JSON pointer, in bytes.
+pub const POINTER_BYTES_MAX: usize = 64 * 1024;
+
+/// Cells of the table in which the elements of two arrays are aligned, at most; beyond it an array is
+/// compared element by element where the lengths are equal, and as a whole where they are not.
+pub const DIFF_CELLS_MAX: usize = 1024 * 1024;
+
+/// Bytes that the changes between two texts hold at most, about; where it would be more, they are one change
+/// of the whole text.
+pub const DIFF_BYTES_MAX: usize = 128 * 1024 * 1024;
 
 /// Most revisions in the tree of one document, ancestors included.
 pub const REVISIONS_PER_DOCUMENT_MAX: usize = 50_000;
@@ -102,3 +137,9 @@ pub const SWEEP_UPLOADS_MAX: usize = 100;
 
 /// Chunks that one commit takes away of them.
 pub const SWEEP_STEP_CHUNKS: usize = 256;
+
+/// Longest cursor of a query, in characters. The longest is of a sort by many long values in memory.
+pub const CURSOR_CHARS_MAX: usize = 1024 * 1024;
+
+/// Items that a stream reads at once, ahead of the task that polls it.
+pub const ASYNC_BATCH_ITEMS: usize = 64;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::apply::apply;
 use super::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
 use super::{Collection, Error, Result, Write};
 
@@ -42,11 +43,28 @@ pub struct Loader {
     ids: HashSet<String>,
     pushed: u64,
     written: u64,
+    stop: fn(&Error) -> bool,
 }
 
 impl Loader {
     pub(super) fn new(collection: Collection) -> Self {
-        Loader { collection, batch: Vec::new(), batch_bytes: 0, ids: HashSet::new(), pushed: 0, written: 0 }
+        Loader {
+            collection,
+            batch: Vec::new(),
+            batch_bytes: 0,
+            ids: HashSet::new(),
+            pushed: 0,
+            written: 0,
+            stop: |_| false,
+        }
+    }
+
+    /// With a stop at the first document that is refused for such a reason: what was pushed before it is written, and
+    /// nothing of its batch that was pushed after it. Whoever pushes has to stop then too.
+    #[must_use]
+    pub fn stopping_at(mut self, reason: fn(&Error) -> bool) -> Self {
+        self.stop = reason;
+        self
     }
 
     /// Adds a document; answers those that failed, where this was the moment to commit.
@@ -79,7 +97,7 @@ impl Loader {
         let batch = std::mem::take(&mut self.batch);
         self.batch_bytes = 0;
         self.ids.clear();
-        let results = self.collection.bulk(batch)?;
+        let results = apply(&self.collection, batch, self.stop)?;
         let mut failures = Vec::new();
         for ((number, id), result) in (first..).zip(ids).zip(results) {
             match result {

@@ -1,182 +1,19 @@
-//! What a query asks for: conditions on paths, an order, a limit. Plain values; `find` carries it out.
+//! What a query asks for: conditions on paths, an order, a page of it, what of each document. Plain values;
+//! `planner` chooses how it is carried out, and `find` carries it out.
 
-use std::ops::Bound;
+use super::collation::Collation;
+use super::condition::{Condition, ValueSet};
+use super::cursor::Cursor;
+use super::json::Path;
+use super::limits::{QUERY_PATHS_MAX, RANGES_MAX, SORT_BYTES_MAX};
+use super::{Error, Result};
+use crate::engine::Direction;
 
-use super::Result;
-use super::collation::{encode_value, type_bounds};
-use super::json::{Path, minify, quote};
-use super::reader::after_prefix;
-use crate::engine::{Direction, KeyRange};
-
-/// A JSON value to compare with. Made of Rust's own values, or of any JSON text with [`Literal::json`].
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Literal {
-    text: String,
-}
-
-impl Literal {
-    /// Any JSON value.
-    pub fn json(text: impl AsRef<[u8]>) -> Result<Self> {
-        Ok(Literal { text: minify(text.as_ref())? })
-    }
-
-    /// Its JSON text.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    fn key(&self) -> Vec<u8> {
-        let mut key = Vec::new();
-        // The text was checked when it was made; an error would leave the key short, never wrong data.
-        let encoded = encode_value(&self.text, &mut key);
-        debug_assert!(encoded.is_ok(), "{encoded:?}");
-        key
-    }
-}
-
-impl From<&str> for Literal {
-    fn from(text: &str) -> Self {
-        Literal { text: quote(text) }
-    }
-}
-
-impl From<String> for Literal {
-    fn from(text: String) -> Self {
-        text.as_str().into()
-    }
-}
-
-impl From<f64> for Literal {
-    /// What is no number in JSON (NaN, infinities) becomes null.
-    fn from(number: f64) -> Self {
-        Literal { text: if number.is_finite() { format!("{number:?}") } else { "null".to_owned() } }
-    }
-}
-
-macro_rules! literal_of {
-    ($($of:ty),*) => {$(
-        impl From<$of> for Literal {
-            fn from(value: $of) -> Self {
-                Literal { text: value.to_string() }
-            }
-        }
-    )*};
-}
-
-literal_of!(bool, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
-
-/// A contiguous range of values in collation order: null, false, true, numbers, strings, arrays, objects.
-///
-/// A range with one end stays within the type of that end: above 20 lie numbers, and not the string "30".
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ValueRange {
-    start: Bound<Vec<u8>>,
-    end: Bound<Vec<u8>>,
-}
-
-impl ValueRange {
-    /// Any value; the path must be there.
-    pub fn anything() -> Self {
-        ValueRange { start: Bound::Unbounded, end: Bound::Unbounded }
-    }
-
-    /// One value. Numbers are equal as numbers: 1 and 1.0.
-    pub fn equal(value: impl Into<Literal>) -> Self {
-        let key = value.into().key();
-        ValueRange { start: Bound::Included(key.clone()), end: Bound::Included(key) }
-    }
-
-    /// `value` or more.
-    pub fn at_least(value: impl Into<Literal>) -> Self {
-        let key = value.into().key();
-        ValueRange { end: type_end(&key), start: Bound::Included(key) }
-    }
-
-    /// More than `value`.
-    pub fn above(value: impl Into<Literal>) -> Self {
-        let key = value.into().key();
-        ValueRange { end: type_end(&key), start: Bound::Excluded(key) }
-    }
-
-    /// `value` or less.
-    pub fn at_most(value: impl Into<Literal>) -> Self {
-        let key = value.into().key();
-        ValueRange { start: type_start(&key), end: Bound::Included(key) }
-    }
-
-    /// Less than `value`.
-    pub fn below(value: impl Into<Literal>) -> Self {
-        let key = value.into().key();
-        ValueRange { start: type_start(&key), end: Bound::Excluded(key) }
-    }
-
-    /// From `least` to `greatest`, both included; they may be of different types.
-    pub fn between(least: impl Into<Literal>, greatest: impl Into<Literal>) -> Self {
-        ValueRange { start: Bound::Included(least.into().key()), end: Bound::Included(greatest.into().key()) }
-    }
-
-    /// What lies in both ranges.
-    #[must_use]
-    pub fn and(self, other: ValueRange) -> Self {
-        let start = tighter(self.start, other.start, |a, b| a > b);
-        let end = tighter(self.end, other.end, |a, b| a < b);
-        ValueRange { start, end }
-    }
-
-    pub(super) fn is_one_value(&self) -> bool {
-        matches!((&self.start, &self.end), (Bound::Included(a), Bound::Included(b)) if a == b)
-    }
-
-    pub(super) fn contains(&self, key: &[u8]) -> bool {
-        let range = (self.start.as_ref().map(Vec::as_slice), self.end.as_ref().map(Vec::as_slice));
-        std::ops::RangeBounds::<[u8]>::contains(&range, key)
-    }
-
-    /// The keys of an index, which are a value and a document's id, whose values lie in the range.
-    pub(super) fn index_keys(&self) -> KeyRange {
-        let start = match &self.start {
-            Bound::Excluded(key) => match after_prefix(key) {
-                Bound::Excluded(after) => Bound::Included(after),
-                other => other,
-            },
-            other => other.clone(),
-        };
-        let end = match &self.end {
-            Bound::Included(key) => after_prefix(key),
-            other => other.clone(),
-        };
-        KeyRange { start, end }
-    }
-}
-
-fn type_start(key: &[u8]) -> Bound<Vec<u8>> {
-    Bound::Included(vec![type_bounds(key).0])
-}
-
-fn type_end(key: &[u8]) -> Bound<Vec<u8>> {
-    Bound::Excluded(vec![type_bounds(key).1])
-}
-
-fn tighter(a: Bound<Vec<u8>>, b: Bound<Vec<u8>>, inside: impl Fn(&Vec<u8>, &Vec<u8>) -> bool) -> Bound<Vec<u8>> {
-    match (&a, &b) {
-        (Bound::Unbounded, _) => b,
-        (_, Bound::Unbounded) => a,
-        (Bound::Included(x) | Bound::Excluded(x), Bound::Included(y) | Bound::Excluded(y)) => {
-            if x == y {
-                if matches!(a, Bound::Excluded(_)) { a } else { b }
-            } else if inside(x, y) {
-                a
-            } else {
-                b
-            }
-        }
-    }
-}
-
-/// A question to a collection: the documents whose values lie in all these ranges.
+/// A question to a collection: the documents that meet all of its conditions.
 ///
 /// Paths lead into the body; `_id` and `_rev` are not in it: use the list of documents for ids.
-/// A document in which a path of a condition, or of the order, is absent is not matched. Without an
+/// A document in which a path of a condition, or of the order, is absent is not matched. A condition on a
+/// path with empty brackets (`tags[]`) is met where any of the values there is in the set. Without an
 /// order the documents come as is cheapest.
 ///
 /// ```
@@ -194,12 +31,43 @@ fn tighter(a: Bound<Vec<u8>>, b: Bound<Vec<u8>>, inside: impl Fn(&Vec<u8>, &Vec<
 /// assert_eq!(found[0].id, "porto");
 /// # Ok(()) }
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Query {
-    pub(super) conditions: Vec<(Path, ValueRange)>,
-    pub(super) sort: Option<(Path, Direction)>,
+    pub(super) conditions: Vec<Condition>,
+    pub(super) absent: Vec<Path>,
+    pub(super) sort: Vec<(Path, Direction)>,
+    pub(super) select: Vec<Path>,
     pub(super) skip: usize,
     pub(super) limit: Option<usize>,
+    pub(super) collation: Collation,
+    pub(super) after: Option<Cursor>,
+    pub(super) through: Through,
+    pub(super) sort_bytes_max: usize,
+}
+
+/// Which index a query may go by.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Through {
+    Cheapest,
+    Index(String),
+    NoIndex,
+}
+
+impl Default for Query {
+    fn default() -> Self {
+        Query {
+            conditions: Vec::new(),
+            absent: Vec::new(),
+            sort: Vec::new(),
+            select: Vec::new(),
+            skip: 0,
+            limit: None,
+            collation: Collation::default(),
+            after: None,
+            through: Through::Cheapest,
+            sort_bytes_max: SORT_BYTES_MAX,
+        }
+    }
 }
 
 impl Query {
@@ -208,24 +76,48 @@ impl Query {
         Self::default()
     }
 
-    /// Only documents whose value at `path` lies in `range`; a second range on one path narrows the first.
+    /// Only documents whose value at `path` lies in `values`; a second condition on one path narrows the first.
+    ///
+    /// On a path with empty brackets each condition stands for itself: different elements may meet them.
+    /// [`ValueRange::and`](super::ValueRange::and) asks for one element that meets both.
     #[must_use]
-    pub fn matching(mut self, path: Path, range: ValueRange) -> Self {
-        match self.conditions.iter_mut().find(|(other, _)| *other == path) {
-            Some((_, other)) => *other = other.clone().and(range),
-            None => self.conditions.push((path, range)),
+    pub fn matching(mut self, path: Path, values: impl Into<ValueSet>) -> Self {
+        let values = values.into();
+        if !path.is_multiple()
+            && let Some(known) = self.conditions.iter_mut().find(|condition| condition.path == path)
+            && known.values.len().saturating_mul(values.len()) <= RANGES_MAX
+        {
+            known.values = known.values.and(&values);
+        } else {
+            self.conditions.push(Condition { path, values });
         }
         self
     }
 
-    /// In the order of the values at `path`; documents with one value by their ids.
+    /// Only documents that have no value at `path`. No index helps with that.
     #[must_use]
-    pub fn sort(mut self, path: Path, direction: Direction) -> Self {
-        self.sort = Some((path, direction));
+    pub fn without(mut self, path: Path) -> Self {
+        self.absent.push(path);
         self
     }
 
-    /// Without the first `skip` documents.
+    /// In the order of the values at `path`, and of earlier ones where there are such: a further path orders
+    /// documents that are alike by the earlier ones. Documents that are alike by all come by their ids, in
+    /// the direction of the last path, or as an index that gives the order has them.
+    #[must_use]
+    pub fn sort(mut self, path: Path, direction: Direction) -> Self {
+        self.sort.push((path, direction));
+        self
+    }
+
+    /// Only the values at these paths, for [`CollectionAt::select`](super::CollectionAt::select).
+    #[must_use]
+    pub fn select(mut self, paths: impl IntoIterator<Item = Path>) -> Self {
+        self.select = paths.into_iter().collect();
+        self
+    }
+
+    /// Without the first `skip` documents. They are read all the same: [`Query::after`] goes on without.
     #[must_use]
     pub fn skip(mut self, skip: usize) -> Self {
         self.skip = skip;
@@ -238,37 +130,73 @@ impl Query {
         self.limit = Some(limit);
         self
     }
-}
 
-/// The way in which documents are found.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Plan {
-    /// Through an index; only the documents in the range are read.
-    Index {
-        /// Its name.
-        name: String,
-        /// Whether the documents found are then sorted in memory.
-        sorts: bool,
-    },
-    /// By reading every document.
-    Scan {
-        /// Whether the documents found are then sorted in memory.
-        sorts: bool,
-    },
-}
+    /// With strings in this order.
+    #[must_use]
+    pub fn collated(mut self, collation: Collation) -> Self {
+        self.collation = collation;
+        self
+    }
 
-impl std::fmt::Display for Plan {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let sorts = match self {
-            Plan::Index { name, sorts } => {
-                write!(f, "index {name}")?;
-                sorts
+    /// Only what comes after the document that a cursor stands at; `None`: from the beginning.
+    #[must_use]
+    pub fn after(mut self, cursor: impl Into<Option<Cursor>>) -> Self {
+        self.after = cursor.into();
+        self
+    }
+
+    /// Through the index of that name, whatever others cost.
+    #[must_use]
+    pub fn through(mut self, index: impl Into<String>) -> Self {
+        self.through = Through::Index(index.into());
+        self
+    }
+
+    /// By reading every document, whatever indexes there are.
+    #[must_use]
+    pub fn without_indexes(mut self) -> Self {
+        self.through = Through::NoIndex;
+        self
+    }
+
+    /// Bytes of values and ids that a sort without an index may hold in memory; 256 MiB where nothing is said.
+    #[must_use]
+    pub fn sort_bytes_max(mut self, bytes: usize) -> Self {
+        self.sort_bytes_max = bytes;
+        self
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        let bad = |why| Err(Error::BadQuery { why });
+        for count in [self.conditions.len() + self.absent.len(), self.sort.len(), self.select.len()] {
+            if count > QUERY_PATHS_MAX {
+                return bad("it has more than 256 conditions, or paths to sort by or to select");
             }
-            Plan::Scan { sorts } => {
-                f.write_str("scan of every document")?;
-                sorts
-            }
-        };
-        if *sorts { f.write_str(", then sorted in memory") } else { Ok(()) }
+        }
+        if self.sort.iter().any(|(path, _)| path.is_multiple()) {
+            return bad("a path with empty brackets leads to any number of values, and gives no order");
+        }
+        if self.select.iter().any(Path::is_multiple) {
+            return bad("a path with empty brackets cannot be selected; select the array");
+        }
+        self.conditions.iter().try_for_each(Condition::check)
+    }
+
+    /// What a cursor of this query has in common with its other pages: not the page, not what is selected.
+    pub(super) fn fingerprint(&self) -> u32 {
+        let mut bytes = vec![self.collation.encoding()];
+        for Condition { path, values } in &self.conditions {
+            bytes.extend(path.to_string().bytes().chain([0]));
+            values.encode(&mut bytes);
+        }
+        for path in &self.absent {
+            bytes.extend([0xff]);
+            bytes.extend(path.to_string().bytes().chain([0]));
+        }
+        for (path, direction) in &self.sort {
+            bytes.extend([0xfe, u8::from(*direction == Direction::Backward)]);
+            bytes.extend(path.to_string().bytes().chain([0]));
+        }
+        crc32c::crc32c(&bytes)
     }
 }

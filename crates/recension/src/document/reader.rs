@@ -10,9 +10,10 @@ use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::store::index_infos;
 use super::stored::{Section, StoredHead};
 use super::{AttachmentInfo, attachment};
-use super::{Counts, Document, Error, Found, IndexInfo, Query, Result, RevId, Revision, find, stored};
+use super::{Counts, Document, Error, IndexInfo, Result, RevId, Revision, stored};
 use crate::engine::{
-    Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Versions, counters, successor_of_prefix,
+    Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions, counters,
+    successor_of_prefix,
 };
 
 /// Which documents a list holds, and in which order. The default is all of them, by id.
@@ -66,6 +67,8 @@ pub struct CollectionAt {
     pub(super) name: Arc<str>,
     pub(super) snapshot: Arc<dyn Snapshot>,
     pub(super) entry: Option<Arc<CollectionEntry>>,
+    /// What is read, the commit of a transaction depends on: nothing is to be read needlessly.
+    pub(super) in_transaction: bool,
 }
 
 impl CollectionAt {
@@ -131,17 +134,16 @@ impl CollectionAt {
         let versions = self.entry.as_ref().map(|entry| {
             OwnedVersions::new(self.snapshot.clone(), |snapshot| snapshot.versions(entry.documents, id.as_bytes()))
         });
-        Ok(History { id: id.as_bytes().to_vec(), versions })
+        Ok(History { id: id.as_bytes().to_vec(), versions, newest: None, failed: None })
     }
 
-    /// One revision of a document, current or not. The time grows with the number of revisions after it.
+    /// One revision that a document has or had, whatever became of it: the winner, in a conflict a losing one,
+    /// or an earlier one. The time grows with the number of revisions after it.
     pub fn revision(&self, id: &str, rev: &RevId) -> Result<Option<Revision>> {
-        self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()
-    }
-
-    /// The documents that a query asks for, and the way in which they are found.
-    pub fn find(&self, query: &Query) -> Result<Found> {
-        find::find(self, query)
+        let won = self.history(id)?.find(|found| found.as_ref().map_or(true, |found| found.rev == *rev)).transpose()?;
+        let lost = self.entry.as_ref().map_or(Ok(None), |entry| self.losing(entry, id, rev))?;
+        // It may have been both, and been sent anew with another body in between.
+        Ok(won.into_iter().chain(lost).max_by_key(|found| found.seq))
     }
 
     /// The indexes that there were then.
@@ -184,11 +186,15 @@ fn attachments_of(value: &[u8], head: &StoredHead, id: &[u8]) -> Result<Vec<Atta
 }
 
 /// A document's id, from the key of its row.
-pub(super) fn id_of(key: Cow<'_, [u8]>) -> Result<String> {
-    String::from_utf8(key.into_owned()).map_err(|error| Error::DamagedRow {
-        what: format!("the document \"{}\"", error.as_bytes().escape_ascii()),
+pub(super) fn id_of(key: Cow<'_, [u8]>) -> Result<Cow<'_, str>> {
+    let damaged = |key: &[u8]| Error::DamagedRow {
+        what: format!("the document \"{}\"", key.escape_ascii()),
         why: "its id is not UTF-8",
-    })
+    };
+    match key {
+        Cow::Borrowed(key) => std::str::from_utf8(key).map(Cow::Borrowed).map_err(|_| damaged(key)),
+        Cow::Owned(key) => String::from_utf8(key).map(Cow::Owned).map_err(|error| damaged(error.as_bytes())),
+    }
 }
 
 self_cell!(
@@ -237,10 +243,9 @@ pub struct Documents {
     left: usize,
 }
 
-impl Iterator for Documents {
-    type Item = Result<Document<'static>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+impl Documents {
+    /// The next document, seen through `f` while it is borrowed from the engine.
+    pub(super) fn next_with<T>(&mut self, mut f: impl FnMut(Document<'_>) -> Result<T>) -> Option<Result<T>> {
         let deleted = self.deleted;
         while self.left > 0 {
             let row = self.rows.as_mut()?.next_with(|row| {
@@ -248,7 +253,7 @@ impl Iterator for Documents {
                 if head.deleted && !deleted {
                     return Ok(None);
                 }
-                Ok(Some(document_of(Cow::Owned(id_of(row.key)?), row.value)?.into_owned()))
+                f(document_of(id_of(row.key)?, row.value)?).map(Some)
             });
             match row? {
                 Ok(None) => {}
@@ -266,34 +271,61 @@ impl Iterator for Documents {
     }
 }
 
-/// The revisions of a document, newest first. It ends after its first error.
+impl Iterator for Documents {
+    type Item = Result<Document<'static>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_with(|document| Ok(document.into_owned()))
+    }
+}
+
+/// The revisions that a document has said, newest first. It ends after its first error.
 pub struct History {
     id: Vec<u8>,
     versions: Option<OwnedVersions>,
+    /// The newest one that was read and not answered yet: older versions of the row may say the same.
+    newest: Option<Revision>,
+    /// What ended the reading, where something is to be answered before it.
+    failed: Option<Error>,
+}
+
+impl History {
+    /// The next version of the row; `None` in it where the document was purged.
+    fn version(&mut self) -> Option<Result<Option<Revision>>> {
+        let id = &self.id;
+        self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {
+            let read = |version: Version<'_>| {
+                let value = version.value.map(|value| revision_of(id, version.seq, version.time, value));
+                value.transpose()
+            };
+            versions.next().map(|version| version.map_err(Error::from).and_then(read))
+        })
+    }
 }
 
 impl Iterator for History {
     type Item = Result<Revision>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let id = &self.id;
         loop {
-            let next = self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {
-                let version = match versions.next()? {
-                    Ok(version) => version,
-                    Err(error) => return Some(Err(error.into())),
-                };
-                // A row that the engine deleted is no revision.
-                let Some(value) = version.value else { return Some(Ok(None)) };
-                Some(revision_of(id, version.seq, version.time, value).map(Some))
-            });
-            match next? {
-                Ok(None) => {}
-                Ok(Some(revision)) => return Some(Ok(revision)),
-                Err(error) => {
-                    self.versions = None;
-                    return Some(Err(error));
+            match (self.version(), self.newest.take()) {
+                (Some(Ok(None)), None) => {}
+                (Some(Ok(None)), Some(newest)) => return Some(Ok(newest)),
+                (Some(Ok(older)), None) => self.newest = older,
+                (Some(Ok(Some(older))), Some(newest)) => {
+                    // A conflict that came or went writes the row anew; the revision is as old as it was.
+                    let same = older.rev == newest.rev && older.body == newest.body;
+                    self.newest = Some(older);
+                    if !same {
+                        return Some(Ok(newest));
+                    }
                 }
+                (Some(Err(error)), newest) => {
+                    self.versions = None;
+                    self.failed = Some(error);
+                    return newest.map(Ok).or_else(|| self.failed.take().map(Err));
+                }
+                (None, newest) => return newest.map(Ok).or_else(|| self.failed.take().map(Err)),
             }
         }
     }

@@ -47,6 +47,14 @@ impl Writer<'_> {
         let sent = RevisionTree::of_path(path, *deleted).ok_or(misfit)?;
         let before = self.read(id)?;
         let tree = match (&before, &self.entry) {
+            // What replicas send most: an edit of what is known.
+            (Some(before), Some(_)) if before.tree.is_extended_by(path) => {
+                let mut tree = before.tree.clone();
+                if let [rev, parent, ..] = path.as_slice() {
+                    tree.append(parent, *rev, *deleted);
+                }
+                tree
+            }
             (Some(before), Some(entry)) => {
                 let known = whole_tree(self.view, entry.side, id, before.tree.clone())?;
                 let mut merged = known.clone();
@@ -71,7 +79,7 @@ impl Writer<'_> {
             }
             None => None,
         };
-        self.settle(id, before, Next { tree, written, wanted: Some(attachments) })?;
+        self.settle(id, before.as_ref(), Next { tree, written, wanted: Some(attachments) })?;
         Ok(true)
     }
 

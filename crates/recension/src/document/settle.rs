@@ -3,7 +3,7 @@
 //! document ends here, be it made here, replicated or purged.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::apply::Writer;
 use super::attachment::Wanted;
@@ -70,19 +70,18 @@ impl Writer<'_> {
     }
 
     /// Writes all that follows from a document's next tree. After an error nothing of it is in the view.
-    pub(super) fn settle(&mut self, id: &str, before: Option<Before>, next: Next<'_>) -> Result<()> {
+    pub(super) fn settle(&mut self, id: &str, before: Option<&Before>, next: Next<'_>) -> Result<()> {
         let Next { mut tree, written, wanted } = next;
         tree.stem(self.entry.as_ref().map_or(super::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit));
         if tree.len() > REVISIONS_PER_DOCUMENT_MAX {
             return Err(Error::TooManyRevisions { id: id.to_owned(), max: REVISIONS_PER_DOCUMENT_MAX });
         }
         let leaves = tree.leaves();
-        let winner =
-            leaves.first().map(|leaf| self.winner(id, *leaf, before.as_ref(), written.as_ref())).transpose()?;
-        let old_body = before.as_ref().filter(|before| !before.head.deleted).map(|before| &*before.content.body);
+        let winner = leaves.first().map(|leaf| self.winner(id, *leaf, before, written.as_ref())).transpose()?;
+        let old_body = before.filter(|before| !before.head.deleted).map(|before| &*before.content.body);
         let changes = self.index_changes(id, old_body, winner.as_ref().and_then(Winner::live_body))?;
-        let stale = self.stale_blocks(id, before.as_ref(), &tree)?;
-        let contents = self.content_changes(id, before.as_ref(), &leaves, written.as_ref(), wanted)?;
+        let stale = self.stale_blocks(id, before, &tree)?;
+        let contents = self.content_changes(id, before, &leaves, written.as_ref(), wanted)?;
 
         let entry = self.entry_or_new()?;
         for (key, value) in contents {
@@ -91,7 +90,7 @@ impl Writer<'_> {
                 None => self.view.delete(entry.side, key),
             }
         }
-        self.write_losing_leaves(&entry, id, before.as_ref(), &leaves, written.as_ref());
+        self.write_losing_leaves(&entry, id, before, &leaves, written.as_ref());
         self.write_blocks(&entry, id, &mut tree, stale);
         match &winner {
             Some(Winner { leaf, content }) => {
@@ -103,8 +102,8 @@ impl Writer<'_> {
             }
             None => self.view.delete(entry.documents, id.as_bytes().to_vec()),
         }
-        self.change_indexes(id, changes);
-        self.note_change(&entry, id, before.as_ref(), winner.as_ref());
+        self.change_indexes(changes);
+        self.note_change(&entry, id, before, winner.as_ref());
         Ok(())
     }
 
@@ -151,8 +150,9 @@ impl Writer<'_> {
             }
         }
         let Some(before) = before else { return };
+        let still: HashSet<&RevId> = losing.iter().map(|leaf| &leaf.rev).collect();
         for former in before.tree.leaves() {
-            if former.rev != before.head.rev && !losing.iter().any(|leaf| leaf.rev == former.rev) {
+            if former.rev != before.head.rev && !still.contains(&former.rev) {
                 self.view.delete(entry.side, side::revision_key(side::LEAF, id, &former.rev));
             }
         }

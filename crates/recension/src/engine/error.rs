@@ -78,6 +78,13 @@ pub enum EngineError {
         /// Bytes of its value; counters have 8 each.
         len: usize,
     },
+    /// This engine cannot do that.
+    Unsupported {
+        /// The engine.
+        engine: &'static str,
+        /// What it cannot do.
+        what: &'static str,
+    },
     /// The store was opened for reading only.
     ReadOnly,
     /// The history asked for has been given up by retention.
@@ -184,6 +191,7 @@ impl fmt::Display for EngineError {
             EngineError::NotYet { asked, head } => {
                 write!(f, "seq {asked} has not been committed; the newest is {head}")
             }
+            EngineError::Unsupported { engine, what } => write!(f, "the {engine} engine cannot {what}"),
             EngineError::ReadOnly => write!(f, "the store was opened for reading only"),
             EngineError::Forgotten { asked, oldest } => {
                 write!(f, "history before seq {oldest} was given up by retention; seq {asked} cannot be read")

@@ -38,6 +38,8 @@ struct State {
     /// The time of commit n at index n - 1.
     times: Vec<Timestamp>,
     bytes: u64,
+    /// Ranges whose history before a commit has been given up.
+    forgotten: Vec<(TreeId, KeyRange, Seq)>,
 }
 
 type StoredVersion = (Seq, Option<Arc<[u8]>>);
@@ -71,9 +73,44 @@ impl State {
         seq.0.checked_sub(1).and_then(|i| self.times.get(i as usize)).copied().unwrap_or_default()
     }
 
+    /// Refuses a read of `range` as of a commit that any of its keys has forgotten.
+    fn check_forgotten(&self, tree: TreeId, range: &KeyRange, asked: Seq) -> Result<()> {
+        let concerned = self.forgotten.iter().filter(|(t, old, _)| *t == tree && !old.intersection(range).is_empty());
+        match concerned.map(|(.., before)| *before).max() {
+            Some(oldest) if asked < oldest => Err(EngineError::Forgotten { asked, oldest }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Drops what a range has forgotten: what is older than the version that commit `before` had, and that
+    /// one too if it is a deletion.
+    fn forget(&mut self, tree: TreeId, range: &KeyRange, before: Seq) {
+        let keys: Vec<_> = self.in_range(tree, range).map(|(key, _)| (tree, key.clone())).collect();
+        for key in keys {
+            let Some(versions) = self.rows.get_mut(&key) else { continue };
+            let newer = versions.partition_point(|(seq, _)| *seq <= before);
+            let kept = match newer.checked_sub(1) {
+                Some(base) if versions[base].1.is_some() => base,
+                _ => newer,
+            };
+            versions.drain(..kept);
+            if versions.is_empty() {
+                self.rows.remove(&key);
+            }
+        }
+        self.forgotten.push((tree, range.clone(), before));
+    }
+
     fn check(&self, read: &ReadDependency) -> Result<()> {
         if read.at > self.head() {
             return Err(EngineError::NotYet { asked: read.at, head: self.head() });
+        }
+        if self.check_forgotten(read.tree, &read.range, read.at).is_err() {
+            let key = match &read.range.start {
+                Bound::Included(key) | Bound::Excluded(key) => key.clone(),
+                Bound::Unbounded => Vec::new(),
+            };
+            return Err(EngineError::Conflict { tree: read.tree, key, read_at: read.at, written_at: None });
         }
         let newer = self.in_range(read.tree, &read.range).find_map(|(key, versions)| {
             let written_at = versions.last()?.0;
@@ -176,6 +213,16 @@ impl Engine for MemoryEngine {
         Ok(())
     }
 
+    fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
+        let mut state = self.shared.state.write();
+        let head = state.head();
+        if before > head {
+            return Err(EngineError::NotYet { asked: before, head });
+        }
+        state.forget(tree, range, before);
+        Ok(())
+    }
+
     fn verify(&self) -> Result<VerifyReport> {
         let state = self.shared.state.read();
         let rows = state.rows.values().map(|versions| versions.len() as u64).sum();
@@ -202,8 +249,14 @@ struct MemorySnapshot {
 impl MemorySnapshot {
     /// The first rows of a range, and what is left of it. The lock is held for a page and not while the
     /// caller looks at the rows: that would stop writers.
-    fn page(&self, tree: TreeId, mut range: KeyRange, direction: Direction) -> (Vec<Row<'_>>, Option<KeyRange>) {
+    fn page(
+        &self,
+        tree: TreeId,
+        mut range: KeyRange,
+        direction: Direction,
+    ) -> Result<(Vec<Row<'_>>, Option<KeyRange>)> {
         let state = self.shared.state.read();
+        state.check_forgotten(tree, &range, self.seq)?;
         let mut keys = state.in_range(tree, &range);
         let mut rows = Vec::new();
         let mut last = None;
@@ -212,7 +265,7 @@ impl MemorySnapshot {
                 Direction::Forward => keys.next(),
                 Direction::Backward => keys.next_back(),
             };
-            let Some((key, versions)) = next else { return (rows, None) };
+            let Some((key, versions)) = next else { return Ok((rows, None)) };
             if let Some((seq, Some(value))) = visible(versions, self.seq) {
                 let value = Value { seq: *seq, bytes: Cow::Owned(value.to_vec()) };
                 rows.push(Row { key: Cow::Owned(key.clone()), value });
@@ -220,12 +273,12 @@ impl MemorySnapshot {
             last = Some(key.clone());
         }
         drop(keys);
-        let Some(last) = last else { return (rows, None) };
+        let Some(last) = last else { return Ok((rows, None)) };
         match direction {
             Direction::Forward => range.start = Bound::Excluded(last),
             Direction::Backward => range.end = Bound::Excluded(last),
         }
-        (rows, Some(range))
+        Ok((rows, Some(range)))
     }
 }
 
@@ -240,6 +293,7 @@ impl Snapshot for MemorySnapshot {
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
         let state = self.shared.state.read();
+        state.check_forgotten(tree, &KeyRange::only(key), self.seq)?;
         let versions = state.rows.get(&(tree, key.to_vec())).map_or(&[][..], Vec::as_slice);
         Ok(visible(versions, self.seq).and_then(|(seq, value)| {
             value.as_ref().map(|bytes| Value { seq: *seq, bytes: Cow::Owned(bytes.to_vec()) })
@@ -248,16 +302,21 @@ impl Snapshot for MemorySnapshot {
 
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
         let mut left = Some(range.clone());
-        let pages = std::iter::from_fn(move || {
-            let (page, rest) = self.page(tree, left.take()?, direction);
-            left = rest;
-            Some(page)
+        let pages = std::iter::from_fn(move || match self.page(tree, left.take()?, direction) {
+            Ok((page, rest)) => {
+                left = rest;
+                Some(page.into_iter().map(Ok).collect())
+            }
+            Err(error) => Some(vec![Err(error)]),
         });
-        Box::new(pages.flatten().map(Ok))
+        Box::new(pages.flatten())
     }
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
         let state = self.shared.state.read();
+        if let Err(error) = state.check_forgotten(tree, &KeyRange::only(key), self.seq) {
+            return Box::new(std::iter::once(Err(error)));
+        }
         let versions = state.rows.get(&(tree, key.to_vec())).map_or(&[][..], Vec::as_slice);
         let found: Vec<_> = versions
             .iter()

@@ -10,6 +10,7 @@ mod memory;
 pub mod native;
 mod types;
 
+use std::path::Path;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -41,10 +42,11 @@ pub trait Engine: Send + Sync + 'static {
         self.snapshot_at(self.head())
     }
 
-    /// The store as it was right after commit `seq`.
+    /// The store as it was right after commit `seq`. Its reads answer [`EngineError::Forgotten`] where
+    /// [`Engine::forget`] has given up a history that reaches back so far.
     ///
     /// # Errors
-    /// [`EngineError::NotYet`] beyond the head, [`EngineError::Forgotten`] before what retention kept.
+    /// [`EngineError::NotYet`] beyond the head.
     fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>>;
 
     /// The newest commit made at `time` or before; `None` when the store had none then.
@@ -72,6 +74,38 @@ pub trait Engine: Send + Sync + 'static {
     /// Makes every acknowledged commit durable to power loss and bounds the work of the next open.
     fn checkpoint(&self) -> Result<()>;
 
+    /// Gives up the history of a range before commit `before`; with the head, all history. The range as of
+    /// `before` and of every later commit reads as ever. From now on reads of it as of an earlier commit
+    /// answer [`EngineError::Forgotten`], [`Snapshot::versions`] ends with the version that `before` had (left
+    /// out if that is a deletion), and a commit that depends on an earlier read is refused with
+    /// [`EngineError::Conflict`], since nobody can tell any more what was written since. A snapshot that was
+    /// open before may go on answering. Times of commits are kept.
+    ///
+    /// It is durable when it returns. The disk that it frees is given back in time.
+    ///
+    /// # Errors
+    /// [`EngineError::NotYet`] beyond the head; [`EngineError::Unsupported`].
+    fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
+        let _ = (tree, range, before);
+        Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "forget history" })
+    }
+
+    /// Brings the store into its most compact form now, rather than in time: rows in order, what has been
+    /// forgotten left out, disk given back. An engine without such a form does nothing.
+    fn settle(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Makes the place `to` (a folder or a file, as the engine's stores are) a store that holds everything
+    /// committed so far, while commits go on. An earlier backup of this store there is brought up to date.
+    ///
+    /// # Errors
+    /// [`EngineError::NotAStore`] where something else is there; [`EngineError::Unsupported`].
+    fn backup(&self, to: &Path) -> Result<BackupReport> {
+        let _ = to;
+        Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "make backups" })
+    }
+
     /// Reads everything and checks every checksum. Problems are in the report; an error means that
     /// the check itself could not be made.
     fn verify(&self) -> Result<VerifyReport>;
@@ -96,6 +130,19 @@ pub trait Snapshot: Send + Sync {
 
     /// Every version of `key` up to this snapshot, newest first, deletions included.
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_>;
+}
+
+/// What [`Engine::backup`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BackupReport {
+    /// The newest commit of the backup.
+    pub head: Seq,
+    /// Files copied.
+    pub files_copied: u64,
+    /// Bytes copied.
+    pub bytes_copied: u64,
+    /// Bytes that an earlier backup had already.
+    pub bytes_kept: u64,
 }
 
 /// What [`Engine::verify`] found.

@@ -47,7 +47,7 @@ pub enum Durability {
 }
 
 /// What a commit was given.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CommitInfo {
     /// Its sequence number.
     pub seq: Seq,
@@ -129,6 +129,26 @@ impl KeyRange {
                 start >= end || (end.len() == start.len() + 1 && end.starts_with(start) && end.last() == Some(&0))
             }
         }
+    }
+
+    /// The keys that lie in both ranges.
+    #[must_use]
+    pub fn intersection(&self, other: &KeyRange) -> KeyRange {
+        use Bound::{Excluded, Included, Unbounded};
+        // Of two ends at one key, the one that leaves it out is the narrower.
+        let start = match (&self.start, &other.start) {
+            (Unbounded, end) | (end, Unbounded) => end,
+            (a @ (Included(x) | Excluded(x)), b @ (Included(y) | Excluded(y))) => {
+                if x > y || (x == y && matches!(a, Excluded(_))) { a } else { b }
+            }
+        };
+        let end = match (&self.end, &other.end) {
+            (Unbounded, end) | (end, Unbounded) => end,
+            (a @ (Included(x) | Excluded(x)), b @ (Included(y) | Excluded(y))) => {
+                if x < y || (x == y && matches!(a, Excluded(_))) { a } else { b }
+            }
+        };
+        KeyRange { start: start.clone(), end: end.clone() }
     }
 
     /// The key, where the range is made of one ([`KeyRange::only`]).

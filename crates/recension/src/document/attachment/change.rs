@@ -118,7 +118,12 @@ impl Collection {
     }
 
     /// Old attachments, wanted again: `uploaded` again where no document has their bytes any more.
-    fn restored(&self, reader: &CollectionAt, attachments: &[AttachmentInfo], uploaded: bool) -> Result<Wanted> {
+    pub(in crate::document) fn restored(
+        &self,
+        reader: &CollectionAt,
+        attachments: &[AttachmentInfo],
+        uploaded: bool,
+    ) -> Result<Wanted> {
         let mut wanted = Wanted::default();
         for info in attachments {
             if uploaded {

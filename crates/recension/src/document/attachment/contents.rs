@@ -1,7 +1,7 @@
 //! What a document's write has to do with the bytes of attachments: each content is there once, as long as a leaf of
 //! any document has it. Everything is read through the view, so that writers who disagree cannot both succeed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::info::{self, ContentHash};
 use super::rows::{
@@ -56,7 +56,8 @@ impl Writer<'_> {
         wanted: Option<&Wanted>,
     ) -> Result<Changes> {
         let hashes = |section: Option<&[u8]>| info::contents(section, id.as_bytes());
-        let is_leaf = |rev: &RevId| leaves.iter().any(|leaf| leaf.rev == *rev);
+        let revs: HashSet<&RevId> = leaves.iter().map(|leaf| &leaf.rev).collect();
+        let is_leaf = |rev: &RevId| revs.contains(rev);
         let stays = |rev: &RevId| is_leaf(rev) && written.is_none_or(|(new, _)| new != rev);
         let come = match written.filter(|(rev, _)| is_leaf(rev)) {
             Some((_, content)) => hashes(content.attachments.as_deref())?,

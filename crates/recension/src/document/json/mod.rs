@@ -1,18 +1,40 @@
 //! JSON as text: a strict streaming parser (RFC 8259), a minifier, paths into a text, numbers.
-//! No tree of values is ever built here; what is stored is the text that came in.
+//! What is stored is the text that came in. Changes (patches, differences) work on an outline of the text, and
+//! what they do not touch is copied as it stands.
 
+mod align;
+mod diff;
 mod error;
 mod members;
+mod merge_patch;
 mod minify;
+mod node;
 mod number;
+mod outline;
 mod parser;
+mod patch;
+mod patch_error;
 mod path;
+mod path_set;
+mod pointer;
+mod same;
 mod text;
 
+pub(super) use diff::diff_minified;
+pub use diff::{Change, diff};
 pub use error::{JsonError, JsonProblem};
+pub use merge_patch::merge_patch;
 pub use minify::{Minified, minify, minify_object};
 pub(super) use number::BigInteger;
 pub use number::Number;
+#[cfg(feature = "typed")]
+pub(super) use outline::{Kind, Outline, View};
 pub use parser::{Event, Parser};
+pub use patch::{JsonPatch, Operation};
+pub use patch_error::{PatchError, PatchProblem};
 pub use path::{Path, Step};
+pub(super) use path_set::PathSet;
+pub use pointer::Pointer;
+#[cfg(feature = "typed")]
+pub(super) use same::same_number;
 pub use text::{Text, quote};

@@ -81,6 +81,11 @@ impl<'t> Parser<'t> {
         self.open.len()
     }
 
+    /// The byte behind the piece that came last; behind a name's colon.
+    pub(super) fn offset(&self) -> usize {
+        self.at
+    }
+
     /// The next piece; `None` where the text has ended as it should.
     ///
     /// # Errors

@@ -15,12 +15,15 @@ pub enum Step {
     Name(String),
     /// An element of an array, from 0.
     Item(usize),
+    /// Every element of an array.
+    Each,
 }
 
 /// The way to a value inside a JSON text: `address.city`, `items[0].sku`.
 ///
 /// Names are separated by dots. A backslash before a dot, a bracket or a backslash makes it a part
-/// of the name.
+/// of the name. Empty brackets lead to every element of an array, so to any number of values:
+/// `tags[]`, `items[].sku`.
 ///
 /// ```
 /// use recension::document::Path;
@@ -46,9 +49,15 @@ impl Path {
         &self.steps
     }
 
-    /// The text of the value at this path in a minified text, if there is one.
+    /// Whether it leads to any number of values: it has empty brackets.
+    pub fn is_multiple(&self) -> bool {
+        self.steps.contains(&Step::Each)
+    }
+
+    /// The text of the value at this path in a minified text, if there is one; none for a path to any
+    /// number of values.
     pub fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let mut cursor = Cursor { text, at: 0 };
+        let mut cursor = Cursor::new(text);
         for step in &self.steps {
             match (cursor.peek()?, step) {
                 (b'{', Step::Name(name)) => cursor.enter_member(name)?,
@@ -77,7 +86,7 @@ impl Path {
     }
 }
 
-fn is_number(name: &str) -> bool {
+pub(super) fn is_number(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -112,7 +121,8 @@ impl FromStr for Path {
                     if c == '[' {
                         let digits: String = chars.by_ref().take_while(|&c| c != ']').collect();
                         let item = if is_number(&digits) { digits.parse().ok() } else { None };
-                        steps.push(Step::Item(item.ok_or_else(|| bad("brackets hold the number of an element"))?));
+                        let step = if digits.is_empty() { Some(Step::Each) } else { item.map(Step::Item) };
+                        steps.push(step.ok_or_else(|| bad("brackets hold the number of an element, or nothing"))?);
                         let rest = chars.as_str();
                         if !text[..text.len() - rest.len()].ends_with(']')
                             || !(rest.is_empty() || rest.starts_with(['.', '[']))
@@ -141,6 +151,7 @@ impl fmt::Display for Path {
         for (i, step) in self.steps.iter().enumerate() {
             match step {
                 Step::Item(item) => write!(f, "[{item}]")?,
+                Step::Each => f.write_str("[]")?,
                 Step::Name(name) => {
                     if i > 0 {
                         f.write_str(".")?;
@@ -159,13 +170,17 @@ impl fmt::Display for Path {
 }
 
 /// A place in a minified text.
-struct Cursor<'t> {
-    text: &'t str,
-    at: usize,
+pub(super) struct Cursor<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
 }
 
 impl<'t> Cursor<'t> {
-    fn peek(&self) -> Option<u8> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Cursor { text, at: 0 }
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
@@ -202,7 +217,7 @@ impl<'t> Cursor<'t> {
         (self.peek()? != b']').then_some(())
     }
 
-    fn string(&mut self) -> Option<Text<'t>> {
+    pub(super) fn string(&mut self) -> Option<Text<'t>> {
         let start = self.at + 1;
         let mut escaped = false;
         let bytes = self.text.as_bytes();
@@ -218,7 +233,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    fn skip_value(&mut self) -> Option<()> {
+    pub(super) fn skip_value(&mut self) -> Option<()> {
         let bytes = self.text.as_bytes();
         let mut depth = 0_usize;
         loop {
@@ -287,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_path_reads_back_what_it_prints() {
-        for path in ["a", "a.b", "a[0].b", "[3][4].x", "a\\.b.c\\[d\\\\", "ä.ö"] {
+        for path in ["a", "a.b", "a[0].b", "[3][4].x", "a\\.b.c\\[d\\\\", "ä.ö", "a[].b[]", "[]"] {
             let parsed: Path = path.parse().unwrap();
             assert_eq!(parsed.to_string(), path);
             assert_eq!(parsed.to_string().parse::<Path>().unwrap(), parsed);
@@ -296,7 +311,8 @@ mod tests {
 
     #[test]
     fn what_is_not_a_path_is_refused() {
-        for path in ["", ".", "a.", ".a", "a..b", "a[", "a[]", "a[x]", "a[1", "a[1]b", "a[1].", "a\\", "a[-1]"] {
+        for path in ["", ".", "a.", ".a", "a..b", "a[", "a[]b", "a[ ]", "a[x]", "a[1", "a[1]b", "a[1].", "a\\", "a[-1]"]
+        {
             assert!(path.parse::<Path>().is_err(), "{path}");
         }
         assert!("x".repeat(PATH_BYTES_MAX + 1).parse::<Path>().is_err());

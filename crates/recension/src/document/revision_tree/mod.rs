@@ -142,8 +142,16 @@ impl RevisionTree {
 
     /// The leaves that stand on a revision, or are it. On a whole tree.
     pub(in crate::document) fn leaves_above(&self, rev: &RevId) -> Vec<Leaf> {
+        debug_assert!(self.is_whole());
+        let mut above = HashSet::from([*rev]);
+        // Parents come before their children.
+        for (child, node) in self.nodes.range(rev..) {
+            if node.parent.is_some_and(|parent| above.contains(&parent)) {
+                above.insert(*child);
+            }
+        }
         let mut leaves = self.leaves();
-        leaves.retain(|leaf| self.path(&leaf.rev).contains(rev));
+        leaves.retain(|leaf| above.contains(&leaf.rev));
         leaves
     }
 
@@ -154,6 +162,33 @@ impl RevisionTree {
         let older = |leaf: &Leaf| leaf.rev.generation() < newest;
         let ancestors = self.leaves().into_iter().filter(older).map(|leaf| leaf.rev).collect();
         (missing, ancestors)
+    }
+
+    /// Whether all that a path (newest first) adds is its newest revision, on a leaf. What is folded away is
+    /// not looked at: where the path meets it in a revision, both have the same ancestors.
+    pub(in crate::document) fn is_extended_by(&self, path: &[RevId]) -> bool {
+        let [newest, parent, ..] = path else { return false };
+        if self.leaf(parent).is_none() || self.knows(newest) != Some(false) {
+            return false;
+        }
+        let mut known = Some(*parent);
+        let mut path = path[1..].iter();
+        while let Some(rev) = path.next() {
+            if known != Some(*rev) {
+                return false;
+            }
+            known = match self.stretches.get(rev) {
+                None => self.nodes.get(rev).and_then(|node| node.parent),
+                Some(stretch) => {
+                    let folded = (rev.generation() - stretch.oldest) as usize;
+                    if folded > 0 && path.nth(folded - 1).is_none() {
+                        return true;
+                    }
+                    stretch.before
+                }
+            };
+        }
+        true
     }
 
     /// Adds a revision that stands on `parent`, which is there and not folded away.
@@ -183,8 +218,10 @@ impl RevisionTree {
 
     /// Forgets all but the newest `limit` revisions of each line from a leaf downwards.
     pub(in crate::document) fn stem(&mut self, limit: u32) {
-        if self.len() <= limit as usize {
-            return;
+        let newest = self.nodes.keys().next_back().map_or(0, RevId::generation);
+        let oldest = self.nodes.keys().next().map_or(0, RevId::generation);
+        if newest - oldest.min(self.oldest_folded().unwrap_or(oldest)) < limit {
+            return; // No line is longer than that.
         }
         let lowest = self.lowest_tips();
         // Of a node below a tip: whether the tip's line still holds it.

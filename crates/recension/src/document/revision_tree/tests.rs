@@ -321,6 +321,45 @@ proptest! {
     }
 
     #[test]
+    fn a_path_that_extends_a_folded_tree_adds_what_merging_adds(
+        edits in any_edits(), on in any::<prop::sample::Index>(), cut in 1..60_usize, odd in any_tree(), limit in 5..60_u32,
+    ) {
+        for mut whole in [tree_of(&paths_of(&edits)), odd] {
+            whole.stem(limit);
+            let before = whole.clone();
+            let leaves = whole.leaves();
+            let parent = leaves[on.index(leaves.len())].rev;
+            let newest = hash(parent.generation() + 1, 77);
+            let mut path = vec![newest];
+            path.extend(whole.path(&parent));
+            path.truncate(cut);
+            let mut folded = whole.clone();
+            let mut stored = Stored::default();
+            stored.fold(&mut folded);
+            let extended = folded.is_extended_by(&path);
+            prop_assert_eq!(extended, path.len() > 1 && folded.knows(&newest).is_some());
+            if extended {
+                folded.append(&parent, newest, false);
+                whole.merge(&RevisionTree::of_path(&path, false).unwrap());
+                prop_assert_eq!(stored.round_trip(&folded), whole.clone());
+            }
+            // An ancestor more than is known, or another one than that.
+            let mut longer = vec![newest];
+            longer.extend(before.path(&parent));
+            let oldest = longer.last().unwrap().generation();
+            let mut other = longer[..2].to_vec();
+            if oldest > 1 {
+                longer.push(hash(oldest - 1, 78));
+                prop_assert!(!folded.is_extended_by(&longer));
+            }
+            if parent.generation() > 1 {
+                other.push(hash(parent.generation() - 1, 78));
+                prop_assert!(!folded.is_extended_by(&other));
+            }
+        }
+    }
+
+    #[test]
     fn any_bytes_are_read_without_a_panic(bytes in vec(any::<u8>(), 0..200), edits in any_edits(), at in any::<prop::sample::Index>(), byte: u8) {
         let winner = hash(3, 1);
         drop(RevisionTree::decode(&bytes, &winner));

@@ -2,10 +2,12 @@
 //! with one call, sync once, and only then show them to readers and acknowledge them.
 //! After a failed write or sync nothing is acknowledged any more.
 
+use std::ops::Bound;
+
 use super::super::{Batch, CommitInfo, Direction, Durability, EngineError, ReadDependency, Result, Seq, Timestamp};
 use super::Shared;
 use super::format::Position;
-use super::index::{State, full_key};
+use super::index::{Found, State, full_key};
 use super::log::{LogWriter, Room, WriteError};
 
 /// What only the leader touches.
@@ -60,6 +62,7 @@ impl Leader {
         batch: &Batch,
         commit: CommitInfo,
     ) -> std::result::Result<(), WriteError> {
+        shared.trim_log(self);
         let room = self.log.make_room(batch);
         if self.log.take_changed() {
             shared.replace_state(|state| state.segments = self.log.segments.clone());
@@ -80,12 +83,27 @@ impl Leader {
         Ok(())
     }
 
+    /// Ends the newest segment, so that all of it can be settled; nothing if it has no commits.
+    pub(super) fn begin_segment(&mut self, shared: &Shared) -> std::result::Result<(), WriteError> {
+        let begun = self.log.begin_segment();
+        if self.log.take_changed() {
+            shared.replace_state(|state| state.segments = self.log.segments.clone());
+        }
+        if begun? == Room::NewSegment {
+            shared.set_durable(self.last.seq);
+            self.acknowledged_end = self.log.end();
+        }
+        Ok(())
+    }
+
     /// The newest value of a key, of commits that readers do not see yet as well.
     fn newest_value(&self, state: &State, full_key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let Some(entry) = state.find(full_key, Seq(u64::MAX))? else { return Ok(None) };
-        if entry.deleted {
-            return Ok(None);
-        }
+        let entry = match state.find(full_key, Seq(u64::MAX))? {
+            None => return Ok(None),
+            Some(found) if found.is_deleted() => return Ok(None),
+            Some(Found::Settled(row)) => return Ok(Some(row.value().to_vec())),
+            Some(Found::InLog(entry)) => entry,
+        };
         match self.log.buffered_value(entry.position) {
             Some(value) => Ok(Some(value)),
             None => Ok(Some(state.row(full_key, entry)?.into_value().into_owned())),
@@ -155,24 +173,27 @@ fn check(state: &State, read: &ReadDependency, last: Seq) -> Result<()> {
         return Ok(());
     }
     let conflict = |key: &[u8], written_at| {
-        Err(EngineError::Conflict {
-            tree: read.tree,
-            key: key.to_vec(),
-            read_at: read.at,
-            written_at: Some(written_at),
-        })
+        Err(EngineError::Conflict { tree: read.tree, key: key.to_vec(), read_at: read.at, written_at })
     };
+    // Deletions since then may be gone without a trace: nobody can tell any more what was written.
+    if state.forgotten.check_range(read.tree, &read.range, read.at).is_err() {
+        let first = match &read.range.start {
+            Bound::Included(key) | Bound::Excluded(key) => key,
+            Bound::Unbounded => &Vec::new(),
+        };
+        return conflict(first, None);
+    }
     if let Some(key) = read.range.only_key() {
         return match state.written_after(&full_key(read.tree, key), read.at)? {
-            Some(written_at) => conflict(key, written_at),
+            Some(written_at) => conflict(key, Some(written_at)),
             None => Ok(()),
         };
     }
     let mut walk = state.walk(read.tree, &read.range, (read.at, Seq(u64::MAX)), Direction::Forward)?;
     let mut key = Vec::new();
-    while let Some(entry) = walk.next(&mut key)? {
-        if entry.seq > read.at {
-            return conflict(&key[4..], entry.seq);
+    while let Some(found) = walk.next(&mut key)? {
+        if found.seq() > read.at {
+            return conflict(&key[4..], Some(found.seq()));
         }
     }
     Ok(())

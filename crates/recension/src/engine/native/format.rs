@@ -17,6 +17,9 @@ pub(super) const STORE_TEMPORARY: &str = "STORE.tmp";
 pub(super) const LOCK_FILE: &str = "lock";
 pub(super) const LOG_DIR: &str = "log";
 pub(super) const INDEX_DIR: &str = "index";
+pub(super) const SETTLED_DIR: &str = "settled";
+pub(super) const SETTLED_MANIFEST_FILE: &str = "settled/MANIFEST";
+pub(super) const SETTLED_MANIFEST_TEMPORARY: &str = "settled/MANIFEST.tmp";
 pub(super) const MANIFEST_FILE: &str = "index/MANIFEST";
 pub(super) const MANIFEST_TEMPORARY: &str = "index/MANIFEST.tmp";
 
@@ -45,6 +48,10 @@ pub(super) fn segment_file(number: u32) -> String {
 
 pub(super) fn run_file(number: u64) -> String {
     format!("{INDEX_DIR}/{number:010}.run")
+}
+
+pub(super) fn settled_file(number: u64) -> String {
+    format!("{SETTLED_DIR}/{number:010}.rows")
 }
 
 /// The number in a file name such as `0000000012.log`; `None` for other names.

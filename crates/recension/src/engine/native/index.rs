@@ -1,5 +1,5 @@
-//! The index as readers see it: parts in memory, runs, and the segments that they point into.
-//! A state never changes; a new one takes its place. Parts cover adjacent ranges of seqs, newest
+//! What readers see: parts of the index in memory, runs, the segments that they point into, and settled
+//! files. A state never changes; a new one takes its place. Parts cover adjacent ranges of seqs, newest
 //! first, so that the first part that knows a key as of a seq has the answer.
 
 use std::borrow::Cow;
@@ -7,10 +7,12 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::super::{Direction, KeyRange, Result, Row, Seq, TreeId, Value};
+use super::forgotten::Forgotten;
 use super::format::Position;
 use super::mem::{MemoryCursor, MemoryIndex};
 use super::run::{Hint, Run, RunCursor, SectionKind, hash};
 use super::segment::{LogRow, Segments};
+use super::settled::{BlockKind, PastBlock, SettledCursor, SettledFile, SettledRow, owned_value};
 use super::times::CommitTimes;
 
 /// Where a version lies.
@@ -19,6 +21,31 @@ pub(super) struct IndexEntry {
     pub(super) seq: Seq,
     pub(super) position: Position,
     pub(super) deleted: bool,
+}
+
+/// A version that was found.
+#[derive(Clone)]
+pub(super) enum Found {
+    /// Its row lies in the log.
+    InLog(IndexEntry),
+    /// Here it is.
+    Settled(SettledRow),
+}
+
+impl Found {
+    pub(super) fn seq(&self) -> Seq {
+        match self {
+            Found::InLog(entry) => entry.seq,
+            Found::Settled(row) => row.seq,
+        }
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        match self {
+            Found::InLog(entry) => entry.deleted,
+            Found::Settled(row) => row.deleted,
+        }
+    }
 }
 
 /// A key with its tree before it, in the order of trees, then keys.
@@ -36,15 +63,18 @@ pub(super) struct State {
     pub(super) memory: Vec<Arc<MemoryIndex>>,
     /// Newest first.
     pub(super) runs: Vec<Arc<Run>>,
+    /// Newest first; all of it is older than the runs.
+    pub(super) settled: Vec<Arc<SettledFile>>,
+    pub(super) forgotten: Arc<Forgotten>,
     pub(super) segments: Segments,
     pub(super) times: Arc<CommitTimes>,
 }
 
 impl State {
-    /// The newest version of a key not newer than `at`, deletions included.
-    pub(super) fn find(&self, full_key: &[u8], at: Seq) -> Result<Option<IndexEntry>> {
+    /// The newest version of a key not newer than `at`, deletions included, whether forgotten or not.
+    pub(super) fn find(&self, full_key: &[u8], at: Seq) -> Result<Option<Found>> {
         if let Some(entry) = self.find_in_memory(full_key, at) {
-            return Ok(Some(entry));
+            return Ok(Some(Found::InLog(entry)));
         }
         let hash = hash(full_key);
         for run in &self.runs {
@@ -52,7 +82,16 @@ impl State {
                 && run.hint(hash) != Hint::Absent
                 && let Some(entry) = run.get(full_key, at)?
             {
-                return Ok(Some(entry));
+                return Ok(Some(Found::InLog(entry)));
+            }
+        }
+        Ok(self.find_settled(hash, full_key, at)?.map(Found::Settled))
+    }
+
+    fn find_settled(&self, hash: u64, full_key: &[u8], at: Seq) -> Result<Option<SettledRow>> {
+        for file in &self.settled {
+            if let Some(row) = file.get(hash, full_key, at)? {
+                return Ok(Some(row));
             }
         }
         Ok(None)
@@ -64,16 +103,21 @@ impl State {
 
     /// The seq of the newest version of a key if it is newer than `after`.
     pub(super) fn written_after(&self, full_key: &[u8], after: Seq) -> Result<Option<Seq>> {
-        let newest = |entry: IndexEntry| Ok((entry.seq > after).then_some(entry.seq));
+        let newest = |seq: Seq| Ok((seq > after).then_some(seq));
         if let Some(entry) = self.find_in_memory(full_key, Seq(u64::MAX)) {
-            return newest(entry);
+            return newest(entry.seq);
         }
         let hash = hash(full_key);
         for run in self.runs.iter().take_while(|run| run.entry.last > after) {
             if run.hint(hash) != Hint::Absent
                 && let Some(entry) = run.get(full_key, Seq(u64::MAX))?
             {
-                return newest(entry);
+                return newest(entry.seq);
+            }
+        }
+        for file in self.settled.iter().take_while(|file| file.entry.last > after) {
+            if let Some(row) = file.get(hash, full_key, Seq(u64::MAX))? {
+                return newest(row.seq);
             }
         }
         Ok(None)
@@ -81,6 +125,7 @@ impl State {
 
     /// The value of a key as of `at`.
     pub(super) fn get(&self, full_key: &[u8], at: Seq) -> Result<Option<Value<'_>>> {
+        self.forgotten.check(full_key, at)?;
         if let Some(entry) = self.find_in_memory(full_key, at) {
             return self.value(full_key, entry);
         }
@@ -99,7 +144,8 @@ impl State {
                 return self.value(full_key, entry);
             }
         }
-        Ok(None)
+        let found = self.find_settled(hash, full_key, at)?.filter(|row| !row.deleted);
+        Ok(found.map(|row| Value { seq: row.seq, bytes: owned_value(&row) }))
     }
 
     fn value(&self, full_key: &[u8], entry: IndexEntry) -> Result<Option<Value<'_>>> {
@@ -144,6 +190,10 @@ impl State {
             let cursor = RunKeys::new(run, &start, end.clone(), at, direction)?;
             sources.push(Source { kind: SourceKind::Run(cursor), key: Vec::new(), entry: None });
         }
+        for file in self.settled.iter().filter(|file| file.entry.first <= at && file.entry.last > after) {
+            let cursor = SettledKeys::new(file, &start, end.clone(), at, direction)?;
+            sources.push(Source { kind: SourceKind::Settled(cursor), key: Vec::new(), entry: None });
+        }
         for source in &mut sources {
             source.step()?;
         }
@@ -153,7 +203,8 @@ impl State {
 
     /// The rows of a range as of `at`.
     pub(super) fn rows(&self, tree: TreeId, range: &KeyRange, at: Seq, direction: Direction) -> RowsOf<'_> {
-        let (walk, failed) = match self.walk(tree, range, (Seq::ZERO, at), direction) {
+        let walk = self.forgotten.check_range(tree, range, at);
+        let (walk, failed) = match walk.and_then(|()| self.walk(tree, range, (Seq::ZERO, at), direction)) {
             Ok(walk) => (Some(walk), None),
             Err(error) => (None, Some(error)),
         };
@@ -197,27 +248,34 @@ struct Source<'s> {
     kind: SourceKind<'s>,
     /// The key that it stands on.
     key: Vec<u8>,
-    entry: Option<IndexEntry>,
+    entry: Option<Found>,
 }
 
 enum SourceKind<'s> {
     Memory(MemoryCursor<'s>),
     Run(RunKeys<'s>),
+    Settled(SettledKeys<'s>),
 }
 
 impl Source<'_> {
     fn step(&mut self) -> Result<()> {
         self.entry = match &mut self.kind {
-            SourceKind::Memory(cursor) => cursor.next(&mut self.key),
-            SourceKind::Run(cursor) => cursor.next(&mut self.key)?,
+            SourceKind::Memory(cursor) => cursor.next(&mut self.key).map(Found::InLog),
+            SourceKind::Run(cursor) => cursor.next(&mut self.key)?.map(Found::InLog),
+            SourceKind::Settled(cursor) => cursor.next(&mut self.key)?.map(Found::Settled),
         };
         Ok(())
     }
 }
 
 impl Walk<'_> {
+    /// Whether only settled files are left to walk.
+    fn is_settled(&self) -> bool {
+        self.sources.iter().all(|(source, _)| matches!(source.kind, SourceKind::Settled(_)))
+    }
+
     /// The next key, written to `key`, and its version.
-    pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<IndexEntry>> {
+    pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Found>> {
         let Some((first, direction)) = self.sources.first() else { return Ok(None) };
         let mut best = 0;
         let mut best_key = &first.key;
@@ -233,14 +291,16 @@ impl Walk<'_> {
         }
         // Equal keys: the newest part comes first and wins; the others' versions are older.
         std::mem::swap(key, &mut self.sources[best].0.key);
-        let found = self.sources[best].0.entry;
+        let found = self.sources[best].0.entry.take();
         self.sources[best].0.step()?;
         for (source, _) in &mut self.sources[best + 1..] {
             if source.key == *key {
                 source.step()?;
             }
         }
-        self.sources.retain(|(source, _)| source.entry.is_some());
+        if self.sources.iter().any(|(source, _)| source.entry.is_none()) {
+            self.sources.retain(|(source, _)| source.entry.is_some());
+        }
         Ok(found)
     }
 }
@@ -278,20 +338,78 @@ impl<'r> RunKeys<'r> {
                 Direction::Backward => self.cursor.back(key)?,
             };
             let Some(newest) = found else { return Ok(None) };
-            let beyond = match (&self.end, self.direction) {
-                (Bound::Unbounded, _) => false,
-                (Bound::Included(end), Direction::Forward) => *key > *end,
-                (Bound::Excluded(end), Direction::Forward) => *key >= *end,
-                (Bound::Included(end), Direction::Backward) => *key < *end,
-                (Bound::Excluded(end), Direction::Backward) => *key <= *end,
-            };
-            if beyond {
+            if lies_beyond(&self.end, self.direction, key) {
                 return Ok(None);
             }
             if newest.seq <= self.at {
                 return Ok(Some(newest));
             }
             if let Some(older) = self.run.get_past(key, self.at)? {
+                return Ok(Some(older));
+            }
+        }
+    }
+}
+
+/// Whether `key` lies behind the end of a walk.
+fn lies_beyond(end: &Bound<Vec<u8>>, direction: Direction, key: &[u8]) -> bool {
+    match (end, direction) {
+        (Bound::Unbounded, _) => false,
+        (Bound::Included(end), Direction::Forward) => key > end.as_slice(),
+        (Bound::Excluded(end), Direction::Forward) => key >= end.as_slice(),
+        (Bound::Included(end), Direction::Backward) => key < end.as_slice(),
+        (Bound::Excluded(end), Direction::Backward) => key <= end.as_slice(),
+    }
+}
+
+/// For each key of a settled file within bounds, its newest version not newer than a seq.
+struct SettledKeys<'f> {
+    file: &'f SettledFile,
+    cursor: SettledCursor<'f>,
+    end: Bound<Vec<u8>>,
+    at: Seq,
+    direction: Direction,
+    past: PastBlock,
+}
+
+impl<'f> SettledKeys<'f> {
+    fn new(
+        file: &'f SettledFile,
+        start: &Bound<Vec<u8>>,
+        end: Bound<Vec<u8>>,
+        at: Seq,
+        direction: Direction,
+    ) -> Result<Self> {
+        let kind = BlockKind::Current;
+        let backward = direction == Direction::Backward;
+        // As in a run.
+        let cursor = match (start, direction) {
+            (Bound::Unbounded, Direction::Forward) => SettledCursor::at_start(file, kind),
+            (Bound::Unbounded, Direction::Backward) => SettledCursor::at_end(file, kind),
+            (Bound::Included(key), Direction::Forward) | (Bound::Excluded(key), Direction::Backward) => {
+                SettledCursor::seek(file, kind, key, Seq(u64::MAX), backward)?
+            }
+            (Bound::Excluded(key), Direction::Forward) | (Bound::Included(key), Direction::Backward) => {
+                SettledCursor::seek(file, kind, key, Seq::ZERO, backward)?
+            }
+        };
+        Ok(SettledKeys { file, cursor, end, at, direction, past: PastBlock::default() })
+    }
+
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<SettledRow>> {
+        loop {
+            let found = match self.direction {
+                Direction::Forward => self.cursor.next(key)?,
+                Direction::Backward => self.cursor.back(key)?,
+            };
+            let Some(newest) = found else { return Ok(None) };
+            if lies_beyond(&self.end, self.direction, key) {
+                return Ok(None);
+            }
+            if newest.seq <= self.at {
+                return Ok(Some(newest));
+            }
+            if let Some(older) = self.file.get_past(&newest, key, self.at, &mut self.past)? {
                 return Ok(Some(older));
             }
         }
@@ -310,7 +428,7 @@ pub(super) struct RowsOf<'s> {
     walk: Option<Walk<'s>>,
     failed: Option<super::super::EngineError>,
     /// Where each key of the batch ends in `keys`, and its place.
-    batch: Vec<(usize, IndexEntry)>,
+    batch: Vec<(usize, Found)>,
     keys: Vec<u8>,
     /// How many of the batch have been answered.
     answered: usize,
@@ -327,10 +445,10 @@ impl<'s> RowsOf<'s> {
         self.answered = 0;
         while let Some(walk) = self.walk.as_mut().filter(|_| self.batch.len() < self.wanted) {
             match walk.next(&mut self.key) {
-                Ok(Some(entry)) if entry.deleted => {}
-                Ok(Some(entry)) => {
+                Ok(Some(found)) if found.is_deleted() => {}
+                Ok(Some(found)) => {
                     self.keys.extend_from_slice(&self.key);
-                    self.batch.push((self.keys.len(), entry));
+                    self.batch.push((self.keys.len(), found));
                 }
                 Ok(None) => self.walk = None,
                 Err(error) => {
@@ -340,17 +458,43 @@ impl<'s> RowsOf<'s> {
             }
         }
         self.wanted = (self.wanted * 2).min(READ_AHEAD_ROWS);
-        for (_, entry) in &self.batch {
-            self.state.segments.touch(entry.position);
+        for (_, found) in &self.batch {
+            if let Found::InLog(entry) = found {
+                self.state.segments.touch(entry.position);
+            }
+        }
+    }
+
+    /// The next row where all are settled: it is there already, and nothing is gained by looking ahead.
+    fn next_settled(&mut self) -> Option<Result<Row<'s>>> {
+        loop {
+            match self.walk.as_mut()?.next(&mut self.key) {
+                Ok(Some(Found::Settled(row))) if !row.deleted => {
+                    let key = Cow::Owned(self.key.get(4..).unwrap_or_default().to_vec());
+                    return Some(Ok(Row { key, value: Value { seq: row.seq, bytes: owned_value(&row) } }));
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    self.walk = None;
+                    return None;
+                }
+                Err(error) => {
+                    self.walk = None;
+                    return Some(Err(error));
+                }
+            }
         }
     }
 
     fn read(&self, index: usize) -> Result<Row<'s>> {
-        let (end, entry) = self.batch[index];
+        let (end, found) = &self.batch[index];
         let start = index.checked_sub(1).map_or(0, |previous| self.batch[previous].0);
-        let key = &self.keys[start..end];
-        let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = self.state.row(key, entry)?.into_parts();
-        Ok(Row { key, value: Value { seq: entry.seq, bytes } })
+        let key = &self.keys[start..*end];
+        let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = match found {
+            Found::InLog(entry) => self.state.row(key, *entry)?.into_parts(),
+            Found::Settled(row) => (Cow::Owned(key.get(4..).unwrap_or_default().to_vec()), owned_value(row)),
+        };
+        Ok(Row { key, value: Value { seq: found.seq(), bytes } })
     }
 }
 
@@ -359,6 +503,9 @@ impl<'s> Iterator for RowsOf<'s> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.answered == self.batch.len() {
+            if self.walk.as_ref().is_some_and(Walk::is_settled) {
+                return self.next_settled();
+            }
             self.fill();
         }
         if self.answered == self.batch.len() {

@@ -43,7 +43,7 @@ impl IndexFiles {
     /// Writes a closed part of the index as the newest run. The log is durable up to its last commit.
     pub(super) fn flush(&self, part: &MemoryIndex, (last, end): (CommitInfo, Position)) -> Result<Arc<Run>> {
         let mut manifest = self.manifest.lock();
-        let first = manifest.runs.last().map_or(Seq::ZERO, |run| run.last).next();
+        let first = manifest.runs.last().map_or(manifest.after, |run| run.last).next();
         let count = manifest.runs.len();
         self.replace(&mut manifest, count..count, (first, last, end), part.len(), |writer| {
             part.iter().try_for_each(|(full_key, entry)| writer.push(&full_key, entry))
@@ -59,7 +59,16 @@ impl IndexFiles {
         let keys_max = runs.iter().map(|run| run.entries(SectionKind::Current)).sum();
         let last = CommitInfo { seq: newest.last, time: newest.time };
         let span = (oldest.first, last, newest.end);
-        self.replace(&mut manifest, start..start + runs.len(), span, keys_max, |writer| merge_into(writer, runs))
+        self.replace(&mut manifest, start..start + runs.len(), span, keys_max, |writer| {
+            merge_entries(runs, |full_key, entry| writer.push(full_key, entry))
+        })
+    }
+
+    /// Leaves out the runs up to `last`, which are settled. The file follows with the next run.
+    pub(super) fn drop_through(&self, last: Seq) {
+        let mut manifest = self.manifest.lock();
+        manifest.runs.retain(|run| run.last > last);
+        manifest.after = last;
     }
 
     /// Writes a run in place of the runs at `place` of the manifest.
@@ -107,8 +116,8 @@ impl IndexFiles {
     }
 }
 
-/// Merges by key, newest version first. The inputs have no entry in common.
-fn merge_into(writer: &mut RunWriter, runs: &[Arc<Run>]) -> Result<()> {
+/// Gives every entry in order: by key, newest version first. The runs have no entry in common.
+fn merge_entries(runs: &[Arc<Run>], mut each: impl FnMut(&[u8], IndexEntry) -> Result<()>) -> Result<()> {
     struct Input<'r> {
         cursor: RunCursor<'r>,
         key: Vec<u8>,
@@ -128,7 +137,7 @@ fn merge_into(writer: &mut RunWriter, runs: &[Arc<Run>]) -> Result<()> {
         .min_by(|&a, &b| compare_versions((&inputs[a].key, inputs[a].entry.seq), (&inputs[b].key, inputs[b].entry.seq)))
     {
         let input = &mut inputs[first];
-        writer.push(&input.key, input.entry)?;
+        each(&input.key, input.entry)?;
         match input.cursor.next(&mut input.key)? {
             Some(entry) => input.entry = entry,
             None => drop(inputs.swap_remove(first)),

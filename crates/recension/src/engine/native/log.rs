@@ -134,6 +134,28 @@ impl LogWriter {
         Ok(Room::NewSegment)
     }
 
+    /// Makes the first segment of a new store.
+    pub(super) fn make_first_segment(&mut self) -> std::result::Result<(), WriteError> {
+        if self.segments.list.is_empty() {
+            self.allocate_newest(SEGMENT_HEADER_BYTES).map_err(WriteError::NothingWritten)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the newest segment has no commits.
+    pub(super) fn has_no_commits(&self) -> bool {
+        self.end().offset == SEGMENT_HEADER_BYTES as u32
+    }
+
+    /// Goes on in a new segment, unless the newest has no commits. Nothing waits to be written.
+    pub(super) fn begin_segment(&mut self) -> std::result::Result<Room, WriteError> {
+        if self.segments.list.is_empty() || self.has_no_commits() {
+            return Ok(Room::InSegment);
+        }
+        self.roll(0)?;
+        Ok(Room::NewSegment)
+    }
+
     /// Whether the list of segments has changed since this was last asked.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.changed)
@@ -169,7 +191,7 @@ impl LogWriter {
         }
         self.end = Position { segment: next.number, offset: SEGMENT_HEADER_BYTES as u32 };
         self.segments.list.push(Arc::new(next));
-        (self.capacity, self.changed) = (capacity, true);
+        (self.capacity, self.changed, self.allocated) = (capacity, true, true);
         Ok(())
     }
 

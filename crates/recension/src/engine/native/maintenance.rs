@@ -3,10 +3,11 @@
 //! everything in one.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use parking_lot::{Condvar, Mutex};
 
-use super::super::{EngineError, Result};
+use super::super::{EngineError, Result, Seq};
 use super::Shared;
 use super::commit::Leader;
 use super::index_files::runs_to_merge;
@@ -57,9 +58,19 @@ pub(super) fn run_thread(shared: &Shared) {
         if shared.poison.get().is_some() {
             continue;
         }
-        if let Err(error) = shared.maintain() {
-            shared.poison(&error);
+        match shared.maintain() {
+            // Only where something is written: a process that only looks does not set out to merge.
+            Ok(true) if shared.settling_is_due() => shared.settle_signal.want(),
+            Ok(_) => {}
+            Err(error) => shared.poison(&error),
         }
+    }
+}
+
+/// The settling thread's life.
+pub(super) fn run_settling(shared: &Shared) {
+    while shared.settle_signal.wait() {
+        shared.settle_in_background();
     }
 }
 
@@ -78,6 +89,9 @@ impl Shared {
             Maintenance::Inline => {
                 if let Err(error) = self.maintain() {
                     self.poison(&error);
+                } else if self.settling_is_due() {
+                    self.settle_in_background();
+                    self.trim_log(leader);
                 }
             }
             Maintenance::Background => {
@@ -124,8 +138,8 @@ impl Shared {
         }
     }
 
-    /// Does all there is to do.
-    pub(super) fn maintain(&self) -> Result<()> {
+    /// Does all there is to do; says whether a run was written.
+    pub(super) fn maintain(&self) -> Result<bool> {
         let _one_at_a_time = self.maintaining.lock();
         if self.maintenance == Maintenance::Background {
             let wanted_after = *self.next_segment_after.lock();
@@ -135,9 +149,12 @@ impl Shared {
                 let _ = self.maker.prepare_after(wanted_after);
             }
         }
+        let mut flushed = false;
         loop {
-            if !self.flush_oldest()? && !self.merge_once()? {
-                return Ok(());
+            if self.flush_oldest()? {
+                flushed = true;
+            } else if !self.merge_once()? {
+                return Ok(flushed);
             }
         }
     }
@@ -167,7 +184,10 @@ impl Shared {
             return Ok(false);
         }
         let state = self.state.load_full();
-        let lengths: Vec<_> = state.runs.iter().map(|run| run.entry.len).collect();
+        // Those that are being settled stay as they are.
+        let settling = Seq(self.settling_through.load(Ordering::Acquire));
+        let lengths: Vec<_> =
+            state.runs.iter().take_while(|run| run.entry.last > settling).map(|run| run.entry.len).collect();
         let Some(range) = runs_to_merge(&lengths, self.merge_fan_in) else { return Ok(false) };
         let old = &state.runs[range.clone()];
         let merged = match self.files.merge(old) {

@@ -33,6 +33,8 @@ pub(super) struct Manifest {
     /// Oldest first, each starting right after the one before.
     pub(super) runs: Vec<RunEntry>,
     pub(super) next_run: u64,
+    /// The commit behind which the runs begin: those before are settled. Not in the file.
+    pub(super) after: Seq,
 }
 
 impl Manifest {
@@ -40,18 +42,7 @@ impl Manifest {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(FORMAT_VERSION.to_le_bytes());
         bytes.extend(id.0);
-        bytes.extend((self.runs.len() as u32).to_le_bytes());
-        for run in &self.runs {
-            bytes.extend(run.number.to_le_bytes());
-            bytes.extend(run.first.0.to_le_bytes());
-            bytes.extend(run.last.0.to_le_bytes());
-            bytes.extend(run.len.to_le_bytes());
-            bytes.extend(run.footer_crc.to_le_bytes());
-            bytes.extend([0; 4]);
-            bytes.extend(run.end.segment.to_le_bytes());
-            bytes.extend(run.end.offset.to_le_bytes());
-            bytes.extend(run.time.0.to_le_bytes());
-        }
+        encode_runs(&self.runs, &mut bytes);
         bytes.extend(self.next_run.to_le_bytes());
         bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
         bytes
@@ -75,31 +66,53 @@ impl Manifest {
         if fields.bytes() != Some(id.0) {
             return Err(damaged(12, "the manifest belongs to another store"));
         }
-        let count = fields.u32().ok_or_else(cut_off)?;
-        if count > RUNS_MAX {
-            return Err(damaged(28, "more runs than there can be"));
-        }
-        let mut runs = Vec::new();
-        let mut last = Seq::ZERO;
-        for _ in 0..count {
-            let run = decode_run(&mut fields).ok_or_else(cut_off)?;
-            if run.first != last.next() || run.last < run.first {
-                return Err(damaged(32, "the runs do not follow one another"));
-            }
-            last = run.last;
-            runs.push(run);
-        }
+        let runs = decode_runs(&mut fields).map_err(|what| damaged(28, what))?;
         let next_run = fields.u64().ok_or_else(cut_off)?;
         if !fields.0.is_empty() {
             return Err(damaged(body.len() - fields.0.len(), "there is more than a manifest"));
         }
-        Ok(Manifest { runs, next_run })
+        let after = Seq(runs.first().map_or(0, |run: &RunEntry| run.first.0.saturating_sub(1)));
+        Ok(Manifest { runs, next_run, after })
     }
 
     /// Puts this manifest in place of the one on disk, durably. What it names must be durable already.
     pub(super) fn write(&self, disk: &dyn Disk, id: StoreId) -> Result<()> {
         replace_file(disk, INDEX_DIR, MANIFEST_TEMPORARY, MANIFEST_FILE, &self.encode(id))
     }
+}
+
+/// Appends the number of runs (or settled files), and what there is to say of each.
+pub(super) fn encode_runs(runs: &[RunEntry], bytes: &mut Vec<u8>) {
+    bytes.extend((runs.len() as u32).to_le_bytes());
+    for run in runs {
+        bytes.extend(run.number.to_le_bytes());
+        bytes.extend(run.first.0.to_le_bytes());
+        bytes.extend(run.last.0.to_le_bytes());
+        bytes.extend(run.len.to_le_bytes());
+        bytes.extend(run.footer_crc.to_le_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(run.end.segment.to_le_bytes());
+        bytes.extend(run.end.offset.to_le_bytes());
+        bytes.extend(run.time.0.to_le_bytes());
+    }
+}
+
+/// Reads what [`encode_runs`] has written; says what is wrong with it otherwise.
+pub(super) fn decode_runs(fields: &mut Fields<'_>) -> std::result::Result<Vec<RunEntry>, &'static str> {
+    let count = fields.u32().ok_or("the file is cut off")?;
+    if count > RUNS_MAX {
+        return Err("more runs than there can be");
+    }
+    let mut runs: Vec<RunEntry> = Vec::new();
+    for _ in 0..count {
+        let run = decode_run(fields).ok_or("the file is cut off")?;
+        // What comes before the first run is settled.
+        if runs.last().is_some_and(|before| run.first != before.last.next()) || run.last < run.first {
+            return Err("the runs do not follow one another");
+        }
+        runs.push(run);
+    }
+    Ok(runs)
 }
 
 fn decode_run(fields: &mut Fields<'_>) -> Option<RunEntry> {

@@ -4,13 +4,16 @@
 //! encode) -> `log` (one write, one sync) -> `index` (shown to readers). A read goes: snapshot ->
 //! `index` (memory, then runs) -> `segment` (the row, checked). docs/format.md has every byte.
 
+mod backup;
 mod commit;
+mod forgotten;
 mod format;
 mod group;
 #[cfg(test)]
 mod group_tests;
 mod index;
 mod index_files;
+mod install;
 mod log;
 mod maintenance;
 mod manifest;
@@ -22,12 +25,16 @@ mod recovery;
 mod run;
 mod salvage;
 mod segment;
+mod settle;
+mod settled;
+mod settled_files;
 mod snapshot;
 mod sync;
 mod times;
 mod verify;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::thread::JoinHandle;
@@ -44,10 +51,12 @@ use self::group::CommitQueue;
 use self::index::State;
 use self::index_files::IndexFiles;
 use self::log::SegmentMaker;
+use self::settle::{Extent, SettleError};
+use self::settled_files::SettledFiles;
 use self::snapshot::NativeSnapshot;
 use super::{
-    Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, Result, Seq, Snapshot, Stats, Timestamp,
-    VerifyReport,
+    BackupReport, Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, KeyRange, Result, Seq,
+    Snapshot, Stats, Timestamp, TreeId, VerifyReport,
 };
 use crate::disk::{Disk, DiskLock};
 
@@ -57,7 +66,8 @@ use crate::disk::{Disk, DiskLock};
 /// [`NativeEngine::close`] does the same and says whether it went well.
 pub struct NativeEngine {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
+    closed: bool,
 }
 
 /// What the engine's threads share.
@@ -77,7 +87,7 @@ struct Shared {
     state: ArcSwap<State>,
     replacing_state: Mutex<()>,
     /// The newest commit that readers see.
-    head: AtomicU64,
+    head: Arc<AtomicU64>,
     /// The newest commit known to be synced.
     durable: AtomicU64,
     head_signal: HeadSignal,
@@ -90,6 +100,20 @@ struct Shared {
     next_segment_after: Mutex<u32>,
     flushed_lock: Mutex<()>,
     flushed: Condvar,
+    settled_files: SettledFiles,
+    settle_log_bytes: Option<u64>,
+    settle_bytes_per_second: u64,
+    settle_signal: maintenance::Signal,
+    /// Held while settled files are written.
+    settling: Mutex<()>,
+    /// Runs up to this seq are being settled; 0: none.
+    settling_through: AtomicU64,
+    /// Segments before this one are settled.
+    first_segment: AtomicU32,
+    /// Why nothing is settled any more.
+    settling_damaged: OnceLock<String>,
+    /// The store is being closed.
+    stopping: Arc<AtomicBool>,
     index_rebuilt: Option<String>,
     _lock: DiskLock,
 }
@@ -111,6 +135,7 @@ impl Shared {
         let _one_at_a_time = self.replacing_state.lock();
         let mut state = State::clone(&self.state.load());
         change(&mut state);
+        state.segments.drop_before(self.first_segment.load(Ordering::Acquire));
         self.state.store(Arc::new(state));
     }
 
@@ -155,17 +180,19 @@ impl NativeEngine {
     pub fn open(disk: Arc<dyn Disk>, options: NativeOptions) -> Result<Self> {
         let shared = Arc::new(open::open(disk, &options)?);
         shared.signal.want(); // a rebuilt index may have runs to merge
-        let thread = match options.maintenance {
-            Maintenance::Inline => None,
-            Maintenance::Background => {
-                let shared = shared.clone();
-                let spawned = std::thread::Builder::new()
-                    .name("recension-maintenance".to_owned())
-                    .spawn(move || maintenance::run_thread(&shared));
-                Some(spawned.map_err(|e| EngineError::io("starting the maintenance thread", e))?)
-            }
-        };
-        Ok(NativeEngine { shared, thread })
+        let mut engine = NativeEngine { shared, threads: Vec::new(), closed: false };
+        if options.maintenance == Maintenance::Background {
+            engine.spawn("recension-maintenance", maintenance::run_thread)?;
+            engine.spawn("recension-settling", maintenance::run_settling)?;
+        }
+        Ok(engine)
+    }
+
+    fn spawn(&mut self, name: &str, work: fn(&Shared)) -> Result<()> {
+        let shared = self.shared.clone();
+        let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&shared));
+        self.threads.push(spawned.map_err(|e| EngineError::io(format!("starting the thread {name}"), e))?);
+        Ok(())
     }
 
     /// Writes what is in memory, gives unused space back and closes the store.
@@ -174,11 +201,14 @@ impl NativeEngine {
     }
 
     fn shut(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.closed, true) {
+            return Ok(());
+        }
+        self.shared.stopping.store(true, Ordering::Release);
         self.shared.signal.stop();
-        if let Some(thread) = self.thread.take() {
+        self.shared.settle_signal.stop();
+        for thread in self.threads.drain(..) {
             let _ = thread.join();
-        } else if self.shared.maintenance == Maintenance::Background {
-            return Ok(()); // closed before
         }
         self.shared.check_poison()?;
         self.checkpoint()?;
@@ -218,7 +248,7 @@ impl Engine for NativeEngine {
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
         let (head, state) = self.shared.head_state();
-        state.times.last(&state.segments, head, |commit| commit.time <= time)
+        state.times.last(&state, head, |commit| commit.time <= time)
     }
 
     fn commit(&self, batch: Batch) -> Result<CommitInfo> {
@@ -241,11 +271,71 @@ impl Engine for NativeEngine {
     fn checkpoint(&self) -> Result<()> {
         self.shared.check_poison()?;
         self.shared.close_part(&mut self.shared.leader.lock());
-        let done = self.shared.maintain();
+        let done = self.shared.maintain().map(drop);
         if let Err(error) = &done {
             self.shared.poison(error);
         }
         done
+    }
+
+    fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
+        let shared = &self.shared;
+        shared.check_poison()?;
+        let head = shared.head();
+        if before > head {
+            return Err(EngineError::NotYet { asked: before, head });
+        }
+        match shared.settled_files.forget(tree, range, before) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => {
+                // Asked for again in here: of two callers the later one wins.
+                shared.replace_state(|state| state.forgotten = Arc::new(shared.settled_files.forgotten()));
+                Ok(())
+            }
+            Err(refusal @ EngineError::TooLarge { .. }) => Err(refusal),
+            // Whether a crash would bring it back is unknown.
+            Err(error) => {
+                shared.poison(&error);
+                Err(error)
+            }
+        }
+    }
+
+    /// Moves everything into one settled file, in key order and compressed, leaves out what has been
+    /// forgotten, and gives the log's disk back. The background does so in time, with what is due.
+    ///
+    /// Takes time in proportion to the store; commits go on meanwhile.
+    fn settle(&self) -> Result<()> {
+        let shared = &self.shared;
+        shared.check_poison()?;
+        {
+            let mut leader = shared.leader.lock();
+            match leader.begin_segment(shared) {
+                Ok(()) => {}
+                Err(log::WriteError::NothingWritten(error)) => return Err(error),
+                Err(log::WriteError::Failed(error)) => {
+                    shared.poison(&error);
+                    return Err(error);
+                }
+            }
+        }
+        self.checkpoint()?;
+        match shared.settle(Extent::Everything) {
+            // The segment that was begun has no commits, most of the time: its room is given back.
+            Ok(()) => {
+                let mut leader = shared.leader.lock();
+                if leader.log.has_no_commits() { leader.log.trim() } else { Ok(()) }
+            }
+            Err(SettleError::NothingChanged(error)) => Err(error),
+            Err(SettleError::Publishing(error)) => {
+                shared.poison(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn backup(&self, to: &Path) -> Result<BackupReport> {
+        self.backup_to_path(to)
     }
 
     fn verify(&self) -> Result<VerifyReport> {

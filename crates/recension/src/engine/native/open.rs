@@ -1,7 +1,7 @@
 //! Opening a directory: what it is, whose it is, and what recovery makes of it. A directory that is
 //! not a store is left exactly as it was found.
 
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
@@ -10,7 +10,8 @@ use parking_lot::{Condvar, Mutex};
 use super::super::{EngineError, HeadSignal, Result};
 use super::commit::Leader;
 use super::format::{
-    INDEX_DIR, LOCK_FILE, LOG_DIR, STORE_FILE, STORE_TEMPORARY, StoreId, decode_store_file, encode_store_file,
+    INDEX_DIR, LOCK_FILE, LOG_DIR, SETTLED_DIR, STORE_FILE, STORE_TEMPORARY, StoreId, decode_store_file,
+    encode_store_file,
 };
 use super::group::CommitQueue;
 use super::index::State;
@@ -18,6 +19,8 @@ use super::log::{LogWriter, SegmentMaker};
 use super::manifest::replace_file;
 use super::options::NativeOptions;
 use super::recovery::recover;
+use super::settled::BlockCache;
+use super::settled_files::SettledFiles;
 use super::{Shared, maintenance};
 use crate::disk::{Disk, DiskLock};
 
@@ -32,14 +35,19 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         }
         None => create(&*disk)?,
     };
-    for dir in [LOG_DIR, INDEX_DIR] {
+    for dir in [LOG_DIR, INDEX_DIR, SETTLED_DIR] {
         disk.create_dir(dir).map_err(|e| EngineError::io(format!("creating the folder {dir}"), e))?;
     }
-    let found = recover(&disk, id, options)?;
-    let maker = Arc::new(SegmentMaker::new(disk.clone(), id, segment_bytes(options), found.segments.list.len() as u32));
+    let (settled_files, settled) = SettledFiles::open(&disk, id, BlockCache::new(options.block_cache_bytes))?;
+    let found = recover(&disk, id, options, settled.first().map(|file| file.entry))?;
+    let in_use = found.segments.list.last().map_or(0, |segment| segment.number);
+    let maker = Arc::new(SegmentMaker::new(disk.clone(), id, segment_bytes(options), in_use));
+    let first_segment = settled.first().map_or(0, |file| file.entry.end.segment);
     let state = State {
         memory: vec![Arc::new(found.memory)],
         runs: found.runs,
+        forgotten: Arc::new(settled_files.forgotten()),
+        settled,
         segments: found.segments.clone(),
         times: Arc::default(),
     };
@@ -63,7 +71,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         files: found.files,
         state: ArcSwap::from_pointee(state),
         replacing_state: Mutex::default(),
-        head: AtomicU64::new(found.last.seq.0),
+        head: Arc::new(AtomicU64::new(found.last.seq.0)),
         durable: AtomicU64::new(found.last.seq.0),
         head_signal: HeadSignal::default(),
         poison: OnceLock::new(),
@@ -72,6 +80,15 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         next_segment_after: Mutex::new(0),
         flushed_lock: Mutex::default(),
         flushed: Condvar::new(),
+        settled_files,
+        settle_log_bytes: options.settle_log_bytes,
+        settle_bytes_per_second: options.settle_bytes_per_second,
+        settle_signal: maintenance::Signal::default(),
+        settling: Mutex::default(),
+        settling_through: AtomicU64::new(0),
+        first_segment: AtomicU32::new(first_segment),
+        settling_damaged: OnceLock::new(),
+        stopping: Arc::default(),
         index_rebuilt: found.index_rebuilt,
         _lock: lock,
     })
@@ -101,8 +118,11 @@ fn check_directory(disk: &dyn Disk, may_create: bool) -> Result<()> {
     if names.iter().any(|name| name == STORE_FILE) {
         return Ok(());
     }
-    if has_segments(disk)? {
-        return Err(EngineError::damaged(STORE_FILE, 0, "the file is missing, and the log is there"));
+    for dir in [LOG_DIR, SETTLED_DIR] {
+        if has_files(disk, dir)? {
+            let what = format!("the file is missing, and the folder {dir} is there");
+            return Err(EngineError::damaged(STORE_FILE, 0, what));
+        }
     }
     if let Some(other) = names.iter().find(|name| ![LOCK_FILE, STORE_TEMPORARY].contains(&name.as_str())) {
         return not_a_store(format!("the directory holds other files, such as {other}"));
@@ -113,11 +133,11 @@ fn check_directory(disk: &dyn Disk, may_create: bool) -> Result<()> {
     Ok(())
 }
 
-fn has_segments(disk: &dyn Disk) -> Result<bool> {
-    match disk.list(LOG_DIR) {
+fn has_files(disk: &dyn Disk, dir: &str) -> Result<bool> {
+    match disk.list(dir) {
         Ok(names) => Ok(!names.is_empty()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(EngineError::io("reading the folder log", error)),
+        Err(error) => Err(EngineError::io(format!("reading the folder {dir}"), error)),
     }
 }
 
@@ -147,7 +167,7 @@ fn create(disk: &dyn Disk) -> Result<StoreId> {
     getrandom::fill(&mut id)
         .map_err(|e| EngineError::io("asking for random bytes", std::io::Error::other(e.to_string())))?;
     let id = StoreId(id);
-    for dir in [LOG_DIR, INDEX_DIR] {
+    for dir in [LOG_DIR, INDEX_DIR, SETTLED_DIR] {
         disk.create_dir(dir).map_err(|e| EngineError::io(format!("creating the folder {dir}"), e))?;
     }
     replace_file(disk, "", STORE_TEMPORARY, STORE_FILE, &encode_store_file(id))?;

@@ -21,6 +21,14 @@ pub struct NativeOptions {
     pub checkpoint_log_bytes: u64,
     /// Runs of about one size that are merged into one. Default 4.
     pub merge_fan_in: usize,
+    /// Bytes of log, beyond the settled part, after which it is settled: moved into files in key order.
+    /// `None`: only [`NativeEngine::settle`](super::NativeEngine::settle) does so. Default 128 MiB.
+    pub settle_log_bytes: Option<u64>,
+    /// Most bytes a second that settling writes while commits are made, as long as it keeps up: while four times
+    /// `settle_log_bytes` wait, it goes as fast as it can. Default 32 MiB.
+    pub settle_bytes_per_second: u64,
+    /// Bytes of memory for decompressed blocks of settled files. Default 256 MiB.
+    pub block_cache_bytes: u64,
     /// Who writes and merges index runs.
     pub maintenance: Maintenance,
     /// Where commit times come from.
@@ -46,6 +54,9 @@ impl Default for NativeOptions {
             index_memory_bytes: 64 << 20,
             checkpoint_log_bytes: 64 << 20,
             merge_fan_in: 4,
+            settle_log_bytes: Some(128 << 20),
+            settle_bytes_per_second: 32 << 20,
+            block_cache_bytes: 256 << 20,
             maintenance: Maintenance::Background,
             clock: Arc::new(SystemClock),
             create: true,

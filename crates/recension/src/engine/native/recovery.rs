@@ -1,4 +1,4 @@
-//! Opening: finds the index's runs, replays the log behind them, and decides whether the log ends
+//! Opening: finds the index's runs behind what is settled, replays the log behind them, and decides whether the log ends
 //! torn (cut it) or damaged (refuse). docs/format.md has the rule. Every step can be repeated.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::format::{
 };
 use super::index::full_key;
 use super::index_files::IndexFiles;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, RunEntry};
 use super::mem::MemoryIndex;
 use super::options::NativeOptions;
 use super::record::{Record, decode_record, find_header};
@@ -36,13 +36,20 @@ pub(super) struct Recovered {
 }
 
 /// Recovers the store in `disk`. Its lock is held.
-pub(super) fn recover(disk: &Arc<dyn Disk>, id: StoreId, options: &NativeOptions) -> Result<Recovered> {
-    let numbers = segment_numbers(disk)?;
+/// `settled` is the newest settled file.
+pub(super) fn recover(
+    disk: &Arc<dyn Disk>,
+    id: StoreId,
+    options: &NativeOptions,
+    settled: Option<RunEntry>,
+) -> Result<Recovered> {
+    let first = settled.map_or(Position::START, |file| file.end).segment;
+    let numbers = segment_numbers(disk, first)?;
     // A process may have died between making a segment and syncing its name. Before anything durable
     // depends on it (a commit, a manifest), the name is.
     disk.sync_dir(LOG_DIR).map_err(|e| EngineError::io("syncing the folder log", e))?;
-    let (manifest, runs, index_rebuilt) = open_runs(disk, id, numbers.is_empty())?;
-    let newest = manifest.runs.last().copied();
+    let (manifest, runs, index_rebuilt) = open_runs(disk, id, settled, numbers.is_empty())?;
+    let newest = manifest.runs.last().copied().or(settled);
     let mut replay = Replay {
         disk,
         id,
@@ -61,7 +68,7 @@ pub(super) fn recover(disk: &Arc<dyn Disk>, id: StoreId, options: &NativeOptions
     };
     replay.log(&numbers)?;
     let mut segments = Segments::default();
-    for number in 1..=replay.kept {
+    for number in first..=replay.kept {
         let segment = if number == replay.end.segment {
             Segment::open_newest(disk, id, number, replay.end.offset)?
         } else {
@@ -82,13 +89,17 @@ pub(super) fn recover(disk: &Arc<dyn Disk>, id: StoreId, options: &NativeOptions
     })
 }
 
-/// The numbers of the segments, which must be 1, 2, 3, ...
-pub(super) fn segment_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u32>> {
+/// The numbers of the segments from `first` on, which must have no gaps. Earlier ones are settled: a crash
+/// has kept them or brought them back, and they go.
+fn segment_numbers(disk: &Arc<dyn Disk>, first: u32) -> Result<Vec<u32>> {
     let names = disk.list(LOG_DIR).map_err(|e| EngineError::io("listing the log", e))?;
     let mut numbers: Vec<u32> = names.iter().filter_map(|name| u32::try_from(file_number(name, "log")?).ok()).collect();
     numbers.sort_unstable();
-    for (index, &number) in numbers.iter().enumerate() {
-        let expected = index as u32 + 1;
+    let settled = numbers.partition_point(|&number| number < first);
+    for number in numbers.drain(..settled) {
+        disk.remove(&segment_file(number)).map_err(|e| EngineError::io("removing a settled log segment", e))?;
+    }
+    for (expected, &number) in (first..).zip(&numbers) {
         if number != expected {
             let what = format!("the segment is missing, and segment {number} is there");
             return Err(EngineError::damaged(segment_file(expected), 0, what));
@@ -97,21 +108,30 @@ pub(super) fn segment_numbers(disk: &Arc<dyn Disk>) -> Result<Vec<u32>> {
     Ok(numbers)
 }
 
-/// Opens the runs that the manifest names, oldest first, up to the first that is damaged. Whatever is
-/// wrong, the log has it all: the index is rebuilt from there, and the words say why.
+/// Opens the runs that the manifest names behind what is settled, oldest first, up to the first that is
+/// damaged. Whatever is wrong, the log has it all: the index is rebuilt from there, and the words say why.
 fn open_runs(
     disk: &Arc<dyn Disk>,
     id: StoreId,
+    settled: Option<RunEntry>,
     log_is_empty: bool,
 ) -> Result<(Manifest, Vec<Arc<Run>>, Option<String>)> {
+    let after = settled.map_or(Seq::ZERO, |file| file.last);
+    let none = |why| Ok((Manifest { after, ..new_manifest(disk)? }, Vec::new(), why));
     let mut manifest = match read_manifest(disk, id) {
         Ok(Some(manifest)) => manifest,
-        Ok(None) => {
-            let why = (!log_is_empty).then(|| "there was no manifest".to_owned());
-            return Ok((new_manifest(disk)?, Vec::new(), why));
-        }
-        Err(error) => return Ok((new_manifest(disk)?, Vec::new(), Some(error.to_string()))),
+        Ok(None) => return none((!log_is_empty).then(|| "there was no manifest".to_owned())),
+        Err(error) => return none(Some(error.to_string())),
     };
+    manifest.runs.retain(|run| run.last > after);
+    manifest.after = after;
+    if let Some(run) = manifest.runs.first().filter(|run| run.first != after.next()) {
+        let numbers = manifest.next_run;
+        let why = format!("the index begins with commit {}, and what is settled ends with {after}", run.first);
+        return none(Some(why)).map(|(manifest, runs, why)| {
+            (Manifest { next_run: manifest.next_run.max(numbers), ..manifest }, runs, why)
+        });
+    }
     let mut runs = Vec::new();
     let mut why = None;
     for entry in &manifest.runs {
@@ -143,7 +163,7 @@ fn read_manifest(disk: &Arc<dyn Disk>, id: StoreId) -> Result<Option<Manifest>> 
 fn new_manifest(disk: &Arc<dyn Disk>) -> Result<Manifest> {
     let names = disk.list(INDEX_DIR).map_err(|e| EngineError::io("listing the index", e))?;
     let newest = names.iter().filter_map(|name| file_number(name, "run")).max();
-    Ok(Manifest { runs: Vec::new(), next_run: newest.unwrap_or(0) + 1 })
+    Ok(Manifest { next_run: newest.unwrap_or(0) + 1, ..Manifest::default() })
 }
 
 struct Replay<'d> {

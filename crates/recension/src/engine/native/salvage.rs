@@ -1,22 +1,28 @@
-//! Copies every commit that is still whole from a damaged store into a new one, with its seq and
-//! time. Reads the damaged store and writes nothing to it.
+//! Copies every commit of the log that is still whole, and every settled row whose block is, from a damaged
+//! store into a new one, with seqs and times. Reads the damaged store and writes nothing to it.
 
 use std::sync::Arc;
 
-use super::super::{Batch, CommitInfo, EngineError, Problem, Result, Seq};
+use super::super::{Batch, CommitInfo, EngineError, KeyRange, Problem, Result, Seq, TreeId};
 use super::NativeEngine;
-use super::format::{LOG_DIR, SEGMENT_HEADER_BYTES, StoreId, file_number, segment_identity};
+use super::forgotten::Forgotten;
+use super::format::{
+    LOG_DIR, SEGMENT_HEADER_BYTES, SETTLED_DIR, SETTLED_MANIFEST_FILE, StoreId, file_number, segment_identity,
+    settled_file,
+};
 use super::log::WriteError;
+use super::mem::compare_versions;
 use super::open::{lock, read_identity};
 use super::options::NativeOptions;
 use super::record::{Record, SegmentSeed, decode_record, find_header};
 use super::segment::Segment;
+use super::settled::{BlockKind, Scan, read_manifest};
 use crate::disk::Disk;
 
 /// What [`salvage`] did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SalvageReport {
-    /// Commits copied.
+    /// Commits copied: from the log, and those whose rows were settled.
     pub commits: u64,
     /// Row versions copied.
     pub rows: u64,
@@ -28,10 +34,16 @@ pub struct SalvageReport {
     pub problems: Vec<Problem>,
 }
 
+impl SalvageReport {
+    fn note(&mut self, file: &str, offset: u64, what: impl Into<String>) {
+        self.problems.push(Problem { file: file.to_owned(), offset, what: what.into() });
+    }
+}
+
 /// Copies what is readable of the store in `from` into a new store in `to`, which must be empty.
 /// `progress` is told the bytes read so far and in all.
 ///
-/// A commit is copied wholly or not at all. Sequence numbers and times are kept, so reads as of a past
+/// A commit of the log is copied wholly or not at all; of what is settled, every row whose block is whole. Sequence numbers and times are kept, so reads as of a past
 /// commit answer as before, but for what is missing.
 pub fn salvage(
     from: &Arc<dyn Disk>,
@@ -50,10 +62,7 @@ pub fn salvage(
     numbers.sort_unstable();
     let id = find_identity(from, &numbers, &mut report)?;
     let target = NativeEngine::open(to, options)?;
-    if target.shared.head() > Seq::ZERO {
-        let found = "it has commits already; salvage writes into a new store".to_owned();
-        return Err(EngineError::NotAStore { path: target.shared.disk.location(), found });
-    }
+    copy_settled(&**from, id, &target, &mut report)?;
     let total = numbers.iter().map(|&n| Segment::found(from, id, n).file_len().unwrap_or(0)).sum();
     let mut read = 0;
     for &number in &numbers {
@@ -90,6 +99,107 @@ fn find_identity(from: &Arc<dyn Disk>, numbers: &[u32], report: &mut SalvageRepo
             segment_identity(&bytes).ok().map(|identity| identity.id)
         })
         .ok_or_else(|| EngineError::NotAStore { path: from.location(), found: why })
+}
+
+/// Copies the rows of whole blocks into the first settled file of `target`.
+fn copy_settled(from: &dyn Disk, id: StoreId, target: &NativeEngine, report: &mut SalvageReport) -> Result<()> {
+    let numbers: Vec<_> = match from.list(SETTLED_DIR) {
+        Ok(names) => names.iter().filter_map(|name| file_number(name, "rows")).collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(EngineError::io("listing the settled files", error)),
+    };
+    let manifest = match read_manifest(from, id) {
+        Ok(manifest) => manifest,
+        Err(error @ EngineError::NewerFormat { .. }) => return Err(error),
+        Err(error) => {
+            report.note(SETTLED_MANIFEST_FILE, 0, error.to_string());
+            None
+        }
+    };
+    if numbers.is_empty() && manifest.is_none() {
+        return target.install(CommitInfo::default(), 0, Forgotten::default(), |_| Ok(()));
+    }
+    let named = manifest.as_ref().map(|manifest| manifest.files.iter().map(|file| file.number).collect::<Vec<_>>());
+    let mut scans = Vec::new();
+    for number in named.unwrap_or(numbers) {
+        match Scan::of(from, id, number) {
+            Ok(scan) => scans.push(scan),
+            Err(error) => report.note(&settled_file(number), 0, error.to_string()),
+        }
+    }
+    let mut forgotten = manifest.as_ref().map(|manifest| manifest.forgotten.clone()).unwrap_or_default();
+    if manifest.is_none() {
+        report.note(SETTLED_MANIFEST_FILE, 0, "without it all history up to the newest settled commit is given up");
+        choose(&mut scans);
+        let last = scans.iter().filter_map(|scan| scan.covers).map(|(_, last)| last).max().unwrap_or_default();
+        let mut trees: Vec<_> =
+            scans.iter().flat_map(|scan| scan.rows(BlockKind::Current)).map(|(key, _)| key).collect();
+        for key in &mut trees {
+            key.truncate(4);
+        }
+        trees.dedup();
+        for tree in trees {
+            let tree = tree.first_chunk().map_or(0, |tree| u32::from_be_bytes(*tree));
+            forgotten.add(TreeId(tree), &KeyRange::all(), last)?;
+        }
+    }
+    for scan in &scans {
+        for (start, end) in &scan.gaps {
+            report.note(&scan.name, *start, format!("{} bytes are not whole blocks; their rows are lost", end - start));
+        }
+        if !scan.complete {
+            report.note(&scan.name, 0, "the footer is damaged; blocks were searched for");
+        }
+    }
+    let mut commits: Vec<_> = scans.iter().flat_map(Scan::commits).collect();
+    commits.sort_unstable_by_key(|commit| commit.seq);
+    commits.dedup();
+    let covered = scans.iter().filter_map(|scan| scan.covers).map(|(_, last)| last).max();
+    let named = manifest.as_ref().and_then(|manifest| manifest.files.last());
+    let newest = commits.last().copied().unwrap_or_default();
+    let last = match named {
+        Some(file) => CommitInfo { seq: file.last, time: file.time },
+        None => CommitInfo { seq: newest.seq.max(covered.unwrap_or_default()), time: newest.time },
+    };
+    let keys_max = scans.iter().map(|scan| scan.entries(BlockKind::Current)).sum();
+    let mut rows = 0;
+    target.install(last, keys_max, forgotten, |writer| {
+        let sections = scans.iter().flat_map(|scan| [scan.rows(BlockKind::Current), scan.rows(BlockKind::Past)]);
+        let mut inputs: Vec<_> = sections.map(Iterator::peekable).collect();
+        let mut previous: Option<(Vec<u8>, Seq)> = None;
+        loop {
+            let heads = inputs.iter_mut().enumerate().filter_map(|(nth, input)| Some((nth, input.peek()?)));
+            let first = heads.min_by(|(_, a), (_, b)| compare_versions((&a.0, a.1.seq), (&b.0, b.1.seq)));
+            let Some(nth) = first.map(|(nth, _)| nth) else { break };
+            let Some((key, row)) = inputs[nth].next() else { break };
+            // Files that were merged and are still there hold the same versions.
+            let version = (key, row.seq);
+            if previous.as_ref() != Some(&version) {
+                writer.push(&version.0, row.seq, (!row.deleted).then(|| row.value()))?;
+                rows += 1;
+            }
+            previous = Some(version);
+        }
+        commits.iter().try_for_each(|commit| writer.commit(*commit))
+    })?;
+    report.rows += rows;
+    report.commits += commits.len() as u64;
+    report.missing += last.seq.0.saturating_sub(commits.len() as u64);
+    report.head = last.seq;
+    Ok(())
+}
+
+/// Without a manifest: leaves out files whose commits another, complete file has too (they were merged into
+/// it), and such as were never finished.
+fn choose(scans: &mut Vec<Scan>) {
+    let complete: Vec<_> = scans.iter().filter(|scan| scan.complete).filter_map(|scan| scan.covers).collect();
+    scans.retain(|scan| match scan.covers {
+        None => true,
+        Some((first, last)) => {
+            let holds = |other: &&(Seq, Seq)| other.0 <= first && last <= other.1 && **other != (first, last);
+            !complete.iter().any(|other| holds(&other))
+        }
+    });
 }
 
 fn copy_segment(segment: &Segment, bytes: &[u8], target: &NativeEngine, report: &mut SalvageReport) -> Result<()> {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::io::IoSlice;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::super::{EngineError, Result, Seq, TreeId};
@@ -27,6 +27,17 @@ pub(super) struct Segment {
     /// Bytes that hold the header and whole records; [`ALL_OF_IT`] in a segment that was found sealed.
     used: AtomicU32,
     mapping: OnceLock<Arc<dyn Mapping>>,
+    /// Remove the file when the last reader is done.
+    obsolete: AtomicBool,
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        if *self.obsolete.get_mut() {
+            // Best effort: a file that stays is removed at the next open.
+            let _ = self.disk.remove(&segment_file(self.number));
+        }
+    }
 }
 
 /// The segment is used up to the end of its file, which has not been looked at yet.
@@ -48,11 +59,10 @@ impl Segment {
             let _ = disk.remove(&name);
             return Err(EngineError::io(doing("allocating"), error));
         }
-        Ok(Segment {
-            file: Some(file),
-            used: AtomicU32::new(SEGMENT_HEADER_BYTES as u32),
-            ..Self::found(disk, id, number)
-        })
+        let mut segment = Self::found(disk, id, number);
+        segment.file = Some(file);
+        segment.set_used(SEGMENT_HEADER_BYTES as u32);
+        Ok(segment)
     }
 
     /// Segment `number`, which is there; its file is opened when it is read.
@@ -64,7 +74,13 @@ impl Segment {
             file: None,
             used: AtomicU32::new(ALL_OF_IT),
             mapping: OnceLock::new(),
+            obsolete: AtomicBool::new(false),
         }
+    }
+
+    /// All of it is settled: the file goes when the last reader does.
+    pub(super) fn make_obsolete(&self) {
+        self.obsolete.store(true, Ordering::Release);
     }
 
     /// Segment `number` to be written to behind `used` bytes.
@@ -85,6 +101,7 @@ impl Segment {
             file: None,
             used: AtomicU32::new(self.used()),
             mapping: self.mapping.clone(),
+            obsolete: AtomicBool::new(false),
         }
     }
 
@@ -211,7 +228,7 @@ impl Segment {
 /// The segments of a log, by number without gaps.
 #[derive(Clone, Default)]
 pub(super) struct Segments {
-    /// Segment n at index n - 1.
+    /// Oldest first; those before them are settled.
     pub(super) list: Vec<Arc<Segment>>,
 }
 
@@ -252,8 +269,14 @@ impl<'s> LogRow<'s> {
 
 impl Segments {
     pub(super) fn get(&self, number: u32) -> Result<&Arc<Segment>> {
-        let found = number.checked_sub(1).and_then(|index| self.list.get(index as usize));
+        let first = self.list.first().map_or(1, |segment| segment.number);
+        let found = number.checked_sub(first).and_then(|index| self.list.get(index as usize));
         found.ok_or_else(|| EngineError::damaged(segment_file(number), 0, "the segment is missing"))
+    }
+
+    /// Leaves out the segments before `number`.
+    pub(super) fn drop_before(&mut self, number: u32) {
+        self.list.retain(|segment| segment.number >= number);
     }
 
     /// Begins to bring the row at `position` into the CPU's caches: a hint, without effect otherwise.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::super::{
     Direction, EngineError, KeyRange, Result, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions,
 };
-use super::index::{State, full_key};
+use super::index::{Found, State, full_key};
+use super::settled::owned_value;
 
 /// Keys up to this length are looked up without an allocation.
 const STACK_KEY_BYTES: usize = 124;
@@ -21,7 +22,7 @@ impl Snapshot for NativeSnapshot {
     }
 
     fn time(&self) -> Result<Timestamp> {
-        self.state.times.time_of(&self.state.segments, self.seq)
+        self.state.times.time_of(&self.state, self.seq)
     }
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
@@ -39,7 +40,13 @@ impl Snapshot for NativeSnapshot {
     }
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
-        Box::new(VersionsOf { snapshot: self, full_key: full_key(tree, key), next: Some(self.seq) })
+        let full_key = full_key(tree, key);
+        let kept_from = self.state.forgotten.before(&full_key);
+        if self.seq < kept_from {
+            let (asked, oldest) = (self.seq, kept_from);
+            return Box::new(std::iter::once(Err(EngineError::Forgotten { asked, oldest })));
+        }
+        Box::new(VersionsOf { snapshot: self, full_key, next: Some(self.seq), kept_from })
     }
 }
 
@@ -49,17 +56,29 @@ struct VersionsOf<'s> {
     full_key: Vec<u8>,
     /// The newest seq that the next version may have.
     next: Option<Seq>,
+    /// Of what is not newer than this, only the newest is kept.
+    kept_from: Seq,
 }
 
 impl<'s> VersionsOf<'s> {
-    fn advance(&mut self, at: Seq) -> std::result::Result<Option<Version<'s>>, EngineError> {
+    fn advance(&mut self, at: Seq) -> Result<Option<Version<'s>>> {
         let state = &self.snapshot.state;
-        let Some(entry) = state.find(&self.full_key, at)? else { return Ok(None) };
-        let row = state.row(&self.full_key, entry)?;
-        let time = state.segments.commit_of(entry.position, row.back)?.time;
-        self.next = entry.seq.0.checked_sub(1).map(Seq);
-        let value = if entry.deleted { None } else { Some(row.into_value()) };
-        Ok(Some(Version { seq: entry.seq, time, value }))
+        let Some(found) = state.find(&self.full_key, at)? else { return Ok(None) };
+        let (seq, deleted) = (found.seq(), found.is_deleted());
+        // Of a forgotten history the newest version is kept, unless it says that there is nothing.
+        let last = seq <= self.kept_from;
+        if last && deleted {
+            return Ok(None);
+        }
+        self.next = if last { None } else { seq.0.checked_sub(1).map(Seq) };
+        let (time, value) = match found {
+            Found::InLog(entry) => {
+                let row = state.row(&self.full_key, entry)?;
+                (state.segments.commit_of(entry.position, row.back)?.time, row.into_value())
+            }
+            Found::Settled(row) => (state.times.time_of(state, seq)?, owned_value(&row)),
+        };
+        Ok(Some(Version { seq, time, value: (!deleted).then_some(value) }))
     }
 }
 

@@ -1,4 +1,4 @@
-//! From times and seqs to commits: a binary search over the first commits of the segments, then a
+//! From times and seqs to commits. In settled files there are lists of them; in the log, a binary search over the first commits of the segments, then a
 //! walk over record headers from the nearest sample. Samples are made as they are passed, so that the
 //! first look into a segment costs at most one walk of its headers and later ones a short one.
 
@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use super::super::{CommitInfo, EngineError, Result, Seq, Timestamp};
 use super::format::SEGMENT_HEADER_BYTES;
+use super::index::State;
 use super::segment::{Segment, Segments};
 
 /// Bytes of log between samples.
@@ -30,16 +31,31 @@ impl CommitTimes {
     /// The last commit, up to `head`, for which `wanted` holds; it holds for a first part of all commits.
     pub(super) fn last(
         &self,
-        segments: &Segments,
+        state: &State,
         head: Seq,
         wanted: impl Fn(CommitInfo) -> bool,
     ) -> Result<Option<CommitInfo>> {
         let wanted = |commit: CommitInfo| commit.seq <= head && wanted(commit);
+        match self.last_in_log(&state.segments, wanted)? {
+            Some(commit) => Ok(Some(commit)),
+            None => {
+                // Newest first.
+                for file in &state.settled {
+                    if let Some(commit) = file.last_commit(wanted)? {
+                        return Ok(Some(commit));
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn last_in_log(&self, segments: &Segments, wanted: impl Fn(CommitInfo) -> bool) -> Result<Option<CommitInfo>> {
         let (mut low, mut high) = (0, segments.list.len());
         while low < high {
             let middle = usize::midpoint(low, high);
             let first = first_commit(&segments.list[middle])?;
-            if first.is_some_and(wanted) { low = middle + 1 } else { high = middle }
+            if first.is_some_and(&wanted) { low = middle + 1 } else { high = middle }
         }
         match low.checked_sub(1) {
             None => {
@@ -51,7 +67,7 @@ impl CommitTimes {
                 Ok(None)
             }
             Some(index) => {
-                let (last, end) = self.last_in(&segments.list[index], wanted)?;
+                let (last, end) = self.last_in(&segments.list[index], &wanted)?;
                 if let Some(end) = end {
                     check_end(segments, index, last, end)?;
                 }
@@ -89,9 +105,9 @@ impl CommitTimes {
         Ok((last, Some(offset)))
     }
 
-    /// When a commit was made; zero if it is not in the log.
-    pub(super) fn time_of(&self, segments: &Segments, seq: Seq) -> Result<Timestamp> {
-        let found = self.last(segments, seq, |_| true)?;
+    /// When a commit was made; zero if there is none.
+    pub(super) fn time_of(&self, state: &State, seq: Seq) -> Result<Timestamp> {
+        let found = self.last(state, seq, |_| true)?;
         Ok(found.map_or(Timestamp::default(), |commit| commit.time))
     }
 }

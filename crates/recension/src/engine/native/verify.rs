@@ -2,11 +2,12 @@
 
 use super::super::{EngineError, Problem, Result, Seq, Stats, VerifyReport};
 use super::Shared;
-use super::format::{INDEX_DIR, LOG_DIR, SEGMENT_HEADER_BYTES};
+use super::format::{INDEX_DIR, LOG_DIR, Position, SEGMENT_HEADER_BYTES};
 use super::index::{IndexEntry, State};
-use super::record::{decode_record, find_header};
+use super::record::{Record, decode_record, find_header};
 use super::run::{RunCursor, SectionKind};
-use super::segment::Segment;
+use super::segment::{Segment, Segments};
+use super::settled::{BlockKind, SettledCursor};
 
 /// Problems after which the check stops listing more.
 const PROBLEMS_MAX: usize = 1000;
@@ -14,17 +15,20 @@ const PROBLEMS_MAX: usize = 1000;
 pub(super) fn verify(shared: &Shared) -> Result<VerifyReport> {
     // The state keeps its files; what is committed meanwhile has a seq beyond this head.
     let (head, state) = shared.head_state();
-    let mut check = Check { shared, report: VerifyReport::default(), head, indexed: 0 };
+    let mut check = Check { shared, report: VerifyReport::default(), head, indexed: 0, settled: 0 };
     let mut last = Seq::ZERO;
+    check.settled(&state, &mut last)?;
+    let settled = last;
     for segment in &state.segments.list {
-        check.segment(segment, &mut last)?;
+        check.segment(segment, settled, &mut last)?;
     }
     if last != head {
         check.problem(LOG_DIR, 0, format!("the log has commits up to {last}; expected {head}"));
     }
     check.index(&state)?;
-    if check.report.problems.is_empty() && check.indexed != check.report.rows {
-        let what = format!("the index has {} versions, and the log has {}", check.indexed, check.report.rows);
+    if check.report.problems.is_empty() && check.indexed + check.settled != check.report.rows {
+        let what =
+            format!("the index has {} versions, and the log has {}", check.indexed, check.report.rows - check.settled);
         check.problem(INDEX_DIR, 0, what);
     }
     Ok(check.report)
@@ -34,7 +38,9 @@ struct Check<'s> {
     shared: &'s Shared,
     report: VerifyReport,
     head: Seq,
+    /// Versions that the index has, and that are settled.
     indexed: u64,
+    settled: u64,
 }
 
 impl Check<'_> {
@@ -55,7 +61,45 @@ impl Check<'_> {
         }
     }
 
-    fn segment(&mut self, segment: &Segment, last: &mut Seq) -> Result<()> {
+    /// Settled files: every block of every kind.
+    fn settled(&mut self, state: &State, last: &mut Seq) -> Result<()> {
+        for file in state.settled.iter().rev() {
+            self.report.files += 1;
+            self.report.bytes += file.entry.len;
+            for kind in [BlockKind::Current, BlockKind::Past] {
+                let mut cursor = SettledCursor::whole(file, kind);
+                let mut key = Vec::new();
+                let mut count = 0;
+                loop {
+                    match cursor.next(&mut key) {
+                        Ok(Some(_)) => count += 1,
+                        Ok(None) => break,
+                        Err(error) => {
+                            self.note(error)?;
+                            break;
+                        }
+                    }
+                }
+                self.report.rows += count;
+                self.settled += count;
+                if count != file.entries(kind) && self.report.problems.is_empty() {
+                    let what = format!("{kind:?} has {count} rows; expected {}", file.entries(kind));
+                    self.problem(file.name(), 0, what);
+                }
+            }
+            for block in 0..file.commit_blocks() {
+                match file.read_commits(block) {
+                    Ok(commits) => self.report.commits += commits.len() as u64,
+                    Err(error) => self.note(error)?,
+                }
+            }
+            *last = file.entry.last;
+        }
+        Ok(())
+    }
+
+    /// A segment; commits up to `settled` have been counted.
+    fn segment(&mut self, segment: &Segment, settled: Seq, last: &mut Seq) -> Result<()> {
         self.report.files += 1;
         if let Err(error) = segment.check_header(self.shared.files.id) {
             self.note(error)?;
@@ -83,6 +127,10 @@ impl Check<'_> {
                 }
             };
             let seq = record.header.seq;
+            if seq <= settled {
+                at += record.header.len as usize;
+                continue;
+            }
             if seq != last.next() && !(record.header.after_gap && seq > *last) {
                 self.problem(segment.name(), at as u64, format!("expected commit {}, found {seq}", last.next()));
             }
@@ -142,8 +190,48 @@ impl Check<'_> {
     }
 }
 
+/// Gives every record from `from` on that is newer than `after`, up to commit `last`; an error if any is
+/// not whole or missing.
+pub(super) fn each_record(
+    segments: &Segments,
+    from: Position,
+    (after, last): (Seq, Seq),
+    mut each: impl FnMut(&Record<'_>),
+) -> Result<()> {
+    let mut before = after;
+    for segment in segments.list.iter().filter(|segment| segment.number >= from.segment) {
+        let start = if segment.number == from.segment { from.offset } else { SEGMENT_HEADER_BYTES as u32 };
+        let mut at = start as usize;
+        let bytes = segment.bytes(0, segment.used() as usize)?;
+        while before < last {
+            let Some(record) = bytes.get(at..).and_then(|rest| decode_record(segment.seed, at as u32, rest)) else {
+                break;
+            };
+            let seq = record.header.seq;
+            if seq > after {
+                if seq != before.next() && !(record.header.after_gap && seq > before) {
+                    let what = format!("expected commit {}, found {seq}", before.next());
+                    return Err(EngineError::damaged(segment.name(), at as u64, what));
+                }
+                before = seq;
+                each(&record);
+            }
+            at += record.header.len as usize;
+        }
+        if before < last && bytes.get(at..).is_some_and(|rest| rest.iter().any(|&byte| byte != 0)) {
+            let what = format!("expected the commit after {before}, found none that is whole");
+            return Err(EngineError::damaged(segment.name(), at as u64, what));
+        }
+    }
+    if before < last {
+        let what = format!("the log has commits up to {before}; expected {last}");
+        return Err(EngineError::damaged(LOG_DIR, 0, what));
+    }
+    Ok(())
+}
+
 /// Rows of a commit, without those that a later row of the same commit replaces.
-fn distinct_rows(record: &super::record::Record<'_>) -> u64 {
+pub(super) fn distinct_rows(record: &Record<'_>) -> u64 {
     let mut keys: Vec<_> = record.rows().map(|(_, row)| (row.tree, row.key)).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -157,25 +245,50 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
         log_bytes += segment.file_len()?;
     }
     let index_bytes: u64 = state.runs.iter().map(|run| run.entry.len).sum();
+    let settled_bytes: u64 = state.settled.iter().map(|file| file.entry.len).sum();
     let memory: u64 = state.memory.iter().map(|part| part.bytes()).sum();
-    let resident: u64 = state.runs.iter().map(|run| run.resident_bytes()).sum();
+    let in_runs: u64 = state.runs.iter().map(|run| run.resident_bytes()).sum();
+    let resident = in_runs + state.settled.iter().map(|file| file.resident_bytes()).sum::<u64>();
+    let cached = shared.settled_files.cache.bytes();
     let count = |kind| -> u64 { state.runs.iter().map(|run| run.entries(kind)).sum() };
-    let unsettled: u64 = state.memory.iter().map(|part| part.len()).sum();
+    let settled_rows = |kind| -> u64 { state.settled.iter().map(|file| file.entries(kind)).sum() };
+    let unsettled = super::settle::unsettled_log_bytes(&state);
+    let row_bytes = |nth: usize| -> u64 { state.settled.iter().map(|file| file.row_bytes()[nth]).sum() };
+    // What a newer file has of a key takes the place of what an older one has: the oldest file alone would be
+    // exact, and is after `settle`.
+    let (live, past) = (row_bytes(0) + unsettled, row_bytes(1));
+    // Of the log all but the newest segment; of settled rows the part of the past that has been forgotten,
+    // which is known only when it has been merged.
+    let forgettable = if state.forgotten.is_empty() || shared.is_merged(&state) { 0 } else { past };
+    let reclaimable = unsettled + forgettable;
+    let in_memory: u64 = state.memory.iter().map(|part| part.len()).sum();
     Ok(Stats {
         engine: "native",
         head,
-        disk_bytes: log_bytes + index_bytes,
-        memory_bytes: memory + resident,
+        disk_bytes: log_bytes + index_bytes + settled_bytes,
+        memory_bytes: memory + cached + resident,
         details: vec![
             ("log", log_bytes, "bytes"),
             ("log segments", state.segments.list.len() as u64, "files"),
+            ("log not settled yet", unsettled, "bytes"),
             ("index", index_bytes, "bytes"),
             ("index runs", state.runs.len() as u64, "files"),
+            ("settled", settled_bytes, "bytes"),
+            ("settled files", state.settled.len() as u64, "files"),
+            ("settled rows, newest in their file", settled_rows(BlockKind::Current), "versions"),
+            ("settled rows, older", settled_rows(BlockKind::Past), "versions"),
+            ("settled keys and values, newest in their file", row_bytes(0), "bytes"),
+            ("settled keys and values, older", row_bytes(1), "bytes"),
+            ("live keys and values, at most", live, "bytes"),
+            ("past keys and values, at least", past, "bytes"),
+            ("reclaimable by settling, about", reclaimable, "bytes"),
+            ("ranges with a forgotten history", state.forgotten.len() as u64, "ranges"),
             ("versions in runs, newest in their run", count(SectionKind::Current), "versions"),
             ("versions in runs, older", count(SectionKind::Past), "versions"),
-            ("versions in memory", unsettled, "versions"),
+            ("versions in memory", in_memory, "versions"),
             ("index in memory", memory, "bytes"),
-            ("index fences and tables", resident, "bytes"),
+            ("settled blocks in memory", cached, "bytes"),
+            ("fences and tables", resident, "bytes"),
         ],
     })
 }

@@ -3,8 +3,9 @@
 
 mod block;
 mod cursor;
-mod output;
-mod table;
+pub(super) mod fences;
+pub(super) mod output;
+pub(super) mod table;
 mod writer;
 
 use std::borrow::Cow;
@@ -16,19 +17,17 @@ pub(super) use table::hash;
 pub(super) use writer::RunWriter;
 
 use self::block::{Block, ENTRY_FIXED_BYTES, decode_entry};
+use self::fences::{FENCE_BYTES, Fences};
 use self::table::Guess;
 use super::format::{Fields, StoreId, check_version, decode_header, run_file};
 use super::index::IndexEntry;
 use super::manifest::RunEntry;
-use super::mem::compare_versions;
 use crate::disk::{Disk, Mapping};
 use crate::engine::{EngineError, Result, Seq};
 
 const RUN_MAGIC: [u8; 8] = *b"RECNRUN1";
 const HEADER_BYTES: usize = 64;
 const FOOTER_BYTES: usize = 128;
-/// Bytes of a fence before the keys: block offset, block length, start of the key.
-const FENCE_BYTES: usize = 20;
 
 /// Which versions a section of a run has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -224,45 +223,5 @@ impl Drop for Run {
             // Best effort: a file that stays is removed at the next open.
             let _ = self.disk.remove(&self.name());
         }
-    }
-}
-
-/// The first entry of each block of a section.
-struct Fences<'r> {
-    bytes: Cow<'r, [u8]>,
-    blocks: usize,
-}
-
-impl Fences<'_> {
-    /// Offset and length of a block.
-    fn place(&self, block: usize) -> Option<(u64, usize)> {
-        let mut fields = Fields(self.bytes.get(block * FENCE_BYTES..)?);
-        Some((fields.u64()?, fields.u32()? as usize))
-    }
-
-    fn key_start(&self, block: usize) -> Option<usize> {
-        let keys_at = self.blocks * FENCE_BYTES;
-        if block == self.blocks {
-            return Some(self.bytes.len());
-        }
-        Some(keys_at + usize::try_from(Fields(self.bytes.get(block * FENCE_BYTES + 12..)?).u64()?).ok()?)
-    }
-
-    /// Full key and seq of a block's first entry.
-    fn key(&self, block: usize) -> Option<(&[u8], Seq)> {
-        let fence = self.bytes.get(self.key_start(block)?..self.key_start(block + 1)?)?;
-        let (key, seq) = fence.split_last_chunk::<8>()?;
-        Some((key, Seq(!u64::from_be_bytes(*seq))))
-    }
-
-    /// The first block whose first entry is not before (`full_key`, `seq`).
-    fn lower_bound(&self, full_key: &[u8], seq: Seq) -> usize {
-        let (mut low, mut high) = (0, self.blocks);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            let before = self.key(middle).is_some_and(|first| compare_versions(first, (full_key, seq)).is_lt());
-            if before { low = middle + 1 } else { high = middle }
-        }
-        low
     }
 }

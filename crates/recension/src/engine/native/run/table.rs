@@ -38,7 +38,7 @@ pub(in super::super) fn hash(full_key: &[u8]) -> u64 {
 }
 
 /// A table being filled: entries wait in spools, one for each piece of the table, until all are known.
-pub(super) struct TableBuilder {
+pub(in super::super) struct TableBuilder {
     /// Buckets that hashes lead to.
     buckets: usize,
     buckets_in_piece: usize,
@@ -49,7 +49,7 @@ pub(super) struct TableBuilder {
 
 impl TableBuilder {
     /// A table for at most `keys` keys of the run file `name`.
-    pub(super) fn for_keys(disk: &Arc<dyn Disk>, name: &str, keys: u64) -> Self {
+    pub(in super::super) fn for_keys(disk: &Arc<dyn Disk>, name: &str, keys: u64) -> Self {
         let buckets = keys.div_ceil(SLOTS_FILLED).max(1) as usize;
         let buckets_in_piece = (PIECE_BYTES / BUCKET_BYTES).max(buckets.div_ceil(PIECES_MAX));
         let spool = |piece| Spool::new(disk, format!("{name}.{piece}.spool"), SPOOL_BYTES);
@@ -58,7 +58,7 @@ impl TableBuilder {
     }
 
     /// Says that the newest entry of the key with this hash lies at `offset`.
-    pub(super) fn add(&mut self, hash: u64, offset: u64) -> Result<()> {
+    pub(in super::super) fn add(&mut self, hash: u64, offset: u64) -> Result<()> {
         self.given_up |= offset >= 1 << OFFSET_BITS;
         let piece = &mut self.waiting[first_bucket(hash, self.buckets) / self.buckets_in_piece];
         let mut entry = [0; WAITING_BYTES];
@@ -68,7 +68,7 @@ impl TableBuilder {
     }
 
     /// Writes the table; nothing where it had to be given up.
-    pub(super) fn write(&self, part: &mut PartWriter<'_>) -> Result<()> {
+    pub(in super::super) fn write(&self, part: &mut PartWriter<'_>) -> Result<()> {
         if self.given_up {
             return Ok(());
         }
@@ -130,7 +130,7 @@ fn first_bucket(hash: u64, buckets: usize) -> usize {
 
 /// What a table knows of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Guess {
+pub(in super::super) enum Guess {
     /// The run does not have it.
     Absent,
     /// If the run has it, its newest entry lies at this offset.
@@ -140,7 +140,7 @@ pub(super) enum Guess {
 }
 
 /// Looks the key with this hash up in a table.
-pub(super) fn guess(table: &[u8], hash: u64) -> Guess {
+pub(in super::super) fn guess(table: &[u8], hash: u64) -> Guess {
     let lines = table.len() / BUCKET_BYTES;
     let Some(buckets) = lines.checked_sub(SPARE_BUCKETS).filter(|&buckets| buckets > 0) else {
         return Guess::Unknown;

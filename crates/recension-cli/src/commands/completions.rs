@@ -1,0 +1,32 @@
+//! `recension completions`: scripts by which shells complete command lines of this program.
+
+use clap::{Args, CommandFactory};
+use clap_complete::{Shell, generate};
+
+use crate::args::CommandLine;
+use crate::context::Context;
+use crate::error::Result;
+
+const EXAMPLES: &str = "\
+Examples:
+  recension completions bash > ~/.local/share/bash-completion/completions/recension
+  recension completions zsh > ~/.zfunc/_recension
+  recension completions fish > ~/.config/fish/completions/recension.fish";
+
+/// Print what completes command lines in bash, zsh, fish and others
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+impl Completions {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        // Into memory first: the generator panics where a pipe is closed.
+        let mut script = Vec::new();
+        generate(self.shell, &mut CommandLine::command(), "recension", &mut script);
+        Ok(context.out.raw(&String::from_utf8_lossy(&script))?)
+    }
+}

@@ -1,0 +1,168 @@
+//! `recension diff`: what is different between two states of a document, or of a collection.
+
+use std::str::FromStr;
+
+use clap::Args;
+use recension::document::json::{Change, JsonPatch};
+use recension::document::{At, DocumentDiff, Error, RevId, Store, Version};
+use serde_json::json;
+
+use crate::context::{Context, Missing};
+use crate::error::{CliError, Result};
+use crate::members::{object, quoted};
+use crate::output::{documents, plain};
+
+const EXAMPLES: &str = "\
+Examples:
+  recension diff cities 2735943
+  recension diff cities 2735943 --from '1 hour ago'
+  recension diff cities 2735943 --from 1-967a00dff5e02add41819138abb3284d --to 172
+  recension diff cities --from 2026-11-21T10:00:00Z
+  recension diff cities 2735943 --from 172 --json-patch
+
+Without --from, a document is compared with its revision before. A state is a moment or a revision. Numbers \
+are compared as they are written: 1 and 1.0 are two. Documents of a collection count by their revisions.";
+
+/// Show what is different between two moments or revisions
+///
+/// Of a document, value by value; of a collection, all documents that are different, at the cost of what
+/// has changed.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Diff {
+    /// The collection
+    collection: String,
+    /// The document's id; without it, all documents
+    id: Option<String>,
+    /// Before: a moment (172, 10m, 2026-11-21T10:00:00Z) or a revision
+    #[arg(long, value_name = "MOMENT|REV")]
+    from: Option<State>,
+    /// After: a moment or a revision
+    #[arg(long, value_name = "MOMENT|REV", default_value = "now")]
+    to: State,
+    /// As a JSON patch (RFC 6902) that makes the one into the other
+    #[arg(long, requires = "id")]
+    json_patch: bool,
+}
+
+/// A moment or a revision.
+#[derive(Clone, Copy, Debug)]
+struct State(Version);
+
+impl FromStr for State {
+    type Err = Error;
+
+    fn from_str(text: &str) -> std::result::Result<Self, Error> {
+        // A day, 2026-11-21, could be a revision too; nobody means that.
+        match (text.parse::<At>(), text.parse::<RevId>()) {
+            (Ok(at), _) => Ok(State(Version::At(at))),
+            (Err(_), Ok(rev)) => Ok(State(Version::Revision(rev))),
+            (Err(error), Err(_)) => Err(error),
+        }
+    }
+}
+
+impl Diff {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        context.watch_for_interrupts()?;
+        let store = context.store(Missing::IsAnError)?;
+        match &self.id {
+            Some(id) => self.document(context, &store, id),
+            None => self.documents(context, &store),
+        }
+    }
+
+    fn document(&self, context: &mut Context, store: &Store, id: &str) -> Result<()> {
+        let collection = store.collection(&self.collection)?;
+        let to = checked(context, store, self.to)?;
+        let from = match self.from {
+            Some(from) => checked(context, store, from)?,
+            None => match collection.history(id)?.nth(1) {
+                Some(revision) => Version::Revision(revision?.rev),
+                None if collection.get(id)?.is_some() => Version::At(At::Seq(recension::engine::Seq::ZERO)),
+                None => return Err(super::get::missing(&self.collection, id, At::Now)),
+            },
+        };
+        let diff = collection.diff(id, from, to)?;
+        if self.json_patch {
+            let (Some(before), Some(after)) = (&diff.before, &diff.after) else {
+                return Err(CliError::NotFound(format!("there is no document {id:?} at one of the two moments")));
+            };
+            return Ok(context.out.json(&JsonPatch::between(&*before.body, &*after.body)?.to_json())?);
+        }
+        if diff.before.is_none() && diff.after.is_none() {
+            return Err(CliError::NotFound(format!("there is no document {id:?} at either of the two moments")));
+        }
+        for change in diff.changes()? {
+            let line = if context.out.for_people() { line_of(&change) } else { json_of(&change) };
+            context.out.line(&line)?;
+        }
+        Ok(())
+    }
+
+    fn documents(&self, context: &mut Context, store: &Store) -> Result<()> {
+        let moment = |state: State| match checked(context, store, state)? {
+            Version::At(at) => Ok(at),
+            Version::Revision(rev) => Err(CliError::Usage(format!("{rev} is a revision; a collection has moments"))),
+        };
+        let from =
+            self.from.ok_or_else(|| CliError::Usage("a collection is compared with a moment: --from".to_owned()));
+        let (from, to) = (moment(from?)?, moment(self.to)?);
+        let collection = store.collection(&self.collection)?;
+        let (before, after) = (collection.at(from)?, collection.at(to)?);
+        if !before.exists() && !after.exists() {
+            return Err(super::find::no_collection(&self.collection));
+        }
+        let mut number = 0;
+        for difference in before.diff(&after) {
+            context.go_on()?;
+            let difference = difference?;
+            number += 1;
+            if context.out.for_people() {
+                context.out.line(&format!("{} {:?}", what_of(&difference), difference.id))?;
+                for change in difference.changes()?.iter().filter(|change| !change.path.to_string().is_empty()) {
+                    context.out.line(&format!("  {}", line_of(change)))?;
+                }
+            } else {
+                let changes: Vec<String> = difference.changes()?.iter().map(json_of).collect();
+                let (id, what) = (quoted(&difference.id), json!(what_of(&difference)).to_string());
+                let changes = format!("[{}]", changes.join(","));
+                let members = [("\"_id\"", &id), ("\"what\"", &what), ("\"changes\"", &changes)];
+                context.out.line(&object(members.map(|(name, value)| (name, value.as_str()))))?;
+            }
+        }
+        Ok(context.out.remark(&format!("{} different", documents(number)))?)
+    }
+}
+
+fn checked(context: &Context, store: &Store, state: State) -> Result<Version> {
+    match state.0 {
+        Version::At(at) => Ok(Version::At(context.moment(store, at)?)),
+        revision @ Version::Revision(_) => Ok(revision),
+    }
+}
+
+fn what_of(difference: &DocumentDiff) -> &'static str {
+    match (&difference.before, &difference.after) {
+        (None, _) => "created",
+        (_, None) => "deleted",
+        _ => "changed",
+    }
+}
+
+fn line_of(change: &Change) -> String {
+    let path = change.path.to_string();
+    plain(&match (&change.before, &change.after) {
+        (Some(before), Some(after)) => format!("~ {path}: {before} -> {after}"),
+        (None, Some(after)) => format!("+ {path}: {after}"),
+        (before, None) => format!("- {path}: {}", before.as_deref().unwrap_or_default()),
+    })
+}
+
+fn json_of(change: &Change) -> String {
+    let path = quoted(&change.path.to_string());
+    let members =
+        [("\"path\"", Some(&path)), ("\"before\"", change.before.as_ref()), ("\"after\"", change.after.as_ref())];
+    object(members.into_iter().filter_map(|(name, value)| Some((name, value?.as_str()))))
+}

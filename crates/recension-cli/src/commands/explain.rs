@@ -1,0 +1,86 @@
+//! `recension explain`: how a find would be carried out, and what else was weighed. Nothing is read for it
+//! but what the choice needs.
+
+use clap::Args;
+use recension::document::{Alternative, Condition, Plan};
+use recension::engine::Direction;
+use serde_json::{Value, json};
+
+use super::find::{Question, no_collection};
+use crate::context::{Context, Missing};
+use crate::error::Result;
+use crate::output::table;
+
+const EXAMPLES: &str = "\
+Examples:
+  recension explain cities 'population >= 1000000 and countrycode = PT'
+  recension explain cities 'countrycode = PT' --sort -population --fields name
+  recension explain cities 'countrycode = PT' --json | jq .index
+
+Costs are estimates: 1 is one document that is read and tested.";
+
+/// Say how a find would be carried out, without doing it
+///
+/// Which index is chosen and why: what each way reads and costs, about, and what no way can use.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Explain {
+    #[command(flatten)]
+    question: Question,
+}
+
+impl Explain {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let query = self.question.query()?;
+        let store = context.store(Missing::IsAnError)?;
+        let at = context.moment(&store, self.question.at)?;
+        let collection = store.collection(&self.question.collection)?.at(at)?;
+        if !collection.exists() {
+            return Err(no_collection(&self.question.collection));
+        }
+        let plan = collection.explain(&query)?;
+        if !context.out.for_people() {
+            return Ok(context.out.line(&plan.to_json())?);
+        }
+        for line in told(&plan) {
+            context.out.line(&line)?;
+        }
+        let ways = std::iter::once(way(plan.index.as_deref(), plan.rows, plan.cost, "chosen"));
+        let others = plan.alternatives.iter().map(|Alternative { index, rows, cost, rejected }| {
+            way(index.as_deref(), *rows, *cost, rejected.as_deref().unwrap_or_default())
+        });
+        let ways: Vec<Vec<Value>> = ways.chain(others).collect();
+        Ok(context.out.line(&format!("\n{}", table(&["way", "rows", "cost", ""], &ways)))?)
+    }
+}
+
+/// The plan in words, a step a line.
+fn told(plan: &Plan) -> Vec<String> {
+    let list = |conditions: &[Condition]| conditions.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+    let mut lines = vec![plan.summary()];
+    if let Some(on) = &plan.on {
+        let direction = if plan.direction == Direction::Forward { "forward" } else { "backward" };
+        lines.push(format!("  on {on}, read {direction}"));
+    }
+    for (what, conditions) in
+        [("bounded by", &plan.bounds), ("tested on the index", &plan.key_filter), ("tested on documents", &plan.filter)]
+    {
+        if !conditions.is_empty() {
+            lines.push(format!("  {what}: {}", list(conditions)));
+        }
+    }
+    for path in &plan.absent {
+        lines.push(format!("  tested on documents: {path} is missing"));
+    }
+    if plan.covering {
+        lines.push("  no document is read: the index has all that is asked for".to_owned());
+    }
+    lines
+}
+
+fn way(index: Option<&str>, rows: Option<f64>, cost: Option<f64>, remark: &str) -> Vec<Value> {
+    let number = |number: Option<f64>| number.map_or(Value::Null, |number| json!((number * 10.0).round() / 10.0));
+    let name = index.map_or("scan of every document".to_owned(), |name| format!("index {name}"));
+    vec![json!(name), number(rows), number(cost), json!(remark)]
+}

@@ -1,0 +1,72 @@
+//! `recension man`: the manual pages, made of the same help texts.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Command, CommandFactory};
+use clap_mangen::Man as Page;
+
+use crate::args::CommandLine;
+use crate::context::Context;
+use crate::error::{CliError, Result};
+use crate::files::replace;
+
+const EXAMPLES: &str = "\
+Examples:
+  recension man | man -l -
+  recension man find | man -l -
+  recension man --out ~/.local/share/man/man1";
+
+/// Print or write the manual pages
+///
+/// Without --out, the page of the program or of one command goes to standard output.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Man {
+    /// The command that the page is of
+    command: Option<String>,
+    /// A directory to write all pages to: recension.1, recension-find.1 and so on
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    out: Option<PathBuf>,
+}
+
+impl Man {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let mut program = CommandLine::command();
+        program.build();
+        if let Some(directory) = &self.out {
+            fs::create_dir_all(directory)
+                .map_err(|error| CliError::io(format!("making {}", directory.display()), &error))?;
+            let number = write_all(directory, &program)?;
+            return Ok(context.out.remark(&format!("{number} pages in {}", directory.display()))?);
+        }
+        let command = match &self.command {
+            None => &program,
+            Some(name) => {
+                let found = program.get_subcommands().find(|command| command.get_name() == name);
+                found.ok_or_else(|| CliError::Usage(format!("there is no command {name}; see recension --help")))?
+            }
+        };
+        let page = page_of(command)?;
+        Ok(context.out.raw(&String::from_utf8_lossy(&page))?)
+    }
+}
+
+fn page_of(command: &Command) -> Result<Vec<u8>> {
+    let mut page = Vec::new();
+    Page::new(command.clone()).render(&mut page)?;
+    Ok(page)
+}
+
+fn write_all(directory: &Path, command: &Command) -> Result<u64> {
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    let page = page_of(command)?;
+    replace(&directory.join(format!("{name}.1")), |out| Ok(out.write_all(&page)?))?;
+    let mut number = 1;
+    for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+        number += write_all(directory, command)?;
+    }
+    Ok(number)
+}

@@ -1,0 +1,43 @@
+//! `recension shell`: many commands on one open store.
+
+use clap::Args;
+
+use crate::args::Common;
+use crate::context::Context;
+use crate::error::{CliError, Result};
+
+const EXAMPLES: &str = "\
+Examples:
+  recension shell
+  recension shell notes.store
+  recension shell < commands.txt
+  echo 'find cities --limit 3' | recension shell --keep-going
+
+Each line is a command as on the command line, without recension before it. `use cities` leaves the \
+collection out of the lines to come, `at '1 hour ago'` reads as of that moment; `help` says more. JSON needs \
+no quotes, and may go over several lines. A script ends at its first error, with the number of the line and \
+the error's exit code. Lines are remembered in RECENSION_HISTORY, or in recension/history of the user's \
+directory for state.";
+
+/// Run many commands on one open store, by hand or from a script
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ShellCommand {
+    /// The store, as --store says it
+    #[arg(value_name = "STORE")]
+    address: Option<String>,
+    /// A script: go on after an error; the exit code is that of the first one
+    #[arg(long)]
+    keep_going: bool,
+}
+
+impl ShellCommand {
+    /// Runs the command. It goes round what others are given: their surroundings are made for each line.
+    pub fn run(&self, common: &Common, context: &mut Context) -> Result<()> {
+        if context.in_shell() {
+            return Err(CliError::Usage("this is a shell already; exit ends it".to_owned()));
+        }
+        let home = self.address.clone().unwrap_or_else(|| context.address());
+        crate::shell::Shell::new(common, &home).run(self.keep_going)
+    }
+}

@@ -1,0 +1,180 @@
+//! Reading the attributes of a struct and its fields: ours, and what of serde's decides how members are named.
+
+use syn::meta::ParseNestedMeta;
+use syn::{Attribute, Error, LitInt, LitStr, Result, Token};
+
+use crate::names::check_name;
+
+/// An index, as an attribute declares it.
+pub(crate) struct Index {
+    pub(crate) name: Option<LitStr>,
+    /// `None` on a field, whose path is its name.
+    pub(crate) path: Option<LitStr>,
+    pub(crate) unique: bool,
+}
+
+/// What stands on the struct.
+#[derive(Default)]
+pub(crate) struct OfStruct {
+    pub(crate) collection: Option<LitStr>,
+    pub(crate) version: Option<u32>,
+    pub(crate) version_field: Option<LitStr>,
+    pub(crate) indexes: Vec<Index>,
+}
+
+/// What stands on a field.
+#[derive(Default)]
+pub(crate) struct OfField {
+    pub(crate) id: bool,
+    pub(crate) rev: bool,
+    pub(crate) indexes: Vec<Index>,
+}
+
+/// What serde is told.
+#[derive(Default)]
+pub(crate) struct OfSerde {
+    pub(crate) rename: Option<LitStr>,
+    pub(crate) rename_all: Option<LitStr>,
+    /// The attribute that keeps a field out of a text, or spreads it there.
+    pub(crate) not_a_member: Option<&'static str>,
+}
+
+pub(crate) fn of_struct(attributes: &[Attribute]) -> Result<OfStruct> {
+    let mut found = OfStruct::default();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("recension")) {
+        attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("collection") {
+                once(&meta, found.collection.is_some())?;
+                found.collection = Some(name(&meta)?);
+            } else if meta.path.is_ident("version") {
+                once(&meta, found.version.is_some())?;
+                let number: LitInt = meta.value()?.parse()?;
+                let version = number.base10_parse::<u32>().ok().filter(|version| *version > 0);
+                found.version = Some(
+                    version.ok_or_else(|| Error::new(number.span(), "versions are numbers from 1 to 4294967295"))?,
+                );
+            } else if meta.path.is_ident("version_field") {
+                once(&meta, found.version_field.is_some())?;
+                let field: LitStr = meta.value()?.parse()?;
+                if field.value().is_empty() || field.value().starts_with('_') {
+                    return Err(Error::new(field.span(), "the member has a name, and none that starts with _"));
+                }
+                found.version_field = Some(field);
+            } else if meta.path.is_ident("index") {
+                let index = index(&meta)?;
+                if index.path.is_none() {
+                    return Err(meta.error("on a struct, an index has a path: index(path = \"address.city\")"));
+                }
+                found.indexes.push(index);
+            } else {
+                return Err(meta.error("expected collection, version, version_field or index"));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+pub(crate) fn of_field(attributes: &[Attribute]) -> Result<OfField> {
+    let mut found = OfField::default();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("recension")) {
+        attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("id") {
+                found.id = true;
+            } else if meta.path.is_ident("rev") {
+                found.rev = true;
+            } else if meta.path.is_ident("index") || meta.path.is_ident("unique") {
+                let mut index = index(&meta)?;
+                if let Some(path) = &index.path {
+                    return Err(Error::new(path.span(), "an index on a field is on that field's path"));
+                }
+                index.unique |= meta.path.is_ident("unique");
+                found.indexes.push(index);
+            } else {
+                return Err(meta.error("expected id, rev, index or unique"));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+pub(crate) fn of_serde(attributes: &[Attribute]) -> Result<OfSerde> {
+    let mut found = OfSerde::default();
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
+        attribute.parse_nested_meta(|meta| {
+            if meta.path.is_ident("rename") {
+                found.rename = both_ways(&meta)?;
+            } else if meta.path.is_ident("rename_all") {
+                found.rename_all = both_ways(&meta)?;
+            } else {
+                for word in ["skip", "skip_serializing", "skip_deserializing", "flatten"] {
+                    if meta.path.is_ident(word) {
+                        found.not_a_member = Some(word);
+                    }
+                }
+                // Whatever else serde is told is passed over, with its value.
+                if meta.input.peek(Token![=]) {
+                    meta.value()?.parse::<syn::Expr>()?;
+                } else if meta.input.peek(syn::token::Paren) {
+                    let inside;
+                    syn::parenthesized!(inside in meta.input);
+                    inside.parse::<proc_macro2::TokenStream>()?;
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// `rename = "x"`, or `rename(serialize = "x", deserialize = "x")` with one name.
+fn both_ways(meta: &ParseNestedMeta<'_>) -> Result<Option<LitStr>> {
+    if meta.input.peek(Token![=]) {
+        return meta.value()?.parse().map(Some);
+    }
+    let (mut written, mut read) = (None, None);
+    meta.parse_nested_meta(|meta| {
+        let name: LitStr = meta.value()?.parse()?;
+        *(if meta.path.is_ident("serialize") { &mut written } else { &mut read }) = Some(name);
+        Ok(())
+    })?;
+    match (&written, &read) {
+        (Some(a), Some(b)) if a.value() == b.value() => Ok(written),
+        _ => Err(meta.error("a document has one name for a member, whether it is written or read")),
+    }
+}
+
+fn once(meta: &ParseNestedMeta<'_>, already: bool) -> Result<()> {
+    if already { Err(meta.error("this is declared twice")) } else { Ok(()) }
+}
+
+fn name(meta: &ParseNestedMeta<'_>) -> Result<LitStr> {
+    let name: LitStr = meta.value()?.parse()?;
+    check_name(&name.value()).map_err(|why| Error::new(name.span(), why))?;
+    Ok(name)
+}
+
+fn index(meta: &ParseNestedMeta<'_>) -> Result<Index> {
+    let mut index = Index { name: None, path: None, unique: false };
+    if meta.input.peek(syn::token::Paren) {
+        meta.parse_nested_meta(|inner| {
+            if inner.path.is_ident("name") {
+                index.name = Some(name(&inner)?);
+            } else if inner.path.is_ident("path") {
+                index.path = Some(inner.value()?.parse()?);
+            } else if inner.path.is_ident("unique") {
+                index.unique = true;
+            } else {
+                return Err(inner.error("expected name, path or unique"));
+            }
+            Ok(())
+        })?;
+    } else if meta.input.peek(Token![=]) {
+        return Err(Error::new(meta.input.span(), "an index's name is written index(name = \"by-name\")"));
+    }
+    if let Some(path) = index.path.as_ref().filter(|path| path.value().is_empty()) {
+        return Err(Error::new(path.span(), "the path is empty"));
+    }
+    Ok(index)
+}

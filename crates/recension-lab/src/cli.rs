@@ -1,0 +1,154 @@
+//! The command line: `list | doctor | calibrate | run | report | compare`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::{LabError, Result};
+use crate::measure::stats::as_f64;
+use crate::measure::{calibrate, filesystem};
+use crate::report::{Report, compare, csv, markdown, table, units};
+use crate::run::{RunArgs, doctor, run};
+use crate::subjects::{USUAL, kinds};
+use crate::worker;
+use crate::workloads::SUITES;
+
+/// Measures Recension beside the stores that one would pick instead, at one durability, in turns, with the
+/// results checked.
+#[derive(Parser)]
+#[command(name = "recension-lab", version, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Commands,
+}
+
+#[derive(Subcommand)]
+enum Commands {
+    /// The suites, their operations, and the subjects.
+    List,
+    /// Looks at what a run here needs and what it can claim: filesystem, syncs, strace, budget, noise.
+    Doctor {
+        /// Where stores would lie.
+        #[arg(long, default_value = "target/lab/data")]
+        dir: PathBuf,
+    },
+    /// Measures the machine alone: a sync, memory, loopback.
+    Calibrate {
+        /// Where stores would lie.
+        #[arg(long, default_value = "target/lab/data")]
+        dir: PathBuf,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Runs suites; prints a table and writes OUT/SUITE.json, .md and .csv.
+    Run(RunArgs),
+    /// Prints a report again: as a table, or as --markdown or --csv.
+    Report {
+        /// The report.
+        report: PathBuf,
+        /// As the section of BENCHMARKS.md.
+        #[arg(long, conflicts_with = "csv")]
+        markdown: bool,
+        /// As CSV.
+        #[arg(long)]
+        csv: bool,
+        /// Puts the Markdown into this file, between its markers.
+        #[arg(long, value_name = "FILE", conflicts_with = "csv")]
+        write: Option<PathBuf>,
+    },
+    /// Compares two reports; of two machines only the ratios. Exit code 3 where a figure of ours is worse.
+    Compare {
+        /// The one before.
+        before: PathBuf,
+        /// The one after.
+        after: PathBuf,
+    },
+    /// For the laboratory itself: measures one store, commanded on standard input.
+    #[command(hide = true)]
+    Worker,
+}
+
+/// Runs the program.
+pub fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Commands::List => {
+            list();
+            Ok(0)
+        }
+        Commands::Doctor { dir } => doctor(&dir),
+        Commands::Calibrate { dir, json } => calibrate_here(&dir, json).map(|()| 0),
+        Commands::Run(args) => run(&args),
+        Commands::Report { report, markdown, csv, write } => print_report(&report, markdown, csv, write.as_deref()),
+        Commands::Compare { before, after } => compare_reports(&before, &after),
+        Commands::Worker => worker::serve::serve().map(|()| 0),
+    };
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("recension-lab: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn list() {
+    for suite in SUITES {
+        println!("suite {}: {}", suite.name, suite.what);
+        for operation in suite.operations {
+            println!("  {:<20} {:<6} {}", operation.name, operation.unit, operation.what);
+        }
+    }
+    println!("subjects");
+    for kind in kinds() {
+        let usual = if USUAL.contains(&kind.name) { "" } else { " (only where it is asked for)" };
+        let state = kind.unavailable().unwrap_or_else(|| kind.version());
+        println!("  {:<10} {:?}  {}{usual}: {state}", kind.name, kind.tier, kind.what);
+    }
+}
+
+fn calibrate_here(dir: &Path, json: bool) -> Result<()> {
+    std::fs::create_dir_all(dir).map_err(LabError::io(format!("making {}", dir.display())))?;
+    let found = calibrate::calibrate(dir)?;
+    if json {
+        let text = serde_json::to_string_pretty(&found).map_err(LabError::subject("the calibration"))?;
+        println!("{text}");
+        return Ok(());
+    }
+    let ns = |value| units::show(value, "ns");
+    println!("processor          {} x {}", found.cores, found.cpu);
+    println!("memory             {}", units::bytes(found.memory_bytes));
+    println!("kernel             {}", found.kernel);
+    let in_memory = if filesystem::is_in_memory(&found.filesystem) { ": a sync reaches no disk" } else { "" };
+    println!("filesystem         {}{in_memory}", found.filesystem);
+    println!("sync               {} (99 %: {})", ns(found.sync_ns), ns(found.sync_p99_ns));
+    println!("copying memory     {}/s", units::show(found.memcpy_bytes_per_second, "bytes"));
+    println!("a wait for memory  {}", ns(found.memory_latency_ns));
+    println!("loopback           {}", ns(found.loopback_ns));
+    println!("load average       {} of {} cores", found.load_average, as_f64(found.cores));
+    Ok(())
+}
+
+fn print_report(path: &Path, as_markdown: bool, as_csv: bool, write: Option<&Path>) -> Result<u8> {
+    let report = Report::read(path)?;
+    match write {
+        Some(file) => {
+            markdown::replace_section(file, &report.suite, &markdown::render(&report))?;
+            println!("{} has the figures of {} now", file.display(), path.display());
+        }
+        None if as_markdown => print!("{}", markdown::render(&report)),
+        None if as_csv => print!("{}", csv::render(&report)),
+        None => print!("{}", table::render(&report)),
+    }
+    Ok(0)
+}
+
+fn compare_reports(before: &Path, after: &Path) -> Result<u8> {
+    let comparison = compare::compare(&Report::read(before)?, &Report::read(after)?)?;
+    print!("{}", comparison.text);
+    for worse in &comparison.worse {
+        println!("worse: {worse}");
+    }
+    Ok(if comparison.worse.is_empty() { 0 } else { 3 })
+}

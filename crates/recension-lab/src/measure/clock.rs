@@ -1,0 +1,82 @@
+//! Wall time, and the time that the processor gave to this thread or to the whole process.
+
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Processor time of the calling thread.
+pub fn thread_cpu() -> Duration {
+    duration(clock_gettime(ClockId::ThreadCPUTime))
+}
+
+/// Processor time of the process: threads of the background are in it.
+pub fn process_cpu() -> Duration {
+    duration(clock_gettime(ClockId::ProcessCPUTime))
+}
+
+#[allow(clippy::cast_sign_loss)] // these clocks start at 0
+fn duration(time: Timespec) -> Duration {
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Nanoseconds, as reports have them.
+pub fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Waits until the process is at rest (its threads of the background have no more to do), or `most` has
+/// passed. Answers whether it came to rest. It keeps one subject's background out of the next one's round.
+pub fn come_to_rest(most: Duration) -> bool {
+    const LOOK: Duration = Duration::from_millis(2);
+    let start = Instant::now();
+    let mut before = process_cpu();
+    let mut quiet = 0;
+    while start.elapsed() < most {
+        std::thread::sleep(LOOK);
+        let now = process_cpu();
+        quiet = if now.saturating_sub(before) < LOOK / 10 { quiet + 1 } else { 0 };
+        if quiet == 2 {
+            return true;
+        }
+        before = now;
+    }
+    false
+}
+
+/// Waits for a moment: asleep while it is far, awake at the end, because a sleep overshoots.
+pub fn wait_until(moment: Instant) {
+    const AWAKE: Duration = Duration::from_micros(200);
+    loop {
+        let left = moment.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return;
+        }
+        if left > AWAKE {
+            std::thread::sleep(left.saturating_sub(AWAKE));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_costs_processor_time_of_the_thread_that_does_it() {
+        let (thread, process) = (thread_cpu(), process_cpu());
+        let other = std::thread::spawn(|| (0..20_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 1)));
+        std::hint::black_box(other.join().unwrap());
+        let (thread, process) = (thread_cpu().saturating_sub(thread), process_cpu().saturating_sub(process));
+        assert!(process > thread, "the other thread's work is in the process's time: {process:?}, {thread:?}");
+    }
+
+    #[test]
+    fn a_moment_is_never_met_early() {
+        let moment = Instant::now() + Duration::from_millis(3);
+        wait_until(moment);
+        assert!(Instant::now() >= moment);
+        wait_until(moment); // one that has passed is no wait
+    }
+}

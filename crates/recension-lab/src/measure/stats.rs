@@ -1,0 +1,187 @@
+//! Medians, intervals and ratios. Pure: numbers in, numbers out, and resampling from a fixed seed, so that a
+//! report can be computed again from its samples.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::data::Random;
+
+/// Resamples of a bootstrap.
+const RESAMPLES: usize = 2000;
+/// The greatest latency that is told apart: 60 seconds.
+const LATENCY_MAX_NS: u64 = 60_000_000_000;
+
+/// A median with its 95 % interval.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Summary {
+    /// The median.
+    pub median: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+    /// The mean.
+    pub mean: f64,
+    /// How many samples.
+    pub n: usize,
+}
+
+/// The median; 0 of nothing.
+pub fn median(samples: &[f64]) -> f64 {
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match (sorted.get(middle), middle.checked_sub(1).and_then(|below| sorted.get(below))) {
+        (Some(high), Some(low)) if sorted.len().is_multiple_of(2) => f64::midpoint(*low, *high),
+        (Some(middle), _) => *middle,
+        (None, _) => 0.0,
+    }
+}
+
+/// The median and its percentile bootstrap interval; `None` of nothing.
+pub fn summary(samples: &[f64]) -> Option<Summary> {
+    if samples.is_empty() {
+        return None;
+    }
+    let (low, high) = bootstrap(samples.len(), |drawn| {
+        let resample: Vec<f64> = drawn.iter().filter_map(|&at| samples.get(at).copied()).collect();
+        median(&resample)
+    });
+    let n = samples.len();
+    Some(Summary { median: median(samples), low, high, mean: samples.iter().sum::<f64>() / as_f64(n), n })
+}
+
+/// How many times `ours` is of `theirs`, round by round where both were measured in the same rounds.
+pub fn ratio(ours: &[f64], theirs: &[f64]) -> Option<Summary> {
+    let pairs: Vec<f64> =
+        ours.iter().zip(theirs).filter(|(_, theirs)| **theirs > 0.0).map(|(ours, theirs)| ours / theirs).collect();
+    summary(&pairs)
+}
+
+/// A quantile of latencies that were taken in rounds, with an interval over the rounds. Memory does not grow
+/// with their number.
+pub fn quantile_of_rounds(rounds: &[Vec<u64>], quantile: f64) -> Option<Summary> {
+    let histograms: Vec<Histogram<u64>> =
+        rounds.iter().filter(|round| !round.is_empty()).map(|r| histogram(r)).collect();
+    if histograms.is_empty() {
+        return None;
+    }
+    let of = |drawn: &[usize]| {
+        let mut all = empty_histogram();
+        for histogram in drawn.iter().filter_map(|&at| histograms.get(at)) {
+            // Both have the same bounds, which is all that could be wrong.
+            let _ = all.add(histogram);
+        }
+        (all.value_at_quantile(quantile), all.mean(), all.len())
+    };
+    let everything: Vec<usize> = (0..histograms.len()).collect();
+    let (median, mean, n) = of(&everything);
+    let (low, high) = bootstrap(histograms.len(), |drawn| as_f64(of(drawn).0 as usize));
+    Some(Summary { median: as_f64(median as usize), low, high, mean, n: n as usize })
+}
+
+fn empty_histogram() -> Histogram<u64> {
+    // Three digits, bounds that are constant and valid.
+    Histogram::new_with_bounds(1, LATENCY_MAX_NS, 3).unwrap_or_else(|_| unreachable!("constant bounds"))
+}
+
+fn histogram(latencies: &[u64]) -> Histogram<u64> {
+    let mut histogram = empty_histogram();
+    for &latency in latencies {
+        histogram.saturating_record(latency);
+    }
+    histogram
+}
+
+/// The 2.5 % and 97.5 % quantiles of a statistic over resamples of `n` indexes.
+fn bootstrap(n: usize, statistic: impl Fn(&[usize]) -> f64) -> (f64, f64) {
+    let mut random = Random::new(0xb007);
+    let resamples = if n > 1 { RESAMPLES } else { 1 };
+    let mut found: Vec<f64> = (0..resamples)
+        .map(|_| {
+            let drawn: Vec<usize> = (0..n).map(|_| random.below(n as u64) as usize).collect();
+            statistic(&drawn)
+        })
+        .collect();
+    found.sort_by(f64::total_cmp);
+    let at = |quantile: f64| {
+        let index = (quantile * as_f64(found.len().saturating_sub(1))).round();
+        found.get(as_index(index)).copied().unwrap_or_default()
+    };
+    (at(0.025), at(0.975))
+}
+
+/// A count as a number to compute with.
+#[allow(clippy::cast_precision_loss)] // counts and nanoseconds; exact up to 2^53
+pub fn as_f64(count: usize) -> f64 {
+    count as f64
+}
+
+#[allow(clippy::cast_sign_loss)] // a quantile of a length
+fn as_index(index: f64) -> usize {
+    index as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn medians_of_odd_and_even_counts() {
+        for (samples, expected) in
+            [(vec![3.0], 3.0), (vec![4.0, 2.0], 3.0), (vec![9.0, 1.0, 2.0], 2.0), (vec![1.0, 8.0, 2.0, 4.0], 3.0)]
+        {
+            assert!((median(&samples) - expected).abs() < 1e-12, "{samples:?}");
+        }
+        assert_eq!(summary(&[]), None);
+    }
+
+    #[test]
+    fn the_interval_narrows_with_more_samples_and_widens_with_spread() {
+        let around = |n: usize, spread: f64| {
+            let mut random = Random::new(5);
+            let samples: Vec<f64> =
+                (0..n).map(|_| 100.0 + spread * (as_f64(random.below(1000) as usize) / 1000.0 - 0.5)).collect();
+            let summary = summary(&samples).unwrap();
+            summary.high - summary.low
+        };
+        assert!(around(200, 10.0) < around(10, 10.0));
+        assert!(around(50, 2.0) < around(50, 40.0));
+        assert!(around(50, 0.0) < 1e-9);
+    }
+
+    #[test]
+    fn a_ratio_is_taken_round_by_round() {
+        // The machine slows down tenfold half way; the ratio of each round is 2.
+        let theirs = [1.0, 1.0, 10.0, 10.0];
+        let ours = [2.0, 2.0, 20.0, 20.0];
+        let ratio = ratio(&ours, &theirs).unwrap();
+        assert!((ratio.median - 2.0).abs() < 1e-9 && (ratio.high - ratio.low).abs() < 1e-9, "{ratio:?}");
+    }
+
+    #[test]
+    fn a_stall_in_one_of_a_thousand_is_the_999th_permille() {
+        let mut quiet = vec![1_000; 2_000];
+        let p999 = |rounds: &[Vec<u64>]| quantile_of_rounds(rounds, 0.999).unwrap();
+        assert!(p999(&[quiet.clone(), quiet.clone()]).median < 1_010.0);
+        for latency in quiet.iter_mut().take(5) {
+            *latency = 50_000_000;
+        }
+        let found = p999(&[quiet.clone(), quiet]);
+        assert!((found.median / 50_000_000.0 - 1.0).abs() < 0.002, "{found:?}");
+        assert_eq!(found.n, 4_000);
+        assert_eq!(quantile_of_rounds(&[vec![]], 0.5), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_median_lies_in_its_interval_and_among_the_samples(samples in prop::collection::vec(0.1f64..1e9, 1..40)) {
+            let found = summary(&samples).unwrap();
+            let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = samples.iter().copied().fold(0.0, f64::max);
+            prop_assert!(least <= found.low && found.low <= found.high && found.high <= most);
+            prop_assert!(least <= found.median && found.median <= most);
+        }
+    }
+}

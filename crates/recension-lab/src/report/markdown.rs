@@ -1,0 +1,191 @@
+//! The report as a section of BENCHMARKS.md, between two markers. It is generated whole: nobody edits it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::losses::losses;
+use super::model::{Report, Row, SubjectInfo};
+use super::units::{bytes, show};
+use crate::error::{LabError, Result};
+
+/// The section, its losses first.
+pub fn render(report: &Report) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write(report, &mut text);
+    text
+}
+
+fn write(report: &Report, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "## Suite `{}`: against other engines\n", report.suite)?;
+    writeln!(text, "```console\n{}\n```\n", report.command)?;
+    let machine = &report.calibration;
+    writeln!(
+        text,
+        "Generated from a {} run of {:.0} s: {}. {} cores of {}, {} of memory, {}, Linux {}. One sync {} (99 %: {}), a wait \
+         for memory {}, copying {}/s, a round trip on loopback {}. Each figure is the median of interleaved rounds, with its \
+         95 % bootstrap interval in the JSON. Less is better in every row.\n",
+        report.mode,
+        report.took_seconds,
+        report.sizes,
+        machine.cores,
+        machine.cpu,
+        bytes(machine.memory_bytes),
+        machine.filesystem,
+        machine.kernel,
+        show(machine.sync_ns, "ns"),
+        show(machine.sync_p99_ns, "ns"),
+        show(machine.memory_latency_ns, "ns"),
+        show(machine.memcpy_bytes_per_second, "bytes"),
+        show(machine.loopback_ns, "ns"),
+    )?;
+    if report.interrupted {
+        writeln!(text, "**This run was ended early: rows are missing or have few rounds.**\n")?;
+    }
+    for warning in &report.warnings {
+        writeln!(text, "**Warning:** {warning}\n")?;
+    }
+    write_losses(report, text)?;
+    write_figures(report, text)?;
+    write_subjects(report, text)?;
+    write_operations(report, text)
+}
+
+fn write_losses(report: &Report, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "### Where we lose\n")?;
+    let losses = losses(report);
+    if losses.is_empty() {
+        writeln!(text, "In this run no subject was ahead in any row beyond the noise.\n")?;
+    }
+    for loss in &losses {
+        writeln!(text, "- {}", loss.words)?;
+    }
+    if !losses.is_empty() {
+        writeln!(text)?;
+    }
+    Ok(())
+}
+
+fn write_figures(report: &Report, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "### Figures\n")?;
+    let names: Vec<&str> = report.subjects.iter().map(|subject| subject.name.as_str()).collect();
+    writeln!(text, "| operation | {} |", names.join(" | "))?;
+    writeln!(text, "|---|{}", "---:|".repeat(names.len()))?;
+    let mut notes: Vec<String> = Vec::new();
+    for operation in report.measured_operations() {
+        let cells: Vec<String> =
+            names.iter().map(|name| cell(report, report.row(&operation.name, name), &mut notes)).collect();
+        writeln!(text, "| `{}` | {} |", operation.name, cells.join(" | "))?;
+    }
+    writeln!(text)?;
+    for (number, note) in notes.iter().enumerate() {
+        writeln!(text, "{}. {note}", number + 1)?;
+    }
+    if !notes.is_empty() {
+        writeln!(text)?;
+    }
+    Ok(())
+}
+
+fn cell(report: &Report, row: Option<&Row>, notes: &mut Vec<String>) -> String {
+    let Some(row) = row else { return String::new() };
+    let figure = row.median.map_or_else(|| "-".to_owned(), |median| show(median, &row.unit));
+    let of_subject = report.subject(&row.subject).and_then(|subject| subject.reason.as_ref());
+    let why: Vec<&str> =
+        row.reason.iter().chain(&row.note).filter(|why| Some(*why) != of_subject).map(String::as_str).collect();
+    if why.is_empty() {
+        return figure;
+    }
+    let note = format!("{}: {}", row.subject, why.join("; ").replace('|', "/"));
+    let number = notes.iter().position(|known| *known == note).unwrap_or_else(|| {
+        notes.push(note);
+        notes.len() - 1
+    });
+    format!("{figure} <sup>{}</sup>", number + 1)
+}
+
+fn write_subjects(report: &Report, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "### Subjects\n")?;
+    writeln!(text, "| subject | version | durable to | counted syncs | how it is opened |\n|---|---|---|---|---|")?;
+    for subject in &report.subjects {
+        writeln!(
+            text,
+            "| {} | {} | {} | {} | {} |",
+            subject.name,
+            subject.version,
+            tier(subject),
+            subject
+                .syncs
+                .as_ref()
+                .map_or_else(|| "not counted".to_owned(), |(syncs, commits)| counted(syncs, *commits)),
+            subject.reason.as_deref().or(subject.settings.as_deref()).unwrap_or_default().replace('|', "/"),
+        )?;
+    }
+    writeln!(text)
+}
+
+fn counted(syncs: &crate::measure::trace::Syncs, commits: u64) -> String {
+    let kinds = [
+        (syncs.fdatasync, "fdatasync"),
+        (syncs.fsync, "fsync"),
+        (syncs.msync, "msync"),
+        (syncs.synced_writes, "O_DSYNC writes"),
+        (syncs.sync_file_range, "sync_file_range"),
+    ];
+    let counted: Vec<String> =
+        kinds.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    let counted = if counted.is_empty() { "none".to_owned() } else { counted.join(", ") };
+    format!("{counted} in {commits} commits")
+}
+
+fn tier(subject: &SubjectInfo) -> String {
+    let words = match subject.tier.as_str() {
+        "T0" => "nothing (T0)",
+        "T1" => "the process's end (T1)",
+        _ => "loss of power (T2)",
+    };
+    subject.tier_note.as_ref().map_or_else(|| words.to_owned(), |note| format!("{words}; {note}"))
+}
+
+fn write_operations(report: &Report, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "### What each row measures\n")?;
+    for operation in report.measured_operations() {
+        writeln!(text, "- `{}` ({}): {}", operation.name, operation.unit, operation.what)?;
+    }
+    Ok(())
+}
+
+/// Puts the section into a file, between `<!-- lab:SUITE -->` and `<!-- /lab:SUITE -->`, which the file has.
+///
+/// # Errors
+/// [`LabError::Report`] where it has not.
+pub fn replace_section(path: &Path, suite: &str, section: &str) -> Result<()> {
+    let failed = || LabError::io(format!("updating {}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(failed())?;
+    std::fs::write(path, replaced(&text, suite, section, path)?).map_err(failed())
+}
+
+fn replaced(text: &str, suite: &str, section: &str, path: &Path) -> Result<String> {
+    let (begin, end) = (format!("<!-- lab:{suite} -->"), format!("<!-- /lab:{suite} -->"));
+    let missing = || LabError::Report {
+        what: format!("{} has no lines {begin} and {end} for the section to go between; add them", path.display()),
+    };
+    let (before, rest) = text.split_once(&begin).ok_or_else(missing)?;
+    let (_, after) = rest.split_once(&end).ok_or_else(missing)?;
+    Ok(format!("{before}{begin}\n{}\n{end}{after}", section.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_is_replaced_and_the_rest_stays() {
+        let text = "# Head\n<!-- lab:engine -->\nold\n<!-- /lab:engine -->\ntail\n";
+        let new = replaced(text, "engine", "new\n\n", Path::new("B.md")).unwrap();
+        assert_eq!(new, "# Head\n<!-- lab:engine -->\nnew\n<!-- /lab:engine -->\ntail\n");
+        assert_eq!(replaced(&new, "engine", "new", Path::new("B.md")).unwrap(), new);
+        let error = replaced(text, "hasql", "new", Path::new("B.md")).unwrap_err().to_string();
+        assert!(error.contains("lab:hasql") && error.contains("B.md"), "{error}");
+    }
+}

@@ -1,0 +1,12 @@
+//! What a run leaves behind: the report (JSON), and what is made of it: a table, CSV, Markdown, a comparison of
+//! two. Everything but the JSON is computed from the JSON, so that no figure is ever written by hand.
+
+pub mod compare;
+pub mod csv;
+pub mod losses;
+pub mod markdown;
+pub mod model;
+pub mod table;
+pub mod units;
+
+pub use model::{Report, Row, SubjectInfo};

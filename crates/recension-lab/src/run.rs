@@ -1,0 +1,259 @@
+//! A run from the command line to the files: what is to be measured, whether it can be here, the calibration
+//! around it, the report.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::error::{LabError, Result};
+use crate::measure::calibrate::{Calibration, calibrate};
+use crate::measure::stats::as_f64;
+use crate::measure::steal::ProcessorTimes;
+use crate::measure::{budget, filesystem, trace};
+use crate::report::{Report, SubjectInfo, csv, markdown, table, units};
+use crate::subjects::{USUAL, kind, kinds};
+use crate::workloads::bench::{Member, empty_dir, remove_dir};
+use crate::workloads::progress::Progress;
+use crate::workloads::{Bench, Mode, Plan, Suite, suite};
+
+/// Processes that want to run beside us beyond which a run is noisy.
+const LOAD_MAX: f64 = 0.5;
+
+/// Stolen processor time beyond which a run is noisy.
+const STOLEN_PERCENT_MAX: u64 = 2;
+
+/// What is to be run.
+#[allow(clippy::struct_excessive_bools)] // switches of a command line
+#[derive(Args)]
+pub struct RunArgs {
+    /// The suites.
+    #[arg(required = true)]
+    suites: Vec<String>,
+    /// Minutes; the default.
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
+    /// Tens of minutes, a million rows.
+    #[arg(long)]
+    full: bool,
+    /// Another number of rows.
+    #[arg(long)]
+    rows: Option<u64>,
+    /// The budget of memory for the rows that are beyond memory; a third of the data, where that is 64 MiB or more.
+    #[arg(long, value_name = "MIB")]
+    budget: Option<u64>,
+    /// Only these subjects, with commas between.
+    #[arg(long, value_delimiter = ',')]
+    subjects: Vec<String>,
+    /// Where the stores lie while they are measured.
+    #[arg(long, default_value = "target/lab/data")]
+    dir: PathBuf,
+    /// Where the reports go.
+    #[arg(long, default_value = "target/lab")]
+    out: PathBuf,
+    /// Of every random choice.
+    #[arg(long, default_value_t = 42)]
+    seed: u64,
+    /// Puts the figures into this file, between its markers, where the run was not ended early.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Measures on a filesystem in memory, too; no figure is then called durable.
+    #[arg(long)]
+    any_filesystem: bool,
+    /// No progress.
+    #[arg(long)]
+    silent: bool,
+}
+
+/// Runs the suites; answers the exit code.
+pub fn run(args: &RunArgs) -> Result<u8> {
+    let suites = args.suites.iter().map(|name| suite(name)).collect::<Result<Vec<_>>>()?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        // The first one ends the run in order, the second one at once.
+        signal_hook::flag::register_conditional_shutdown(signal, 130, stop.clone())
+            .and_then(|_| signal_hook::flag::register(signal, stop.clone()))
+            .map_err(LabError::io("listening for Ctrl-C"))?;
+    }
+    for suite in suites {
+        let report = run_suite(args, suite, &stop)?;
+        print!("{}", table::render(&report));
+        let file = args.out.join(format!("{}.json", suite.name));
+        report.write(&file)?;
+        write(&file.with_extension("md"), &markdown::render(&report))?;
+        write(&file.with_extension("csv"), &csv::render(&report))?;
+        println!("{} (also .md and .csv)", file.display());
+        if report.interrupted {
+            return Err(LabError::Interrupted);
+        }
+        if let Some(record) = &args.record {
+            markdown::replace_section(record, suite.name, &markdown::render(&report))?;
+            println!("{} has these figures now", record.display());
+        }
+    }
+    Ok(0)
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    std::fs::write(file, text).map_err(LabError::io(format!("writing {}", file.display())))
+}
+
+fn plan(args: &RunArgs) -> Result<Plan> {
+    let names: Vec<&str> =
+        if args.subjects.is_empty() { USUAL.to_vec() } else { args.subjects.iter().map(String::as_str).collect() };
+    std::fs::create_dir_all(&args.dir).map_err(LabError::io(format!("making {}", args.dir.display())))?;
+    let dir = args.dir.canonicalize().map_err(LabError::io(format!("finding {}", args.dir.display())))?;
+    let on = filesystem::name(&dir)?;
+    let on_memory_filesystem = filesystem::is_in_memory(&on);
+    if on_memory_filesystem && !args.any_filesystem {
+        return Err(LabError::Usage {
+            what: format!(
+                "{} is on {on}, where a sync reaches no disk: no durable figure can be taken there. Give --dir on a \
+                 disk, or --any-filesystem for figures that are not called durable",
+                dir.display()
+            ),
+        });
+    }
+    Ok(Plan {
+        mode: if args.full { Mode::Full } else { Mode::Quick },
+        rows: args.rows,
+        budget_bytes: args.budget.map(|mib| mib << 20),
+        subjects: names.into_iter().map(kind).collect::<Result<_>>()?,
+        // A directory of this run's own: two runs, or a file of somebody's, are never in its way.
+        dir: dir.join(format!("run-{}", std::process::id())),
+        program: std::env::current_exe().map_err(LabError::io("finding this program"))?,
+        seed: args.seed,
+        on_memory_filesystem,
+    })
+}
+
+fn run_suite(args: &RunArgs, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Result<Report> {
+    let plan = plan(args)?;
+    empty_dir(&plan.dir)?;
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let begin = Instant::now();
+    let before = calibrate(&plan.dir)?;
+    let times = ProcessorTimes::now();
+    let progress = if args.silent { Progress::silent() } else { Progress::new(Bench::units(&plan, suite)) };
+    let mut bench = Bench::new(&plan, suite, stop.clone(), progress);
+    let ended = (suite.run)(&mut bench);
+    bench.finish();
+    let interrupted = matches!(ended, Err(LabError::Interrupted));
+    let stolen = times.percent_stolen(ProcessorTimes::now());
+    let after = if interrupted { None } else { calibrate(&plan.dir).ok() };
+    let removed = remove_dir(&plan.dir);
+    if !interrupted {
+        ended?;
+        removed?;
+    }
+    Ok(Report {
+        suite: suite.name.to_owned(),
+        mode: plan.mode_name().to_owned(),
+        command: command(args, suite),
+        started,
+        took_seconds: begin.elapsed().as_secs_f64(),
+        interrupted,
+        warnings: warnings(&plan, &before, after.as_ref(), stolen),
+        sizes: (suite.sizes)(&plan),
+        calibration: before,
+        calibration_after: after,
+        subjects: bench.members.iter().map(info).collect(),
+        operations: suite.operations.iter().map(crate::workloads::Operation::info).collect(),
+        results: in_order(suite, bench.rows),
+    })
+}
+
+/// The rows in the order of the suite's operations.
+fn in_order(suite: &Suite, mut rows: Vec<crate::report::Row>) -> Vec<crate::report::Row> {
+    let place = |name: &str| suite.operations.iter().position(|operation| operation.name == name);
+    rows.sort_by_key(|row| place(&row.operation));
+    rows
+}
+
+fn info(member: &Member) -> SubjectInfo {
+    SubjectInfo {
+        name: member.kind.name.to_owned(),
+        what: member.kind.what.to_owned(),
+        version: member.kind.version(),
+        tier: format!("{:?}", member.kind.tier),
+        tier_note: member.kind.tier_note.map(str::to_owned),
+        settings: member.settings.clone(),
+        syncs: member.syncs.clone(),
+        reason: member.reason.clone(),
+    }
+}
+
+fn command(args: &RunArgs, suite: &Suite) -> String {
+    if args.rows.is_none() && args.subjects.is_empty() {
+        let full = if args.full { " FULL=1" } else { "" };
+        return format!("make bench SUITE={}{full}", suite.name);
+    }
+    let rows = args.rows.map(|rows| format!(" --rows {rows}")).unwrap_or_default();
+    let subjects =
+        if args.subjects.is_empty() { String::new() } else { format!(" --subjects {}", args.subjects.join(",")) };
+    format!("cargo run --release -p recension-lab --features peers -- run {}{rows}{subjects}", suite.name)
+}
+
+fn warnings(plan: &Plan, before: &Calibration, after: Option<&Calibration>, stolen: u64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if before.load_average > LOAD_MAX {
+        warnings.push(format!(
+            "the machine was not quiet: a load average of {} before the run; absolute figures are worth less",
+            before.load_average
+        ));
+    }
+    if let Some(after) = after {
+        warnings.extend(before.drift(after));
+    }
+    if stolen > STOLEN_PERCENT_MAX {
+        warnings.push(format!("the host gave {stolen} % of the processor time to others during the run"));
+    }
+    if plan.on_memory_filesystem {
+        warnings.push(format!("the stores were on {}: nothing here is durable", before.filesystem));
+    }
+    if cfg!(debug_assertions) {
+        warnings.push("built without optimisation: the figures mean nothing".to_owned());
+    }
+    warnings
+}
+
+/// Looks at what a run here needs and can claim; exit code 1 where durable figures cannot be taken.
+pub fn doctor(dir: &Path) -> Result<u8> {
+    std::fs::create_dir_all(dir).map_err(LabError::io(format!("making {}", dir.display())))?;
+    let found = calibrate(dir)?;
+    let mut fit = true;
+    let mut say = |good: bool, what: &str, words: String| {
+        println!("{} {what}: {words}", if good { "ok  " } else { "-   " });
+        fit &= good;
+    };
+    let on_disk = !filesystem::is_in_memory(&found.filesystem);
+    say(on_disk, "filesystem", format!("{} is on {}", dir.display(), found.filesystem));
+    say(found.sync_ns > 5_000.0, "sync", {
+        let honest = if found.sync_ns > 5_000.0 { "" } else { ": too fast for a disk, so it reaches none" };
+        format!("append and fdatasync take {}{honest}", units::show(found.sync_ns, "ns"))
+    });
+    let optional =
+        |good: bool, what: &str, words: String| println!("{} {what}: {words}", if good { "ok  " } else { "(no)" });
+    optional(found.load_average <= LOAD_MAX, "quiet", format!("load average {}", found.load_average));
+    let strace = trace::unavailable();
+    optional(strace.is_none(), "syncs can be counted", strace.unwrap_or_else(|| "strace works".to_owned()));
+    match budget::Budget::of(64 << 20) {
+        Ok(budget) => optional(true, "budget of memory", budget.how.clone()),
+        Err(error) => optional(false, "budget of memory", error.to_string()),
+    }
+    let optimised = !cfg!(debug_assertions);
+    optional(
+        optimised,
+        "build",
+        if optimised { "optimised" } else { "a debug build: figures mean nothing" }.to_owned(),
+    );
+    let missing: Vec<&str> = kinds().iter().filter(|kind| kind.unavailable().is_some()).map(|kind| kind.name).collect();
+    let words =
+        if missing.is_empty() { "all built in".to_owned() } else { format!("not built in: {}", missing.join(", ")) };
+    optional(missing.is_empty(), "subjects", words);
+    println!("cores {}, memory {}", as_f64(found.cores), units::bytes(found.memory_bytes));
+    Ok(u8::from(!fit))
+}

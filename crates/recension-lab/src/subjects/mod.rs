@@ -1,0 +1,251 @@
+//! What is measured: each store behind one small trait, one file each. A subject adds nothing to what its
+//! users would write by hand, and keeps nothing back: commits are durable when they return, or the tier says
+//! that they are not.
+
+#[cfg(feature = "peers")]
+mod fjall;
+mod history;
+#[cfg(feature = "peers")]
+mod lmdb;
+mod raw;
+mod recension;
+#[cfg(feature = "peers")]
+mod redb;
+#[cfg(feature = "peers")]
+mod sled;
+#[cfg(feature = "peers")]
+mod sqlite;
+#[cfg(feature = "peers")]
+mod surrealkv;
+mod versions;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+pub use history::with_history;
+
+use crate::error::{LabError, Result};
+
+/// What an acknowledged commit survives.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum Tier {
+    /// Nothing.
+    T0,
+    /// The end of the process.
+    T1,
+    /// Loss of power.
+    T2,
+}
+
+impl Tier {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Tier::T0 => "nothing",
+            Tier::T1 => "the end of the process",
+            Tier::T2 => "loss of power",
+        }
+    }
+}
+
+/// How a store is opened. The same for every subject.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OpenOptions {
+    /// Whether older versions must stay readable. A subject without versions of its own is given them as
+    /// rows (key, inverted number of the commit), in the same transaction.
+    pub history: bool,
+    /// Bytes that a subject with a cache of its own may give it. One that reads mapped files uses the page
+    /// cache instead.
+    pub cache_bytes: u64,
+}
+
+/// The two trees of a store.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tree {
+    /// The newest value of each key.
+    Current,
+    /// The history as rows, where a subject has no versions of its own.
+    History,
+}
+
+/// A row to be written.
+#[derive(Clone, Debug)]
+pub struct RowToWrite {
+    /// The tree.
+    pub tree: Tree,
+    /// The key.
+    pub key: Vec<u8>,
+    /// The value.
+    pub value: Vec<u8>,
+}
+
+/// What came of [`Subject::settle`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settled {
+    /// What was called.
+    pub how: String,
+    /// False where the call is less than what the row's name says.
+    pub complete: bool,
+}
+
+/// Sees a value.
+pub type SeeValue<'a> = &'a mut dyn FnMut(&[u8]);
+/// Sees a row; answers whether to go on.
+pub type SeeRow<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> bool;
+
+/// An open store.
+pub trait Subject: Send + Sync {
+    /// Commits rows wholly or not at all, as durably as the subject's tier says. `number` is the
+    /// laboratory's own number of the commit; answered is the number to read as of.
+    fn commit(&self, number: u64, rows: &[RowToWrite]) -> Result<u64>;
+
+    /// Whether it keeps old versions by itself.
+    fn keeps_versions(&self) -> bool {
+        false
+    }
+
+    /// For the reads of one thread. Each read is a transaction of its own, as in an application.
+    fn reader(&self) -> Result<Box<dyn Reader + '_>>;
+
+    /// Does the subject's own work of the background now: compaction, checkpoint.
+    fn settle(&self) -> Result<Settled>;
+
+    /// Why it cannot settle while commits are made, if it cannot.
+    fn settles_alone(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// How it was opened, in the subject's own words.
+    fn settings(&self) -> String;
+
+    /// Closes it in order.
+    fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// Reads of one thread. Results are shown, not copied, where the subject can.
+pub trait Reader {
+    /// Shows the value at a key; answers whether there is one.
+    fn get(&mut self, tree: Tree, key: &[u8], see: SeeValue<'_>) -> Result<bool>;
+
+    /// Shows rows from `start` (included) on, until told to stop.
+    fn range(&mut self, tree: Tree, start: &[u8], reverse: bool, see: SeeRow<'_>) -> Result<()>;
+
+    /// As [`Reader::get`], as of a commit.
+    fn get_as_of(&mut self, key: &[u8], at: u64, see: SeeValue<'_>) -> Result<bool> {
+        history::get_as_of(self, key, at, see)
+    }
+
+    /// As [`Reader::range`], as of a commit.
+    fn range_as_of(&mut self, start: &[u8], at: u64, see: SeeRow<'_>) -> Result<()> {
+        history::range_as_of(self, start, at, see)
+    }
+}
+
+/// A subject that there is.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// Its name in reports.
+    pub name: &'static str,
+    /// What it is.
+    pub what: &'static str,
+    /// What its commits survive.
+    pub tier: Tier,
+    /// What a reader of the tier must know.
+    pub tier_note: Option<&'static str>,
+    /// Whether a store is there again when it was closed.
+    pub persistent: bool,
+    version: fn() -> String,
+    open: Option<Open>,
+}
+
+type Open = fn(&Path, &OpenOptions) -> Result<Box<dyn Subject>>;
+
+impl Kind {
+    /// The version that is built in.
+    pub fn version(&self) -> String {
+        (self.version)()
+    }
+
+    /// Why it cannot be measured, if it cannot.
+    pub fn unavailable(&self) -> Option<String> {
+        self.open
+            .is_none()
+            .then(|| "built without the feature `peers`; `make bench SUITE=engine` builds with it".into())
+    }
+
+    /// Opens a store in a directory, which exists.
+    pub fn open(&self, dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {
+        match self.open {
+            Some(open) => open(dir, options),
+            None => Err(LabError::Unavailable { reason: self.unavailable().unwrap_or_default() }),
+        }
+    }
+}
+
+/// Us.
+pub const OURS: &str = "recension";
+/// What the machine sets: an append and a sync.
+pub const FLOOR: &str = "raw";
+
+#[cfg(feature = "peers")]
+macro_rules! peer {
+    ($module:ident) => {
+        Some($module::open as Open)
+    };
+}
+#[cfg(not(feature = "peers"))]
+macro_rules! peer {
+    ($module:ident) => {
+        None
+    };
+}
+
+/// Every subject.
+pub fn kinds() -> Vec<Kind> {
+    let kind = |name, what, version, open| Kind {
+        name,
+        what,
+        tier: Tier::T2,
+        tier_note: None,
+        persistent: true,
+        version,
+        open,
+    };
+    vec![
+        kind(OURS, "the native engine", || env!("CARGO_PKG_VERSION").to_owned(), Some(recension::open_native)),
+        kind("sqlite", "SQLite, WAL, synchronous=FULL", versions::sqlite, peer!(sqlite)),
+        kind("lmdb", "LMDB, by heed", || versions::of_crate("heed"), peer!(lmdb)),
+        kind("redb", "redb", || versions::of_crate("redb"), peer!(redb)),
+        kind("fjall", "fjall", || versions::of_crate("fjall"), peer!(fjall)),
+        kind("surrealkv", "SurrealKV", || versions::of_crate("surrealkv"), peer!(surrealkv)),
+        Kind {
+            tier: Tier::T1,
+            tier_note: Some(
+                "weaker: its flush is sync_file_range, which neither flushes the disk's cache nor syncs metadata",
+            ),
+            ..kind("sled", "sled", || versions::of_crate("sled"), peer!(sled))
+        },
+        kind(FLOOR, "append + fdatasync into a preallocated file", String::new, Some(raw::open)),
+        Kind {
+            tier: Tier::T0,
+            persistent: false,
+            ..kind("memory", "Recension's memory engine", || env!("CARGO_PKG_VERSION").to_owned(), {
+                Some(recension::open_memory)
+            })
+        },
+    ]
+}
+
+/// The subjects of the suite, where nobody chooses.
+pub const USUAL: [&str; 8] = [OURS, "sqlite", "lmdb", "redb", "fjall", "surrealkv", "sled", FLOOR];
+
+/// The subject of a name.
+pub fn kind(name: &str) -> Result<Kind> {
+    kinds().into_iter().find(|kind| kind.name == name).ok_or_else(|| LabError::Usage {
+        what: format!(
+            "there is no subject \"{name}\"; there are {}",
+            kinds().iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ")
+        ),
+    })
+}

@@ -1,0 +1,101 @@
+//! The suite `engine`: ordered rows under every engine, at one durability. See docs/src/laboratory.md.
+
+mod data;
+mod documents;
+mod history;
+mod killed;
+mod sizes;
+mod syncs;
+
+use super::{Bench, Operation, Suite};
+use crate::error::Result;
+use crate::subjects::{FLOOR, Kind, OURS};
+
+/// The suite.
+pub const SUITE: Suite = Suite {
+    name: "engine",
+    what: "rows of 16 + 300 bytes: durable puts, gets, ranges, the past, sizes, reopening; and documents",
+    operations: &OPERATIONS,
+    sizes: |plan| sizes::Sizes::of(plan).words(),
+    run,
+};
+
+const fn ns(name: &'static str, what: &'static str, weight: u64) -> Operation {
+    Operation { name, unit: "ns", what, weight }
+}
+
+const fn bytes(name: &'static str, what: &'static str) -> Operation {
+    Operation { name, unit: "bytes", what, weight: 1 }
+}
+
+const OPERATIONS: [Operation; 29] = [
+    ns("put_durable_1", "one new row a commit from one thread, durable when it returns; a round's mean", 4),
+    ns("put_durable_16", "the same from 16 threads at once: time divided by commits", 4),
+    ns("batch_1000", "one commit of 1000 new rows in random order", 4),
+    ns("load", "filling an empty store in random order, 1000 rows a commit: time a row", 15),
+    ns("get_1", "a random row, each in a read transaction of its own, after the load", 4),
+    ns("get_2", "the same from 2 threads at once: what one of them waits", 5),
+    ns("get_asof", "a random row as it was before every row was overwritten", 5),
+    ns("range_asof", "100 rows from a random key on, as they were before the overwriting", 5),
+    ns("range_100_fresh", "100 rows from a random key on, right after the load", 4),
+    ns("range_100_settled", "the same after the subject's own compaction or checkpoint", 4),
+    ns("range_100_reverse", "the same downwards, settled", 4),
+    ns("get_while_writing", "a random row while another thread commits single rows at an offered rate", 10),
+    ns("get_beyond_memory", "a random row, the process and its page cache in a budget smaller than the store", 3),
+    ns("range_beyond_memory", "100 rows in the same budget", 3),
+    ns("put_p999_quiet", "99.9th percentile of single durable puts at an offered rate, from the intended start", 38),
+    ns("put_p999_settling", "the same while the subject compacts or checkpoints without a pause", 38),
+    ns("reopen_killed", "from opening a store whose writer was killed (SIGKILL) to the first answered get", 30),
+    bytes("size_fresh", "allocated blocks after the load, closed; raw: keys and values"),
+    bytes("size_settled", "the same after the subject's own compaction or checkpoint"),
+    bytes("size_overwritten", "after every row was written twice and both versions are kept; raw: of both"),
+    bytes("memory", "anonymous memory after load and gets, beyond the empty process; mapped files are not in it"),
+    Operation {
+        name: "syncs_per_commit",
+        unit: "count",
+        what: "fsync, fdatasync, msync and synced writes a single-row commit, counted by strace in a pass apart",
+        weight: 10,
+    },
+    bytes(
+        "bytes_per_commit",
+        "bytes that the kernel counts as written to the disk for a single-row commit (whole pages)",
+    ),
+    ns("close", "closing in order after the load", 2),
+    ns("settle", "the subject's own compaction or checkpoint after the load", 4),
+    ns("doc_load", "documents with a unique index through the Rust API: time a document", 8),
+    ns("doc_get_id", "a document by its id through the Rust API", 2),
+    ns("doc_get_unique", "a document by the value of a unique index through the Rust API", 2),
+    ns("doc_list_50k", "a list of all 50,000 documents, each decoded: the whole list", 6),
+];
+
+/// Whoever keeps rows.
+fn stores(kind: &Kind) -> bool {
+    kind.name != FLOOR
+}
+
+/// Whoever's rows are still there after the process.
+fn kept(kind: &Kind) -> bool {
+    stores(kind) && kind.persistent
+}
+
+/// Everybody, the floor too.
+fn everybody(_: &Kind) -> bool {
+    true
+}
+
+fn floor(kind: &Kind) -> bool {
+    kind.name == FLOOR
+}
+
+fn us(kind: &Kind) -> bool {
+    kind.name == OURS
+}
+
+fn run(bench: &mut Bench<'_>) -> Result<()> {
+    let sizes = sizes::Sizes::of(bench.plan);
+    data::run(bench, &sizes)?;
+    history::run(bench, &sizes)?;
+    killed::run(bench, &sizes)?;
+    syncs::run(bench, &sizes)?;
+    documents::run(bench, &sizes)
+}

@@ -1,0 +1,83 @@
+//! How much a run of the suite measures.
+
+use crate::data::ROW_BYTES;
+use crate::subjects::OpenOptions;
+use crate::workloads::Plan;
+
+/// Sizes of a run.
+pub(super) struct Sizes {
+    pub(super) rows: u64,
+    pub(super) history_rows: u64,
+    pub(super) killed_rows: u64,
+    pub(super) documents: u64,
+    pub(super) rounds: usize,
+    pub(super) load_rounds: usize,
+    pub(super) gets: u64,
+    pub(super) ranges: u64,
+    pub(super) puts: u64,
+    pub(super) killed_rounds: usize,
+    pub(super) offered_rate: u64,
+    pub(super) offered_rounds: usize,
+    pub(super) offered_millis: u64,
+    pub(super) traced_commits: u64,
+    /// Where it is measured: the budget of memory.
+    pub(super) budget_bytes: Option<u64>,
+}
+
+/// Rows a commit of a load.
+pub(super) const LOAD_COMMIT: u64 = 1000;
+/// Rows of a range.
+pub(super) const RANGE_ROWS: u64 = 100;
+/// Writers of `put_durable_16`.
+pub(super) const WRITERS: u64 = 16;
+
+impl Sizes {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let rows = plan.rows.unwrap_or(plan.pick(100_000, 1_000_000)).max(1);
+        // A trial of the laboratory itself, as in its tests: every step, nothing to be believed.
+        let trial = rows < 5_000;
+        let rounds = if trial { 2 } else { plan.pick(10, 20) };
+        let scaled = |usual: u64| usual.min(rows).max(1);
+        // A store three times the budget, and no budget in which no engine can live.
+        let budget = rows * ROW_BYTES / 3;
+        Sizes {
+            rows,
+            history_rows: (rows * plan.pick(3, 5) / 10).max(1),
+            killed_rows: (rows / 2).max(1),
+            documents: scaled(50_000),
+            rounds,
+            load_rounds: if trial { 2 } else { 10 },
+            gets: scaled(plan.pick(10_000, 50_000)),
+            ranges: scaled(plan.pick(200, 500)),
+            puts: if trial { 4 } else { plan.pick(40, 200) },
+            killed_rounds: if trial { 1 } else { plan.pick(3, 5) },
+            offered_rate: 500,
+            offered_rounds: if trial { 1 } else { plan.pick(3, 5) },
+            offered_millis: if trial { 40 } else { plan.pick(1200, 4000) },
+            traced_commits: if trial { 10 } else { 200 },
+            budget_bytes: plan.budget_bytes.or((budget >= 64 << 20).then_some(budget)),
+        }
+    }
+
+    /// In words, for the report.
+    pub(super) fn words(&self) -> String {
+        format!(
+            "{} rows of 16 + 300 bytes ({} with history, {} for the kill), {} rounds of {} gets, {} ranges or {} puts, \
+             offered rate {}/s, {} documents",
+            self.rows,
+            self.history_rows,
+            self.killed_rows,
+            self.rounds,
+            self.gets,
+            self.ranges,
+            self.puts,
+            self.offered_rate,
+            self.documents
+        )
+    }
+
+    /// How stores are opened: caches that all of the data fits into twice.
+    pub(super) fn options(&self, history: bool) -> OpenOptions {
+        OpenOptions { history, cache_bytes: (2 * self.rows * ROW_BYTES).max(64 << 20) }
+    }
+}

@@ -1,0 +1,56 @@
+//! The suites. Each is a list of operations, sizes for quick and full runs, and the order in which it goes.
+
+pub mod bench;
+pub mod engine;
+pub mod plan;
+pub mod progress;
+
+pub use bench::Bench;
+pub use plan::{Mode, Plan};
+
+use crate::error::{LabError, Result};
+use crate::report::model::OperationInfo;
+
+/// An operation of a suite.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// Its name.
+    pub name: &'static str,
+    /// `ns`, `bytes` or `count`.
+    pub unit: &'static str,
+    /// What is measured.
+    pub what: &'static str,
+    /// About how much of a run it takes, in tenths of a second a subject; for the time left.
+    pub weight: u64,
+}
+
+impl Operation {
+    /// For the report.
+    pub fn info(&self) -> OperationInfo {
+        OperationInfo { name: self.name.to_owned(), unit: self.unit.to_owned(), what: self.what.to_owned() }
+    }
+}
+
+/// A suite.
+pub struct Suite {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about.
+    pub what: &'static str,
+    /// Its operations.
+    pub operations: &'static [Operation],
+    /// The sizes of a plan, in words.
+    pub sizes: fn(&Plan) -> String,
+    /// Measures all of it.
+    pub run: fn(&mut Bench<'_>) -> Result<()>,
+}
+
+/// Every suite.
+pub const SUITES: [&Suite; 1] = [&engine::SUITE];
+
+/// The suite of a name.
+pub fn suite(name: &str) -> Result<&'static Suite> {
+    SUITES.into_iter().find(|suite| suite.name == name).ok_or_else(|| LabError::Usage {
+        what: format!("there is no suite \"{name}\"; there are {}", SUITES.map(|suite| suite.name).join(", ")),
+    })
+}

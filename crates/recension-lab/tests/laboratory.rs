@@ -1,0 +1,181 @@
+//! The program as its users run it, with the subjects that need no peers and sizes that mean nothing.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn lab(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_recension-lab")).args(args).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs the suite in a directory; answers the report and what was printed.
+fn run(dir: &Path, subjects: &str) -> (Value, String) {
+    let (data, out) = (dir.join("data"), dir.join("out"));
+    let output = lab(&[
+        "run",
+        "engine",
+        "--rows",
+        "400",
+        "--subjects",
+        subjects,
+        "--silent",
+        "--any-filesystem",
+        "--dir",
+        data.to_str().unwrap(),
+        "--out",
+        out.to_str().unwrap(),
+    ]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report = std::fs::read_to_string(out.join("engine.json")).unwrap();
+    assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0, "the run removes its stores");
+    (serde_json::from_str(&report).unwrap(), text(&output.stdout))
+}
+
+fn row<'r>(report: &'r Value, operation: &str, subject: &str) -> Option<&'r Value> {
+    let mut rows = report["results"].as_array().unwrap().iter();
+    rows.find(|row| row["operation"] == operation && row["subject"] == subject)
+}
+
+#[test]
+fn a_run_measures_every_operation_and_says_why_where_it_cannot() {
+    let dir = tempfile::tempdir().unwrap();
+    let (report, printed) = run(dir.path(), "recension,memory,redb,raw");
+    for operation in report["operations"].as_array().unwrap() {
+        let name = operation["name"].as_str().unwrap();
+        let row = row(&report, name, "recension").unwrap_or_else(|| panic!("no row of {name}"));
+        assert!(row["median"].is_number() || row["reason"].is_string(), "{row}");
+        assert_eq!(row["unit"], operation["unit"]);
+        if let Some(median) = row["median"].as_f64() {
+            let (low, high) = (row["low"].as_f64().unwrap(), row["high"].as_f64().unwrap());
+            assert!(low <= median && median <= high && row["n"].as_u64().unwrap() > 0, "{row}");
+        }
+        assert!(printed.contains(name), "{printed}");
+    }
+    for name in ["load", "get_1", "get_2", "range_100_fresh", "range_100_settled", "get_asof"] {
+        assert!(row(&report, name, "recension").unwrap()["cpu_median"].is_number(), "{name}");
+        assert!(row(&report, name, "memory").unwrap()["ours_to_this"].is_object(), "{name}");
+    }
+    let raw = row(&report, "put_durable_1", "raw").unwrap();
+    assert!(raw["median"].as_f64().unwrap() > 0.0);
+    assert_eq!(row(&report, "size_fresh", "raw").unwrap()["median"], 400.0 * 316.0);
+    assert!(row(&report, "get_1", "raw").is_none(), "the floor answers no reads");
+    if cfg!(not(feature = "peers")) {
+        let redb = row(&report, "get_1", "redb").unwrap();
+        assert!(redb["median"].is_null() && redb["reason"].as_str().unwrap().contains("peers"), "{redb}");
+    }
+    // Where syncs can be counted, one for each commit is what we promise, and what the floor does.
+    for subject in ["recension", "raw"] {
+        let syncs = row(&report, "syncs_per_commit", subject).unwrap();
+        match syncs["median"].as_f64() {
+            Some(count) => assert!((1.0..1.5).contains(&count), "{syncs}"),
+            None => assert!(syncs["reason"].as_str().unwrap().contains("strace"), "{syncs}"),
+        }
+    }
+    let memory = report["subjects"].as_array().unwrap().iter().find(|subject| subject["name"] == "memory").unwrap();
+    assert_eq!(memory["tier"], "T0");
+    assert!(memory.get("reason").is_none(), "{memory}");
+    let machine = &report["calibration"];
+    assert!(machine["sync_ns"].as_f64().unwrap() > 0.0 && machine["cpu"].is_string());
+}
+
+#[test]
+fn a_report_is_printed_again_recorded_and_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut report, _) = run(dir.path(), "recension,raw");
+    let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
+    let before = path("out/engine.json");
+
+    let csv = text(&lab(&["report", &before, "--csv"]).stdout);
+    assert!(csv.starts_with("suite,operation,subject,tier,unit,median"), "{csv}");
+    assert!(csv.contains("engine,put_durable_1,raw,"), "{csv}");
+    std::fs::write(path("B.md"), "# Head\n\n<!-- lab:engine -->\nold\n<!-- /lab:engine -->\n").unwrap();
+    assert!(lab(&["report", &before, "--write", &path("B.md")]).status.success());
+    let recorded = std::fs::read_to_string(path("B.md")).unwrap();
+    let (losses, figures) = (recorded.find("### Where we lose").unwrap(), recorded.find("### Figures").unwrap());
+    assert!(losses < figures && recorded.contains("| `put_durable_1` |") && !recorded.contains("old"), "{recorded}");
+
+    // The same report is no change; ours ten times slower is worse, and the exit code says so.
+    let same = lab(&["compare", &before, &before]);
+    assert_eq!(same.status.code(), Some(0), "{}", text(&same.stdout));
+    for row in report["results"].as_array_mut().unwrap() {
+        if row["operation"] == "get_1" {
+            for field in ["median", "low", "high"] {
+                row[field] = (row[field].as_f64().unwrap() * 10.0).into();
+            }
+        }
+    }
+    std::fs::write(path("slower.json"), report.to_string()).unwrap();
+    let slower = lab(&["compare", &before, &path("slower.json")]);
+    assert_eq!(slower.status.code(), Some(3), "{}", text(&slower.stdout));
+    assert!(text(&slower.stdout).contains("worse: get_1"), "{}", text(&slower.stdout));
+
+    // Another machine: no absolute time, and no verdict.
+    report["calibration"]["cpu"] = "abacus".into();
+    std::fs::write(path("other.json"), report.to_string()).unwrap();
+    let other = lab(&["compare", &before, &path("other.json")]);
+    let printed = text(&other.stdout);
+    assert_eq!(other.status.code(), Some(0), "{printed}");
+    assert!(printed.contains("two machines") && !printed.contains(" us "), "{printed}");
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_was_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_recension-lab"))
+        .args(["run", "engine", "--rows", "400", "--subjects", "recension", "--any-filesystem", "--dir", "data"])
+        .args(["--out", "out"])
+        .current_dir(dir.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    // Two operations later the load's rounds are over.
+    assert!(said.any(|line| line.trim() == "get_1"), "progress says what is measured");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let last = said.last().unwrap_or_default();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{last}");
+    assert!(last.contains("what was measured so far is kept"), "{last}");
+    let report: Value = serde_json::from_slice(&std::fs::read(dir.path().join("out/engine.json")).unwrap()).unwrap();
+    assert_eq!(report["interrupted"], true);
+    assert!(row(&report, "load", "recension").unwrap()["median"].is_number());
+    assert!(row(&report, "doc_list_50k", "recension").is_none());
+    assert_eq!(std::fs::read_dir(dir.path().join("data")).unwrap().count(), 0, "the stores are removed");
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().to_str().unwrap();
+    let missing = format!("{data}/none.json");
+    for (args, code, part) in [
+        (vec!["run", "oracle", "--dir", data], 2, "there is no suite \"oracle\"; there are engine"),
+        (vec!["run", "engine", "--subjects", "oracle", "--dir", data], 2, "there is no subject \"oracle\""),
+        (vec!["report", &missing], 1, "none.json"),
+        (vec!["report", "Cargo.toml"], 1, "is no report of this laboratory"),
+        (vec!["run"], 2, "<SUITES>"),
+    ] {
+        let output = lab(&args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(part), "{args:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn what_there_is_and_what_the_machine_can_do_is_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    let list = text(&lab(&["list"]).stdout);
+    assert!(list.contains("suite engine") && list.contains("put_durable_16") && list.contains("surrealkv"), "{list}");
+    let doctor = text(&lab(&["doctor", "--dir", dir.path().to_str().unwrap()]).stdout);
+    assert!(doctor.contains("filesystem") && doctor.contains("strace"), "{doctor}");
+    let calibration = lab(&["calibrate", "--json", "--dir", dir.path().to_str().unwrap()]);
+    let calibration: Value = serde_json::from_slice(&calibration.stdout).unwrap();
+    assert!(calibration["memcpy_bytes_per_second"].as_f64().unwrap() > 0.0);
+}

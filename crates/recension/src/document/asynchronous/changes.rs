@@ -1,0 +1,90 @@
+//! Changes as a stream. They are read in batches on a thread of the pool; where the feed has caught up, the engine wakes the
+//! task with the next commit, and no thread waits for it.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use blocking::{Task, unblock};
+use futures_core::Stream;
+
+use super::ChangeItem;
+use crate::document::limits::ASYNC_BATCH_ITEMS;
+use crate::document::{Follow, Position};
+
+/// Changes as they come: first those there are, then those to come. It never ends but after an error.
+pub struct ChangeStream {
+    state: State,
+    changes: VecDeque<ChangeItem>,
+    position: Position,
+}
+
+enum State {
+    Idle(Box<Follow>),
+    Reading(Task<(Box<Follow>, VecDeque<ChangeItem>)>),
+    /// The feed has caught up.
+    CaughtUp(Box<Follow>),
+    Ended,
+}
+
+impl ChangeStream {
+    pub(super) fn new(follow: Follow) -> Self {
+        let position = follow.position().clone();
+        ChangeStream { state: State::Idle(Box::new(follow)), changes: VecDeque::new(), position }
+    }
+
+    /// Where the feed stands: behind the changes that it has answered. A new feed from here goes on.
+    pub fn position(&self) -> &Position {
+        &self.position
+    }
+}
+
+fn read(mut follow: Box<Follow>) -> (Box<Follow>, VecDeque<ChangeItem>) {
+    let mut changes = VecDeque::new();
+    while changes.len() < ASYNC_BATCH_ITEMS {
+        match follow.try_next() {
+            Ok(Some(change)) => changes.push_back(Ok(change)),
+            Ok(None) => break,
+            Err(error) => {
+                changes.push_back(Err(error));
+                break;
+            }
+        }
+    }
+    (follow, changes)
+}
+
+impl Stream for ChangeStream {
+    type Item = ChangeItem;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<ChangeItem>> {
+        loop {
+            match self.changes.pop_front() {
+                Some(Ok(change)) => {
+                    self.position = change.position();
+                    return Poll::Ready(Some(Ok(change)));
+                }
+                Some(Err(error)) => {
+                    self.state = State::Ended;
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => {}
+            }
+            match &mut self.state {
+                State::Ended => return Poll::Ready(None),
+                State::Reading(task) => {
+                    let (follow, changes) = ready!(Pin::new(task).poll(context));
+                    self.state = if changes.is_empty() { State::CaughtUp(follow) } else { State::Idle(follow) };
+                    self.changes = changes;
+                }
+                State::CaughtUp(follow) if !follow.ready(context.waker()) => return Poll::Pending,
+                state @ (State::Idle(_) | State::CaughtUp(_)) => match std::mem::replace(state, State::Ended) {
+                    State::Idle(follow) | State::CaughtUp(follow) => {
+                        *state = State::Reading(unblock(move || read(follow)));
+                    }
+                    State::Reading(_) | State::Ended => {}
+                },
+            }
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Handles for async code, on any executor: what may touch the disk runs on a pool of threads, and who waits for
+//! changes holds none.
+//!
+//! ```
+//! use recension::document::{Store, asynchronous::AsyncStore};
+//! # fn main() -> recension::document::Result<()> {
+//! # pollster::block_on(async {
+//! let store = AsyncStore::open("memory:").await?;
+//! let menu = store.collection("menu")?;
+//! menu.put("pizza", r#"{"topping":"pineapple"}"#).await?;
+//! let count = menu.run(|menu| menu.count()).await?;
+//! assert_eq!(count, 1);
+//! # Ok(()) })
+//! # }
+//! ```
+
+mod batched;
+mod changes;
+
+use std::sync::Arc;
+
+pub use batched::Batched;
+use blocking::unblock;
+pub use changes::ChangeStream;
+
+use super::{
+    At, Change, Collection, CollectionAt, Document, Documents, Found, ListOptions, Position, Query, Result, RevId,
+    Store, Transaction, Write, Written,
+};
+#[cfg(feature = "typed")]
+use super::{DocumentType, Typed, TypedDocuments, TypedFound};
+
+/// A store of documents for async code. Clones are cheap and are the same store.
+///
+/// Dropping a future does not undo its write: it may be made or not, and is made wholly or not at all.
+#[derive(Clone)]
+pub struct AsyncStore {
+    store: Store,
+}
+
+impl From<Store> for AsyncStore {
+    fn from(store: Store) -> Self {
+        AsyncStore { store }
+    }
+}
+
+impl AsyncStore {
+    /// Opens a store; see [`open`](super::open).
+    pub async fn open(address: &str) -> Result<Self> {
+        let address = address.to_owned();
+        Ok(unblock(move || super::open(&address)).await?.into())
+    }
+
+    /// The store for code that may wait. Its reads take microseconds where the data is in memory.
+    pub fn blocking(&self) -> &Store {
+        &self.store
+    }
+
+    /// A collection; nothing is read for it.
+    pub fn collection(&self, name: &str) -> Result<AsyncCollection> {
+        Ok(self.store.collection(name)?.into())
+    }
+
+    /// The collection of a type, with its indexes; see [`Store::typed`].
+    #[cfg(feature = "typed")]
+    pub async fn typed<T: DocumentType + 'static>(&self) -> Result<AsyncTyped<T>> {
+        Ok(self.run(Store::typed::<T>).await?.into())
+    }
+
+    /// A transaction; see [`Store::transaction`]. The closure runs on a thread of the pool, and may run more than once.
+    pub async fn transaction<T: Send + 'static>(
+        &self,
+        body: impl FnMut(&Transaction) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.run(|store| store.transaction(body)).await
+    }
+
+    /// The changes of all collections after `since`, and then those to come.
+    pub fn follow(&self, since: impl Into<Position>) -> ChangeStream {
+        ChangeStream::new(self.store.follow(since))
+    }
+
+    /// Anything else that a store can do, on a thread of the pool.
+    pub async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Store) -> T + Send + 'static) -> T {
+        let store = self.store.clone();
+        unblock(move || work(&store)).await
+    }
+}
+
+/// A collection for async code.
+#[derive(Clone)]
+pub struct AsyncCollection {
+    collection: Collection,
+}
+
+impl From<Collection> for AsyncCollection {
+    fn from(collection: Collection) -> Self {
+        AsyncCollection { collection }
+    }
+}
+
+impl AsyncCollection {
+    /// The collection for code that may wait.
+    pub fn blocking(&self) -> &Collection {
+        &self.collection
+    }
+
+    /// A document; `None` where there is none or it is deleted.
+    pub async fn get(&self, id: impl Into<String>) -> Result<Option<Document<'static>>> {
+        let id = id.into();
+        self.run(move |collection| collection.get(&id)).await
+    }
+
+    /// Documents by id, as of one moment.
+    pub async fn list(&self, options: ListOptions) -> Result<Batched<Documents>> {
+        Ok(Batched::new(self.run(move |collection| collection.list(&options)).await?))
+    }
+
+    /// The documents that a query asks for, as of one moment.
+    pub async fn find(&self, query: Query) -> Result<Batched<Found>> {
+        Ok(Batched::new(self.run(move |collection| collection.find(&query)).await?))
+    }
+
+    /// The collection at a moment.
+    pub async fn at(&self, at: At) -> Result<CollectionAt> {
+        self.run(move |collection| collection.at(at)).await
+    }
+
+    /// See [`Collection::put`].
+    pub async fn put(&self, id: &str, body: impl AsRef<[u8]>) -> Result<Written> {
+        self.write(Write::put(id, body)?).await
+    }
+
+    /// See [`Collection::create`].
+    pub async fn create(&self, id: Option<&str>, body: impl AsRef<[u8]>) -> Result<Written> {
+        self.write(Write::create(id, body)?).await
+    }
+
+    /// See [`Collection::replace`].
+    pub async fn replace(&self, id: &str, rev: &RevId, body: impl AsRef<[u8]>) -> Result<Written> {
+        self.write(Write::replace(id, rev, body)?).await
+    }
+
+    /// See [`Collection::delete`].
+    pub async fn delete(&self, id: &str, rev: &RevId) -> Result<Written> {
+        self.write(Write::delete(id, rev)?).await
+    }
+
+    /// One write.
+    pub async fn write(&self, write: Write) -> Result<Written> {
+        self.run(move |collection| collection.write(write)).await
+    }
+
+    /// See [`Collection::bulk`].
+    pub async fn bulk(&self, writes: Vec<Write>) -> Result<Vec<Result<Written>>> {
+        self.run(move |collection| collection.bulk(writes)).await
+    }
+
+    /// The changes after `since`, and then those to come.
+    pub fn follow(&self, since: impl Into<Position>) -> ChangeStream {
+        ChangeStream::new(self.collection.follow(since))
+    }
+
+    /// Anything else that a collection can do, on a thread of the pool.
+    pub async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Collection) -> T + Send + 'static) -> T {
+        let collection = self.collection.clone();
+        unblock(move || work(&collection)).await
+    }
+}
+
+/// A typed collection for async code.
+#[cfg(feature = "typed")]
+pub struct AsyncTyped<T> {
+    typed: Arc<Typed<T>>,
+}
+
+#[cfg(feature = "typed")]
+impl<T> Clone for AsyncTyped<T> {
+    fn clone(&self) -> Self {
+        AsyncTyped { typed: self.typed.clone() }
+    }
+}
+
+#[cfg(feature = "typed")]
+impl<T> From<Typed<T>> for AsyncTyped<T> {
+    fn from(typed: Typed<T>) -> Self {
+        AsyncTyped { typed: Arc::new(typed) }
+    }
+}
+
+#[cfg(feature = "typed")]
+impl<T: DocumentType + Send + 'static> AsyncTyped<T> {
+    /// The collection for code that may wait.
+    pub fn blocking(&self) -> &Typed<T> {
+        &self.typed
+    }
+
+    /// A value; `None` where there is no document or it is deleted.
+    pub async fn get(&self, id: impl Into<String>) -> Result<Option<T>> {
+        let id = id.into();
+        self.run(move |typed| typed.get(&id)).await
+    }
+
+    /// Values in the order of their ids, as of one moment.
+    pub async fn list(&self, options: ListOptions) -> Result<Batched<TypedDocuments<T>>> {
+        Ok(Batched::new(self.run(move |typed| typed.list(&options)).await?))
+    }
+
+    /// The values that a query asks for, as of one moment.
+    pub async fn find(&self, query: Query) -> Result<Batched<TypedFound<T>>> {
+        Ok(Batched::new(self.run(move |typed| typed.find(&query)).await?))
+    }
+
+    /// See [`Typed::put`].
+    pub async fn put(&self, value: T) -> Result<Written> {
+        self.run(move |typed| typed.put(&value)).await
+    }
+
+    /// See [`Typed::create`].
+    pub async fn create(&self, value: T) -> Result<Written> {
+        self.run(move |typed| typed.create(&value)).await
+    }
+
+    /// See [`Typed::delete`].
+    pub async fn delete(&self, id: &str, rev: &RevId) -> Result<Written> {
+        let (id, rev) = (id.to_owned(), *rev);
+        self.run(move |typed| typed.delete(&id, &rev)).await
+    }
+
+    /// See [`Typed::update`].
+    pub async fn update(
+        &self,
+        id: impl Into<String>,
+        change: impl FnMut(&mut T) -> Result<()> + Send + 'static,
+    ) -> Result<T> {
+        let id = id.into();
+        self.run(move |typed| typed.update(&id, change)).await
+    }
+
+    /// See [`Typed::upsert`].
+    pub async fn upsert(
+        &self,
+        id: impl Into<String>,
+        make: impl FnMut(Option<T>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let id = id.into();
+        self.run(move |typed| typed.upsert(&id, make)).await
+    }
+
+    /// Anything else that a typed collection can do, on a thread of the pool.
+    pub async fn run<U: Send + 'static>(&self, work: impl FnOnce(&Typed<T>) -> U + Send + 'static) -> U {
+        let typed = self.typed.clone();
+        unblock(move || work(&typed)).await
+    }
+}
+
+/// What a stream of changes answers.
+type ChangeItem = Result<Change>;

@@ -1,0 +1,340 @@
+//! The rows that an index has for a document: pure, (index, body, id) -> keys. A body is read once for all
+//! indexes of its collection. Layout: docs/documents-format.md, "Trees of indexes".
+
+use super::byte_reader::ByteReader;
+use super::catalogue::IndexEntry;
+use super::condition::KeySet;
+use super::index_spec::IndexSpec;
+use super::json::PathSet;
+use super::limits::{INDEX_ENTRIES_MAX, INDEX_TEXTS_BYTES_MAX, INDEX_VALUE_BYTES_MAX};
+use super::{Error, Result};
+use crate::engine::Direction;
+
+/// First byte of a row's value: the texts of the values follow, or only the document has them.
+const TEXTS: u8 = 1;
+const TEXTS_IN_DOCUMENT: u8 = 0;
+
+/// A row of an index. The document's id follows the key.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct IndexRow {
+    /// The encoded values.
+    pub(super) key: Vec<u8>,
+    /// Empty where the key gives the texts of the values as the document has them.
+    pub(super) value: Vec<u8>,
+}
+
+impl IndexRow {
+    pub(super) fn key_of(&self, id: &[u8]) -> Vec<u8> {
+        [&self.key, id].concat()
+    }
+}
+
+/// A change of the rows of one index for one document.
+pub(super) struct RowsChange<'e> {
+    pub(super) index: &'e IndexEntry,
+    pub(super) gone: Vec<IndexRow>,
+    pub(super) new: Vec<IndexRow>,
+}
+
+/// The indexes of a collection, ready to be applied to bodies.
+#[derive(Debug)]
+pub(super) struct IndexKeys {
+    paths: PathSet,
+    indexes: Vec<Wanted>,
+}
+
+/// What an index wants of a body.
+#[derive(Debug)]
+struct Wanted {
+    /// The numbers of its paths.
+    parts: Vec<usize>,
+    filter: Vec<(usize, KeySet)>,
+}
+
+impl IndexKeys {
+    pub(super) fn of<'e>(indexes: impl IntoIterator<Item = &'e IndexSpec>) -> Self {
+        let mut paths = PathSet::default();
+        let indexes = indexes.into_iter().map(|spec| Wanted {
+            parts: spec.parts.iter().map(|part| paths.add(&part.path)).collect(),
+            filter: spec.filter.iter().map(|c| (paths.add(&c.path), c.values.test(spec.collation))).collect(),
+        });
+        let indexes = indexes.collect();
+        IndexKeys { paths, indexes }
+    }
+
+    /// The rows that each of the indexes has for a body, in the order of their keys.
+    pub(super) fn rows(&self, entries: &[IndexEntry], body: &str, id: &str) -> Result<Vec<Vec<IndexRow>>> {
+        let values = self.paths.values(body);
+        self.indexes.iter().zip(entries).map(|(wanted, entry)| wanted.rows(&entry.spec, &values, id)).collect()
+    }
+
+    /// What has to change where a document said `old` and shall say `new`.
+    pub(super) fn changes<'e>(
+        &self,
+        entries: &'e [IndexEntry],
+        old: Option<&str>,
+        new: Option<&str>,
+        id: &str,
+    ) -> Result<Vec<RowsChange<'e>>> {
+        let old = old.map(|body| self.paths.values(body));
+        let new = new.map(|body| self.paths.values(body));
+        let mut changes = Vec::new();
+        for (wanted, index) in self.indexes.iter().zip(entries) {
+            if let (Some(old), Some(new)) = (&old, &new)
+                && wanted.numbers().all(|number| old.get(number) == new.get(number))
+            {
+                continue;
+            }
+            // What cannot be in an index is not there.
+            let old_rows = old.as_ref().and_then(|old| wanted.rows(&index.spec, old, id).ok()).unwrap_or_default();
+            let new_rows = new.as_ref().map(|new| wanted.rows(&index.spec, new, id)).transpose()?.unwrap_or_default();
+            let gone: Vec<IndexRow> = missing_from(&old_rows, &new_rows, |row| &row.key);
+            let fresh: Vec<IndexRow> = missing_from(&new_rows, &old_rows, |row| row);
+            if !gone.is_empty() || !fresh.is_empty() {
+                changes.push(RowsChange { index, gone, new: fresh });
+            }
+        }
+        Ok(changes)
+    }
+}
+
+/// The rows of `rows` that are not in `others`; both are in order.
+fn missing_from<K: Ord + ?Sized>(
+    rows: &[IndexRow],
+    others: &[IndexRow],
+    by: impl Fn(&IndexRow) -> &K,
+) -> Vec<IndexRow> {
+    rows.iter().filter(|row| others.binary_search_by(|other| by(other).cmp(by(row))).is_err()).cloned().collect()
+}
+
+impl Wanted {
+    fn numbers(&self) -> impl Iterator<Item = usize> {
+        self.parts.iter().copied().chain(self.filter.iter().map(|(number, _)| *number))
+    }
+
+    fn rows(&self, spec: &IndexSpec, values: &[Vec<&str>], id: &str) -> Result<Vec<IndexRow>> {
+        let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
+        let mut scratch = Vec::new();
+        for (number, allowed) in &self.filter {
+            if !at(*number).iter().any(|value| allowed.contains_text(value, &mut scratch)) {
+                return Ok(Vec::new());
+            }
+        }
+        if self.parts.iter().any(|number| at(*number).is_empty()) {
+            return Ok(Vec::new());
+        }
+        let multiple = spec.multiple();
+        let count = multiple.map_or(1, |part| at(self.parts[part]).len());
+        if count > INDEX_ENTRIES_MAX {
+            return Err(Error::TooManyEntries {
+                index: spec.name.clone(),
+                id: id.to_owned(),
+                entries: count,
+                max: INDEX_ENTRIES_MAX,
+            });
+        }
+        // The keys of the single values, before and behind those of the many, are made once.
+        let (mut before, mut behind) = (Vec::new(), Vec::new());
+        let mut texts = vec![TEXTS];
+        let mut same = true;
+        for (i, (part, number)) in spec.parts.iter().zip(&self.parts).enumerate() {
+            if multiple == Some(i) {
+                texts.extend(0_u32.to_be_bytes());
+                continue;
+            }
+            let Some(value) = at(*number).first() else { continue };
+            let out = if multiple.is_none_or(|many| i < many) { &mut before } else { &mut behind };
+            same &= encode_part(spec, part.direction, value, out)?;
+            texts.extend((value.len() as u32).to_be_bytes());
+            if texts.len() <= INDEX_TEXTS_BYTES_MAX {
+                texts.extend(value.as_bytes());
+            }
+        }
+        let value = match (same, texts.len() <= INDEX_TEXTS_BYTES_MAX) {
+            (true, _) => Vec::new(),
+            (false, true) => texts,
+            (false, false) => vec![TEXTS_IN_DOCUMENT],
+        };
+        let mut rows = Vec::with_capacity(count);
+        for n in 0..count {
+            let mut key = Vec::with_capacity(before.len() + behind.len() + 16);
+            key.extend(&before);
+            if let Some(many) = multiple
+                && let (Some(part), Some(text)) = (spec.parts.get(many), at(self.parts[many]).get(n))
+            {
+                encode_part(spec, part.direction, text, &mut key)?;
+                key.extend(&behind);
+            }
+            if key.len() > INDEX_VALUE_BYTES_MAX {
+                return Err(Error::ValueTooLong {
+                    index: spec.name.clone(),
+                    id: id.to_owned(),
+                    len: key.len(),
+                    max: INDEX_VALUE_BYTES_MAX,
+                });
+            }
+            rows.push(IndexRow { key, value: value.clone() });
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows)
+    }
+}
+
+fn encode_part(spec: &IndexSpec, direction: Direction, value: &str, out: &mut Vec<u8>) -> Result<bool> {
+    let start = out.len();
+    let same = spec.collation.encode_value(value, out)?;
+    if direction == Direction::Backward {
+        out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    Ok(same)
+}
+
+/// The id in a key of an index; with `texts`, the JSON texts of its values are appended there.
+pub(super) fn split_key<'k>(spec: &IndexSpec, key: &'k [u8], mut texts: Option<&mut Vec<String>>) -> Option<&'k str> {
+    let mut at = 0;
+    for part in &spec.parts {
+        let rest = key.get(at..)?;
+        let inverted: Vec<u8>;
+        let rest = match part.direction {
+            Direction::Forward => rest,
+            Direction::Backward => {
+                inverted = rest.iter().map(|byte| !byte).collect();
+                &inverted
+            }
+        };
+        at += match &mut texts {
+            Some(texts) => {
+                let mut text = String::new();
+                let length = spec.collation.decode_value(rest, &mut text)?;
+                texts.push(text);
+                length
+            }
+            None => spec.collation.value_len(rest)?,
+        };
+    }
+    std::str::from_utf8(key.get(at..)?).ok()
+}
+
+/// The texts of the values of a row as the document has them, by the parts of the index, and the id; the text
+/// of a part with many values is the one that the key gives. The texts are `None` where only the document has
+/// them; `None` altogether where the row is damaged.
+pub(super) fn row_texts<'k>(spec: &IndexSpec, key: &'k [u8], value: &[u8]) -> Option<(&'k str, Option<Vec<String>>)> {
+    let mut texts = Vec::with_capacity(spec.parts.len());
+    let id = split_key(spec, key, Some(&mut texts))?;
+    let Some((first, rest)) = value.split_first() else { return Some((id, Some(texts))) };
+    if *first != TEXTS {
+        return Some((id, None)).filter(|_| *first == TEXTS_IN_DOCUMENT);
+    }
+    let mut reader = ByteReader::new(rest);
+    let multiple = spec.multiple();
+    for (i, text) in texts.iter_mut().enumerate() {
+        let length = reader.u32()? as usize;
+        let own = std::str::from_utf8(reader.take(length)?).ok()?;
+        if multiple != Some(i) {
+            own.clone_into(text);
+        }
+    }
+    reader.is_empty().then_some((id, Some(texts)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::collation::Collation;
+    use super::super::condition::{Condition, ValueRange};
+    use super::*;
+
+    fn rows(spec: &IndexSpec, body: &str) -> Vec<IndexRow> {
+        let keys = IndexKeys::of([spec]);
+        keys.indexes[0].rows(spec, &keys.paths.values(body), "d").unwrap()
+    }
+
+    /// What the rows of a body say, read back.
+    fn read_back(spec: &IndexSpec, body: &str) -> Vec<Vec<String>> {
+        let read = |row: IndexRow| {
+            let key = row.key_of(b"the id");
+            let (id, texts) = row_texts(spec, &key, &row.value).unwrap();
+            assert_eq!(id, "the id");
+            for cut in 0..row.key.len() {
+                assert!(split_key(spec, &key[..cut], None).is_none());
+            }
+            texts.unwrap_or_default()
+        };
+        rows(spec, body).into_iter().map(read).collect()
+    }
+
+    fn spec(paths: &str) -> IndexSpec {
+        let mut parts =
+            paths.split(' ').map(|path| (path.trim_start_matches('-').parse().unwrap(), path.starts_with('-')));
+        let (first, _) = parts.next().unwrap();
+        parts.fold(
+            IndexSpec::new("i", first),
+            |spec, (path, down)| {
+                if down { spec.then_descending(path) } else { spec.then(path) }
+            },
+        )
+    }
+
+    #[test]
+    fn a_row_gives_its_values_back_as_the_document_has_them() {
+        let cases: [(&str, &str, &[&[&str]]); 12] = [
+            ("a", r#"{"a":1}"#, &[&["1"]]),
+            ("a", r#"{"a":1.0}"#, &[&["1.0"]]),
+            ("a", r#"{"a":-0}"#, &[&["-0"]]),
+            ("a", r#"{"a":123456789012345678901}"#, &[&["123456789012345678901"]]),
+            ("a", r#"{"a":"\u0041\n"}"#, &[&[r#""\u0041\n""#]]),
+            ("a", r#"{"a":{"x":["é\u0000",null,true,{}],"y":[]}}"#, &[&[r#"{"x":["é\u0000",null,true,{}],"y":[]}"#]]),
+            ("a -b", r#"{"a":false,"b":"z"}"#, &[&["false", r#""z""#]]),
+            ("a -b", r#"{"a":1e2,"b":1.5}"#, &[&["1e2", "1.5"]]),
+            ("a b", r#"{"a":1}"#, &[]),
+            ("t[]", r#"{"t":[3,1,2,1.0,1]}"#, &[&["1"], &["2"], &["3"]]),
+            ("a -t[].s b", r#"{"a":1.0,"b":5,"t":[{"s":1},{"s":2},{}]}"#, &[&["1.0", "2", "5"], &["1.0", "1", "5"]]),
+            ("t[]", r#"{"t":1}"#, &[]),
+        ];
+        for collation in [Collation::Unicode, Collation::Binary] {
+            for (paths, body, expected) in cases {
+                assert_eq!(read_back(&spec(paths).collated(collation), body), expected, "{paths} {body}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_documents_that_meet_the_filter_have_rows() {
+        let state = Condition::new("state".parse().unwrap(), ValueRange::equal("open"));
+        let tags = Condition::new("tags[]".parse().unwrap(), ValueRange::prefix("a"));
+        let spec = spec("a").only_where(state).only_where(tags);
+        for (body, count) in [
+            (r#"{"a":1,"state":"open","tags":["b","ab"]}"#, 1),
+            (r#"{"a":1,"state":"open","tags":["b"]}"#, 0),
+            (r#"{"a":1,"state":"shut","tags":["ab"]}"#, 0),
+            (r#"{"a":1,"tags":["ab"]}"#, 0),
+            (r#"{"state":"open","tags":["ab"]}"#, 0),
+        ] {
+            assert_eq!(rows(&spec, body).len(), count, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_text_too_long_for_a_row_is_left_to_the_document() {
+        let body = format!(r#"{{"a":1.{}}}"#, "0".repeat(5000));
+        let row = rows(&spec("a"), &body).remove(0);
+        assert_eq!(row.value, [TEXTS_IN_DOCUMENT]);
+        assert_eq!(row_texts(&spec("a"), &row.key_of(b"x"), &row.value), Some(("x", None)));
+    }
+
+    #[test]
+    fn a_damaged_row_is_noticed_and_never_a_panic() {
+        let row = rows(&spec("a -b"), r#"{"a":1.0,"b":"text"}"#).remove(0);
+        let key = row.key_of(b"x");
+        for at in 0..key.len() {
+            for byte in 0..=255 {
+                let mut changed = key.clone();
+                changed[at] = byte;
+                drop(row_texts(&spec("a -b"), &changed, &row.value));
+            }
+        }
+        for cut in 1..row.value.len() {
+            assert_eq!(row_texts(&spec("a -b"), &key, &row.value[..cut]), None);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Between values and documents: what a value says as a write, and the value that a document says, migrated
+//! where it is of an older version. Nothing here reads or writes a store.
+
+use std::any::type_name;
+use std::fmt::Write as _;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::DocumentType;
+use super::with_fields::WithFields;
+use crate::document::json::{Event, Kind, Outline, Parser, Path, View, quote, same_number};
+use crate::document::{Document, Error, Expect, Result, RevId, Write};
+
+type Refusal = Box<dyn std::error::Error + Send + Sync>;
+
+/// One step: from the version named to the next one.
+pub(super) type Migration = dyn Fn(u32, Value) -> std::result::Result<Value, Refusal> + Send + Sync;
+
+/// How values of `T` become documents and come back.
+pub(super) struct Codec<T> {
+    migration: Option<Arc<Migration>>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Codec<T> {
+    fn clone(&self) -> Self {
+        Codec { migration: self.migration.clone(), of: PhantomData }
+    }
+}
+
+impl<T: DocumentType> Codec<T> {
+    pub(super) fn new() -> Self {
+        Codec { migration: None, of: PhantomData }
+    }
+
+    pub(super) fn migrating(migration: Arc<Migration>) -> Self {
+        Codec { migration: Some(migration), of: PhantomData }
+    }
+
+    /// The value of a document.
+    pub(super) fn decode(&self, document: &Document<'_>) -> Result<T> {
+        self.decode_body(&document.id, &document.rev, &document.body)
+    }
+
+    pub(super) fn decode_body(&self, id: &str, rev: &RevId, body: &str) -> Result<T> {
+        let named = version_in::<T>(id, body)?;
+        let version = named.unwrap_or(1);
+        if version == T::VERSION {
+            let hidden = named.map(|_| T::VERSION_FIELD);
+            return read(&mut serde_json::Deserializer::from_str(body), id, rev, hidden);
+        }
+        read(self.migrate(id, body, version)?, id, rev, None)
+    }
+
+    fn migrate(&self, id: &str, body: &str, from: u32) -> Result<Value> {
+        let refuse =
+            |from, why| Error::Migration { collection: T::COLLECTION, id: id.to_owned(), from, to: from + 1, why };
+        let migration = self.migration.as_ref().ok_or_else(|| {
+            refuse(from, "this handle of the collection has no migration; give it one with with_migration".to_owned())
+        })?;
+        if let Some(number) = number_beyond_doubles(body)? {
+            let why = format!("number {number} has more digits than a migrated value can hold");
+            return Err(refuse(from, why));
+        }
+        let mut value = serde_json::from_str::<Value>(body).map_err(|error| not_decoded::<T>(id, &error))?;
+        if let Value::Object(members) = &mut value {
+            members.shift_remove(T::VERSION_FIELD);
+        }
+        (from..T::VERSION)
+            .try_fold(value, |value, from| migration(from, value).map_err(|error| refuse(from, error.to_string())))
+    }
+}
+
+/// The write of a value: under its id, expecting its revision where it has one.
+pub(super) fn encode<T: DocumentType>(value: &T) -> Result<Write> {
+    let refuse = |why: String| Error::Encode { collection: T::COLLECTION, type_name: type_name::<T>(), why };
+    let text = serde_json::to_string(value).map_err(|error| refuse(error.to_string()))?;
+    let outline = Outline::of(&text)?;
+    if outline.root().kind() != Kind::Object {
+        return Err(refuse("it is not written as an object".to_owned()));
+    }
+    let mut body = String::with_capacity(text.len() + 32);
+    body.push('{');
+    if T::VERSION > 1 {
+        // Writing to a String cannot fail.
+        let _ = write!(body, "{}:{}", quote(T::VERSION_FIELD), T::VERSION);
+    }
+    let (mut id, mut rev) = (String::new(), String::new());
+    for member in outline.root().children() {
+        let name = member.name();
+        if name.is(T::ID_FIELD) {
+            id = text_of(member)
+                .ok_or_else(|| refuse(format!("its id, member {}, is no string and no integer", T::ID_FIELD)))?;
+        } else if T::REV_FIELD.is_some_and(|field| name.is(field)) {
+            rev = text_of(member).ok_or_else(|| refuse("its revision is no string".to_owned()))?;
+        } else if name.is(T::VERSION_FIELD) {
+            let why = "it has a member of the name that keeps the schema's version; declare another with version_field";
+            return Err(refuse(why.to_owned()));
+        } else {
+            body.push_str(if body.len() > 1 { ",\"" } else { "\"" });
+            body.push_str(name.raw);
+            body.push_str("\":");
+            body.push_str(member.text());
+        }
+    }
+    body.push('}');
+    let mut write = Write::from_json(body)?;
+    if !id.is_empty() {
+        write = write.with_id(&id)?;
+    }
+    if !rev.is_empty() {
+        write = write.expecting(Expect::Revision(rev.parse()?));
+    }
+    Ok(write)
+}
+
+fn read<'de, T, D>(body: D, id: &'de str, rev: &RevId, hidden: Option<&'static str>) -> Result<T>
+where
+    T: DocumentType,
+    D: serde::Deserializer<'de, Error = serde_json::Error>,
+{
+    let rev = T::REV_FIELD.map(|field| (field, rev.to_string()));
+    let fields = WithFields { body, id: (T::ID_FIELD, id), rev, hidden };
+    T::deserialize(fields).map_err(|error| not_decoded::<T>(id, &error))
+}
+
+fn not_decoded<T: DocumentType>(id: &str, error: &serde_json::Error) -> Error {
+    Error::Decode { collection: T::COLLECTION, id: id.to_owned(), type_name: type_name::<T>(), why: error.to_string() }
+}
+
+/// The version that a body names, checked to be one that the type knows; `None` where it names none.
+pub(super) fn version_in<T: DocumentType>(id: &str, body: &str) -> Result<Option<u32>> {
+    // Most bodies do not hold the word at all, and looking for it costs less than looking for the member.
+    if !body.contains(T::VERSION_FIELD) {
+        return Ok(None);
+    }
+    let Some(found) = Path::from_segments([T::VERSION_FIELD])?.find(body) else { return Ok(None) };
+    match found.parse::<u32>() {
+        Ok(version) if (1..=T::VERSION).contains(&version) => Ok(Some(version)),
+        Ok(version) if version > T::VERSION => Err(Error::NewerSchema {
+            collection: T::COLLECTION,
+            id: id.to_owned(),
+            found: version,
+            supported: T::VERSION,
+        }),
+        _ => {
+            let why = format!("member {} is to be the version of its schema, a number from 1", T::VERSION_FIELD);
+            Err(Error::Decode { collection: T::COLLECTION, id: id.to_owned(), type_name: type_name::<T>(), why })
+        }
+    }
+}
+
+/// A number of a text that a [`Value`] would not keep exactly.
+fn number_beyond_doubles(body: &str) -> Result<Option<String>> {
+    let mut parser = Parser::of_text(body);
+    while let Some(event) = parser.next_event()? {
+        if let Event::Number(number) = event {
+            let kept = number.to_i64().is_some()
+                || (number.integer && number.text.parse::<u64>().is_ok())
+                || same_number(number.text, &format!("{:e}", number.to_f64()));
+            if !kept {
+                return Ok(Some(number.text.chars().take(60).collect()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// An id or a revision as a value has it; empty where it has none yet, `None` where it is no such thing.
+fn text_of(member: View<'_>) -> Option<String> {
+    match member.kind() {
+        Kind::String => Some(member.string().decode().into_owned()),
+        Kind::Number if member.text().bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) => {
+            Some(member.text().to_owned())
+        }
+        Kind::Word if member.text() == "null" => Some(String::new()),
+        _ => None,
+    }
+}

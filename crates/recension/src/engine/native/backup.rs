@@ -1,0 +1,231 @@
+//! Backups: a copy of the store's files that is itself a store, made while commits go on; and copies of
+//! the store as of a moment. Settled files never change and segments only grow, so that an earlier backup
+//! in the same place is brought up to date with what is new.
+
+use std::io::IoSlice;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::super::{CommitInfo, EngineError, Result, Seq};
+use super::NativeEngine;
+use super::format::{
+    INDEX_DIR, LOG_DIR, MANIFEST_FILE, Position, SETTLED_DIR, STORE_FILE, STORE_TEMPORARY, encode_store_file,
+    file_number, segment_file,
+};
+use super::index::State;
+use super::manifest::replace_file;
+use super::open::{lock, read_identity};
+use super::options::NativeOptions;
+use super::run::SectionKind;
+use super::settle::{Keep, copy_commits, copy_versions};
+use super::settled::{BlockKind, SettledManifest};
+use crate::disk::{Disk, FsDisk};
+use crate::engine::BackupReport;
+
+/// Bytes that are copied at once.
+const COPY_BYTES: u64 = 1 << 20;
+/// Says that a backup was begun and is not a store yet.
+const UNFINISHED_FILE: &str = "BACKUP-UNFINISHED";
+
+/// A consistent set of files: what readers see, and where the log ends.
+struct Image {
+    state: Arc<State>,
+    head: Seq,
+    end: Position,
+}
+
+impl NativeEngine {
+    /// Makes the directory `to` a store that holds everything committed so far. It may hold an earlier backup
+    /// of this store, which is brought up to date: settled files that it has already are not copied again.
+    ///
+    /// A backup is a store: open it, or copy its directory. An interrupted first backup is refused when it is
+    /// opened; run it again.
+    pub fn backup_to(&self, to: &Arc<dyn Disk>) -> Result<BackupReport> {
+        self.shared.check_poison()?;
+        let doing = |what| move |e| EngineError::io(what, e);
+        to.create_dir("").map_err(doing("creating the backup's folder"))?;
+        let is_new = check_target(&**to, self)?;
+        let _lock = lock(&**to)?;
+        for dir in [LOG_DIR, INDEX_DIR, SETTLED_DIR] {
+            to.create_dir(dir).map_err(doing("creating a folder of the backup"))?;
+        }
+        if is_new {
+            replace_file(&**to, "", STORE_TEMPORARY, UNFINISHED_FILE, &self.shared.files.id.0)?;
+        }
+        // It would point into the log as it was. The next open makes it anew.
+        remove(&**to, MANIFEST_FILE)?;
+        let image = self.image()?;
+        let mut copy = Copy { to, report: BackupReport { head: image.head, ..BackupReport::default() } };
+        // What the old manifest names is complemented first; then the manifest; then what it no longer names goes.
+        for file in &image.state.settled {
+            copy.file(&file.name(), SETTLED_DIR, file.entry.len, true, &|at, len| file.read(at, len))?;
+        }
+        for segment in image.state.segments.list.iter().filter(|segment| segment.number <= image.end.segment) {
+            let len = if segment.number == image.end.segment { image.end.offset } else { segment.used() };
+            let read = |at: u64, len: usize| segment.bytes(at as u32, len).map(std::borrow::Cow::into_owned);
+            copy.file(&segment.name(), LOG_DIR, u64::from(len), false, &read)?;
+        }
+        for dir in [SETTLED_DIR, LOG_DIR] {
+            to.sync_dir(dir).map_err(doing("syncing a folder of the backup"))?;
+        }
+        let files: Vec<_> = image.state.settled.iter().rev().map(|file| file.entry).collect();
+        let next_file = files.iter().map(|file| file.number + 1).max().unwrap_or(1);
+        let manifest =
+            SettledManifest { files, next_file, forgotten: (*image.state.forgotten).clone(), merged_with: 0 };
+        manifest.write(&**to, self.shared.files.id)?;
+        if is_new {
+            replace_file(&**to, "", STORE_TEMPORARY, STORE_FILE, &encode_store_file(self.shared.files.id))?;
+            remove(&**to, UNFINISHED_FILE)?;
+        }
+        copy.remove_others(&image, &manifest)?;
+        Ok(copy.report)
+    }
+
+    fn image(&self) -> Result<Image> {
+        let leader = self.shared.leader.lock();
+        self.shared.check_poison()?;
+        let (head, state) = self.shared.head_state();
+        // Between groups nothing is in the log's buffer.
+        Ok(Image { state, head, end: leader.log.end() })
+    }
+
+    /// Makes a new store in `to` that holds this one as it was right after commit `at`, with the history
+    /// up to there. It has an identity of its own. To restore a backup, open it and copy it.
+    ///
+    /// # Errors
+    /// [`EngineError::NotYet`] beyond the head, [`EngineError::Forgotten`] where some history from before `at`
+    /// has been given up since, [`EngineError::NotAStore`] if `to` has commits.
+    pub fn copy_as_of(&self, to: Arc<dyn Disk>, at: Seq, options: NativeOptions) -> Result<()> {
+        let shared = &self.shared;
+        let head = shared.head();
+        if at > head {
+            return Err(EngineError::NotYet { asked: at, head });
+        }
+        // What is in memory becomes runs.
+        crate::engine::Engine::checkpoint(self)?;
+        let (_, state) = shared.head_state();
+        state.forgotten.check_everything(at)?;
+        let time = state.times.time_of(&state, at)?;
+        let in_runs: u64 = state.runs.iter().map(|run| run.entries(SectionKind::Current)).sum();
+        let settled: u64 = state.settled.iter().map(|file| file.entries(BlockKind::Current)).sum();
+        let target = NativeEngine::open(to, options)?;
+        let forgotten = (*state.forgotten).clone();
+        target.install(CommitInfo { seq: at, time }, in_runs + settled, forgotten.clone(), |writer| {
+            let keep = &mut Keep::new(&forgotten, true);
+            copy_versions(&state, &state.runs, &state.settled, |full_key, seq, value| {
+                let kept = seq <= at && keep.keeps(full_key, seq, value.is_none());
+                if kept { writer.push(full_key, seq, value) } else { Ok(()) }
+            })?;
+            let (from, after) =
+                state.settled.first().map_or((Position::START, Seq::ZERO), |file| (file.entry.end, file.entry.last));
+            for file in state.settled.iter().rev() {
+                for block in 0..file.commit_blocks() {
+                    let commits = file.read_commits(block)?;
+                    commits.iter().filter(|commit| commit.seq <= at).try_for_each(|commit| writer.commit(*commit))?;
+                }
+            }
+            copy_commits(&state.segments, from, (after, at), writer)
+        })?;
+        target.close()
+    }
+
+    pub(super) fn backup_to_path(&self, to: &Path) -> Result<BackupReport> {
+        let to: Arc<dyn Disk> = Arc::new(FsDisk::new(to));
+        self.backup_to(&to)
+    }
+}
+
+/// Refuses a directory that is something else than a backup of this store; says whether it is none yet.
+fn check_target(to: &dyn Disk, source: &NativeEngine) -> Result<bool> {
+    let refuse = |found: String| Err(EngineError::NotAStore { path: to.location(), found });
+    let names = to.list("").map_err(|e| EngineError::io(format!("reading {}", to.location()), e))?;
+    if let Some(id) = read_identity(to)? {
+        return if id == source.shared.files.id { Ok(false) } else { refuse("a backup of another store".to_owned()) };
+    }
+    let known = |name: &&String| [UNFINISHED_FILE, STORE_TEMPORARY, super::format::LOCK_FILE].contains(&name.as_str());
+    match names.iter().find(|name| !known(name)) {
+        Some(other) => refuse(format!("the directory holds other files, such as {other}")),
+        None => Ok(true),
+    }
+}
+
+fn remove(disk: &dyn Disk, name: &str) -> Result<()> {
+    match disk.remove(name) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(EngineError::io(format!("removing {name}"), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+struct Copy<'t> {
+    to: &'t Arc<dyn Disk>,
+    report: BackupReport,
+}
+
+impl Copy<'_> {
+    /// Copies a file of `len` bytes, unless it is there. A file that `never_changes` is known by its end, which
+    /// has its checksum; any other is compared.
+    fn file(
+        &mut self,
+        name: &str,
+        dir: &str,
+        len: u64,
+        never_changes: bool,
+        read: &dyn Fn(u64, usize) -> Result<Vec<u8>>,
+    ) -> Result<()> {
+        let from = if never_changes { len.saturating_sub(512) } else { 0 };
+        if self.is_there(name, from, len, read)? {
+            self.report.bytes_kept += len;
+            return Ok(());
+        }
+        // Of a kind that an open removes.
+        let temporary = format!("{name}.spool");
+        let io = |e| EngineError::io(format!("writing {name} of the backup"), e);
+        remove(&**self.to, &temporary)?;
+        let file = self.to.create(&temporary).map_err(io)?;
+        for at in (0..len).step_by(COPY_BYTES as usize) {
+            let bytes = read(at, COPY_BYTES.min(len - at) as usize)?;
+            file.write_at(at, &[IoSlice::new(&bytes)]).map_err(io)?;
+        }
+        file.sync().map_err(io)?;
+        self.to.rename(&temporary, name).and_then(|()| self.to.sync_dir(dir)).map_err(io)?;
+        self.report.files_copied += 1;
+        self.report.bytes_copied += len;
+        Ok(())
+    }
+
+    fn is_there(&self, name: &str, from: u64, len: u64, read: &dyn Fn(u64, usize) -> Result<Vec<u8>>) -> Result<bool> {
+        let Ok(file) = self.to.open(name) else { return Ok(false) };
+        if !file.len().is_ok_and(|found| found == len) {
+            return Ok(false);
+        }
+        let mut found = Vec::new();
+        for at in (from..len).step_by(COPY_BYTES as usize) {
+            found.resize(COPY_BYTES.min(len - at) as usize, 0);
+            if file.read_at(at, &mut found).is_err() || found != read(at, found.len())? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Removes the settled files and segments of an earlier backup that this one does not need.
+    fn remove_others(&self, image: &Image, manifest: &SettledManifest) -> Result<()> {
+        let list = |dir: &str| self.to.list(dir).map_err(|e| EngineError::io("listing the backup", e));
+        for name in list(SETTLED_DIR)? {
+            let number = file_number(&name, "rows");
+            if number.is_some_and(|number| manifest.files.iter().all(|file| file.number != number)) {
+                remove(&**self.to, &format!("{SETTLED_DIR}/{name}"))?;
+            }
+        }
+        for name in list(LOG_DIR)? {
+            let number = file_number(&name, "log").and_then(|number| u32::try_from(number).ok());
+            let wanted = |number: u32| number <= image.end.segment && image.state.segments.get(number).is_ok();
+            if number.is_some_and(|number| !wanted(number)) {
+                remove(&**self.to, &segment_file(number.unwrap_or_default()))?;
+            }
+        }
+        Ok(())
+    }
+}

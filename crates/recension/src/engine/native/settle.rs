@@ -1,0 +1,392 @@
+//! Settling: moves cold commits from the log into files in key order, merges these files, leaves out what
+//! has been forgotten, and gives disk back. Nothing is removed before what replaces it is durable and
+//! named by a durable manifest. A failure before that changes nothing; commits go on.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::super::{CommitInfo, EngineError, Result, Seq};
+use super::Shared;
+use super::commit::Leader;
+use super::forgotten::Forgotten;
+use super::format::{Position, SEGMENT_HEADER_BYTES};
+use super::index::{Found, State};
+use super::index_files::runs_to_merge;
+use super::mem::compare_versions;
+use super::options::Maintenance;
+use super::record::Record;
+use super::run::output::Pace;
+use super::run::{Run, RunCursor, SectionKind};
+use super::segment::Segments;
+use super::settled::{BlockKind, SettledCursor, SettledFile, SettledWriter};
+use super::settled_files::Span;
+use super::verify::{distinct_rows, each_record};
+
+/// All files are merged when what is not in the oldest is so large a part of it and may free some of it.
+const NEWER_PART_OF_OLDEST: u64 = 4;
+
+/// Settling is not held back when so many times the usual amount of log waits.
+const BEHIND: u64 = 4;
+
+/// How much is to be settled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Extent {
+    /// What is due.
+    Due,
+    /// Everything that is in runs, into one file.
+    Everything,
+}
+
+/// How settling ended badly.
+pub(super) enum SettleError {
+    /// Everything is as it was.
+    NothingChanged(EngineError),
+    /// In replacing the manifest: which one a crash would leave is unknown, so nothing more may be removed.
+    Publishing(EngineError),
+}
+
+impl From<EngineError> for SettleError {
+    fn from(error: EngineError) -> Self {
+        SettleError::NothingChanged(error)
+    }
+}
+
+type Settled<T> = std::result::Result<T, SettleError>;
+
+impl Shared {
+    /// Settles as far as is wanted. Callers do not hold the leader's lock or that of maintenance; but the
+    /// committing thread may hold the leader's where it does all maintenance itself.
+    pub(super) fn settle(&self, extent: Extent) -> Settled<()> {
+        let _one_at_a_time = self.settling.lock();
+        while self.settle_log(extent)? || self.merge_settled(extent)? {
+            // The leader keeps segments too. Where it is busy, it trims them with its next commit.
+            if let Some(mut leader) = self.leader.try_lock() {
+                self.trim_log(&mut leader);
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles what is due, in the background: a failure is kept for those who ask, and tried again later.
+    pub(super) fn settle_in_background(&self) {
+        if self.settle_log_bytes.is_none() || self.poison.get().is_some() || self.settling_damaged.get().is_some() {
+            return;
+        }
+        match self.settle(Extent::Due) {
+            // Everything is as it was: the disk may be full now, and have room later.
+            Ok(()) | Err(SettleError::NothingChanged(EngineError::Io { .. })) => {}
+            Err(SettleError::Publishing(error)) => self.poison(&error),
+            // What is damaged stays so; reads of it are refused, the others go on.
+            Err(SettleError::NothingChanged(error)) => {
+                let _ = self.settling_damaged.set(error.to_string());
+            }
+        }
+    }
+
+    /// Whether the log has grown enough, or the settled files want merging.
+    pub(super) fn settling_is_due(&self) -> bool {
+        let state = self.state.load();
+        self.log_is_due(&state) || self.files_to_merge(&state, Extent::Due).is_some()
+    }
+
+    fn log_is_due(&self, state: &State) -> bool {
+        let Some(newest) = state.runs.first() else { return false };
+        self.settle_log_bytes.is_some_and(|due| log_bytes(state, newest.entry.end) >= due)
+    }
+
+    /// Whether all that has been forgotten had been when all settled files were merged last.
+    pub(super) fn is_merged(&self, state: &State) -> bool {
+        self.settled_files.is_merged_with(&state.forgotten)
+    }
+
+    /// Drops segments that are settled from the leader's own list.
+    pub(super) fn trim_log(&self, leader: &mut Leader) {
+        let first = self.first_segment.load(Ordering::Acquire);
+        let segments = &mut leader.log.segments;
+        for segment in segments.list.iter().filter(|segment| segment.number < first) {
+            segment.make_obsolete();
+        }
+        segments.drop_before(first);
+    }
+
+    fn pace(&self) -> Option<Pace> {
+        let waiting = unsettled_log_bytes(&self.state.load());
+        let behind = self.settle_log_bytes.is_some_and(|due| waiting / BEHIND > due);
+        (self.maintenance == Maintenance::Background).then(|| Pace {
+            bytes_per_second: if behind { u64::MAX } else { self.settle_bytes_per_second },
+            head: self.head.clone(),
+            stop: self.stopping.clone(),
+        })
+    }
+
+    /// Moves all index runs and their rows into one settled file; false if there is nothing to move.
+    fn settle_log(&self, extent: Extent) -> Settled<bool> {
+        let state = {
+            let _runs_stay = self.maintaining.lock();
+            let state = self.state.load_full();
+            let Some(newest) = state.runs.first() else { return Ok(false) };
+            if self.files.is_condemned() || (extent == Extent::Due && !self.log_is_due(&state)) {
+                return Ok(false);
+            }
+            // From here on these runs are not merged with others.
+            self.settling_through.store(newest.entry.last.0, Ordering::Release);
+            state
+        };
+        let _until_done = Reset(&self.settling_through);
+        let Some(newest) = state.runs.first().map(|run| run.entry) else { return Ok(false) };
+        let (from, after) = state.settled.first().map_or((Position::START, Seq::ZERO), |f| (f.entry.end, f.entry.last));
+        let last = CommitInfo { seq: newest.last, time: newest.time };
+        let end = behind(&self.state.load().segments, newest.end)?;
+        let keys_max = state.runs.iter().map(|run| run.entries(SectionKind::Current)).sum();
+        let written = self.settled_files.write((after.next(), last, end), keys_max, self.pace(), |writer| {
+            let mut rows = 0;
+            // In the order of the log, which also brings it into memory with few, large reads.
+            each_record(&state.segments, from, (after, last.seq), |record: &Record<'_>| {
+                rows += distinct_rows(record);
+            })?;
+            let mut keep = Keep::new(&state.forgotten, state.settled.is_empty());
+            let mut indexed = 0;
+            copy_versions(&state, &state.runs, &[], |full_key, seq, value| {
+                indexed += 1;
+                if keep.keeps(full_key, seq, value.is_none()) { writer.push(full_key, seq, value) } else { Ok(()) }
+            })?;
+            // What the index does not name would be lost for ever.
+            if indexed != rows {
+                let what = format!("the index has {indexed} versions where the log has {rows}");
+                return Err(EngineError::damaged(super::format::INDEX_DIR.to_owned() + "/", 0, what));
+            }
+            copy_commits(&state.segments, from, (after, last.seq), writer)
+        });
+        let file = match written {
+            Ok(file) => file,
+            Err(error @ EngineError::Damaged { .. }) => return self.run_may_be_damaged(error),
+            Err(error) => return Err(error.into()),
+        };
+        let merged_with = state.settled.is_empty().then_some(&*state.forgotten);
+        self.settled_files.publish(&file, 0..0, merged_with).map_err(SettleError::Publishing)?;
+        let mut replaced = Vec::new();
+        self.replace_state(|state| {
+            // In here: a state must never lose segments before it has what was made of them.
+            self.first_segment.store(end.segment, Ordering::Release);
+            replaced.extend(state.segments.list.iter().filter(|segment| segment.number < end.segment).cloned());
+            state.settled.insert(0, file);
+            state.runs.retain(|run| run.entry.last > last.seq);
+        });
+        for segment in &replaced {
+            segment.make_obsolete();
+        }
+        drop(replaced);
+        // The manifest of the index follows with the next run; until then it names runs that are settled.
+        self.files.drop_through(last.seq);
+        for run in &state.runs {
+            run.make_obsolete();
+        }
+        Ok(true)
+    }
+
+    /// Damage of an index run is mended by the next open; damage of the log is not.
+    fn run_may_be_damaged(&self, error: EngineError) -> Settled<bool> {
+        if let EngineError::Damaged { file, .. } = &error
+            && file.starts_with(super::format::INDEX_DIR)
+        {
+            self.files.condemn();
+            return Ok(false);
+        }
+        Err(error.into())
+    }
+
+    /// Merges one group of settled files; false if there is none.
+    fn merge_settled(&self, extent: Extent) -> Settled<bool> {
+        let state = self.state.load_full();
+        let Some(range) = self.files_to_merge(&state, extent) else { return Ok(false) };
+        let old = &state.settled[range.clone()];
+        let (Some(newest), Some(oldest)) = (old.first(), old.last()) else { return Ok(false) };
+        let last = CommitInfo { seq: newest.entry.last, time: newest.entry.time };
+        let span: Span = (oldest.entry.first, last, newest.entry.end);
+        let keys_max = old.iter().map(|file| file.entries(BlockKind::Current)).sum();
+        let bottom = range.end == state.settled.len();
+        let forgotten = self.settled_files.forgotten();
+        let file = self.settled_files.write(span, keys_max, self.pace(), |writer| {
+            let mut keep = Keep::new(&forgotten, bottom);
+            copy_versions(&state, &[], old, |full_key, seq, value| {
+                if keep.keeps(full_key, seq, value.is_none()) { writer.push(full_key, seq, value) } else { Ok(()) }
+            })?;
+            for file in old.iter().rev() {
+                for block in 0..file.commit_blocks() {
+                    file.read_commits(block)?.iter().try_for_each(|commit| writer.commit(*commit))?;
+                }
+            }
+            Ok(())
+        })?;
+        let merged_with = (old.len() == state.settled.len()).then_some(&forgotten);
+        self.settled_files.publish(&file, range.clone(), merged_with).map_err(SettleError::Publishing)?;
+        self.replace_state(|state| {
+            state.settled.splice(range, [file]);
+        });
+        for file in old {
+            file.make_obsolete();
+        }
+        Ok(true)
+    }
+
+    /// Which settled files (newest first) to merge.
+    fn files_to_merge(&self, state: &State, extent: Extent) -> Option<std::ops::Range<usize>> {
+        let lengths: Vec<_> = state.settled.iter().map(|file| file.entry.len).collect();
+        let (oldest, newer) = lengths.split_last()?;
+        let newer: u64 = newer.iter().sum();
+        let past: u64 = state.settled.iter().map(|file| file.row_bytes()[1]).sum();
+        let may_free = !state.forgotten.is_empty();
+        // What has been forgotten since all files were merged last, or never was.
+        let unmerged = may_free && !self.is_merged(state);
+        let all = match extent {
+            Extent::Everything => lengths.len() > 1 || unmerged,
+            Extent::Due => may_free && newer + (if unmerged { past } else { 0 }) > oldest / NEWER_PART_OF_OLDEST,
+        };
+        if all { Some(0..lengths.len()) } else { runs_to_merge(&lengths, self.merge_fan_in) }
+    }
+}
+
+/// Sets the seq through which runs are being settled back.
+struct Reset<'s>(&'s std::sync::atomic::AtomicU64);
+
+impl Drop for Reset<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+/// Bytes of log behind what is settled.
+pub(super) fn unsettled_log_bytes(state: &State) -> u64 {
+    let end = state.segments.list.last().map(|segment| Position { segment: segment.number, offset: segment.used() });
+    end.map_or(0, |end| log_bytes(state, end))
+}
+
+/// Bytes of log that are not settled, up to `end`.
+fn log_bytes(state: &State, end: Position) -> u64 {
+    let from = state.settled.first().map_or(Position::START, |file| file.entry.end);
+    let segments = state.segments.list.iter().filter(|s| (from.segment..=end.segment).contains(&s.number));
+    let bytes = segments.map(|segment| {
+        let start = if segment.number == from.segment { from.offset } else { SEGMENT_HEADER_BYTES as u32 };
+        let end = if segment.number == end.segment { end.offset } else { segment.used() };
+        u64::from(end.saturating_sub(start))
+    });
+    bytes.sum()
+}
+
+/// Where the log goes on behind `end`: in the next segment if its own has nothing more.
+fn behind(segments: &Segments, end: Position) -> Result<Position> {
+    let next = Position { segment: end.segment + 1, offset: SEGMENT_HEADER_BYTES as u32 };
+    let full = end.offset >= segments.get(end.segment)?.used();
+    Ok(if full && segments.get(next.segment).is_ok() { next } else { end })
+}
+
+/// Says which versions of the keys that it is shown, in order, are kept.
+pub(super) struct Keep<'f> {
+    forgotten: &'f Forgotten,
+    /// No older version lies elsewhere.
+    bottom: bool,
+    key: Vec<u8>,
+    before: Seq,
+    has_base: bool,
+}
+
+impl<'f> Keep<'f> {
+    pub(super) fn new(forgotten: &'f Forgotten, bottom: bool) -> Self {
+        Keep { forgotten, bottom, key: Vec::new(), before: Seq::ZERO, has_base: false }
+    }
+
+    pub(super) fn keeps(&mut self, full_key: &[u8], seq: Seq, deleted: bool) -> bool {
+        if self.forgotten.is_empty() {
+            return true;
+        }
+        if self.key != full_key {
+            self.key.clear();
+            self.key.extend_from_slice(full_key);
+            self.before = self.forgotten.before(full_key);
+            self.has_base = false;
+        }
+        if seq > self.before {
+            return true;
+        }
+        let is_base = !std::mem::replace(&mut self.has_base, true);
+        is_base && !(deleted && self.bottom)
+    }
+}
+
+/// Gives every version of some index runs and settled files in order: by key, newest first. They have none in
+/// common.
+pub(super) fn copy_versions(
+    state: &State,
+    runs: &[Arc<Run>],
+    files: &[Arc<SettledFile>],
+    mut each: impl FnMut(&[u8], Seq, Option<&[u8]>) -> Result<()>,
+) -> Result<()> {
+    enum Cursor<'s> {
+        Run(RunCursor<'s>),
+        Settled(SettledCursor<'s>),
+    }
+    struct Input<'s> {
+        cursor: Cursor<'s>,
+        key: Vec<u8>,
+        found: Found,
+    }
+    fn next(cursor: &mut Cursor<'_>, key: &mut Vec<u8>) -> Result<Option<Found>> {
+        match cursor {
+            Cursor::Run(cursor) => Ok(cursor.next(key)?.map(Found::InLog)),
+            Cursor::Settled(cursor) => Ok(cursor.next(key)?.map(Found::Settled)),
+        }
+    }
+    let in_runs = runs.iter().flat_map(|run| {
+        [SectionKind::Current, SectionKind::Past].map(|kind| Cursor::Run(RunCursor::at_start(run, kind)))
+    });
+    let in_files = files.iter().flat_map(|file| {
+        [BlockKind::Current, BlockKind::Past].map(|kind| Cursor::Settled(SettledCursor::whole(file, kind)))
+    });
+    let mut inputs = Vec::new();
+    for mut cursor in in_runs.chain(in_files) {
+        let mut key = Vec::new();
+        if let Some(found) = next(&mut cursor, &mut key)? {
+            inputs.push(Input { cursor, key, found });
+        }
+    }
+    while let Some(first) = (0..inputs.len()).min_by(|&a, &b| {
+        compare_versions((&inputs[a].key, inputs[a].found.seq()), (&inputs[b].key, inputs[b].found.seq()))
+    }) {
+        let input = &mut inputs[first];
+        match &input.found {
+            Found::InLog(entry) => {
+                let value = state.row(&input.key, *entry)?.into_value();
+                each(&input.key, entry.seq, (!entry.deleted).then_some(&value))?;
+            }
+            Found::Settled(row) => each(&input.key, row.seq, (!row.deleted).then(|| row.value()))?,
+        }
+        match next(&mut input.cursor, &mut input.key)? {
+            Some(found) => input.found = found,
+            None => drop(inputs.swap_remove(first)),
+        }
+    }
+    Ok(())
+}
+
+/// Copies seqs and times of the commits after `after` up to `last`.
+pub(super) fn copy_commits(
+    segments: &Segments,
+    from: Position,
+    (after, last): (Seq, Seq),
+    writer: &mut SettledWriter,
+) -> Result<()> {
+    for segment in segments.list.iter().filter(|segment| segment.number >= from.segment) {
+        let start = if segment.number == from.segment { from.offset } else { SEGMENT_HEADER_BYTES as u32 };
+        let mut offset = start;
+        while let Some(header) = segment.record_header(offset)? {
+            if header.seq > last {
+                return Ok(());
+            }
+            if header.seq > after {
+                writer.commit(CommitInfo { seq: header.seq, time: header.time })?;
+            }
+            offset += header.len;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,281 @@
+//! The rows of a block, as they are written and as they are read. Pure.
+
+use std::cmp::Ordering;
+
+use super::super::format::Fields;
+use super::super::mem::compare_versions;
+use super::block::{put_number, take_number};
+use crate::engine::Seq;
+
+/// A block is closed when its payload has grown to this size.
+const PAYLOAD_BYTES_TARGET: usize = 4 << 10;
+/// Most rows of a block: the table has ten bits for a row's number.
+pub(super) const ROWS_MAX: usize = 1000;
+const DELETED: u64 = 1;
+/// Bits of a value's length that are flags.
+const FLAG_BITS: u32 = 2;
+
+/// Rows of the block that is being filled.
+#[derive(Default)]
+pub(super) struct RowsBuilder {
+    keys: Vec<u8>,
+    values: Vec<u8>,
+    rows: Vec<NewRow>,
+    prefix_len: usize,
+    /// Where the past of the first row begins: the number of a block.
+    past_base: u32,
+}
+
+struct NewRow {
+    key_end: usize,
+    value_end: usize,
+    seq: Seq,
+    deleted: bool,
+    past: u32,
+}
+
+impl RowsBuilder {
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(super) fn first(&self) -> Option<(&[u8], Seq)> {
+        self.rows.first().map(|row| (self.key(0), row.seq))
+    }
+
+    /// The full key of a row.
+    pub(super) fn key(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.rows[before].key_end);
+        &self.keys[start..self.rows[index].key_end]
+    }
+
+    fn value(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.rows[before].value_end);
+        &self.values[start..self.rows[index].value_end]
+    }
+
+    /// Adds a version; no value: deleted. Its key's past, if there is one, begins in block `past` of that section.
+    pub(super) fn push(&mut self, full_key: &[u8], seq: Seq, value: Option<&[u8]>, past: u32) {
+        self.prefix_len = if self.rows.is_empty() {
+            self.past_base = past;
+            full_key.len()
+        } else {
+            let first = &self.key(0)[..self.prefix_len];
+            first.iter().zip(full_key).take_while(|(a, b)| a == b).count()
+        };
+        self.keys.extend_from_slice(full_key);
+        self.values.extend_from_slice(value.unwrap_or_default());
+        let (key_end, value_end) = (self.keys.len(), self.values.len());
+        self.rows.push(NewRow { key_end, value_end, seq, deleted: value.is_none(), past });
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        let keys = self.keys.len() - self.rows.len() * self.prefix_len;
+        keys + self.values.len() + 7 * self.rows.len() >= PAYLOAD_BYTES_TARGET || self.rows.len() >= ROWS_MAX
+    }
+
+    /// The payload; the builder is empty again.
+    pub(super) fn finish(&mut self) -> Vec<u8> {
+        let base = self.rows.iter().map(|row| row.seq).min().unwrap_or_default();
+        let mut payload = Vec::with_capacity(self.keys.len() + self.values.len() + 9 * self.rows.len() + 16);
+        payload.extend(base.0.to_le_bytes());
+        payload.extend(self.past_base.to_le_bytes());
+        payload.extend((self.prefix_len as u16).to_le_bytes());
+        if !self.rows.is_empty() {
+            payload.extend_from_slice(&self.key(0)[..self.prefix_len]);
+        }
+        for (index, row) in self.rows.iter().enumerate() {
+            let (rest, value) = (&self.key(index)[self.prefix_len..], self.value(index));
+            put_number(&mut payload, rest.len() as u64);
+            put_number(&mut payload, row.seq.0 - base.0);
+            put_number(&mut payload, u64::from(row.past - self.past_base));
+            put_number(&mut payload, ((value.len() as u64) << FLAG_BITS) | (u64::from(row.deleted) * DELETED));
+            payload.extend_from_slice(rest);
+            payload.extend_from_slice(value);
+        }
+        self.keys.clear();
+        self.values.clear();
+        self.rows.clear();
+        payload
+    }
+}
+
+/// The rows of a checked block.
+pub(in super::super) struct RowBlock {
+    payload: Vec<u8>,
+    prefix_len: usize,
+    rows: Vec<RowPlace>,
+}
+
+/// Where a row lies in the payload.
+#[derive(Clone, Copy)]
+struct RowPlace {
+    seq: Seq,
+    /// Start of the rest of its full key; the value follows.
+    start: u32,
+    value_len: u32,
+    past: u32,
+    rest_len: u16,
+    deleted: bool,
+}
+
+/// Where the prefix starts in a payload.
+const PREFIX_AT: usize = 14;
+
+impl RowBlock {
+    /// Reads the payload of a block with `count` rows; `None` if it was made wrongly.
+    pub(super) fn parse(payload: Vec<u8>, count: usize) -> Option<Self> {
+        let mut fields = Fields(&payload);
+        let base = fields.u64()?;
+        let past_base = fields.u32()?;
+        let prefix_len = usize::from(fields.u16()?);
+        let mut left = payload.get(PREFIX_AT + prefix_len..)?;
+        let mut rows = Vec::with_capacity(count);
+        for _ in 0..count {
+            let rest_len = u16::try_from(take_number(&mut left)?).ok()?;
+            let seq = Seq(base.checked_add(take_number(&mut left)?)?);
+            let past = past_base.checked_add(u32::try_from(take_number(&mut left)?).ok()?)?;
+            let tagged = take_number(&mut left)?;
+            let value_len = u32::try_from(tagged >> FLAG_BITS).ok()?;
+            let deleted = match tagged & ((1 << FLAG_BITS) - 1) {
+                0 => false,
+                DELETED if value_len == 0 => true,
+                _ => return None,
+            };
+            let start = u32::try_from(payload.len() - left.len()).ok()?;
+            left = left.get(usize::from(rest_len) + value_len as usize..)?;
+            rows.push(RowPlace { seq, start, value_len, past, rest_len, deleted });
+        }
+        left.is_empty().then_some(RowBlock { payload, prefix_len, rows })
+    }
+
+    pub(in super::super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Bytes of memory that it takes, about.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        (self.payload.capacity() + self.rows.capacity() * size_of::<RowPlace>() + 64) as u64
+    }
+
+    fn prefix(&self) -> &[u8] {
+        self.payload.get(PREFIX_AT..PREFIX_AT + self.prefix_len).unwrap_or_default()
+    }
+
+    fn rest(&self, row: &RowPlace) -> &[u8] {
+        let start = row.start as usize;
+        self.payload.get(start..start + usize::from(row.rest_len)).unwrap_or_default()
+    }
+
+    /// Seq of a row, and whether it is deleted.
+    pub(in super::super) fn version(&self, index: usize) -> Option<(Seq, bool)> {
+        self.rows.get(index).map(|row| (row.seq, row.deleted))
+    }
+
+    /// The block of `past` in which the past of a row's key begins, if there is any.
+    pub(super) fn past(&self, index: usize) -> usize {
+        self.rows.get(index).map_or(0, |row| row.past as usize)
+    }
+
+    /// The value of a row; empty if it is deleted.
+    pub(in super::super) fn value(&self, index: usize) -> &[u8] {
+        let Some(row) = self.rows.get(index) else { return &[] };
+        let start = row.start as usize + usize::from(row.rest_len);
+        self.payload.get(start..start + row.value_len as usize).unwrap_or_default()
+    }
+
+    /// Writes the full key of a row to `key`.
+    pub(in super::super) fn read_key(&self, index: usize, key: &mut Vec<u8>) {
+        key.clear();
+        key.extend_from_slice(self.prefix());
+        if let Some(row) = self.rows.get(index) {
+            key.extend_from_slice(self.rest(row));
+        }
+    }
+
+    /// Whether a row has this full key.
+    pub(in super::super) fn has_key(&self, index: usize, full_key: &[u8]) -> bool {
+        self.rows.get(index).is_some_and(|row| full_key.strip_prefix(self.prefix()) == Some(self.rest(row)))
+    }
+
+    /// The first row not before (`full_key`, `seq`) in the order of versions.
+    pub(in super::super) fn lower_bound(&self, full_key: &[u8], seq: Seq) -> usize {
+        let prefix = self.prefix();
+        let head = &full_key[..full_key.len().min(prefix.len())];
+        match head.cmp(prefix) {
+            Ordering::Less => return 0,
+            Ordering::Greater => return self.rows.len(),
+            Ordering::Equal => {}
+        }
+        let rest = &full_key[prefix.len()..];
+        self.rows.partition_point(|row| compare_versions((self.rest(row), row.seq), (rest, seq)).is_lt())
+    }
+
+    /// The newest version of `full_key` not newer than `at`, if it is in this block.
+    pub(in super::super) fn newest(&self, full_key: &[u8], at: Seq) -> Option<usize> {
+        let index = self.lower_bound(full_key, at);
+        self.has_key(index, full_key).then_some(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(rows: &[(&[u8], u64, Option<&[u8]>)]) -> RowBlock {
+        let mut builder = RowsBuilder::default();
+        for (key, seq, value) in rows {
+            builder.push(key, Seq(*seq), *value, 3);
+        }
+        let count = builder.len();
+        RowBlock::parse(builder.finish(), count).unwrap()
+    }
+
+    #[test]
+    fn rows_read_back_and_are_found_as_of_any_seq() {
+        let rows: [(&[u8], u64, Option<&[u8]>); 5] = [
+            (b"tree", 9, Some(b"")),
+            (b"tree a", 7, None),
+            (b"tree a", 5, Some(b"five")),
+            (b"tree b", u64::MAX, Some(&[1; 300])),
+            (b"tree bb", 1, Some(b"one")),
+        ];
+        let block = block(&rows);
+        let mut key = Vec::new();
+        for (index, (full_key, seq, value)) in rows.iter().enumerate() {
+            block.read_key(index, &mut key);
+            assert_eq!(key, *full_key);
+            assert_eq!(block.version(index), Some((Seq(*seq), value.is_none())));
+            assert_eq!(block.value(index), value.unwrap_or_default());
+            assert_eq!(block.past(index), 3);
+        }
+        for (key, at, found) in [
+            (&b"tree a"[..], 9, Some(1)),
+            (b"tree a", 6, Some(2)),
+            (b"tree a", 4, None),
+            (b"tree", 9, Some(0)),
+            (b"tre", 9, None),
+            (b"tree c", 9, None),
+            (b"tree bb", 1, Some(4)),
+        ] {
+            assert_eq!(block.newest(key, Seq(at)), found, "{} as of {at}", key.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn a_payload_that_is_cut_or_too_long_is_refused() {
+        let mut builder = RowsBuilder::default();
+        builder.push(b"tree a", Seq(3), Some(b"value"), 5);
+        builder.push(b"tree b", Seq(300), None, 900);
+        let payload = builder.finish();
+        for cut in 0..payload.len() {
+            assert!(RowBlock::parse(payload[..cut].to_vec(), 2).is_none(), "cut at {cut}");
+        }
+        assert!(RowBlock::parse([&payload[..], &[0]].concat(), 2).is_none());
+        assert!(RowBlock::parse(payload, 2).is_some());
+    }
+}

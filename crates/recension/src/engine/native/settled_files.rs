@@ -1,0 +1,156 @@
+//! The folder of settled files and its manifest. A file that the manifest names is complete and durable;
+//! what it replaces goes only after the manifest is durable.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::super::{CommitInfo, EngineError, KeyRange, Result, Seq, TreeId};
+use super::forgotten::Forgotten;
+use super::format::{Position, SETTLED_DIR, SETTLED_MANIFEST_FILE, StoreId, file_number, settled_file};
+use super::manifest::RunEntry;
+use super::run::output::Pace;
+use super::settled::{BlockCache, SettledFile, SettledManifest, SettledWriter, read_manifest};
+use crate::disk::Disk;
+
+/// The settled part of a store.
+pub(super) struct SettledFiles {
+    disk: Arc<dyn Disk>,
+    id: StoreId,
+    pub(super) cache: Arc<BlockCache>,
+    /// The contents of the manifest; none where there is no manifest yet.
+    manifest: Mutex<Option<SettledManifest>>,
+    /// The next file's number. It moves with every attempt, so that no number ever means two files.
+    next_file: Mutex<u64>,
+}
+
+/// What a file covers: its first seq, its last commit, and where the log goes on.
+pub(super) type Span = (Seq, CommitInfo, Position);
+
+impl SettledFiles {
+    /// The folder as the manifest describes it, and its files, newest first. Other files are removed.
+    pub(super) fn open(disk: &Arc<dyn Disk>, id: StoreId, cache: BlockCache) -> Result<(Self, Vec<Arc<SettledFile>>)> {
+        let doing = |what| move |e| EngineError::io(what, e);
+        let cache = Arc::new(cache);
+        // A process may have died between replacing the manifest and syncing its name. Before anything that it
+        // does not need is removed, here or in the log, it is durable.
+        disk.sync_dir(SETTLED_DIR).map_err(doing("syncing the folder settled"))?;
+        let manifest = read_manifest(&**disk, id)?;
+        let names = disk.list(SETTLED_DIR).map_err(doing("listing the settled files"))?;
+        let numbers = || names.iter().filter_map(|name| file_number(name, "rows"));
+        if manifest.is_none() && numbers().next().is_some() {
+            let what = "the file is missing, and there are settled files";
+            return Err(EngineError::damaged(SETTLED_MANIFEST_FILE, 0, what));
+        }
+        let named = manifest.as_ref().map_or(&[][..], |manifest| &manifest.files);
+        let open = |entry: &RunEntry| SettledFile::open(disk, id, *entry, &cache).map(Arc::new);
+        let files = named.iter().rev().map(open).collect::<Result<_>>()?;
+        let unnamed = numbers().filter(|number| named.iter().all(|file| file.number != *number)).map(settled_file);
+        let spools = names
+            .iter()
+            .filter(|name| name.strip_suffix(".spool").is_some())
+            .map(|name| format!("{SETTLED_DIR}/{name}"));
+        for name in unnamed.chain(spools) {
+            disk.remove(&name).map_err(doing("removing an unused settled file"))?;
+        }
+        let next_file = manifest.as_ref().map_or(1, |manifest| manifest.next_file);
+        let next_file = Mutex::new(numbers().map(|number| number + 1).fold(next_file, u64::max));
+        Ok((SettledFiles { disk: disk.clone(), id, cache, manifest: Mutex::new(manifest), next_file }, files))
+    }
+
+    /// Whether this is what had been forgotten when all files were merged last.
+    pub(super) fn is_merged_with(&self, forgotten: &Forgotten) -> bool {
+        let merged_with = self.manifest.lock().as_ref().map_or(0, |manifest| manifest.merged_with);
+        forgotten.is_empty() || merged_with == forgotten.fingerprint()
+    }
+
+    /// What has been forgotten.
+    pub(super) fn forgotten(&self) -> Forgotten {
+        self.manifest.lock().as_ref().map_or_else(Forgotten::default, |manifest| manifest.forgotten.clone())
+    }
+
+    /// Writes a file, durably, without naming it in the manifest.
+    pub(super) fn write(
+        &self,
+        (first, last, end): Span,
+        keys_max: u64,
+        pace: Option<Pace>,
+        fill: impl FnOnce(&mut SettledWriter) -> Result<()>,
+    ) -> Result<Arc<SettledFile>> {
+        {
+            // A file without a manifest means that the manifest is lost.
+            let mut manifest = self.manifest.lock();
+            if manifest.is_none() {
+                let none_yet = SettledManifest::default();
+                none_yet.write(&*self.disk, self.id)?;
+                *manifest = Some(none_yet);
+            }
+        }
+        let number = {
+            let mut next_file = self.next_file.lock();
+            *next_file += 1;
+            *next_file - 1
+        };
+        let mut writer = SettledWriter::create(&self.disk, self.id, number, (first, last.seq), keys_max, pace)?;
+        fill(&mut writer)?;
+        let finished = writer.finish()?;
+        let entry = RunEntry {
+            number,
+            first,
+            last: last.seq,
+            len: finished.len,
+            footer_crc: finished.footer_crc,
+            end,
+            time: last.time,
+        };
+        SettledFile::open(&self.disk, self.id, entry, &self.cache).map(Arc::new)
+    }
+
+    /// Names `file` in place of the files in `place` (newest first, as readers count them).
+    /// `merged_with` is what had been forgotten when all files were merged, if they were.
+    pub(super) fn publish(
+        &self,
+        file: &SettledFile,
+        place: Range<usize>,
+        merged_with: Option<&Forgotten>,
+    ) -> Result<()> {
+        self.change(|manifest| {
+            manifest.merged_with = merged_with.map_or(manifest.merged_with, Forgotten::fingerprint);
+            let count = manifest.files.len();
+            manifest.files.splice(count - place.end..count - place.start, [file.entry]);
+            Ok(true)
+        })
+    }
+
+    /// Names the first file of a new store, and what it has forgotten.
+    pub(super) fn publish_first(&self, file: &SettledFile, forgotten: Forgotten) -> Result<()> {
+        self.change(|manifest| {
+            manifest.files = vec![file.entry];
+            manifest.forgotten = forgotten;
+            Ok(true)
+        })
+    }
+
+    /// Forgets the history of a range before `before`, durably. Answers what is forgotten now, if it is more.
+    pub(super) fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<Option<Forgotten>> {
+        let mut forgotten = None;
+        self.change(|manifest| {
+            let more = manifest.forgotten.add(tree, range, before)?;
+            forgotten = more.then(|| manifest.forgotten.clone());
+            Ok(more)
+        })?;
+        Ok(forgotten)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut SettledManifest) -> Result<bool>) -> Result<()> {
+        let mut manifest = self.manifest.lock();
+        let mut new = manifest.clone().unwrap_or_default();
+        if change(&mut new)? {
+            new.next_file = *self.next_file.lock();
+            new.write(&*self.disk, self.id)?;
+            *manifest = Some(new);
+        }
+        Ok(())
+    }
+}
