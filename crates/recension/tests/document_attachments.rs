@@ -323,12 +323,12 @@ fn a_chunk_that_was_changed_or_lost_is_an_error_of_the_read_and_a_finding_of_the
         let engine = collection.store().engine().clone();
         let row = {
             let snapshot = engine.snapshot().unwrap();
-            let row = snapshot.range(SIDE, &KeyRange::prefix([5]), Direction::Forward).nth(1).unwrap().unwrap();
+            let row = snapshot.range(SIDE, &KeyRange::prefix([5]), Direction::Forward).next().unwrap().unwrap();
             (row.key.to_vec(), row.value.to_vec())
         };
         let mut changed = row.1.clone();
         changed[1000] ^= 1;
-        for (value, found) in [(changed, false), (row.1[..CHUNK - 1].to_vec(), true)] {
+        for (value, found) in [(changed, false), (row.1[..row.1.len() - 1].to_vec(), true)] {
             let mut batch = Batch::new();
             batch.put(SIDE, &row.0, &value);
             engine.commit(batch).unwrap();
