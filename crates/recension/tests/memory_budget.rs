@@ -34,8 +34,40 @@ static ALLOCATOR: Counting = Counting;
 
 const MIB: usize = 1 << 20;
 
+/// One at a time: the allocator counts for all.
+static COUNTED: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+#[test]
+fn an_attachment_goes_in_and_out_in_little_memory() {
+    use recension::document::{Expect, Store};
+    use std::io::Read;
+    let _counted = COUNTED.lock();
+    let dir = tempfile::tempdir().unwrap();
+    let options = NativeOptions {
+        index_memory_bytes: 8 * MIB as u64,
+        durability: Durability::Process,
+        ..NativeOptions::default()
+    };
+    let store = Store::on(Arc::new(NativeEngine::open(Arc::new(FsDisk::new(dir.path())), options).unwrap())).unwrap();
+    let collection = store.collection("menu").unwrap();
+    collection.put("a", "{}").unwrap();
+    let length = 50 * MIB as u64;
+    for content_type in ["image/png", "text/plain"] {
+        let before = NOW.load(Relaxed);
+        PEAK.store(before, Relaxed);
+        collection.attach("a", Expect::Anything, "x", content_type, std::io::repeat(7).take(length)).unwrap();
+        let mut reader = collection.attachment("a", "x").unwrap().unwrap();
+        assert_eq!(std::io::copy(&mut reader, &mut std::io::sink()).unwrap(), length);
+        let peak = PEAK.load(Relaxed) - before;
+        assert!(peak < 16 * MIB, "peak {} MiB for {} MiB of {content_type}", peak / MIB, length / MIB as u64);
+        println!("peak {} KiB for {} MiB of {content_type}", peak / 1024, length / MIB as u64);
+    }
+    assert_eq!(store.check(recension::document::At::Now).unwrap().problems, []);
+}
+
 #[test]
 fn loading_many_more_keys_than_the_budget_holds_stays_within_it() {
+    let _counted = COUNTED.lock();
     let dir = tempfile::tempdir().unwrap();
     let budget = 8 * MIB;
     let options = NativeOptions {

@@ -101,8 +101,8 @@ pub(super) fn upload_time(value: &[u8]) -> Result<Timestamp> {
 
 /// An error about the stored bytes of attachments.
 pub(super) fn damaged(sha256: &ContentHash, why: &'static str) -> Error {
-    let hash: String = sha256.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    Error::DamagedRow { what: format!("the content {hash}... of attachments"), why }
+    let [a, b, c, d, ..] = sha256;
+    Error::DamagedRow { what: format!("the content {a:02x}{b:02x}{c:02x}{d:02x}... of attachments"), why }
 }
 
 #[cfg(test)]
