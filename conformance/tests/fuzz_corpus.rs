@@ -73,7 +73,7 @@ fn queries_answer_the_same_with_an_index_and_without() {
 
 #[test]
 fn rows_of_documents_changed_behind_their_back_are_an_error_or_an_answer_and_the_past_stays() {
-    fuzz("rows", 1500);
+    fuzz("rows", 600);
 }
 
 #[test]

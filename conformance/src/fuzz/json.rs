@@ -1,9 +1,10 @@
 //! JSON in: what is accepted, and what minifying makes of it.
 //!
 //! Oracle: `serde_json` accepts the same texts and reads the same value before and after; minifying
-//! twice changes nothing; an error lies within the text.
+//! twice changes nothing; an error lies within the text. The patch from one text to another makes that other one,
+//! and no patch panics.
 
-use recension::document::json::{JsonProblem, minify, minify_object};
+use recension::document::json::{JsonPatch, JsonProblem, diff, merge_patch, minify, minify_object};
 use serde_json::Value;
 
 /// Any bytes as JSON.
@@ -28,6 +29,24 @@ pub(super) fn json(input: &[u8]) {
     // The same parser behind another door.
     let object = minify(input).is_ok_and(|text| text.starts_with('{'));
     assert_eq!(minify_object(input).is_ok_and(|minified| minified.kind == "an object"), object);
+    patches(input);
+}
+
+/// Any bytes as a patch, and as a text that is patched.
+fn patches(input: &[u8]) {
+    const DOCUMENT: &str = r#"{"a":{"b":[1,2.50,{"c":"x"}]},"d":null,"e":[[]]}"#;
+    if let Ok(patch) = JsonPatch::from_json(input) {
+        assert_eq!(JsonPatch::from_json(patch.to_json()).ok(), Some(patch.clone()), "a patch reads back");
+        if let Ok(text) = patch.apply(DOCUMENT) {
+            assert_eq!(minify(text.as_bytes()).as_deref(), Ok(text.as_str()), "patched, and not minified");
+        }
+    }
+    let merged = merge_patch(DOCUMENT, input).is_ok();
+    assert_eq!(merged, minify(input).is_ok());
+    if let Ok(text) = minify(input) {
+        let made = JsonPatch::between(DOCUMENT, &text).and_then(|patch| patch.apply(DOCUMENT));
+        assert!(made.is_ok_and(|made| diff(made, &text).is_ok_and(|changes| changes.is_empty())), "{text}");
+    }
 }
 
 /// What `serde_json` refuses although it is JSON: numbers beyond its range, and 128 levels.

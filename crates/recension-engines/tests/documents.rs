@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::Duration;
 
-use recension::document::{At, Error, IndexSpec, ListOptions, Query, Store, ValueRange};
+use recension::document::{At, Error, IndexSpec, ListOptions, Query, ReplicatedWrite, RevId, Store, ValueRange};
 use recension::engine::Seq;
 
 fn store() -> (Store, tempfile::TempDir) {
@@ -28,6 +28,28 @@ fn documents_their_changes_their_counts_and_their_past_are_there() {
     let query = Query::new().matching("n".parse().unwrap(), ValueRange::at_least(1));
     let then = menu.at(At::Seq(first.seq)).unwrap();
     assert_eq!(then.find(&query).unwrap().map(|d| d.unwrap().body.into_owned()).collect::<Vec<_>>(), [r#"{"n":1}"#]);
+}
+
+#[test]
+fn conflicts_are_kept_and_purged_and_the_past_still_has_them() {
+    let (store, _folder) = store();
+    let menu = store.collection("menu").unwrap();
+    let mut last = menu.put("a", "{}").unwrap().rev;
+    for n in 0..40 {
+        last = menu.replace("a", &last, format!("{{\"n\":{n}}}")).unwrap().rev;
+    }
+    let path = menu.ancestry("a", &last).unwrap().unwrap();
+    assert_eq!(path.len(), 41);
+    let theirs = RevId::with_suffix(21, "theirs").unwrap();
+    let sent = ReplicatedWrite::new("a", theirs, &path[21..30], false, "{}").unwrap();
+    let merged = menu.merge_revisions([sent]).unwrap().remove(0).unwrap().unwrap();
+    assert_eq!(menu.conflicts("a").unwrap(), [theirs]);
+    assert_eq!(menu.ancestry("a", &theirs).unwrap().unwrap()[1..], path[21..]);
+    assert_eq!(store.check(At::Now).unwrap().problems, []);
+    assert_eq!(menu.purge("a", &[theirs]).unwrap(), [theirs]);
+    assert_eq!((menu.conflicts("a").unwrap(), menu.ancestry("a", &last).unwrap().unwrap()), (vec![], path));
+    assert_eq!(menu.at(At::Seq(merged.seq)).unwrap().conflicts("a").unwrap(), [theirs]);
+    assert_eq!(store.check(At::Now).unwrap().problems, []);
 }
 
 #[test]

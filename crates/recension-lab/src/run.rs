@@ -12,6 +12,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::error::{LabError, Result};
 use crate::measure::calibrate::{Calibration, calibrate};
 use crate::measure::stats::as_f64;
+use crate::measure::steal::ProcessorTimes;
 use crate::measure::{budget, filesystem, trace};
 use crate::report::{Report, SubjectInfo, csv, markdown, table, units};
 use crate::subjects::{USUAL, kind, kinds};
@@ -21,6 +22,9 @@ use crate::workloads::{Bench, Mode, Plan, Suite, suite};
 
 /// Processes that want to run beside us beyond which a run is noisy.
 const LOAD_MAX: f64 = 0.5;
+
+/// Stolen processor time beyond which a run is noisy.
+const STOLEN_PERCENT_MAX: u64 = 2;
 
 /// What is to be run.
 #[allow(clippy::struct_excessive_bools)] // switches of a command line
@@ -38,6 +42,9 @@ pub struct RunArgs {
     /// Another number of rows.
     #[arg(long)]
     rows: Option<u64>,
+    /// The budget of memory for the rows that are beyond memory; a third of the data, where that is 64 MiB or more.
+    #[arg(long, value_name = "MIB")]
+    budget: Option<u64>,
     /// Only these subjects, with commas between.
     #[arg(long, value_delimiter = ',')]
     subjects: Vec<String>,
@@ -113,6 +120,7 @@ fn plan(args: &RunArgs) -> Result<Plan> {
     Ok(Plan {
         mode: if args.full { Mode::Full } else { Mode::Quick },
         rows: args.rows,
+        budget_bytes: args.budget.map(|mib| mib << 20),
         subjects: names.into_iter().map(kind).collect::<Result<_>>()?,
         // A directory of this run's own: two runs, or a file of somebody's, are never in its way.
         dir: dir.join(format!("run-{}", std::process::id())),
@@ -128,11 +136,13 @@ fn run_suite(args: &RunArgs, suite: &'static Suite, stop: &Arc<AtomicBool>) -> R
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let begin = Instant::now();
     let before = calibrate(&plan.dir)?;
+    let times = ProcessorTimes::now();
     let progress = if args.silent { Progress::silent() } else { Progress::new(Bench::units(&plan, suite)) };
     let mut bench = Bench::new(&plan, suite, stop.clone(), progress);
     let ended = (suite.run)(&mut bench);
     bench.finish();
     let interrupted = matches!(ended, Err(LabError::Interrupted));
+    let stolen = times.percent_stolen(ProcessorTimes::now());
     let after = if interrupted { None } else { calibrate(&plan.dir).ok() };
     let removed = remove_dir(&plan.dir);
     if !interrupted {
@@ -146,7 +156,7 @@ fn run_suite(args: &RunArgs, suite: &'static Suite, stop: &Arc<AtomicBool>) -> R
         started,
         took_seconds: begin.elapsed().as_secs_f64(),
         interrupted,
-        warnings: warnings(&plan, &before, after.as_ref()),
+        warnings: warnings(&plan, &before, after.as_ref(), stolen),
         sizes: (suite.sizes)(&plan),
         calibration: before,
         calibration_after: after,
@@ -187,7 +197,7 @@ fn command(args: &RunArgs, suite: &Suite) -> String {
     format!("cargo run --release -p recension-lab --features peers -- run {}{rows}{subjects}", suite.name)
 }
 
-fn warnings(plan: &Plan, before: &Calibration, after: Option<&Calibration>) -> Vec<String> {
+fn warnings(plan: &Plan, before: &Calibration, after: Option<&Calibration>, stolen: u64) -> Vec<String> {
     let mut warnings = Vec::new();
     if before.load_average > LOAD_MAX {
         warnings.push(format!(
@@ -197,6 +207,9 @@ fn warnings(plan: &Plan, before: &Calibration, after: Option<&Calibration>) -> V
     }
     if let Some(after) = after {
         warnings.extend(before.drift(after));
+    }
+    if stolen > STOLEN_PERCENT_MAX {
+        warnings.push(format!("the host gave {stolen} % of the processor time to others during the run"));
     }
     if plan.on_memory_filesystem {
         warnings.push(format!("the stores were on {}: nothing here is durable", before.filesystem));

@@ -1,7 +1,8 @@
 //! The program as its users run it, with the subjects that need no peers and sizes that mean nothing.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -68,6 +69,14 @@ fn a_run_measures_every_operation_and_says_why_where_it_cannot() {
         let redb = row(&report, "get_1", "redb").unwrap();
         assert!(redb["median"].is_null() && redb["reason"].as_str().unwrap().contains("peers"), "{redb}");
     }
+    // Where syncs can be counted, one for each commit is what we promise, and what the floor does.
+    for subject in ["recension", "raw"] {
+        let syncs = row(&report, "syncs_per_commit", subject).unwrap();
+        match syncs["median"].as_f64() {
+            Some(count) => assert!((1.0..1.5).contains(&count), "{syncs}"),
+            None => assert!(syncs["reason"].as_str().unwrap().contains("strace"), "{syncs}"),
+        }
+    }
     let memory = report["subjects"].as_array().unwrap().iter().find(|subject| subject["name"] == "memory").unwrap();
     assert_eq!(memory["tier"], "T0");
     assert!(memory.get("reason").is_none(), "{memory}");
@@ -113,6 +122,32 @@ fn a_report_is_printed_again_recorded_and_compared() {
     let printed = text(&other.stdout);
     assert_eq!(other.status.code(), Some(0), "{printed}");
     assert!(printed.contains("two machines") && !printed.contains(" us "), "{printed}");
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_was_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_recension-lab"))
+        .args(["run", "engine", "--rows", "400", "--subjects", "recension", "--any-filesystem", "--dir", "data"])
+        .args(["--out", "out"])
+        .current_dir(dir.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    // Two operations later the load's rounds are over.
+    assert!(said.any(|line| line.trim() == "get_1"), "progress says what is measured");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let last = said.last().unwrap_or_default();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{last}");
+    assert!(last.contains("what was measured so far is kept"), "{last}");
+    let report: Value = serde_json::from_slice(&std::fs::read(dir.path().join("out/engine.json")).unwrap()).unwrap();
+    assert_eq!(report["interrupted"], true);
+    assert!(row(&report, "load", "recension").unwrap()["median"].is_number());
+    assert!(row(&report, "doc_list_50k", "recension").is_none());
+    assert_eq!(std::fs::read_dir(dir.path().join("data")).unwrap().count(), 0, "the stores are removed");
 }
 
 #[test]

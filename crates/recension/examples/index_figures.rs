@@ -71,7 +71,7 @@ fn many_indexes(store: &Store) -> Result<()> {
             collection.create_index(IndexSpec::new(format!("m{m}"), path(&format!("m{m}"))), |_| {})?;
         }
         let creation = start.elapsed();
-        let mut put = |round: u32| {
+        let put = |round: u32| {
             let start = Instant::now();
             for n in 0..2000 {
                 collection.put(&format!("d{n}"), body(n + round, 100))?;

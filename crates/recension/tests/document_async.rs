@@ -2,6 +2,8 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_core::Stream;
@@ -148,15 +150,22 @@ mod scenario {
 fn a_thousand_feeds_wait_without_a_thread_and_are_woken_by_a_commit() {
     let store = AsyncStore::from(Store::memory().unwrap());
     let menu = store.collection("menu").unwrap();
+    let begun = Arc::new(AtomicUsize::new(0));
     let follow_all = async {
         let feeds: Vec<_> = (0..1000)
             .map(|_| {
                 let mut feed = menu.follow(Position::START);
-                tokio::spawn(async move { next(&mut feed).await })
+                let begun = begun.clone();
+                tokio::spawn(async move {
+                    begun.fetch_add(1, Ordering::SeqCst);
+                    next(&mut feed).await
+                })
             })
             .collect();
-        // Each of them has been begun when this task has its turn again.
-        tokio::task::yield_now().await;
+        // On one thread, who has begun has also asked for its first change: all of them are before the writer.
+        while begun.load(Ordering::SeqCst) < feeds.len() {
+            tokio::task::yield_now().await;
+        }
         menu.put("a", "{}").await.unwrap();
         for feed in feeds {
             assert_eq!(feed.await.unwrap().unwrap().unwrap().id, "a");

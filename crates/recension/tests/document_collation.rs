@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use icu_collator::options::CollatorOptions;
+use icu_collator::{Collator, CollatorPreferences};
 use proptest::prelude::*;
 use recension::document::Collation;
 use recension::document::json::quote;
@@ -68,7 +70,7 @@ fn compare_texts(collation: Collation, a: &str, b: &str) -> Ordering {
         Collation::Binary => by_bytes,
         // ucol_open("") of ICU: the root, tertiary, and normalising as CouchDB has it switched on.
         Collation::Unicode => {
-            let collator = icu_collator::Collator::try_new(Default::default(), Default::default()).unwrap();
+            let collator = Collator::try_new(CollatorPreferences::default(), CollatorOptions::default()).unwrap();
             collator.compare(a, b).then(by_bytes)
         }
     }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use recension::document::{
-    At, Collection, Condition, Error, IndexSpec, IndexState, ListOptions, Path, Query, Store, ValueRange, Write,
+    At, Collection, Condition, Error, IndexSpec, IndexState, ListOptions, Path, Query, ReplicatedWrite, RevId, Store,
+    ValueRange, Write,
 };
 use recension::engine::{
     Batch, CommitInfo, Direction, Engine, EngineError, MemoryEngine, Seq, Snapshot, Stats, Timestamp, VerifyReport,
@@ -291,6 +292,47 @@ fn a_build_broken_off_at_any_commit_goes_on_where_it_was() {
         assert_eq!(first, (commits < 5).then_some((commits.max(1) * 1000).min(3500)));
         assert_index_is_whole(&things, "n");
     }
+}
+
+#[test]
+fn replicas_that_send_the_same_revisions_at_once_leave_what_one_of_them_would() {
+    let writes: Vec<ReplicatedWrite> = (0..40_u32)
+        .map(|n| {
+            // Branches of a few lines; what is sent later may be older.
+            let (id, branch, generation) = (format!("d{}", n % 2), n % 5, 1 + n / 5);
+            let rev = |generation| RevId::with_suffix(generation, &format!("b{branch}")).unwrap();
+            let path: Vec<RevId> = (1..=generation).rev().map(rev).collect();
+            ReplicatedWrite::new(&id, path[0], &path[1..], n % 7 == 0, format!("{{\"n\":{n}}}")).unwrap()
+        })
+        .collect();
+    let (alone, shared) = (things(), things());
+    for collection in [&alone, &shared] {
+        collection.create_index(IndexSpec::new("n", path("n")), |_| {}).unwrap();
+    }
+    for written in alone.merge_revisions(writes.clone()).unwrap() {
+        written.unwrap();
+    }
+    together(WRITERS, |thread| {
+        for (n, step) in (0..writes.len()).map(|n| (n, [1, 7, 11, 13][thread])) {
+            let write = writes[(n * step + thread) % writes.len()].clone();
+            shared.merge_revisions([write]).unwrap().remove(0).unwrap();
+            // Beside them a document that comes and goes.
+            if let Ok(written) = shared.create(Some("scratch"), "{}") {
+                shared.purge("scratch", &[written.rev]).unwrap();
+            }
+        }
+    });
+    assert_eq!(shared.leaves("scratch").unwrap(), []);
+    for id in ["d0", "d1"] {
+        let leaves = alone.leaves(id).unwrap();
+        assert!(leaves.len() > 3, "{leaves:?}");
+        assert_eq!(shared.leaves(id).unwrap(), leaves);
+        for leaf in leaves {
+            let body = |collection: &Collection| collection.get_revision(id, &leaf.rev).unwrap().unwrap().body;
+            assert_eq!(body(&shared), body(&alone));
+        }
+    }
+    assert_eq!(shared.store().check(At::Now).unwrap().problems, []);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use recension::document::json::JsonPatch;
-use recension::document::{At, Collection, Error, Expect, IndexSpec, ListOptions, Query, Store, ValueRange};
+use recension::document::{
+    At, Collection, Error, Expect, IndexSpec, ListOptions, Query, ReplicatedWrite, Store, ValueRange,
+};
 use recension::engine::Seq;
 
 fn menu() -> Collection {
@@ -174,6 +176,22 @@ fn what_a_query_found_then_is_restored_and_the_rest_is_left_alone() {
     assert_eq!((restored.restored, restored.deleted, restored.commits), (2, 0, 1));
     let now: Vec<_> = bodies(&menu, At::Now).into_values().collect();
     assert_eq!(now, [r#"{"n":1}"#, r#"{"n":2}"#, r#"{"n":0}"#, r#"{"n":0}"#]);
+}
+
+#[test]
+fn a_document_that_was_not_there_goes_with_all_of_its_conflicts() {
+    let menu = menu();
+    let then = menu.put("other", "{}").unwrap();
+    menu.put("x", r#"{"mine":1}"#).unwrap();
+    for digit in ["a", "b"] {
+        let rev = digit.repeat(32);
+        let theirs = format!(r#"{{"_id":"x","_rev":"1-{rev}","_revisions":{{"start":1,"ids":["{rev}"]}},"theirs":1}}"#);
+        let merged = menu.merge_revisions(vec![ReplicatedWrite::from_json(theirs).unwrap()]).unwrap();
+        assert!(merged.iter().all(Result::is_ok), "{merged:?}");
+    }
+    assert_eq!(menu.leaves("x").unwrap().len(), 3);
+    assert_eq!(menu.restore_to(At::Seq(then.seq)).unwrap().deleted, 1);
+    assert_eq!(menu.get("x").unwrap(), None);
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use icu_collator::options::CollatorOptions;
+use icu_collator::{Collator, CollatorPreferences};
 use recension::document::{
     At, Collation, CollectionAt, Condition, Error, IndexSpec, JsonType, Path, Query, Store, ValueRange, ValueSet, Write,
 };
@@ -192,7 +194,7 @@ fn compare_texts(collation: Collation, a: &str, b: &str) -> Ordering {
     match collation {
         Collation::Binary => by_bytes,
         Collation::Unicode => {
-            let collator = icu_collator::Collator::try_new(Default::default(), Default::default()).unwrap();
+            let collator = Collator::try_new(CollatorPreferences::default(), CollatorOptions::default()).unwrap();
             collator.compare(a, b).then(by_bytes)
         }
     }

@@ -232,6 +232,54 @@ fn what_lost_or_was_purged_is_read_at_the_moments_when_it_was_there() {
 }
 
 #[test]
+fn a_transaction_merges_and_purges_what_it_has_written_itself() {
+    let people = people();
+    let known = people.put("known", "{}").unwrap().rev;
+    let store = people.store();
+    let counts = people.counts().unwrap();
+    store
+        .transaction(|tx| {
+            let people = tx.collection("people")?;
+            let new = people.put("new", r#"{"n":1}"#)?.rev;
+            let theirs = ReplicatedWrite::new("new", rev("1-0"), &[], false, "{}")?;
+            assert!(people.merge_revision(&theirs)? && !people.merge_revision(&theirs)?);
+            assert_eq!(people.reader()?.conflicts("new")?, [rev("1-0")]);
+            assert_eq!(people.purge("new", &[rev("1-0")])?, [rev("1-0")]);
+            assert_eq!(people.purge("new", &[new])?, [new]);
+            assert_eq!(people.purge("known", &[known])?, [known]);
+            people.put("known", "{}").map(|_| ())
+        })
+        .unwrap();
+    assert_eq!((people.leaves("new").unwrap(), people.leaves("known").unwrap()[0].rev), (vec![], known));
+    let changes: Vec<_> = people.changes(Seq::ZERO).unwrap().map(|change| change.unwrap().id).collect();
+    assert_eq!((changes.as_slice(), people.counts().unwrap().documents), (&["known".to_owned()][..], counts.documents));
+    let purged: Vec<String> = people.purges().unwrap().into_iter().map(|purge| revs(purge.revs)).collect();
+    assert_eq!(purged.len(), 2, "one entry for each document and commit: {purged:?}");
+    assert!(purged.iter().any(|revs| revs.starts_with("1-0 ")), "{purged:?}");
+    assert_eq!(store.check(At::Now).unwrap().problems, []);
+}
+
+#[test]
+fn the_history_of_a_document_tells_each_revision_once() {
+    let people = people();
+    let first = people.put("p", r#"{"n":1}"#).unwrap();
+    merge(&people, "p", "1-0", "{}").unwrap();
+    merge(&people, "p", "!1-1", "{}").unwrap();
+    let second = people.replace("p", &first.rev, "{}").unwrap();
+    people.purge("p", &[rev("1-0")]).unwrap();
+    let history: Vec<_> = people.history("p").unwrap().map(|found| found.unwrap()).collect();
+    let told: Vec<_> = history.iter().map(|found| (found.rev, found.seq)).collect();
+    assert_eq!(told, [(second.rev, second.seq), (first.rev, first.seq)]);
+    assert_eq!(people.revision("p", &first.rev).unwrap().unwrap().seq, first.seq);
+    people.purge("p", &[second.rev, rev("1-1")]).unwrap();
+    let anew = people.put("p", r#"{"n":1}"#).unwrap().rev;
+    people.purge("p", &[anew]).unwrap();
+    people.put("p", r#"{"n":1}"#).unwrap();
+    let told: Vec<_> = people.history("p").unwrap().map(|found| found.unwrap().rev).collect();
+    assert_eq!(told, [first.rev, first.rev, second.rev, first.rev], "what was purged begins anew");
+}
+
+#[test]
 fn a_revision_that_is_known_is_not_written_again() {
     let people = people();
     assert!(merge(&people, "p", "3-c 2-b 1-a", r#"{"n":1}"#).unwrap());

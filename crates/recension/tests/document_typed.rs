@@ -74,6 +74,12 @@ fn a_value_comes_back_with_its_id_and_revision_which_are_not_in_the_body() {
     let entry = accounts.entry("ada").unwrap().unwrap();
     assert_eq!((entry.rev, entry.seq, entry.id.as_str(), entry.balance), (written.rev, written.seq, "ada", 10));
 
+    // What an update answers has the revision that it wrote.
+    let updated = accounts.update("ada", |_| Ok(())).unwrap();
+    assert_eq!(updated.rev, accounts.get("ada").unwrap().unwrap().rev);
+    accounts.put(&updated).unwrap();
+    let read = accounts.get("ada").unwrap().unwrap();
+
     // The revision that it was read with is expected.
     accounts.put(&Account { balance: 11, ..read.clone() }).unwrap();
     assert!(matches!(accounts.put(&Account { balance: 12, ..read.clone() }), Err(Error::Conflict { .. })));
@@ -86,7 +92,7 @@ fn a_value_comes_back_with_its_id_and_revision_which_are_not_in_the_body() {
     assert_eq!(accounts.get("ada").unwrap(), None);
     let values: Vec<_> =
         accounts.history("ada").unwrap().map(|revision| revision.unwrap().value.map(|v| v.balance)).collect();
-    assert_eq!(values, [None, Some(10), Some(11), Some(10)]);
+    assert_eq!(values, [None, Some(10), Some(11), Some(10), Some(10), Some(10)]);
     assert_eq!(accounts.at(At::Seq(written.seq)).unwrap().get("ada").unwrap().unwrap().balance, 10);
 }
 

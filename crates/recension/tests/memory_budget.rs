@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use recension::disk::FsDisk;
-use recension::engine::{Batch, Durability, Engine, NativeEngine, NativeOptions, TreeId};
+use recension::engine::{Batch, Direction, Durability, Engine, KeyRange, NativeEngine, NativeOptions, TreeId};
 
 struct Counting;
 
@@ -62,4 +62,48 @@ fn loading_many_more_keys_than_the_budget_holds_stays_within_it() {
     assert!(rows as usize * 100 > 5 * budget);
     assert!(peak < budget + 16 * MIB, "peak {} MiB with a budget of {} MiB", peak / MIB, budget / MIB);
     println!("peak {} MiB for {rows} keys with a budget of {} MiB", peak / MIB, budget / MIB);
+    drop(engine);
+    settling_and_reading();
+}
+
+/// Settling, merging and reading much more than the cache holds. Part of the one test of this file: the counter
+/// is the whole process's.
+fn settling_and_reading() {
+    let dir = tempfile::tempdir().unwrap();
+    let (index, cache) = (4 * MIB, 4 * MIB);
+    let options = NativeOptions {
+        index_memory_bytes: index as u64,
+        block_cache_bytes: cache as u64,
+        segment_bytes: 4 << 20,
+        settle_log_bytes: Some(8 << 20),
+        settle_bytes_per_second: 1 << 30,
+        durability: Durability::Process,
+        ..NativeOptions::default()
+    };
+    let engine = NativeEngine::open(Arc::new(FsDisk::new(dir.path())), options).unwrap();
+    let before = NOW.load(Relaxed);
+    PEAK.store(before, Relaxed);
+    let rows = 250_000u64;
+    let key = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+    for first in (0..rows).step_by(500) {
+        let mut batch = Batch::new();
+        for n in first..first + 500 {
+            batch.put(TreeId(1), &key(n), format!("the value of {n}, and more of it").repeat(5).as_bytes());
+        }
+        engine.commit(batch).unwrap();
+    }
+    engine.settle().unwrap();
+    let snapshot = engine.snapshot().unwrap();
+    let all = snapshot.range(TreeId(1), &KeyRange::all(), Direction::Forward);
+    assert_eq!(all.map(Result::unwrap).count() as u64, rows);
+    for n in (0..rows).step_by(7) {
+        assert!(snapshot.get(TreeId(1), &key(n)).unwrap().is_some());
+    }
+    let peak = PEAK.load(Relaxed) - before;
+    let stats = engine.stats().unwrap();
+    let settled = stats.details.iter().find(|(name, ..)| *name == "settled rows, newest in their file").unwrap().1;
+    assert_eq!(settled, rows);
+    let budget = index + cache;
+    assert!(peak < budget + 24 * MIB, "peak {} MiB with a budget of {} MiB", peak / MIB, budget / MIB);
+    println!("peak {} MiB for {rows} settled rows with a budget of {} MiB", peak / MIB, budget / MIB);
 }

@@ -10,6 +10,8 @@ use crate::error::{LabError, Result};
 #[derive(Debug)]
 pub struct Budget {
     dir: PathBuf,
+    /// How much.
+    pub bytes: u64,
     /// Which mechanism it is, for the report.
     pub how: String,
 }
@@ -28,7 +30,9 @@ impl Budget {
         ] {
             let dir = Path::new(root).join(&name);
             match make(&dir, limit, bytes) {
-                Ok(()) => return Ok(Budget { dir, how: format!("{how}, {} MiB with the page cache", bytes >> 20) }),
+                Ok(()) => {
+                    return Ok(Budget { dir, bytes, how: format!("{how}, {} MiB with the page cache", bytes >> 20) });
+                }
                 Err(why) => tried.push(format!("{root}: {why}")),
             }
         }

@@ -7,5 +7,6 @@ pub mod clock;
 pub mod filesystem;
 pub mod interleave;
 pub mod stats;
+pub mod steal;
 pub mod trace;
 pub mod usage;

@@ -42,28 +42,39 @@ pub fn losses(report: &Report) -> Vec<Loss> {
 
 fn worst(report: &Report, operation: &str) -> Option<Loss> {
     let ours = report.row(operation, OURS)?;
-    let ahead = |row: &&Row| row.operation == operation && row.subject != OURS && row.subject != FLOOR;
-    report
-        .results
-        .iter()
-        .filter(ahead)
-        .filter_map(|theirs| {
-            theirs.median?;
-            let (times, interval) = times(ours, theirs)?;
-            // A time that was taken once has no interval, so nothing is said of it; a size is no matter of chance.
-            let beyond_noise = interval.map_or(theirs.unit != "ns", |(low, _)| low > 1.0);
-            (times > EVEN && beyond_noise).then_some((theirs, times, interval))
-        })
-        .max_by(|a, b| a.1.total_cmp(&b.1))
-        .map(|(theirs, times, interval)| Loss {
-            operation: operation.to_owned(),
-            subject: theirs.subject.clone(),
-            times,
-            words: words(ours, theirs, times, interval),
-        })
+    let others = |row: &&Row| row.operation == operation && row.subject != OURS && row.subject != FLOOR;
+    let mut ahead: Vec<Ahead<'_>> = report.results.iter().filter(others).filter_map(|row| ahead(ours, row)).collect();
+    // Those that keep as much first, each kind with the furthest ahead first.
+    let weaker = |ahead: &Ahead<'_>| ahead.theirs.tier < ours.tier;
+    ahead.sort_by(|a, b| weaker(a).cmp(&weaker(b)).then(b.times.total_cmp(&a.times)));
+    let (first, rest) = ahead.split_first()?;
+    let also: Vec<&str> = rest.iter().map(|ahead| ahead.theirs.subject.as_str()).collect();
+    let also = if also.is_empty() { String::new() } else { format!("; also ahead: {}", also.join(", ")) };
+    Some(Loss {
+        operation: operation.to_owned(),
+        subject: first.theirs.subject.clone(),
+        times: first.times,
+        words: words(ours, first) + &also,
+    })
 }
 
-fn words(ours: &Row, theirs: &Row, times: f64, interval: Option<(f64, f64)>) -> String {
+/// A subject that is ahead beyond the noise.
+struct Ahead<'r> {
+    theirs: &'r Row,
+    times: f64,
+    interval: Option<(f64, f64)>,
+}
+
+fn ahead<'r>(ours: &Row, theirs: &'r Row) -> Option<Ahead<'r>> {
+    theirs.median?;
+    let (times, interval) = times(ours, theirs)?;
+    // A time that was taken once has no interval, so nothing is said of it; a size is no matter of chance.
+    let beyond_noise = interval.map_or(theirs.unit != "ns", |(low, _)| low > 1.0);
+    (times > EVEN && beyond_noise).then_some(Ahead { theirs, times, interval })
+}
+
+fn words(ours: &Row, ahead: &Ahead<'_>) -> String {
+    let Ahead { theirs, times, interval } = ahead;
     let figure = |row: &Row| row.median.map_or_else(String::new, |median| show(median, &row.unit));
     let interval = interval.map_or_else(String::new, |(low, high)| format!(" ({} to {})", digits(low), digits(high)));
     let weaker = if theirs.tier < ours.tier { format!(", durable only to {}", theirs.tier) } else { String::new() };
@@ -73,6 +84,55 @@ fn words(ours: &Row, theirs: &Row, times: f64, interval: Option<(f64, f64)>) -> 
         theirs.subject,
         figure(theirs),
         figure(ours),
-        digits(times),
+        digits(*times),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(rows: &[(&str, &str, f64, f64, &str)]) -> Report {
+        let rows = rows.iter().map(|(subject, tier, median, spread, unit)| {
+            serde_json::json!({
+                "suite": "s", "operation": "o", "subject": subject, "unit": unit, "median": median,
+                "low": median - spread, "high": median + spread, "mean": median, "n": 9, "tier": tier,
+            })
+        });
+        let calibration = serde_json::json!({
+            "cpu": "", "cores": 1, "memory_bytes": 1, "kernel": "", "filesystem": "ext4", "sync_ns": 1.0,
+            "sync_p99_ns": 1.0, "memcpy_bytes_per_second": 1.0, "memory_latency_ns": 1.0, "loopback_ns": 1.0,
+            "load_average": 0.0,
+        });
+        let text = serde_json::json!({
+            "suite": "s", "mode": "quick", "command": "", "started": 0, "took_seconds": 1.0, "interrupted": false,
+            "warnings": [], "sizes": "", "calibration": calibration, "calibration_after": null, "subjects": [],
+            "operations": [{"name": "o", "unit": "ns", "what": ""}], "results": rows.collect::<Vec<_>>(),
+        });
+        serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn a_loss_is_whoever_is_ahead_beyond_the_noise() {
+        let ours = (OURS, "T2", 100.0, 1.0, "ns");
+        for (what, others, expected) in [
+            ("nobody else", vec![], None),
+            ("behind", vec![("a", "T2", 200.0, 1.0, "ns")], None),
+            ("ahead, within the noise", vec![("a", "T2", 90.0, 20.0, "ns")], None),
+            ("ahead by next to nothing", vec![("a", "T2", 98.0, 0.1, "ns")], None),
+            ("ahead", vec![("a", "T2", 50.0, 1.0, "ns")], Some("a")),
+            ("the furthest ahead", vec![("a", "T2", 50.0, 1.0, "ns"), ("b", "T2", 20.0, 1.0, "ns")], Some("b")),
+            ("a weaker one last", vec![("a", "T2", 50.0, 1.0, "ns"), ("w", "T1", 2.0, 0.1, "ns")], Some("a")),
+            ("only a weaker one", vec![("w", "T1", 2.0, 0.1, "ns")], Some("w")),
+            ("the floor is no subject", vec![(FLOOR, "T2", 50.0, 1.0, "ns")], None),
+        ] {
+            let rows: Vec<_> = [ours].into_iter().chain(others).collect();
+            let found = losses(&report(&rows));
+            assert_eq!(found.first().map(|loss| loss.subject.as_str()), expected, "{what}");
+        }
+        let both = losses(&report(&[ours, ("a", "T2", 50.0, 1.0, "ns"), ("w", "T1", 2.0, 0.1, "ns")]));
+        assert_eq!(both[0].words, "`o`: a takes 50.0 ns, we take 100 ns: 2.00 times (1.94 to 2.06); also ahead: w");
+        let weaker = losses(&report(&[ours, ("w", "T1", 2.0, 0.1, "ns")]));
+        assert!(weaker[0].words.contains("durable only to T1"), "{}", weaker[0].words);
+    }
 }

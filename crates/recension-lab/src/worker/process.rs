@@ -136,3 +136,17 @@ impl Drop for Worker {
         let _ = self.child.wait();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_ends_by_itself_is_an_error_with_its_last_words() {
+        let dir = tempfile::tempdir().unwrap();
+        // A shell that is given `worker` as its script, which there is not.
+        let mut worker = Worker::start(Path::new("sh"), &Launch::Plain, dir.path().join("errors")).unwrap();
+        let error = worker.ask(&Command::Usage).unwrap_err().to_string();
+        assert!(error.starts_with("its process ended (exit status:") && error.contains("worker"), "{error}");
+    }
+}

@@ -20,6 +20,8 @@ pub struct Plan {
     pub mode: Mode,
     /// Rows, where they were chosen.
     pub rows: Option<u64>,
+    /// The budget of memory of the rows that are measured within one, where it was chosen.
+    pub budget_bytes: Option<u64>,
     /// Who.
     pub subjects: Vec<Kind>,
     /// Where the stores lie; it is the run's own and is removed.

@@ -286,7 +286,7 @@ fn encode_bytes(text: &str, out: &mut Vec<u8>) {
 /// The text in which a double is given back.
 fn text_of_double(double: f64) -> String {
     // Integers of up to 15 digits are doubles.
-    if double.abs() < 1e15 && double == double.trunc() {
+    if double.abs() < 1e15 && double.fract() == 0.0 {
         return (double as i64).to_string();
     }
     format!("{double:?}")

@@ -101,10 +101,11 @@ impl Collection {
         Ok(self.at(At::Now)?.entry.as_deref().map(index_infos).unwrap_or_default())
     }
 
-    /// The document `id` shall say `body`, whatever it says now; a `_rev` in the body is expected.
+    /// The document `id` shall say `body`, whatever it says now; a `_rev` in the body is the revision that it
+    /// shall stand on ([`Expect::Leaf`]).
     ///
     /// # Errors
-    /// [`Error::Conflict`] on a `_rev` that is not the document's; [`Error::NotUnique`]; input errors.
+    /// [`Error::Conflict`] on a `_rev` that another revision stands on, or that the document does not have; [`Error::NotUnique`]; input errors.
     pub fn put(&self, id: &str, body: impl AsRef<[u8]>) -> Result<Written> {
         self.write(Write::put(id, body)?)
     }

@@ -421,6 +421,9 @@ impl fmt::Display for Condition {
     }
 }
 
+/// Where encoded values begin and end.
+pub(super) type Bounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+
 /// A range of encoded values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Span {
@@ -509,8 +512,8 @@ impl KeySet {
     }
 
     /// Bounds of the keys, in their order; none lies in two of them.
-    pub(super) fn bounds(&self) -> Vec<(Bound<Vec<u8>>, Bound<Vec<u8>>)> {
-        let mut bounds: Vec<(Bound<Vec<u8>>, Bound<Vec<u8>>)> = Vec::new();
+    pub(super) fn bounds(&self) -> Vec<Bounds> {
+        let mut bounds: Vec<Bounds> = Vec::new();
         for span in &self.spans {
             if let Some((_, end)) = bounds.last_mut() {
                 let apart = Span { start: span.start.clone(), end: end.clone(), prefixes: Vec::new() };

@@ -115,7 +115,8 @@ impl CollectionAt {
     /// first. It costs as much as there are changes between the two; where the collection was
     /// dropped and made again in between, as much as there are documents.
     ///
-    /// A document counts by its revision: one that was changed and changed back is different.
+    /// A document counts by its revision: one that was changed and changed back is different. What was purged in between
+    /// may be missing.
     pub fn diff(&self, other: &CollectionAt) -> CollectionDiff {
         let same_tree = match (&self.entry, &other.entry) {
             (Some(one), Some(another)) => one.documents == another.documents,

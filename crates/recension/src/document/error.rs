@@ -315,6 +315,7 @@ impl Error {
 }
 
 impl fmt::Display for Error {
+    #[allow(clippy::too_many_lines)] // an arm for each variant
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Engine(error) => error.fmt(f),

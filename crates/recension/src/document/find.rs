@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -48,7 +49,8 @@ impl Selection {
         let mut out = format!("{{\"_id\":{}", quote(&self.id));
         for (path, value) in self.paths.iter().zip(&self.values) {
             if let Some(value) = value {
-                out.push_str(&format!(",{}:{value}", quote(&path.to_string())));
+                // Writing to a String cannot fail.
+                let _ = write!(out, ",{}:{value}", quote(&path.to_string()));
             }
         }
         out.push('}');
@@ -353,9 +355,8 @@ impl Stream {
         let keys =
             index.as_ref().filter(|_| way.repeats).map(|index| (IndexKeys::of([&index.spec]), way.ranges.clone()));
         let mut ranges: VecDeque<KeyRange> = way.ranges.clone().into();
-        match query.after.as_ref().map(|cursor| &cursor.place) {
-            Some(Place::Ids(key) | Place::Index(_, key)) => cut(&mut ranges, key, way.direction),
-            _ => {}
+        if let Some(Place::Ids(key) | Place::Index(_, key)) = query.after.as_ref().map(|cursor| &cursor.place) {
+            cut(&mut ranges, key, way.direction);
         }
         Stream {
             snapshot: at.snapshot.clone(),
@@ -463,7 +464,7 @@ impl Reader {
             let mut within = full.filter(|key| ranges.iter().any(|range| range.contains(key)));
             let first = match self.direction {
                 Direction::Forward => within.next(),
-                Direction::Backward => within.last(),
+                Direction::Backward => within.next_back(),
             };
             if first.as_deref() != Some(&*row.key) {
                 return Ok(None);

@@ -6,7 +6,8 @@
 //! ```text
 //! Store            Store::on(Arc<dyn Engine>)?, Store::memory(), .engine(), .collection("name")?,
 //!                  .collections(At)? -> Vec<CollectionInfo{name, indexes}>, .drop_collection("name")? -> bool,
-//!                  .resolve(At)? -> Seq
+//!                  .resolve(At)? -> Seq   .transaction(|tx| ..)?   .changes(since)?   .follow(since)
+//!                  .typed::<T>()? -> Typed<T>   .diff_between(At, At)?   .restore_to(At)?
 //! Collection       .get(id)? -> Option<Document>   .list(&ListOptions)? -> Documents (iterator)
 //!                  .count()?   .history(id)? -> Vec<Revision>
 //!                  .find(&Query)? -> Found (iterator of documents; .plan(), .cursor())
@@ -15,6 +16,10 @@
 //!                  .revision(id, &rev)?   .at(At)? -> CollectionAt (the same reads, at that moment)
 //!                  .put(id, body)?  .create(Option<id>, body)?  .replace(id, &rev, body)?  .delete(id, &rev)?
 //!                  .restore(id, &rev)?      each -> Written{id, rev, seq, time}
+//!                  .patch(id, Expect, &JsonPatch)?  .merge_patch(id, Expect, text)?  .update(id, |body| ..)?
+//!                  .upsert(id, |Option<body>| ..)?  .update_matching(&Query, ..)?  .delete_matching(&Query)?
+//!                  .diff(id, from, to)? -> DocumentDiff   .diff_between(At, At)? -> CollectionDiff (iterator)
+//!                  .restore_to(At)? -> Restored{restored, deleted, commits}   .restore_matching(&Query, At)?
 //!                  .write(Write)?   .bulk(Vec<Write>)? -> Vec<Result<Written>>   .loader() -> Loader
 //!                  .leaves(id)? -> Vec<Leaf{rev, deleted}> (winner first)   .conflicts(id)?   .deleted_conflicts(id)?
 //!                  .ancestry(id, &rev)? -> newest first   .get_revision(id, &rev)?   .revs_diff([(id, &revs)])?
@@ -22,6 +27,10 @@
 //!                  .purges()?  .set_revs_limit(n)?  .put_local(name, body)?  .local(name)?  .delete_local(name)?
 //!                  .create_index(IndexSpec, |BuildProgress{done, total}| ..)?   .drop_index(name)?
 //!                  .indexes()? -> Vec<IndexInfo{spec, state}>
+//! Typed<T>         T: DocumentType, by #[derive(Document)]: .get(id)? -> Option<T>  .entry(id)?  .put(&T)?  .create(&T)?
+//!                  .replace(&rev, &T)?  .delete(id, &rev)?  .update(id, |&mut T| ..)?  .upsert(id, |Option<T>| ..)?
+//!                  .put_all(iter)?  .list(..)?  .find(..)?  .history(id)?  .at(At)?  .within(&tx)?  .untyped()
+//!                  .with_migration(|from, body| ..)  .migrate_all(|MigrationProgress{seen, migrated}| ..)?
 //! Write            Write::from_json(text)? (takes _id, _rev, _deleted out of it), Write::put(id, body)?,
 //!                  Write::create(id, body)?, Write::replace(id, rev, body)?, Write::delete(id, rev)?;
 //!                  .expecting(Expect::{Anything, Absent, Revision(rev), Leaf(rev)}), .with_id(id)

@@ -13,7 +13,7 @@ pub struct Document<'s> {
     pub id: Cow<'s, str>,
     /// Its revision.
     pub rev: RevId,
-    /// The commit that wrote that revision.
+    /// The commit that changed the document last: it wrote that revision, or a conflict with it.
     pub seq: Seq,
     /// Whether that revision is its deletion.
     pub deleted: bool,

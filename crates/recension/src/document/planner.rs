@@ -1,11 +1,14 @@
 //! Choosing how a query is carried out: what each index would read, what that costs, which is cheapest. What an
 //! index would read is worked out without reading; estimates count rows of its ranges, boundedly.
 
+// Estimates need no more digits than doubles have.
+#![allow(clippy::cast_precision_loss)]
+
 use std::ops::Bound;
 
 use super::Collation;
 use super::catalogue::{IndexEntry, IndexState};
-use super::condition::{Condition, KeySet};
+use super::condition::{Bounds, Condition, KeySet};
 use super::index_spec::IndexSpec;
 use super::json::{Path, PathSet};
 use super::limits::RANGES_MAX;
@@ -129,12 +132,12 @@ impl Planner<'_> {
         for (number, entry) in self.indexes.iter().enumerate() {
             match self.admitted(entry).and_then(|()| self.way(number, entry)) {
                 Ok(way) => ways.push(way),
-                Err(why) => others.push(self.rejected(Some(entry), why)),
+                Err(why) => others.push(rejected(Some(entry), why)),
             }
         }
         match self.scan_admitted() {
             Ok(()) => ways.push(self.scan()),
-            Err(why) => others.push(self.rejected(None, why.to_owned())),
+            Err(why) => others.push(rejected(None, why.to_owned())),
         }
         if ways.is_empty() {
             return Err(self.no_way(&others));
@@ -154,10 +157,6 @@ impl Planner<'_> {
         });
         others.splice(0..0, weighed.collect::<Vec<_>>());
         Ok(Chosen { way, others })
-    }
-
-    fn rejected(&self, entry: Option<&IndexEntry>, why: String) -> Alternative {
-        Alternative { index: entry.map(|entry| entry.spec.name.clone()), rows: None, cost: None, rejected: Some(why) }
     }
 
     fn admitted(&self, entry: &IndexEntry) -> std::result::Result<(), String> {
@@ -481,6 +480,10 @@ fn is_obvious(ways: &[Way]) -> bool {
     }
 }
 
+fn rejected(entry: Option<&IndexEntry>, why: String) -> Alternative {
+    Alternative { index: entry.map(|entry| entry.spec.name.clone()), rows: None, cost: None, rejected: Some(why) }
+}
+
 struct Bounded {
     ranges: Vec<KeyRange>,
     conditions: Vec<usize>,
@@ -488,8 +491,6 @@ struct Bounded {
     one_value: Vec<bool>,
     lets: f64,
 }
-
-type Bounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
 fn point(bounds: &Bounds) -> Option<&Vec<u8>> {
     match bounds {

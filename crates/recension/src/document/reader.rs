@@ -10,7 +10,8 @@ use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::store::index_infos;
 use super::{Counts, Document, Error, IndexInfo, Result, RevId, Revision, stored};
 use crate::engine::{
-    Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Versions, counters, successor_of_prefix,
+    Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions, counters,
+    successor_of_prefix,
 };
 
 /// Which documents a list holds, and in which order. The default is all of them, by id.
@@ -131,7 +132,7 @@ impl CollectionAt {
         let versions = self.entry.as_ref().map(|entry| {
             OwnedVersions::new(self.snapshot.clone(), |snapshot| snapshot.versions(entry.documents, id.as_bytes()))
         });
-        Ok(History { id: id.as_bytes().to_vec(), versions })
+        Ok(History { id: id.as_bytes().to_vec(), versions, newest: None, failed: None })
     }
 
     /// One revision that a document has or had, whatever became of it: the winner, in a conflict a losing one,
@@ -267,34 +268,53 @@ impl Iterator for Documents {
     }
 }
 
-/// The revisions of a document, newest first. It ends after its first error.
+/// The revisions that a document has said, newest first. It ends after its first error.
 pub struct History {
     id: Vec<u8>,
     versions: Option<OwnedVersions>,
+    /// The newest one that was read and not answered yet: older versions of the row may say the same.
+    newest: Option<Revision>,
+    /// What ended the reading, where something is to be answered before it.
+    failed: Option<Error>,
+}
+
+impl History {
+    /// The next version of the row; `None` in it where the document was purged.
+    fn version(&mut self) -> Option<Result<Option<Revision>>> {
+        let id = &self.id;
+        self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {
+            let read = |version: Version<'_>| {
+                let value = version.value.map(|value| revision_of(id, version.seq, version.time, value));
+                value.transpose()
+            };
+            versions.next().map(|version| version.map_err(Error::from).and_then(read))
+        })
+    }
 }
 
 impl Iterator for History {
     type Item = Result<Revision>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let id = &self.id;
         loop {
-            let next = self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {
-                let version = match versions.next()? {
-                    Ok(version) => version,
-                    Err(error) => return Some(Err(error.into())),
-                };
-                // A row that the engine deleted is no revision.
-                let Some(value) = version.value else { return Some(Ok(None)) };
-                Some(revision_of(id, version.seq, version.time, value).map(Some))
-            });
-            match next? {
-                Ok(None) => {}
-                Ok(Some(revision)) => return Some(Ok(revision)),
-                Err(error) => {
-                    self.versions = None;
-                    return Some(Err(error));
+            match (self.version(), self.newest.take()) {
+                (Some(Ok(None)), None) => {}
+                (Some(Ok(None)), Some(newest)) => return Some(Ok(newest)),
+                (Some(Ok(older)), None) => self.newest = older,
+                (Some(Ok(Some(older))), Some(newest)) => {
+                    // A conflict that came or went writes the row anew; the revision is as old as it was.
+                    let same = older.rev == newest.rev && older.body == newest.body;
+                    self.newest = Some(older);
+                    if !same {
+                        return Some(Ok(newest));
+                    }
                 }
+                (Some(Err(error)), newest) => {
+                    self.versions = None;
+                    self.failed = Some(error);
+                    return newest.map(Ok).or_else(|| self.failed.take().map(Err));
+                }
+                (None, newest) => return newest.map(Ok).or_else(|| self.failed.take().map(Err)),
             }
         }
     }

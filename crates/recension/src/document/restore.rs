@@ -121,7 +121,12 @@ impl<'s> Restoring<'s> {
             (None, None) => return Ok(()),
         };
         if self.waiting.len() >= LOAD_BATCH_DOCUMENTS || self.bytes >= LOAD_BATCH_BYTES {
-            self.commit()?;
+            // What a unique index refuses goes on waiting for others to give way, but not beyond what one commit takes.
+            if let Some(error) = self.commit()?
+                && self.waiting.len() >= LOAD_BATCH_DOCUMENTS
+            {
+                return Err(error);
+            }
         }
         self.bytes += write.size_bytes();
         self.waiting.push_back((collection.to_owned(), write));
@@ -180,8 +185,16 @@ fn attempt(tx: &Transaction, waiting: &VecDeque<(String, Write)>) -> Result<Outc
         let mut refused = Vec::new();
         for at in left {
             let Some((collection, write)) = waiting.get(at) else { continue };
-            match tx.collection(collection)?.write(write.clone()) {
-                Ok(_) => outcome.deleted += u64::from(write.is_deletion()),
+            let collection = tx.collection(collection)?;
+            match collection.write(write.clone()) {
+                Ok(written) if write.is_deletion() => {
+                    outcome.deleted += 1;
+                    // Behind each deleted revision of a conflict comes the next one to the front.
+                    while collection.get(&written.id)?.is_some() {
+                        collection.write(write.clone())?;
+                    }
+                }
+                Ok(_) => {}
                 Err(error @ Error::NotUnique { .. }) => {
                     refused.push(at);
                     outcome.error.get_or_insert(error);

@@ -3,7 +3,7 @@
 //! document ends here, be it made here, replicated or purged.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::apply::Writer;
 use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
@@ -133,8 +133,9 @@ impl Writer<'_> {
             }
         }
         let Some(before) = before else { return };
+        let still: HashSet<&RevId> = losing.iter().map(|leaf| &leaf.rev).collect();
         for former in before.tree.leaves() {
-            if former.rev != before.head.rev && !losing.iter().any(|leaf| leaf.rev == former.rev) {
+            if former.rev != before.head.rev && !still.contains(&former.rev) {
                 self.view.delete(entry.side, side::revision_key(side::LEAF, id, &former.rev));
             }
         }

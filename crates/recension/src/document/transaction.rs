@@ -9,7 +9,9 @@ use super::apply::{Writer, ensure_id};
 use super::store::{Attempt, Slot, retry};
 use super::view::View;
 use super::write::check_name;
-use super::{At, CollectionAt, Document, Error, ListOptions, Query, Result, RevId, Staged, Store, Write};
+use super::{
+    At, CollectionAt, Document, Error, ListOptions, Query, ReplicatedWrite, Result, RevId, Staged, Store, Write,
+};
 use crate::engine::{CommitInfo, Durability, Snapshot};
 
 impl Store {
@@ -162,11 +164,27 @@ impl TransactionCollection<'_> {
     /// One write. After an error nothing of it is part of the transaction, which may go on.
     pub fn write(&self, mut write: Write) -> Result<Staged> {
         ensure_id(&self.transaction.store, &mut write)?;
-        let rev = Writer::on(&self.transaction.view, &self.slot)?.write(&write)?;
+        let rev = self.writing(|writer| writer.write(&write))?;
+        Ok(Staged { id: write.id.unwrap_or_default(), rev })
+    }
+
+    /// Takes over a revision that another replica made; answers whether that changed anything. As
+    /// [`TransactionCollection::write`] after an error.
+    pub fn merge_revision(&self, write: &ReplicatedWrite) -> Result<bool> {
+        self.writing(|writer| writer.merge(write))
+    }
+
+    /// Takes leaves of a document away; see [`Collection::purge`](super::Collection::purge).
+    pub fn purge(&self, id: &str, revs: &[RevId]) -> Result<Vec<RevId>> {
+        self.writing(|writer| writer.purge(id, revs))
+    }
+
+    fn writing<T>(&self, write: impl FnOnce(&mut Writer<'_>) -> Result<T>) -> Result<T> {
+        let answer = write(&mut Writer::on(&self.transaction.view, &self.slot)?)?;
         let mut written = self.transaction.written.lock();
         if !written.iter().any(|slot| slot.name == self.slot.name) {
             written.push(self.slot.clone());
         }
-        Ok(Staged { id: write.id.unwrap_or_default(), rev })
+        Ok(answer)
     }
 }

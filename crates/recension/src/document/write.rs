@@ -67,7 +67,8 @@ impl Write {
         Ok(Write { id, expect, deleted, body, hashable })
     }
 
-    /// The document `id` shall say `body`, whatever it says now. A `_rev` in the body is expected.
+    /// The document `id` shall say `body`, whatever it says now. A `_rev` in the body is expected:
+    /// [`Expect::Leaf`].
     pub fn put(id: &str, body: impl AsRef<[u8]>) -> Result<Self> {
         Self::from_json(body)?.with_id(id)
     }

@@ -9,8 +9,8 @@ use crate::measure::filesystem::{bytes_on_disk, evict};
 use crate::measure::stats::as_f64;
 use crate::subjects::OpenOptions;
 use crate::worker::{Command, Launch, Reply, Rows};
-use crate::workloads::Bench;
 use crate::workloads::bench::{Figure, Member, open};
+use crate::workloads::{Bench, Plan};
 
 pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     let options = sizes.options(false);
@@ -47,11 +47,19 @@ fn write(member: &mut Member, count: u64, per_commit: u64, threads: u64) -> Resu
     Ok(reply)
 }
 
-fn get(sizes: &Sizes, threads: u64, round: usize) -> Command {
+fn get(sizes: &Sizes, round: usize) -> Command {
+    gets(sizes, 1, round)
+}
+
+fn gets(sizes: &Sizes, threads: u64, round: usize) -> Command {
     Command::Get { rows: all(sizes), count: sizes.gets, threads, as_of: None, seed: 100 + round as u64 }
 }
 
-fn range(sizes: &Sizes, reverse: bool, round: usize) -> Command {
+fn range(sizes: &Sizes, round: usize) -> Command {
+    ranges(sizes, false, round)
+}
+
+fn ranges(sizes: &Sizes, reverse: bool, round: usize) -> Command {
     Command::Range {
         rows: all(sizes),
         count: sizes.ranges,
@@ -65,11 +73,11 @@ fn range(sizes: &Sizes, reverse: bool, round: usize) -> Command {
 fn fresh_reads(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     let rounds = (sizes.rounds, true);
     bench.rounds("range_100_fresh", stores, rounds, Figure::PerOperation, |member, round| {
-        member.ask(&range(sizes, false, round))
+        member.ask(&range(sizes, round))
     })?;
     for (name, threads) in [("get_1", 1), ("get_2", 2)] {
         bench.rounds(name, stores, rounds, Figure::PerOperation, |member, round| {
-            member.ask(&get(sizes, threads, round))
+            member.ask(&gets(sizes, threads, round))
         })?;
     }
     bench.single("memory", stores, |member| {
@@ -129,7 +137,7 @@ fn note_settling(bench: &mut Bench<'_>, operation: &str) {
 fn settled_reads(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     for (name, reverse) in [("range_100_settled", false), ("range_100_reverse", true)] {
         bench.rounds(name, stores, (sizes.rounds, true), Figure::PerOperation, |member, round| {
-            member.ask(&range(sizes, reverse, round))
+            member.ask(&ranges(sizes, reverse, round))
         })?;
         note_settling(bench, name);
     }
@@ -142,7 +150,7 @@ fn beyond_memory(bench: &mut Bench<'_>, sizes: &Sizes, options: &OpenOptions) ->
     let Some(budget_bytes) = sizes.budget_bytes else {
         return without_budget(
             bench,
-            "only in full runs: the store would be no larger than a budget that engines can live in",
+            "only in full runs: less data than three times a budget that engines can live in",
         );
     };
     bench.prepare("closing", stores, Member::close)?;
@@ -151,18 +159,16 @@ fn beyond_memory(bench: &mut Bench<'_>, sizes: &Sizes, options: &OpenOptions) ->
         Err(error) => without_budget(bench, &error.to_string())?,
         Ok(budget) => {
             let plan = bench.plan;
-            let small = OpenOptions { history: false, cache_bytes: budget_bytes / 4 };
             for name in BEYOND {
                 bench.rounds(name, kept, (sizes.killed_rounds, false), Figure::PerOperation, |member, round| {
-                    evict(&member.dir)?;
-                    open(plan, member, &Launch::Within(&budget), &small, sizes.rows)?;
-                    let fewer = Sizes { gets: sizes.gets / 10, ranges: sizes.ranges / 10, ..Sizes::of(plan) };
-                    let command = if name == BEYOND[0] { get(&fewer, 1, round) } else { range(&fewer, false, round) };
-                    member.ask(&command)?; // fills the budget
-                    let mut reply = member.ask(&command_again(&command))?;
-                    reply.note = Some(format!("{}, caches of {} MiB", budget.how, small.cache_bytes >> 20));
-                    member.close()?;
-                    Ok(reply)
+                    let reads = if name == BEYOND[0] { get } else { range };
+                    within(member, plan, &budget, sizes, (reads, round)).map_err(|error| {
+                        match error {
+                            LabError::Wrong { .. } => error,
+                            // What cannot live in the budget can be measured without one.
+                            other => LabError::Unavailable { reason: format!("{}: {other}", budget.how) },
+                        }
+                    })
                 })?;
             }
         }
@@ -171,13 +177,26 @@ fn beyond_memory(bench: &mut Bench<'_>, sizes: &Sizes, options: &OpenOptions) ->
     bench.prepare("opening", stores, |member| open(plan, member, &Launch::Plain, options, sizes.rows))
 }
 
-/// The same reads of other rows.
-fn command_again(command: &Command) -> Command {
-    let mut again = command.clone();
-    if let Command::Get { seed, .. } | Command::Range { seed, .. } = &mut again {
-        *seed += 7000;
-    }
-    again
+/// One round of one subject within the budget: a new process, nothing in the page cache, reads that fill the
+/// budget, and the reads that count.
+fn within(
+    member: &mut Member,
+    plan: &Plan,
+    budget: &Budget,
+    sizes: &Sizes,
+    (reads, round): (fn(&Sizes, usize) -> Command, usize),
+) -> Result<Reply> {
+    member.worker = None;
+    evict(&member.dir)?;
+    let small = OpenOptions { history: false, cache_bytes: budget.bytes / 4 };
+    open(plan, member, &Launch::Within(budget), &small, sizes.rows)?;
+    let fewer = Sizes { gets: (sizes.gets / 10).max(1), ranges: (sizes.ranges / 10).max(1), ..Sizes::of(plan) };
+    let measured = member.ask(&reads(&fewer, round)).and_then(|_| member.ask(&reads(&fewer, round + 7000)));
+    let note = Some(format!("{}, caches of {} MiB", budget.how, small.cache_bytes >> 20));
+    let closed = member.close();
+    member.worker = None;
+    let reply = Reply { note, ..measured? };
+    closed.map(|()| reply)
 }
 
 fn without_budget(bench: &mut Bench<'_>, reason: &str) -> Result<()> {

@@ -50,12 +50,12 @@ impl Sizes {
             gets: scaled(plan.pick(10_000, 50_000)),
             ranges: scaled(plan.pick(200, 500)),
             puts: if trial { 4 } else { plan.pick(40, 200) },
-            killed_rounds: if trial { 1 } else { plan.pick(3, 9) },
+            killed_rounds: if trial { 1 } else { plan.pick(3, 5) },
             offered_rate: 500,
-            offered_rounds: if trial { 1 } else { plan.pick(3, 10) },
+            offered_rounds: if trial { 1 } else { plan.pick(3, 5) },
             offered_millis: if trial { 40 } else { plan.pick(1200, 4000) },
             traced_commits: if trial { 10 } else { 200 },
-            budget_bytes: (budget >= 64 << 20).then_some(budget),
+            budget_bytes: plan.budget_bytes.or((budget >= 64 << 20).then_some(budget)),
         }
     }
 

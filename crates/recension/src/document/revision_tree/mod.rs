@@ -218,8 +218,10 @@ impl RevisionTree {
 
     /// Forgets all but the newest `limit` revisions of each line from a leaf downwards.
     pub(in crate::document) fn stem(&mut self, limit: u32) {
-        if self.len() <= limit as usize {
-            return;
+        let newest = self.nodes.keys().next_back().map_or(0, RevId::generation);
+        let oldest = self.nodes.keys().next().map_or(0, RevId::generation);
+        if newest - oldest.min(self.oldest_folded().unwrap_or(oldest)) < limit {
+            return; // No line is longer than that.
         }
         let lowest = self.lowest_tips();
         // Of a node below a tip: whether the tip's line still holds it.

@@ -110,6 +110,11 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
             _ => write.with_id(id)?,
         };
         self.collection.write(write)?;
-        Ok(value)
+        if T::REV_FIELD.is_none() {
+            return Ok(value);
+        }
+        // The value has the revision that it was read with; what was written has another.
+        let none = || Error::NoSuchDocument { collection: T::COLLECTION.to_owned(), id: id.to_owned() };
+        self.get(id)?.ok_or_else(none)
     }
 }

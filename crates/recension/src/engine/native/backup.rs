@@ -70,7 +70,8 @@ impl NativeEngine {
         }
         let files: Vec<_> = image.state.settled.iter().rev().map(|file| file.entry).collect();
         let next_file = files.iter().map(|file| file.number + 1).max().unwrap_or(1);
-        let manifest = SettledManifest { files, next_file, forgotten: (*image.state.forgotten).clone() };
+        let manifest =
+            SettledManifest { files, next_file, forgotten: (*image.state.forgotten).clone(), merged_with: 0 };
         manifest.write(&**to, self.shared.files.id)?;
         if is_new {
             replace_file(&**to, "", STORE_TEMPORARY, STORE_FILE, &encode_store_file(self.shared.files.id))?;

@@ -81,6 +81,13 @@ impl Forgotten {
         refuse(own.map(|old| old.before).max().unwrap_or_default(), at)
     }
 
+    /// Tells one list of ranges from another.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let mut bytes = Vec::new();
+        self.encode(&mut bytes);
+        xxhash_rust::xxh3::xxh3_64(&bytes)
+    }
+
     /// Refuses a read of everything as of a moment that any range has forgotten.
     pub(super) fn check_everything(&self, at: Seq) -> Result<()> {
         refuse(self.newest, at)
@@ -97,8 +104,8 @@ impl Forgotten {
                 Bound::Excluded(key) => (2, key.as_slice()),
             });
             bytes.extend(ends.map(|(kind, _)| kind));
-            ends.iter().for_each(|(_, key)| bytes.extend((key.len() as u16).to_le_bytes()));
-            ends.iter().for_each(|(_, key)| bytes.extend_from_slice(key));
+            bytes.extend(ends.iter().flat_map(|(_, key)| (key.len() as u16).to_le_bytes()));
+            bytes.extend(ends.iter().flat_map(|(_, key)| key.iter()));
         }
     }
 
@@ -187,8 +194,8 @@ mod tests {
         assert!(!forgotten.add(TREE, &KeyRange::prefix("q"), Seq(6)).unwrap());
         assert_eq!(forgotten.len(), 1);
         let mut add = |n: u64| forgotten.add(TREE, &KeyRange::only(n.to_be_bytes()), Seq(9)).err();
-        let refused: Vec<_> = (0..RANGES_MAX as u64 + 1).map(&mut add).filter(Option::is_some).collect();
-        assert!(matches!(refused[..], [Some(EngineError::TooLarge { .. }), _]), "{refused:?}");
+        let refused: Vec<_> = (0..=RANGES_MAX as u64).filter_map(&mut add).collect();
+        assert!(matches!(refused[..], [EngineError::TooLarge { .. }, _]), "{refused:?}");
         assert_eq!(forgotten.len(), RANGES_MAX);
     }
 

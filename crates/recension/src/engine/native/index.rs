@@ -12,7 +12,7 @@ use super::format::Position;
 use super::mem::{MemoryCursor, MemoryIndex};
 use super::run::{Hint, Run, RunCursor, SectionKind, hash};
 use super::segment::{LogRow, Segments};
-use super::settled::{BlockKind, SettledCursor, SettledFile, SettledRow, owned_value};
+use super::settled::{BlockKind, PastBlock, SettledCursor, SettledFile, SettledRow, owned_value};
 use super::times::CommitTimes;
 
 /// Where a version lies.
@@ -269,6 +269,11 @@ impl Source<'_> {
 }
 
 impl Walk<'_> {
+    /// Whether only settled files are left to walk.
+    fn is_settled(&self) -> bool {
+        self.sources.iter().all(|(source, _)| matches!(source.kind, SourceKind::Settled(_)))
+    }
+
     /// The next key, written to `key`, and its version.
     pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Found>> {
         let Some((first, direction)) = self.sources.first() else { return Ok(None) };
@@ -293,7 +298,9 @@ impl Walk<'_> {
                 source.step()?;
             }
         }
-        self.sources.retain(|(source, _)| source.entry.is_some());
+        if self.sources.iter().any(|(source, _)| source.entry.is_none()) {
+            self.sources.retain(|(source, _)| source.entry.is_some());
+        }
         Ok(found)
     }
 }
@@ -362,6 +369,7 @@ struct SettledKeys<'f> {
     end: Bound<Vec<u8>>,
     at: Seq,
     direction: Direction,
+    past: PastBlock,
 }
 
 impl<'f> SettledKeys<'f> {
@@ -385,7 +393,7 @@ impl<'f> SettledKeys<'f> {
                 SettledCursor::seek(file, kind, key, Seq::ZERO, backward)?
             }
         };
-        Ok(SettledKeys { file, cursor, end, at, direction })
+        Ok(SettledKeys { file, cursor, end, at, direction, past: PastBlock::default() })
     }
 
     fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<SettledRow>> {
@@ -401,7 +409,7 @@ impl<'f> SettledKeys<'f> {
             if newest.seq <= self.at {
                 return Ok(Some(newest));
             }
-            if let Some(older) = self.file.get_past(key, self.at)? {
+            if let Some(older) = self.file.get_past(&newest, key, self.at, &mut self.past)? {
                 return Ok(Some(older));
             }
         }
@@ -457,6 +465,27 @@ impl<'s> RowsOf<'s> {
         }
     }
 
+    /// The next row where all are settled: it is there already, and nothing is gained by looking ahead.
+    fn next_settled(&mut self) -> Option<Result<Row<'s>>> {
+        loop {
+            match self.walk.as_mut()?.next(&mut self.key) {
+                Ok(Some(Found::Settled(row))) if !row.deleted => {
+                    let key = Cow::Owned(self.key.get(4..).unwrap_or_default().to_vec());
+                    return Some(Ok(Row { key, value: Value { seq: row.seq, bytes: owned_value(&row) } }));
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    self.walk = None;
+                    return None;
+                }
+                Err(error) => {
+                    self.walk = None;
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+
     fn read(&self, index: usize) -> Result<Row<'s>> {
         let (end, found) = &self.batch[index];
         let start = index.checked_sub(1).map_or(0, |previous| self.batch[previous].0);
@@ -474,6 +503,9 @@ impl<'s> Iterator for RowsOf<'s> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.answered == self.batch.len() {
+            if self.walk.as_ref().is_some_and(Walk::is_settled) {
+                return self.next_settled();
+            }
             self.fill();
         }
         if self.answered == self.batch.len() {

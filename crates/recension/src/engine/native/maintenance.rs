@@ -58,10 +58,11 @@ pub(super) fn run_thread(shared: &Shared) {
         if shared.poison.get().is_some() {
             continue;
         }
-        if let Err(error) = shared.maintain() {
-            shared.poison(&error);
-        } else if shared.settling_is_due() {
-            shared.settle_signal.want();
+        match shared.maintain() {
+            // Only where something is written: a process that only looks does not set out to merge.
+            Ok(true) if shared.settling_is_due() => shared.settle_signal.want(),
+            Ok(_) => {}
+            Err(error) => shared.poison(&error),
         }
     }
 }
@@ -137,8 +138,8 @@ impl Shared {
         }
     }
 
-    /// Does all there is to do.
-    pub(super) fn maintain(&self) -> Result<()> {
+    /// Does all there is to do; says whether a run was written.
+    pub(super) fn maintain(&self) -> Result<bool> {
         let _one_at_a_time = self.maintaining.lock();
         if self.maintenance == Maintenance::Background {
             let wanted_after = *self.next_segment_after.lock();
@@ -148,9 +149,12 @@ impl Shared {
                 let _ = self.maker.prepare_after(wanted_after);
             }
         }
+        let mut flushed = false;
         loop {
-            if !self.flush_oldest()? && !self.merge_once()? {
-                return Ok(());
+            if self.flush_oldest()? {
+                flushed = true;
+            } else if !self.merge_once()? {
+                return Ok(flushed);
             }
         }
     }

@@ -47,7 +47,6 @@ pub use self::options::{Maintenance, NativeOptions};
 pub use self::salvage::{SalvageReport, salvage};
 
 use self::commit::{Leader, commit_group};
-use self::forgotten::Forgotten;
 use self::group::CommitQueue;
 use self::index::State;
 use self::index_files::IndexFiles;
@@ -111,8 +110,6 @@ struct Shared {
     settling_through: AtomicU64,
     /// Segments before this one are settled.
     first_segment: AtomicU32,
-    /// What had been forgotten when all settled files were merged last.
-    merged_with: ArcSwap<Forgotten>,
     /// Why nothing is settled any more.
     settling_damaged: OnceLock<String>,
     /// The store is being closed.
@@ -274,7 +271,7 @@ impl Engine for NativeEngine {
     fn checkpoint(&self) -> Result<()> {
         self.shared.check_poison()?;
         self.shared.close_part(&mut self.shared.leader.lock());
-        let done = self.shared.maintain();
+        let done = self.shared.maintain().map(drop);
         if let Err(error) = &done {
             self.shared.poison(error);
         }
@@ -293,7 +290,6 @@ impl Engine for NativeEngine {
             Ok(Some(_)) => {
                 // Asked for again in here: of two callers the later one wins.
                 shared.replace_state(|state| state.forgotten = Arc::new(shared.settled_files.forgotten()));
-                shared.signal.want();
                 Ok(())
             }
             Err(refusal @ EngineError::TooLarge { .. }) => Err(refusal),

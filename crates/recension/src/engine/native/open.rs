@@ -87,7 +87,6 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         settling: Mutex::default(),
         settling_through: AtomicU64::new(0),
         first_segment: AtomicU32::new(first_segment),
-        merged_with: ArcSwap::default(),
         settling_damaged: OnceLock::new(),
         stopping: Arc::default(),
         index_rebuilt: found.index_rebuilt,

@@ -134,7 +134,9 @@ fn copy_settled(from: &dyn Disk, id: StoreId, target: &NativeEngine, report: &mu
         let last = scans.iter().filter_map(|scan| scan.covers).map(|(_, last)| last).max().unwrap_or_default();
         let mut trees: Vec<_> =
             scans.iter().flat_map(|scan| scan.rows(BlockKind::Current)).map(|(key, _)| key).collect();
-        trees.iter_mut().for_each(|key| key.truncate(4));
+        for key in &mut trees {
+            key.truncate(4);
+        }
         trees.dedup();
         for tree in trees {
             let tree = tree.first_chunk().map_or(0, |tree| u32::from_be_bytes(*tree));

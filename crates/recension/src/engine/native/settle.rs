@@ -73,13 +73,13 @@ impl Shared {
             return;
         }
         match self.settle(Extent::Due) {
-            Ok(()) => {}
+            // Everything is as it was: the disk may be full now, and have room later.
+            Ok(()) | Err(SettleError::NothingChanged(EngineError::Io { .. })) => {}
             Err(SettleError::Publishing(error)) => self.poison(&error),
             // What is damaged stays so; reads of it are refused, the others go on.
-            Err(SettleError::NothingChanged(error @ EngineError::Damaged { .. })) => {
+            Err(SettleError::NothingChanged(error)) => {
                 let _ = self.settling_damaged.set(error.to_string());
             }
-            Err(SettleError::NothingChanged(_)) => {}
         }
     }
 
@@ -94,11 +94,9 @@ impl Shared {
         self.settle_log_bytes.is_some_and(|due| log_bytes(state, newest.entry.end) >= due)
     }
 
-    /// Bytes of log behind what is settled.
-    pub(super) fn unsettled_log_bytes(&self, state: &State) -> u64 {
-        let end =
-            state.segments.list.last().map(|segment| Position { segment: segment.number, offset: segment.used() });
-        end.map_or(0, |end| log_bytes(state, end))
+    /// Whether all that has been forgotten had been when all settled files were merged last.
+    pub(super) fn is_merged(&self, state: &State) -> bool {
+        self.settled_files.is_merged_with(&state.forgotten)
     }
 
     /// Drops segments that are settled from the leader's own list.
@@ -112,7 +110,7 @@ impl Shared {
     }
 
     fn pace(&self) -> Option<Pace> {
-        let waiting = self.unsettled_log_bytes(&self.state.load());
+        let waiting = unsettled_log_bytes(&self.state.load());
         let behind = self.settle_log_bytes.is_some_and(|due| waiting / BEHIND > due);
         (self.maintenance == Maintenance::Background).then(|| Pace {
             bytes_per_second: if behind { u64::MAX } else { self.settle_bytes_per_second },
@@ -164,7 +162,8 @@ impl Shared {
             Err(error @ EngineError::Damaged { .. }) => return self.run_may_be_damaged(error),
             Err(error) => return Err(error.into()),
         };
-        self.settled_files.publish(&file, 0..0).map_err(SettleError::Publishing)?;
+        let merged_with = state.settled.is_empty().then_some(&*state.forgotten);
+        self.settled_files.publish(&file, 0..0, merged_with).map_err(SettleError::Publishing)?;
         let mut replaced = Vec::new();
         self.replace_state(|state| {
             // In here: a state must never lose segments before it has what was made of them.
@@ -173,11 +172,15 @@ impl Shared {
             state.settled.insert(0, file);
             state.runs.retain(|run| run.entry.last > last.seq);
         });
-        replaced.iter().for_each(|segment| segment.make_obsolete());
+        for segment in &replaced {
+            segment.make_obsolete();
+        }
         drop(replaced);
         // The manifest of the index follows with the next run; until then it names runs that are settled.
         self.files.drop_through(last.seq);
-        state.runs.iter().for_each(|run| run.make_obsolete());
+        for run in &state.runs {
+            run.make_obsolete();
+        }
         Ok(true)
     }
 
@@ -215,14 +218,14 @@ impl Shared {
             }
             Ok(())
         })?;
-        self.settled_files.publish(&file, range.clone()).map_err(SettleError::Publishing)?;
-        if bottom && old.len() == state.settled.len() {
-            self.merged_with.store(Arc::new(forgotten));
-        }
+        let merged_with = (old.len() == state.settled.len()).then_some(&forgotten);
+        self.settled_files.publish(&file, range.clone(), merged_with).map_err(SettleError::Publishing)?;
         self.replace_state(|state| {
             state.settled.splice(range, [file]);
         });
-        old.iter().for_each(|file| file.make_obsolete());
+        for file in old {
+            file.make_obsolete();
+        }
         Ok(true)
     }
 
@@ -234,7 +237,7 @@ impl Shared {
         let past: u64 = state.settled.iter().map(|file| file.row_bytes()[1]).sum();
         let may_free = !state.forgotten.is_empty();
         // What has been forgotten since all files were merged last, or never was.
-        let unmerged = may_free && **self.merged_with.load() != *state.forgotten;
+        let unmerged = may_free && !self.is_merged(state);
         let all = match extent {
             Extent::Everything => lengths.len() > 1 || unmerged,
             Extent::Due => may_free && newer + (if unmerged { past } else { 0 }) > oldest / NEWER_PART_OF_OLDEST,
@@ -250,6 +253,12 @@ impl Drop for Reset<'_> {
     fn drop(&mut self) {
         self.0.store(0, Ordering::Release);
     }
+}
+
+/// Bytes of log behind what is settled.
+pub(super) fn unsettled_log_bytes(state: &State) -> u64 {
+    let end = state.segments.list.last().map(|segment| Position { segment: segment.number, offset: segment.used() });
+    end.map_or(0, |end| log_bytes(state, end))
 }
 
 /// Bytes of log that are not settled, up to `end`.

@@ -47,13 +47,22 @@ impl SettledFiles {
         let open = |entry: &RunEntry| SettledFile::open(disk, id, *entry, &cache).map(Arc::new);
         let files = named.iter().rev().map(open).collect::<Result<_>>()?;
         let unnamed = numbers().filter(|number| named.iter().all(|file| file.number != *number)).map(settled_file);
-        let spools = names.iter().filter(|name| name.ends_with(".spool")).map(|name| format!("{SETTLED_DIR}/{name}"));
+        let spools = names
+            .iter()
+            .filter(|name| name.strip_suffix(".spool").is_some())
+            .map(|name| format!("{SETTLED_DIR}/{name}"));
         for name in unnamed.chain(spools) {
             disk.remove(&name).map_err(doing("removing an unused settled file"))?;
         }
         let next_file = manifest.as_ref().map_or(1, |manifest| manifest.next_file);
         let next_file = Mutex::new(numbers().map(|number| number + 1).fold(next_file, u64::max));
         Ok((SettledFiles { disk: disk.clone(), id, cache, manifest: Mutex::new(manifest), next_file }, files))
+    }
+
+    /// Whether this is what had been forgotten when all files were merged last.
+    pub(super) fn is_merged_with(&self, forgotten: &Forgotten) -> bool {
+        let merged_with = self.manifest.lock().as_ref().map_or(0, |manifest| manifest.merged_with);
+        forgotten.is_empty() || merged_with == forgotten.fingerprint()
     }
 
     /// What has been forgotten.
@@ -99,8 +108,15 @@ impl SettledFiles {
     }
 
     /// Names `file` in place of the files in `place` (newest first, as readers count them).
-    pub(super) fn publish(&self, file: &SettledFile, place: Range<usize>) -> Result<()> {
+    /// `merged_with` is what had been forgotten when all files were merged, if they were.
+    pub(super) fn publish(
+        &self,
+        file: &SettledFile,
+        place: Range<usize>,
+        merged_with: Option<&Forgotten>,
+    ) -> Result<()> {
         self.change(|manifest| {
+            manifest.merged_with = merged_with.map_or(manifest.merged_with, Forgotten::fingerprint);
             let count = manifest.files.len();
             manifest.files.splice(count - place.end..count - place.start, [file.entry]);
             Ok(true)

@@ -36,12 +36,12 @@ impl CommitTimes {
         wanted: impl Fn(CommitInfo) -> bool,
     ) -> Result<Option<CommitInfo>> {
         let wanted = |commit: CommitInfo| commit.seq <= head && wanted(commit);
-        match self.last_in_log(&state.segments, &wanted)? {
+        match self.last_in_log(&state.segments, wanted)? {
             Some(commit) => Ok(Some(commit)),
             None => {
                 // Newest first.
                 for file in &state.settled {
-                    if let Some(commit) = file.last_commit(&wanted)? {
+                    if let Some(commit) = file.last_commit(wanted)? {
                         return Ok(Some(commit));
                     }
                 }

@@ -252,9 +252,16 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
     let cached = shared.settled_files.cache.bytes();
     let count = |kind| -> u64 { state.runs.iter().map(|run| run.entries(kind)).sum() };
     let settled_rows = |kind| -> u64 { state.settled.iter().map(|file| file.entries(kind)).sum() };
+    let unsettled = super::settle::unsettled_log_bytes(&state);
     let row_bytes = |nth: usize| -> u64 { state.settled.iter().map(|file| file.row_bytes()[nth]).sum() };
+    // What a newer file has of a key takes the place of what an older one has: the oldest file alone would be
+    // exact, and is after `settle`.
+    let (live, past) = (row_bytes(0) + unsettled, row_bytes(1));
+    // Of the log all but the newest segment; of settled rows the part of the past that has been forgotten,
+    // which is known only when it has been merged.
+    let forgettable = if state.forgotten.is_empty() || shared.is_merged(&state) { 0 } else { past };
+    let reclaimable = unsettled + forgettable;
     let in_memory: u64 = state.memory.iter().map(|part| part.len()).sum();
-    let unsettled = shared.unsettled_log_bytes(&state);
     Ok(Stats {
         engine: "native",
         head,
@@ -272,6 +279,9 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
             ("settled rows, older", settled_rows(BlockKind::Past), "versions"),
             ("settled keys and values, newest in their file", row_bytes(0), "bytes"),
             ("settled keys and values, older", row_bytes(1), "bytes"),
+            ("live keys and values, at most", live, "bytes"),
+            ("past keys and values, at least", past, "bytes"),
+            ("reclaimable by settling, about", reclaimable, "bytes"),
             ("ranges with a forgotten history", state.forgotten.len() as u64, "ranges"),
             ("versions in runs, newest in their run", count(SectionKind::Current), "versions"),
             ("versions in runs, older", count(SectionKind::Past), "versions"),

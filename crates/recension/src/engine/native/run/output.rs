@@ -47,8 +47,8 @@ impl Paced {
         }
         let head = self.pace.head.load(Ordering::Relaxed);
         if std::mem::replace(&mut self.seen, head) != head {
-            let due = Duration::from_secs_f64(bytes as f64 / self.pace.bytes_per_second.max(1 << 16) as f64);
-            std::thread::sleep(due.saturating_sub(took));
+            let due_us = bytes.saturating_mul(1_000_000) / self.pace.bytes_per_second.max(1 << 16);
+            std::thread::sleep(Duration::from_micros(due_us).saturating_sub(took));
         }
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quick_cache::sync::Cache;
-use quick_cache::{OptionsBuilder, Weighter};
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 use super::rows::RowBlock;
 use crate::engine::CommitInfo;
@@ -51,7 +51,7 @@ impl BlockCache {
             .shards(if budget_bytes < 16 << 20 { 1 } else { 8 })
             .build();
         let cache = |options| {
-            Cache::with_options(options, BlockWeighter, quick_cache::DefaultHashBuilder::default(), Default::default())
+            Cache::with_options(options, BlockWeighter, DefaultHashBuilder::default(), DefaultLifecycle::default())
         };
         BlockCache { blocks: options.ok().filter(|_| budget_bytes > 0).map(cache) }
     }

@@ -20,6 +20,8 @@ pub(in super::super) struct SettledManifest {
     pub(in super::super) files: Vec<RunEntry>,
     pub(in super::super) next_file: u64,
     pub(in super::super) forgotten: Forgotten,
+    /// The fingerprint of what had been forgotten when all files were merged last.
+    pub(in super::super) merged_with: u64,
 }
 
 impl SettledManifest {
@@ -30,6 +32,7 @@ impl SettledManifest {
         encode_runs(&self.files, &mut bytes);
         bytes.extend(self.next_file.to_le_bytes());
         self.forgotten.encode(&mut bytes);
+        bytes.extend(self.merged_with.to_le_bytes());
         bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
         bytes
     }
@@ -58,10 +61,11 @@ impl SettledManifest {
         }
         let next_file = fields.u64().ok_or_else(cut_off)?;
         let forgotten = Forgotten::decode(&mut fields).ok_or_else(cut_off)?;
+        let merged_with = fields.u64().ok_or_else(cut_off)?;
         if !fields.0.is_empty() {
             return Err(damaged(body.len() - fields.0.len(), "there is more than a manifest"));
         }
-        Ok(SettledManifest { files, next_file, forgotten })
+        Ok(SettledManifest { files, next_file, forgotten, merged_with })
     }
 
     /// Puts this manifest in place of the one on disk, durably. What it names must be durable already.

@@ -63,6 +63,10 @@ struct Section {
     entries: u64,
 }
 
+/// The block of `past` that was read last: a walk needs the same one many times.
+#[derive(Default)]
+pub(super) struct PastBlock(Option<(usize, Arc<RowBlock>)>);
+
 /// A version in a checked block.
 #[derive(Clone)]
 pub(super) struct SettledRow {
@@ -209,7 +213,7 @@ impl SettledFile {
             Guess::Unknown => self.search(full_key, Seq(u64::MAX), BlockKind::Current)?,
         };
         match newest {
-            Some(row) if row.seq > at => self.search(full_key, at, BlockKind::Past),
+            Some(row) if row.seq > at => self.get_past(&row, full_key, at, &mut PastBlock::default()),
             found => Ok(found),
         }
     }
@@ -220,9 +224,32 @@ impl SettledFile {
         self.mapping.read(offset, len).map_or(Guess::Unknown, |table| table::guess(&table, hash))
     }
 
-    /// The newest of a key's older versions that is not newer than `at`.
-    pub(super) fn get_past(&self, full_key: &[u8], at: Seq) -> Result<Option<SettledRow>> {
-        self.search(full_key, at, BlockKind::Past)
+    /// The newest of a key's older versions that is not newer than `at`; `newest` is its row in `current`.
+    pub(super) fn get_past(
+        &self,
+        newest: &SettledRow,
+        full_key: &[u8],
+        at: Seq,
+        read: &mut PastBlock,
+    ) -> Result<Option<SettledRow>> {
+        let number = newest.block.past(newest.index);
+        if number >= self.sections[BlockKind::Past as usize].blocks {
+            return Ok(None);
+        }
+        let block = match &read.0 {
+            Some((known, block)) if *known == number => block.clone(),
+            _ => {
+                let block = self.rows(BlockKind::Past, number)?;
+                read.0 = Some((number, block.clone()));
+                block
+            }
+        };
+        if let Some(index) = block.newest(full_key, at) {
+            return Ok(SettledRow::new(block, index));
+        }
+        // Older ones lie behind, if the key goes on there.
+        let goes_on = block.len().checked_sub(1).is_some_and(|last| block.has_key(last, full_key));
+        if goes_on { self.search(full_key, at, BlockKind::Past) } else { Ok(None) }
     }
 
     fn search(&self, full_key: &[u8], at: Seq, kind: BlockKind) -> Result<Option<SettledRow>> {

@@ -22,6 +22,8 @@ pub(super) struct RowsBuilder {
     values: Vec<u8>,
     rows: Vec<NewRow>,
     prefix_len: usize,
+    /// Where the past of the first row begins: the number of a block.
+    past_base: u32,
 }
 
 struct NewRow {
@@ -29,6 +31,7 @@ struct NewRow {
     value_end: usize,
     seq: Seq,
     deleted: bool,
+    past: u32,
 }
 
 impl RowsBuilder {
@@ -55,9 +58,10 @@ impl RowsBuilder {
         &self.values[start..self.rows[index].value_end]
     }
 
-    /// Adds a version; no value: deleted.
-    pub(super) fn push(&mut self, full_key: &[u8], seq: Seq, value: Option<&[u8]>) {
+    /// Adds a version; no value: deleted. Its key's past, if there is one, begins in block `past` of that section.
+    pub(super) fn push(&mut self, full_key: &[u8], seq: Seq, value: Option<&[u8]>, past: u32) {
         self.prefix_len = if self.rows.is_empty() {
+            self.past_base = past;
             full_key.len()
         } else {
             let first = &self.key(0)[..self.prefix_len];
@@ -66,19 +70,20 @@ impl RowsBuilder {
         self.keys.extend_from_slice(full_key);
         self.values.extend_from_slice(value.unwrap_or_default());
         let (key_end, value_end) = (self.keys.len(), self.values.len());
-        self.rows.push(NewRow { key_end, value_end, seq, deleted: value.is_none() });
+        self.rows.push(NewRow { key_end, value_end, seq, deleted: value.is_none(), past });
     }
 
     pub(super) fn is_full(&self) -> bool {
         let keys = self.keys.len() - self.rows.len() * self.prefix_len;
-        keys + self.values.len() + 6 * self.rows.len() >= PAYLOAD_BYTES_TARGET || self.rows.len() >= ROWS_MAX
+        keys + self.values.len() + 7 * self.rows.len() >= PAYLOAD_BYTES_TARGET || self.rows.len() >= ROWS_MAX
     }
 
     /// The payload; the builder is empty again.
     pub(super) fn finish(&mut self) -> Vec<u8> {
         let base = self.rows.iter().map(|row| row.seq).min().unwrap_or_default();
-        let mut payload = Vec::with_capacity(self.keys.len() + self.values.len() + 8 * self.rows.len() + 16);
+        let mut payload = Vec::with_capacity(self.keys.len() + self.values.len() + 9 * self.rows.len() + 16);
         payload.extend(base.0.to_le_bytes());
+        payload.extend(self.past_base.to_le_bytes());
         payload.extend((self.prefix_len as u16).to_le_bytes());
         if !self.rows.is_empty() {
             payload.extend_from_slice(&self.key(0)[..self.prefix_len]);
@@ -87,7 +92,8 @@ impl RowsBuilder {
             let (rest, value) = (&self.key(index)[self.prefix_len..], self.value(index));
             put_number(&mut payload, rest.len() as u64);
             put_number(&mut payload, row.seq.0 - base.0);
-            put_number(&mut payload, (value.len() as u64) << FLAG_BITS | u64::from(row.deleted) * DELETED);
+            put_number(&mut payload, u64::from(row.past - self.past_base));
+            put_number(&mut payload, ((value.len() as u64) << FLAG_BITS) | (u64::from(row.deleted) * DELETED));
             payload.extend_from_slice(rest);
             payload.extend_from_slice(value);
         }
@@ -112,24 +118,27 @@ struct RowPlace {
     /// Start of the rest of its full key; the value follows.
     start: u32,
     value_len: u32,
+    past: u32,
     rest_len: u16,
     deleted: bool,
 }
 
 /// Where the prefix starts in a payload.
-const PREFIX_AT: usize = 10;
+const PREFIX_AT: usize = 14;
 
 impl RowBlock {
     /// Reads the payload of a block with `count` rows; `None` if it was made wrongly.
     pub(super) fn parse(payload: Vec<u8>, count: usize) -> Option<Self> {
         let mut fields = Fields(&payload);
         let base = fields.u64()?;
+        let past_base = fields.u32()?;
         let prefix_len = usize::from(fields.u16()?);
         let mut left = payload.get(PREFIX_AT + prefix_len..)?;
         let mut rows = Vec::with_capacity(count);
         for _ in 0..count {
             let rest_len = u16::try_from(take_number(&mut left)?).ok()?;
             let seq = Seq(base.checked_add(take_number(&mut left)?)?);
+            let past = past_base.checked_add(u32::try_from(take_number(&mut left)?).ok()?)?;
             let tagged = take_number(&mut left)?;
             let value_len = u32::try_from(tagged >> FLAG_BITS).ok()?;
             let deleted = match tagged & ((1 << FLAG_BITS) - 1) {
@@ -139,7 +148,7 @@ impl RowBlock {
             };
             let start = u32::try_from(payload.len() - left.len()).ok()?;
             left = left.get(usize::from(rest_len) + value_len as usize..)?;
-            rows.push(RowPlace { seq, start, value_len, rest_len, deleted });
+            rows.push(RowPlace { seq, start, value_len, past, rest_len, deleted });
         }
         left.is_empty().then_some(RowBlock { payload, prefix_len, rows })
     }
@@ -165,6 +174,11 @@ impl RowBlock {
     /// Seq of a row, and whether it is deleted.
     pub(in super::super) fn version(&self, index: usize) -> Option<(Seq, bool)> {
         self.rows.get(index).map(|row| (row.seq, row.deleted))
+    }
+
+    /// The block of `past` in which the past of a row's key begins, if there is any.
+    pub(super) fn past(&self, index: usize) -> usize {
+        self.rows.get(index).map_or(0, |row| row.past as usize)
     }
 
     /// The value of a row; empty if it is deleted.
@@ -215,7 +229,7 @@ mod tests {
     fn block(rows: &[(&[u8], u64, Option<&[u8]>)]) -> RowBlock {
         let mut builder = RowsBuilder::default();
         for (key, seq, value) in rows {
-            builder.push(key, Seq(*seq), *value);
+            builder.push(key, Seq(*seq), *value, 3);
         }
         let count = builder.len();
         RowBlock::parse(builder.finish(), count).unwrap()
@@ -237,6 +251,7 @@ mod tests {
             assert_eq!(key, *full_key);
             assert_eq!(block.version(index), Some((Seq(*seq), value.is_none())));
             assert_eq!(block.value(index), value.unwrap_or_default());
+            assert_eq!(block.past(index), 3);
         }
         for (key, at, found) in [
             (&b"tree a"[..], 9, Some(1)),
@@ -254,8 +269,8 @@ mod tests {
     #[test]
     fn a_payload_that_is_cut_or_too_long_is_refused() {
         let mut builder = RowsBuilder::default();
-        builder.push(b"tree a", Seq(3), Some(b"value"));
-        builder.push(b"tree b", Seq(300), None);
+        builder.push(b"tree a", Seq(3), Some(b"value"), 5);
+        builder.push(b"tree b", Seq(300), None, 900);
         let payload = builder.finish();
         for cut in 0..payload.len() {
             assert!(RowBlock::parse(payload[..cut].to_vec(), 2).is_none(), "cut at {cut}");

@@ -99,8 +99,10 @@ impl SettledWriter {
             self.any = true;
         }
         let kind = if newest_of_key { BlockKind::Current } else { BlockKind::Past };
+        // Should this key have a past, its next version goes to the block that is open now.
+        let past = if newest_of_key { self.sections[BlockKind::Past as usize].blocks } else { 0 };
         let rows = &mut self.rows[kind as usize];
-        rows.push(full_key, seq, value);
+        rows.push(full_key, seq, value, past);
         self.sections[kind as usize].entries += 1;
         // A key's tree is not the user's.
         self.row_bytes[kind as usize] += (full_key.len() - 4 + value.map_or(0, <[u8]>::len)) as u64;

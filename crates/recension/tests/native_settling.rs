@@ -1,0 +1,191 @@
+//! Settling, forgetting and memory of the native engine on a real directory: what users see of files and sizes.
+
+use std::sync::Arc;
+
+use recension::disk::FsDisk;
+use recension::engine::{
+    Batch, Direction, Durability, Engine, EngineError, KeyRange, NativeEngine, NativeOptions, Seq, Stats, TreeId,
+};
+
+const TREE: TreeId = TreeId(1);
+const ROWS: u64 = 3000;
+
+fn options() -> NativeOptions {
+    NativeOptions {
+        segment_bytes: 64 << 10,
+        index_memory_bytes: 64 << 10,
+        checkpoint_log_bytes: 64 << 10,
+        durability: Durability::Process,
+        ..NativeOptions::default()
+    }
+}
+
+fn open(dir: &std::path::Path, options: NativeOptions) -> NativeEngine {
+    NativeEngine::open(Arc::new(FsDisk::new(dir)), options).unwrap()
+}
+
+fn document(n: u64, version: u64) -> Vec<u8> {
+    let text = format!(
+        r#"{{"id":{n},"version":{version},"name":"a person's name","email":"{}@example.com","token":"{:016x}"}}"#,
+        n.wrapping_mul(7919) % 100_000,
+        n.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ version
+    );
+    text.repeat(2).into_bytes()
+}
+
+fn write(engine: &NativeEngine, version: u64) -> u64 {
+    let mut bytes = 0;
+    for first in (0..ROWS).step_by(50) {
+        let mut batch = Batch::new();
+        for n in first..first + 50 {
+            batch.put(TREE, &n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes(), &document(n, version));
+        }
+        bytes += batch.size_bytes() as u64;
+        engine.commit(batch).unwrap();
+    }
+    bytes
+}
+
+fn assert_rows(engine: &NativeEngine, at: Seq, version: u64) {
+    let snapshot = engine.snapshot_at(at).unwrap();
+    let rows: Vec<_> = snapshot.range(TREE, &KeyRange::all(), Direction::Forward).map(Result::unwrap).collect();
+    assert_eq!(rows.len() as u64, ROWS);
+    for n in 0..ROWS {
+        let value = snapshot.get(TREE, &n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()).unwrap().unwrap();
+        assert_eq!(value.to_vec(), document(n, version));
+    }
+}
+
+fn detail(stats: &Stats, name: &str) -> u64 {
+    stats.details.iter().find(|(found, ..)| *found == name).unwrap_or_else(|| panic!("no {name}")).1
+}
+
+#[test]
+fn documents_that_are_settled_take_less_disk_than_they_have_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), options());
+    let raw = write(&engine, 1);
+    engine.settle().unwrap();
+    let stats = engine.stats().unwrap();
+    assert!(stats.disk_bytes < raw * 7 / 10, "{} of {raw}", stats.disk_bytes);
+    assert_eq!((detail(&stats, "log segments"), detail(&stats, "settled files")), (1, 1));
+    assert_eq!(detail(&stats, "live keys and values, at most"), raw);
+    assert_rows(&engine, engine.head(), 1);
+    engine.close().unwrap();
+    let engine = open(dir.path(), options());
+    assert_rows(&engine, engine.head(), 1);
+    assert_eq!(engine.verify().unwrap().problems, []);
+}
+
+#[test]
+fn a_forgotten_history_gives_its_disk_back_and_is_refused_ever_after() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), options());
+    write(&engine, 1);
+    engine.settle().unwrap();
+    let once = engine.stats().unwrap().disk_bytes;
+    let first = engine.head();
+    for version in 2..5 {
+        write(&engine, version);
+    }
+    engine.settle().unwrap();
+    let all = engine.stats().unwrap();
+    assert!(all.disk_bytes > once * 3 / 2, "{} and {once}", all.disk_bytes);
+    assert_rows(&engine, first, 1);
+    engine.forget(TREE, &KeyRange::all(), engine.head()).unwrap();
+    assert!(detail(&engine.stats().unwrap(), "reclaimable by settling, about") > 0);
+    // What is forgotten is refused at once, and after a reopening, settled or not.
+    let refused = |engine: &NativeEngine| {
+        let snapshot = engine.snapshot_at(first).unwrap();
+        let get = snapshot.get(TREE, b"x").err();
+        let range = snapshot.range(TREE, &KeyRange::all(), Direction::Backward).next().unwrap().err();
+        let versions = snapshot.versions(TREE, b"x").next().unwrap().err();
+        for error in [get, range, versions] {
+            assert!(matches!(error, Some(EngineError::Forgotten { .. })), "{error:?}");
+        }
+        assert!(snapshot.get(TreeId(2), b"x").unwrap().is_none(), "another tree has forgotten nothing");
+    };
+    refused(&engine);
+    drop(engine);
+    let engine = open(dir.path(), options());
+    refused(&engine);
+    engine.settle().unwrap();
+    refused(&engine);
+    let kept = engine.stats().unwrap();
+    assert!(kept.disk_bytes <= once * 11 / 10, "{} after forgetting, {once} before overwriting", kept.disk_bytes);
+    assert_eq!(detail(&kept, "reclaimable by settling, about"), 0);
+    assert_rows(&engine, engine.head(), 4);
+    let snapshot = engine.snapshot().unwrap();
+    assert_eq!(snapshot.versions(TREE, &0u64.to_be_bytes()).count(), 1);
+}
+
+#[test]
+fn a_snapshot_that_is_open_keeps_answering_and_its_files_go_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), options());
+    write(&engine, 1);
+    let snapshot = engine.snapshot().unwrap();
+    let unread = engine.snapshot().unwrap();
+    let mut rows = snapshot.range(TREE, &KeyRange::all(), Direction::Forward);
+    let mut count = rows.by_ref().take(100).map(Result::unwrap).count() as u64;
+    write(&engine, 2);
+    engine.forget(TREE, &KeyRange::all(), engine.head()).unwrap();
+    engine.settle().unwrap();
+    write(&engine, 3);
+    engine.settle().unwrap();
+    count += rows.map(|row| row.unwrap().value.to_vec()).filter(|value| !value.is_empty()).count() as u64;
+    assert_eq!(count, ROWS);
+    for n in 0..ROWS {
+        let value = unread.get(TREE, &n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()).unwrap().unwrap();
+        assert_eq!(value.to_vec(), document(n, 1));
+    }
+    let segments = || std::fs::read_dir(dir.path().join("log")).unwrap().count();
+    assert!(segments() > 10, "{}", segments());
+    drop((snapshot, unread));
+    assert_eq!(segments(), 1);
+}
+
+#[test]
+fn a_commit_that_depends_on_a_forgotten_read_is_a_conflict() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), options());
+    write(&engine, 1);
+    let before = engine.head();
+    write(&engine, 2);
+    let mut batch = Batch::new();
+    batch.delete(TREE, b"gone");
+    engine.commit(batch).unwrap();
+    engine.forget(TREE, &KeyRange::all(), engine.head()).unwrap();
+    engine.settle().unwrap();
+    let mut batch = Batch::new();
+    batch.put(TREE, b"mine", b"1").depends_on(TREE, b"gone", before);
+    let refused = engine.commit(batch);
+    assert!(matches!(refused, Err(EngineError::Conflict { written_at: None, .. })), "{refused:?}");
+    let mut batch = Batch::new();
+    batch.put(TREE, b"mine", b"1").depends_on(TREE, b"gone", engine.head());
+    engine.commit(batch).unwrap();
+    let beyond = engine.forget(TREE, &KeyRange::all(), engine.head().next());
+    assert!(matches!(beyond, Err(EngineError::NotYet { .. })), "{beyond:?}");
+}
+
+#[test]
+fn in_the_background_the_log_stays_small_however_much_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), NativeOptions { settle_log_bytes: Some(300 << 10), ..options() });
+    for version in 1..8 {
+        write(&engine, version);
+    }
+    // The background is behind by what is due and what is being worked on; closing waits for nothing but the index.
+    engine.settle().unwrap();
+    write(&engine, 8);
+    let stats = engine.stats().unwrap();
+    assert!(detail(&stats, "settled files") >= 1, "{stats:?}");
+    assert_rows(&engine, engine.head(), 8);
+    for version in 1..8 {
+        assert_rows(&engine, Seq(ROWS / 50 * version), version);
+    }
+    engine.close().unwrap();
+    let engine = open(dir.path(), options());
+    assert_rows(&engine, engine.head(), 8);
+    assert_eq!(engine.verify().unwrap().problems, []);
+}
