@@ -4,7 +4,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    collections, delete, export, find, get, history, import, index, put, restore, salvage, stats, verify,
+    backup, collections, delete, export, find, get, history, import, index, put, restore, restore_backup, salvage,
+    stats, verify,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -93,6 +94,10 @@ pub enum Command {
     Stats(stats::StatsCommand),
     /// Read the whole store and check every checksum
     Verify(verify::Verify),
+    /// Copy the store to another place, or bring an earlier copy up to date
+    Backup(backup::Backup),
+    /// Make a new store of a backup, as of now or of a moment
+    RestoreBackup(restore_backup::RestoreBackup),
     /// Copy what is readable of a damaged store into a new one
     Salvage(salvage::Salvage),
 }

@@ -62,6 +62,8 @@ fn run(command: &Command, context: &mut Context) -> Result<()> {
         Command::Collections(command) => command.run(context),
         Command::Stats(command) => command.run(context),
         Command::Verify(command) => command.run(context),
+        Command::Backup(command) => command.run(context),
+        Command::RestoreBackup(command) => command.run(context),
         Command::Salvage(command) => command.run(context),
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::Place;
 
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 18] = [
     &["import"],
     &["export"],
     &["get"],
@@ -20,6 +20,8 @@ const COMMANDS: [&[&str]; 16] = [
     &["collections"],
     &["stats"],
     &["verify"],
+    &["backup"],
+    &["restore-backup"],
     &["salvage"],
 ];
 

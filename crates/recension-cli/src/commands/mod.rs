@@ -1,5 +1,6 @@
 //! One file a command: its arguments, its help, and what it does.
 
+pub mod backup;
 pub mod collections;
 pub mod delete;
 pub mod export;
@@ -10,6 +11,7 @@ pub mod import;
 pub mod index;
 pub mod put;
 pub mod restore;
+pub mod restore_backup;
 pub mod salvage;
 pub mod stats;
 pub mod verify;
