@@ -7,16 +7,17 @@ use std::fmt::Write as _;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::attachment;
 use super::catalogue::{CATALOGUE, CollectionEntry, IndexEntry};
 use super::index_keys::{IndexRow, RowsChange, row_texts};
 use super::index_spec::IndexSpec;
 use super::reader::after_prefix;
-use super::rev_hash::revision_id;
+use super::rev_hash::{AttachmentDigest, HashableBody, revision_id};
 use super::revision_tree::RevisionTree;
 use super::settle::{Before, Content, Next};
 use super::store::{Attempt, Slot, Store, retry, take_trees};
 use super::view::View;
-use super::{At, Collection, Error, Expect, Result, RevId, Write, Written};
+use super::{At, AttachmentInfo, Collection, Error, Expect, Result, RevId, Write, Written};
 use crate::engine::{CommitInfo, Direction, KeyRange, Snapshot, TreeId};
 
 /// Applies writes in one commit, with a result for each.
@@ -120,7 +121,10 @@ impl<'a> Writer<'a> {
         if parent.is_some_and(|parent| parent.generation() == u32::MAX) {
             return Err(Error::TooManyRevisions { id: id.to_owned(), max: u32::MAX as usize });
         }
-        let rev = revision_id(parent.as_ref(), write.deleted, &write.hashable, &[]);
+        let (body, hashable) = self.body_of(write, id, before.as_ref(), parent.as_ref())?;
+        let infos = self.attachments_wanted(write, id, before.as_ref(), parent.as_ref())?;
+        let digests: Vec<AttachmentDigest> = infos.iter().map(AttachmentInfo::hashable).collect();
+        let rev = revision_id(parent.as_ref(), write.deleted, &hashable, &digests);
         let mut tree = match (&before, parent) {
             (Some(before), _) => before.tree.clone(),
             // The ancestor of a document that was never here is known by name.
@@ -130,9 +134,49 @@ impl<'a> Writer<'a> {
         if let Some(parent) = parent {
             tree.append(&parent, rev, write.deleted);
         }
-        let content = Content { body: Cow::Borrowed(&write.body), attachments: None };
-        self.settle(id, before.as_ref(), Next { tree, written: Some((rev, content)) })?;
+        let content = Content { body, attachments: attachment::encode(&infos).map(Cow::Owned) };
+        let next = Next { tree, written: Some((rev, content)), wanted: Some(&write.attachments) };
+        self.settle(id, before.as_ref(), next)?;
         Ok(rev)
+    }
+
+    /// What the document shall say: the write's own body, or what the revision says that it stands on.
+    fn body_of<'w>(
+        &self,
+        write: &'w Write,
+        id: &str,
+        before: Option<&Before>,
+        parent: Option<&RevId>,
+    ) -> Result<(Cow<'w, str>, Cow<'w, HashableBody>)> {
+        let own = (Cow::Borrowed(&*write.body), Cow::Borrowed(&write.hashable));
+        let Some(parent) = parent.filter(|_| write.same_body) else { return Ok(own) };
+        let Some(before) = before else {
+            return Err(Error::Conflict { id: id.to_owned(), expected: Some(*parent), found: None, deleted: false });
+        };
+        let Some(body) = self.live_body_of(id, before, parent)? else { return Ok(own) };
+        let hashable = HashableBody::of(&body)?;
+        Ok((Cow::Owned(body), Cow::Owned(hashable)))
+    }
+
+    /// The attachments that the document shall have.
+    fn attachments_wanted(
+        &self,
+        write: &Write,
+        id: &str,
+        before: Option<&Before>,
+        parent: Option<&RevId>,
+    ) -> Result<Vec<AttachmentInfo>> {
+        if write.attachments.is_nothing() {
+            return Ok(Vec::new());
+        }
+        // Nothing of a deletion is left when the document is made again.
+        let gone =
+            |before: &Before, parent| write.same_body && before.tree.leaf(parent).is_none_or(|leaf| leaf.deleted);
+        let of_parent = match (before, parent) {
+            (Some(before), Some(parent)) if !gone(before, parent) => self.attachments_of(id, before, parent)?,
+            _ => Vec::new(),
+        };
+        write.attachments.resolve(id, parent.map_or(1, |parent| parent.generation().saturating_add(1)), &of_parent)
     }
 
     /// What the indexes have to change for a document that said `old` and shall say `new`.

@@ -42,4 +42,8 @@ impl<'b> ByteReader<'b> {
     pub(super) fn u32(&mut self) -> Option<u32> {
         self.chunk().map(u32::from_be_bytes)
     }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.chunk().map(u64::from_be_bytes)
+    }
 }

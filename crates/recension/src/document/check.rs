@@ -1,10 +1,11 @@
 //! Checking that the rows of the documents layer agree with each other: documents, their revisions, their
-//! indexes, their changes, their counts. Checksums are the engine's affair ([`Engine::verify`](crate::engine::Engine::verify));
+//! indexes, their changes, their counts, their attachments. Checksums are the engine's affair ([`Engine::verify`](crate::engine::Engine::verify));
 //! this is what a fault of ours, or of another program's, would show in. It reads everything and changes nothing.
 
 use std::sync::Arc;
 
 use super::ancestry::whole_tree;
+use super::attachment::ContentsCheck;
 use super::catalogue::{CollectionEntry, IndexState};
 use super::changes::{change_key, change_value};
 use super::limits::CHECK_PROBLEMS_MAX;
@@ -35,7 +36,7 @@ pub struct CheckProblem {
 }
 
 impl Store {
-    /// Checks that documents, revisions, indexes, changes and counts agree with each other at a moment. Takes time in
+    /// Checks that documents, revisions, indexes, changes, counts and attachments agree with each other at a moment. Takes time in
     /// proportion to all of the documents, and little memory.
     pub fn check(&self, at: At) -> Result<CheckReport> {
         let snapshot: Arc<dyn Snapshot> = self.snapshot(at)?.into();
@@ -65,12 +66,18 @@ impl Check<'_> {
     fn run(&mut self, counts: Result<Counts>, purged: Seq) -> Result<()> {
         let mut found = Counts { changed: purged, ..Counts::default() };
         let mut rows_of_indexes = vec![0_u64; self.entry.indexes.len()];
+        let mut contents = ContentsCheck::new(self.snapshot, self.entry.side);
         for row in self.snapshot.range(self.entry.documents, &KeyRange::all(), Direction::Forward) {
             let row = row?;
             self.report.documents += 1;
             found.changed = found.changed.max(row.value.seq);
             let id = String::from_utf8_lossy(&row.key).into_owned();
             if let Err(error) = self.document(&id, &row, &mut found, &mut rows_of_indexes) {
+                self.problem(format!("document {id:?}: {error}"));
+            }
+            if let Ok(head) = stored::decode(&row.value, &row.key)
+                && let Err(error) = contents.document(&id, &row.value, &head)
+            {
                 self.problem(format!("document {id:?}: {error}"));
             }
         }
@@ -84,6 +91,7 @@ impl Check<'_> {
                 self.rows_are(&format!("index {}", index.spec.name), index.tree, &all, rows)?;
             }
         }
+        contents.rest(|what| self.problem(what))?;
         match counts {
             Ok(counts) if counts == found => {}
             Ok(counts) => self.problem(format!("the counts say {counts:?}, the documents {found:?}")),

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use super::reader::read_document;
 use super::store::{Slot, index_infos};
-use super::write::check_id;
 use super::{
-    At, CollectionAt, Counts, Document, Documents, Error, Expect, Found, History, IndexInfo, ListOptions, Loader, Plan,
-    Query, Result, RevId, Revision, Selected, Store, Write, Written, apply,
+    At, CollectionAt, Counts, Document, Documents, Error, Found, History, IndexInfo, ListOptions, Loader, Plan, Query,
+    Result, RevId, Revision, Selected, Store, Write, Written, apply,
 };
 
 /// A collection of documents. Clones are cheap; use it from any thread.
@@ -132,19 +131,6 @@ impl Collection {
     /// [`Error::Conflict`] where it is at another revision.
     pub fn delete(&self, id: &str, rev: &RevId) -> Result<Written> {
         self.write(Write::delete(id, rev)?)
-    }
-
-    /// Makes a new revision with the body of an old one, whatever the document says now.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchRevision`], [`Error::RevisionIsDeletion`]; as [`Collection::put`].
-    pub fn restore(&self, id: &str, rev: &RevId) -> Result<Written> {
-        check_id(id)?;
-        let found = self.revision(id, rev)?.ok_or_else(|| Error::NoSuchRevision { id: id.to_owned(), rev: *rev })?;
-        if found.deleted {
-            return Err(Error::RevisionIsDeletion { id: id.to_owned(), rev: *rev });
-        }
-        self.write(Write::put(id, found.body)?.expecting(Expect::Anything))
     }
 
     /// One write.

@@ -84,6 +84,7 @@ impl Collection {
             seq: found.seq,
             deleted: false,
             body: found.body.into(),
+            attachments: found.attachments,
         };
         Ok(Some(found).filter(|found| !found.deleted).map(document))
     }

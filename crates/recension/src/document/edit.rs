@@ -157,7 +157,7 @@ impl TransactionCollection<'_> {
 
     /// The transaction depends on what was read of the document, so the write itself expects nothing more.
     fn write_body(&self, id: &str, body: String) -> Result<Staged> {
-        let write = Write::put(id, body)?.expecting(Expect::Anything);
+        let write = Write::put(id, body)?.expecting(Expect::Anything).keep_attachments();
         if write.is_deletion() {
             return Err(Error::BadField {
                 field: "_deleted",

@@ -2,6 +2,7 @@
 //! do next. Nothing here prints or exits.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::RevId;
 use super::json::{JsonError, PatchError};
@@ -257,6 +258,46 @@ pub enum Error {
         /// The bound, in bytes.
         max: usize,
     },
+    /// A document keeps an attachment that its parent does not have.
+    MissingStub {
+        /// The document.
+        id: String,
+        /// The attachment.
+        name: String,
+    },
+    /// There is no such attachment.
+    NoSuchAttachment {
+        /// The document.
+        id: String,
+        /// The attachment.
+        name: String,
+    },
+    /// A member of `_attachments` is no attachment.
+    BadAttachment {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A document would have too many attachments.
+    TooManyAttachments {
+        /// The bound.
+        max: usize,
+    },
+    /// An attachment is too long.
+    AttachmentTooLong {
+        /// The bound, in bytes.
+        max: u64,
+    },
+    /// An upload is not there any more, or is one of another collection.
+    UploadGone,
+    /// The bytes of an old revision's attachment are not there any more: they have to be uploaded again.
+    ContentGone,
+    /// The bytes that were to be uploaded cannot be read.
+    Input {
+        /// What the reader said.
+        source: Arc<std::io::Error>,
+    },
     /// Others wrote what this write had read, again and again.
     Busy {
         /// How often it was tried.
@@ -310,7 +351,13 @@ impl Error {
 
     /// Whether something that was asked for is not there.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, Error::NoSuchDocument { .. } | Error::NoSuchRevision { .. } | Error::NoSuchIndex { .. })
+        matches!(
+            self,
+            Error::NoSuchDocument { .. }
+                | Error::NoSuchRevision { .. }
+                | Error::NoSuchIndex { .. }
+                | Error::NoSuchAttachment { .. }
+        )
     }
 }
 
@@ -338,7 +385,7 @@ impl fmt::Display for Error {
             Error::NotAnObject { found } => write!(f, "a document is a JSON object, and this is {found}"),
             Error::ReservedField { field } => write!(
                 f,
-                "field {field:?}: names that start with _ are reserved, and a document's own are _id, _rev and _deleted"
+                "field {field:?}: names that start with _ are reserved, and a document's own are _id, _rev, _deleted and _attachments"
             ),
             Error::BadField { field, expected } => write!(f, "field {field} must be {expected}"),
             Error::Conflict { id, expected, found, deleted } => write_conflict(f, id, *expected, *found, *deleted),
@@ -404,6 +451,24 @@ impl fmt::Display for Error {
                 "document {id:?} would have more than {max} revisions; purge branches that are not needed, or set \
                  a lower limit of revisions"
             ),
+            Error::MissingStub { id, name } => write!(
+                f,
+                "document {id:?} would keep attachment {name:?}, which the revision it stands on does not have; send its bytes"
+            ),
+            Error::NoSuchAttachment { id, name } => write!(f, "document {id:?} has no attachment {name:?}"),
+            Error::BadAttachment { name, why } => write!(f, "attachment {name:?} cannot be taken: {why}"),
+            Error::TooManyAttachments { max } => {
+                write!(f, "a document has {max} attachments at most; put the others into documents of their own")
+            }
+            Error::AttachmentTooLong { max } => {
+                write!(f, "an attachment has {max} bytes at most; split it")
+            }
+            Error::UploadGone => f.write_str(
+                "the upload is not in this collection, or not any more: it was given up a day after it had begun, or \
+                 its document was deleted since; upload the bytes again",
+            ),
+            Error::ContentGone => f.write_str("no document has the attachment's bytes any more; upload them again"),
+            Error::Input { source } => write!(f, "the bytes to be attached cannot be read: {source}"),
             Error::Busy { attempts } => write!(
                 f,
                 "not written: others wrote the same documents each of {attempts} times that this was tried; try again"
@@ -452,6 +517,7 @@ impl std::error::Error for Error {
         match self {
             Error::Engine(error) => Some(error),
             Error::Json(error) => Some(error),
+            Error::Input { source } => Some(source),
             Error::Patch(error) => Some(error),
             _ => None,
         }

@@ -111,6 +111,33 @@ pub const PURGES_LIMIT_MAX: u32 = 1_000_000;
 /// Old entries of the log of purges that one purge takes away at most.
 pub const PURGES_TAKEN_AT_ONCE: usize = 16;
 
+/// Most attachments of one document.
+pub const ATTACHMENTS_MAX: usize = 1000;
+
+/// Longest name of an attachment, in bytes.
+pub const ATTACHMENT_NAME_BYTES_MAX: usize = 1024;
+
+/// Longest media type of an attachment, in bytes.
+pub const ATTACHMENT_TYPE_BYTES_MAX: usize = 255;
+
+/// Longest attachment as it is stored, in bytes: deleting it is one commit, with a row for each 64 KiB.
+pub const ATTACHMENT_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
+
+/// Bytes that one commit of an upload writes, about. Smaller uploads wait in memory for their document.
+pub const UPLOAD_STEP_BYTES: usize = 1024 * 1024;
+
+/// Age in microseconds at which an upload that no document was given is taken away: a day.
+pub const UPLOAD_AGE_MICROS_MAX: u64 = 24 * 3600 * 1_000_000;
+
+/// Microseconds between two looks for such uploads in a collection: an hour.
+pub const SWEEP_PAUSE_MICROS: u64 = 3600 * 1_000_000;
+
+/// Uploads that one look takes away at most.
+pub const SWEEP_UPLOADS_MAX: usize = 100;
+
+/// Chunks that one commit takes away of them.
+pub const SWEEP_STEP_CHUNKS: usize = 256;
+
 /// Longest cursor of a query, in characters. The longest is of a sort by many long values in memory.
 pub const CURSOR_CHARS_MAX: usize = 1024 * 1024;
 

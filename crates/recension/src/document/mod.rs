@@ -36,7 +36,11 @@
 //!                  .expecting(Expect::{Anything, Absent, Revision(rev), Leaf(rev)}), .with_id(id)
 //! ReplicatedWrite  ReplicatedWrite::from_json(text)? (_id, _rev, _revisions, _deleted), ::new(id, rev, &ancestors, ..)?
 //! Loader           .push(Write)? -> Vec<LoadFailure{number, id, error}>, .finish()? -> the last of them, .written()
-//! Document         id, rev, seq, deleted, body: JSON text; .to_json() with _id and _rev
+//!                  .attach(name, Upload)?, .keep_attachments(), .detach(name), Write::same_body(id, Expect)?
+//! Attachments      Collection::upload(impl Read, content_type)? -> Upload, .attach(id, Expect, name, type, impl Read)?,
+//!                  .detach(id, &rev, name)?, .attachments(id)? -> Vec<AttachmentInfo>, .attachment(id, name)? ->
+//!                  Option<AttachmentReader> (impl Read, .info(), .range(bytes), .stored())
+//! Document         id, rev, seq, deleted, attachments, body: JSON text; .to_json() with _id and _rev
 //! IndexSpec        new(name, path), unique(name, path), .then(path), .then_descending(path),
 //!                  .only_where(Condition::new(path, values)), .collated(Collation::{Unicode, Binary})
 //! Query            Query::new().matching(path, values).without(path).sort(path, Direction) (repeatedly)
@@ -58,6 +62,7 @@ mod apply;
 #[cfg(feature = "async")]
 pub mod asynchronous;
 mod at;
+mod attachment;
 mod byte_reader;
 mod catalogue;
 mod changes;
@@ -104,6 +109,7 @@ mod write;
 
 pub use ancestry::{RevisionStatus, RevsDiff};
 pub use at::At;
+pub use attachment::{AttachmentInfo, AttachmentReader, Encoding, Following, Upload};
 pub use catalogue::IndexState;
 pub use changes::{Change, Changes, Follow, Position};
 pub use check::{CheckProblem, CheckReport};

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::attachment::{AttachmentInfo, stubs_json};
 use super::json::quote;
 use super::{IndexSpec, IndexState, RevId};
 use crate::engine::{Seq, Timestamp};
@@ -19,6 +20,8 @@ pub struct Document<'s> {
     pub deleted: bool,
     /// Its body: a minified JSON object without `_id` and `_rev`.
     pub body: Cow<'s, str>,
+    /// Its attachments, in their order.
+    pub attachments: Vec<AttachmentInfo>,
 }
 
 impl Document<'_> {
@@ -30,20 +33,29 @@ impl Document<'_> {
             seq: self.seq,
             deleted: self.deleted,
             body: Cow::Owned(self.body.into_owned()),
+            attachments: self.attachments,
         }
     }
 
-    /// The body with `_id` and `_rev`, and `_deleted` where it is so, before its own members.
+    /// The body with `_id` and `_rev`, and `_deleted` where it is so, before its own members, and its attachments
+    /// after them as stubs: `_attachments`.
     pub fn to_json(&self) -> String {
-        with_fields(&self.id, &self.rev, self.deleted, &self.body)
+        with_fields(&self.id, &self.rev, self.deleted, &self.body, &self.attachments)
     }
 }
 
-fn with_fields(id: &str, rev: &RevId, deleted: bool, body: &str) -> String {
+fn with_fields(id: &str, rev: &RevId, deleted: bool, body: &str, attachments: &[AttachmentInfo]) -> String {
     let members = body.strip_prefix('{').unwrap_or("}");
     let comma = if members == "}" { "" } else { "," };
     let deleted = if deleted { ",\"_deleted\":true" } else { "" };
-    format!("{{\"_id\":{},\"_rev\":\"{rev}\"{deleted}{comma}{members}", quote(id))
+    let mut out = format!("{{\"_id\":{},\"_rev\":\"{rev}\"{deleted}{comma}{members}", quote(id));
+    if !attachments.is_empty() {
+        out.pop();
+        out.push_str(",\"_attachments\":");
+        out.push_str(&stubs_json(attachments));
+        out.push('}');
+    }
+    out
 }
 
 /// One revision in the history of a document.
@@ -59,12 +71,14 @@ pub struct Revision {
     pub deleted: bool,
     /// The body: a minified JSON object.
     pub body: String,
+    /// Its attachments, in their order.
+    pub attachments: Vec<AttachmentInfo>,
 }
 
 impl Revision {
-    /// The body with `_id` and `_rev`, and `_deleted` where it is so, before its own members.
+    /// As [`Document::to_json`].
     pub fn to_json(&self, id: &str) -> String {
-        with_fields(id, &self.rev, self.deleted, &self.body)
+        with_fields(id, &self.rev, self.deleted, &self.body, &self.attachments)
     }
 }
 

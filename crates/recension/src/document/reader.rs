@@ -8,6 +8,8 @@ use self_cell::self_cell;
 
 use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::store::index_infos;
+use super::stored::{Section, StoredHead};
+use super::{AttachmentInfo, attachment};
 use super::{Counts, Document, Error, IndexInfo, Result, RevId, Revision, stored};
 use crate::engine::{
     Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions, counters,
@@ -163,15 +165,24 @@ pub(super) fn read_document<'s>(
 
 pub(super) fn document_of<'s>(id: Cow<'s, str>, value: Value<'s>) -> Result<Document<'s>> {
     let head = stored::decode(&value.bytes, id.as_bytes())?;
+    let attachments = attachments_of(&value.bytes, &head, id.as_bytes())?;
     let body = stored::into_body(value.bytes, &head, id.as_bytes())?;
-    Ok(Document { id, rev: head.rev, seq: value.seq, deleted: head.deleted, body })
+    Ok(Document { id, rev: head.rev, seq: value.seq, deleted: head.deleted, body, attachments })
 }
 
 /// A version of a row of a document, or of a losing leaf of it.
 pub(super) fn revision_of(id: &[u8], seq: Seq, time: Timestamp, value: Cow<'_, [u8]>) -> Result<Revision> {
     let head = stored::decode(&value, id)?;
+    let attachments = attachments_of(&value, &head, id)?;
     let body = stored::into_body(value, &head, id)?.into_owned();
-    Ok(Revision { rev: head.rev, seq, time, deleted: head.deleted, body })
+    Ok(Revision { rev: head.rev, seq, time, deleted: head.deleted, body, attachments })
+}
+
+fn attachments_of(value: &[u8], head: &StoredHead, id: &[u8]) -> Result<Vec<AttachmentInfo>> {
+    if !head.attachments {
+        return Ok(Vec::new());
+    }
+    attachment::decode(stored::section(value, head, Section::Attachments), id)
 }
 
 /// A document's id, from the key of its row.

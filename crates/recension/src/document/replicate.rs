@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use super::ancestry::whole_tree;
 use super::apply::{Writer, in_one_commit};
 use super::revision_tree::RevisionTree;
-use super::settle::{Content, Next};
+use super::settle::{Before, Content, Next};
+use super::{AttachmentInfo, attachment};
 use super::{Collection, Error, ReplicatedWrite, Result, Written};
 use crate::engine::CommitInfo;
 
@@ -19,7 +20,7 @@ impl Collection {
     ///
     /// # Errors
     /// Where nothing was written: an error of the engine, or [`Error::Busy`]. Of one revision:
-    /// [`Error::NotUnique`], [`Error::ValueTooLong`], [`Error::TooManyRevisions`].
+    /// [`Error::NotUnique`], [`Error::ValueTooLong`], [`Error::TooManyRevisions`], [`Error::MissingStub`].
     pub fn merge_revisions(
         &self,
         writes: impl IntoIterator<Item = ReplicatedWrite>,
@@ -41,7 +42,7 @@ impl Writer<'_> {
     /// Merges a revision into its document's tree; answers whether that changed anything. After an error
     /// nothing of it is in the view.
     pub(super) fn merge(&mut self, write: &ReplicatedWrite) -> Result<bool> {
-        let ReplicatedWrite { id, path, deleted, body } = write;
+        let ReplicatedWrite { id, path, deleted, body, attachments } = write;
         let misfit = Error::BadField { field: "_revisions", expected: "generations that follow each other" };
         let sent = RevisionTree::of_path(path, *deleted).ok_or(misfit)?;
         let before = self.read(id)?;
@@ -69,9 +70,23 @@ impl Writer<'_> {
         };
         // A revision that another one stands on already needs no body any more.
         let leaf = path.first().filter(|rev| tree.leaf(rev).is_some());
-        let content = |rev: &_| (*rev, Content { body: Cow::Borrowed(body), attachments: None });
-        let written = leaf.map(content);
-        self.settle(id, before.as_ref(), Next { tree, written })?;
+        let written = match leaf {
+            Some(rev) => {
+                let known = self.known_attachments(write, before.as_ref())?;
+                let infos = attachments.resolve(id, rev.generation(), &known)?;
+                let attachments = attachment::encode(&infos).map(Cow::Owned);
+                Some((*rev, Content { body: Cow::Borrowed(body), attachments }))
+            }
+            None => None,
+        };
+        self.settle(id, before.as_ref(), Next { tree, written, wanted: Some(attachments) })?;
         Ok(true)
+    }
+
+    /// The attachments of the nearest ancestor that is a leaf here: what the replica may name as stubs.
+    fn known_attachments(&self, write: &ReplicatedWrite, before: Option<&Before>) -> Result<Vec<AttachmentInfo>> {
+        let Some(before) = before.filter(|_| !write.attachments.is_nothing()) else { return Ok(Vec::new()) };
+        let nearest = write.path.iter().find(|rev| before.tree.leaf(rev).is_some());
+        nearest.map_or(Ok(Vec::new()), |rev| self.attachments_of(&write.id, before, rev))
     }
 }

@@ -1,6 +1,7 @@
 //! A revision as another replica made it: which document, which revision with which ancestors, what it
 //! says. Input is parsed and checked here, once; nothing here reads a store.
 
+use super::attachment::{Wanted, parse};
 use super::json::{Event, Minified, Parser, minify_object};
 use super::limits::REVISIONS_PER_DOCUMENT_MAX;
 use super::write::{check_id, string_of};
@@ -14,6 +15,7 @@ pub struct ReplicatedWrite {
     pub(super) path: Vec<RevId>,
     pub(super) deleted: bool,
     pub(super) body: String,
+    pub(super) attachments: Wanted,
 }
 
 impl ReplicatedWrite {
@@ -36,10 +38,11 @@ impl ReplicatedWrite {
         if !path.windows(2).all(|pair| pair[0].generation() == pair[1].generation() + 1) {
             return Err(bad_revisions("ancestors, newest first, each one generation before the last"));
         }
-        Self { id: id.to_owned(), path, deleted, body }.checked()
+        Self { id: id.to_owned(), path, deleted, body, attachments: Wanted::default() }.checked()
     }
 
-    /// Reads a JSON object with `_id`, `_rev`, and as replicas send them `_revisions` and `_deleted`.
+    /// Reads a JSON object with `_id`, `_rev`, and as replicas send them `_revisions`, `_deleted`
+    /// and `_attachments`.
     /// Without `_revisions` no ancestor is known.
     ///
     /// # Errors
@@ -50,6 +53,7 @@ impl ReplicatedWrite {
             return Err(Error::NotAnObject { found: kind });
         }
         let (mut id, mut rev, mut revisions, mut deleted) = (None, None, None, false);
+        let mut attachments = Wanted::default();
         for (field, value) in reserved {
             match field.as_str() {
                 "_id" => id = Some(string_of(&value).ok_or(Error::BadField { field: "_id", expected: "a string" })?),
@@ -61,6 +65,7 @@ impl ReplicatedWrite {
                 "_deleted" if value == "true" => deleted = true,
                 "_deleted" if value == "false" => {}
                 "_deleted" => return Err(Error::BadField { field: "_deleted", expected: "true or false" }),
+                "_attachments" => attachments = parse(&value)?,
                 _ => return Err(Error::ReservedField { field: field.chars().take(80).collect() }),
             }
         }
@@ -76,7 +81,7 @@ impl ReplicatedWrite {
                 return Err(Error::BadField { field: "_rev", expected: "there: a replica names its revisions" });
             }
         };
-        Self { id, path, deleted, body }.checked()
+        Self { id, path, deleted, body, attachments }.checked()
     }
 
     fn checked(self) -> Result<Self> {

@@ -63,7 +63,7 @@ impl Collection {
         for document in self.at(at)?.find(query)? {
             let before = document?;
             let after = now.get(&before.id)?.map(Document::into_owned);
-            if after.as_ref().is_none_or(|after| after.body != before.body) {
+            if after.as_ref().is_none_or(|after| after.body != before.body || after.attachments != before.attachments) {
                 let id = before.id.to_string();
                 restoring.push(self.name(), DocumentDiff { id, before: Some(before), after })?;
             }
@@ -115,8 +115,18 @@ impl<'s> Restoring<'s> {
 
     fn push(&mut self, collection: &str, difference: DocumentDiff) -> Result<()> {
         let write = match (difference.before, difference.after) {
-            (Some(before), Some(after)) if before.body == after.body => return Ok(()),
-            (Some(before), _) => Write::put(&difference.id, before.body.as_bytes())?.expecting(Expect::Anything),
+            (Some(before), Some(after)) if before.body == after.body && before.attachments == after.attachments => {
+                return Ok(());
+            }
+            (Some(before), _) => {
+                let mut write = Write::put(&difference.id, before.body.as_bytes())?.expecting(Expect::Anything);
+                if !before.attachments.is_empty() {
+                    let collection = self.store.collection(collection)?;
+                    let then = collection.at(At::Seq(before.seq))?;
+                    write.attachments = collection.restored(&then, &before.attachments, true)?;
+                }
+                write
+            }
             (None, Some(after)) => Write::delete(&difference.id, &after.rev)?.expecting(Expect::Anything),
             (None, None) => return Ok(()),
         };

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::apply::Writer;
+use super::attachment::Wanted;
 use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::changes::{change_key, change_value};
 use super::limits::REVISIONS_PER_DOCUMENT_MAX;
@@ -38,6 +39,8 @@ pub(super) struct Next<'w> {
     pub(super) tree: RevisionTree,
     /// What a leaf of it says that is new, or says something else now.
     pub(super) written: Option<(RevId, Content<'w>)>,
+    /// Where the bytes of its attachments come from.
+    pub(super) wanted: Option<&'w Wanted>,
 }
 
 /// A winner and what it says.
@@ -68,7 +71,7 @@ impl Writer<'_> {
 
     /// Writes all that follows from a document's next tree. After an error nothing of it is in the view.
     pub(super) fn settle(&mut self, id: &str, before: Option<&Before>, next: Next<'_>) -> Result<()> {
-        let Next { mut tree, written } = next;
+        let Next { mut tree, written, wanted } = next;
         tree.stem(self.entry.as_ref().map_or(super::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit));
         if tree.len() > REVISIONS_PER_DOCUMENT_MAX {
             return Err(Error::TooManyRevisions { id: id.to_owned(), max: REVISIONS_PER_DOCUMENT_MAX });
@@ -78,8 +81,15 @@ impl Writer<'_> {
         let old_body = before.filter(|before| !before.head.deleted).map(|before| &*before.content.body);
         let changes = self.index_changes(id, old_body, winner.as_ref().and_then(Winner::live_body))?;
         let stale = self.stale_blocks(id, before, &tree)?;
+        let contents = self.content_changes(id, before, &leaves, written.as_ref(), wanted)?;
 
         let entry = self.entry_or_new()?;
+        for (key, value) in contents {
+            match value {
+                Some(value) => self.view.put(entry.side, key, value),
+                None => self.view.delete(entry.side, key),
+            }
+        }
         self.write_losing_leaves(&entry, id, before, &leaves, written.as_ref());
         self.write_blocks(&entry, id, &mut tree, stale);
         match &winner {
@@ -95,6 +105,13 @@ impl Writer<'_> {
         self.change_indexes(changes);
         self.note_change(&entry, id, before, winner.as_ref());
         Ok(())
+    }
+
+    /// What a leaf says that is there; `None` where it is a deletion.
+    pub(super) fn live_body_of(&self, id: &str, before: &Before, rev: &RevId) -> Result<Option<String>> {
+        let Some(leaf) = before.tree.leaf(rev).filter(|leaf| !leaf.deleted) else { return Ok(None) };
+        let winner = self.winner(id, leaf, Some(before), None)?;
+        Ok(Some(winner.content.body.clone().into_owned()))
     }
 
     fn winner<'c>(

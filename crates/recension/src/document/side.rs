@@ -10,6 +10,14 @@ pub(super) const LEAF: u8 = 0x01;
 pub(super) const ANCESTORS: u8 = 0x02;
 /// A document that is not replicated. Its key is the kind and the id as it is.
 pub(super) const LOCAL: u8 = 0x03;
+/// Where the bytes of a content of attachments are. The keys of this kind and of the next three: `attachment/rows.rs`.
+pub(super) const CONTENT: u8 = 0x04;
+/// A piece of those bytes.
+pub(super) const CHUNK: u8 = 0x05;
+/// That a document has the content.
+pub(super) const REFERENCE: u8 = 0x06;
+/// An upload that no document has yet.
+pub(super) const UPLOAD: u8 = 0x08;
 /// What was purged: the kind, the commit that did it, the id as it is.
 pub(super) const PURGED: u8 = 0x07;
 

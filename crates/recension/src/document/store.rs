@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use super::catalogue::{CATALOGUE, COLLECTIONS_PREFIX, CollectionEntry, STORE_KEY, collection_key, decode_store};
 use super::catalogue::{build_key, counts_key, dropped_key, encode_store};
 use super::changes::RecentCommits;
-use super::limits::{CACHED_COLLECTIONS_MAX, WRITE_ATTEMPTS_MAX};
+use super::limits::{CACHED_COLLECTIONS_MAX, SWEEP_PAUSE_MICROS, WRITE_ATTEMPTS_MAX};
 use super::view::View;
 use super::write::check_name;
 use super::{At, Collection, CollectionInfo, Error, IndexInfo, Result};
@@ -189,6 +189,7 @@ impl Store {
             shared_name: Arc::from(name),
             key: collection_key(name),
             known: RwLock::default(),
+            sweep_at: Mutex::new(Timestamp(0)),
         });
         slots.insert(name.to_owned(), slot.clone());
         slot
@@ -245,6 +246,8 @@ pub(super) struct Slot {
     shared_name: Arc<str>,
     pub(super) key: Vec<u8>,
     known: RwLock<Known>,
+    /// When uploads that were broken off are looked for again.
+    sweep_at: Mutex<Timestamp>,
 }
 
 /// The row as it was from commit `since` to commit `until`, both included.
@@ -292,6 +295,16 @@ impl Slot {
         }
         view.depend(CATALOGUE, &self.key);
         self.entry(view.base())
+    }
+
+    /// Whether it is time to look for uploads that were broken off: at first use, then once an hour.
+    pub(super) fn uploads_are_due(&self, now: Timestamp) -> bool {
+        let mut sweep_at = self.sweep_at.lock();
+        let due = now >= *sweep_at;
+        if due {
+            *sweep_at = Timestamp(now.0.saturating_add(SWEEP_PAUSE_MICROS));
+        }
+        due
     }
 
     /// Notes that a commit found `entry` unchanged: it depended on the row.

@@ -1,6 +1,7 @@
 //! A write as its author means it: which document, what it expects to find there, what the document
 //! then says. Input is parsed and checked here, once; nothing here reads a store.
 
+use super::attachment::{Wanted, parse};
 use super::json::{Minified, minify_object};
 use super::limits::{DOCUMENT_ID_BYTES_MAX, NAME_BYTES_MAX};
 use super::rev_hash::HashableBody;
@@ -30,23 +31,27 @@ pub struct Write {
     pub(super) deleted: bool,
     pub(super) body: String,
     pub(super) hashable: HashableBody,
+    /// The body is the parent's, and not this one.
+    pub(super) same_body: bool,
+    pub(super) attachments: Wanted,
 }
 
 impl Write {
     /// Reads a JSON object. Its `_id`, `_rev` and `_deleted` say which document it is, which
-    /// revision it replaces and whether it deletes; they do not stay in the body.
+    /// revision it replaces and whether it deletes, its `_attachments` which ones it shall have: new ones with their
+    /// bytes in Base64 (`data`), those that stay as `"stub": true`. They do not stay in the body.
     ///
     /// Without `_rev` it expects nothing; see [`Write::expecting`].
     ///
     /// # Errors
     /// [`Error::Json`], [`Error::NotAnObject`], [`Error::ReservedField`] for other names with `_`,
-    /// [`Error::BadField`], [`Error::BadName`] for the id, [`Error::NumberOutOfRange`].
+    /// [`Error::BadField`], [`Error::BadName`] for the id, [`Error::NumberOutOfRange`], [`Error::BadAttachment`].
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
         let Minified { text: body, reserved, kind } = minify_object(text.as_ref())?;
         if kind != "an object" {
             return Err(Error::NotAnObject { found: kind });
         }
-        let (mut id, mut expect, mut deleted) = (None, Expect::Anything, false);
+        let (mut id, mut expect, mut deleted, mut attachments) = (None, Expect::Anything, false, Wanted::default());
         for (field, value) in reserved {
             match field.as_str() {
                 "_id" => id = Some(string_of(&value).ok_or(Error::BadField { field: "_id", expected: "a string" })?),
@@ -57,6 +62,7 @@ impl Write {
                 "_deleted" if value == "true" => deleted = true,
                 "_deleted" if value == "false" => {}
                 "_deleted" => return Err(Error::BadField { field: "_deleted", expected: "true or false" }),
+                "_attachments" => attachments = parse(&value)?,
                 _ => return Err(Error::ReservedField { field: field.chars().take(80).collect() }),
             }
         }
@@ -64,7 +70,7 @@ impl Write {
             check_id(id)?;
         }
         let hashable = HashableBody::of(&body)?;
-        Ok(Write { id, expect, deleted, body, hashable })
+        Ok(Write { id, expect, deleted, body, hashable, same_body: false, attachments })
     }
 
     /// The document `id` shall say `body`, whatever it says now. A `_rev` in the body is expected:
@@ -135,7 +141,7 @@ impl Write {
 
     /// Bytes that it holds, about.
     pub fn size_bytes(&self) -> usize {
-        self.body.len() + self.hashable.len_bytes()
+        self.body.len() + self.hashable.len_bytes() + self.attachments.size_bytes()
     }
 }
 
