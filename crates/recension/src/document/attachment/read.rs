@@ -30,7 +30,7 @@ pub struct AttachmentReader {
 }
 
 enum Source {
-    Stored(Stored),
+    Stored(Box<Stored>),
     Gzip(Box<GzDecoder<BufReader<Stored>>>),
 }
 
@@ -60,7 +60,7 @@ impl AttachmentReader {
             md5: Some(Md5::new()),
         };
         let source = match info.encoding() {
-            Encoding::Identity => Source::Stored(stored),
+            Encoding::Identity => Source::Stored(Box::new(stored)),
             Encoding::Gzip => Source::Gzip(Box::new(GzDecoder::new(BufReader::new(stored)))),
         };
         Ok(AttachmentReader { left: info.length(), info, source, skip: 0, decoded: 0, whole: true })
@@ -117,7 +117,7 @@ impl AttachmentReader {
         let left = stored.end - stored.at;
         AttachmentReader {
             info: stored.info.clone(),
-            source: Source::Stored(stored),
+            source: Source::Stored(Box::new(stored)),
             skip: 0,
             left,
             decoded: 0,
@@ -127,7 +127,7 @@ impl AttachmentReader {
 
     fn into_stored(self) -> Stored {
         match self.source {
-            Source::Stored(stored) => stored,
+            Source::Stored(stored) => *stored,
             Source::Gzip(decoder) => decoder.into_inner().into_inner(),
         }
     }

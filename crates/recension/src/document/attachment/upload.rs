@@ -198,7 +198,9 @@ impl Collection {
                     writer.view.delete(side, key.clone());
                     return Ok(false);
                 }
-                keys.into_iter().for_each(|key| writer.view.delete(side, key));
+                for key in keys {
+                    writer.view.delete(side, key);
+                }
                 Ok(true)
             })?;
         }
