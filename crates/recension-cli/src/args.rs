@@ -4,8 +4,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    changes, collections, completions, conflicts, delete, diff, explain, export, find, get, history, import, index,
-    man, patch, purge, put, restore, salvage, shell, stats, verify,
+    backup, changes, collections, completions, conflicts, delete, diff, explain, export, find, get, history, import,
+    index, man, patch, purge, put, restore, restore_backup, salvage, shell, stats, verify,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -106,6 +106,10 @@ pub enum Command {
     Stats(stats::StatsCommand),
     /// Read the whole store and check every checksum
     Verify(verify::Verify),
+    /// Copy the store to another place, or bring an earlier copy up to date
+    Backup(backup::Backup),
+    /// Make a new store of a backup, as of now or of a moment
+    RestoreBackup(restore_backup::RestoreBackup),
     /// Copy what is readable of a damaged store into a new one
     Salvage(salvage::Salvage),
     /// Run many commands on one open store, by hand or from a script

@@ -146,7 +146,8 @@ impl<'t> Parser<'t> {
     }
 
     fn condition(&mut self, path: Path) -> Result<Clause, QueryError> {
-        const SIGNS: [(&str, fn(Literal) -> ValueRange); 6] = [
+        type RangeOf = fn(Literal) -> ValueRange;
+        const SIGNS: [(&str, RangeOf); 6] = [
             ("<=", ValueRange::at_most),
             (">=", ValueRange::at_least),
             ("==", ValueRange::equal),

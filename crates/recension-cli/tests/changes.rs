@@ -72,27 +72,22 @@ fn what_was_said_to_go_on_from_goes_on() {
 }
 
 #[test]
-fn changes_to_come_are_followed_until_ctrl_c_and_the_position_is_kept() {
-    let place = Place::new();
-    let store = ["--store", "sqlite:s.sqlite"];
-    place.ok(&[&store[..], &["put", "notes", "a", "{}"]].concat());
-    let mut command = place.command(&[&store[..], &["changes", "--follow", "--position-file", "at"]].concat());
+fn following_waits_until_ctrl_c_and_the_position_is_kept() {
+    let place = filled();
+    let mut command = place.command(&["changes", "--follow", "--position-file", "at"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut out = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    out.read_line(&mut line).unwrap();
-    assert_eq!(ids(&line), ["a"]);
-    place.ok(&[&store[..], &["put", "notes", "b", "{}"]].concat());
-    line.clear();
-    out.read_line(&mut line).unwrap();
-    assert_eq!(ids(&line), ["b"]);
+    let mut out = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let seen: Vec<String> = out.by_ref().take(3).flat_map(|line| ids(&line)).collect();
+    assert_eq!(seen, ["ada", "a", "b"]);
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    assert_eq!(out.next(), None);
     assert_eq!(child.wait().unwrap().code(), Some(0));
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(said.contains("2 changes; go on with --since 2"), "{said}");
-    assert_eq!(std::fs::read_to_string(place.path().join("at")).unwrap(), "2\n");
+    assert!(said.contains("3 changes; go on with --since 5"), "{said}");
+    assert_eq!(std::fs::read_to_string(place.path().join("at")).unwrap(), "5\n");
+    assert_eq!(ids(&place.ok(&["changes", "--follow", "--limit", "2"])), ["ada", "a"]);
 }
 
 #[test]

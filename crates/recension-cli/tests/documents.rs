@@ -193,3 +193,22 @@ fn salvaging_a_sound_store_copies_it_and_ends_with_0() {
     assert_eq!(json(&place.ok(&["get", "c", "x", "--at", "1", "-s", "copy.store"]))["n"], 1);
     assert_eq!(place.ok(&["history", "c", "x", "-s", "copy.store"]), place.ok(&["history", "c", "x"]));
 }
+
+#[test]
+fn a_backup_is_brought_up_to_date_and_restored_as_of_a_moment() {
+    let place = Place::new();
+    place.ok(&["put", "c", "x", r#"{"n":1}"#]);
+    assert_eq!(json(&place.ok(&["backup", "backup.store"]))["seq"], 1);
+    place.ok(&["put", "c", "x", r#"{"n":2}"#]);
+    let report = json(&place.ok(&["backup", "backup.store"]));
+    let seq = report["seq"].as_u64().unwrap();
+    assert_eq!(json(&place.ok(&["get", "c", "x", "-s", "backup.store"]))["n"], 2);
+    assert_eq!(json(&place.ok(&["restore-backup", "backup.store", "new.store"]))["seq"], seq);
+    assert_eq!(place.ok(&["history", "c", "x", "-s", "new.store"]), place.ok(&["history", "c", "x"]));
+    place.ok(&["restore-backup", "backup.store", "past.store", "--at", "1"]);
+    assert_eq!(json(&place.ok(&["get", "c", "x", "-s", "past.store"]))["n"], 1);
+    place.ok(&["verify", "-s", "past.store"]);
+    assert_eq!(place.run(&["restore-backup", "backup.store", "past.store"]).code, 2);
+    let refused = place.run(&["backup", "new.store"]);
+    assert!(refused.code == 6 && refused.err.contains("another store"), "{refused:?}");
+}

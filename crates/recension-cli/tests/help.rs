@@ -4,7 +4,7 @@ mod common;
 
 use common::Place;
 
-const COMMANDS: [&[&str]; 25] = [
+const COMMANDS: [&[&str]; 27] = [
     &["import"],
     &["export"],
     &["get"],
@@ -20,6 +20,8 @@ const COMMANDS: [&[&str]; 25] = [
     &["collections"],
     &["stats"],
     &["verify"],
+    &["backup"],
+    &["restore-backup"],
     &["salvage"],
     &["changes"],
     &["completions"],

@@ -32,8 +32,8 @@ Examples:
 Each document comes once, at the commit that wrote it last; deletions too. At the end, the position to go on \
 from is said on standard error; --position-file keeps it, and begins there the next time. It is written \
 after what was printed, so that what reads this may see changes twice after a crash, and misses none.
---follow waits for changes to come, until Ctrl-C or until nobody reads any more. A store that is a directory \
-is open in one process at a time; sqlite: stores are followed while others write them.";
+--follow waits for changes to come, until Ctrl-C or until nobody reads any more. (A store is open in one \
+process at a time: until there is a server, nobody else can write to what is followed.)";
 
 /// List what has changed, and follow what changes
 ///

@@ -61,7 +61,7 @@ struct Create {
     collection: String,
     /// The member, such as population or address.city; several with commas, - before one is downwards,
     /// [] behind one for each element of an array
-    #[arg(value_delimiter = ',', required = true, allow_hyphen_values = true, num_args = 1)]
+    #[arg(value_delimiter = ',', required = true, num_args = 1)]
     member: Vec<String>,
     /// The index's name, where it is not the members'
     #[arg(long)]

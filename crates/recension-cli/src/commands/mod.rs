@@ -1,5 +1,6 @@
 //! One file a command: its arguments, its help, and what it does.
 
+pub mod backup;
 pub mod changes;
 pub mod collections;
 pub mod completions;
@@ -18,6 +19,7 @@ pub mod patch;
 pub mod purge;
 pub mod put;
 pub mod restore;
+pub mod restore_backup;
 pub mod salvage;
 pub mod shell;
 pub mod stats;

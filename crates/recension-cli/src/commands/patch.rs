@@ -29,6 +29,7 @@ too.";
 /// that revision only.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_field_names)] // the fields are the arguments' names
 pub struct Patch {
     /// The collection
     collection: String,
@@ -56,7 +57,7 @@ impl Patch {
         };
         let expect = expected(self.rev);
         let written = if self.json_patch {
-            let patch = JsonPatch::from_json(&text).map_err(recension::document::Error::from)?;
+            let patch = JsonPatch::from_json(&text)?;
             let store = context.store(Missing::IsAnError)?;
             store.collection(&self.collection)?.patch(&self.id, expect, &patch)?
         } else {

@@ -89,8 +89,14 @@ fn takes_collection(command: &Command) -> bool {
 fn reads_moments(command: &Command, words: &[String]) -> bool {
     let Some(at) = command.get_arguments().find(|arg| arg.get_id() == "at") else { return false };
     let other = |arg: &Arg| words.iter().any(|word| is_flag(arg, word));
-    let against = |arg: &&Arg| command.get_arg_conflicts_with(arg).iter().any(|arg| arg.get_id() == "at") && other(arg);
-    !at.get_default_values().is_empty() && !other(at) && !command.get_arguments().any(|arg| against(&arg))
+    // Each of the two may be the one that says so.
+    let against = |arg: &Arg| {
+        let of = |one: &Arg, other: &Arg| {
+            command.get_arg_conflicts_with(one).iter().any(|found| found.get_id() == other.get_id())
+        };
+        (of(arg, at) || of(at, arg)) && other(arg)
+    };
+    !at.get_default_values().is_empty() && !other(at) && !command.get_arguments().any(against)
 }
 
 fn is_flag(arg: &Arg, word: &str) -> bool {

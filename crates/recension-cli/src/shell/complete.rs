@@ -108,8 +108,10 @@ impl Asked<'_> {
         if self.partial.starts_with('-') {
             return self.flags(walk.command);
         }
-        let mut candidates = self.commands(walk.command);
-        if walk.behind == 0 {
+        // Behind an argument, or a word that is no command, comes none.
+        let first = walk.given == usize::from(walk.implied);
+        let mut candidates = if first { self.commands(walk.command) } else { Vec::new() };
+        if first && walk.behind == 0 {
             let starting = WORDS.iter().filter(|(word, _)| word.starts_with(self.partial));
             candidates.extend(starting.map(|(word, about)| whole((*word).to_owned(), Some((*about).to_owned()))));
         }

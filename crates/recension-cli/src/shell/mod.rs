@@ -160,7 +160,7 @@ impl<'c> Shell<'c> {
             (None, _) => return Ok(Next::Line),
             (Some("exit" | "quit"), []) => return Ok(Next::End),
             (Some("help"), []) => return self.help().map(|()| Next::Line),
-            (Some("help"), [names @ ..]) => {
+            (Some("help"), names) => {
                 words = names.iter().map(|name| (*name).to_owned()).chain(["--help".to_owned()]).collect();
                 state = State::default();
             }
@@ -168,7 +168,7 @@ impl<'c> Shell<'c> {
                 self.known.lock().state.collection = arguments.first().map(|name| (*name).to_owned());
                 return Ok(Next::Line);
             }
-            (Some("at"), [..]) => {
+            (Some("at"), _) => {
                 let at: At = if arguments.is_empty() { At::Now } else { arguments.join(" ").parse()? };
                 self.known.lock().state.at = Some(at).filter(|at| *at != At::Now);
                 return Ok(Next::Line);

@@ -177,7 +177,7 @@ mod tests {
             ("put n a {\n  \"t\": 1\n}", &["put", "n", "a", "{\n  \"t\": 1\n}"]),
             ("get c \\\n  5 a\\\nb", &["get", "c", "5", "ab"]),
             ("items[0].x", &["items[0].x"]),
-            ("it's' fine'", &["its fine"]),
+            ("it's fine'", &["its fine"]),
         ] {
             assert_eq!(texts(line), words, "{line}");
             assert_eq!(split(line).open, None, "{line}");

@@ -13,9 +13,17 @@ use recension::engine::{
 use super::{OpenOptions, Reader, RowToWrite, SeeRow, SeeValue, Settled, Subject, Tree};
 use crate::error::{LabError, Result};
 
-pub(super) fn open_native(dir: &Path, _: &OpenOptions) -> Result<Box<dyn Subject>> {
-    let engine = NativeEngine::open(Arc::new(FsDisk::new(dir)), NativeOptions::default());
-    Ok(Box::new(Native(engine.map_err(LabError::subject("opening the store"))?)))
+pub(super) fn open_native(dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {
+    let settings = NativeOptions { block_cache_bytes: options.cache_bytes, ..NativeOptions::default() };
+    let words = format!(
+        "defaults: durability Disk, index in memory up to {} MiB, settling every {} MiB of log, files mapped; cache of {} \
+         MiB for settled blocks",
+        settings.index_memory_bytes >> 20,
+        settings.settle_log_bytes.unwrap_or_default() >> 20,
+        settings.block_cache_bytes >> 20,
+    );
+    let engine = NativeEngine::open(Arc::new(FsDisk::new(dir)), settings);
+    Ok(Box::new(Native { engine: engine.map_err(LabError::subject("opening the store"))?, words }))
 }
 
 #[allow(clippy::unnecessary_wraps)] // it is one of the functions that open
@@ -25,35 +33,32 @@ pub(super) fn open_memory(_: &Path, _: &OpenOptions) -> Result<Box<dyn Subject>>
 
 const TREE: TreeId = TreeId(1);
 
-struct Native(NativeEngine);
+struct Native {
+    engine: NativeEngine,
+    words: String,
+}
 
 struct Memory(MemoryEngine);
 
 impl Subject for Native {
     fn commit(&self, _: u64, rows: &[RowToWrite]) -> Result<u64> {
-        commit(&self.0, rows)
+        commit(&self.engine, rows)
     }
     fn keeps_versions(&self) -> bool {
         true
     }
     fn reader(&self) -> Result<Box<dyn Reader + '_>> {
-        Ok(Box::new(EngineReader(&self.0)))
+        Ok(Box::new(EngineReader(&self.engine)))
     }
     fn settle(&self) -> Result<Settled> {
-        self.0.checkpoint().map_err(LabError::subject("a checkpoint"))?;
-        // Settling itself comes with the engine's `settle`; until then the row says that it is less.
-        Ok(Settled { how: "checkpoint; runs merged".to_owned(), complete: false })
+        self.engine.settle().map_err(LabError::subject("settling"))?;
+        Ok(Settled { how: "settle(): everything in key order".to_owned(), complete: true })
     }
     fn settings(&self) -> String {
-        let options = NativeOptions::default();
-        format!(
-            "defaults: durability Disk, segments of {} MiB, index in memory up to {} MiB, files mapped",
-            options.segment_bytes >> 20,
-            options.index_memory_bytes >> 20
-        )
+        self.words.clone()
     }
     fn close(self: Box<Self>) -> Result<()> {
-        self.0.close().map_err(LabError::subject("closing"))
+        self.engine.close().map_err(LabError::subject("closing"))
     }
 }
 

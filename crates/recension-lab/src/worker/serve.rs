@@ -248,6 +248,23 @@ mod tests {
     }
 
     #[test]
+    fn keys_out_of_order_or_twice_are_found() {
+        let all = [rows(0, 10, 0)];
+        let mut order = order(10).unwrap();
+        let check_all = |order: &[u32]| {
+            order.iter().try_fold(None, |last: Option<Key>, &row| {
+                let row = u64::from(row);
+                check(&key(row), value(row, 0).as_bytes(), last.as_ref(), &all).map(Some)
+            })
+        };
+        assert!(check_all(&order).is_ok());
+        order.swap(3, 4);
+        assert!(check_all(&order).is_err());
+        order[3] = order[4];
+        assert!(check_all(&order).is_err());
+    }
+
+    #[test]
     fn offered_commits_are_all_made_and_reads_go_on_beside_them() {
         let mut state = opened(100);
         write(&mut state, rows(0, 100, 0), 100, 1);

@@ -79,9 +79,13 @@ fn one_writer(store: &OpenStore, rows: Rows, per_commit: u64) -> Result<(Duratio
     Ok((wall, making, last))
 }
 
+/// What each of at most `threads` threads writes.
+fn shares(rows: Rows, threads: u64) -> Vec<Rows> {
+    parts(rows, rows.count.div_ceil(threads.max(1))).collect()
+}
+
 fn many_writers(store: &OpenStore, rows: Rows, per_commit: u64, threads: u64) -> Result<(Duration, Duration, u64)> {
-    let each = rows.count.div_ceil(threads);
-    let shares: Vec<Rows> = parts(rows, each).collect();
+    let shares = shares(rows, threads);
     let begin = Barrier::new(shares.len() + 1);
     let before = process_cpu();
     std::thread::scope(|scope| {
@@ -126,6 +130,7 @@ mod tests {
                 next += part.count;
             }
             assert_eq!(next, 5 + count);
+            assert!(shares(all, most).len() as u64 <= most.max(1));
         }
     }
 }

@@ -129,7 +129,7 @@ fn note_settling(bench: &mut Bench<'_>, operation: &str) {
     for row in bench.rows.iter_mut().filter(|row| row.operation == operation) {
         row.settling = known.iter().find(|(subject, _)| *subject == row.subject).and_then(|(_, settling)| *settling);
         if row.settling == Some(false) {
-            row.note = Some("not settled yet: after a checkpoint and the merging of runs".to_owned());
+            row.note = Some("its own call does less than settle everything".to_owned());
         }
     }
 }

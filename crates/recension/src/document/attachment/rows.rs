@@ -101,8 +101,8 @@ pub(super) fn upload_time(value: &[u8]) -> Result<Timestamp> {
 
 /// An error about the stored bytes of attachments.
 pub(super) fn damaged(sha256: &ContentHash, why: &'static str) -> Error {
-    let [a, b, c, d, ..] = sha256;
-    Error::DamagedRow { what: format!("the content {a:02x}{b:02x}{c:02x}{d:02x}... of attachments"), why }
+    let start = sha256.first_chunk().map_or(0, |start| u64::from_be_bytes(*start));
+    Error::DamagedRow { what: format!("the content {start:016x}... of attachments"), why }
 }
 
 #[cfg(test)]

@@ -58,7 +58,9 @@ pub(super) fn run_thread(shared: &Shared) {
         if shared.poison.get().is_some() {
             continue;
         }
-        match shared.maintain() {
+        let maintained = shared.maintain();
+        shared.adjust_pace();
+        match maintained {
             // Only where something is written: a process that only looks does not set out to merge.
             Ok(true) if shared.settling_is_due() => shared.settle_signal.want(),
             Ok(_) => {}

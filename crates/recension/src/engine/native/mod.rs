@@ -103,6 +103,8 @@ struct Shared {
     settled_files: SettledFiles,
     settle_log_bytes: Option<u64>,
     settle_bytes_per_second: u64,
+    /// The same, or no limit while settling is behind.
+    settle_pace: Arc<AtomicU64>,
     settle_signal: maintenance::Signal,
     /// Held while settled files are written.
     settling: Mutex<()>,

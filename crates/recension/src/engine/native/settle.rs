@@ -109,11 +109,17 @@ impl Shared {
         segments.drop_before(first);
     }
 
-    fn pace(&self) -> Option<Pace> {
+    /// Lets settling go as fast as it can while it is far behind.
+    pub(super) fn adjust_pace(&self) {
         let waiting = unsettled_log_bytes(&self.state.load());
         let behind = self.settle_log_bytes.is_some_and(|due| waiting / BEHIND > due);
+        let pace = if behind { u64::MAX } else { self.settle_bytes_per_second };
+        self.settle_pace.store(pace, Ordering::Relaxed);
+    }
+
+    fn pace(&self) -> Option<Pace> {
         (self.maintenance == Maintenance::Background).then(|| Pace {
-            bytes_per_second: if behind { u64::MAX } else { self.settle_bytes_per_second },
+            bytes_per_second: self.settle_pace.clone(),
             head: self.head.clone(),
             stop: self.stopping.clone(),
         })

@@ -20,7 +20,7 @@ const SYNC_BYTES: u64 = 4 << 20;
 #[derive(Clone)]
 pub(in super::super) struct Pace {
     /// Most bytes to write in a second while commits are made.
-    pub(in super::super) bytes_per_second: u64,
+    pub(in super::super) bytes_per_second: Arc<AtomicU64>,
     /// Moves with every commit.
     pub(in super::super) head: Arc<AtomicU64>,
     /// Nobody wants the file any more.
@@ -47,7 +47,8 @@ impl Paced {
         }
         let head = self.pace.head.load(Ordering::Relaxed);
         if std::mem::replace(&mut self.seen, head) != head {
-            let due_us = bytes.saturating_mul(1_000_000) / self.pace.bytes_per_second.max(1 << 16);
+            let due_us =
+                bytes.saturating_mul(1_000_000) / self.pace.bytes_per_second.load(Ordering::Relaxed).max(1 << 16);
             std::thread::sleep(Duration::from_micros(due_us).saturating_sub(took));
         }
         Ok(())

@@ -83,7 +83,9 @@ mod tests {
         let commits = [(3, 100), (4, 100), (5, 5000), (9, 5001), (10, u64::from(u32::MAX) * 9), (1 << 40, 1 << 50)];
         let commits = commits.map(|(seq, time)| CommitInfo { seq: Seq(seq), time: Timestamp(time) });
         let mut builder = CommitsBuilder::default();
-        commits.into_iter().for_each(|commit| builder.push(commit));
+        for commit in commits {
+            builder.push(commit);
+        }
         assert_eq!((builder.len(), builder.first()), (6, commits[0]));
         let payload = builder.finish();
         assert_eq!(decode_commits(&payload, 6).unwrap(), commits);

@@ -226,7 +226,9 @@ impl RowBlock {
 mod tests {
     use super::*;
 
-    fn block(rows: &[(&[u8], u64, Option<&[u8]>)]) -> RowBlock {
+    type TestRow<'r> = (&'r [u8], u64, Option<&'r [u8]>);
+
+    fn block(rows: &[TestRow<'_>]) -> RowBlock {
         let mut builder = RowsBuilder::default();
         for (key, seq, value) in rows {
             builder.push(key, Seq(*seq), *value, 3);
@@ -237,7 +239,7 @@ mod tests {
 
     #[test]
     fn rows_read_back_and_are_found_as_of_any_seq() {
-        let rows: [(&[u8], u64, Option<&[u8]>); 5] = [
+        let rows: [TestRow<'_>; 5] = [
             (b"tree", 9, Some(b"")),
             (b"tree a", 7, None),
             (b"tree a", 5, Some(b"five")),

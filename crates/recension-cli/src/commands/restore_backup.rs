@@ -1,0 +1,65 @@
+//! `recension restore-backup`: makes a new store of a backup, as it is or as it was at a moment.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use recension::disk::FsDisk;
+use recension::document::At;
+use recension::engine::{Clock, Engine, NativeEngine, NativeOptions, Seq, SystemClock, Timestamp};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::{CliError, Result};
+
+const EXAMPLES: &str = "\
+Examples:
+  recension restore-backup backup.store new.store
+  recension restore-backup backup.store new.store --at '2 hours ago'
+  recension restore-backup recension.store yesterday.store --at 1234
+
+It works on any store of the native engine, not only on backups. The new store has the history up to that moment \
+and none of what came later.";
+
+/// Make a new store of a backup, as of now or of a moment
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct RestoreBackup {
+    /// The backup: a directory
+    from: PathBuf,
+    /// The new store: a directory that is empty or not there yet
+    to: PathBuf,
+    /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
+    #[arg(long, value_name = "MOMENT", default_value = "now")]
+    at: At,
+}
+
+impl RestoreBackup {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        if std::fs::read_dir(&self.to).is_ok_and(|mut entries| entries.next().is_some()) {
+            let what = format!("{} is not empty; name a new directory", self.to.display());
+            return Err(CliError::Usage(what));
+        }
+        let started = context.started();
+        let options = NativeOptions { create: false, ..NativeOptions::default() };
+        let backup = NativeEngine::open(Arc::new(FsDisk::new(&self.from)), options)?;
+        let before = |time| backup.commit_at(time).map(|commit| commit.map_or(Seq::ZERO, |commit| commit.seq));
+        let at = match self.at {
+            At::Now => backup.head(),
+            At::Seq(seq) => seq,
+            At::Time(time) => before(time)?,
+            At::Ago(age) => {
+                let age = u64::try_from(age.as_micros()).unwrap_or(u64::MAX);
+                before(Timestamp(SystemClock.now().0.saturating_sub(age)))?
+            }
+        };
+        backup.copy_as_of(Arc::new(FsDisk::new(&self.to)), at, NativeOptions::default())?;
+        if context.out.for_people() {
+            context.out.line(&format!("{} is the store as of seq {at}", self.to.display()))?;
+        } else {
+            context.out.line(&json!({ "seq": at.0 }).to_string())?;
+        }
+        context.remark_time(started)
+    }
+}
