@@ -39,3 +39,7 @@ pub const COMPLETIONS_MAX: usize = 200;
 
 /// Documents whose members a shell offers.
 pub const COMPLETION_SAMPLE: usize = 20;
+
+/// Bytes of the attachments of one document that an export writes beside it: in base64 they still are a document
+/// that can be imported.
+pub const INLINE_BYTES_MAX: u64 = 40 * 1024 * 1024;

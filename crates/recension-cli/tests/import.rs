@@ -337,3 +337,20 @@ fn an_import_that_stops_has_all_that_came_before_and_nothing_that_comes_after() 
         assert_eq!(ids.last(), Some(&format!("{:04}", taken - 1).as_str()), "{flags:?}");
     }
 }
+
+#[test]
+fn an_export_with_attachments_is_imported_with_them() {
+    let place = Place::new();
+    let data = "aGVsbG8=";
+    let document = format!(
+        r#"{{"n":1,"_attachments":{{"b.bin":{{"content_type":"image/png","data":"{data}"}},"a.txt":{{"content_type":"text/plain","data":"{data}"}}}}}}"#
+    );
+    place.ok(&["put", "notes", "a", &document]);
+    let export = place.ok(&["export", "notes"]);
+    assert_eq!(export.matches(data).count(), 2, "{export}");
+    place.file("export.ndjson", &export);
+    place.ok(&["import", "other", "export.ndjson"]);
+    let (first, second) = (place.ok(&["get", "notes", "a"]), place.ok(&["get", "other", "a"]));
+    assert!(first.contains("_attachments") && first.contains("image/png"), "{first}");
+    assert_eq!(first, second, "the revision too, which is a hash of the attachments");
+}

@@ -1,9 +1,10 @@
 //! `recension export`: the documents of a collection as of one moment, into a file or a pipe. It must
 //! never leave half a file under the name that was asked for.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
 use clap::{Args, ValueEnum};
 use recension::document::{At, CollectionAt, Document, ListOptions, Path as DocumentPath};
 
@@ -12,7 +13,7 @@ use crate::csv_out::{quoted, record, text_cell};
 use crate::error::{CliError, Result};
 use crate::files::replace;
 use crate::ids::with_id;
-use crate::limits::COLUMNS_MAX;
+use crate::limits::{COLUMNS_MAX, INLINE_BYTES_MAX};
 use crate::members::Members;
 use crate::output::documents as counted;
 use crate::progress::Progress;
@@ -118,10 +119,10 @@ impl Export {
         for document in documents(context, collection)? {
             let document = document?;
             match format {
-                ExportFormat::Ndjson => writeln!(out, "{}", self.text(&document))?,
+                ExportFormat::Ndjson => writeln!(out, "{}", self.text(collection, &document)?)?,
                 ExportFormat::Json => {
                     let before = if number == 0 { "[\n" } else { ",\n" };
-                    write!(out, "{before}{}", self.text(&document))?;
+                    write!(out, "{before}{}", self.text(collection, &document)?)?;
                 }
                 ExportFormat::Csv => {
                     let members = Members::of(&document.body).unwrap_or_default();
@@ -138,9 +139,16 @@ impl Export {
         Ok(number)
     }
 
-    fn text(&self, document: &Document<'_>) -> String {
+    fn text(&self, collection: &CollectionAt, document: &Document<'_>) -> Result<String> {
         let rev = self.revisions.then(|| document.rev.to_string());
-        with_id(&document.id, rev.as_deref(), &document.body)
+        let mut text = with_id(&document.id, rev.as_deref(), &document.body);
+        if !document.attachments.is_empty() {
+            text.pop();
+            text.push_str(",\"_attachments\":");
+            text.push_str(&inline(collection, document)?);
+            text.push('}');
+        }
+        Ok(text)
     }
 
     /// The columns and the paths of what stands in them.
@@ -176,6 +184,29 @@ impl Export {
         }
         Ok(names.into_iter().map(Column::Member).collect())
     }
+}
+
+/// The attachments of a document with their bytes, as an import reads them.
+fn inline(collection: &CollectionAt, document: &Document<'_>) -> Result<String> {
+    let bytes: u64 = document.attachments.iter().map(|attachment| attachment.length()).sum();
+    if bytes > INLINE_BYTES_MAX {
+        return Err(CliError::Usage(format!(
+            "the attachments of document {:?} have {bytes} bytes; an export holds at most {INLINE_BYTES_MAX} of one \
+             document. Use recension backup, which copies everything",
+            document.id
+        )));
+    }
+    let mut members = serde_json::Map::new();
+    for attachment in &document.attachments {
+        let mut data = Vec::new();
+        let doing = || format!("reading the attachment {:?} of document {:?}", attachment.name, document.id);
+        let mut reader = collection.open_attachment(attachment)?;
+        reader.read_to_end(&mut data).map_err(|error| CliError::Damaged(format!("{}: {error}", doing())))?;
+        let data = base64::engine::general_purpose::STANDARD.encode(data);
+        let member = serde_json::json!({"content_type": attachment.content_type, "data": data});
+        members.insert(attachment.name.clone(), member);
+    }
+    Ok(serde_json::Value::Object(members).to_string())
 }
 
 /// The documents, until the user stops it.
