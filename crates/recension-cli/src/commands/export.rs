@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use clap::{Args, ValueEnum};
-use recension::document::{At, CollectionAt, Document, ListOptions, Path as DocumentPath};
+use recension::document::{At, AttachmentInfo, CollectionAt, Document, ListOptions, Path as DocumentPath};
 
 use crate::context::{Context, Missing, took};
 use crate::csv_out::{quoted, record, text_cell};
@@ -188,7 +188,7 @@ impl Export {
 
 /// The attachments of a document with their bytes, as an import reads them.
 fn inline(collection: &CollectionAt, document: &Document<'_>) -> Result<String> {
-    let bytes: u64 = document.attachments.iter().map(|attachment| attachment.length()).sum();
+    let bytes: u64 = document.attachments.iter().map(AttachmentInfo::length).sum();
     if bytes > INLINE_BYTES_MAX {
         return Err(CliError::Usage(format!(
             "the attachments of document {:?} have {bytes} bytes; an export holds at most {INLINE_BYTES_MAX} of one \
