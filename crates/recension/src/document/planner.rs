@@ -18,7 +18,8 @@ use super::reader::after_prefix;
 use super::{Error, Result};
 use crate::engine::{Direction, KeyRange, TreeId};
 
-// Costs: 1 is reading a document of a scan. From examples/index_figures.rs on the native engine, rounded.
+// Costs: 1 is reading a document of a scan. Estimates, not fitted to a measurement; examples/index_figures.rs shows what they
+// stand for.
 const SCAN_TEST: f64 = 0.25;
 const SCAN_BEGINS: f64 = 10.0;
 const RANGE_BEGINS: f64 = 1.0;
