@@ -259,7 +259,8 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
     let (live, past) = (row_bytes(0) + unsettled, row_bytes(1));
     // Of the log all but the newest segment; of settled rows the part of the past that has been forgotten,
     // which is known only when it has been merged.
-    let forgettable = if state.forgotten.is_empty() || shared.is_merged(&state) { 0 } else { past };
+    let rules = shared.settled_files.rules();
+    let forgettable = if rules.is_empty() && shared.settled_files.is_merged() { 0 } else { past };
     let reclaimable = unsettled + forgettable;
     let in_memory: u64 = state.memory.iter().map(|part| part.len()).sum();
     Ok(Stats {
