@@ -190,11 +190,16 @@ fn step(rng: &mut Rng, keys: u64, value_bytes_max: u64) -> Step {
         93 => Step::Settle,
         94 => match rng.below(4) {
             0 => Step::Forget { tree: tree(rng), range: range(rng, keys), age: age(rng) },
-            _ => Step::Retain { tree: tree(rng), range: range(rng, keys), retention: retention(rng) },
+            _ => Step::Retain { tree: tree(rng), range: ruled_range(rng, keys), retention: retention(rng) },
         },
         95 => Step::Verify,
         _ => Step::Reopen,
     }
+}
+
+/// Half of the rules are for a whole tree: they meet each other, and many keys.
+fn ruled_range(rng: &mut Rng, keys: u64) -> KeyRange {
+    if rng.percent(50) { KeyRange::all() } else { range(rng, keys) }
 }
 
 fn retention(rng: &mut Rng) -> Retention {

@@ -10,6 +10,7 @@ use super::catalogue::{CATALOGUE, COLLECTIONS_PREFIX, CollectionEntry, STORE_KEY
 use super::catalogue::{build_key, counts_key, dropped_key, encode_store};
 use super::changes::RecentCommits;
 use super::limits::{CACHED_COLLECTIONS_MAX, SWEEP_PAUSE_MICROS, WRITE_ATTEMPTS_MAX};
+use super::retention::retention_of;
 use super::view::View;
 use super::write::check_name;
 use super::{At, Collection, CollectionInfo, Error, IndexInfo, Result};
@@ -103,12 +104,14 @@ impl Store {
     /// The collections that there were at a moment, in the order of their names.
     pub fn collections(&self, at: At) -> Result<Vec<CollectionInfo>> {
         let snapshot = self.snapshot(at)?;
+        let rules = self.engine().retention()?;
         let mut collections = Vec::new();
         for row in snapshot.range(CATALOGUE, &KeyRange::prefix(COLLECTIONS_PREFIX), Direction::Forward) {
             let row = row?;
             let name = String::from_utf8_lossy(&row.key[COLLECTIONS_PREFIX.len()..]).into_owned();
             let entry = CollectionEntry::decode(&row.value, &name)?;
-            collections.push(CollectionInfo { name, indexes: index_infos(&entry) });
+            let retention = retention_of(&entry, &rules);
+            collections.push(CollectionInfo { name, indexes: index_infos(&entry), retention });
         }
         Ok(collections)
     }

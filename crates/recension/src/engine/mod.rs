@@ -21,7 +21,7 @@ pub use error::{EngineError, Result};
 pub use head_signal::HeadSignal;
 pub use memory::MemoryEngine;
 pub use native::{NativeEngine, NativeOptions};
-pub use retention::{Retention, RetentionRule, RetentionRules};
+pub use retention::{BadRetention, Retention, RetentionRule, RetentionRules};
 pub use types::{
     CommitInfo, Direction, Durability, KeyRange, Row, Seq, Timestamp, TreeId, Value, Version, successor_of_prefix,
 };

@@ -2,8 +2,10 @@
 //! when, is the engines' business.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::Bound;
+use std::str::FromStr;
 use std::time::Duration;
 
 use super::{EngineError, KeyRange, Result, TreeId};
@@ -21,6 +23,67 @@ pub enum Retention {
     Duration(Duration),
     /// What is there now.
     HeadOnly,
+}
+
+/// A text that is no rule of retention.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BadRetention {
+    /// The text.
+    pub text: String,
+}
+
+impl fmt::Display for BadRetention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = &self.text;
+        write!(f, "\"{text}\" is no rule of retention: expected everything, versions=N, days=N, duration=12h, or head")
+    }
+}
+
+impl std::error::Error for BadRetention {}
+
+/// Units of durations, and their seconds.
+const UNITS: [(&str, u64); 5] = [("w", 7 * 86_400), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)];
+
+/// `everything`, `versions=10`, `days=30`, `duration=12h` (units: s, m, h, d, w), `head`.
+impl FromStr for Retention {
+    type Err = BadRetention;
+
+    fn from_str(text: &str) -> std::result::Result<Self, BadRetention> {
+        let duration = |number: &str, unit: u64| -> Option<Retention> {
+            let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+            let seconds = number.parse::<u64>().ok().filter(|_| digits)?.checked_mul(unit)?;
+            // As microseconds it has to fit in 8 bytes.
+            seconds.checked_mul(1_000_000).map(|_| Retention::Duration(Duration::from_secs(seconds)))
+        };
+        let found = match text.split_once('=') {
+            None if text == "everything" => Some(Retention::Everything),
+            None if text == "head" => Some(Retention::HeadOnly),
+            Some(("versions", count)) => count.parse().ok().map(Retention::Versions),
+            Some(("days", days)) => duration(days, 86_400),
+            Some(("duration", long)) => {
+                UNITS.iter().find_map(|(unit, seconds)| duration(long.strip_suffix(unit)?, *seconds))
+            }
+            _ => None,
+        };
+        found.ok_or_else(|| BadRetention { text: text.to_owned() })
+    }
+}
+
+/// As it is read; parts of a second are rounded down.
+impl fmt::Display for Retention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Retention::Everything => write!(f, "everything"),
+            Retention::Versions(count) => write!(f, "versions={count}"),
+            Retention::HeadOnly => write!(f, "head"),
+            Retention::Duration(duration) => {
+                let seconds = duration.as_secs();
+                let fits = UNITS.iter().find(|(_, unit)| seconds > 0 && seconds.is_multiple_of(*unit));
+                let (name, unit) = fits.unwrap_or(&("s", 1));
+                write!(f, "duration={}{name}", seconds / unit)
+            }
+        }
+    }
 }
 
 /// A standing rule for a range of keys.
@@ -203,6 +266,40 @@ mod tests {
                 prop_assert_eq!(rules.of(TREE, &key), last.map_or(Retention::Everything, |(_, n)| retention(*n)));
                 prop_assert!(rules.iter().filter(|rule| rule.range.contains(&key)).count() <= 1);
             }
+        }
+    }
+
+    #[test]
+    fn rules_are_read_as_they_are_written() {
+        let duration = |seconds| Retention::Duration(Duration::from_secs(seconds));
+        for (text, retention, shown) in [
+            ("everything", Retention::Everything, "everything"),
+            ("head", Retention::HeadOnly, "head"),
+            ("versions=3", versions(3), "versions=3"),
+            ("days=30", duration(30 * 86_400), "duration=30d"),
+            ("days=14", duration(14 * 86_400), "duration=2w"),
+            ("duration=90m", duration(90 * 60), "duration=90m"),
+            ("duration=61s", duration(61), "duration=61s"),
+            ("duration=0h", duration(0), "duration=0s"),
+        ] {
+            assert_eq!(text.parse(), Ok(retention));
+            assert_eq!(retention.to_string(), shown);
+            assert_eq!(shown.parse(), Ok(retention));
+        }
+        let beyond = format!("days={}", u64::MAX);
+        for text in [
+            "",
+            "all",
+            "versions=0",
+            "versions=-1",
+            "versions",
+            "days=",
+            "days=+1",
+            "duration=5",
+            "duration=d",
+            &beyond,
+        ] {
+            assert_eq!(text.parse::<Retention>(), Err(BadRetention { text: text.to_owned() }));
         }
     }
 

@@ -260,7 +260,8 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
     // Of the log all but the newest segment; of settled rows the part of the past that has been forgotten,
     // which is known only when it has been merged.
     let rules = shared.settled_files.rules();
-    let forgettable = if rules.is_empty() && shared.settled_files.is_merged() { 0 } else { past };
+    let nothing_new = rules.is_empty() || state.settled.first().is_some_and(|file| file.entry.last == head);
+    let forgettable = if shared.settled_files.is_merged() && nothing_new { 0 } else { past };
     let reclaimable = unsettled + forgettable;
     let in_memory: u64 = state.memory.iter().map(|part| part.len()).sum();
     Ok(Stats {
@@ -284,6 +285,7 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
             ("past keys and values, at least", past, "bytes"),
             ("reclaimable by settling, about", reclaimable, "bytes"),
             ("ranges with a forgotten history", state.forgotten.len() as u64, "ranges"),
+            ("rules of retention", rules.len() as u64, "rules"),
             ("versions in runs, newest in their run", count(SectionKind::Current), "versions"),
             ("versions in runs, older", count(SectionKind::Past), "versions"),
             ("versions in memory", in_memory, "versions"),
