@@ -33,6 +33,11 @@ pub trait EngineFactory: Send + Sync {
         true
     }
 
+    /// Whether it can give up history.
+    fn forgets(&self) -> bool {
+        true
+    }
+
     /// Whether readers go on while a commit asks the clock for its time. The memory engine, which is the model and
     /// is kept as plain as can be, has one lock for all.
     fn readers_pass_writers(&self) -> bool {

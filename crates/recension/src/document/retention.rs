@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::apply::in_one_commit;
-use super::catalogue::CollectionEntry;
+use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::{At, Collection, Result, Store};
 use crate::engine::{EngineError, KeyRange, Retention, RetentionRule, Snapshot, TreeId};
 
@@ -41,7 +41,7 @@ impl Collection {
         }
         // An index that is made meanwhile is seen by this or sees the new rule.
         while let Some(entry) = self.at(At::Now)?.entry {
-            self.store().engine().set_retention(&rules_of(&entry, retention))?;
+            self.store().engine().set_retention(&rules_of(&entry, self.name(), retention))?;
             if self.at(At::Now)?.entry.is_some_and(|now| now.trees().eq(entry.trees())) {
                 break;
             }
@@ -54,7 +54,7 @@ impl Collection {
         let engine = self.store().engine();
         let rules = engine.retention()?;
         let Some(entry) = self.at(At::Now)?.entry.filter(|_| !rules.is_empty()) else { return Ok(()) };
-        let missing: Vec<_> = rules_of(&entry, retention_of(&entry, &rules))
+        let missing: Vec<_> = rules_of(&entry, self.name(), retention_of(&entry, &rules))
             .into_iter()
             .filter(|rule| rule.retention != Retention::Everything && !rules.contains(rule))
             .collect();
@@ -77,7 +77,7 @@ impl Store {
     }
 }
 
-fn rules_of(entry: &CollectionEntry, retention: Retention) -> Vec<RetentionRule> {
+fn rules_of(entry: &CollectionEntry, name: &str, retention: Retention) -> Vec<RetentionRule> {
     let derived = match retention {
         // Their rows are no versions of documents: how many of them are of use cannot be counted.
         Retention::Versions(_) => Retention::HeadOnly,
@@ -88,7 +88,17 @@ fn rules_of(entry: &CollectionEntry, retention: Retention) -> Vec<RetentionRule>
         let is_own = tree == entry.documents || tree == entry.side;
         all(tree, if is_own { retention } else { derived })
     };
-    entry.trees().map(of_tree).collect()
+    // Every commit writes the counts. Where documents stay readable one by one, queries still go by them.
+    let of_counts = match retention {
+        Retention::Versions(_) => Retention::Everything,
+        same => same,
+    };
+    entry.trees().map(of_tree).chain([counts_rule(name, of_counts)]).collect()
+}
+
+/// The rule for the counts of a collection. When it is dropped that ends, since the next one of its name has the same row.
+pub(super) fn counts_rule(name: &str, retention: Retention) -> RetentionRule {
+    RetentionRule { tree: CATALOGUE, range: KeyRange::only(counts_key(name)), retention }
 }
 
 /// The rule of a collection: that of its documents.

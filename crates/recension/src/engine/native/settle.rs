@@ -245,7 +245,9 @@ impl Shared {
         // Some has been given up since all files were merged last, or they never were.
         let unmerged = !self.settled_files.is_merged();
         let all = match extent {
-            Extent::Everything => lengths.len() > 1 || unmerged,
+            Extent::Everything => {
+                lengths.len() > 1 || unmerged || (past > 0 && !self.settled_files.is_merged_exactly())
+            }
             Extent::Due => may_free && newer + (if unmerged { past } else { 0 }) > oldest / NEWER_PART_OF_OLDEST,
         };
         if all { Some(0..lengths.len()) } else { runs_to_merge(&lengths, self.merge_fan_in) }

@@ -24,6 +24,9 @@ pub(super) struct SettledFiles {
     manifest: Mutex<Option<SettledManifest>>,
     /// The next file's number. It moves with every attempt, so that no number ever means two files.
     next_file: Mutex<u64>,
+    /// The horizons and rules by which all files were merged last, if they were since the store was opened: the manifest does not
+    /// tell how far "head only" had come.
+    merged_by: Mutex<Option<Retained>>,
 }
 
 /// What a file covers: its first seq, its last commit, and where the log goes on.
@@ -57,7 +60,17 @@ impl SettledFiles {
         }
         let next_file = manifest.as_ref().map_or(1, |manifest| manifest.next_file);
         let next_file = Mutex::new(numbers().map(|number| number + 1).fold(next_file, u64::max));
-        Ok((SettledFiles { disk: disk.clone(), id, cache, manifest: Mutex::new(manifest), next_file }, files))
+        Ok((
+            SettledFiles {
+                disk: disk.clone(),
+                id,
+                cache,
+                manifest: Mutex::new(manifest),
+                next_file,
+                merged_by: Mutex::default(),
+            },
+            files,
+        ))
     }
 
     /// Whether nothing has been given up since all files were merged last.
@@ -67,6 +80,12 @@ impl SettledFiles {
             manifest.retained.is_empty() || manifest.merged_with == manifest.retained.fingerprint()
         };
         manifest.as_ref().is_none_or(merged)
+    }
+
+    /// Whether a merge of all files would leave out just what the last one has, as far as that is known.
+    pub(super) fn is_merged_exactly(&self) -> bool {
+        let retained = self.retained();
+        retained.rules.is_empty() || self.merged_by.lock().as_ref() == Some(&retained)
     }
 
     /// What has been given up, and the rules.
@@ -134,7 +153,11 @@ impl SettledFiles {
             let count = manifest.files.len();
             manifest.files.splice(count - place.end..count - place.start, [file.entry]);
             Ok(true)
-        })
+        })?;
+        if let Some(retained) = merged_with {
+            *self.merged_by.lock() = Some(retained.clone());
+        }
+        Ok(())
     }
 
     /// Names the first file of a new store, what it has forgotten, and its rules.
