@@ -98,8 +98,8 @@ impl State {
     }
 
     fn find_in_memory(&self, hash: u64, full_key: &[u8], at: Seq) -> Option<IndexEntry> {
-        let perhaps = self.memory.iter().filter(|part| part.hint(hash, at) != Hint::Absent);
-        perhaps.filter_map(|part| part.get(full_key, at)).next()
+        let mut perhaps = self.memory.iter().filter(|part| part.hint(hash, at) != Hint::Absent);
+        perhaps.find_map(|part| part.get(full_key, at))
     }
 
     /// The seq of the newest version of a key if it is newer than `after`.
