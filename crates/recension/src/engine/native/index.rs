@@ -77,10 +77,10 @@ pub(super) struct State {
 impl State {
     /// The newest version of a key not newer than `at`, deletions included, whether forgotten or not.
     pub(super) fn find(&self, full_key: &[u8], at: Seq) -> Result<Option<Found>> {
-        if let Some(entry) = self.find_in_memory(full_key, at) {
+        let hash = hash(full_key);
+        if let Some(entry) = self.find_in_memory(hash, full_key, at) {
             return Ok(Some(Found::InLog(entry)));
         }
-        let hash = hash(full_key);
         for run in &self.runs {
             if run.entry.first <= at
                 && run.hint(hash) != Hint::Absent
@@ -101,17 +101,18 @@ impl State {
         Ok(None)
     }
 
-    fn find_in_memory(&self, full_key: &[u8], at: Seq) -> Option<IndexEntry> {
-        self.memory.iter().find_map(|part| part.get(full_key, at))
+    fn find_in_memory(&self, hash: u64, full_key: &[u8], at: Seq) -> Option<IndexEntry> {
+        let mut perhaps = self.memory.iter().filter(|part| part.hint(hash, at) != Hint::Absent);
+        perhaps.find_map(|part| part.get(full_key, at))
     }
 
     /// The seq of the newest version of a key if it is newer than `after`.
     pub(super) fn written_after(&self, full_key: &[u8], after: Seq) -> Result<Option<Seq>> {
         let newest = |seq: Seq| Ok((seq > after).then_some(seq));
-        if let Some(entry) = self.find_in_memory(full_key, Seq(u64::MAX)) {
+        let hash = hash(full_key);
+        if let Some(entry) = self.find_in_memory(hash, full_key, Seq(u64::MAX)) {
             return newest(entry.seq);
         }
-        let hash = hash(full_key);
         for run in self.runs.iter().take_while(|run| run.entry.last > after) {
             if run.hint(hash) != Hint::Absent
                 && let Some(entry) = run.get(full_key, Seq(u64::MAX))?
@@ -130,26 +131,43 @@ impl State {
     /// The value of a key as of `at`.
     pub(super) fn get(&self, full_key: &[u8], at: Seq) -> Result<Option<Value<'_>>> {
         self.forgotten.check(full_key, at)?;
-        if let Some(entry) = self.find_in_memory(full_key, at) {
-            return self.value(full_key, entry);
-        }
         let hash = hash(full_key);
+        for part in &self.memory {
+            let found = self.follow(part.hint(hash, at), full_key, at, || Ok(part.get(full_key, at)))?;
+            if let Some(version) = found {
+                return Ok(version);
+            }
+        }
         for run in self.runs.iter().filter(|run| run.entry.first <= at) {
-            let searched = match run.hint(hash) {
-                Hint::Absent => continue,
-                // The row's own checksum, key and seq confirm the hint; nothing else does.
-                Hint::Perhaps(newest) if newest.seq <= at => match self.value(full_key, newest) {
-                    Ok(found) => return Ok(found),
-                    Err(_) => run.get(full_key, at)?,
-                },
-                Hint::Perhaps(_) | Hint::Unknown => run.get(full_key, at)?,
-            };
-            if let Some(entry) = searched {
-                return self.value(full_key, entry);
+            let found = self.follow(run.hint(hash), full_key, at, || run.get(full_key, at))?;
+            if let Some(version) = found {
+                return Ok(version);
             }
         }
         let found = self.find_settled(hash, full_key, at)?.filter(|row| !row.deleted);
         Ok(found.map(|row| Value { seq: row.seq, bytes: owned_value(&row) }))
+    }
+
+    /// What a part that gave `hint` has of a key: its newest version's value, or that it was deleted.
+    #[allow(clippy::option_option)] // a version of it, and whether that has a value
+    fn follow(
+        &self,
+        hint: Hint,
+        full_key: &[u8],
+        at: Seq,
+        search: impl FnOnce() -> Result<Option<IndexEntry>>,
+    ) -> Result<Option<Option<Value<'_>>>> {
+        match hint {
+            Hint::Absent => return Ok(None),
+            // The row's own checksum, key and seq confirm the hint; nothing else does.
+            Hint::Perhaps(newest) if newest.seq <= at => {
+                if let Ok(found) = self.value(full_key, newest) {
+                    return Ok(Some(found));
+                }
+            }
+            Hint::Perhaps(_) | Hint::Unknown => {}
+        }
+        search()?.map(|entry| self.value(full_key, entry)).transpose()
     }
 
     fn value(&self, full_key: &[u8], entry: IndexEntry) -> Result<Option<Value<'_>>> {

@@ -19,6 +19,7 @@ mod log;
 mod maintenance;
 mod manifest;
 mod mem;
+mod mem_table;
 mod open;
 mod options;
 mod record;
