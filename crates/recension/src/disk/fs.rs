@@ -202,6 +202,23 @@ impl DiskFile for FsFile {
     }
 }
 
+/// Bytes that come into a CPU's caches at once.
+const CACHE_LINE_BYTES: usize = 64;
+
+/// Begins to bring the start of `line` into the CPU's caches.
+#[cfg(target_arch = "x86_64")]
+fn fetch_line(line: &[u8]) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    // SAFETY: the instruction reads nothing and faults on no address.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
+}
+
+/// The same by a read whose result nobody waits for.
+#[cfg(not(target_arch = "x86_64"))]
+fn fetch_line(line: &[u8]) {
+    std::hint::black_box(line.first().copied());
+}
+
 struct FsMapping {
     map: Option<Mmap>,
 }
@@ -215,5 +232,14 @@ impl Mapping for FsMapping {
         let bytes = self.map.as_deref().unwrap_or_default();
         let start = usize::try_from(offset).ok()?;
         bytes.get(start..start.checked_add(len)?).map(Cow::Borrowed)
+    }
+
+    fn prefetch(&self, offset: u64, len: usize) {
+        let bytes = self.map.as_deref().unwrap_or_default();
+        let Ok(start) = usize::try_from(offset) else { return };
+        let end = start.saturating_add(len).min(bytes.len());
+        for line in bytes.get(start..end).unwrap_or_default().chunks(CACHE_LINE_BYTES) {
+            fetch_line(line);
+        }
     }
 }

@@ -97,4 +97,7 @@ pub trait Mapping: Send + Sync + 'static {
     /// The bytes at `offset`, borrowed where the implementation can; `None` where they do not all
     /// lie in the view.
     fn read(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>>;
+
+    /// Says that the bytes at `offset` are about to be read: a hint, without effect on any answer.
+    fn prefetch(&self, _offset: u64, _len: usize) {}
 }

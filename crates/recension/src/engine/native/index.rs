@@ -9,10 +9,11 @@ use std::sync::Arc;
 use super::super::{Direction, KeyRange, Result, Row, Seq, TreeId, Value};
 use super::forgotten::Forgotten;
 use super::format::Position;
-use super::mem::{MemoryCursor, MemoryIndex};
+use super::mem::MemoryIndex;
 use super::run::{Hint, Run, RunCursor, SectionKind, hash};
 use super::segment::{LogRow, Segments};
 use super::settled::{BlockKind, PastBlock, SettledCursor, SettledFile, SettledRow, owned_value};
+use super::sorted::SortedCursor;
 use super::times::CommitTimes;
 
 /// Where a version lies.
@@ -54,6 +55,13 @@ pub(super) fn full_key(tree: TreeId, key: &[u8]) -> Vec<u8> {
     full.extend(tree.0.to_be_bytes());
     full.extend_from_slice(key);
     full
+}
+
+/// The same, into a buffer.
+pub(super) fn write_full_key(full: &mut Vec<u8>, tree: TreeId, key: &[u8]) {
+    full.clear();
+    full.extend(tree.0.to_be_bytes());
+    full.extend_from_slice(key);
 }
 
 /// All that readers need, as of one moment.
@@ -252,7 +260,7 @@ struct Source<'s> {
 }
 
 enum SourceKind<'s> {
-    Memory(MemoryCursor<'s>),
+    Memory(SortedCursor<'s>),
     Run(RunKeys<'s>),
     Settled(SettledKeys<'s>),
 }
@@ -352,7 +360,7 @@ impl<'r> RunKeys<'r> {
 }
 
 /// Whether `key` lies behind the end of a walk.
-fn lies_beyond(end: &Bound<Vec<u8>>, direction: Direction, key: &[u8]) -> bool {
+pub(super) fn lies_beyond(end: &Bound<Vec<u8>>, direction: Direction, key: &[u8]) -> bool {
     match (end, direction) {
         (Bound::Unbounded, _) => false,
         (Bound::Included(end), Direction::Forward) => key > end.as_slice(),
@@ -419,7 +427,7 @@ impl<'f> SettledKeys<'f> {
 /// Rows of the first batch.
 const READ_AHEAD_ROWS_FIRST: usize = 4;
 /// Most rows whose places are looked up before the first of them is read.
-const READ_AHEAD_ROWS: usize = 64;
+const READ_AHEAD_ROWS: usize = 32;
 
 /// The rows of a range. Places are looked up in batches, which begin small and grow, and the rows of a
 /// batch are touched before they are read, so that the waits for memory overlap.

@@ -29,6 +29,7 @@ mod settle;
 mod settled;
 mod settled_files;
 mod snapshot;
+mod sorted;
 mod sync;
 mod times;
 mod verify;

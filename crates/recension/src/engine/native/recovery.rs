@@ -7,7 +7,7 @@ use super::super::{CommitInfo, EngineError, Result, Seq, Timestamp};
 use super::format::{
     INDEX_DIR, LOG_DIR, MANIFEST_FILE, Position, SEGMENT_HEADER_BYTES, StoreId, file_number, segment_file,
 };
-use super::index::full_key;
+use super::index::write_full_key;
 use super::index_files::IndexFiles;
 use super::manifest::{Manifest, RunEntry};
 use super::mem::MemoryIndex;
@@ -224,6 +224,7 @@ impl Replay<'_> {
 
     /// Replays the records of one segment.
     fn records(&mut self, segment: &Segment, bytes: &[u8], newest: u32) -> Result<()> {
+        let mut key = Vec::new();
         while let Some(record) = bytes
             .get(self.end.offset as usize..)
             .and_then(|rest| decode_record(segment.seed, self.end.offset, rest))
@@ -231,8 +232,8 @@ impl Replay<'_> {
         {
             for (back, row) in record.rows() {
                 let position = Position { segment: segment.number, offset: self.end.offset + back };
-                let key = full_key(row.tree, row.key).into_boxed_slice();
-                self.memory.insert(key, record.header.seq, position, row.value.is_none());
+                write_full_key(&mut key, row.tree, row.key);
+                self.memory.insert(&key, record.header.seq, position, row.value.is_none());
             }
             self.last = CommitInfo { seq: record.header.seq, time: record.header.time };
             self.end.offset += record.header.len;
