@@ -5,12 +5,13 @@
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Read, Seek, Write};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memmap2::{Mmap, MmapOptions};
-use rustix::fs::FallocateFlags;
+use rustix::fs::{FallocateFlags, SeekFrom};
 use rustix::io::Errno;
 
 use super::{Disk, DiskFile, DiskLock, Mapping};
@@ -183,6 +184,18 @@ impl DiskFile for FsFile {
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
+    }
+
+    fn next_data(&self, from: u64) -> io::Result<Option<Range<u64>>> {
+        let len = self.len()?;
+        let start = match rustix::fs::seek(&self.file, SeekFrom::Data(from)) {
+            Ok(start) => start,
+            Err(Errno::NXIO) => return Ok(None),
+            // A file system that cannot tell.
+            Err(_) => return Ok((from < len).then_some(from..len)),
+        };
+        let end = rustix::fs::seek(&self.file, SeekFrom::Hole(start)).unwrap_or(len);
+        Ok(Some(start..end))
     }
 
     fn map(&self, len: u64) -> io::Result<Arc<dyn Mapping>> {

@@ -12,7 +12,7 @@ use super::format::Position;
 use super::mem::MemoryIndex;
 use super::run::{Hint, Run, RunCursor, SectionKind, hash};
 use super::segment::{LogRow, Segments};
-use super::settled::{BlockKind, PastBlock, SettledCursor, SettledFile, SettledRow, owned_value};
+use super::settled::{BlockKind, PastBlock, Pinned, Pins, SettledCursor, SettledFile, SettledRow, owned_value};
 use super::sorted::SortedCursor;
 use super::times::CommitTimes;
 
@@ -49,6 +49,34 @@ impl Found {
     }
 }
 
+/// Where a step of a walk has led.
+pub(super) enum Step<T> {
+    /// To a key that has a version.
+    Found(T),
+    /// Past a few keys that have none as of the moment of the walk. So a walk of several parts never looks much
+    /// further into one of them than the others have got.
+    Nothing,
+    /// Beyond the last key.
+    Ended,
+}
+
+impl<T> Step<T> {
+    fn map<R>(self, to: impl FnOnce(T) -> R) -> Step<R> {
+        match self {
+            Step::Found(found) => Step::Found(to(found)),
+            Step::Nothing => Step::Nothing,
+            Step::Ended => Step::Ended,
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        matches!(self, Step::Ended)
+    }
+}
+
+/// Keys without a version that a run's or a settled file's step goes past.
+const STEP_KEYS: usize = 32;
+
 /// A key with its tree before it, in the order of trees, then keys.
 pub(super) fn full_key(tree: TreeId, key: &[u8]) -> Vec<u8> {
     let mut full = Vec::with_capacity(4 + key.len());
@@ -81,10 +109,10 @@ pub(super) struct State {
 impl State {
     /// The newest version of a key not newer than `at`, deletions included, whether forgotten or not.
     pub(super) fn find(&self, full_key: &[u8], at: Seq) -> Result<Option<Found>> {
-        if let Some(entry) = self.find_in_memory(full_key, at) {
+        let hash = hash(full_key);
+        if let Some(entry) = self.find_in_memory(hash, full_key, at) {
             return Ok(Some(Found::InLog(entry)));
         }
-        let hash = hash(full_key);
         for run in &self.runs {
             if run.entry.first <= at
                 && run.hint(hash) != Hint::Absent
@@ -105,17 +133,18 @@ impl State {
         Ok(None)
     }
 
-    fn find_in_memory(&self, full_key: &[u8], at: Seq) -> Option<IndexEntry> {
-        self.memory.iter().find_map(|part| part.get(full_key, at))
+    fn find_in_memory(&self, hash: u64, full_key: &[u8], at: Seq) -> Option<IndexEntry> {
+        let mut perhaps = self.memory.iter().filter(|part| part.hint(hash, at) != Hint::Absent);
+        perhaps.find_map(|part| part.get(full_key, at))
     }
 
     /// The seq of the newest version of a key if it is newer than `after`.
     pub(super) fn written_after(&self, full_key: &[u8], after: Seq) -> Result<Option<Seq>> {
         let newest = |seq: Seq| Ok((seq > after).then_some(seq));
-        if let Some(entry) = self.find_in_memory(full_key, Seq(u64::MAX)) {
+        let hash = hash(full_key);
+        if let Some(entry) = self.find_in_memory(hash, full_key, Seq(u64::MAX)) {
             return newest(entry.seq);
         }
-        let hash = hash(full_key);
         for run in self.runs.iter().take_while(|run| run.entry.last > after) {
             if run.hint(hash) != Hint::Absent
                 && let Some(entry) = run.get(full_key, Seq(u64::MAX))?
@@ -134,26 +163,43 @@ impl State {
     /// The value of a key as of `at`.
     pub(super) fn get(&self, full_key: &[u8], at: Seq) -> Result<Option<Value<'_>>> {
         self.forgotten.check(full_key, at)?;
-        if let Some(entry) = self.find_in_memory(full_key, at) {
-            return self.value(full_key, entry);
-        }
         let hash = hash(full_key);
+        for part in &self.memory {
+            let found = self.follow(part.hint(hash, at), full_key, at, || Ok(part.get(full_key, at)))?;
+            if let Some(version) = found {
+                return Ok(version);
+            }
+        }
         for run in self.runs.iter().filter(|run| run.entry.first <= at) {
-            let searched = match run.hint(hash) {
-                Hint::Absent => continue,
-                // The row's own checksum, key and seq confirm the hint; nothing else does.
-                Hint::Perhaps(newest) if newest.seq <= at => match self.value(full_key, newest) {
-                    Ok(found) => return Ok(found),
-                    Err(_) => run.get(full_key, at)?,
-                },
-                Hint::Perhaps(_) | Hint::Unknown => run.get(full_key, at)?,
-            };
-            if let Some(entry) = searched {
-                return self.value(full_key, entry);
+            let found = self.follow(run.hint(hash), full_key, at, || run.get(full_key, at))?;
+            if let Some(version) = found {
+                return Ok(version);
             }
         }
         let found = self.find_settled(hash, full_key, at)?.filter(|row| !row.deleted);
         Ok(found.map(|row| Value { seq: row.seq, bytes: owned_value(&row) }))
+    }
+
+    /// What a part that gave `hint` has of a key: its newest version's value, or that it was deleted.
+    #[allow(clippy::option_option)] // a version of it, and whether that has a value
+    fn follow(
+        &self,
+        hint: Hint,
+        full_key: &[u8],
+        at: Seq,
+        search: impl FnOnce() -> Result<Option<IndexEntry>>,
+    ) -> Result<Option<Option<Value<'_>>>> {
+        match hint {
+            Hint::Absent => return Ok(None),
+            // The row's own checksum, key and seq confirm the hint; nothing else does.
+            Hint::Perhaps(newest) if newest.seq <= at => {
+                if let Ok(found) = self.value(full_key, newest) {
+                    return Ok(Some(found));
+                }
+            }
+            Hint::Perhaps(_) | Hint::Unknown => {}
+        }
+        search()?.map(|entry| self.value(full_key, entry)).transpose()
     }
 
     fn value(&self, full_key: &[u8], entry: IndexEntry) -> Result<Option<Value<'_>>> {
@@ -190,27 +236,33 @@ impl State {
             Direction::Backward => (high, low),
         };
         let mut sources = Vec::with_capacity(self.memory.len() + self.runs.len());
-        for part in &self.memory {
+        for part in self.memory.iter().filter(|part| part.first() <= at) {
             let cursor = part.cursor(start.clone(), end.clone(), at, direction);
-            sources.push(Source { kind: SourceKind::Memory(cursor), key: Vec::new(), entry: None });
+            sources.push(Source { kind: SourceKind::Memory(cursor), key: Vec::new(), step: Step::Nothing });
         }
         for run in self.runs.iter().filter(|run| run.entry.first <= at && run.entry.last > after) {
             let cursor = RunKeys::new(run, &start, end.clone(), at, direction)?;
-            sources.push(Source { kind: SourceKind::Run(cursor), key: Vec::new(), entry: None });
+            sources.push(Source { kind: SourceKind::Run(cursor), key: Vec::new(), step: Step::Nothing });
         }
         for file in self.settled.iter().filter(|file| file.entry.first <= at && file.entry.last > after) {
             let cursor = SettledKeys::new(file, &start, end.clone(), at, direction)?;
-            sources.push(Source { kind: SourceKind::Settled(cursor), key: Vec::new(), entry: None });
+            sources.push(Source { kind: SourceKind::Settled(cursor), key: Vec::new(), step: Step::Nothing });
         }
         for source in &mut sources {
             source.step()?;
         }
-        sources.retain(|source| source.entry.is_some());
+        sources.retain(|source| !source.step.has_ended());
         Ok(Walk { sources: sources.into_iter().map(|source| (source, direction)).collect() })
     }
 
     /// The rows of a range as of `at`.
-    pub(super) fn rows(&self, tree: TreeId, range: &KeyRange, at: Seq, direction: Direction) -> RowsOf<'_> {
+    pub(super) fn rows<'s>(
+        &'s self,
+        tree: TreeId,
+        range: &KeyRange,
+        (at, direction): (Seq, Direction),
+        pins: &'s Pins,
+    ) -> RowsOf<'s> {
         let walk = self.forgotten.check_range(tree, range, at);
         let (walk, failed) = match walk.and_then(|()| self.walk(tree, range, (Seq::ZERO, at), direction)) {
             Ok(walk) => (Some(walk), None),
@@ -225,6 +277,7 @@ impl State {
             answered: 0,
             wanted: READ_AHEAD_ROWS_FIRST,
             key: Vec::new(),
+            pinned: Pinned::new(pins),
         }
     }
 }
@@ -256,7 +309,7 @@ struct Source<'s> {
     kind: SourceKind<'s>,
     /// The key that it stands on.
     key: Vec<u8>,
-    entry: Option<Found>,
+    step: Step<Found>,
 }
 
 enum SourceKind<'s> {
@@ -267,7 +320,7 @@ enum SourceKind<'s> {
 
 impl Source<'_> {
     fn step(&mut self) -> Result<()> {
-        self.entry = match &mut self.kind {
+        self.step = match &mut self.kind {
             SourceKind::Memory(cursor) => cursor.next(&mut self.key).map(Found::InLog),
             SourceKind::Run(cursor) => cursor.next(&mut self.key)?.map(Found::InLog),
             SourceKind::Settled(cursor) => cursor.next(&mut self.key)?.map(Found::Settled),
@@ -284,32 +337,43 @@ impl Walk<'_> {
 
     /// The next key, written to `key`, and its version.
     pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Found>> {
-        let Some((first, direction)) = self.sources.first() else { return Ok(None) };
-        let mut best = 0;
-        let mut best_key = &first.key;
-        for (index, (source, _)) in self.sources.iter().enumerate().skip(1) {
-            let earlier = match direction {
-                Direction::Forward => source.key < *best_key,
-                Direction::Backward => source.key > *best_key,
+        loop {
+            let Some((first, direction)) = self.sources.first() else { return Ok(None) };
+            let mut best = 0;
+            let mut best_key = &first.key;
+            for (index, (source, _)) in self.sources.iter().enumerate().skip(1) {
+                let earlier = match direction {
+                    Direction::Forward => source.key < *best_key,
+                    Direction::Backward => source.key > *best_key,
+                };
+                if earlier {
+                    best = index;
+                    best_key = &source.key;
+                }
+            }
+            // Equal keys: the newest part comes first and wins; the others' versions are older.
+            let source = &mut self.sources[best].0;
+            let step = std::mem::replace(&mut source.step, Step::Nothing);
+            std::mem::swap(key, &mut source.key);
+            source.step()?;
+            let found = match step {
+                Step::Found(found) => Some(found),
+                Step::Nothing | Step::Ended => None,
             };
-            if earlier {
-                best = index;
-                best_key = &source.key;
+            if found.is_some() {
+                for (source, _) in &mut self.sources[best + 1..] {
+                    if source.key == *key {
+                        source.step()?;
+                    }
+                }
+            }
+            if self.sources.iter().any(|(source, _)| source.step.has_ended()) {
+                self.sources.retain(|(source, _)| !source.step.has_ended());
+            }
+            if found.is_some() {
+                return Ok(found);
             }
         }
-        // Equal keys: the newest part comes first and wins; the others' versions are older.
-        std::mem::swap(key, &mut self.sources[best].0.key);
-        let found = self.sources[best].0.entry.take();
-        self.sources[best].0.step()?;
-        for (source, _) in &mut self.sources[best + 1..] {
-            if source.key == *key {
-                source.step()?;
-            }
-        }
-        if self.sources.iter().any(|(source, _)| source.entry.is_none()) {
-            self.sources.retain(|(source, _)| source.entry.is_some());
-        }
-        Ok(found)
     }
 }
 
@@ -339,23 +403,24 @@ impl<'r> RunKeys<'r> {
         Ok(RunKeys { run, cursor, end, at, direction })
     }
 
-    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<IndexEntry>> {
-        loop {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Step<IndexEntry>> {
+        for _ in 0..STEP_KEYS {
             let found = match self.direction {
                 Direction::Forward => self.cursor.next(key)?,
                 Direction::Backward => self.cursor.back(key)?,
             };
-            let Some(newest) = found else { return Ok(None) };
+            let Some(newest) = found else { return Ok(Step::Ended) };
             if lies_beyond(&self.end, self.direction, key) {
-                return Ok(None);
+                return Ok(Step::Ended);
             }
             if newest.seq <= self.at {
-                return Ok(Some(newest));
+                return Ok(Step::Found(newest));
             }
             if let Some(older) = self.run.get_past(key, self.at)? {
-                return Ok(Some(older));
+                return Ok(Step::Found(older));
             }
         }
+        Ok(Step::Nothing)
     }
 }
 
@@ -404,23 +469,24 @@ impl<'f> SettledKeys<'f> {
         Ok(SettledKeys { file, cursor, end, at, direction, past: PastBlock::default() })
     }
 
-    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<SettledRow>> {
-        loop {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Step<SettledRow>> {
+        for _ in 0..STEP_KEYS {
             let found = match self.direction {
                 Direction::Forward => self.cursor.next(key)?,
                 Direction::Backward => self.cursor.back(key)?,
             };
-            let Some(newest) = found else { return Ok(None) };
+            let Some(newest) = found else { return Ok(Step::Ended) };
             if lies_beyond(&self.end, self.direction, key) {
-                return Ok(None);
+                return Ok(Step::Ended);
             }
             if newest.seq <= self.at {
-                return Ok(Some(newest));
+                return Ok(Step::Found(newest));
             }
             if let Some(older) = self.file.get_past(&newest, key, self.at, &mut self.past)? {
-                return Ok(Some(older));
+                return Ok(Step::Found(older));
             }
         }
+        Ok(Step::Nothing)
     }
 }
 
@@ -443,6 +509,8 @@ pub(super) struct RowsOf<'s> {
     /// Rows of the next batch.
     wanted: usize,
     key: Vec<u8>,
+    /// Settled blocks that the answers borrow from.
+    pinned: Pinned<'s>,
 }
 
 impl<'s> RowsOf<'s> {
@@ -478,8 +546,8 @@ impl<'s> RowsOf<'s> {
         loop {
             match self.walk.as_mut()?.next(&mut self.key) {
                 Ok(Some(Found::Settled(row))) if !row.deleted => {
-                    let key = Cow::Owned(self.key.get(4..).unwrap_or_default().to_vec());
-                    return Some(Ok(Row { key, value: Value { seq: row.seq, bytes: owned_value(&row) } }));
+                    let (key, bytes) = self.pinned.row(&row, &self.key);
+                    return Some(Ok(Row { key, value: Value { seq: row.seq, bytes } }));
                 }
                 Ok(Some(_)) => {}
                 Ok(None) => {
@@ -494,13 +562,13 @@ impl<'s> RowsOf<'s> {
         }
     }
 
-    fn read(&self, index: usize) -> Result<Row<'s>> {
+    fn read(&mut self, index: usize) -> Result<Row<'s>> {
         let (end, found) = &self.batch[index];
         let start = index.checked_sub(1).map_or(0, |previous| self.batch[previous].0);
         let key = &self.keys[start..*end];
         let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = match found {
             Found::InLog(entry) => self.state.row(key, *entry)?.into_parts(),
-            Found::Settled(row) => (Cow::Owned(key.get(4..).unwrap_or_default().to_vec()), owned_value(row)),
+            Found::Settled(row) => self.pinned.row(row, key),
         };
         Ok(Row { key, value: Value { seq: found.seq(), bytes } })
     }

@@ -9,15 +9,20 @@ use std::sync::atomic::{AtomicU64, Ordering as Memory};
 use super::super::{CommitInfo, Direction, Seq};
 use super::format::Position;
 use super::index::IndexEntry;
+use super::mem_table::{self, MemoryTable};
+use super::run::{Hint, hash};
 use super::sorted::{SortedCursor, SortedVersions};
 
-/// What an entry costs beside its key, about, in bytes: pages are two thirds full.
-const ENTRY_OVERHEAD_BYTES: u64 = 80;
+/// What an entry costs beside its key and its part of the table's slots, about, in bytes: pages are two thirds full.
+const ENTRY_OVERHEAD_BYTES: u64 = 80 + mem_table::ENTRY_BYTES;
 
 /// A part of the index in memory.
 pub(super) struct MemoryIndex {
     versions: SortedVersions,
+    table: MemoryTable,
     bytes: AtomicU64,
+    /// The seq of the oldest version.
+    first: AtomicU64,
     /// Set when nothing more is added: its last commit, and the log position behind it.
     closed: OnceLock<(CommitInfo, Position)>,
 }
@@ -29,12 +34,21 @@ pub(super) fn compare_versions(a: (&[u8], Seq), b: (&[u8], Seq)) -> Ordering {
 
 impl MemoryIndex {
     pub(super) fn new() -> Self {
-        MemoryIndex { versions: SortedVersions::new(), bytes: AtomicU64::new(0), closed: OnceLock::new() }
+        MemoryIndex {
+            versions: SortedVersions::new(),
+            table: MemoryTable::new(),
+            bytes: AtomicU64::new(0),
+            first: AtomicU64::new(u64::MAX),
+            closed: OnceLock::new(),
+        }
     }
 
-    /// Adds a version. A second one of the same key and seq takes the first one's place. Only one thread may insert.
+    /// Adds a version. A second one of the same key and seq takes the first one's place. Only one thread
+    /// may insert.
     pub(super) fn insert(&self, full_key: &[u8], seq: Seq, position: Position, deleted: bool) {
-        self.bytes.fetch_add(full_key.len() as u64 + ENTRY_OVERHEAD_BYTES, Memory::Relaxed);
+        let grown = self.table.insert(hash(full_key), IndexEntry { seq, position, deleted });
+        self.bytes.fetch_add(full_key.len() as u64 + ENTRY_OVERHEAD_BYTES + grown, Memory::Relaxed);
+        self.first.fetch_min(seq.0, Memory::Relaxed);
         self.versions.insert(full_key, seq, position, deleted);
     }
 
@@ -53,6 +67,11 @@ impl MemoryIndex {
         self.bytes.load(Memory::Relaxed)
     }
 
+    /// The seq of its oldest version; the greatest there is if it has none.
+    pub(super) fn first(&self) -> Seq {
+        Seq(self.first.load(Memory::Relaxed))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.versions.len() == 0
     }
@@ -60,6 +79,11 @@ impl MemoryIndex {
     /// Number of versions.
     pub(super) fn len(&self) -> u64 {
         self.versions.len()
+    }
+
+    /// What is known, without a search, of the newest version not newer than `at` of the key with this hash.
+    pub(super) fn hint(&self, hash: u64, at: Seq) -> Hint {
+        self.table.hint(hash, at)
     }
 
     /// The newest version of a key that is not newer than `at`.

@@ -18,6 +18,7 @@ mod log;
 mod maintenance;
 mod manifest;
 mod mem;
+mod mem_table;
 mod open;
 mod options;
 mod record;
@@ -238,7 +239,7 @@ impl Engine for NativeEngine {
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         let (head, state) = self.shared.head_state();
-        Ok(Box::new(NativeSnapshot { state, seq: head }))
+        Ok(Box::new(NativeSnapshot::new(state, head)))
     }
 
     fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
@@ -246,7 +247,7 @@ impl Engine for NativeEngine {
         if seq > head {
             return Err(EngineError::NotYet { asked: seq, head });
         }
-        Ok(Box::new(NativeSnapshot { state, seq }))
+        Ok(Box::new(NativeSnapshot::new(state, seq)))
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {

@@ -105,7 +105,8 @@ impl Segment {
         }
     }
 
-    fn file(&self) -> Result<Arc<dyn DiskFile>> {
+    /// The file itself.
+    pub(super) fn file(&self) -> Result<Arc<dyn DiskFile>> {
         match &self.file {
             Some(file) => Ok(file.clone()),
             None => {

@@ -7,6 +7,7 @@ mod cache;
 mod commits;
 mod cursor;
 mod manifest;
+mod pins;
 mod rows;
 mod scan;
 mod writer;
@@ -20,6 +21,7 @@ use self::block::{FileSeed, decode_block};
 pub(super) use self::cache::BlockCache;
 pub(super) use self::cursor::SettledCursor;
 pub(super) use self::manifest::{SettledManifest, read_manifest};
+pub(super) use self::pins::{Pinned, Pins};
 pub(super) use self::scan::Scan;
 pub(super) use self::writer::SettledWriter;
 

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use super::page::Page;
 use super::{Place, SortedVersions, entry, successor};
-use crate::engine::native::index::{IndexEntry, lies_beyond};
+use crate::engine::native::index::{IndexEntry, Step, lies_beyond};
 use crate::engine::{Direction, Seq};
 
 /// Keys of the first batch.
@@ -56,6 +56,11 @@ impl Batch {
         self.found.push((self.keys.len(), entry));
     }
 
+    fn push_last(&mut self, entry: IndexEntry) {
+        self.keys.extend_from_slice(&self.last);
+        self.found.push((self.keys.len(), entry));
+    }
+
     fn look_at(&mut self, key: &[u8]) {
         self.last.clear();
         self.last.extend_from_slice(key);
@@ -92,55 +97,55 @@ impl<'i> SortedCursor<'i> {
         SortedCursor { versions, look, from, batch: Batch::default(), answered: 0 }
     }
 
-    /// Moves to the next key that has a version, writes it to `key` and answers the version.
-    pub(in super::super) fn next(&mut self, key: &mut Vec<u8>) -> Option<IndexEntry> {
+    /// Moves to the next key that has a version, writes it to `key` and answers the version; or, after a page
+    /// without one, answers that there is none up to `key`.
+    pub(in super::super) fn next(&mut self, key: &mut Vec<u8>) -> Step<IndexEntry> {
         if self.answered == self.batch.found.len() {
             self.fill();
         }
-        let (end, entry) = *self.batch.found.get(self.answered)?;
-        let start = self.answered.checked_sub(1).map_or(0, |before| self.batch.found[before].0);
         key.clear();
+        let Some((end, entry)) = self.batch.found.get(self.answered).copied() else {
+            key.extend_from_slice(&self.batch.last);
+            return if matches!(self.from, From::Nowhere) { Step::Ended } else { Step::Nothing };
+        };
+        let start = self.answered.checked_sub(1).map_or(0, |before| self.batch.found[before].0);
         key.extend_from_slice(&self.batch.keys[start..end]);
         self.answered += 1;
-        Some(entry)
+        Step::Found(entry)
     }
 
+    /// Looks into the next page.
     fn fill(&mut self) {
         self.batch.found.clear();
         self.batch.keys.clear();
         self.answered = 0;
-        while self.batch.found.is_empty() {
-            let (look, batch) = (&self.look, &mut self.batch);
-            let stop = match (look.direction, &self.from) {
-                (_, From::Nowhere) => return,
-                (Direction::Forward, From::Last) => None,
-                (Direction::Forward, From::Key(key)) => {
-                    self.versions.ahead(key, Seq(u64::MAX), |page, index| Some(look.forward(page, index, batch)))
-                }
-                (Direction::Backward, From::Key(key)) => {
-                    self.versions.back(Some(key), |page, index| Some(look.backward(page, index, batch)))
-                }
-                (Direction::Backward, From::Last) => {
-                    self.versions.back(None, |page, index| Some(look.backward(page, index, batch)))
-                }
-            };
-            self.from = match stop.unwrap_or(Stop::Ended) {
-                Stop::Ended => From::Nowhere,
-                stop => {
-                    if matches!(stop, Stop::Search)
-                        && let Some(entry) = self.versions.get(&batch.last, look.at)
-                    {
-                        let last = std::mem::take(&mut batch.last);
-                        batch.push(&last, entry);
-                        batch.last = last;
-                    }
-                    From::Key(match look.direction {
-                        Direction::Forward => successor(&batch.last),
-                        Direction::Backward => batch.last.clone(),
-                    })
-                }
-            };
+        let (look, batch) = (&self.look, &mut self.batch);
+        let stop = match (look.direction, &self.from) {
+            (_, From::Nowhere) | (Direction::Forward, From::Last) => None,
+            (Direction::Forward, From::Key(key)) => {
+                self.versions.ahead(key, Seq(u64::MAX), |page, index| Some(look.forward(page, index, batch)))
+            }
+            (Direction::Backward, From::Key(key)) => {
+                self.versions.back(Some(key), |page, index| Some(look.backward(page, index, batch)))
+            }
+            (Direction::Backward, From::Last) => {
+                self.versions.back(None, |page, index| Some(look.backward(page, index, batch)))
+            }
+        };
+        let stop = stop.unwrap_or(Stop::Ended);
+        if matches!(stop, Stop::Ended) {
+            self.from = From::Nowhere;
+            return;
         }
+        if matches!(stop, Stop::Search)
+            && let Some(entry) = self.versions.get(&batch.last, look.at)
+        {
+            batch.push_last(entry);
+        }
+        self.from = From::Key(match look.direction {
+            Direction::Forward => successor(&batch.last),
+            Direction::Backward => batch.last.clone(),
+        });
         self.look.wanted = (self.look.wanted * 2).min(BATCH_KEYS);
     }
 }

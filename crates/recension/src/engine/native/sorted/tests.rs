@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 
 use super::*;
+use crate::engine::native::index::Step;
 
 type Model = BTreeMap<(Vec<u8>, std::cmp::Reverse<u64>), (u32, bool)>;
 
@@ -48,7 +49,14 @@ fn walked(
     };
     let mut cursor = versions.cursor(start.clone(), end.clone(), Seq(at), direction);
     let mut key = Vec::new();
-    let mut all: Vec<_> = std::iter::from_fn(|| cursor.next(&mut key).map(|entry| (key.clone(), entry))).collect();
+    let mut all = Vec::new();
+    loop {
+        match cursor.next(&mut key) {
+            Step::Found(entry) => all.push((key.clone(), entry)),
+            Step::Nothing => {}
+            Step::Ended => break,
+        }
+    }
     if direction == Direction::Backward {
         all.reverse();
     }
