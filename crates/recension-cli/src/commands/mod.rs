@@ -21,6 +21,7 @@ pub mod put;
 pub mod restore;
 pub mod restore_backup;
 pub mod salvage;
+pub mod serve;
 pub mod shell;
 pub mod stats;
 pub mod verify;
