@@ -50,5 +50,12 @@ macro_rules! areas {
 }
 
 areas! {
-    endpoints_of_the_server_answer_as_couchdbs: "server"
+    documents_answer_as_couchdbs: "documents",
+    revision_ids_are_couchdbs: "rev-vectors",
+    bulk_writes_answer_as_couchdbs: "bulk",
+    lists_of_documents_answer_as_couchdbs: "all_docs",
+    databases_answer_as_couchdbs: "database",
+    feeds_of_changes_answer_as_couchdbs: "changes",
+    purges_answer_as_couchdbs: "purge"
+    // To come: "server" (node configuration), "revisions" (multipart/mixed), "attachments", "auth".
 }

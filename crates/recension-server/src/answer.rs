@@ -1,6 +1,5 @@
-//! What is answered: a status, headers, and a body that is there or comes in pieces. A body in pieces is made on a
-//! thread of its own and handed over through a channel of few places, so that a slow reader slows its making down
-//! and nothing grows.
+//! What is answered: a status, headers, and a body that is there or comes in pieces. A body in pieces is handed over
+//! through a channel of few places, so that a slow reader slows its making down and nothing grows.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,7 +12,7 @@ use recension::document::json::quote;
 use tokio::sync::mpsc;
 
 use crate::error::ApiError;
-use crate::limits::{CHUNK_BYTES, CHUNKS_WAITING_MAX};
+use crate::limits::CHUNKS_WAITING_MAX;
 
 /// An answer that is not sent yet.
 #[derive(Debug)]
@@ -159,17 +158,14 @@ impl std::error::Error for BrokenOff {}
 #[derive(Debug)]
 pub(crate) struct Pieces(mpsc::Receiver<Result<Bytes, BrokenOff>>);
 
-/// The sending end, for code that may wait.
+/// The sending end. Nothing is held but what waits in the channel, and a sender waits without a thread.
 #[derive(Debug)]
-pub(crate) struct Sink {
-    sender: mpsc::Sender<Result<Bytes, BrokenOff>>,
-    collected: Vec<u8>,
-}
+pub(crate) struct Sink(mpsc::Sender<Result<Bytes, BrokenOff>>);
 
 /// A body in pieces: what is written to the one comes out of the other.
 pub(crate) fn pieces() -> (Sink, Pieces) {
     let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
-    (Sink { sender, collected: Vec::new() }, Pieces(receiver))
+    (Sink(sender), Pieces(receiver))
 }
 
 /// The reader of an answer has gone.
@@ -177,35 +173,19 @@ pub(crate) fn pieces() -> (Sink, Pieces) {
 pub(crate) struct Gone;
 
 impl Sink {
-    /// Adds text; sends what has been collected where that is enough for a piece. It waits while the reader is slow:
-    /// not for async code.
-    pub(crate) fn push(&mut self, text: &str) -> Result<(), Gone> {
-        self.collected.extend(text.as_bytes());
-        if self.collected.len() < CHUNK_BYTES { Ok(()) } else { self.flush() }
-    }
-
-    /// Sends what has been collected.
-    pub(crate) fn flush(&mut self) -> Result<(), Gone> {
-        if self.collected.is_empty() {
-            return Ok(());
-        }
-        let piece = Bytes::from(std::mem::take(&mut self.collected));
-        self.sender.blocking_send(Ok(piece)).map_err(|_| Gone)
-    }
-
-    /// The same for async code, of which everything waits in the channel.
-    pub(crate) async fn send(&mut self, text: String) -> Result<(), Gone> {
-        self.sender.send(Ok(Bytes::from(text))).await.map_err(|_| Gone)
+    /// Sends a piece, as soon as the reader has taken what was sent before.
+    pub(crate) async fn send(&self, text: impl Into<Bytes>) -> Result<(), Gone> {
+        self.0.send(Ok(text.into())).await.map_err(|_| Gone)
     }
 
     /// Ends the body as one that is not whole.
-    pub(crate) fn break_off(self) {
-        let _ = self.sender.blocking_send(Err(BrokenOff));
+    pub(crate) async fn break_off(self) {
+        let _ = self.0.send(Err(BrokenOff)).await;
     }
 
     /// Completes when the reader has gone.
     pub(crate) async fn closed(&self) {
-        self.sender.closed().await;
+        self.0.closed().await;
     }
 }
 

@@ -53,3 +53,21 @@ pub const FEED_MILLIS_DEFAULT: u64 = 60_000;
 
 /// Seconds that requests have to finish after the server was told to stop.
 pub const SHUTDOWN_SECONDS_MAX: u64 = 30;
+
+/// Rows before a list's first that are counted one by one for `offset`; beyond, it is `null`.
+pub const OFFSET_COUNTED_MAX: u64 = 10_000;
+
+/// Most queries of one request to `_all_docs/queries`.
+pub const QUERIES_MAX: usize = 100;
+
+/// Documents that one `_changes` with `_doc_ids` asks for at most.
+pub const DOC_IDS_MAX: usize = 10_000;
+
+/// Changes that a feed looks at between two sends.
+pub const FEED_PAGE: usize = 256;
+
+/// Longest selector, in bytes.
+pub const SELECTOR_BYTES_MAX: usize = 1024 * 1024;
+
+/// Deepest nesting of a selector.
+pub const SELECTOR_DEPTH_MAX: usize = 64;

@@ -106,7 +106,7 @@ pub(crate) fn encode(text: &str) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+        if byte.is_ascii_alphanumeric() || b"-._:".contains(&byte) {
             out.push(char::from(byte));
         } else {
             out.push('%');

@@ -4,6 +4,7 @@ use http::header::CONTENT_TYPE;
 use recension::document::CollectionAt;
 
 use super::reading::{Extras, Shown};
+use super::revisions::Opened;
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
@@ -26,5 +27,11 @@ pub(crate) async fn put(_request: Request, _db: Database, _id: &str) -> Result<A
 /// `None`: as JSON with stubs.
 #[allow(clippy::unnecessary_wraps)] // until it is furnished
 pub(crate) fn document(_: &Request, _: &CollectionAt, _: Shown<'_>, _: Extras) -> Result<Option<Answer>> {
+    Ok(None)
+}
+
+/// `open_revs` as `multipart/mixed`, where the client takes that; `None`: as JSON.
+#[allow(clippy::unnecessary_wraps)] // until it is furnished
+pub(crate) fn open_revs(_: &Request, _: &CollectionAt, _: &str, _: &[Opened], _: Extras) -> Result<Option<Answer>> {
     Ok(None)
 }

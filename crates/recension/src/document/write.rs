@@ -134,6 +134,14 @@ impl Write {
         Ok(self)
     }
 
+    /// The same write with its body in other words: a minified JSON object that means the same, such as with numbers
+    /// in another form. The revision is still made from the first words.
+    #[must_use]
+    pub fn reworded(mut self, body: String) -> Self {
+        self.body = body;
+        self
+    }
+
     /// What it expects of the document.
     pub fn expectation(&self) -> Expect {
         self.expect
