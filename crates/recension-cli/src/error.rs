@@ -140,9 +140,10 @@ impl From<Error> for CliError {
             Error::Conflict { .. } | Error::Busy { .. } | Error::NotUnique { .. } | Error::IndexExists { .. } => {
                 CliError::Conflict(what)
             }
-            Error::NoSuchDocument { .. } | Error::NoSuchRevision { .. } | Error::NoSuchIndex { .. } => {
-                CliError::NotFound(what)
-            }
+            Error::NoSuchCollection { .. }
+            | Error::NoSuchDocument { .. }
+            | Error::NoSuchRevision { .. }
+            | Error::NoSuchIndex { .. } => CliError::NotFound(what),
             Error::BadName { .. }
             | Error::BadRevision { .. }
             | Error::BadMoment { .. }

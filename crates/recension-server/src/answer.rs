@@ -3,6 +3,7 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, LOCATION};
@@ -12,7 +13,7 @@ use recension::document::json::quote;
 use tokio::sync::mpsc;
 
 use crate::error::ApiError;
-use crate::limits::CHUNKS_WAITING_MAX;
+use crate::limits::{CHUNKS_WAITING_MAX, READER_SECONDS_MAX};
 
 /// An answer that is not sent yet.
 #[derive(Debug)]
@@ -124,9 +125,7 @@ impl Body for AnswerBody {
             AnswerBody::Whole(bytes) => {
                 Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty()).map(|bytes| Ok(Frame::data(bytes))))
             }
-            AnswerBody::Pieces(Pieces(receiver)) => {
-                receiver.poll_recv(context).map(|piece| Some(piece?.map(Frame::data)))
-            }
+            AnswerBody::Pieces(pieces) => pieces.poll(context),
         }
     }
 
@@ -156,16 +155,46 @@ impl std::error::Error for BrokenOff {}
 
 /// The receiving end of a body that comes in pieces.
 #[derive(Debug)]
-pub(crate) struct Pieces(mpsc::Receiver<Result<Bytes, BrokenOff>>);
+pub(crate) struct Pieces {
+    receiver: mpsc::Receiver<Piece>,
+    ended: bool,
+}
 
-/// The sending end. Nothing is held but what waits in the channel, and a sender waits without a thread.
 #[derive(Debug)]
-pub(crate) struct Sink(mpsc::Sender<Result<Bytes, BrokenOff>>);
+enum Piece {
+    Data(Bytes),
+    End,
+}
+
+impl Pieces {
+    /// What is not ended by its sender's word is broken off: it failed, or gave up a reader that does not read.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        self.receiver.poll_recv(context).map(|piece| match piece {
+            Some(Piece::Data(data)) => Some(Ok(Frame::data(data))),
+            Some(Piece::End) => {
+                self.ended = true;
+                None
+            }
+            None => {
+                self.ended = true;
+                Some(Err(BrokenOff))
+            }
+        })
+    }
+}
+
+/// The sending end. Nothing is held but what waits in the channel, and a sender waits without a thread. Dropped without
+/// [`Sink::finish`], it breaks the answer off.
+#[derive(Debug)]
+pub(crate) struct Sink(mpsc::Sender<Piece>);
 
 /// A body in pieces: what is written to the one comes out of the other.
 pub(crate) fn pieces() -> (Sink, Pieces) {
     let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
-    (Sink(sender), Pieces(receiver))
+    (Sink(sender), Pieces { receiver, ended: false })
 }
 
 /// The reader of an answer has gone.
@@ -173,14 +202,23 @@ pub(crate) fn pieces() -> (Sink, Pieces) {
 pub(crate) struct Gone;
 
 impl Sink {
-    /// Sends a piece, as soon as the reader has taken what was sent before.
+    /// Sends a piece, as soon as the reader has taken what was sent before. A reader that takes nothing for minutes has
+    /// gone.
     pub(crate) async fn send(&self, text: impl Into<Bytes>) -> Result<(), Gone> {
-        self.0.send(Ok(text.into())).await.map_err(|_| Gone)
+        self.push(Piece::Data(text.into())).await
     }
 
-    /// Ends the body as one that is not whole.
-    pub(crate) async fn break_off(self) {
-        let _ = self.0.send(Err(BrokenOff)).await;
+    /// Ends the body: it is whole.
+    pub(crate) async fn finish(self) {
+        let _ = self.push(Piece::End).await;
+    }
+
+    async fn push(&self, piece: Piece) -> Result<(), Gone> {
+        let patience = Duration::from_secs(READER_SECONDS_MAX);
+        match tokio::time::timeout(patience, self.0.send(piece)).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Gone),
+        }
     }
 
     /// Completes when the reader has gone.

@@ -44,7 +44,7 @@ impl Databases {
         if !is_name(name) {
             return Err(ApiError::no_database());
         }
-        let collection = self.store.collection(name).map_err(|_| ApiError::no_database())?;
+        let collection = self.store.collection(name).map_err(|_| ApiError::no_database())?.only_existing();
         if !collection.at(At::Now)?.exists() {
             return Err(ApiError::no_database());
         }

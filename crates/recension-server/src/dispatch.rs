@@ -8,6 +8,7 @@ use hyper::body::Incoming;
 
 use crate::answer::{Answer, AnswerBody};
 use crate::auth::{Access, Session};
+use crate::cors;
 use crate::error::{ApiError, Result};
 use crate::http as endpoints;
 use crate::limits::TARGET_BYTES_MAX;
@@ -21,7 +22,17 @@ pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> R
     let started = std::time::Instant::now();
     let (head, body) = request.into_parts();
     let (method, uri) = (head.method.clone(), head.uri.clone());
-    let answer = handle(&app, head, body).await.unwrap_or_else(Answer::from);
+    // Only browsers' pages send an origin, and only where some are let in is it looked at.
+    let cors = app.cors.read().clone();
+    let page = cors.enabled.then(|| head.headers.clone());
+    let answer = match page.as_ref().and_then(|headers| cors::preflight(&cors, &method, headers)) {
+        Some(answer) => answer,
+        None => handle(&app, head, body).await.unwrap_or_else(Answer::from),
+    };
+    let answer = match &page {
+        Some(headers) => cors::decorated(answer, &cors, headers),
+        None => answer,
+    };
     let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     app.metrics.answered(answer.status, micros);
     tracing::debug!(%method, path = uri.path(), status = answer.status.as_u16(), micros, "answered");

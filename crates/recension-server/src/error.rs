@@ -128,6 +128,7 @@ impl From<Error> for ApiError {
             Error::BadField { field: "_rev", .. } | Error::BadRevision { .. } => Self::bad_rev(),
             Error::BadField { field, .. } => Self::special_member(field),
             Error::Conflict { .. } => Self::conflict(),
+            Error::NoSuchCollection { .. } => Self::no_database(),
             Error::NoSuchDocument { .. } | Error::NoSuchRevision { .. } => Self::missing(),
             Error::NoSuchAttachment { .. } => Self::no_attachment(),
             Error::MissingStub { id, name } => {

@@ -14,11 +14,13 @@
 mod answer;
 mod auth;
 pub mod config;
+mod cors;
 mod databases;
 mod dispatch;
 mod error;
 mod http;
 pub mod limits;
+mod listen;
 pub mod logs;
 mod metrics;
 mod query;

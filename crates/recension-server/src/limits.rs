@@ -71,3 +71,6 @@ pub const SELECTOR_BYTES_MAX: usize = 1024 * 1024;
 
 /// Deepest nesting of a selector.
 pub const SELECTOR_DEPTH_MAX: usize = 64;
+
+/// Seconds in which the reader of an answer in pieces has to take one; then the answer is broken off.
+pub const READER_SECONDS_MAX: u64 = 120;

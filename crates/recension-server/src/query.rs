@@ -25,11 +25,6 @@ impl Query {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// All parameters.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
-    }
-
     /// Whether a parameter is `true`; another value than `true` and `false` is refused.
     pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         match self.get(name) {

@@ -1,5 +1,6 @@
 //! Listening, connections, and the end: sockets in, requests to `dispatch`, no request cut off when the server stops.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -7,18 +8,21 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use hyper::service::service_fn;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use recension::document::Store;
-use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
+use crate::answer::AnswerBody;
 use crate::config::Config;
 use crate::databases::Databases;
 use crate::dispatch;
 use crate::limits::{HEAD_BYTES_MAX, HEADERS_MAX};
+use crate::listen::Listeners;
 use crate::state::App;
 
 /// A server that cannot be, or cannot go on.
@@ -53,12 +57,16 @@ impl From<recension::document::Error> for ServeError {
 }
 
 /// A server that listens, and answers once it runs.
-#[derive(Debug)]
 pub struct Server {
     app: Arc<App>,
-    listener: TcpListener,
-    address: SocketAddr,
+    listeners: Listeners,
     stop: watch::Sender<bool>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("url", &self.url()).finish_non_exhaustive()
+    }
 }
 
 impl Server {
@@ -69,24 +77,21 @@ impl Server {
     pub async fn bind(config: Config) -> Result<Self, ServeError> {
         let engine = recension_engines::open(&config.store).map_err(recension::document::Error::from)?;
         let databases = Databases::on(Store::on(engine)?);
-        let listen = config.listen;
-        let failed = |source| ServeError::Io { what: format!("listening on {listen}"), source };
-        let listener = TcpListener::bind(listen).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+        let listeners = Listeners::bind(&config).await?;
         let (stop, stopping) = watch::channel(false);
         let app = Arc::new(App::new(config, databases, stopping)?);
-        Ok(Server { app, listener, address, stop })
+        Ok(Server { app, listeners, stop })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listeners.address
     }
 
     /// Its URL.
     pub fn url(&self) -> String {
         let scheme = if self.app.config.tls_certificate.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}/", self.address)
+        format!("{scheme}://{}/", self.address())
     }
 
     /// Answers until `until` completes; then no connection is taken any more, feeds that wait are answered, requests
@@ -95,20 +100,20 @@ impl Server {
     /// # Errors
     /// [`ServeError::Store`] where the last checkpoint fails.
     pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let Server { app, listener, stop, .. } = self;
+        let Server { app, listeners, stop } = self;
         let connections = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(app.config.max_connections));
         let builder = connection_builder(&app.config);
         tokio::pin!(until);
         loop {
             let place = Arc::clone(&places).acquire_owned();
-            let stream = tokio::select! {
-                accepted = async { (place.await, listener.accept().await) } => accepted,
+            let taken = tokio::select! {
+                taken = async { (place.await, listeners.accept().await) } => taken,
                 () = &mut until => break,
             };
-            let (Ok(place), accepted) = stream else { break };
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
+            let (Ok(place), taken) = taken else { break };
+            let taken = match taken {
+                Ok(taken) => taken,
                 Err(error) => {
                     // No file descriptors are left: those who are served free some.
                     tracing::warn!(%error, "a connection could not be taken");
@@ -116,28 +121,23 @@ impl Server {
                     continue;
                 }
             };
-            // Answers are small and waited for.
-            let _ = stream.set_nodelay(true);
-            let service = {
-                let app = Arc::clone(&app);
-                service_fn(move |request| {
-                    let app = Arc::clone(&app);
-                    async move { Ok::<_, std::convert::Infallible>(dispatch::answer(app, request).await) }
-                })
-            };
-            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-            let connection = connections.watch(connection);
-            let app = Arc::clone(&app);
+            let (app, builder, watcher) = (Arc::clone(&app), builder.clone(), connections.watcher());
             tokio::spawn(async move {
                 app.metrics.connections.fetch_add(1, Ordering::Relaxed);
-                if let Err(error) = connection.await {
-                    tracing::debug!(%error, "a connection ended");
+                match taken.open().await {
+                    Ok(stream) => {
+                        let connection = builder.serve_connection(TokioIo::new(stream), service(&app)).into_owned();
+                        if let Err(error) = watcher.watch(connection).await {
+                            tracing::debug!(%error, "a connection ended");
+                        }
+                    }
+                    Err(error) => tracing::debug!(%error, "a handshake failed"),
                 }
                 app.metrics.connections.fetch_sub(1, Ordering::Relaxed);
                 drop(place);
             });
         }
-        drop(listener);
+        drop(listeners);
         // Who listened is gone, or is told.
         let _ = stop.send(true);
         let patience = Duration::from_secs(app.config.shutdown_seconds);
@@ -146,6 +146,17 @@ impl Server {
         }
         Ok(app.databases.checkpoint()?)
     }
+}
+
+/// What answers the requests of a connection.
+fn service(
+    app: &Arc<App>,
+) -> impl Service<Request<Incoming>, Response = Response<AnswerBody>, Error = Infallible, Future: Send> + Send + use<> {
+    let app = Arc::clone(app);
+    service_fn(move |request| {
+        let app = Arc::clone(&app);
+        async move { Ok::<_, Infallible>(dispatch::answer(app, request).await) }
+    })
 }
 
 fn connection_builder(config: &Config) -> Builder<TokioExecutor> {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use parking_lot::RwLock;
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::admins::Admins;
-use crate::config::Config;
+use crate::config::{Config, Cors};
 use crate::databases::Databases;
 use crate::error::{ApiError, Result};
 use crate::limits::BLOCKING_THREADS_MAX;
@@ -17,6 +18,8 @@ pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) databases: Databases,
     pub(crate) admins: Admins,
+    /// As configured, and as it may be changed while the server runs.
+    pub(crate) cors: RwLock<Arc<Cors>>,
     /// What the server calls itself.
     pub(crate) uuid: String,
     pub(crate) metrics: Metrics,
@@ -36,7 +39,8 @@ impl App {
         let uuid = databases.uuid()?;
         let admins = Admins::of(&config.admins);
         let blocking = Arc::new(Semaphore::new(BLOCKING_THREADS_MAX));
-        Ok(App { config, databases, admins, uuid, metrics: Metrics::default(), blocking, stopping })
+        let cors = RwLock::new(Arc::new(config.cors.clone()));
+        Ok(App { config, databases, admins, cors, uuid, metrics: Metrics::default(), blocking, stopping })
     }
 
     /// Runs what may wait for the disk on a thread for that; waits, without a thread, until one is free.

@@ -79,6 +79,7 @@ impl Session {
     }
 
     /// Who asks.
+    #[allow(dead_code)] // for `_session`
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
     }

@@ -78,10 +78,8 @@ type Rows = Box<dyn Iterator<Item = Result<String>> + Send>;
 fn list(at: CollectionAt, asked: ListQuery, design: bool) -> Result<(String, Rows)> {
     let options = within(asked.options(), design);
     let total = if design { counted(&at, &designs())?.unwrap_or_default() } else { at.count()? };
-    let update_seq = match asked.update_seq {
-        true => format!("\"update_seq\":\"{}\",", at.counts()?.changed),
-        false => String::new(),
-    };
+    let update_seq =
+        if asked.update_seq { format!("\"update_seq\":\"{}\",", at.counts()?.changed) } else { String::new() };
     let head = |offset: &str| format!("{{\"total_rows\":{total},{update_seq}\"offset\":{offset},\"rows\":[");
     let (skip, limit) = (asked.skip, asked.limit);
     if let Some(mut keys) = asked.keys.clone() {

@@ -77,19 +77,19 @@ async fn run(app: &Arc<App>, mut reader: Reader, mut page: Page, sink: Sink) -> 
             Ok((next, back)) => (page, reader) = (next, back),
             Err(error) => {
                 tracing::error!(reason = %error.reason, "a feed was broken off");
-                sink.break_off().await;
-                return Ok(());
+                return Err(Gone);
             }
         }
     }
-    match app.blocking(move || reader.end()).await {
-        Ok(end) => sink.send(end).await,
-        Err(_) => {
-            sink.break_off().await;
-            Ok(())
-        }
-    }
+    // Without its end the answer is broken off.
+    let end = app.blocking(move || reader.end()).await.map_err(|_| Gone)?;
+    sink.send(end).await?;
+    sink.finish().await;
+    Ok(())
 }
+
+/// A time that no feed lives to see.
+const FAR_AWAY: Duration = Duration::from_hours(365 * 24);
 
 /// Waits for a change of the database, sending heartbeats. Answers `false` where the feed is to end.
 async fn wait(
@@ -99,7 +99,7 @@ async fn wait(
     gives_up: Option<Instant>,
 ) -> std::result::Result<bool, Gone> {
     let heartbeat = reader.asked.heartbeat;
-    let never = Instant::now() + Duration::from_secs(365 * 24 * 3600);
+    let never = Instant::now() + FAR_AWAY;
     let mut beats = heartbeat.map(|every| Instant::now() + every);
     loop {
         let engine = Arc::clone(reader.db.collection().store().engine());
@@ -258,7 +258,9 @@ impl Reader {
                 out.push('\n');
             }
             Feed::EventSource => {
-                out.push_str(&format!("data: {row}\nid: {position}\n\n"));
+                for part in ["data: ", &row, "\nid: ", &position.to_string(), "\n\n"] {
+                    out.push_str(part);
+                }
             }
         }
         self.emitted += 1;

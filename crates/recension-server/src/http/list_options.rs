@@ -14,6 +14,7 @@ use crate::request::Request;
 
 /// What a list is asked for.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // the protocol's flags
 pub(crate) struct ListQuery {
     /// Keys as JSON texts: rows for them, in their order.
     pub(crate) keys: Option<Vec<String>>,
@@ -107,9 +108,12 @@ impl ListQuery {
         let keys_in_body = body.iter().any(|(name, _)| name == "keys");
         let asked = Parameters { query, body };
         let keys = asked.get(&["keys"]).map(|text| -> Result<Vec<String>> {
-            let not_an_array = || match keys_in_body {
-                true => ApiError::bad_request("`keys` body member must be an array."),
-                false => ApiError::bad_json(),
+            let not_an_array = || {
+                if keys_in_body {
+                    ApiError::bad_request("`keys` body member must be an array.")
+                } else {
+                    ApiError::bad_json()
+                }
             };
             let raw: &serde_json::value::RawValue = serde_json::from_str(text).map_err(|_| ApiError::bad_json())?;
             let keys = elements(raw).ok_or_else(not_an_array)?;
@@ -133,10 +137,11 @@ impl ListQuery {
 
     /// The rows as the library lists them: without `skip` and `limit`, which are counted over.
     pub(crate) fn options(&self) -> ListOptions {
-        let (start, end) = (self.bound(&self.start, true), self.bound(&self.end, self.inclusive_end));
-        let (start, end, direction) = match self.descending {
-            false => (Self::lower(start), Self::upper(end), Direction::Forward),
-            true => (Self::lower(end), Self::upper(start), Direction::Backward),
+        let (start, end) = (Self::bound(&self.start, true), Self::bound(&self.end, self.inclusive_end));
+        let (start, end, direction) = if self.descending {
+            (Self::lower(end), Self::upper(start), Direction::Backward)
+        } else {
+            (Self::lower(start), Self::upper(end), Direction::Forward)
         };
         ListOptions { start, end, direction, ..ListOptions::default() }
     }
@@ -176,7 +181,7 @@ impl ListQuery {
     }
 
     /// An edge among the ids, of which none is empty and none is longer than the longest.
-    fn bound(&self, edge: &Edge, inclusive: bool) -> Place {
+    fn bound(edge: &Edge, inclusive: bool) -> Place {
         match edge {
             Edge::None => Place::Open,
             Edge::Id(id) if inclusive => Place::At(Bound::Included(id.clone())),

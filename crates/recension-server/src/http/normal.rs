@@ -126,15 +126,19 @@ fn push_number(token: &str, out: &mut String) {
         let _ = write!(out, "{first}{point}{rest}e{sign}{exponent}");
         return;
     }
-    let point = exponent + 1;
-    let length = digits.len() as i32;
-    if point <= 0 {
-        let _ = write!(out, "0.{}{digits}", "0".repeat(point.unsigned_abs() as usize));
-    } else if point >= length {
-        let _ = write!(out, "{digits}{}.0", "0".repeat((point - length) as usize));
-    } else {
-        let (whole, fraction) = digits.split_at(point as usize);
-        let _ = write!(out, "{whole}.{fraction}");
+    // Digits before the point: none, some of them, or all and zeros.
+    match usize::try_from(exponent + 1) {
+        Ok(before) if before >= digits.len() => {
+            let _ = write!(out, "{digits}{}.0", "0".repeat(before - digits.len()));
+        }
+        Ok(before) if before > 0 => {
+            let (whole, fraction) = digits.split_at(before);
+            let _ = write!(out, "{whole}.{fraction}");
+        }
+        _ => {
+            let zeros = "0".repeat((exponent + 1).unsigned_abs() as usize);
+            let _ = write!(out, "0.{zeros}{digits}");
+        }
     }
 }
 
@@ -176,7 +180,7 @@ mod tests {
             let normal = normalized(&text).unwrap_or(text);
             prop_assert_eq!(normalized(&normal), None);
             let (read, same): (f64, String) = serde_json::from_str(&normal).unwrap();
-            prop_assert!(read == number || number.abs() < f64::MIN_POSITIVE);
+            prop_assert!(read.to_bits() == number.to_bits() || number.abs() < f64::MIN_POSITIVE);
             prop_assert_eq!(same, string);
         }
     }

@@ -11,6 +11,7 @@ use crate::query::Query;
 
 /// What is asked for besides the document.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // the protocol's flags
 pub(crate) struct Extras {
     pub(crate) revs: bool,
     pub(crate) revs_info: bool,

@@ -252,7 +252,7 @@ mod tests {
     fn selectors_select_as_mangos() {
         let body = r#"{"n":5,"s":"abc","l":[1,{"x":2}],"o":{"a.b":1,"c":null},"f":1.5}"#;
         for (selector, expected) in [
-            (r#"{}"#, true),
+            ("{}", true),
             (r#"{"n":5}"#, true),
             (r#"{"n":5.0,"s":"abd"}"#, false),
             (r#"{"n":{"$gt":4,"$lte":5}}"#, true),

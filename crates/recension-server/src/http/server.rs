@@ -30,6 +30,7 @@ pub(crate) fn root(request: &Request) -> Result<Answer> {
 }
 
 /// `/_name` and what is below.
+#[allow(clippy::unused_async)] // for those to come
 pub(crate) async fn endpoint(request: Request, session: Session, name: &str, rest: &[String]) -> Result<Answer> {
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     match (name, rest.as_slice()) {

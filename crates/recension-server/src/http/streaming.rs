@@ -31,8 +31,11 @@ pub(crate) async fn json(
         loop {
             match next {
                 Ok((text, more, mut rows)) => {
-                    if sink.send(text).await.is_err() || !more {
+                    if sink.send(text).await.is_err() {
                         return;
+                    }
+                    if !more {
+                        return sink.finish().await;
                     }
                     next = app
                         .blocking(move || {
@@ -44,7 +47,7 @@ pub(crate) async fn json(
                 Err(error) => {
                     let error: ApiError = error;
                     tracing::error!(reason = %error.reason, "an answer was broken off");
-                    return sink.break_off().await;
+                    return;
                 }
             }
         }
