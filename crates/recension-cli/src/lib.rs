@@ -57,6 +57,8 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::Import(command) => command.run(context),
         Command::Export(command) => command.run(context),
         Command::Get(command) => command.run(context),
+        Command::Serve(command) => command.run(context),
+        Command::Config(command) => command.run(context),
         Command::Put(command) => command.run(context),
         Command::Delete(command) => command.run(context),
         Command::Find(command) => command.run(context),

@@ -24,6 +24,7 @@ pub mod restore;
 pub mod restore_backup;
 pub mod retention;
 pub mod salvage;
+pub mod serve;
 pub mod shell;
 pub mod stats;
 pub mod verify;

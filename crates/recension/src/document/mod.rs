@@ -24,6 +24,7 @@
 //!                  .leaves(id)? -> Vec<Leaf{rev, deleted}> (winner first)   .conflicts(id)?   .deleted_conflicts(id)?
 //!                  .ancestry(id, &rev)? -> newest first   .get_revision(id, &rev)?   .revs_diff([(id, &revs)])?
 //!                  .merge_revisions(Vec<ReplicatedWrite>)? -> Vec<Result<Option<Written>>>   .purge(id, &revs)?
+//!                  .make(&[(setting, value)])? -> bool  .setting(name)?  .set_setting(name, Option<value>)?
 //!                  .purges()?  .set_revs_limit(n)?  .put_local(name, body)?  .local(name)?  .delete_local(name)?
 //!                  .create_index(IndexSpec, |BuildProgress{done, total}| ..)?   .drop_index(name)?
 //!                  .indexes()? -> Vec<IndexInfo{spec, state}>
@@ -100,6 +101,7 @@ mod retention;
 mod rev_hash;
 mod revid;
 mod revision_tree;
+mod settings;
 mod settle;
 mod side;
 mod sorted;
