@@ -25,7 +25,8 @@ fn filled() -> (Store, Arc<MemoryEngine>) {
         for id in ["d2", "d3"] {
             collection.attach(id, Expect::Anything, "x", "image/png", &[7; 70_000][..]).unwrap();
         }
-        let loser = ReplicatedWrite::new("d4", RevId::with_suffix(1, &"0".repeat(32)).unwrap(), &[], false, "{}").unwrap();
+        let loser =
+            ReplicatedWrite::new("d4", RevId::with_suffix(1, &"0".repeat(32)).unwrap(), &[], false, "{}").unwrap();
         collection.merge_revisions([loser]).unwrap();
     }
     (store, engine)
