@@ -94,7 +94,7 @@ fn what_cannot_be_done_is_refused_with_its_own_code_and_leaves_no_file() {
         (2, &["attach", "put", "notes", "a", "x", &file, "--type", "no\ntype"], "type"),
         (3, &["attach", "put", "notes", "a", "x", &file, "--rev", "1-00000000000000000000000000000000"], "revision"),
         (6, &["attach", "put", "notes", "a", "x", "missing.txt"], "missing.txt"),
-        (6, &["attach", "put", "notes", "a", "x", "."], "."),
+        (6, &["attach", "put", "notes", "a", "x", "."], "reading .: Is a directory"),
     ] {
         let said = place.fails(code, args);
         assert!(said.contains(part), "{args:?}: {said}");

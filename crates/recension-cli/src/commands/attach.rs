@@ -173,7 +173,14 @@ impl Put {
         let uploaded = collection.upload(Watched { input, read: 0, progress: &progress, context }, content_type);
         drop(progress);
         context.go_on()?;
-        let upload = uploaded?;
+        let upload = uploaded.map_err(|error| match error {
+            Error::Input { source } => {
+                let name =
+                    self.file.as_ref().map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
+                CliError::io(format!("reading {name}"), &source)
+            }
+            error => error.into(),
+        })?;
         let size = bytes(upload.length());
         let written = collection.write(write.attach(&self.name, upload)?)?;
         super::put::print(context, &written)?;

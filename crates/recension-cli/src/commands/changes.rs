@@ -29,7 +29,7 @@ Examples:
   recension changes cities --include-docs --limit 100
   recension changes cities --at '1 hour ago'
   recension changes cities --where 'countrycode = PT'
-  recension changes cities --id 2735943,2267057 --follow
+  recension changes cities --id 2735943,2267057
   recension changes cities --follow --position-file cities.position | ./index-them
 
 Each document comes once, at the commit that wrote it last; deletions too. At the end, the position to go on \
