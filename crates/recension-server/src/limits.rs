@@ -74,3 +74,12 @@ pub const SELECTOR_DEPTH_MAX: usize = 64;
 
 /// Seconds in which the reader of an answer in pieces has to take one; then the answer is broken off.
 pub const READER_SECONDS_MAX: u64 = 120;
+
+/// Bytes of an attachment that are collected before a thread takes it in; shorter ones need none while they arrive.
+pub const UPLOAD_HELD_BYTES: usize = 128 * 1024;
+
+/// Longer attachments that are taken in at a time. Who sends another one waits without a thread.
+pub const UPLOADS_MAX: usize = 64;
+
+/// Bytes of an attachment that are put into JSON at a time. A multiple of three.
+pub const INLINE_CHUNK_BYTES: usize = 48 * 1024;
