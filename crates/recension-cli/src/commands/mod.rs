@@ -1,5 +1,6 @@
 //! One file a command: its arguments, its help, and what it does.
 
+pub mod attach;
 pub mod backup;
 pub mod changes;
 pub mod collections;
@@ -23,6 +24,7 @@ pub mod restore;
 pub mod restore_backup;
 pub mod retention;
 pub mod salvage;
+pub mod serve;
 pub mod shell;
 pub mod stats;
 pub mod verify;

@@ -19,11 +19,22 @@ pub struct Collection {
     store: Store,
     name: Arc<str>,
     pub(super) slot: Arc<Slot>,
+    /// A write does not make it.
+    pub(super) must_exist: bool,
 }
 
 impl Collection {
     pub(super) fn new(store: Store, slot: Arc<Slot>) -> Self {
-        Collection { store, name: Arc::from(slot.name.as_str()), slot }
+        Collection { store, name: Arc::from(slot.name.as_str()), slot, must_exist: false }
+    }
+
+    /// The same collection, which no write makes: where it was dropped, writes fail.
+    ///
+    /// # Errors of its writes
+    /// [`Error::NoSuchCollection`].
+    #[must_use]
+    pub fn only_existing(self) -> Self {
+        Collection { must_exist: true, ..self }
     }
 
     /// Its name.
