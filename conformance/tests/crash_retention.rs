@@ -13,6 +13,7 @@ use recension_conformance::sim::{CrashPolicy, Fault, FaultKind, Rng, SimDisk};
 
 type Finding = String;
 
+#[allow(clippy::needless_pass_by_value)] // it stands in map_err
 fn text(error: EngineError) -> Finding {
     error.to_string()
 }
