@@ -140,7 +140,8 @@ impl From<Error> for CliError {
             Error::Conflict { .. } | Error::Busy { .. } | Error::NotUnique { .. } | Error::IndexExists { .. } => {
                 CliError::Conflict(what)
             }
-            Error::NoSuchDocument { .. }
+            Error::NoSuchCollection { .. }
+            | Error::NoSuchDocument { .. }
             | Error::NoSuchRevision { .. }
             | Error::NoSuchAttachment { .. }
             | Error::NoSuchIndex { .. } => CliError::NotFound(what),

@@ -76,7 +76,7 @@ pub(super) fn in_one_commit<T>(
     let store = collection.store();
     retry(|| {
         let view = View::new(store.snapshot(At::Now)?);
-        let mut writer = Writer::on(&view, &collection.slot)?;
+        let mut writer = Writer { must_exist: collection.must_exist, ..Writer::on(&view, &collection.slot)? };
         let known = writer.entry.clone();
         let answer = body(&mut writer)?;
         let batch = view.batch();
@@ -99,6 +99,8 @@ pub(super) struct Writer<'a> {
     pub(super) slot: &'a Slot,
     /// `None`: the collection comes into being with its first write.
     pub(super) entry: Option<Arc<CollectionEntry>>,
+    /// It does not: it is an error then.
+    pub(super) must_exist: bool,
 }
 
 /// A change of a row of an index: no value deletes.
@@ -110,7 +112,7 @@ pub(super) struct IndexChange {
 
 impl<'a> Writer<'a> {
     pub(super) fn on(view: &'a View, slot: &'a Slot) -> Result<Self> {
-        Ok(Writer { view, slot, entry: slot.entry_in(view)? })
+        Ok(Writer { view, slot, entry: slot.entry_in(view)?, must_exist: false })
     }
 
     /// Applies one write. After an error nothing of it is in the view.
@@ -228,6 +230,9 @@ impl<'a> Writer<'a> {
     pub(super) fn entry_or_new(&mut self) -> Result<Arc<CollectionEntry>> {
         if let Some(entry) = &self.entry {
             return Ok(entry.clone());
+        }
+        if self.must_exist {
+            return Err(Error::NoSuchCollection { collection: self.slot.name.clone() });
         }
         let entry = Arc::new(CollectionEntry::new(take_trees(self.view)?));
         self.view.put(CATALOGUE, self.slot.key.clone(), entry.encode());

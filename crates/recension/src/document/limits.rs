@@ -155,3 +155,6 @@ pub const CURSOR_CHARS_MAX: usize = 1024 * 1024;
 
 /// Items that a stream reads at once, ahead of the task that polls it.
 pub const ASYNC_BATCH_ITEMS: usize = 64;
+
+/// Longest setting of a collection, in bytes.
+pub const SETTING_BYTES_MAX: usize = 64 * 1024;

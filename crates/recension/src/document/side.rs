@@ -20,6 +20,8 @@ pub(super) const REFERENCE: u8 = 0x06;
 pub(super) const UPLOAD: u8 = 0x08;
 /// What was purged: the kind, the commit that did it, the id as it is.
 pub(super) const PURGED: u8 = 0x07;
+/// A setting of the collection: the kind and its name as it is.
+pub(super) const SETTING: u8 = 0x09;
 
 /// The beginning of all keys of a kind that belong to a document.
 pub(super) fn prefix_of(kind: u8, id: &str) -> Vec<u8> {

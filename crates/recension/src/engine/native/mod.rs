@@ -14,6 +14,7 @@ mod group_tests;
 mod index;
 mod index_files;
 mod install;
+mod keep;
 mod log;
 mod maintenance;
 mod manifest;
@@ -23,6 +24,7 @@ mod open;
 mod options;
 mod record;
 mod recovery;
+mod retention;
 mod run;
 mod salvage;
 mod segment;
@@ -30,6 +32,7 @@ mod settle;
 mod settled;
 mod settled_files;
 mod snapshot;
+mod sorted;
 mod sync;
 mod times;
 mod verify;
@@ -56,8 +59,8 @@ use self::settle::{Extent, SettleError};
 use self::settled_files::SettledFiles;
 use self::snapshot::NativeSnapshot;
 use super::{
-    BackupReport, Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, KeyRange, Result, Seq,
-    Snapshot, Stats, Timestamp, TreeId, VerifyReport,
+    BackupReport, Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, KeyRange, Result,
+    RetentionRule, Seq, Snapshot, Stats, Timestamp, TreeId, VerifyReport,
 };
 use crate::disk::{Disk, DiskLock};
 
@@ -238,7 +241,7 @@ impl Engine for NativeEngine {
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         let (head, state) = self.shared.head_state();
-        Ok(Box::new(NativeSnapshot { state, seq: head }))
+        Ok(Box::new(NativeSnapshot::new(state, head)))
     }
 
     fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
@@ -246,7 +249,7 @@ impl Engine for NativeEngine {
         if seq > head {
             return Err(EngineError::NotYet { asked: seq, head });
         }
-        Ok(Box::new(NativeSnapshot { state, seq }))
+        Ok(Box::new(NativeSnapshot::new(state, seq)))
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
@@ -302,6 +305,14 @@ impl Engine for NativeEngine {
                 Err(error)
             }
         }
+    }
+
+    fn set_retention(&self, rules: &[RetentionRule]) -> Result<()> {
+        self.shared.set_retention(rules)
+    }
+
+    fn retention(&self) -> Result<Vec<RetentionRule>> {
+        Ok(self.shared.settled_files.rules().iter().collect())
     }
 
     /// Moves everything into one settled file, in key order and compressed, leaves out what has been

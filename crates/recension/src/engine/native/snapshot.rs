@@ -6,7 +6,7 @@ use super::super::{
     Direction, EngineError, KeyRange, Result, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions,
 };
 use super::index::{Found, State, full_key};
-use super::settled::owned_value;
+use super::settled::{Pins, owned_value};
 
 /// Keys up to this length are looked up without an allocation.
 const STACK_KEY_BYTES: usize = 124;
@@ -14,6 +14,14 @@ const STACK_KEY_BYTES: usize = 124;
 pub(super) struct NativeSnapshot {
     pub(super) state: Arc<State>,
     pub(super) seq: Seq,
+    /// What ranges have answered from.
+    pins: Pins,
+}
+
+impl NativeSnapshot {
+    pub(super) fn new(state: Arc<State>, seq: Seq) -> Self {
+        NativeSnapshot { state, seq, pins: Pins::default() }
+    }
 }
 
 impl Snapshot for NativeSnapshot {
@@ -36,7 +44,7 @@ impl Snapshot for NativeSnapshot {
     }
 
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
-        Box::new(self.state.rows(tree, range, self.seq, direction))
+        Box::new(self.state.rows(tree, range, (self.seq, direction), &self.pins))
     }
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
@@ -66,10 +74,11 @@ impl<'s> VersionsOf<'s> {
         let Some(found) = state.find(&self.full_key, at)? else { return Ok(None) };
         let (seq, deleted) = (found.seq(), found.is_deleted());
         // Of a forgotten history the newest version is kept, unless it says that there is nothing.
-        let last = seq <= self.kept_from;
-        if last && deleted {
+        let forgotten = seq <= self.kept_from;
+        if forgotten && deleted {
             return Ok(None);
         }
+        let last = forgotten || matches!(&found, Found::Settled(row) if row.is_cut());
         self.next = if last { None } else { seq.0.checked_sub(1).map(Seq) };
         let (time, value) = match found {
             Found::InLog(entry) => {
@@ -77,6 +86,7 @@ impl<'s> VersionsOf<'s> {
                 (state.segments.commit_of(entry.position, row.back)?.time, row.into_value())
             }
             Found::Settled(row) => (state.times.time_of(state, seq)?, owned_value(&row)),
+            Found::GivenUp(oldest) => return Err(EngineError::Forgotten { asked: at, oldest }),
         };
         Ok(Some(Version { seq, time, value: (!deleted).then_some(value) }))
     }
