@@ -74,3 +74,6 @@ pub const SELECTOR_DEPTH_MAX: usize = 64;
 
 /// Seconds in which the reader of an answer in pieces has to take one; then the answer is broken off.
 pub const READER_SECONDS_MAX: u64 = 120;
+
+/// Databases that one `_dbs_info` asks for at most; CouchDB's is 100.
+pub const DATABASES_ASKED_MAX: usize = 1000;
