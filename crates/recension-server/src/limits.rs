@@ -92,3 +92,6 @@ pub const PART_HEAD_BYTES_MAX: usize = 16 * 1024;
 
 /// Most parts of a multipart body: a document and its attachments.
 pub const PARTS_MAX: usize = 1 + 1000;
+
+/// Databases that one `_dbs_info` asks for at most; CouchDB's is 100.
+pub const DATABASES_ASKED_MAX: usize = 1000;

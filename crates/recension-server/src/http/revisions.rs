@@ -28,6 +28,11 @@ pub(crate) fn body_of(at: &CollectionAt, id: &str, rev: &RevId) -> Result<Option
     Ok(Some(revision).filter(|_| available))
 }
 
+/// Whether `rev` finds a revision that there is a body of. Where nothing was compacted, it does.
+pub(crate) fn is_available(at: &CollectionAt, id: &str, rev: &RevId) -> Result<bool> {
+    Ok(compacted(at)?.is_none() || body_of(at, id, rev)?.is_some())
+}
+
 /// The commit up to which `_compact` gave old bodies up.
 pub(crate) fn compacted(at: &CollectionAt) -> Result<Option<Seq>> {
     Ok(at.setting(COMPACTED)?.and_then(|text| text.parse().ok()).map(Seq))
@@ -149,7 +154,7 @@ pub(crate) async fn revs_diff(mut request: Request, db: Database) -> Result<Answ
     request
         .app
         .blocking(move || {
-            let rows = db.now()?.revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
+            let rows = db.opened().revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
             let row = |row: &recension::document::RevsDiff| {
                 let ancestors = match row.possible_ancestors.as_slice() {
                     [] => String::new(),
@@ -169,7 +174,7 @@ pub(crate) async fn missing_revs(mut request: Request, db: Database) -> Result<A
     request
         .app
         .blocking(move || {
-            let rows = db.now()?.revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
+            let rows = db.opened().revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
             let rows: Vec<String> =
                 rows.iter().map(|row| format!("{}:[{}]", quote(&row.id), quoted(&row.missing))).collect();
             Ok(Answer::ok(format!("{{\"missing_revs\":{{{}}}}}", rows.join(","))))
@@ -194,7 +199,7 @@ pub(crate) async fn bulk_get(mut request: Request, db: Database) -> Result<Answe
         let docs = docs.ok_or_else(|| ApiError::bad_request("Missing JSON list of 'docs'."))?;
         docs.into_iter().map(Asked::of).collect::<Result<Vec<_>>>()?
     };
-    let at = db.now()?;
+    let at = db.opened().clone();
     let (extras, inline) = (Extras::of(&request.query).of_any_leaf(), Inline::of(&request.query)?);
     let latest = request.query.is_true("latest");
     if multipart::is_taken(&request, &["multipart/mixed", "multipart/related"]) {
