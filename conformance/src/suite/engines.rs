@@ -127,6 +127,10 @@ impl EngineFactory for Sqlite {
         format!("sqlite ({durability:?}, pages of {page_rows} rows)")
     }
 
+    fn forgets(&self) -> bool {
+        false
+    }
+
     fn make(&self, clock: Arc<dyn Clock>) -> Store {
         let dir = if self.on_disk { tempfile::tempdir().expect("a temporary directory") } else { scratch() };
         let options = SqliteOptions { clock, ..self.options.clone() };

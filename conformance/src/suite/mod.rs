@@ -8,6 +8,7 @@ pub mod engines;
 mod keeping;
 mod limits;
 mod order;
+mod retention;
 mod sharing;
 mod snapshots;
 mod time;
@@ -29,6 +30,11 @@ pub trait EngineFactory: Send + Sync {
 
     /// Whether a store is still there after it was closed and opened again.
     fn persists(&self) -> bool {
+        true
+    }
+
+    /// Whether it can give up history.
+    fn forgets(&self) -> bool {
         true
     }
 
@@ -158,6 +164,16 @@ cases! {
         readers_beside_writers_see_whole_commits,
         readers_do_not_wait_for_a_commit_under_way,
         of_rivals_that_read_the_same_commit_one_wins;
+    retention:
+        a_forgotten_history_is_refused_and_the_rest_stays,
+        a_commit_that_depends_on_what_is_given_up_is_a_conflict,
+        head_only_keeps_what_is_there_now,
+        so_many_versions_of_each_key_stay,
+        a_range_is_answered_up_to_the_first_key_that_was_given_up,
+        the_moments_of_a_duration_stay,
+        rules_are_told_as_they_were_set_and_the_last_holds,
+        a_rule_that_keeps_more_brings_nothing_back,
+        too_many_rules_are_refused_whole;
     keeping:
         a_store_opened_again_has_all_it_had,
         every_durability_is_there_after_a_clean_closing,

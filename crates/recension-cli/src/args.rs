@@ -4,8 +4,8 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    backup, changes, collections, completions, conflicts, delete, diff, explain, export, find, get, history, import,
-    index, man, patch, purge, put, restore, restore_backup, salvage, serve, shell, stats, verify,
+    backup, changes, collections, compact, completions, conflicts, delete, diff, explain, export, find, get, history,
+    import, index, man, patch, purge, put, restore, restore_backup, retention, salvage, serve, shell, stats, verify,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -104,6 +104,10 @@ pub enum Command {
     Collections(collections::Collections),
     /// Print sizes and counters of the store
     Stats(stats::StatsCommand),
+    /// Show or set what of a collection's history is kept
+    Retention(retention::RetentionCommand),
+    /// Give up what retention does not keep, and give disk back, now
+    Compact(compact::Compact),
     /// Read the whole store and check every checksum
     Verify(verify::Verify),
     /// Copy the store to another place, or bring an earlier copy up to date

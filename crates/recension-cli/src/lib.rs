@@ -68,6 +68,8 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::Collections(command) => command.run(context),
         Command::Stats(command) => command.run(context),
         Command::Verify(command) => command.run(context),
+        Command::Retention(command) => command.run(context),
+        Command::Compact(command) => command.run(context),
         Command::Backup(command) => command.run(context),
         Command::RestoreBackup(command) => command.run(context),
         Command::Explain(command) => command.run(context),

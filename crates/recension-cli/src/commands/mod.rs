@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod changes;
 pub mod collections;
+pub mod compact;
 pub mod completions;
 pub mod conflicts;
 pub mod delete;
@@ -20,6 +21,7 @@ pub mod purge;
 pub mod put;
 pub mod restore;
 pub mod restore_backup;
+pub mod retention;
 pub mod salvage;
 pub mod serve;
 pub mod shell;

@@ -5,9 +5,9 @@
 //!
 //! ```text
 //! Store            Store::on(Arc<dyn Engine>)?, Store::memory(), .engine(), .collection("name")?,
-//!                  .collections(At)? -> Vec<CollectionInfo{name, indexes}>, .drop_collection("name")? -> bool,
+//!                  .collections(At)? -> Vec<CollectionInfo{name, indexes, retention}>, .drop_collection("name")? -> bool,
 //!                  .resolve(At)? -> Seq   .transaction(|tx| ..)?   .changes(since)?   .follow(since)
-//!                  .typed::<T>()? -> Typed<T>   .diff_between(At, At)?   .restore_to(At)?
+//!                  .typed::<T>()? -> Typed<T>   .diff_between(At, At)?   .restore_to(At)?   .compact()? -> Compacted
 //! Collection       .get(id)? -> Option<Document>   .list(&ListOptions)? -> Documents (iterator)
 //!                  .count()?   .history(id)? -> Vec<Revision>
 //!                  .find(&Query)? -> Found (iterator of documents; .plan(), .cursor())
@@ -28,6 +28,7 @@
 //!                  .purges()?  .set_revs_limit(n)?  .put_local(name, body)?  .local(name)?  .delete_local(name)?
 //!                  .create_index(IndexSpec, |BuildProgress{done, total}| ..)?   .drop_index(name)?
 //!                  .indexes()? -> Vec<IndexInfo{spec, state}>
+//!                  .set_retention(Retention::{Everything, Versions(n), Duration(d), HeadOnly})?   .retention()?
 //! Typed<T>         T: DocumentType, by #[derive(Document)]: .get(id)? -> Option<T>  .entry(id)?  .put(&T)?  .create(&T)?
 //!                  .replace(&rev, &T)?  .delete(id, &rev)?  .update(id, |&mut T| ..)?  .upsert(id, |Option<T>| ..)?
 //!                  .put_all(iter)?  .list(..)?  .find(..)?  .history(id)?  .at(At)?  .within(&tx)?  .untyped()
@@ -92,6 +93,7 @@ mod reader;
 mod replicate;
 mod replicated;
 mod restore;
+mod retention;
 mod rev_hash;
 mod revid;
 mod revision_tree;
@@ -135,6 +137,7 @@ pub use query::Query;
 pub use reader::{CollectionAt, Documents, History, ListOptions};
 pub use replicated::ReplicatedWrite;
 pub use restore::Restored;
+pub use retention::Compacted;
 pub use rev_hash::{AttachmentDigest, HashableBody, revision_id};
 pub use revid::RevId;
 pub use revision_tree::Leaf;

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::super::{Direction, KeyRange, Result, Row, Seq, TreeId, Value};
+use super::super::{Direction, EngineError, KeyRange, Result, Row, Seq, TreeId, Value};
 use super::forgotten::Forgotten;
 use super::format::Position;
 use super::mem::{MemoryCursor, MemoryIndex};
 use super::run::{Hint, Run, RunCursor, SectionKind, hash};
 use super::segment::{LogRow, Segments};
-use super::settled::{BlockKind, PastBlock, SettledCursor, SettledFile, SettledRow, owned_value};
+use super::settled::{BlockKind, Past, PastBlock, SettledCursor, SettledFile, SettledRow, owned_value};
 use super::times::CommitTimes;
 
 /// Where a version lies.
@@ -30,6 +30,8 @@ pub(super) enum Found {
     InLog(IndexEntry),
     /// Here it is.
     Settled(SettledRow),
+    /// It may have been given up: the oldest version of the key is this one, which is newer. Only a walk finds this.
+    GivenUp(Seq),
 }
 
 impl Found {
@@ -37,6 +39,7 @@ impl Found {
         match self {
             Found::InLog(entry) => entry.seq,
             Found::Settled(row) => row.seq,
+            Found::GivenUp(oldest) => *oldest,
         }
     }
 
@@ -44,6 +47,7 @@ impl Found {
         match self {
             Found::InLog(entry) => entry.deleted,
             Found::Settled(row) => row.deleted,
+            Found::GivenUp(_) => false,
         }
     }
 }
@@ -73,10 +77,10 @@ pub(super) struct State {
 impl State {
     /// The newest version of a key not newer than `at`, deletions included, whether forgotten or not.
     pub(super) fn find(&self, full_key: &[u8], at: Seq) -> Result<Option<Found>> {
-        if let Some(entry) = self.find_in_memory(full_key, at) {
+        let hash = hash(full_key);
+        if let Some(entry) = self.find_in_memory(hash, full_key, at) {
             return Ok(Some(Found::InLog(entry)));
         }
-        let hash = hash(full_key);
         for run in &self.runs {
             if run.entry.first <= at
                 && run.hint(hash) != Hint::Absent
@@ -97,17 +101,18 @@ impl State {
         Ok(None)
     }
 
-    fn find_in_memory(&self, full_key: &[u8], at: Seq) -> Option<IndexEntry> {
-        self.memory.iter().find_map(|part| part.get(full_key, at))
+    fn find_in_memory(&self, hash: u64, full_key: &[u8], at: Seq) -> Option<IndexEntry> {
+        let mut perhaps = self.memory.iter().filter(|part| part.hint(hash, at) != Hint::Absent);
+        perhaps.find_map(|part| part.get(full_key, at))
     }
 
     /// The seq of the newest version of a key if it is newer than `after`.
     pub(super) fn written_after(&self, full_key: &[u8], after: Seq) -> Result<Option<Seq>> {
         let newest = |seq: Seq| Ok((seq > after).then_some(seq));
-        if let Some(entry) = self.find_in_memory(full_key, Seq(u64::MAX)) {
+        let hash = hash(full_key);
+        if let Some(entry) = self.find_in_memory(hash, full_key, Seq(u64::MAX)) {
             return newest(entry.seq);
         }
-        let hash = hash(full_key);
         for run in self.runs.iter().take_while(|run| run.entry.last > after) {
             if run.hint(hash) != Hint::Absent
                 && let Some(entry) = run.get(full_key, Seq(u64::MAX))?
@@ -126,26 +131,43 @@ impl State {
     /// The value of a key as of `at`.
     pub(super) fn get(&self, full_key: &[u8], at: Seq) -> Result<Option<Value<'_>>> {
         self.forgotten.check(full_key, at)?;
-        if let Some(entry) = self.find_in_memory(full_key, at) {
-            return self.value(full_key, entry);
-        }
         let hash = hash(full_key);
+        for part in &self.memory {
+            let found = self.follow(part.hint(hash, at), full_key, at, || Ok(part.get(full_key, at)))?;
+            if let Some(version) = found {
+                return Ok(version);
+            }
+        }
         for run in self.runs.iter().filter(|run| run.entry.first <= at) {
-            let searched = match run.hint(hash) {
-                Hint::Absent => continue,
-                // The row's own checksum, key and seq confirm the hint; nothing else does.
-                Hint::Perhaps(newest) if newest.seq <= at => match self.value(full_key, newest) {
-                    Ok(found) => return Ok(found),
-                    Err(_) => run.get(full_key, at)?,
-                },
-                Hint::Perhaps(_) | Hint::Unknown => run.get(full_key, at)?,
-            };
-            if let Some(entry) = searched {
-                return self.value(full_key, entry);
+            let found = self.follow(run.hint(hash), full_key, at, || run.get(full_key, at))?;
+            if let Some(version) = found {
+                return Ok(version);
             }
         }
         let found = self.find_settled(hash, full_key, at)?.filter(|row| !row.deleted);
         Ok(found.map(|row| Value { seq: row.seq, bytes: owned_value(&row) }))
+    }
+
+    /// What a part that gave `hint` has of a key: its newest version's value, or that it was deleted.
+    #[allow(clippy::option_option)] // a version of it, and whether that has a value
+    fn follow(
+        &self,
+        hint: Hint,
+        full_key: &[u8],
+        at: Seq,
+        search: impl FnOnce() -> Result<Option<IndexEntry>>,
+    ) -> Result<Option<Option<Value<'_>>>> {
+        match hint {
+            Hint::Absent => return Ok(None),
+            // The row's own checksum, key and seq confirm the hint; nothing else does.
+            Hint::Perhaps(newest) if newest.seq <= at => {
+                if let Ok(found) = self.value(full_key, newest) {
+                    return Ok(Some(found));
+                }
+            }
+            Hint::Perhaps(_) | Hint::Unknown => {}
+        }
+        search()?.map(|entry| self.value(full_key, entry)).transpose()
     }
 
     fn value(&self, full_key: &[u8], entry: IndexEntry) -> Result<Option<Value<'_>>> {
@@ -159,7 +181,7 @@ impl State {
         if row.deleted != entry.deleted {
             let name = super::format::segment_file(entry.position.segment);
             let what = "the index and the row disagree on whether it is deleted";
-            return Err(super::super::EngineError::damaged(name, u64::from(entry.position.offset), what));
+            return Err(EngineError::damaged(name, u64::from(entry.position.offset), what));
         }
         Ok(row)
     }
@@ -210,6 +232,7 @@ impl State {
         };
         RowsOf {
             state: self,
+            at,
             walk,
             failed,
             batch: Vec::new(),
@@ -262,7 +285,7 @@ impl Source<'_> {
         self.entry = match &mut self.kind {
             SourceKind::Memory(cursor) => cursor.next(&mut self.key).map(Found::InLog),
             SourceKind::Run(cursor) => cursor.next(&mut self.key)?.map(Found::InLog),
-            SourceKind::Settled(cursor) => cursor.next(&mut self.key)?.map(Found::Settled),
+            SourceKind::Settled(cursor) => cursor.next(&mut self.key)?,
         };
         Ok(())
     }
@@ -396,7 +419,7 @@ impl<'f> SettledKeys<'f> {
         Ok(SettledKeys { file, cursor, end, at, direction, past: PastBlock::default() })
     }
 
-    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<SettledRow>> {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Found>> {
         loop {
             let found = match self.direction {
                 Direction::Forward => self.cursor.next(key)?,
@@ -407,10 +430,12 @@ impl<'f> SettledKeys<'f> {
                 return Ok(None);
             }
             if newest.seq <= self.at {
-                return Ok(Some(newest));
+                return Ok(Some(Found::Settled(newest)));
             }
-            if let Some(older) = self.file.get_past(&newest, key, self.at, &mut self.past)? {
-                return Ok(Some(older));
+            match self.file.get_past(&newest, key, self.at, &mut self.past)? {
+                Past::Found(older) => return Ok(Some(Found::Settled(older))),
+                Past::GivenUp(oldest) => return Ok(Some(Found::GivenUp(oldest))),
+                Past::Nothing => {}
             }
         }
     }
@@ -425,8 +450,9 @@ const READ_AHEAD_ROWS: usize = 64;
 /// batch are touched before they are read, so that the waits for memory overlap.
 pub(super) struct RowsOf<'s> {
     state: &'s State,
+    at: Seq,
     walk: Option<Walk<'s>>,
-    failed: Option<super::super::EngineError>,
+    failed: Option<EngineError>,
     /// Where each key of the batch ends in `keys`, and its place.
     batch: Vec<(usize, Found)>,
     keys: Vec<u8>,
@@ -446,6 +472,10 @@ impl<'s> RowsOf<'s> {
         while let Some(walk) = self.walk.as_mut().filter(|_| self.batch.len() < self.wanted) {
             match walk.next(&mut self.key) {
                 Ok(Some(found)) if found.is_deleted() => {}
+                Ok(Some(Found::GivenUp(oldest))) => {
+                    self.walk = None;
+                    self.failed = Some(self.given_up(oldest));
+                }
                 Ok(Some(found)) => {
                     self.keys.extend_from_slice(&self.key);
                     self.batch.push((self.keys.len(), found));
@@ -473,6 +503,10 @@ impl<'s> RowsOf<'s> {
                     let key = Cow::Owned(self.key.get(4..).unwrap_or_default().to_vec());
                     return Some(Ok(Row { key, value: Value { seq: row.seq, bytes: owned_value(&row) } }));
                 }
+                Ok(Some(Found::GivenUp(oldest))) => {
+                    self.walk = None;
+                    return Some(Err(self.given_up(oldest)));
+                }
                 Ok(Some(_)) => {}
                 Ok(None) => {
                     self.walk = None;
@@ -486,6 +520,10 @@ impl<'s> RowsOf<'s> {
         }
     }
 
+    fn given_up(&self, oldest: Seq) -> EngineError {
+        EngineError::Forgotten { asked: self.at, oldest }
+    }
+
     fn read(&self, index: usize) -> Result<Row<'s>> {
         let (end, found) = &self.batch[index];
         let start = index.checked_sub(1).map_or(0, |previous| self.batch[previous].0);
@@ -493,6 +531,7 @@ impl<'s> RowsOf<'s> {
         let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = match found {
             Found::InLog(entry) => self.state.row(key, *entry)?.into_parts(),
             Found::Settled(row) => (Cow::Owned(key.get(4..).unwrap_or_default().to_vec()), owned_value(row)),
+            Found::GivenUp(oldest) => return Err(self.given_up(*oldest)),
         };
         Ok(Row { key, value: Value { seq: found.seq(), bytes } })
     }

@@ -13,9 +13,11 @@ use crossbeam_skiplist::map::Entry;
 use super::super::{CommitInfo, Direction, Seq};
 use super::format::Position;
 use super::index::IndexEntry;
+use super::mem_table::{self, MemoryTable};
+use super::run::{Hint, hash};
 
-/// What an entry costs beside its key, about, in bytes.
-const ENTRY_OVERHEAD_BYTES: u64 = 96;
+/// What an entry costs beside its key and its part of the table's slots, about, in bytes.
+const ENTRY_OVERHEAD_BYTES: u64 = 96 + mem_table::ENTRY_BYTES;
 
 /// Versions of one key that a range steps over before it seeks instead.
 const STEPS_BEFORE_SEEK: usize = 4;
@@ -23,6 +25,7 @@ const STEPS_BEFORE_SEEK: usize = 4;
 /// A part of the index in memory.
 pub(super) struct MemoryIndex {
     map: SkipMap<VersionKey, (Position, bool)>,
+    table: MemoryTable,
     bytes: AtomicU64,
     /// Set when nothing more is added: its last commit, and the log position behind it.
     closed: OnceLock<(CommitInfo, Position)>,
@@ -97,12 +100,19 @@ impl<'q> Borrow<dyn AsVersion + 'q> for VersionKey {
 
 impl MemoryIndex {
     pub(super) fn new() -> Self {
-        MemoryIndex { map: SkipMap::new(), bytes: AtomicU64::new(0), closed: OnceLock::new() }
+        MemoryIndex {
+            map: SkipMap::new(),
+            table: MemoryTable::new(),
+            bytes: AtomicU64::new(0),
+            closed: OnceLock::new(),
+        }
     }
 
-    /// Adds a version. A second one of the same key and seq takes the first one's place.
+    /// Adds a version. A second one of the same key and seq takes the first one's place. Only one thread
+    /// may insert.
     pub(super) fn insert(&self, full_key: Box<[u8]>, seq: Seq, position: Position, deleted: bool) {
-        self.bytes.fetch_add(full_key.len() as u64 + ENTRY_OVERHEAD_BYTES, Memory::Relaxed);
+        let grown = self.table.insert(hash(&full_key), IndexEntry { seq, position, deleted });
+        self.bytes.fetch_add(full_key.len() as u64 + ENTRY_OVERHEAD_BYTES + grown, Memory::Relaxed);
         self.map.insert(VersionKey { full_key, seq }, (position, deleted));
     }
 
@@ -128,6 +138,11 @@ impl MemoryIndex {
     /// Number of versions.
     pub(super) fn len(&self) -> u64 {
         self.map.len() as u64
+    }
+
+    /// What is known, without a search, of the newest version not newer than `at` of the key with this hash.
+    pub(super) fn hint(&self, hash: u64, at: Seq) -> Hint {
+        self.table.hint(hash, at)
     }
 
     /// The newest version of a key that is not newer than `at`.
