@@ -71,10 +71,10 @@ impl Arriving<'_> {
 /// those that the document announced (`"follows": true`), in its order.
 pub(crate) async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
     let parser = Parser::new(request.header(CONTENT_TYPE).unwrap_or_default())?;
-    let max = request.app.config.max_request_size;
+    let max = request.app.settings.live().max_request_size;
     let mut arriving = Arriving { request: &mut request, parser };
     let text = document_text(&mut arriving, max).await?;
-    let max = arriving.request.app.config.max_document_size;
+    let max = arriving.request.app.settings.live().max_document_size;
     if arriving.request.query.get("new_edits") == Some("false") {
         let rev = arriving.request.query.get("rev").map(str::to_owned);
         let mut write = incoming::replicated_as(id, &text, rev.as_deref(), max)?;
@@ -205,8 +205,7 @@ fn related(
 fn attachment(at: &CollectionAt, info: &AttachmentInfo, encoded: bool, boundary: &str) -> Result<Pieces> {
     let as_stored = encoded && info.encoding() == Encoding::Gzip;
     let reader = at.open_attachment(info)?;
-    let (reader, length) =
-        if as_stored { (reader.stored(), info.stored_length()) } else { (reader, info.length()) };
+    let (reader, length) = if as_stored { (reader.stored(), info.stored_length()) } else { (reader, info.length()) };
     // A name may hold anything; a header must stay one line.
     let name: String = info.name.chars().filter(|own| !own.is_control()).collect();
     let content_type: String = info.content_type.chars().filter(|own| !own.is_control()).collect();
@@ -220,13 +219,7 @@ fn attachment(at: &CollectionAt, info: &AttachmentInfo, encoded: bool, boundary:
 }
 
 /// A part of a `multipart/mixed`: its headers, and a revision, or that it is missing.
-pub(crate) fn part(
-    at: &CollectionAt,
-    id: &str,
-    opened: &Opened,
-    extras: Extras,
-    inline: &Inline,
-) -> Result<Pieces> {
+pub(crate) fn part(at: &CollectionAt, id: &str, opened: &Opened, extras: Extras, inline: &Inline) -> Result<Pieces> {
     let revision = match opened {
         Opened::Found(revision) => revision,
         Opened::Missing(rev) => return Ok(error_part(&format!("{{\"missing\":\"{rev}\"}}"))),
