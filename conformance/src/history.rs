@@ -1,18 +1,21 @@
 //! Random histories: the same steps on an engine and on the memory engine, which is the model. Every
-//! answer must be the model's. A history follows from its seed alone; a failure is shrunk to the
+//! answer must be the model's, or a refusal that the rules of retention permit. A history follows from its seed alone; a failure is shrunk to the
 //! fewest steps that still fail, and prints them with the seed.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::num::NonZeroU32;
 use std::ops::Bound;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use recension::engine::{
-    Batch, Direction, Durability, Engine, EngineError, KeyRange, ManualClock, MemoryEngine, Seq, Snapshot, Timestamp,
-    TreeId,
+    Batch, Clock, Direction, Durability, Engine, EngineError, KeyRange, ManualClock, MemoryEngine, ReadDependency,
+    Retention, RetentionRule, Seq, Snapshot, Timestamp, TreeId,
 };
 
+use crate::promise::Promise;
 use crate::sim::Rng;
 use crate::suite::{EngineFactory, Store};
 
@@ -116,6 +119,15 @@ pub enum Step {
         /// How many commits ago.
         age: u64,
     },
+    /// Sets a standing rule.
+    Retain {
+        /// The tree.
+        tree: TreeId,
+        /// The range.
+        range: KeyRange,
+        /// What stays.
+        retention: Retention,
+    },
     /// Checks every checksum.
     Verify,
     /// Closes the store and opens it again.
@@ -174,13 +186,28 @@ fn step(rng: &mut Rng, keys: u64, value_bytes_max: u64) -> Step {
         }
         90 => Step::Beyond { by: 1 + rng.below(3) },
         91..92 => Step::At { time: rng.below(2000) },
-        92..94 => Step::Checkpoint,
-        94 => match rng.below(3) {
-            0 => Step::Settle,
-            _ => Step::Forget { tree: tree(rng), range: range(rng, keys), age: age(rng) },
+        92 => Step::Checkpoint,
+        93 => Step::Settle,
+        94 => match rng.below(4) {
+            0 => Step::Forget { tree: tree(rng), range: range(rng, keys), age: age(rng) },
+            _ => Step::Retain { tree: tree(rng), range: ruled_range(rng, keys), retention: retention(rng) },
         },
         95 => Step::Verify,
         _ => Step::Reopen,
+    }
+}
+
+/// Half of the rules are for a whole tree: they meet each other, and many keys.
+fn ruled_range(rng: &mut Rng, keys: u64) -> KeyRange {
+    if rng.percent(50) { KeyRange::all() } else { range(rng, keys) }
+}
+
+fn retention(rng: &mut Rng) -> Retention {
+    match rng.below(6) {
+        0 => Retention::Everything,
+        1 => Retention::HeadOnly,
+        2 => Retention::Duration(Duration::from_micros(rng.below(300))),
+        _ => Retention::Versions(NonZeroU32::MIN.saturating_add(rng.below(3) as u32)),
     }
 }
 
@@ -217,6 +244,7 @@ struct Pair {
     kept: [Option<Snapshots>; SLOTS],
     written: BTreeSet<(TreeId, Vec<u8>)>,
     forgotten: bool,
+    promise: Promise,
 }
 
 /// Runs a history on an engine and on the model; says where they first differ.
@@ -229,8 +257,10 @@ fn run(factory: &dyn EngineFactory, steps: &[Step]) -> Result<(), String> {
         kept: Default::default(),
         written: BTreeSet::new(),
         forgotten: false,
+        promise: Promise::default(),
     };
     for (number, step) in steps.iter().enumerate() {
+        pair.promise.pass(pair.clock.now(), &pair.model);
         pair.take(step).map_err(|what| format!("step {number}: {what}"))?;
     }
     pair.take(&Step::Verify)?;
@@ -245,14 +275,12 @@ fn same<T: PartialEq + Debug>(what: &str, engine: &T, model: &T) -> Result<(), S
 
 type RowResult<'s> = recension::engine::Result<recension::engine::Row<'s>>;
 
-fn same_rows<'s>(
-    what: &str,
-    ours: impl Iterator<Item = RowResult<'s>>,
-    theirs: impl Iterator<Item = RowResult<'s>>,
-) -> Result<(), String> {
-    let ours: Result<Vec<_>, _> = ours.map(|row| row.map_err(|error| error.to_string())).collect();
-    let theirs: Result<Vec<_>, _> = theirs.map(|row| row.map_err(|error| error.to_string())).collect();
-    same(&format!("rows {what}"), &ours, &theirs)
+fn text<T>(answer: recension::engine::Result<T>) -> Result<T, String> {
+    answer.map_err(|error| error.to_string())
+}
+
+fn is_refusal<T>(answer: &recension::engine::Result<T>) -> bool {
+    matches!(answer, Err(EngineError::Forgotten { .. }))
 }
 
 impl Pair {
@@ -260,12 +288,19 @@ impl Pair {
         let engine = self.store.engine();
         match step {
             Step::Commit { rows, counters, reads, durability, clock } => {
-                let now = START.0.max(recension::engine::Clock::now(&*self.clock).0.saturating_add_signed(*clock));
+                let now = START.0.max(self.clock.now().0.saturating_add_signed(*clock));
                 self.clock.set(Timestamp(now));
-                let batch = batch(rows, counters, reads, *durability, self.model.head());
-                let text = |answer: recension::engine::Result<_>| answer.map_err(|error| error.to_string());
-                let (ours, theirs) = (text(engine.commit(batch.clone())), text(self.model.commit(batch)));
-                same("commit", &ours, &theirs)?;
+                self.promise.pass(Timestamp(now), &self.model);
+                let head = self.model.head();
+                let batch = batch(rows, counters, reads, *durability, head);
+                let ours = engine.commit(batch.clone());
+                let forgot =
+                    |read: &ReadDependency| self.promise.may_refuse_range(read.tree, &read.range, read.at, head);
+                if matches!(ours, Err(EngineError::Conflict { .. })) && batch.reads().iter().any(forgot) {
+                    return Ok(());
+                }
+                same("commit", &text(ours), &text(self.model.commit(batch)))?;
+                self.promise.pass(Timestamp(now), &self.model);
                 self.written.extend(counters.iter().map(|(tree, key, _)| (*tree, vec![b'+', *key])));
                 self.written.extend(rows.iter().map(|(tree, key, _)| (*tree, key.clone())));
                 same("head", &engine.head(), &self.model.head())
@@ -274,21 +309,13 @@ impl Pair {
                 self.kept[*slot] = Some(snapshots(engine, &self.model, *age)?);
                 Ok(())
             }
-            Step::Read { slot, age, tree, key } => self.on_snapshots(*slot, *age, |snapshot| {
-                let value = snapshot.get(*tree, key).map_err(|error| error.to_string())?;
-                let value = value.map(|value| (value.seq, value.bytes.into_owned()));
-                let versions: Result<Vec<_>, _> = snapshot
-                    .versions(*tree, key)
-                    .map(|version| version.map(|v| (v.seq, v.time, v.value.map(std::borrow::Cow::into_owned))))
-                    .collect();
-                Ok((snapshot.time().map_err(|error| error.to_string())?, value, versions.map_err(|e| e.to_string())?))
-            }),
-            Step::Range { slot, age, tree, range, direction } => self.on_snapshots(*slot, *age, |snapshot| {
-                let rows: Result<Vec<_>, _> = snapshot
-                    .range(*tree, range, *direction)
-                    .map(|row| row.map(|row| (row.key.into_owned(), row.value.seq, row.value.bytes.into_owned())))
-                    .collect();
-                rows.map_err(|error| error.to_string())
+            Step::Read { slot, age, tree, key } => {
+                self.on_snapshots(*slot, *age, |ours, theirs| self.compare_key(ours, theirs, *tree, key))
+            }
+            Step::Range { slot, age, tree, range, direction } => self.on_snapshots(*slot, *age, |ours, theirs| {
+                let rows = (ours.range(*tree, range, *direction), theirs.range(*tree, range, *direction));
+                let what = (*tree, range, *direction, theirs.seq());
+                self.compare_rows(rows.0, rows.1, what).map(drop)
             }),
             Step::RangeAcross { slot, age, tree, range, direction, rows, writes } => {
                 // Snapshots of their own: the kept ones cannot be lent while the step commits.
@@ -297,13 +324,14 @@ impl Pair {
                     _ => *age,
                 };
                 let (ours, theirs) = snapshots(engine, &self.model, age)?;
+                let what = (*tree, range, *direction, theirs.seq());
                 let mut ours = ours.range(*tree, range, *direction);
                 let mut theirs = theirs.range(*tree, range, *direction);
-                same_rows("before the commit", ours.by_ref().take(*rows), theirs.by_ref().take(*rows))?;
+                let whole = self.compare_rows(ours.by_ref().take(*rows), theirs.by_ref().take(*rows), what)?;
                 let (rows, reads) = (writes.clone(), Vec::new());
                 let counters = Vec::new();
                 self.take(&Step::Commit { rows, counters, reads, durability: None, clock: 0 })?;
-                same_rows("after the commit", ours, theirs)
+                if whole { self.compare_rows(ours, theirs, what).map(drop) } else { Ok(()) }
             }
             Step::Beyond { by } => {
                 let seq = Seq(self.model.head().0 + by);
@@ -327,6 +355,15 @@ impl Pair {
                 self.forgotten = true;
                 Ok(())
             }
+            Step::Retain { tree, range, retention } => {
+                let rule = RetentionRule { tree: *tree, range: range.clone(), retention: *retention };
+                match engine.set_retention(std::slice::from_ref(&rule)) {
+                    Err(EngineError::Unsupported { .. }) => return Ok(()),
+                    answer => answer.map_err(|error| format!("set retention: {error}"))?,
+                }
+                self.promise.set(&rule, &self.model);
+                self.compare_rules()
+            }
             Step::Checkpoint => engine.checkpoint().map_err(|error| format!("checkpoint: {error}")),
             Step::Verify => {
                 let report = engine.verify().map_err(|error| format!("verify: {error}"))?;
@@ -334,7 +371,11 @@ impl Pair {
                 same("commits verified", &report.commits, &self.model.head().0)?;
                 let rows = self.model.verify().map_err(|error| error.to_string())?.rows;
                 // What has been forgotten goes in time.
-                let rows = if self.forgotten { rows.max(report.rows) } else { rows };
+                let rows = match (self.promise.is_whole(), self.forgotten) {
+                    (false, _) => report.rows,
+                    (true, true) => rows.max(report.rows),
+                    (true, false) => rows,
+                };
                 same("row versions verified", &report.rows, &rows)
             }
             Step::Reopen => {
@@ -342,7 +383,7 @@ impl Pair {
                 if self.store.reopen() {
                     same("head after reopening", &self.store.engine().head(), &self.model.head())?;
                 }
-                Ok(())
+                self.compare_rules()
             }
         }
     }
@@ -364,11 +405,11 @@ impl Pair {
         Ok(())
     }
 
-    fn on_snapshots<T: PartialEq + Debug>(
+    fn on_snapshots(
         &self,
         slot: usize,
         age: u64,
-        read: impl Fn(&dyn Snapshot) -> Result<T, String>,
+        compare: impl Fn(&dyn Snapshot, &dyn Snapshot) -> Result<(), String>,
     ) -> Result<(), String> {
         let made;
         let (ours, theirs) = match self.kept.get(slot) {
@@ -378,7 +419,117 @@ impl Pair {
                 &made
             }
         };
-        same(&format!("read as of {}", theirs.seq()), &read(&**ours), &read(&**theirs))
+        compare(&**ours, &**theirs).map_err(|what| format!("as of {}, {what}", theirs.seq()))
+    }
+
+    /// The seqs of all versions of a key that the model has.
+    fn versions_of(&self, tree: TreeId, key: &[u8]) -> Result<Vec<Seq>, String> {
+        let now = text(self.model.snapshot())?;
+        now.versions(tree, key).map(|version| text(version).map(|version| version.seq)).collect()
+    }
+
+    fn compare_key(&self, ours: &dyn Snapshot, theirs: &dyn Snapshot, tree: TreeId, key: &[u8]) -> Result<(), String> {
+        same("time", &text(ours.time()), &text(theirs.time()))?;
+        let (at, head) = (theirs.seq(), self.model.head());
+        let versions = self.versions_of(tree, key)?;
+        let key_of = (tree, key, &versions[..]);
+        let (value, wanted) = (ours.get(tree, key), theirs.get(tree, key));
+        let may_refuse = is_refusal(&wanted) || self.promise.may_refuse(key_of, at, head);
+        if !(is_refusal(&value) && may_refuse) {
+            same("value", &text(value), &text(wanted))?;
+        }
+        let wanted: recension::engine::Result<Vec<_>> = theirs.versions(tree, key).collect();
+        let mut told = Vec::new();
+        for version in ours.versions(tree, key) {
+            match version {
+                Ok(version) => told.push(version),
+                refusal if is_refusal(&refusal) && told.is_empty() && may_refuse => return Ok(()),
+                Err(error) => return same("versions", &Err(error.to_string()), &text(wanted)),
+            }
+        }
+        let wanted = text(wanted)?;
+        let missing = wanted.get(told.len());
+        let next = told.last().map(|version| version.seq);
+        let may_miss = missing.is_some_and(|missing| {
+            self.promise.may_miss(key_of, (missing.seq, missing.value.is_none()), next, (at, head))
+        });
+        let wanted = if may_miss { &wanted[..told.len()] } else { &wanted[..] };
+        same("versions", &told.as_slice(), &wanted)
+    }
+
+    /// Compares rows; false where the engine refused to go on, as it may.
+    fn compare_rows<'s>(
+        &self,
+        ours: impl Iterator<Item = RowResult<'s>>,
+        theirs: impl Iterator<Item = RowResult<'s>>,
+        (tree, range, direction, at): (TreeId, &KeyRange, Direction, Seq),
+    ) -> Result<bool, String> {
+        let mut wanted: Result<Vec<_>, String> = Ok(Vec::new());
+        for row in theirs {
+            match (row, &mut wanted) {
+                (Ok(row), Ok(rows)) => rows.push(row),
+                (refusal, _) => wanted = text(refusal).map(|_| Vec::new()),
+            }
+        }
+        let mut told = Vec::new();
+        for row in ours {
+            match row {
+                Ok(row) => told.push(row),
+                refusal if is_refusal(&refusal) => {
+                    let Ok(wanted) = &mut wanted else { return Ok(false) };
+                    let known = self.refusable_from(tree, range, direction, at)?;
+                    let beyond = |key: &[u8]| match (&known, direction) {
+                        (None, _) => false,
+                        (Some(first), Direction::Forward) => key >= first.as_slice(),
+                        (Some(first), Direction::Backward) => key <= first.as_slice(),
+                    };
+                    let promised = wanted.iter().take_while(|row| !beyond(&row.key)).count();
+                    let all = known.is_none();
+                    if all || told.len() < promised {
+                        return Err(format!("refused behind {} rows: {:?}", told.len(), text(refusal)));
+                    }
+                    wanted.truncate(told.len());
+                    return same("rows", &told, wanted).map(|()| false);
+                }
+                Err(error) => return same("rows", &Err(error.to_string()), &wanted).map(|()| false),
+            }
+        }
+        same("rows", &Ok(told), &wanted).map(|()| true)
+    }
+
+    /// The key from which on a range may be refused; none where it may not.
+    fn refusable_from(
+        &self,
+        tree: TreeId,
+        range: &KeyRange,
+        direction: Direction,
+        at: Seq,
+    ) -> Result<Option<Vec<u8>>, String> {
+        let head = self.model.head();
+        if self.promise.may_refuse_range(tree, range, at, head) {
+            return Ok(Some(if direction == Direction::Forward { Vec::new() } else { vec![0xff; 400] }));
+        }
+        let mut keys: Vec<_> = self.written.iter().filter(|(t, key)| *t == tree && range.contains(key)).collect();
+        if direction == Direction::Backward {
+            keys.reverse();
+        }
+        for (_, key) in keys {
+            if self.promise.may_refuse((tree, key, &self.versions_of(tree, key)?), at, head) {
+                return Ok(Some(key.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The engine tells the rules that were set.
+    fn compare_rules(&self) -> Result<(), String> {
+        let rules = text(self.store.engine().retention())?;
+        for (tree, key) in &self.written {
+            let own: Vec<_> = rules.iter().filter(|rule| rule.tree == *tree && rule.range.contains(key)).collect();
+            let told = own.first().map_or(Retention::Everything, |rule| rule.retention);
+            same("rules for a key", &(told, own.len().max(1)), &(self.promise.rule_of(*tree, key), 1))?;
+        }
+        Ok(())
     }
 }
 

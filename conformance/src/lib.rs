@@ -4,5 +4,6 @@ pub mod crash;
 pub mod fuzz;
 pub mod history;
 pub mod killed;
+pub mod promise;
 pub mod sim;
 pub mod suite;

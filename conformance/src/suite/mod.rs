@@ -2,17 +2,20 @@
 //! only the contract; it must never ask which engine it has in hand, beyond what the factory declares.
 
 mod atomicity;
+mod backup;
 mod binding;
 mod dependencies;
 pub mod engines;
 mod keeping;
 mod limits;
 mod order;
+mod retention;
 mod sharing;
 mod snapshots;
 mod time;
 mod waiting;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use recension::engine::{
@@ -31,6 +34,9 @@ pub trait EngineFactory: Send + Sync {
     fn persists(&self) -> bool {
         true
     }
+
+    /// Opens a backup; none where the engine makes none.
+    fn open_backup(&self, at: &Path) -> Option<Result<Arc<dyn Engine>>>;
 
     /// Whether readers go on while a commit asks the clock for its time. The memory engine, which is the model and
     /// is kept as plain as can be, has one lock for all.
@@ -158,6 +164,20 @@ cases! {
         readers_beside_writers_see_whole_commits,
         readers_do_not_wait_for_a_commit_under_way,
         of_rivals_that_read_the_same_commit_one_wins;
+    retention:
+        a_forgotten_history_is_refused_and_the_rest_stays,
+        a_commit_that_depends_on_what_is_given_up_is_a_conflict,
+        head_only_keeps_what_is_there_now,
+        so_many_versions_of_each_key_stay,
+        a_range_is_answered_up_to_the_first_key_that_was_given_up,
+        the_moments_of_a_duration_stay,
+        rules_are_told_as_they_were_set_and_the_last_holds,
+        a_rule_that_keeps_more_brings_nothing_back,
+        too_many_rules_are_refused_whole;
+    backup:
+        a_backup_is_a_store_with_all_there_was_and_is_brought_up_to_date,
+        what_is_no_backup_of_the_store_is_left_as_it_is,
+        backups_beside_writers_are_whole;
     keeping:
         a_store_opened_again_has_all_it_had,
         every_durability_is_there_after_a_clean_closing,

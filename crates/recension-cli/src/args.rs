@@ -4,8 +4,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    backup, changes, collections, completions, conflicts, delete, diff, explain, export, find, get, history, import,
-    index, man, patch, purge, put, restore, restore_backup, salvage, shell, stats, verify,
+    attach, backup, changes, collections, compact, completions, conflicts, delete, diff, explain, export, find, get,
+    history, import, index, man, patch, purge, put, restore, restore_backup, retention, salvage, serve, shell, stats,
+    verify,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -88,6 +89,8 @@ pub enum Command {
     Explain(explain::Explain),
     /// Create, list and drop indexes
     Index(index::Index),
+    /// Put, get, list and remove the attachments of documents
+    Attach(attach::Attach),
     /// List the revisions of a document
     History(history::History),
     /// Show what is different between two moments or revisions
@@ -104,6 +107,10 @@ pub enum Command {
     Collections(collections::Collections),
     /// Print sizes and counters of the store
     Stats(stats::StatsCommand),
+    /// Show or set what of a collection's history is kept
+    Retention(retention::RetentionCommand),
+    /// Give up what retention does not keep, and give disk back, now
+    Compact(compact::Compact),
     /// Read the whole store and check every checksum
     Verify(verify::Verify),
     /// Copy the store to another place, or bring an earlier copy up to date
@@ -112,6 +119,10 @@ pub enum Command {
     RestoreBackup(restore_backup::RestoreBackup),
     /// Copy what is readable of a damaged store into a new one
     Salvage(salvage::Salvage),
+    /// Serve the store over HTTP, as CouchDB does
+    Serve(serve::Serve),
+    /// Print how serve would be configured
+    Config(serve::ConfigCommand),
     /// Run many commands on one open store, by hand or from a script
     Shell(shell::ShellCommand),
     /// Print what completes command lines in bash, zsh, fish and others

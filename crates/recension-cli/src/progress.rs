@@ -33,6 +33,11 @@ impl Progress {
         Progress::start(len, template, quiet)
     }
 
+    /// Of something that takes and gives back disk.
+    pub fn of_disk(quiet: bool) -> Self {
+        Progress::start(None, "{spinner} {bytes} on disk  {elapsed}", quiet)
+    }
+
     fn start(len: Option<u64>, template: &str, quiet: bool) -> Self {
         let bar = len.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
         if quiet {
@@ -84,10 +89,20 @@ impl Progress {
         self.bar.set_message(self.rate(done));
     }
 
+    /// Shows how many bytes are done.
+    pub fn show_position(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
     /// Shows how many of so many bytes are done.
     pub fn show_copied(&self, done: u64, total: u64) {
         self.bar.set_length(total);
         self.bar.set_position(done);
+    }
+
+    /// Shows how many bytes there are on disk.
+    pub fn show_disk(&self, bytes: u64) {
+        self.bar.set_position(bytes);
     }
 
     /// A line above the bar.

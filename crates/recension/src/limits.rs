@@ -12,3 +12,6 @@ pub const BATCH_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Most rows in one batch.
 pub const BATCH_ROWS_MAX: usize = 4 * 1024 * 1024;
+
+/// Most standing rules of retention in a store.
+pub const RETENTION_RULES_MAX: usize = 4096;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use recension::disk::FsDisk;
 use recension::engine::{
-    Batch, Direction, Durability, Engine, EngineError, KeyRange, NativeEngine, NativeOptions, Seq, Stats, TreeId,
+    Batch, Direction, Durability, Engine, EngineError, KeyRange, NativeEngine, NativeOptions, Retention, RetentionRule,
+    Seq, Stats, TreeId,
 };
 
 const TREE: TreeId = TreeId(1);
@@ -117,6 +118,27 @@ fn a_forgotten_history_gives_its_disk_back_and_is_refused_ever_after() {
     assert_rows(&engine, engine.head(), 4);
     let snapshot = engine.snapshot().unwrap();
     assert_eq!(snapshot.versions(TREE, &0u64.to_be_bytes()).count(), 1);
+}
+
+#[test]
+fn overwriting_everything_under_head_only_takes_the_disk_of_what_is_there_now() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), NativeOptions { settle_log_bytes: Some(300 << 10), ..options() });
+    let rule = RetentionRule { tree: TREE, range: KeyRange::all(), retention: Retention::HeadOnly };
+    engine.set_retention(&[rule]).unwrap();
+    write(&engine, 1);
+    engine.settle().unwrap();
+    let once = engine.stats().unwrap().disk_bytes;
+    for version in 2..5 {
+        write(&engine, version);
+    }
+    engine.settle().unwrap();
+    let stats = engine.stats().unwrap();
+    println!("once {once} bytes, after three overwrites {}: {stats:?}", stats.disk_bytes);
+    assert!(stats.disk_bytes <= once * 11 / 10, "{} after overwriting, {once} before", stats.disk_bytes);
+    assert_eq!(detail(&stats, "past keys and values, at least"), 0);
+    assert_eq!(detail(&stats, "reclaimable by settling, about"), 0);
+    assert_rows(&engine, engine.head(), 4);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! One file a command: its arguments, its help, and what it does.
 
+pub mod attach;
 pub mod backup;
 pub mod changes;
 pub mod collections;
+pub mod compact;
 pub mod completions;
 pub mod conflicts;
 pub mod delete;
@@ -20,7 +22,9 @@ pub mod purge;
 pub mod put;
 pub mod restore;
 pub mod restore_backup;
+pub mod retention;
 pub mod salvage;
+pub mod serve;
 pub mod shell;
 pub mod stats;
 pub mod verify;

@@ -76,7 +76,7 @@ pub(super) fn in_one_commit<T>(
     let store = collection.store();
     retry(|| {
         let view = View::new(store.snapshot(At::Now)?);
-        let mut writer = Writer::on(&view, &collection.slot)?;
+        let mut writer = Writer { must_exist: collection.must_exist, ..Writer::on(&view, &collection.slot)? };
         let known = writer.entry.clone();
         let answer = body(&mut writer)?;
         let batch = view.batch();
@@ -99,6 +99,8 @@ pub(super) struct Writer<'a> {
     pub(super) slot: &'a Slot,
     /// `None`: the collection comes into being with its first write.
     pub(super) entry: Option<Arc<CollectionEntry>>,
+    /// It does not: it is an error then.
+    pub(super) must_exist: bool,
 }
 
 /// A change of a row of an index: no value deletes.
@@ -110,7 +112,7 @@ pub(super) struct IndexChange {
 
 impl<'a> Writer<'a> {
     pub(super) fn on(view: &'a View, slot: &'a Slot) -> Result<Self> {
-        Ok(Writer { view, slot, entry: slot.entry_in(view)? })
+        Ok(Writer { view, slot, entry: slot.entry_in(view)?, must_exist: false })
     }
 
     /// Applies one write. After an error nothing of it is in the view.
@@ -135,7 +137,7 @@ impl<'a> Writer<'a> {
             tree.append(&parent, rev, write.deleted);
         }
         let content = Content { body, attachments: attachment::encode(&infos).map(Cow::Owned) };
-        let next = Next { tree, written: Some((rev, content)), wanted: Some(&write.attachments) };
+        let next = Next { tree, written: Some((rev, content)), wanted: Some(&write.attachments), made_here: true };
         self.settle(id, before.as_ref(), next)?;
         Ok(rev)
     }
@@ -179,8 +181,15 @@ impl<'a> Writer<'a> {
         write.attachments.resolve(id, parent.map_or(1, |parent| parent.generation().saturating_add(1)), &of_parent)
     }
 
-    /// What the indexes have to change for a document that said `old` and shall say `new`.
-    pub(super) fn index_changes(&self, id: &str, old: Option<&str>, new: Option<&str>) -> Result<Vec<IndexChange>> {
+    /// What the indexes have to change for a document that said `old` and shall say `new`. Where it is `refusable`, an
+    /// error where a unique index has a new value of it already.
+    pub(super) fn index_changes(
+        &self,
+        id: &str,
+        old: Option<&str>,
+        new: Option<&str>,
+        refusable: bool,
+    ) -> Result<Vec<IndexChange>> {
         let Some(entry) = self.entry.as_ref().filter(|entry| !entry.indexes.is_empty()) else { return Ok(Vec::new()) };
         let mut changes = Vec::new();
         for RowsChange { index, gone, new } in entry.keys().changes(&entry.indexes, old, new, id)? {
@@ -188,7 +197,8 @@ impl<'a> Writer<'a> {
                 changes.push(IndexChange { tree: index.tree, key: row.key_of(id.as_bytes()), value: None });
             }
             for row in new {
-                if index.spec.unique
+                if refusable
+                    && index.spec.unique
                     && let Some(holder) = holder_of(self.view, index, &row.key, id)?
                 {
                     return Err(not_unique(&index.spec, &row, id, holder));
@@ -220,6 +230,9 @@ impl<'a> Writer<'a> {
     pub(super) fn entry_or_new(&mut self) -> Result<Arc<CollectionEntry>> {
         if let Some(entry) = &self.entry {
             return Ok(entry.clone());
+        }
+        if self.must_exist {
+            return Err(Error::NoSuchCollection { collection: self.slot.name.clone() });
         }
         let entry = Arc::new(CollectionEntry::new(take_trees(self.view)?));
         self.view.put(CATALOGUE, self.slot.key.clone(), entry.encode());

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::reader::read_document;
+use super::retention::without_forgotten_indexes;
 use super::store::{Slot, index_infos};
 use super::{
     At, CollectionAt, Counts, Document, Documents, Error, Found, History, IndexInfo, ListOptions, Loader, Plan, Query,
@@ -18,11 +19,22 @@ pub struct Collection {
     store: Store,
     name: Arc<str>,
     pub(super) slot: Arc<Slot>,
+    /// A write does not make it.
+    pub(super) must_exist: bool,
 }
 
 impl Collection {
     pub(super) fn new(store: Store, slot: Arc<Slot>) -> Self {
-        Collection { store, name: Arc::from(slot.name.as_str()), slot }
+        Collection { store, name: Arc::from(slot.name.as_str()), slot, must_exist: false }
+    }
+
+    /// The same collection, which no write makes: where it was dropped, writes fail.
+    ///
+    /// # Errors of its writes
+    /// [`Error::NoSuchCollection`].
+    #[must_use]
+    pub fn only_existing(self) -> Self {
+        Collection { must_exist: true, ..self }
     }
 
     /// Its name.
@@ -46,7 +58,10 @@ impl Collection {
     /// The collection at a moment: one commit for any number of reads.
     pub fn at(&self, at: At) -> Result<CollectionAt> {
         let snapshot: Arc<_> = self.store.snapshot(at)?.into();
-        let entry = self.slot.entry(&*snapshot)?;
+        let mut entry = self.slot.entry(&*snapshot)?;
+        if at != At::Now {
+            entry = entry.map(|entry| without_forgotten_indexes(entry, &*snapshot));
+        }
         Ok(CollectionAt { name: self.name.clone(), snapshot, entry, in_transaction: false })
     }
 

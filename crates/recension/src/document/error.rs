@@ -93,6 +93,11 @@ pub enum Error {
         /// Whether that revision is a deletion.
         deleted: bool,
     },
+    /// There is no such collection, or not any more, and a write was not to make it.
+    NoSuchCollection {
+        /// Its name.
+        collection: String,
+    },
     /// There is no such document, or it is deleted.
     NoSuchDocument {
         /// The collection.
@@ -353,7 +358,8 @@ impl Error {
     pub fn is_not_found(&self) -> bool {
         matches!(
             self,
-            Error::NoSuchDocument { .. }
+            Error::NoSuchCollection { .. }
+                | Error::NoSuchDocument { .. }
                 | Error::NoSuchRevision { .. }
                 | Error::NoSuchIndex { .. }
                 | Error::NoSuchAttachment { .. }
@@ -389,6 +395,9 @@ impl fmt::Display for Error {
             ),
             Error::BadField { field, expected } => write!(f, "field {field} must be {expected}"),
             Error::Conflict { id, expected, found, deleted } => write_conflict(f, id, *expected, *found, *deleted),
+            Error::NoSuchCollection { collection } => {
+                write!(f, "there is no collection {collection}, or not any more; make it again")
+            }
             Error::NoSuchDocument { collection, id } => write!(f, "{collection} has no document {id:?}"),
             Error::NoSuchRevision { id, rev } => {
                 write!(f, "document {id:?} has no revision {rev}; its history lists those that can be read")

@@ -34,7 +34,10 @@ impl Collection {
     #[allow(clippy::needless_pass_by_value)] // a specification is made for its index
     pub fn create_index(&self, spec: IndexSpec, mut progress: impl FnMut(BuildProgress)) -> Result<()> {
         spec.check()?;
-        if retry(|| self.declare(&spec))? {
+        let ready = retry(|| self.declare(&spec))?;
+        // A crash in between leaves an index of which more is kept than need be.
+        self.extend_retention()?;
+        if ready {
             return Ok(());
         }
         match self.build(&spec, &mut progress) {

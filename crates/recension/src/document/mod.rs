@@ -5,9 +5,9 @@
 //!
 //! ```text
 //! Store            Store::on(Arc<dyn Engine>)?, Store::memory(), .engine(), .collection("name")?,
-//!                  .collections(At)? -> Vec<CollectionInfo{name, indexes}>, .drop_collection("name")? -> bool,
+//!                  .collections(At)? -> Vec<CollectionInfo{name, indexes, retention}>, .drop_collection("name")? -> bool,
 //!                  .resolve(At)? -> Seq   .transaction(|tx| ..)?   .changes(since)?   .follow(since)
-//!                  .typed::<T>()? -> Typed<T>   .diff_between(At, At)?   .restore_to(At)?
+//!                  .typed::<T>()? -> Typed<T>   .diff_between(At, At)?   .restore_to(At)?   .compact()? -> Compacted
 //! Collection       .get(id)? -> Option<Document>   .list(&ListOptions)? -> Documents (iterator)
 //!                  .count()?   .history(id)? -> Vec<Revision>
 //!                  .find(&Query)? -> Found (iterator of documents; .plan(), .cursor())
@@ -24,9 +24,11 @@
 //!                  .leaves(id)? -> Vec<Leaf{rev, deleted}> (winner first)   .conflicts(id)?   .deleted_conflicts(id)?
 //!                  .ancestry(id, &rev)? -> newest first   .get_revision(id, &rev)?   .revs_diff([(id, &revs)])?
 //!                  .merge_revisions(Vec<ReplicatedWrite>)? -> Vec<Result<Option<Written>>>   .purge(id, &revs)?
+//!                  .make(&[(setting, value)])? -> bool  .setting(name)?  .set_setting(name, Option<value>)?
 //!                  .purges()?  .set_revs_limit(n)?  .put_local(name, body)?  .local(name)?  .delete_local(name)?
 //!                  .create_index(IndexSpec, |BuildProgress{done, total}| ..)?   .drop_index(name)?
 //!                  .indexes()? -> Vec<IndexInfo{spec, state}>
+//!                  .set_retention(Retention::{Everything, Versions(n), Duration(d), HeadOnly})?   .retention()?
 //! Typed<T>         T: DocumentType, by #[derive(Document)]: .get(id)? -> Option<T>  .entry(id)?  .put(&T)?  .create(&T)?
 //!                  .replace(&rev, &T)?  .delete(id, &rev)?  .update(id, |&mut T| ..)?  .upsert(id, |Option<T>| ..)?
 //!                  .put_all(iter)?  .list(..)?  .find(..)?  .history(id)?  .at(At)?  .within(&tx)?  .untyped()
@@ -46,6 +48,8 @@
 //! Query            Query::new().matching(path, values).without(path).sort(path, Direction) (repeatedly)
 //!                  .limit(n).skip(n).after(cursor).select([path]).collated(Collation)
 //!                  .through(index).without_indexes().sort_bytes_max(n)
+//! ChangeFilter     ChangeFilter::matching(query)?, ::ids([..])?, .testing(|document| ..), .and(&filter); for
+//!                  .changes(..)?.filtered(&filter) and .follow(..).filtered(&filter)
 //! values           ValueRange, or ValueSet::one_of([v]), range.or(range)
 //! ValueRange       equal(v), at_least(v), above(v), at_most(v), below(v), between(a, b), anything(),
 //!                  prefix(text), of_type(JsonType); .and(range);
@@ -65,6 +69,7 @@ mod at;
 mod attachment;
 mod byte_reader;
 mod catalogue;
+mod change_filter;
 mod changes;
 mod check;
 mod collation;
@@ -72,6 +77,7 @@ mod collection;
 mod condition;
 mod cursor;
 mod diff;
+mod duplicates;
 mod edit;
 mod error;
 mod find;
@@ -91,9 +97,11 @@ mod reader;
 mod replicate;
 mod replicated;
 mod restore;
+mod retention;
 mod rev_hash;
 mod revid;
 mod revision_tree;
+mod settings;
 mod settle;
 mod side;
 mod sorted;
@@ -107,10 +115,11 @@ mod unicode;
 mod view;
 mod write;
 
-pub use ancestry::{RevisionStatus, RevsDiff};
+pub use ancestry::{Conflicted, ConflictedDocument, RevisionStatus, RevsDiff};
 pub use at::At;
 pub use attachment::{AttachmentInfo, AttachmentReader, Encoding, Following, Upload};
 pub use catalogue::IndexState;
+pub use change_filter::ChangeFilter;
 pub use changes::{Change, Changes, Follow, Position};
 pub use check::{CheckProblem, CheckReport};
 pub use collation::{Collation, JsonType};
@@ -118,6 +127,7 @@ pub use collection::Collection;
 pub use condition::{Condition, Literal, ValueRange, ValueSet};
 pub use cursor::Cursor;
 pub use diff::{CollectionDiff, DocumentDiff, Version};
+pub use duplicates::Duplicate;
 pub use edit::Matched;
 pub use error::{Error, Result};
 pub use find::{Found, Selected, Selection};
@@ -133,6 +143,7 @@ pub use query::Query;
 pub use reader::{CollectionAt, Documents, History, ListOptions};
 pub use replicated::ReplicatedWrite;
 pub use restore::Restored;
+pub use retention::Compacted;
 pub use rev_hash::{AttachmentDigest, HashableBody, revision_id};
 pub use revid::RevId;
 pub use revision_tree::Leaf;
@@ -141,8 +152,8 @@ pub use time::format_time;
 pub use transaction::{Transaction, TransactionCollection};
 #[cfg(feature = "typed")]
 pub use typed::{
-    DeclaredIndex, DocumentType, Entry, MigrationProgress, Typed, TypedAt, TypedDocuments, TypedFound, TypedHistory,
-    TypedRevision, TypedTransaction,
+    DeclaredIndex, DeclaredValues, DocumentType, Entry, MigrationProgress, Typed, TypedAt, TypedDocuments, TypedFound,
+    TypedHistory, TypedRevision, TypedTransaction,
 };
 pub use write::{Expect, Write};
 

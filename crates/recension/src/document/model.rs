@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::attachment::{AttachmentInfo, stubs_json};
 use super::json::quote;
 use super::{IndexSpec, IndexState, RevId};
-use crate::engine::{Seq, Timestamp};
+use crate::engine::{Retention, Seq, Timestamp};
 
 /// A document as it was read: borrowed from the snapshot where the engine can, or owned.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -124,6 +124,8 @@ pub struct CollectionInfo {
     pub name: String,
     /// Its indexes.
     pub indexes: Vec<IndexInfo>,
+    /// What of its history is promised to stay: the rule that it has now, whenever the collections are asked for.
+    pub retention: Retention,
 }
 
 /// An index of a collection.

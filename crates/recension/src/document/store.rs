@@ -10,13 +10,14 @@ use super::catalogue::{CATALOGUE, COLLECTIONS_PREFIX, CollectionEntry, STORE_KEY
 use super::catalogue::{build_key, counts_key, dropped_key, encode_store};
 use super::changes::RecentCommits;
 use super::limits::{CACHED_COLLECTIONS_MAX, SWEEP_PAUSE_MICROS, WRITE_ATTEMPTS_MAX};
+use super::retention::{counts_rule, retention_of};
 use super::view::View;
 use super::write::check_name;
 use super::{At, Collection, CollectionInfo, Error, IndexInfo, Result};
 use crate::disk::FsDisk;
 use crate::engine::{
-    Batch, Clock, CommitInfo, Direction, Engine, EngineError, KeyRange, MemoryEngine, NativeEngine, NativeOptions, Seq,
-    Snapshot, SystemClock, Timestamp, TreeId,
+    Batch, Clock, CommitInfo, Direction, Engine, EngineError, KeyRange, MemoryEngine, NativeEngine, NativeOptions,
+    Retention, Seq, Snapshot, SystemClock, Timestamp, TreeId,
 };
 
 /// Opens a store: a directory, which is made where there is none, or `memory:`.
@@ -103,12 +104,14 @@ impl Store {
     /// The collections that there were at a moment, in the order of their names.
     pub fn collections(&self, at: At) -> Result<Vec<CollectionInfo>> {
         let snapshot = self.snapshot(at)?;
+        let rules = self.engine().retention()?;
         let mut collections = Vec::new();
         for row in snapshot.range(CATALOGUE, &KeyRange::prefix(COLLECTIONS_PREFIX), Direction::Forward) {
             let row = row?;
             let name = String::from_utf8_lossy(&row.key[COLLECTIONS_PREFIX.len()..]).into_owned();
             let entry = CollectionEntry::decode(&row.value, &name)?;
-            collections.push(CollectionInfo { name, indexes: index_infos(&entry) });
+            let retention = retention_of(&entry, &rules);
+            collections.push(CollectionInfo { name, indexes: index_infos(&entry), retention });
         }
         Ok(collections)
     }
@@ -119,7 +122,7 @@ impl Store {
         check_name("collection", name)?;
         let key = collection_key(name);
         let slot = self.slot(name);
-        retry(|| {
+        let dropped = retry(|| {
             let view = View::new(self.snapshot(At::Now)?);
             let Some(entry) = slot.entry_in(&view)? else { return Ok(Attempt::Done(false)) };
             view.delete(CATALOGUE, key.clone());
@@ -129,7 +132,12 @@ impl Store {
                 view.delete(CATALOGUE, build_key(tree));
             }
             Ok(self.try_commit_view(&view, &[])?.map(|_| true))
-        })
+        })?;
+        let counts = counts_rule(name, Retention::Everything);
+        if self.engine().retention()?.iter().any(|rule| rule.tree == counts.tree && rule.range == counts.range) {
+            self.engine().set_retention(&[counts])?;
+        }
+        Ok(dropped)
     }
 
     /// The commit that a moment names.

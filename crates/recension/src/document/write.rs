@@ -124,6 +124,29 @@ impl Write {
         }
     }
 
+    /// The same write of the document `id`, whatever document the body names.
+    ///
+    /// # Errors
+    /// [`Error::BadName`] where `id` cannot be one.
+    pub fn renamed(mut self, id: &str) -> Result<Self> {
+        check_id(id)?;
+        self.id = Some(id.to_owned());
+        Ok(self)
+    }
+
+    /// The same write with its body in other words: a minified JSON object that means the same, such as with numbers
+    /// in another form. The revision is still made from the first words.
+    #[must_use]
+    pub fn reworded(mut self, body: String) -> Self {
+        self.body = body;
+        self
+    }
+
+    /// What it expects of the document.
+    pub fn expectation(&self) -> Expect {
+        self.expect
+    }
+
     /// The document's id, if it has one yet.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()

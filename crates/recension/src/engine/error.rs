@@ -194,7 +194,11 @@ impl fmt::Display for EngineError {
             EngineError::Unsupported { engine, what } => write!(f, "the {engine} engine cannot {what}"),
             EngineError::ReadOnly => write!(f, "the store was opened for reading only"),
             EngineError::Forgotten { asked, oldest } => {
-                write!(f, "history before seq {oldest} was given up by retention; seq {asked} cannot be read")
+                write!(
+                    f,
+                    "history before seq {oldest} was given up by retention; seq {asked} cannot be read: read as of seq \
+                     {oldest} or later, or in a backup that was made before"
+                )
             }
             EngineError::NotCounters { tree, key, len } => write!(
                 f,

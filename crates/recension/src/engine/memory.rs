@@ -3,7 +3,7 @@
 //! seen right by reading. It keeps nothing when the process ends.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::task::Waker;
@@ -12,8 +12,9 @@ use std::time::Duration;
 use parking_lot::RwLock;
 
 use super::{
-    Batch, Clock, CommitInfo, Direction, Engine, EngineError, HeadSignal, KeyRange, ReadDependency, Result, Row, Rows,
-    Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, Value, VerifyReport, Version, Versions,
+    Batch, Clock, CommitInfo, Direction, Engine, EngineError, HeadSignal, KeyRange, ReadDependency, Result, Retention,
+    RetentionRule, RetentionRules, Row, Rows, Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, Value,
+    VerifyReport, Version, Versions,
 };
 
 /// Keys that a range looks at while it holds the lock.
@@ -35,11 +36,14 @@ struct Shared {
 struct State {
     /// Every version of every row, oldest first; `None` is a deletion.
     rows: BTreeMap<(TreeId, Vec<u8>), Vec<StoredVersion>>,
+    /// Keys whose oldest versions have been given up by a rule: before those that are left they cannot be read.
+    cut: BTreeSet<(TreeId, Vec<u8>)>,
     /// The time of commit n at index n - 1.
     times: Vec<Timestamp>,
     bytes: u64,
     /// Ranges whose history before a commit has been given up.
     forgotten: Vec<(TreeId, KeyRange, Seq)>,
+    rules: RetentionRules,
 }
 
 type StoredVersion = (Seq, Option<Arc<[u8]>>);
@@ -75,7 +79,7 @@ impl State {
 
     /// Refuses a read of `range` as of a commit that any of its keys has forgotten.
     fn check_forgotten(&self, tree: TreeId, range: &KeyRange, asked: Seq) -> Result<()> {
-        let concerned = self.forgotten.iter().filter(|(t, old, _)| *t == tree && !old.intersection(range).is_empty());
+        let concerned = self.forgotten.iter().filter(|(t, old, _)| *t == tree && old.overlaps(range));
         match concerned.map(|(.., before)| *before).max() {
             Some(oldest) if asked < oldest => Err(EngineError::Forgotten { asked, oldest }),
             _ => Ok(()),
@@ -89,16 +93,64 @@ impl State {
         for key in keys {
             let Some(versions) = self.rows.get_mut(&key) else { continue };
             let newer = versions.partition_point(|(seq, _)| *seq <= before);
-            let kept = match newer.checked_sub(1) {
-                Some(base) if versions[base].1.is_some() => base,
-                _ => newer,
-            };
-            versions.drain(..kept);
+            let Some(base) = newer.checked_sub(1) else { continue };
+            versions.drain(..if versions[base].1.is_some() { base } else { newer });
+            // What it was as of `before` and later is known, whatever was given up before.
+            self.cut.remove(&key);
             if versions.is_empty() {
                 self.rows.remove(&key);
             }
         }
+        self.forgotten.retain(|(t, old, earlier)| !(*t == tree && *earlier <= before && range.covers(old)));
         self.forgotten.push((tree, range.clone(), before));
+    }
+
+    /// Gives up what the rules do not promise.
+    fn keep_to_rules(&mut self, now: Timestamp) {
+        let rules: Vec<_> = self.rules.iter().collect();
+        for RetentionRule { tree, range, retention } in rules {
+            match retention {
+                Retention::Everything => {}
+                Retention::HeadOnly => self.forget(tree, &range, self.head()),
+                Retention::Duration(duration) => {
+                    let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+                    self.forget(tree, &range, self.newest_at(Timestamp(now.0.saturating_sub(micros))));
+                }
+                Retention::Versions(count) => {
+                    let keys: Vec<_> = self.in_range(tree, &range).map(|(key, _)| (tree, key.clone())).collect();
+                    for key in keys {
+                        let Some(versions) = self.rows.get_mut(&key) else { continue };
+                        let beyond = versions.len().saturating_sub(count.get() as usize);
+                        if beyond > 0 {
+                            versions.drain(..beyond);
+                            self.cut.insert(key);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The newest commit at `time` or before.
+    fn newest_at(&self, time: Timestamp) -> Seq {
+        Seq(self.times.partition_point(|&commit| commit <= time) as u64)
+    }
+
+    /// The version of a key as of a commit.
+    fn visible<'v>(
+        &self,
+        (tree, key): (TreeId, &[u8]),
+        versions: &'v [StoredVersion],
+        at: Seq,
+    ) -> Result<Option<&'v StoredVersion>> {
+        let newer = versions.partition_point(|(seq, _)| *seq <= at);
+        match (newer.checked_sub(1), versions.first()) {
+            (Some(index), _) => Ok(versions.get(index)),
+            (None, Some((oldest, _))) if self.cut.contains(&(tree, key.to_vec())) => {
+                Err(EngineError::Forgotten { asked: at, oldest: *oldest })
+            }
+            (None, _) => Ok(None),
+        }
     }
 
     fn check(&self, read: &ReadDependency) -> Result<()> {
@@ -147,10 +199,6 @@ impl State {
     }
 }
 
-fn visible(versions: &[StoredVersion], at: Seq) -> Option<&StoredVersion> {
-    versions[..versions.partition_point(|(seq, _)| *seq <= at)].last()
-}
-
 impl Engine for MemoryEngine {
     fn head(&self) -> Seq {
         self.shared.state.read().head()
@@ -166,7 +214,7 @@ impl Engine for MemoryEngine {
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
         let state = self.shared.state.read();
-        let seq = Seq(state.times.partition_point(|&commit| commit <= time) as u64);
+        let seq = state.newest_at(time);
         Ok((seq > Seq::ZERO).then(|| CommitInfo { seq, time: state.time_of(seq) }))
     }
 
@@ -223,6 +271,21 @@ impl Engine for MemoryEngine {
         Ok(())
     }
 
+    fn set_retention(&self, rules: &[RetentionRule]) -> Result<()> {
+        self.shared.state.write().rules.set_all(rules).map(drop)
+    }
+
+    fn retention(&self) -> Result<Vec<RetentionRule>> {
+        Ok(self.shared.state.read().rules.iter().collect())
+    }
+
+    /// Gives up what the rules do not promise, which is never done here otherwise.
+    fn settle(&self) -> Result<()> {
+        let now = self.shared.clock.now();
+        self.shared.state.write().keep_to_rules(now);
+        Ok(())
+    }
+
     fn verify(&self) -> Result<VerifyReport> {
         let state = self.shared.state.read();
         let rows = state.rows.values().map(|versions| versions.len() as u64).sum();
@@ -266,7 +329,13 @@ impl MemorySnapshot {
                 Direction::Backward => keys.next_back(),
             };
             let Some((key, versions)) = next else { return Ok((rows, None)) };
-            if let Some((seq, Some(value))) = visible(versions, self.seq) {
+            let version = match state.visible((tree, key), versions, self.seq) {
+                Ok(version) => version,
+                Err(error) if rows.is_empty() => return Err(error),
+                // The rows before it first; then this key again, and its error.
+                Err(_) => break,
+            };
+            if let Some((seq, Some(value))) = version {
                 let value = Value { seq: *seq, bytes: Cow::Owned(value.to_vec()) };
                 rows.push(Row { key: Cow::Owned(key.clone()), value });
             }
@@ -295,7 +364,7 @@ impl Snapshot for MemorySnapshot {
         let state = self.shared.state.read();
         state.check_forgotten(tree, &KeyRange::only(key), self.seq)?;
         let versions = state.rows.get(&(tree, key.to_vec())).map_or(&[][..], Vec::as_slice);
-        Ok(visible(versions, self.seq).and_then(|(seq, value)| {
+        Ok(state.visible((tree, key), versions, self.seq)?.and_then(|(seq, value)| {
             value.as_ref().map(|bytes| Value { seq: *seq, bytes: Cow::Owned(bytes.to_vec()) })
         }))
     }
@@ -318,6 +387,9 @@ impl Snapshot for MemorySnapshot {
             return Box::new(std::iter::once(Err(error)));
         }
         let versions = state.rows.get(&(tree, key.to_vec())).map_or(&[][..], Vec::as_slice);
+        if let Err(error) = state.visible((tree, key), versions, self.seq) {
+            return Box::new(std::iter::once(Err(error)));
+        }
         let found: Vec<_> = versions
             .iter()
             .rev()

@@ -8,6 +8,7 @@ mod error;
 mod head_signal;
 mod memory;
 pub mod native;
+mod retention;
 mod types;
 
 use std::path::Path;
@@ -20,6 +21,7 @@ pub use error::{EngineError, Result};
 pub use head_signal::HeadSignal;
 pub use memory::MemoryEngine;
 pub use native::{NativeEngine, NativeOptions};
+pub use retention::{BadRetention, Retention, RetentionRule, RetentionRules};
 pub use types::{
     CommitInfo, Direction, Durability, KeyRange, Row, Seq, Timestamp, TreeId, Value, Version, successor_of_prefix,
 };
@@ -88,6 +90,29 @@ pub trait Engine: Send + Sync + 'static {
     fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
         let _ = (tree, range, before);
         Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "forget history" })
+    }
+
+    /// Sets standing rules for ranges, all of them or none. Each takes the place of what there was for its range, and
+    /// [`Retention::Everything`] is the absence of a rule.
+    ///
+    /// A rule promises: reads that need nothing but what it keeps are answered. What is beyond is given up in
+    /// time, and by [`Engine::settle`] now. Until then it is answered rightly, from then on it is refused with
+    /// [`EngineError::Forgotten`], also after the rule was changed; [`Snapshot::versions`] ends with the oldest version that
+    /// is kept. A snapshot that was open before may go on answering. A commit that depends on a read which
+    /// "head only" or a duration have given up is refused with [`EngineError::Conflict`].
+    ///
+    /// It is durable when it returns.
+    ///
+    /// # Errors
+    /// [`EngineError::TooLarge`] beyond [`crate::limits::RETENTION_RULES_MAX`]; [`EngineError::Unsupported`].
+    fn set_retention(&self, rules: &[RetentionRule]) -> Result<()> {
+        let _ = rules;
+        Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "keep rules of retention" })
+    }
+
+    /// The standing rules. No two are for one key; where there is none everything is kept.
+    fn retention(&self) -> Result<Vec<RetentionRule>> {
+        Ok(Vec::new())
     }
 
     /// Brings the store into its most compact form now, rather than in time: rows in order, what has been

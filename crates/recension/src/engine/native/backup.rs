@@ -13,11 +13,12 @@ use super::format::{
     file_number, segment_file,
 };
 use super::index::State;
+use super::keep::{Keep, Retained};
 use super::manifest::replace_file;
 use super::open::{lock, read_identity};
 use super::options::NativeOptions;
 use super::run::SectionKind;
-use super::settle::{Keep, copy_commits, copy_versions};
+use super::settle::{copy_commits, copy_versions};
 use super::settled::{BlockKind, SettledManifest};
 use crate::disk::{Disk, FsDisk};
 use crate::engine::BackupReport;
@@ -70,8 +71,7 @@ impl NativeEngine {
         }
         let files: Vec<_> = image.state.settled.iter().rev().map(|file| file.entry).collect();
         let next_file = files.iter().map(|file| file.number + 1).max().unwrap_or(1);
-        let manifest =
-            SettledManifest { files, next_file, forgotten: (*image.state.forgotten).clone(), merged_with: 0 };
+        let manifest = SettledManifest { files, next_file, retained: self.retained(&image.state), merged_with: 0 };
         manifest.write(&**to, self.shared.files.id)?;
         if is_new {
             replace_file(&**to, "", STORE_TEMPORARY, STORE_FILE, &encode_store_file(self.shared.files.id))?;
@@ -79,6 +79,11 @@ impl NativeEngine {
         }
         copy.remove_others(&image, &manifest)?;
         Ok(copy.report)
+    }
+
+    /// What readers of a state are refused, and the rules.
+    fn retained(&self, state: &State) -> Retained {
+        Retained { forgotten: (*state.forgotten).clone(), rules: self.shared.settled_files.rules() }
     }
 
     fn image(&self) -> Result<Image> {
@@ -108,14 +113,21 @@ impl NativeEngine {
         let time = state.times.time_of(&state, at)?;
         let in_runs: u64 = state.runs.iter().map(|run| run.entries(SectionKind::Current)).sum();
         let settled: u64 = state.settled.iter().map(|file| file.entries(BlockKind::Current)).sum();
+        // Newest first. A newer file says nothing of the store as it was then.
+        let newer = state.settled.partition_point(|file| file.entry.first > at);
+        let files = &state.settled[newer..];
         let target = NativeEngine::open(to, options)?;
-        let forgotten = (*state.forgotten).clone();
-        target.install(CommitInfo { seq: at, time }, in_runs + settled, forgotten.clone(), |writer| {
-            let keep = &mut Keep::new(&forgotten, true);
-            copy_versions(&state, &state.runs, &state.settled, |full_key, seq, value| {
-                let kept = seq <= at && keep.keeps(full_key, seq, value.is_none());
-                if kept { writer.push(full_key, seq, value) } else { Ok(()) }
+        let retained = self.retained(&state);
+        // The rules begin to count with the next settling.
+        let forgotten = Retained { forgotten: retained.forgotten.clone(), ..Retained::default() };
+        target.install(CommitInfo { seq: at, time }, in_runs + settled, retained, |writer| {
+            let mut keep = Keep::new(&forgotten, true, writer);
+            copy_versions(&state, &state.runs, files, |full_key, version| match version.seq {
+                seq if seq <= at => keep.push(full_key, version),
+                oldest if version.cut => Err(EngineError::Forgotten { asked: at, oldest }),
+                _ => Ok(()),
             })?;
+            keep.finish()?;
             let (from, after) =
                 state.settled.first().map_or((Position::START, Seq::ZERO), |file| (file.entry.end, file.entry.last));
             for file in state.settled.iter().rev() {

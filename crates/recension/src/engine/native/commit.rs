@@ -106,6 +106,8 @@ impl Leader {
             Some(found) if found.is_deleted() => return Ok(None),
             Some(Found::Settled(row)) => return Ok(Some(row.value().to_vec())),
             Some(Found::InLog(entry)) => entry,
+            // The newest version of a key is never given up.
+            Some(Found::GivenUp(oldest)) => return Err(EngineError::Forgotten { asked: oldest, oldest }),
         };
         match self.log.buffered_value(entry.position) {
             Some(value) => Ok(Some(value)),

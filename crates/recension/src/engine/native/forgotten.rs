@@ -1,25 +1,25 @@
 //! What has been forgotten: ranges of keys, each with the seq before which its history was given up.
 //! This decides what reads refuse and what merges leave out. Pure.
 
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::super::{EngineError, KeyRange, Result, Seq, TreeId};
 use super::format::Fields;
 
-/// Most ranges of a store; one more is refused.
-const RANGES_MAX: usize = 1000;
+/// Most ranges of a store, twice as many as there can be rules; one more is refused.
+const RANGES_MAX: usize = 2 * crate::limits::RETENTION_RULES_MAX;
 
 /// Ranges whose history has been given up.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Forgotten {
-    ranges: Vec<ForgottenRange>,
+    by_tree: BTreeMap<TreeId, Vec<ForgottenRange>>,
     /// No range has forgotten anything from here on.
     newest: Seq,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 struct ForgottenRange {
-    tree: TreeId,
     range: KeyRange,
     /// Reads as of an earlier seq are refused.
     before: Seq,
@@ -32,30 +32,34 @@ impl Forgotten {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.by_tree.is_empty()
     }
 
     /// Number of ranges.
     pub(super) fn len(&self) -> usize {
-        self.ranges.len()
+        self.by_tree.values().map(Vec::len).sum()
+    }
+
+    fn of(&self, tree: TreeId) -> &[ForgottenRange] {
+        self.by_tree.get(&tree).map_or(&[], Vec::as_slice)
     }
 
     /// Forgets the history of a range before `before`. False: it was forgotten already.
     pub(super) fn add(&mut self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<bool> {
-        let covers = |outer: &KeyRange, inner: &KeyRange| outer.intersection(inner) == *inner;
-        let known = |old: &ForgottenRange| old.tree == tree && old.before >= before && covers(&old.range, range);
-        if range.is_empty() || before == Seq::ZERO || self.ranges.iter().any(known) {
+        let known = |old: &ForgottenRange| old.before >= before && old.range.covers(range);
+        if range.is_empty() || before == Seq::ZERO || self.of(tree).iter().any(known) {
             return Ok(false);
         }
-        let mut ranges = self.ranges.clone();
-        ranges.retain(|old| !(old.tree == tree && old.before <= before && covers(range, &old.range)));
-        if ranges.len() >= RANGES_MAX {
+        let replaced = |old: &ForgottenRange| old.before <= before && range.covers(&old.range);
+        let len = self.len() + 1 - self.of(tree).iter().filter(|old| replaced(old)).count();
+        if len > RANGES_MAX {
             let what = "ranges with a forgotten history; forget larger ranges";
-            return Err(EngineError::TooLarge { what, len: ranges.len() + 1, max: RANGES_MAX });
+            return Err(EngineError::TooLarge { what, len, max: RANGES_MAX });
         }
-        ranges.push(ForgottenRange { tree, range: range.clone(), before });
+        let ranges = self.by_tree.entry(tree).or_default();
+        ranges.retain(|old| !replaced(old));
+        ranges.push(ForgottenRange { range: range.clone(), before });
         self.newest = self.newest.max(before);
-        self.ranges = ranges;
         Ok(true)
     }
 
@@ -63,7 +67,7 @@ impl Forgotten {
     pub(super) fn before(&self, full_key: &[u8]) -> Seq {
         let Some((tree, key)) = full_key.split_first_chunk::<4>() else { return Seq::ZERO };
         let tree = TreeId(u32::from_be_bytes(*tree));
-        let own = self.ranges.iter().filter(|old| old.tree == tree && old.range.contains(key));
+        let own = self.of(tree).iter().filter(|old| old.range.contains(key));
         own.map(|old| old.before).max().unwrap_or_default()
     }
 
@@ -77,15 +81,18 @@ impl Forgotten {
         if !self.concerns(at) {
             return Ok(());
         }
-        let own = self.ranges.iter().filter(|old| old.tree == tree && !old.range.intersection(range).is_empty());
+        let own = self.of(tree).iter().filter(|old| old.range.overlaps(range));
         refuse(own.map(|old| old.before).max().unwrap_or_default(), at)
     }
 
-    /// Tells one list of ranges from another.
-    pub(super) fn fingerprint(&self) -> u64 {
-        let mut bytes = Vec::new();
-        self.encode(&mut bytes);
-        xxhash_rust::xxh3::xxh3_64(&bytes)
+    /// The ranges of which `wanted` holds.
+    pub(super) fn only(&self, wanted: impl Fn(TreeId, &KeyRange) -> bool) -> Forgotten {
+        let mut only = self.clone();
+        only.by_tree.retain(|tree, ranges| {
+            ranges.retain(|old| wanted(*tree, &old.range));
+            !ranges.is_empty()
+        });
+        only
     }
 
     /// Refuses a read of everything as of a moment that any range has forgotten.
@@ -94,18 +101,13 @@ impl Forgotten {
     }
 
     pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.extend((self.ranges.len() as u32).to_le_bytes());
-        for ForgottenRange { tree, range, before } in &self.ranges {
-            bytes.extend(tree.0.to_le_bytes());
-            bytes.extend(before.0.to_le_bytes());
-            let ends = [&range.start, &range.end].map(|end| match end {
-                Bound::Unbounded => (0u8, &[][..]),
-                Bound::Included(key) => (1, key.as_slice()),
-                Bound::Excluded(key) => (2, key.as_slice()),
-            });
-            bytes.extend(ends.map(|(kind, _)| kind));
-            bytes.extend(ends.iter().flat_map(|(_, key)| (key.len() as u16).to_le_bytes()));
-            bytes.extend(ends.iter().flat_map(|(_, key)| key.iter()));
+        bytes.extend((self.len() as u32).to_le_bytes());
+        for (tree, ranges) in &self.by_tree {
+            for ForgottenRange { range, before } in ranges {
+                bytes.extend(tree.0.to_le_bytes());
+                bytes.extend(before.0.to_le_bytes());
+                encode_range(range, bytes);
+            }
         }
     }
 
@@ -117,23 +119,40 @@ impl Forgotten {
         let mut forgotten = Forgotten::default();
         for _ in 0..count {
             let (tree, before) = (TreeId(fields.u32()?), Seq(fields.u64()?));
-            let kinds: [u8; 2] = fields.bytes()?;
-            let lengths = [fields.u16()?, fields.u16()?];
-            let mut end = |nth: usize| {
-                let key = fields.slice(usize::from(lengths[nth]))?.to_vec();
-                match kinds[nth] {
-                    0 => Some(Bound::Unbounded),
-                    1 => Some(Bound::Included(key)),
-                    2 => Some(Bound::Excluded(key)),
-                    _ => None,
-                }
-            };
-            let range = KeyRange { start: end(0)?, end: end(1)? };
+            let range = decode_range(fields)?;
             forgotten.newest = forgotten.newest.max(before);
-            forgotten.ranges.push(ForgottenRange { tree, range, before });
+            forgotten.by_tree.entry(tree).or_default().push(ForgottenRange { range, before });
         }
         Some(forgotten)
     }
+}
+
+/// Appends a range as the manifest has it.
+pub(super) fn encode_range(range: &KeyRange, bytes: &mut Vec<u8>) {
+    let ends = [&range.start, &range.end].map(|end| match end {
+        Bound::Unbounded => (0u8, &[][..]),
+        Bound::Included(key) => (1, key.as_slice()),
+        Bound::Excluded(key) => (2, key.as_slice()),
+    });
+    bytes.extend(ends.map(|(kind, _)| kind));
+    bytes.extend(ends.iter().flat_map(|(_, key)| (key.len() as u16).to_le_bytes()));
+    bytes.extend(ends.iter().flat_map(|(_, key)| key.iter()));
+}
+
+/// Reads what [`encode_range`] has written.
+pub(super) fn decode_range(fields: &mut Fields<'_>) -> Option<KeyRange> {
+    let kinds: [u8; 2] = fields.bytes()?;
+    let lengths = [fields.u16()?, fields.u16()?];
+    let mut end = |nth: usize| {
+        let key = fields.slice(usize::from(lengths[nth]))?.to_vec();
+        match kinds[nth] {
+            0 => Some(Bound::Unbounded),
+            1 => Some(Bound::Included(key)),
+            2 => Some(Bound::Excluded(key)),
+            _ => None,
+        }
+    };
+    Some(KeyRange { start: end(0)?, end: end(1)? })
 }
 
 fn refuse(oldest: Seq, asked: Seq) -> Result<()> {

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::super::{Direction, KeyRange, Result, Row, Seq, TreeId, Value};
+use super::super::{Direction, EngineError, KeyRange, Result, Row, Seq, TreeId, Value};
 use super::forgotten::Forgotten;
 use super::format::Position;
 use super::mem::MemoryIndex;
 use super::run::{Hint, Run, RunCursor, SectionKind, hash};
 use super::segment::{LogRow, Segments};
-use super::settled::{BlockKind, PastBlock, Pinned, Pins, SettledCursor, SettledFile, SettledRow, owned_value};
+use super::settled::{BlockKind, Past, PastBlock, Pinned, Pins, SettledCursor, SettledFile, SettledRow, owned_value};
 use super::sorted::SortedCursor;
 use super::times::CommitTimes;
 
@@ -31,6 +31,8 @@ pub(super) enum Found {
     InLog(IndexEntry),
     /// Here it is.
     Settled(SettledRow),
+    /// It may have been given up: the oldest version of the key is this one, which is newer. Only a walk finds this.
+    GivenUp(Seq),
 }
 
 impl Found {
@@ -38,6 +40,7 @@ impl Found {
         match self {
             Found::InLog(entry) => entry.seq,
             Found::Settled(row) => row.seq,
+            Found::GivenUp(oldest) => *oldest,
         }
     }
 
@@ -45,6 +48,7 @@ impl Found {
         match self {
             Found::InLog(entry) => entry.deleted,
             Found::Settled(row) => row.deleted,
+            Found::GivenUp(_) => false,
         }
     }
 }
@@ -213,7 +217,7 @@ impl State {
         if row.deleted != entry.deleted {
             let name = super::format::segment_file(entry.position.segment);
             let what = "the index and the row disagree on whether it is deleted";
-            return Err(super::super::EngineError::damaged(name, u64::from(entry.position.offset), what));
+            return Err(EngineError::damaged(name, u64::from(entry.position.offset), what));
         }
         Ok(row)
     }
@@ -270,6 +274,7 @@ impl State {
         };
         RowsOf {
             state: self,
+            at,
             walk,
             failed,
             batch: Vec::new(),
@@ -323,7 +328,7 @@ impl Source<'_> {
         self.step = match &mut self.kind {
             SourceKind::Memory(cursor) => cursor.next(&mut self.key).map(Found::InLog),
             SourceKind::Run(cursor) => cursor.next(&mut self.key)?.map(Found::InLog),
-            SourceKind::Settled(cursor) => cursor.next(&mut self.key)?.map(Found::Settled),
+            SourceKind::Settled(cursor) => cursor.next(&mut self.key)?,
         };
         Ok(())
     }
@@ -469,7 +474,7 @@ impl<'f> SettledKeys<'f> {
         Ok(SettledKeys { file, cursor, end, at, direction, past: PastBlock::default() })
     }
 
-    fn next(&mut self, key: &mut Vec<u8>) -> Result<Step<SettledRow>> {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Step<Found>> {
         for _ in 0..STEP_KEYS {
             let found = match self.direction {
                 Direction::Forward => self.cursor.next(key)?,
@@ -480,10 +485,12 @@ impl<'f> SettledKeys<'f> {
                 return Ok(Step::Ended);
             }
             if newest.seq <= self.at {
-                return Ok(Step::Found(newest));
+                return Ok(Step::Found(Found::Settled(newest)));
             }
-            if let Some(older) = self.file.get_past(&newest, key, self.at, &mut self.past)? {
-                return Ok(Step::Found(older));
+            match self.file.get_past(&newest, key, self.at, &mut self.past)? {
+                Past::Found(older) => return Ok(Step::Found(Found::Settled(older))),
+                Past::GivenUp(oldest) => return Ok(Step::Found(Found::GivenUp(oldest))),
+                Past::Nothing => {}
             }
         }
         Ok(Step::Nothing)
@@ -499,8 +506,9 @@ const READ_AHEAD_ROWS: usize = 32;
 /// batch are touched before they are read, so that the waits for memory overlap.
 pub(super) struct RowsOf<'s> {
     state: &'s State,
+    at: Seq,
     walk: Option<Walk<'s>>,
-    failed: Option<super::super::EngineError>,
+    failed: Option<EngineError>,
     /// Where each key of the batch ends in `keys`, and its place.
     batch: Vec<(usize, Found)>,
     keys: Vec<u8>,
@@ -522,6 +530,10 @@ impl<'s> RowsOf<'s> {
         while let Some(walk) = self.walk.as_mut().filter(|_| self.batch.len() < self.wanted) {
             match walk.next(&mut self.key) {
                 Ok(Some(found)) if found.is_deleted() => {}
+                Ok(Some(Found::GivenUp(oldest))) => {
+                    self.walk = None;
+                    self.failed = Some(self.given_up(oldest));
+                }
                 Ok(Some(found)) => {
                     self.keys.extend_from_slice(&self.key);
                     self.batch.push((self.keys.len(), found));
@@ -549,6 +561,10 @@ impl<'s> RowsOf<'s> {
                     let (key, bytes) = self.pinned.row(&row, &self.key);
                     return Some(Ok(Row { key, value: Value { seq: row.seq, bytes } }));
                 }
+                Ok(Some(Found::GivenUp(oldest))) => {
+                    self.walk = None;
+                    return Some(Err(self.given_up(oldest)));
+                }
                 Ok(Some(_)) => {}
                 Ok(None) => {
                     self.walk = None;
@@ -562,6 +578,10 @@ impl<'s> RowsOf<'s> {
         }
     }
 
+    fn given_up(&self, oldest: Seq) -> EngineError {
+        EngineError::Forgotten { asked: self.at, oldest }
+    }
+
     fn read(&mut self, index: usize) -> Result<Row<'s>> {
         let (end, found) = &self.batch[index];
         let start = index.checked_sub(1).map_or(0, |previous| self.batch[previous].0);
@@ -569,6 +589,7 @@ impl<'s> RowsOf<'s> {
         let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = match found {
             Found::InLog(entry) => self.state.row(key, *entry)?.into_parts(),
             Found::Settled(row) => self.pinned.row(row, key),
+            Found::GivenUp(oldest) => return Err(self.given_up(*oldest)),
         };
         Ok(Row { key, value: Value { seq: found.seq(), bytes } })
     }

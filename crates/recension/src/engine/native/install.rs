@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use super::super::{CommitInfo, EngineError, Result, Seq};
 use super::NativeEngine;
-use super::forgotten::Forgotten;
 use super::format::Position;
+use super::keep::Retained;
 use super::log::WriteError;
 use super::settled::SettledWriter;
 
@@ -17,7 +17,7 @@ impl NativeEngine {
         &self,
         last: CommitInfo,
         keys_max: u64,
-        forgotten: Forgotten,
+        retained: Retained,
         fill: impl FnOnce(&mut SettledWriter) -> Result<()>,
     ) -> Result<()> {
         let shared = &self.shared;
@@ -32,7 +32,7 @@ impl NativeEngine {
         // The log goes on in a segment that is there.
         leader.log.make_first_segment().map_err(WriteError::into_error)?;
         let file = shared.settled_files.write((Seq(1), last, Position::START), keys_max, None, fill)?;
-        shared.settled_files.publish_first(&file, forgotten)?;
+        shared.settled_files.publish_first(&file, retained)?;
         leader.last = last;
         leader.acknowledged_end = leader.log.end();
         let segments = leader.log.segments.clone();

@@ -15,6 +15,7 @@ mod group_tests;
 mod index;
 mod index_files;
 mod install;
+mod keep;
 mod log;
 mod maintenance;
 mod manifest;
@@ -24,6 +25,7 @@ mod open;
 mod options;
 mod record;
 mod recovery;
+mod retention;
 mod run;
 mod salvage;
 mod segment;
@@ -60,8 +62,8 @@ use self::settle::{Extent, SettleError};
 use self::settled_files::SettledFiles;
 use self::snapshot::NativeSnapshot;
 use super::{
-    BackupReport, Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, KeyRange, Result, Seq,
-    Snapshot, Stats, Timestamp, TreeId, VerifyReport,
+    BackupReport, Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, KeyRange, Result,
+    RetentionRule, Seq, Snapshot, Stats, Timestamp, TreeId, VerifyReport,
 };
 use crate::disk::{Disk, DiskLock};
 
@@ -309,6 +311,14 @@ impl Engine for NativeEngine {
                 Err(error)
             }
         }
+    }
+
+    fn set_retention(&self, rules: &[RetentionRule]) -> Result<()> {
+        self.shared.set_retention(rules)
+    }
+
+    fn retention(&self) -> Result<Vec<RetentionRule>> {
+        Ok(self.shared.settled_files.rules().iter().collect())
     }
 
     /// Moves everything into one settled file, in key order and compressed, leaves out what has been

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::super::{Batch, CommitInfo, EngineError, KeyRange, Problem, Result, Seq, TreeId};
 use super::NativeEngine;
-use super::forgotten::Forgotten;
 use super::format::{
     LOG_DIR, SEGMENT_HEADER_BYTES, SETTLED_DIR, SETTLED_MANIFEST_FILE, StoreId, file_number, segment_identity,
     settled_file,
 };
+use super::keep::Retained;
 use super::log::WriteError;
 use super::mem::compare_versions;
 use super::open::{lock, read_identity};
@@ -117,7 +117,7 @@ fn copy_settled(from: &dyn Disk, id: StoreId, target: &NativeEngine, report: &mu
         }
     };
     if numbers.is_empty() && manifest.is_none() {
-        return target.install(CommitInfo::default(), 0, Forgotten::default(), |_| Ok(()));
+        return target.install(CommitInfo::default(), 0, Retained::default(), |_| Ok(()));
     }
     let named = manifest.as_ref().map(|manifest| manifest.files.iter().map(|file| file.number).collect::<Vec<_>>());
     let mut scans = Vec::new();
@@ -127,7 +127,7 @@ fn copy_settled(from: &dyn Disk, id: StoreId, target: &NativeEngine, report: &mu
             Err(error) => report.note(&settled_file(number), 0, error.to_string()),
         }
     }
-    let mut forgotten = manifest.as_ref().map(|manifest| manifest.forgotten.clone()).unwrap_or_default();
+    let mut retained = manifest.as_ref().map(|manifest| manifest.retained.clone()).unwrap_or_default();
     if manifest.is_none() {
         report.note(SETTLED_MANIFEST_FILE, 0, "without it all history up to the newest settled commit is given up");
         choose(&mut scans);
@@ -140,7 +140,7 @@ fn copy_settled(from: &dyn Disk, id: StoreId, target: &NativeEngine, report: &mu
         trees.dedup();
         for tree in trees {
             let tree = tree.first_chunk().map_or(0, |tree| u32::from_be_bytes(*tree));
-            forgotten.add(TreeId(tree), &KeyRange::all(), last)?;
+            retained.forgotten.add(TreeId(tree), &KeyRange::all(), last)?;
         }
     }
     for scan in &scans {
@@ -163,7 +163,7 @@ fn copy_settled(from: &dyn Disk, id: StoreId, target: &NativeEngine, report: &mu
     };
     let keys_max = scans.iter().map(|scan| scan.entries(BlockKind::Current)).sum();
     let mut rows = 0;
-    target.install(last, keys_max, forgotten, |writer| {
+    target.install(last, keys_max, retained, |writer| {
         let sections = scans.iter().flat_map(|scan| [scan.rows(BlockKind::Current), scan.rows(BlockKind::Past)]);
         let mut inputs: Vec<_> = sections.map(Iterator::peekable).collect();
         let mut previous: Option<(Vec<u8>, Seq)> = None;
@@ -175,7 +175,7 @@ fn copy_settled(from: &dyn Disk, id: StoreId, target: &NativeEngine, report: &mu
             // Files that were merged and are still there hold the same versions.
             let version = (key, row.seq);
             if previous.as_ref() != Some(&version) {
-                writer.push(&version.0, row.seq, (!row.deleted).then(|| row.value()))?;
+                writer.push(&version.0, row.kept())?;
                 rows += 1;
             }
             previous = Some(version);

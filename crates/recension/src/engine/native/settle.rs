@@ -9,17 +9,17 @@ use super::super::{CommitInfo, EngineError, Result, Seq};
 use super::Shared;
 use super::commit::Leader;
 use super::doomed::Remains;
-use super::forgotten::Forgotten;
 use super::format::{Position, SEGMENT_HEADER_BYTES};
 use super::index::{Found, State};
 use super::index_files::runs_to_merge;
+use super::keep::Keep;
 use super::mem::compare_versions;
 use super::options::Maintenance;
 use super::record::Record;
 use super::run::output::Pace;
 use super::run::{Run, RunCursor, SectionKind};
 use super::segment::Segments;
-use super::settled::{BlockKind, SettledCursor, SettledFile, SettledWriter};
+use super::settled::{BlockKind, KeptVersion, SettledCursor, SettledFile, SettledWriter};
 use super::settled_files::Span;
 use super::verify::{distinct_rows, each_record};
 
@@ -59,6 +59,7 @@ impl Shared {
     /// committing thread may hold the leader's where it does all maintenance itself.
     pub(super) fn settle(&self, extent: Extent) -> Settled<()> {
         let _one_at_a_time = self.settling.lock();
+        self.move_horizons(extent)?;
         while self.settle_log(extent)? || self.merge_settled(extent)? {
             // The leader keeps segments too. Where it is busy, it trims them with its next commit.
             if let Some(mut leader) = self.leader.try_lock() {
@@ -94,11 +95,6 @@ impl Shared {
     fn log_is_due(&self, state: &State) -> bool {
         let Some(newest) = state.runs.first() else { return false };
         self.settle_log_bytes.is_some_and(|due| log_bytes(state, newest.entry.end) >= due)
-    }
-
-    /// Whether all that has been forgotten had been when all settled files were merged last.
-    pub(super) fn is_merged(&self, state: &State) -> bool {
-        self.settled_files.is_merged_with(&state.forgotten)
     }
 
     /// Drops segments that are settled from the leader's own list.
@@ -146,18 +142,20 @@ impl Shared {
         let last = CommitInfo { seq: newest.last, time: newest.time };
         let end = behind(&self.state.load().segments, newest.end)?;
         let keys_max = state.runs.iter().map(|run| run.entries(SectionKind::Current)).sum();
+        let retained = self.settled_files.retained();
         let written = self.settled_files.write((after.next(), last, end), keys_max, self.pace(), |writer| {
             let mut rows = 0;
             // In the order of the log, which also brings it into memory with few, large reads.
             each_record(&state.segments, from, (after, last.seq), |record: &Record<'_>| {
                 rows += distinct_rows(record);
             })?;
-            let mut keep = Keep::new(&state.forgotten, state.settled.is_empty());
+            let mut keep = Keep::new(&retained, state.settled.is_empty(), writer);
             let mut indexed = 0;
-            copy_versions(&state, &state.runs, &[], |full_key, seq, value| {
+            copy_versions(&state, &state.runs, &[], |full_key, version| {
                 indexed += 1;
-                if keep.keeps(full_key, seq, value.is_none()) { writer.push(full_key, seq, value) } else { Ok(()) }
+                keep.push(full_key, version)
             })?;
+            keep.finish()?;
             // What the index does not name would be lost for ever.
             if indexed != rows {
                 let what = format!("the index has {indexed} versions where the log has {rows}");
@@ -170,7 +168,7 @@ impl Shared {
             Err(error @ EngineError::Damaged { .. }) => return self.run_may_be_damaged(error),
             Err(error) => return Err(error.into()),
         };
-        let merged_with = state.settled.is_empty().then_some(&*state.forgotten);
+        let merged_with = state.settled.is_empty().then_some(&retained);
         self.settled_files.publish(&file, 0..0, merged_with).map_err(SettleError::Publishing)?;
         let mut replaced = Vec::new();
         self.replace_state(|state| {
@@ -178,6 +176,8 @@ impl Shared {
             self.first_segment.store(end.segment, Ordering::Release);
             replaced.extend(state.segments.list.iter().filter(|segment| segment.number < end.segment).cloned());
             state.settled.insert(0, file);
+            // What is left out must be refused by whoever sees the file.
+            state.forgotten = Arc::new(self.settled_files.forgotten());
             state.runs.retain(|run| run.entry.last > last.seq);
         });
         for segment in replaced {
@@ -212,12 +212,11 @@ impl Shared {
         let span: Span = (oldest.entry.first, last, newest.entry.end);
         let keys_max = old.iter().map(|file| file.entries(BlockKind::Current)).sum();
         let bottom = range.end == state.settled.len();
-        let forgotten = self.settled_files.forgotten();
+        let retained = self.settled_files.retained();
         let file = self.settled_files.write(span, keys_max, self.pace(), |writer| {
-            let mut keep = Keep::new(&forgotten, bottom);
-            copy_versions(&state, &[], old, |full_key, seq, value| {
-                if keep.keeps(full_key, seq, value.is_none()) { writer.push(full_key, seq, value) } else { Ok(()) }
-            })?;
+            let mut keep = Keep::new(&retained, bottom, writer);
+            copy_versions(&state, &[], old, |full_key, version| keep.push(full_key, version))?;
+            keep.finish()?;
             for file in old.iter().rev() {
                 for block in 0..file.commit_blocks() {
                     file.read_commits(block)?.iter().try_for_each(|commit| writer.commit(*commit))?;
@@ -225,10 +224,11 @@ impl Shared {
             }
             Ok(())
         })?;
-        let merged_with = (old.len() == state.settled.len()).then_some(&forgotten);
+        let merged_with = (old.len() == state.settled.len()).then_some(&retained);
         self.settled_files.publish(&file, range.clone(), merged_with).map_err(SettleError::Publishing)?;
         self.replace_state(|state| {
             state.settled.splice(range, [file]);
+            state.forgotten = Arc::new(self.settled_files.forgotten());
         });
         for file in old {
             self.doomed.add(Remains::Settled(file.clone()));
@@ -242,11 +242,13 @@ impl Shared {
         let (oldest, newer) = lengths.split_last()?;
         let newer: u64 = newer.iter().sum();
         let past: u64 = state.settled.iter().map(|file| file.row_bytes()[1]).sum();
-        let may_free = !state.forgotten.is_empty();
-        // What has been forgotten since all files were merged last, or never was.
-        let unmerged = may_free && !self.is_merged(state);
+        let may_free = !self.settled_files.retained().is_empty();
+        // Some has been given up since all files were merged last, or they never were.
+        let unmerged = !self.settled_files.is_merged();
         let all = match extent {
-            Extent::Everything => lengths.len() > 1 || unmerged,
+            Extent::Everything => {
+                lengths.len() > 1 || unmerged || (past > 0 && !self.settled_files.is_merged_exactly())
+            }
             Extent::Due => may_free && newer + (if unmerged { past } else { 0 }) > oldest / NEWER_PART_OF_OLDEST,
         };
         if all { Some(0..lengths.len()) } else { runs_to_merge(&lengths, self.merge_fan_in) }
@@ -287,46 +289,13 @@ fn behind(segments: &Segments, end: Position) -> Result<Position> {
     Ok(if full && segments.get(next.segment).is_ok() { next } else { end })
 }
 
-/// Says which versions of the keys that it is shown, in order, are kept.
-pub(super) struct Keep<'f> {
-    forgotten: &'f Forgotten,
-    /// No older version lies elsewhere.
-    bottom: bool,
-    key: Vec<u8>,
-    before: Seq,
-    has_base: bool,
-}
-
-impl<'f> Keep<'f> {
-    pub(super) fn new(forgotten: &'f Forgotten, bottom: bool) -> Self {
-        Keep { forgotten, bottom, key: Vec::new(), before: Seq::ZERO, has_base: false }
-    }
-
-    pub(super) fn keeps(&mut self, full_key: &[u8], seq: Seq, deleted: bool) -> bool {
-        if self.forgotten.is_empty() {
-            return true;
-        }
-        if self.key != full_key {
-            self.key.clear();
-            self.key.extend_from_slice(full_key);
-            self.before = self.forgotten.before(full_key);
-            self.has_base = false;
-        }
-        if seq > self.before {
-            return true;
-        }
-        let is_base = !std::mem::replace(&mut self.has_base, true);
-        is_base && !(deleted && self.bottom)
-    }
-}
-
 /// Gives every version of some index runs and settled files in order: by key, newest first. They have none in
 /// common.
 pub(super) fn copy_versions(
     state: &State,
     runs: &[Arc<Run>],
     files: &[Arc<SettledFile>],
-    mut each: impl FnMut(&[u8], Seq, Option<&[u8]>) -> Result<()>,
+    mut each: impl FnMut(&[u8], KeptVersion<'_>) -> Result<()>,
 ) -> Result<()> {
     enum Cursor<'s> {
         Run(RunCursor<'s>),
@@ -363,9 +332,12 @@ pub(super) fn copy_versions(
         match &input.found {
             Found::InLog(entry) => {
                 let value = state.row(&input.key, *entry)?.into_value();
-                each(&input.key, entry.seq, (!entry.deleted).then_some(&value))?;
+                let value = (!entry.deleted).then_some(&*value);
+                each(&input.key, KeptVersion { seq: entry.seq, value, cut: false })?;
             }
-            Found::Settled(row) => each(&input.key, row.seq, (!row.deleted).then(|| row.value()))?,
+            Found::Settled(row) => each(&input.key, row.kept())?,
+            // Cursors of whole sections have every version.
+            Found::GivenUp(_) => {}
         }
         match next(&mut input.cursor, &mut input.key)? {
             Some(found) => input.found = found,

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::super::{CommitInfo, EngineError, KeyRange, Result, Seq, TreeId};
+use super::super::{CommitInfo, EngineError, KeyRange, Result, RetentionRule, RetentionRules, Seq, TreeId};
 use super::forgotten::Forgotten;
 use super::format::{Position, SETTLED_DIR, SETTLED_MANIFEST_FILE, StoreId, file_number, settled_file};
+use super::keep::Retained;
 use super::manifest::RunEntry;
 use super::run::output::Pace;
 use super::settled::{BlockCache, SettledFile, SettledManifest, SettledWriter, read_manifest};
@@ -23,6 +24,9 @@ pub(super) struct SettledFiles {
     manifest: Mutex<Option<SettledManifest>>,
     /// The next file's number. It moves with every attempt, so that no number ever means two files.
     next_file: Mutex<u64>,
+    /// The horizons and rules by which all files were merged last, if they were since the store was opened: the manifest does not
+    /// tell how far "head only" had come.
+    merged_by: Mutex<Option<Retained>>,
 }
 
 /// What a file covers: its first seq, its last commit, and where the log goes on.
@@ -56,18 +60,47 @@ impl SettledFiles {
         }
         let next_file = manifest.as_ref().map_or(1, |manifest| manifest.next_file);
         let next_file = Mutex::new(numbers().map(|number| number + 1).fold(next_file, u64::max));
-        Ok((SettledFiles { disk: disk.clone(), id, cache, manifest: Mutex::new(manifest), next_file }, files))
+        Ok((
+            SettledFiles {
+                disk: disk.clone(),
+                id,
+                cache,
+                manifest: Mutex::new(manifest),
+                next_file,
+                merged_by: Mutex::default(),
+            },
+            files,
+        ))
     }
 
-    /// Whether this is what had been forgotten when all files were merged last.
-    pub(super) fn is_merged_with(&self, forgotten: &Forgotten) -> bool {
-        let merged_with = self.manifest.lock().as_ref().map_or(0, |manifest| manifest.merged_with);
-        forgotten.is_empty() || merged_with == forgotten.fingerprint()
+    /// Whether nothing has been given up since all files were merged last.
+    pub(super) fn is_merged(&self) -> bool {
+        let manifest = self.manifest.lock();
+        let merged = |manifest: &SettledManifest| {
+            manifest.retained.is_empty() || manifest.merged_with == manifest.retained.fingerprint()
+        };
+        manifest.as_ref().is_none_or(merged)
+    }
+
+    /// Whether a merge of all files would leave out just what the last one has, as far as that is known.
+    pub(super) fn is_merged_exactly(&self) -> bool {
+        let retained = self.retained();
+        retained.rules.is_empty() || self.merged_by.lock().as_ref() == Some(&retained)
+    }
+
+    /// What has been given up, and the rules.
+    pub(super) fn retained(&self) -> Retained {
+        self.manifest.lock().as_ref().map_or_else(Retained::default, |manifest| manifest.retained.clone())
     }
 
     /// What has been forgotten.
     pub(super) fn forgotten(&self) -> Forgotten {
-        self.manifest.lock().as_ref().map_or_else(Forgotten::default, |manifest| manifest.forgotten.clone())
+        self.manifest.lock().as_ref().map_or_else(Forgotten::default, |manifest| manifest.retained.forgotten.clone())
+    }
+
+    /// The standing rules.
+    pub(super) fn rules(&self) -> RetentionRules {
+        self.manifest.lock().as_ref().map_or_else(RetentionRules::default, |manifest| manifest.retained.rules.clone())
     }
 
     /// Writes a file, durably, without naming it in the manifest.
@@ -108,26 +141,30 @@ impl SettledFiles {
     }
 
     /// Names `file` in place of the files in `place` (newest first, as readers count them).
-    /// `merged_with` is what had been forgotten when all files were merged, if they were.
+    /// `merged_with` is what was left out, where all files were merged.
     pub(super) fn publish(
         &self,
         file: &SettledFile,
         place: Range<usize>,
-        merged_with: Option<&Forgotten>,
+        merged_with: Option<&Retained>,
     ) -> Result<()> {
         self.change(|manifest| {
-            manifest.merged_with = merged_with.map_or(manifest.merged_with, Forgotten::fingerprint);
+            manifest.merged_with = merged_with.map_or(manifest.merged_with, Retained::fingerprint);
             let count = manifest.files.len();
             manifest.files.splice(count - place.end..count - place.start, [file.entry]);
             Ok(true)
-        })
+        })?;
+        if let Some(retained) = merged_with {
+            *self.merged_by.lock() = Some(retained.clone());
+        }
+        Ok(())
     }
 
-    /// Names the first file of a new store, and what it has forgotten.
-    pub(super) fn publish_first(&self, file: &SettledFile, forgotten: Forgotten) -> Result<()> {
+    /// Names the first file of a new store, what it has forgotten, and its rules.
+    pub(super) fn publish_first(&self, file: &SettledFile, retained: Retained) -> Result<()> {
         self.change(|manifest| {
             manifest.files = vec![file.entry];
-            manifest.forgotten = forgotten;
+            manifest.retained = retained;
             Ok(true)
         })
     }
@@ -136,11 +173,29 @@ impl SettledFiles {
     pub(super) fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<Option<Forgotten>> {
         let mut forgotten = None;
         self.change(|manifest| {
-            let more = manifest.forgotten.add(tree, range, before)?;
-            forgotten = more.then(|| manifest.forgotten.clone());
+            let more = manifest.retained.forgotten.add(tree, range, before)?;
+            forgotten = more.then(|| manifest.retained.forgotten.clone());
             Ok(more)
         })?;
         Ok(forgotten)
+    }
+
+    /// Sets standing rules, durably.
+    pub(super) fn set_rules(&self, rules: &[RetentionRule]) -> Result<()> {
+        self.change(|manifest| manifest.retained.rules.set_all(rules))
+    }
+
+    /// Forgets what lies before the horizons of the rules, durably; says whether that is more. A horizon for which there is no
+    /// room, since too much has been forgotten otherwise, stays where it is.
+    pub(super) fn move_horizons(&self, horizons: &[(TreeId, KeyRange, Seq)]) -> Result<bool> {
+        let mut moved = false;
+        self.change(|manifest| {
+            for (tree, range, before) in horizons {
+                moved |= manifest.retained.forgotten.add(*tree, range, *before).unwrap_or(false);
+            }
+            Ok(moved)
+        })?;
+        Ok(moved)
     }
 
     fn change(&self, change: impl FnOnce(&mut SettledManifest) -> Result<bool>) -> Result<()> {

@@ -74,10 +74,11 @@ impl<'s> VersionsOf<'s> {
         let Some(found) = state.find(&self.full_key, at)? else { return Ok(None) };
         let (seq, deleted) = (found.seq(), found.is_deleted());
         // Of a forgotten history the newest version is kept, unless it says that there is nothing.
-        let last = seq <= self.kept_from;
-        if last && deleted {
+        let forgotten = seq <= self.kept_from;
+        if forgotten && deleted {
             return Ok(None);
         }
+        let last = forgotten || matches!(&found, Found::Settled(row) if row.is_cut());
         self.next = if last { None } else { seq.0.checked_sub(1).map(Seq) };
         let (time, value) = match found {
             Found::InLog(entry) => {
@@ -85,6 +86,7 @@ impl<'s> VersionsOf<'s> {
                 (state.segments.commit_of(entry.position, row.back)?.time, row.into_value())
             }
             Found::Settled(row) => (state.times.time_of(state, seq)?, owned_value(&row)),
+            Found::GivenUp(oldest) => return Err(EngineError::Forgotten { asked: at, oldest }),
         };
         Ok(Some(Version { seq, time, value: (!deleted).then_some(value) }))
     }

@@ -259,7 +259,9 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
     let (live, past) = (row_bytes(0) + unsettled, row_bytes(1));
     // Of the log all but the newest segment; of settled rows the part of the past that has been forgotten,
     // which is known only when it has been merged.
-    let forgettable = if state.forgotten.is_empty() || shared.is_merged(&state) { 0 } else { past };
+    let rules = shared.settled_files.rules();
+    let nothing_new = rules.is_empty() || state.settled.first().is_some_and(|file| file.entry.last == head);
+    let forgettable = if shared.settled_files.is_merged() && nothing_new { 0 } else { past };
     let reclaimable = unsettled + forgettable;
     let in_memory: u64 = state.memory.iter().map(|part| part.len()).sum();
     Ok(Stats {
@@ -283,6 +285,7 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
             ("past keys and values, at least", past, "bytes"),
             ("reclaimable by settling, about", reclaimable, "bytes"),
             ("ranges with a forgotten history", state.forgotten.len() as u64, "ranges"),
+            ("rules of retention", rules.len() as u64, "rules"),
             ("versions in runs, newest in their run", count(SectionKind::Current), "versions"),
             ("versions in runs, older", count(SectionKind::Past), "versions"),
             ("versions in memory", in_memory, "versions"),

@@ -1,13 +1,18 @@
-//! `settled/MANIFEST`: which settled files there are, where the log goes on, and what has been forgotten.
+//! `settled/MANIFEST`: which settled files there are, where the log goes on, and what has been forgotten,
+//! and the rules of retention.
 //! It is part of the database, unlike the index's.
 
-use super::super::forgotten::Forgotten;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use super::super::forgotten::{Forgotten, decode_range, encode_range};
 use super::super::format::{
     FORMAT_VERSION, Fields, SETTLED_DIR, SETTLED_MANIFEST_FILE, SETTLED_MANIFEST_TEMPORARY, StoreId, check_version,
 };
+use super::super::keep::Retained;
 use super::super::manifest::{RunEntry, decode_runs, encode_runs, replace_file};
 use crate::disk::Disk;
-use crate::engine::{EngineError, Result, Seq};
+use crate::engine::{EngineError, Result, Retention, RetentionRule, RetentionRules, Seq, TreeId};
 
 const MAGIC: &[u8; 8] = b"RECSETTL";
 /// A larger manifest is damage, not a wish for memory.
@@ -19,8 +24,8 @@ pub(in super::super) struct SettledManifest {
     /// Oldest first, each starting right after the one before.
     pub(in super::super) files: Vec<RunEntry>,
     pub(in super::super) next_file: u64,
-    pub(in super::super) forgotten: Forgotten,
-    /// The fingerprint of what had been forgotten when all files were merged last.
+    pub(in super::super) retained: Retained,
+    /// The fingerprint of what had been given up, and of the rules, when all files were merged last.
     pub(in super::super) merged_with: u64,
 }
 
@@ -31,8 +36,9 @@ impl SettledManifest {
         bytes.extend(id.0);
         encode_runs(&self.files, &mut bytes);
         bytes.extend(self.next_file.to_le_bytes());
-        self.forgotten.encode(&mut bytes);
+        self.retained.forgotten.encode(&mut bytes);
         bytes.extend(self.merged_with.to_le_bytes());
+        encode_rules(&self.retained.rules, &mut bytes);
         bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
         bytes
     }
@@ -62,16 +68,71 @@ impl SettledManifest {
         let next_file = fields.u64().ok_or_else(cut_off)?;
         let forgotten = Forgotten::decode(&mut fields).ok_or_else(cut_off)?;
         let merged_with = fields.u64().ok_or_else(cut_off)?;
+        // It ends here if it was made before there were rules.
+        let rules = match fields.0 {
+            [] => RetentionRules::default(),
+            _ => decode_rules(&mut fields)
+                .ok_or_else(|| damaged(body.len() - fields.0.len(), "the rules of retention do not read"))?,
+        };
         if !fields.0.is_empty() {
             return Err(damaged(body.len() - fields.0.len(), "there is more than a manifest"));
         }
-        Ok(SettledManifest { files, next_file, forgotten, merged_with })
+        Ok(SettledManifest { files, next_file, retained: Retained { forgotten, rules }, merged_with })
     }
 
     /// Puts this manifest in place of the one on disk, durably. What it names must be durable already.
     pub(in super::super) fn write(&self, disk: &dyn Disk, id: StoreId) -> Result<()> {
         replace_file(disk, SETTLED_DIR, SETTLED_MANIFEST_TEMPORARY, SETTLED_MANIFEST_FILE, &self.encode(id))
     }
+}
+
+impl Retained {
+    /// Tells what a merge of all files has left out from what one would leave out now. Horizons that "head only" moves do not count: they
+    /// move with every settling, and what they free is little as long as little is new.
+    pub(in super::super) fn fingerprint(&self) -> u64 {
+        let mut bytes = Vec::new();
+        self.forgotten.only(|tree, range| !self.rules.is_head_only(tree, range)).encode(&mut bytes);
+        encode_rules(&self.rules, &mut bytes);
+        xxhash_rust::xxh3::xxh3_64(&bytes)
+    }
+}
+
+const VERSIONS: u8 = 1;
+const DURATION: u8 = 2;
+const HEAD_ONLY: u8 = 3;
+
+fn encode_rules(rules: &RetentionRules, bytes: &mut Vec<u8>) {
+    bytes.extend((rules.len() as u32).to_le_bytes());
+    for RetentionRule { tree, range, retention } in rules.iter() {
+        let (kind, amount) = match retention {
+            // Never among the rules.
+            Retention::Everything => continue,
+            Retention::Versions(count) => (VERSIONS, u64::from(count.get())),
+            Retention::Duration(duration) => (DURATION, u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)),
+            Retention::HeadOnly => (HEAD_ONLY, 0),
+        };
+        bytes.extend(tree.0.to_le_bytes());
+        bytes.push(kind);
+        bytes.extend(amount.to_le_bytes());
+        encode_range(&range, bytes);
+    }
+}
+
+fn decode_rules(fields: &mut Fields<'_>) -> Option<RetentionRules> {
+    let mut rules = RetentionRules::default();
+    for _ in 0..fields.u32()? {
+        let tree = TreeId(fields.u32()?);
+        let (kind, amount) = (fields.bytes::<1>()?, fields.u64()?);
+        let retention = match (kind, amount) {
+            ([VERSIONS], count) => Retention::Versions(NonZeroU32::new(u32::try_from(count).ok()?)?),
+            ([DURATION], micros) => Retention::Duration(Duration::from_micros(micros)),
+            ([HEAD_ONLY], 0) => Retention::HeadOnly,
+            _ => return None,
+        };
+        // More than there can be are refused, and so are empty ones.
+        rules.set(&RetentionRule { tree, range: decode_range(fields)?, retention }).ok().filter(|&new| new)?;
+    }
+    Some(rules)
 }
 
 /// The manifest of a store; `None` where there is none.

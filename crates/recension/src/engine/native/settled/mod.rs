@@ -22,6 +22,7 @@ pub(super) use self::cache::BlockCache;
 pub(super) use self::cursor::SettledCursor;
 pub(super) use self::manifest::{SettledManifest, read_manifest};
 pub(super) use self::pins::{Pinned, Pins};
+pub(super) use self::rows::KeptVersion;
 pub(super) use self::scan::Scan;
 pub(super) use self::writer::SettledWriter;
 
@@ -78,10 +79,41 @@ pub(super) struct SettledRow {
     pub(super) deleted: bool,
 }
 
+/// What there is of a key before a moment.
+pub(super) enum Past {
+    /// Its newest version then.
+    Found(SettledRow),
+    /// It was not there, as far as the file tells.
+    Nothing,
+    /// Versions before this one, which is newer, were given up.
+    GivenUp(Seq),
+}
+
+impl Past {
+    fn of(block: &Arc<RowBlock>, found: std::result::Result<Option<usize>, Seq>) -> Past {
+        match found {
+            Ok(index) => {
+                index.and_then(|index| SettledRow::new(block.clone(), index)).map_or(Past::Nothing, Past::Found)
+            }
+            Err(oldest) => Past::GivenUp(oldest),
+        }
+    }
+}
+
 impl SettledRow {
     fn new(block: Arc<RowBlock>, index: usize) -> Option<Self> {
         let (seq, deleted) = block.version(index)?;
         Some(SettledRow { block, index, seq, deleted })
+    }
+
+    /// Whether older versions of its key were given up.
+    pub(super) fn is_cut(&self) -> bool {
+        self.block.is_cut(self.index)
+    }
+
+    /// The version, for another file.
+    pub(super) fn kept(&self) -> KeptVersion<'_> {
+        KeptVersion { seq: self.seq, value: (!self.deleted).then(|| self.value()), cut: self.is_cut() }
     }
 
     /// The value; empty if it is deleted.
@@ -196,6 +228,9 @@ impl SettledFile {
     }
 
     /// The newest version of a key not newer than `at`. `hash` is the key's.
+    ///
+    /// # Errors
+    /// [`EngineError::Forgotten`] where that version may have been given up.
     pub(super) fn get(&self, hash: u64, full_key: &[u8], at: Seq) -> Result<Option<SettledRow>> {
         if self.entry.first > at {
             return Ok(None);
@@ -212,11 +247,16 @@ impl SettledFile {
                 }
                 SettledRow::new(block, row)
             }
-            Guess::Unknown => self.search(full_key, Seq(u64::MAX), BlockKind::Current)?,
+            Guess::Unknown => match self.search(full_key, Seq(u64::MAX), BlockKind::Current)? {
+                Past::Found(row) => Some(row),
+                Past::Nothing | Past::GivenUp(_) => None,
+            },
         };
-        match newest {
-            Some(row) if row.seq > at => self.get_past(&row, full_key, at, &mut PastBlock::default()),
-            found => Ok(found),
+        let Some(row) = newest.as_ref().filter(|row| row.seq > at) else { return Ok(newest) };
+        match self.get_past(row, full_key, at, &mut PastBlock::default())? {
+            Past::Found(row) => Ok(Some(row)),
+            Past::Nothing => Ok(None),
+            Past::GivenUp(oldest) => Err(EngineError::Forgotten { asked: at, oldest }),
         }
     }
 
@@ -226,17 +266,15 @@ impl SettledFile {
         self.mapping.read(offset, len).map_or(Guess::Unknown, |table| table::guess(&table, hash))
     }
 
-    /// The newest of a key's older versions that is not newer than `at`; `newest` is its row in `current`.
-    pub(super) fn get_past(
-        &self,
-        newest: &SettledRow,
-        full_key: &[u8],
-        at: Seq,
-        read: &mut PastBlock,
-    ) -> Result<Option<SettledRow>> {
+    /// The newest of a key's older versions that is not newer than `at`; `newest` is its row in `current`, which
+    /// is newer.
+    pub(super) fn get_past(&self, newest: &SettledRow, full_key: &[u8], at: Seq, read: &mut PastBlock) -> Result<Past> {
+        if newest.is_cut() {
+            return Ok(Past::GivenUp(newest.seq));
+        }
         let number = newest.block.past(newest.index);
         if number >= self.sections[BlockKind::Past as usize].blocks {
-            return Ok(None);
+            return Ok(Past::Nothing);
         }
         let block = match &read.0 {
             Some((known, block)) if *known == number => block.clone(),
@@ -246,26 +284,28 @@ impl SettledFile {
                 block
             }
         };
-        if let Some(index) = block.newest(full_key, at) {
-            return Ok(SettledRow::new(block, index));
-        }
+        let found = Past::of(&block, block.newest(full_key, at));
         // Older ones lie behind, if the key goes on there.
-        let goes_on = block.len().checked_sub(1).is_some_and(|last| block.has_key(last, full_key));
-        if goes_on { self.search(full_key, at, BlockKind::Past) } else { Ok(None) }
+        let goes_on = || block.len().checked_sub(1).is_some_and(|last| block.has_key(last, full_key));
+        if matches!(found, Past::Nothing) && goes_on() {
+            return self.search(full_key, at, BlockKind::Past);
+        }
+        Ok(found)
     }
 
-    fn search(&self, full_key: &[u8], at: Seq, kind: BlockKind) -> Result<Option<SettledRow>> {
+    fn search(&self, full_key: &[u8], at: Seq, kind: BlockKind) -> Result<Past> {
         let fences = self.fences(kind)?;
         // The version lies in the last block that starts at or before it, or begins the next one.
         let next = fences.lower_bound(full_key, at);
         let begins_next = next < fences.blocks && fences.key(next).is_some_and(|(key, _)| key == full_key);
         for block in next.checked_sub(1).into_iter().chain(begins_next.then_some(next)) {
             let block = self.rows(kind, block)?;
-            if let Some(index) = block.newest(full_key, at) {
-                return Ok(SettledRow::new(block, index));
+            match Past::of(&block, block.newest(full_key, at)) {
+                Past::Nothing => {}
+                found => return Ok(found),
             }
         }
-        Ok(None)
+        Ok(Past::Nothing)
     }
 
     fn fences(&self, kind: BlockKind) -> Result<Fences<'_>> {

@@ -12,8 +12,20 @@ const PAYLOAD_BYTES_TARGET: usize = 4 << 10;
 /// Most rows of a block: the table has ten bits for a row's number.
 pub(super) const ROWS_MAX: usize = 1000;
 const DELETED: u64 = 1;
+/// Older versions of the key were given up.
+const CUT: u64 = 2;
 /// Bits of a value's length that are flags.
 const FLAG_BITS: u32 = 2;
+
+/// A version that goes into a settled file, or comes from one.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct KeptVersion<'v> {
+    pub(in super::super) seq: Seq,
+    /// None: deleted.
+    pub(in super::super) value: Option<&'v [u8]>,
+    /// Older versions of the key were given up.
+    pub(in super::super) cut: bool,
+}
 
 /// Rows of the block that is being filled.
 #[derive(Default)]
@@ -30,7 +42,7 @@ struct NewRow {
     key_end: usize,
     value_end: usize,
     seq: Seq,
-    deleted: bool,
+    flags: u64,
     past: u32,
 }
 
@@ -58,8 +70,10 @@ impl RowsBuilder {
         &self.values[start..self.rows[index].value_end]
     }
 
-    /// Adds a version; no value: deleted. Its key's past, if there is one, begins in block `past` of that section.
-    pub(super) fn push(&mut self, full_key: &[u8], seq: Seq, value: Option<&[u8]>, past: u32) {
+    /// Adds a version. Its key's past, if there is one, begins in block `past` of that section.
+    pub(super) fn push(&mut self, full_key: &[u8], version: KeptVersion<'_>, past: u32) {
+        let KeptVersion { seq, value, cut } = version;
+        let flags = if value.is_none() { DELETED } else { 0 } | if cut { CUT } else { 0 };
         self.prefix_len = if self.rows.is_empty() {
             self.past_base = past;
             full_key.len()
@@ -70,7 +84,7 @@ impl RowsBuilder {
         self.keys.extend_from_slice(full_key);
         self.values.extend_from_slice(value.unwrap_or_default());
         let (key_end, value_end) = (self.keys.len(), self.values.len());
-        self.rows.push(NewRow { key_end, value_end, seq, deleted: value.is_none(), past });
+        self.rows.push(NewRow { key_end, value_end, seq, flags, past });
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -93,7 +107,7 @@ impl RowsBuilder {
             put_number(&mut payload, rest.len() as u64);
             put_number(&mut payload, row.seq.0 - base.0);
             put_number(&mut payload, u64::from(row.past - self.past_base));
-            put_number(&mut payload, ((value.len() as u64) << FLAG_BITS) | (u64::from(row.deleted) * DELETED));
+            put_number(&mut payload, ((value.len() as u64) << FLAG_BITS) | row.flags);
             payload.extend_from_slice(rest);
             payload.extend_from_slice(value);
         }
@@ -126,6 +140,7 @@ struct RowPlace {
     key_end: u32,
     rest_len: u16,
     deleted: bool,
+    cut: bool,
 }
 
 /// Full keys are kept where the prefixes in them come to no more than this part of the payload.
@@ -152,11 +167,10 @@ impl RowBlock {
             let past = past_base.checked_add(u32::try_from(take_number(&mut left)?).ok()?)?;
             let tagged = take_number(&mut left)?;
             let value_len = u32::try_from(tagged >> FLAG_BITS).ok()?;
-            let deleted = match tagged & ((1 << FLAG_BITS) - 1) {
-                0 => false,
-                DELETED if value_len == 0 => true,
-                _ => return None,
-            };
+            let (deleted, cut) = (tagged & DELETED != 0, tagged & CUT != 0);
+            if deleted && value_len > 0 {
+                return None;
+            }
             let start = u32::try_from(payload.len() - left.len()).ok()?;
             let rest = left.get(..usize::from(rest_len))?;
             left = left.get(usize::from(rest_len) + value_len as usize..)?;
@@ -164,7 +178,8 @@ impl RowBlock {
                 keys.extend_from_slice(prefix);
                 keys.extend_from_slice(rest);
             }
-            rows.push(RowPlace { seq, start, value_len, past, key_end: keys.len() as u32, rest_len, deleted });
+            let key_end = keys.len() as u32;
+            rows.push(RowPlace { seq, start, value_len, past, key_end, rest_len, deleted, cut });
         }
         left.is_empty().then_some(RowBlock { payload, prefix_len, rows, keys })
     }
@@ -190,6 +205,11 @@ impl RowBlock {
     /// Seq of a row, and whether it is deleted.
     pub(in super::super) fn version(&self, index: usize) -> Option<(Seq, bool)> {
         self.rows.get(index).map(|row| (row.seq, row.deleted))
+    }
+
+    /// Whether older versions of a row's key were given up.
+    pub(in super::super) fn is_cut(&self, index: usize) -> bool {
+        self.rows.get(index).is_some_and(|row| row.cut)
     }
 
     /// The block of `past` in which the past of a row's key begins, if there is any.
@@ -240,10 +260,18 @@ impl RowBlock {
         self.rows.partition_point(|row| compare_versions((self.rest(row), row.seq), (rest, seq)).is_lt())
     }
 
-    /// The newest version of `full_key` not newer than `at`, if it is in this block.
-    pub(in super::super) fn newest(&self, full_key: &[u8], at: Seq) -> Option<usize> {
+    /// The newest version of `full_key` not newer than `at`, if it is in this block. The error is the oldest
+    /// version of the key, where that is newer and those before it were given up.
+    pub(in super::super) fn newest(&self, full_key: &[u8], at: Seq) -> Result<Option<usize>, Seq> {
         let index = self.lower_bound(full_key, at);
-        self.has_key(index, full_key).then_some(index)
+        if self.has_key(index, full_key) {
+            return Ok(Some(index));
+        }
+        // A cut version is the last of its key.
+        match index.checked_sub(1).filter(|&oldest| self.is_cut(oldest) && self.has_key(oldest, full_key)) {
+            Some(oldest) => Err(self.rows.get(oldest).map_or(at, |row| row.seq)),
+            None => Ok(None),
+        }
     }
 }
 
@@ -253,10 +281,14 @@ mod tests {
 
     type TestRow<'r> = (&'r [u8], u64, Option<&'r [u8]>);
 
+    fn kept(seq: u64, value: Option<&[u8]>) -> KeptVersion<'_> {
+        KeptVersion { seq: Seq(seq), value, cut: false }
+    }
+
     fn block(rows: &[TestRow<'_>]) -> RowBlock {
         let mut builder = RowsBuilder::default();
         for (key, seq, value) in rows {
-            builder.push(key, Seq(*seq), *value, 3);
+            builder.push(key, kept(*seq, *value), 3);
         }
         let count = builder.len();
         RowBlock::parse(builder.finish().as_slice().to_vec(), count).unwrap()
@@ -290,8 +322,32 @@ mod tests {
             (b"tree c", 9, None),
             (b"tree bb", 1, Some(4)),
         ] {
+            assert_eq!(block.newest(key, Seq(at)), Ok(found), "{} as of {at}", key.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn what_was_given_up_is_not_taken_for_absent() {
+        let mut builder = RowsBuilder::default();
+        let rows = [(&b"a"[..], 5, false), (b"b", 9, false), (b"b", 7, true), (b"c", 6, true), (b"d", 2, false)];
+        for (key, seq, cut) in rows {
+            let value = (seq != 6).then_some(&b"value"[..]);
+            builder.push(key, KeptVersion { seq: Seq(seq), value, cut }, 0);
+        }
+        let block = RowBlock::parse(builder.finish(), rows.len()).unwrap();
+        for (key, at, found) in [
+            (&b"a"[..], 4, Ok(None)),
+            (b"b", 8, Ok(Some(2))),
+            (b"b", 6, Err(Seq(7))),
+            (b"bb", 6, Ok(None)),
+            (b"c", 6, Ok(Some(3))),
+            (b"c", 1, Err(Seq(6))),
+            (b"d", 1, Ok(None)),
+            (b"e", 1, Ok(None)),
+        ] {
             assert_eq!(block.newest(key, Seq(at)), found, "{} as of {at}", key.escape_ascii());
         }
+        assert_eq!(block.version(3), Some((Seq(6), true)), "a cut version may be a deletion");
     }
 
     #[test]
@@ -308,8 +364,8 @@ mod tests {
     #[test]
     fn a_payload_that_is_cut_or_too_long_is_refused() {
         let mut builder = RowsBuilder::default();
-        builder.push(b"tree a", Seq(3), Some(b"value"), 5);
-        builder.push(b"tree b", Seq(300), None, 900);
+        builder.push(b"tree a", kept(3, Some(b"value")), 5);
+        builder.push(b"tree b", kept(300, None), 900);
         let payload = builder.finish();
         for cut in 0..payload.len() {
             assert!(RowBlock::parse(payload[..cut].to_vec(), 2).is_none(), "cut at {cut}");

@@ -9,7 +9,7 @@ use super::super::run::output::{Output, Pace, Spool};
 use super::super::run::table::TableBuilder;
 use super::block::{BLOCK_ALIGNMENT, BlockKind, FileSeed, encode_block};
 use super::commits::CommitsBuilder;
-use super::rows::RowsBuilder;
+use super::rows::{KeptVersion, RowsBuilder};
 use super::{FILE_HEADER_BYTES, FILE_MAGIC, FOOTER_BYTES, ROW_BITS};
 use crate::disk::Disk;
 use crate::engine::{CommitInfo, EngineError, Result, Seq};
@@ -29,6 +29,8 @@ pub(in super::super) struct SettledWriter {
     sections: [SectionWriter; 3],
     row_bytes: [u64; 2],
     last_key: Vec<u8>,
+    /// Older versions of that key were given up: those that come all the same would stand behind a gap.
+    last_is_cut: bool,
     any: bool,
     finished: bool,
 }
@@ -85,14 +87,19 @@ impl SettledWriter {
             sections,
             row_bytes: [0; 2],
             last_key: Vec::new(),
+            last_is_cut: false,
             any: false,
             finished: false,
         })
     }
 
-    /// Adds the next version in order: key ascending, newest first. No value: deleted.
-    pub(in super::super) fn push(&mut self, full_key: &[u8], seq: Seq, value: Option<&[u8]>) -> Result<()> {
+    /// Adds the next version in order: key ascending, newest first. Versions behind a cut one are left out.
+    pub(in super::super) fn push(&mut self, full_key: &[u8], version: KeptVersion<'_>) -> Result<()> {
         let newest_of_key = !self.any || self.last_key != full_key;
+        if !newest_of_key && self.last_is_cut {
+            return Ok(());
+        }
+        self.last_is_cut = version.cut;
         if newest_of_key {
             self.last_key.clear();
             self.last_key.extend_from_slice(full_key);
@@ -102,10 +109,10 @@ impl SettledWriter {
         // Should this key have a past, its next version goes to the block that is open now.
         let past = if newest_of_key { self.sections[BlockKind::Past as usize].blocks } else { 0 };
         let rows = &mut self.rows[kind as usize];
-        rows.push(full_key, seq, value, past);
+        rows.push(full_key, version, past);
         self.sections[kind as usize].entries += 1;
         // A key's tree is not the user's.
-        self.row_bytes[kind as usize] += (full_key.len() - 4 + value.map_or(0, <[u8]>::len)) as u64;
+        self.row_bytes[kind as usize] += (full_key.len() - 4 + version.value.map_or(0, <[u8]>::len)) as u64;
         if rows.is_full() { self.close_rows(kind) } else { Ok(()) }
     }
 

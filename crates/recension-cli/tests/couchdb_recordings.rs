@@ -1,0 +1,61 @@
+//! What Apache CouchDB 3.4.3 answered (conformance/couchdb, its FORMAT.md), asked of the real `recension serve`: one test
+//! an area, which fails with any step.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A server of its own on a free port; it ends with the test.
+struct Served {
+    process: Child,
+    url: String,
+    _dir: tempfile::TempDir,
+}
+
+impl Served {
+    fn start() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut process = Command::new(env!("CARGO_BIN_EXE_recension"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn"])
+            .arg(dir.path().join("store"))
+            .env("RECENSION_ADMIN", "adm:pass")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("listening on ").expect("it says where it listens").trim_end_matches('/');
+        Served { url: url.to_owned(), process, _dir: dir }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn replay(area: &str) {
+    let served = Served::start();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/tools/replay.py");
+    let output =
+        Command::new("python3").args([script, &served.url, "--user", "adm:pass", "--only", area]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let passed: u32 = text.lines().last().and_then(|line| line.split(' ').next()?.parse().ok()).unwrap_or(0);
+    assert!(output.status.success() && passed > 0, "{text}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+macro_rules! areas {
+    ($($test:ident: $area:literal),*) => { $(#[test] fn $test() { replay($area); })* };
+}
+
+areas! {
+    documents_answer_as_couchdbs: "documents",
+    revision_ids_are_couchdbs: "rev-vectors",
+    bulk_writes_answer_as_couchdbs: "bulk",
+    lists_of_documents_answer_as_couchdbs: "all_docs",
+    databases_answer_as_couchdbs: "database",
+    feeds_of_changes_answer_as_couchdbs: "changes",
+    purges_answer_as_couchdbs: "purge"
+    // To come: "server" (node configuration), "revisions" (multipart/mixed), "attachments", "auth".
+}

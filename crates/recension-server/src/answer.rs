@@ -1,0 +1,233 @@
+//! What is answered: a status, headers, and a body that is there or comes in pieces. A body in pieces is handed over
+//! through a channel of few places, so that a slow reader slows its making down and nothing grows.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, LOCATION};
+use http::{HeaderMap, HeaderName, Response, StatusCode};
+use http_body::{Body, Frame, SizeHint};
+use recension::document::json::quote;
+use tokio::sync::mpsc;
+
+use crate::error::ApiError;
+use crate::limits::{CHUNKS_WAITING_MAX, READER_SECONDS_MAX};
+
+/// An answer that is not sent yet.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: AnswerBody,
+}
+
+impl Answer {
+    /// A JSON text, which gets the line's end that CouchDB gives it.
+    pub(crate) fn json(status: StatusCode, mut text: String) -> Self {
+        text.push('\n');
+        Self::of(status, "application/json", text)
+    }
+
+    /// 200 and a JSON text.
+    pub(crate) fn ok(text: impl Into<String>) -> Self {
+        Self::json(StatusCode::OK, text.into())
+    }
+
+    /// Any body.
+    pub(crate) fn of(status: StatusCode, content_type: &'static str, body: impl Into<Bytes>) -> Self {
+        let mut headers = HeaderMap::with_capacity(6);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("must-revalidate"));
+        Answer { status, headers, body: AnswerBody::Whole(Some(body.into())) }
+    }
+
+    /// A body that comes in pieces.
+    pub(crate) fn streamed(content_type: &'static str, pieces: Pieces) -> Self {
+        let mut answer = Self::of(StatusCode::OK, content_type, "");
+        answer.body = AnswerBody::Pieces(pieces);
+        answer
+    }
+
+    /// Without a body.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Answer { status, headers: HeaderMap::new(), body: AnswerBody::Whole(None) }
+    }
+
+    /// With a header. What cannot be a header's value is left out.
+    #[must_use]
+    pub(crate) fn with(mut self, name: HeaderName, value: impl AsRef<str>) -> Self {
+        if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
+            self.headers.insert(name, value);
+        }
+        self
+    }
+
+    /// With `ETag`, quoted.
+    #[must_use]
+    pub(crate) fn etag(self, tag: impl std::fmt::Display) -> Self {
+        self.with(ETAG, format!("\"{tag}\""))
+    }
+
+    /// With `Location`.
+    #[must_use]
+    pub(crate) fn location(self, to: &str) -> Self {
+        self.with(LOCATION, to)
+    }
+
+    /// As it is sent. The answer to a HEAD says how long the body would be, and has none.
+    pub(crate) fn into_response(self, head: bool) -> Response<AnswerBody> {
+        let Answer { status, headers, mut body } = self;
+        let mut response = Response::new(AnswerBody::Whole(None));
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        if head {
+            if let AnswerBody::Whole(Some(bytes)) = &body {
+                response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+            }
+            body = AnswerBody::Whole(None);
+        }
+        *response.body_mut() = body;
+        response
+    }
+}
+
+impl From<ApiError> for Answer {
+    fn from(error: ApiError) -> Self {
+        let text = format!("{{\"error\":{},\"reason\":{}}}", quote(error.error), quote(&error.reason));
+        let mut answer = Answer::json(error.status, text);
+        if let Some(methods) = error.allow {
+            answer.headers.insert(ALLOW, HeaderValue::from_static(methods));
+        }
+        answer
+    }
+}
+
+/// The body of an answer.
+#[derive(Debug)]
+pub(crate) enum AnswerBody {
+    /// All of it.
+    Whole(Option<Bytes>),
+    /// What comes through a channel.
+    Pieces(Pieces),
+}
+
+impl Body for AnswerBody {
+    type Data = Bytes;
+    type Error = BrokenOff;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        match &mut *self {
+            AnswerBody::Whole(bytes) => {
+                Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty()).map(|bytes| Ok(Frame::data(bytes))))
+            }
+            AnswerBody::Pieces(pieces) => pieces.poll(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, AnswerBody::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            AnswerBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            AnswerBody::Pieces(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// The end of an answer that cannot be gone on with: the connection is closed, so that nobody takes it for whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BrokenOff;
+
+impl std::fmt::Display for BrokenOff {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the answer could not be finished")
+    }
+}
+
+impl std::error::Error for BrokenOff {}
+
+/// The receiving end of a body that comes in pieces.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    receiver: mpsc::Receiver<Piece>,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Data(Bytes),
+    End,
+}
+
+impl Pieces {
+    /// What is not ended by its sender's word is broken off: it failed, or gave up a reader that does not read.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        self.receiver.poll_recv(context).map(|piece| match piece {
+            Some(Piece::Data(data)) => Some(Ok(Frame::data(data))),
+            Some(Piece::End) => {
+                self.ended = true;
+                None
+            }
+            None => {
+                self.ended = true;
+                Some(Err(BrokenOff))
+            }
+        })
+    }
+}
+
+/// The sending end. Nothing is held but what waits in the channel, and a sender waits without a thread. Dropped without
+/// [`Sink::finish`], it breaks the answer off.
+#[derive(Debug)]
+pub(crate) struct Sink(mpsc::Sender<Piece>);
+
+/// A body in pieces: what is written to the one comes out of the other.
+pub(crate) fn pieces() -> (Sink, Pieces) {
+    let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
+    (Sink(sender), Pieces { receiver, ended: false })
+}
+
+/// The reader of an answer has gone.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+impl Sink {
+    /// Sends a piece, as soon as the reader has taken what was sent before. A reader that takes nothing for minutes has
+    /// gone.
+    pub(crate) async fn send(&self, text: impl Into<Bytes>) -> Result<(), Gone> {
+        self.push(Piece::Data(text.into())).await
+    }
+
+    /// Ends the body: it is whole.
+    pub(crate) async fn finish(self) {
+        let _ = self.push(Piece::End).await;
+    }
+
+    async fn push(&self, piece: Piece) -> Result<(), Gone> {
+        let patience = Duration::from_secs(READER_SECONDS_MAX);
+        match tokio::time::timeout(patience, self.0.send(piece)).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Gone),
+        }
+    }
+
+    /// Completes when the reader has gone.
+    pub(crate) async fn closed(&self) {
+        self.0.closed().await;
+    }
+}
+
+/// `{"ok":true,"id":…,"rev":…}`
+pub(crate) fn receipt(id: &str, rev: impl std::fmt::Display) -> String {
+    format!("{{\"ok\":true,\"id\":{},\"rev\":\"{rev}\"}}", quote(id))
+}

@@ -1,0 +1,59 @@
+//! `_security`: who is admin and who is member of a database. It is a setting of the collection, and dropped with it.
+
+use serde::{Deserialize, Serialize};
+
+use super::Identity;
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+
+/// The name of the setting.
+pub(crate) const SETTING: &str = "security";
+
+/// What new databases have: only server admins may read and write. CouchDB's since 3.0.
+pub(crate) const DEFAULT: &str = r#"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#;
+
+/// Names and roles.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Group {
+    names: Vec<String>,
+    roles: Vec<String>,
+}
+
+impl Group {
+    fn has(&self, identity: &Identity) -> bool {
+        identity.name.as_ref().is_some_and(|name| self.names.contains(name))
+            || identity.roles.iter().any(|role| self.roles.contains(role))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.roles.is_empty()
+    }
+}
+
+/// A `_security` object, as far as the server looks into it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Security {
+    admins: Group,
+    members: Group,
+}
+
+impl Security {
+    /// A database's.
+    pub(crate) fn of(database: &Database) -> Result<Self> {
+        let text = database.setting(SETTING)?;
+        serde_json::from_str(text.as_deref().unwrap_or(DEFAULT))
+            .map_err(|_| ApiError::bad_request("Bad _security object"))
+    }
+
+    /// Whether somebody is admin of the database. Server admins are.
+    pub(crate) fn is_admin(&self, identity: &Identity) -> bool {
+        identity.is_server_admin() || self.admins.has(identity)
+    }
+
+    /// Whether somebody is a member. Without any names and roles everybody is.
+    pub(crate) fn is_member(&self, identity: &Identity) -> bool {
+        self.members.is_empty() || self.members.has(identity)
+    }
+}

@@ -1,0 +1,62 @@
+//! Flags of `recension serve`, each of which the environment can give too.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::Config;
+
+/// Flags of `recension serve` and `recension config`.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ServeFlags {
+    /// Where to listen; port 0 takes a free one (127.0.0.1:5984 unless the file says another)
+    #[arg(long, env = "RECENSION_LISTEN", value_name = "ADDRESS:PORT")]
+    pub listen: Option<SocketAddr>,
+    /// A unix socket to listen on too
+    #[arg(long, env = "RECENSION_UNIX_SOCKET", value_name = "PATH")]
+    pub unix_socket: Option<PathBuf>,
+    /// A TOML file; flags and environment win over it
+    #[arg(long, env = "RECENSION_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// A server admin
+    #[arg(long, env = "RECENSION_ADMIN", hide_env_values = true, value_name = "NAME:PASSWORD")]
+    pub admin: Option<String>,
+    /// A certificate chain (PEM), to speak TLS
+    #[arg(long, env = "RECENSION_TLS_CERTIFICATE", value_name = "FILE")]
+    pub tls_certificate: Option<PathBuf>,
+    /// The certificate's key (PEM)
+    #[arg(long, env = "RECENSION_TLS_KEY", value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
+    /// Lets pages of these origins ask (CORS): `*` or a list
+    #[arg(long, env = "RECENSION_CORS_ORIGINS", value_name = "ORIGIN", value_delimiter = ',')]
+    pub cors_origins: Vec<String>,
+    /// What to log: error, warn, info, debug or a filter
+    #[arg(long, env = "RECENSION_LOG", value_name = "LEVEL")]
+    pub log: Option<String>,
+    /// Log one JSON object a line
+    #[arg(long, env = "RECENSION_LOG_JSON")]
+    pub log_json: bool,
+}
+
+impl ServeFlags {
+    /// Puts what is given over a configuration.
+    pub(super) fn apply(&self, config: &mut Config) {
+        fn set<T: Clone>(to: &mut T, from: Option<&T>) {
+            if let Some(from) = from {
+                to.clone_from(from);
+            }
+        }
+        set(&mut config.listen, self.listen.as_ref());
+        set(&mut config.log, self.log.as_ref());
+        config.unix_socket = self.unix_socket.clone().or(config.unix_socket.take());
+        config.tls_certificate = self.tls_certificate.clone().or(config.tls_certificate.take());
+        config.tls_key = self.tls_key.clone().or(config.tls_key.take());
+        config.admins.extend(self.admin.clone());
+        config.log_json |= self.log_json;
+        if !self.cors_origins.is_empty() {
+            config.cors.enabled = true;
+            config.cors.origins.clone_from(&self.cors_origins);
+        }
+    }
+}

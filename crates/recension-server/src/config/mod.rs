@@ -1,0 +1,204 @@
+//! The configuration: flags, then the environment, then a TOML file, then defaults; each wins over what comes after it.
+//! `recension config` prints what came of it.
+
+pub mod file;
+pub mod flags;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::flags::ServeFlags;
+use crate::limits;
+
+/// What a server needs to know. Its TOML form has the same names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The store: a directory, `sqlite:FILE` or `memory:`.
+    pub store: String,
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// A unix socket to listen on too.
+    pub unix_socket: Option<PathBuf>,
+    /// A certificate chain and its key, as PEM files: then `listen` speaks TLS.
+    pub tls_certificate: Option<PathBuf>,
+    /// The key of the certificate.
+    pub tls_key: Option<PathBuf>,
+    /// Server admins, `name:password` each.
+    #[serde(skip_serializing)]
+    pub admins: Vec<String>,
+    /// What is logged: `error`, `warn`, `info`, `debug`, or a filter of `tracing`.
+    pub log: String,
+    /// Logs as JSON, one object a line.
+    pub log_json: bool,
+    /// Longest document, in bytes.
+    pub max_document_size: usize,
+    /// Longest request body that is read into memory, in bytes.
+    pub max_request_size: usize,
+    /// Connections at a time.
+    pub max_connections: usize,
+    /// Seconds for a request's head to arrive.
+    pub head_seconds: u64,
+    /// Seconds without a byte of a body after which a request is given up.
+    pub body_idle_seconds: u64,
+    /// Seconds that requests have to finish when the server stops.
+    pub shutdown_seconds: u64,
+    /// CORS.
+    pub cors: Cors,
+}
+
+/// Which other sites' pages may ask.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cors {
+    /// Whether any may.
+    pub enabled: bool,
+    /// Their origins, or `*`.
+    pub origins: Vec<String>,
+    /// Whether cookies and passwords may come along.
+    pub credentials: bool,
+    /// Methods.
+    pub methods: Vec<String>,
+    /// Headers that requests may have.
+    pub headers: Vec<String>,
+    /// Seconds for which a browser remembers the answer.
+    pub max_age: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            store: "recension.store".to_owned(),
+            listen: SocketAddr::from(([127, 0, 0, 1], 5984)),
+            unix_socket: None,
+            tls_certificate: None,
+            tls_key: None,
+            admins: Vec::new(),
+            log: "info".to_owned(),
+            log_json: false,
+            max_document_size: limits::DOCUMENT_BYTES_MAX,
+            max_request_size: limits::REQUEST_BYTES_MAX,
+            max_connections: limits::CONNECTIONS_MAX,
+            head_seconds: limits::HEAD_SECONDS_MAX,
+            body_idle_seconds: limits::BODY_IDLE_SECONDS_MAX,
+            shutdown_seconds: limits::SHUTDOWN_SECONDS_MAX,
+            cors: Cors::default(),
+        }
+    }
+}
+
+impl Default for Cors {
+    fn default() -> Self {
+        let list = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect();
+        Cors {
+            enabled: false,
+            origins: list(&["*"]),
+            credentials: false,
+            methods: list(&["GET", "HEAD", "POST", "PUT", "DELETE", "COPY", "PATCH", "OPTIONS"]),
+            headers: list(&[
+                "accept",
+                "authorization",
+                "content-type",
+                "origin",
+                "referer",
+                "x-csrf-token",
+                "if-match",
+                "if-none-match",
+            ]),
+            max_age: 600,
+        }
+    }
+}
+
+/// A configuration that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+impl std::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// What flags, environment and file come to. `store` is the store that the command line names.
+    ///
+    /// # Errors
+    /// [`ConfigError`], for a file that cannot be read or says what there is not, and for what does not go together.
+    pub fn of(flags: &ServeFlags, store: Option<&str>) -> Result<Self, ConfigError> {
+        let mut config = match &flags.config {
+            Some(path) => file::read(path)?,
+            None => Config::default(),
+        };
+        flags.apply(&mut config);
+        if let Some(store) = store {
+            store.clone_into(&mut config.store);
+        }
+        config.check()?;
+        Ok(config)
+    }
+
+    /// As TOML, without passwords.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let bad = |message: &str| Err(ConfigError { message: message.to_owned() });
+        if self.admins.is_empty() && !self.listen.ip().is_loopback() {
+            return bad(
+                "no other interface than loopback is opened without a server admin; set RECENSION_ADMIN=name:password, \
+                 or listen on 127.0.0.1",
+            );
+        }
+        if self
+            .admins
+            .iter()
+            .any(|pair| pair.split_once(':').is_none_or(|(name, password)| name.is_empty() || password.is_empty()))
+        {
+            return bad("an admin is given as name:password");
+        }
+        if self.tls_certificate.is_some() != self.tls_key.is_some() {
+            return bad("TLS needs both a certificate and its key: tls_certificate and tls_key");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_win_over_the_file_and_the_file_over_defaults() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("server.toml");
+        std::fs::write(&path, "listen = \"127.0.0.1:1\"\nmax_connections = 7\n[cors]\nenabled = true\n").unwrap();
+        let flags =
+            ServeFlags { config: Some(path), listen: Some("127.0.0.1:2".parse().unwrap()), ..ServeFlags::default() };
+        let config = Config::of(&flags, None).unwrap();
+        assert_eq!((config.listen.port(), config.max_connections, config.cors.enabled), (2, 7, true));
+        assert_eq!(config.max_document_size, limits::DOCUMENT_BYTES_MAX);
+        assert_eq!(toml::from_str::<Config>(&config.to_toml()), Ok(config));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let flags = |listen: &str, admin: Option<&str>| ServeFlags {
+            listen: Some(listen.parse().unwrap()),
+            admin: admin.map(str::to_owned),
+            ..ServeFlags::default()
+        };
+        assert!(Config::of(&flags("0.0.0.0:1", None), None).is_err());
+        assert!(Config::of(&flags("0.0.0.0:1", Some("a:b")), None).is_ok());
+        assert!(Config::of(&flags("127.0.0.1:1", Some("a")), None).is_err());
+        assert!(Config::of(&ServeFlags { tls_key: Some("x".into()), ..ServeFlags::default() }, None).is_err());
+    }
+}

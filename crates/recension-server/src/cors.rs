@@ -1,0 +1,83 @@
+//! CORS: which other sites' pages may ask, as the configuration says. Every answer gets its headers here, refusals too:
+//! a page cannot read a 401 without them.
+
+use http::header::{
+    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD,
+    ORIGIN, VARY,
+};
+use http::{HeaderMap, Method, StatusCode};
+
+use crate::answer::Answer;
+use crate::config::Cors;
+
+/// Headers of answers that pages may read: those that CouchDB names.
+const EXPOSED: &str = "content-type, cache-control, accept-ranges, etag, server, x-couch-request-id, \
+                       x-couch-update-newrev, x-couchdb-body-time";
+
+/// The origin of a request that may be answered to.
+fn allowed<'h>(cors: &Cors, headers: &'h HeaderMap) -> Option<&'h str> {
+    let origin = headers.get(ORIGIN)?.to_str().ok()?;
+    let listed = cors.origins.iter().any(|own| own == "*" || own.eq_ignore_ascii_case(origin));
+    (cors.enabled && listed).then_some(origin)
+}
+
+/// The answer to a browser that asks whether it may ask.
+pub(crate) fn preflight(cors: &Cors, method: &Method, headers: &HeaderMap) -> Option<Answer> {
+    if *method != Method::OPTIONS || !headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+        return None;
+    }
+    allowed(cors, headers)?;
+    let answer = Answer::empty(StatusCode::NO_CONTENT)
+        .with(ACCESS_CONTROL_ALLOW_METHODS, cors.methods.join(", "))
+        .with(ACCESS_CONTROL_ALLOW_HEADERS, cors.headers.join(", "))
+        .with(ACCESS_CONTROL_MAX_AGE, cors.max_age.to_string());
+    Some(answer)
+}
+
+/// Lets the page that asked read the answer, where it may.
+#[must_use]
+pub(crate) fn decorated(answer: Answer, cors: &Cors, headers: &HeaderMap) -> Answer {
+    let Some(origin) = allowed(cors, headers) else { return answer };
+    let answer = answer
+        .with(ACCESS_CONTROL_ALLOW_ORIGIN, origin)
+        .with(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED)
+        .with(VARY, "Origin");
+    if cors.credentials { answer.with(ACCESS_CONTROL_ALLOW_CREDENTIALS, "true") } else { answer }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(http::HeaderName, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn only_listed_origins_are_answered() {
+        let cors = |origins: &[&str]| Cors {
+            enabled: true,
+            credentials: true,
+            origins: origins.iter().map(|origin| (*origin).to_owned()).collect(),
+            ..Cors::default()
+        };
+        let asks = headers(&[(ORIGIN, "https://a.example"), (ACCESS_CONTROL_REQUEST_METHOD, "PUT")]);
+        for (cors, answered) in [
+            (cors(&["https://a.example"]), true),
+            (cors(&["*"]), true),
+            (cors(&["https://b.example"]), false),
+            (cors(&[]), false),
+            (Cors { enabled: false, ..cors(&["*"]) }, false),
+        ] {
+            assert_eq!(preflight(&cors, &Method::OPTIONS, &asks).is_some(), answered);
+            let answer = decorated(Answer::ok("{}"), &cors, &asks);
+            assert_eq!(answer.headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN), answered);
+            assert_eq!(answer.headers.contains_key(ACCESS_CONTROL_ALLOW_CREDENTIALS), answered);
+        }
+        let cors = cors(&["*"]);
+        assert!(preflight(&cors, &Method::PUT, &asks).is_none());
+        assert!(preflight(&cors, &Method::OPTIONS, &headers(&[(ORIGIN, "https://a.example")])).is_none());
+        assert!(!decorated(Answer::ok(""), &cors, &HeaderMap::new()).headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN));
+    }
+}

@@ -1,0 +1,164 @@
+//! Databases: a database is a collection of the store of the same name. The only file of the server that holds the
+//! store; what is done to it needs a proof of access that `auth` gives.
+
+use std::sync::Arc;
+
+use recension::document::{At, Collection, CollectionAt, Store};
+
+use crate::auth::{Granted, Identity, ServerAdmin, security};
+use crate::error::{ApiError, Result};
+use crate::limits::DATABASE_NAME_BYTES_MAX;
+
+/// The collection of the server's own notes. No path names it: databases' names begin with a letter, or are known.
+const OWN: &str = "_recension";
+
+/// The store, as databases.
+pub(crate) struct Databases {
+    store: Store,
+}
+
+impl std::fmt::Debug for Databases {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Databases")
+    }
+}
+
+impl Databases {
+    /// The databases of a store.
+    pub(crate) fn on(store: Store) -> Self {
+        Databases { store }
+    }
+
+    /// What the server calls itself: made once, and kept in the store.
+    pub(crate) fn uuid(&self) -> recension::document::Result<String> {
+        let own = self.store.collection(OWN)?;
+        if let Some(uuid) = own.setting("uuid")? {
+            return Ok(uuid);
+        }
+        own.set_setting("uuid", Some(&new_uuid()))?;
+        Ok(own.setting("uuid")?.unwrap_or_default())
+    }
+
+    /// A database. Whether it may be used is for `auth` to say.
+    pub(crate) fn open(&self, name: &str, _proof: Granted) -> Result<Database> {
+        if !is_name(name) {
+            return Err(ApiError::no_database());
+        }
+        let collection = self.store.collection(name).map_err(|_| ApiError::no_database())?.only_existing();
+        if !collection.at(At::Now)?.exists() {
+            return Err(ApiError::no_database());
+        }
+        Ok(Database { collection: Arc::new(collection), admin: false, writer: Identity::default() })
+    }
+
+    /// Makes a database.
+    ///
+    /// # Errors
+    /// 412 where it is there, 400 for a name that none can have.
+    pub(crate) fn create(&self, name: &str, settings: &[(&str, &str)], _proof: ServerAdmin) -> Result<()> {
+        if name.len() > DATABASE_NAME_BYTES_MAX {
+            let reason = format!("Name: '{name}' is too long.");
+            return Err(ApiError::new(http::StatusCode::BAD_REQUEST, "database_name_too_long", reason));
+        }
+        if !is_name(name) {
+            return Err(ApiError::illegal_database_name(name));
+        }
+        let settings: Vec<_> = [(security::SETTING, security::DEFAULT)].iter().chain(settings).copied().collect();
+        if self.store.collection(name)?.make(&settings)? { Ok(()) } else { Err(ApiError::database_exists()) }
+    }
+
+    /// Drops a database.
+    pub(crate) fn drop(&self, name: &str, _proof: ServerAdmin) -> Result<()> {
+        if is_name(name) && self.store.drop_collection(name)? { Ok(()) } else { Err(ApiError::no_database()) }
+    }
+
+    /// The names of all databases, in order.
+    pub(crate) fn names(&self, _proof: ServerAdmin) -> Result<Vec<String>> {
+        let all = self.store.collections(At::Now)?.into_iter().map(|collection| collection.name);
+        Ok(all.filter(|name| is_name(name)).collect())
+    }
+
+    /// Sizes of the store, for metrics.
+    pub(crate) fn stats(&self) -> Result<recension::engine::Stats> {
+        Ok(self.store.engine().stats().map_err(recension::document::Error::from)?)
+    }
+
+    /// Makes everything durable, when the server stops.
+    pub(crate) fn checkpoint(&self) -> recension::document::Result<()> {
+        Ok(self.store.engine().checkpoint()?)
+    }
+}
+
+/// A database that somebody was given access to.
+#[derive(Clone)]
+pub(crate) struct Database {
+    collection: Arc<Collection>,
+    admin: bool,
+    writer: Identity,
+}
+
+impl Database {
+    /// The same for a writer.
+    pub(crate) fn with_writer(self, admin: bool, writer: Identity) -> Self {
+        Database { admin, writer, ..self }
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        self.collection.name()
+    }
+
+    /// Its documents.
+    pub(crate) fn collection(&self) -> &Collection {
+        &self.collection
+    }
+
+    /// Its documents, for work on another thread.
+    pub(crate) fn share(&self) -> Arc<Collection> {
+        Arc::clone(&self.collection)
+    }
+
+    /// It as of now, for several reads of one moment.
+    pub(crate) fn now(&self) -> Result<CollectionAt> {
+        Ok(self.collection.at(At::Now)?)
+    }
+
+    /// A setting.
+    pub(crate) fn setting(&self, name: &str) -> Result<Option<String>> {
+        Ok(self.collection.setting(name)?)
+    }
+
+    /// Whether a document may be written: design documents are their admins' affair.
+    pub(crate) fn may_write(&self, id: &str) -> Result<()> {
+        if self.admin || !id.starts_with("_design/") {
+            return Ok(());
+        }
+        Err(match self.writer.name {
+            None => ApiError::design_needs_admin_anonymous(),
+            Some(_) => ApiError::design_needs_admin(),
+        })
+    }
+}
+
+/// Whether a database can have the name.
+fn is_name(name: &str) -> bool {
+    matches!(name, "_users" | "_replicator" | "_global_changes")
+        || (name.len() <= DATABASE_NAME_BYTES_MAX
+            && name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_$()+-/".contains(&byte)))
+}
+
+/// 32 hexadecimal digits of chance.
+pub(crate) fn new_uuid() -> String {
+    let mut bytes = [0; 16];
+    // Where there is no chance to be had, nothing else works either; equal ids are then refused by the store.
+    let _ = getrandom::fill(&mut bytes);
+    bytes.iter().fold(String::with_capacity(32), |mut text, byte| {
+        for half in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(half), 16).unwrap_or('0'));
+        }
+        text
+    })
+}

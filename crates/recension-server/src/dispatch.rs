@@ -1,0 +1,130 @@
+//! From a request to the endpoint that answers it: who asks, what the path names, which file has the endpoint.
+
+use std::sync::Arc;
+
+use http::header::HOST;
+use http::{Method, Response, StatusCode};
+use hyper::body::Incoming;
+
+use crate::answer::{Answer, AnswerBody};
+use crate::auth::{Access, Session};
+use crate::cors;
+use crate::error::{ApiError, Result};
+use crate::http as endpoints;
+use crate::limits::TARGET_BYTES_MAX;
+use crate::query::Query;
+use crate::request::Request;
+use crate::route::Target;
+use crate::state::App;
+
+/// Answers a request. It never fails: what goes wrong is an answer too.
+pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> Response<AnswerBody> {
+    let started = std::time::Instant::now();
+    let (head, body) = request.into_parts();
+    let (method, uri) = (head.method.clone(), head.uri.clone());
+    // Only browsers' pages send an origin, and only where some are let in is it looked at.
+    let cors = app.cors.read().clone();
+    let page = cors.enabled.then(|| head.headers.clone());
+    let answer = match page.as_ref().and_then(|headers| cors::preflight(&cors, &method, headers)) {
+        Some(answer) => answer,
+        None => handle(&app, head, body).await.unwrap_or_else(Answer::from),
+    };
+    let answer = match &page {
+        Some(headers) => cors::decorated(answer, &cors, headers),
+        None => answer,
+    };
+    let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    app.metrics.answered(answer.status, micros);
+    tracing::debug!(%method, path = uri.path(), status = answer.status.as_u16(), micros, "answered");
+    answer.into_response(method == Method::HEAD)
+}
+
+async fn handle(app: &Arc<App>, head: http::request::Parts, body: Incoming) -> Result<Answer> {
+    let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
+    if target > TARGET_BYTES_MAX {
+        return Err(ApiError::target_too_long());
+    }
+    let query = Query::parse(head.uri.query().unwrap_or_default())?;
+    let target = Target::parse(head.uri.path())?;
+    let session = Session::identify(app, &head.headers)?;
+    let request = Request::new(Arc::clone(app), head, query, body);
+    route(request, session, target).await
+}
+
+async fn route(request: Request, session: Session, target: Target) -> Result<Answer> {
+    match target {
+        Target::Root => endpoints::server::root(&request),
+        Target::Server { name, rest } => endpoints::server::endpoint(request, session, &name, &rest).await,
+        Target::Database { db } => endpoints::database::endpoint(request, session, &db).await,
+        Target::Special { db, name, rest } => special(request, session, &db, &name, &rest).await,
+        Target::Document { db, id } if id.starts_with("_local/") => {
+            let db = session.database(&db, Access::Member)?;
+            endpoints::local::document(request, db, &id).await
+        }
+        Target::Document { db, id } => {
+            let db = session.database(&db, Access::Member)?;
+            endpoints::documents::document(request, db, &id).await
+        }
+        Target::OfDocument { id, .. } if id.starts_with("_local/") => Err(ApiError::local_has_no_attachments()),
+        Target::OfDocument { db, id, name } => {
+            let db = session.database(&db, Access::Member)?;
+            match name.as_str() {
+                "_history" => endpoints::history::of_document(request, db, &id).await,
+                name => endpoints::attachments::endpoint(request, db, &id, name).await,
+            }
+        }
+        Target::Redirect { to } => Ok(Answer::empty(StatusCode::MOVED_PERMANENTLY).location(&absolute(&request, &to))),
+    }
+}
+
+/// `/{db}/_name`.
+async fn special(request: Request, session: Session, db: &str, name: &str, rest: &[String]) -> Result<Answer> {
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    let member = || session.database(db, Access::Member);
+    match (name, rest.as_slice()) {
+        ("_all_docs" | "_design_docs", rest) => endpoints::all_docs::endpoint(request, member()?, name, rest).await,
+        ("_local_docs", []) => endpoints::local::list(request, member()?).await,
+        ("_bulk_docs", []) => endpoints::bulk::endpoint(request, member()?).await,
+        ("_bulk_get", []) => endpoints::revisions::bulk_get(request, member()?).await,
+        ("_revs_diff", []) => endpoints::revisions::revs_diff(request, member()?).await,
+        ("_missing_revs", []) => endpoints::revisions::missing_revs(request, member()?).await,
+        ("_changes", []) => endpoints::changes::endpoint(request, member()?).await,
+        ("_purge" | "_purged_infos" | "_purged_infos_limit", []) => {
+            endpoints::purge::endpoint(request, session, db, name).await
+        }
+        ("_security", []) => endpoints::security::endpoint(request, session, db).await,
+        ("_compact" | "_view_cleanup" | "_ensure_full_commit" | "_revs_limit", rest) => {
+            endpoints::maintenance::endpoint(request, session, db, name, rest).await
+        }
+        // Views and Mango come here: `_find`, `_explain`, `_index`, `_partition`.
+        ("_find" | "_explain", []) if *request.method() != Method::POST => Err(ApiError::method_not_allowed("POST")),
+        ("_find" | "_explain" | "_index" | "_partition" | "_shards" | "_sync_shards", _) => {
+            member().and_then(|_| Err(ApiError::not_implemented()))
+        }
+        _ => {
+            member()?;
+            Err(match *request.method() {
+                Method::GET | Method::HEAD => ApiError::missing(),
+                Method::POST => ApiError::referer_required(),
+                _ => ApiError::id_reserved(),
+            })
+        }
+    }
+}
+
+/// A path of this server as a URL. Clients expect it in `Location`.
+pub(crate) fn absolute(request: &Request, path: &str) -> String {
+    match request.header(HOST).or_else(|| request.head.uri.authority().map(http::uri::Authority::as_str)) {
+        Some(host) => {
+            let scheme = if request.app.config.tls_certificate.is_some() { "https" } else { "http" };
+            format!("{scheme}://{host}{path}")
+        }
+        None => path.to_owned(),
+    }
+}
+
+/// Refuses methods other than those of an endpoint, listed as CouchDB does.
+pub(crate) fn only(request: &Request, methods: &'static str) -> Result<()> {
+    let method = request.method().as_str();
+    if methods.split(',').any(|own| own == method) { Ok(()) } else { Err(ApiError::method_not_allowed(methods)) }
+}

@@ -1,0 +1,158 @@
+//! What a request is refused with: CouchDB's status, error and reason, in one table. Clients compare these words, so
+//! that none is made up elsewhere.
+
+use std::borrow::Cow;
+
+use http::StatusCode;
+use recension::document::Error;
+
+/// The result of a request.
+pub(crate) type Result<T> = std::result::Result<T, ApiError>;
+
+/// A refusal: `{"error": …, "reason": …}` with a status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ApiError {
+    pub(crate) status: StatusCode,
+    pub(crate) error: &'static str,
+    pub(crate) reason: Cow<'static, str>,
+    /// The methods that there are, where the one asked for is not: the header `Allow`.
+    pub(crate) allow: Option<&'static str>,
+}
+
+/// One row of the table: a refusal whose words never change.
+macro_rules! refusals {
+    ($($(#[$doc:meta])* $name:ident = $status:ident, $error:literal, $reason:literal;)*) => {
+        /// Refusals whose words never change.
+        #[allow(dead_code)] // some belong to endpoints to come
+        impl ApiError {
+            $($(#[$doc])* pub(crate) fn $name() -> Self {
+                Self::new(StatusCode::$status, $error, $reason)
+            })*
+        }
+    };
+}
+
+refusals! {
+    no_database = NOT_FOUND, "not_found", "Database does not exist.";
+    missing = NOT_FOUND, "not_found", "missing";
+    deleted = NOT_FOUND, "not_found", "deleted";
+    no_attachment = NOT_FOUND, "not_found", "Document is missing attachment";
+    database_exists = PRECONDITION_FAILED, "file_exists",
+        "The database could not be created, the file already exists.";
+    conflict = CONFLICT, "conflict", "Document update conflict.";
+    bad_json = BAD_REQUEST, "bad_request", "invalid UTF-8 JSON";
+    bad_rev = BAD_REQUEST, "bad_request", "Invalid rev format";
+    rev_in_body_differs = BAD_REQUEST, "bad_request",
+        "Document rev from request body and query string have different values";
+    rev_in_header_differs = BAD_REQUEST, "bad_request", "Document rev and etag have different values";
+    not_a_document = BAD_REQUEST, "bad_request", "Document must be a JSON object";
+    not_an_object = BAD_REQUEST, "bad_request", "Request body must be a JSON object";
+    referer_required = BAD_REQUEST, "bad_request", "Referer header required.";
+    id_not_a_string = BAD_REQUEST, "illegal_docid", "Document id must be a string";
+    id_reserved = BAD_REQUEST, "illegal_docid", "Only reserved document ids may start with underscore.";
+    id_empty = BAD_REQUEST, "illegal_docid", "Document id must not be empty";
+    id_too_long = BAD_REQUEST, "illegal_docid", "Document id is too long";
+    content_type_not_json = UNSUPPORTED_MEDIA_TYPE, "bad_content_type", "Content-Type must be application/json";
+    no_destination = BAD_REQUEST, "bad_request", "Destination header is mandatory for COPY.";
+    destination_not_relative = BAD_REQUEST, "bad_request", "Destination URL must be relative.";
+    local_has_no_attachments = BAD_REQUEST, "bad_request", "_local documents do not accept attachments.";
+    bad_local_id = BAD_REQUEST, "bad_request", "Invalid _local document id.";
+    bad_uuid_count = BAD_REQUEST, "bad_request", "count must be a positive integer";
+    too_large = PAYLOAD_TOO_LARGE, "too_large", "the request entity is too large";
+    target_too_long = URI_TOO_LONG, "bad_request", "The request's path and query are too long.";
+    body_too_slow = REQUEST_TIMEOUT, "timeout", "The request's body did not arrive in time.";
+    bad_target = BAD_REQUEST, "bad_request", "The path or query is not UTF-8 when decoded.";
+    stopping = SERVICE_UNAVAILABLE, "service_unavailable", "The server is stopping; try again.";
+    not_server_admin = UNAUTHORIZED, "unauthorized", "You are not a server admin.";
+    not_admin_of_database = UNAUTHORIZED, "unauthorized", "You are not a server or db admin.";
+    not_authorized = UNAUTHORIZED, "unauthorized", "You are not authorized to access this db.";
+    not_allowed = FORBIDDEN, "forbidden", "You are not allowed to access this db.";
+    design_needs_admin_anonymous = UNAUTHORIZED, "unauthorized", "You are not a db or server admin.";
+    design_needs_admin = FORBIDDEN, "forbidden", "You are not a db or server admin.";
+    bad_password = UNAUTHORIZED, "unauthorized", "Name or password is incorrect.";
+    unknown_config_value = NOT_FOUND, "not_found", "unknown_config_value";
+    empty_range = BAD_REQUEST, "query_parse_error",
+        "No rows can match your key range, reverse your start_key and end_key or set descending=true";
+    not_implemented = NOT_IMPLEMENTED, "not_implemented", "This server does not have that yet; see docs/compatibility.md.";
+}
+
+impl ApiError {
+    /// A refusal of any words.
+    pub(crate) fn new(status: StatusCode, error: &'static str, reason: impl Into<Cow<'static, str>>) -> Self {
+        ApiError { status, error, reason: reason.into(), allow: None }
+    }
+
+    /// 400 `bad_request` with a reason.
+    pub(crate) fn bad_request(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_request", reason)
+    }
+
+    /// 400 `query_parse_error` with a reason.
+    pub(crate) fn query_parse(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "query_parse_error", reason)
+    }
+
+    /// 405; `methods` as CouchDB lists them: `GET,HEAD`.
+    pub(crate) fn method_not_allowed(methods: &'static str) -> Self {
+        let reason = format!("Only {methods} allowed");
+        ApiError { allow: Some(methods), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", reason) }
+    }
+
+    /// A member of a document that begins with `_` and that documents do not have, or not so.
+    pub(crate) fn special_member(name: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "doc_validation", format!("Bad special document member: {name}"))
+    }
+
+    /// 400 for a name that no database can have.
+    pub(crate) fn illegal_database_name(name: &str) -> Self {
+        let reason = format!(
+            "Name: '{name}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, \
+             -, and / are allowed. Must begin with a letter."
+        );
+        Self::new(StatusCode::BAD_REQUEST, "illegal_database_name", reason)
+    }
+
+    /// 413 for a document.
+    pub(crate) fn document_too_large(id: &str) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "document_too_large", id.to_owned())
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> Self {
+        match &error {
+            Error::Json(_) | Error::NumberOutOfRange { .. } => Self::bad_json(),
+            Error::NotAnObject { .. } => Self::not_a_document(),
+            Error::ReservedField { field } => Self::special_member(field),
+            Error::BadField { field: "_id", expected: "a string" } => Self::id_not_a_string(),
+            Error::BadField { field: "_rev", .. } | Error::BadRevision { .. } => Self::bad_rev(),
+            Error::BadField { field, .. } => Self::special_member(field),
+            Error::Conflict { .. } => Self::conflict(),
+            Error::NoSuchCollection { .. } => Self::no_database(),
+            Error::NoSuchDocument { .. } | Error::NoSuchRevision { .. } => Self::missing(),
+            Error::NoSuchAttachment { .. } => Self::no_attachment(),
+            Error::MissingStub { id, name } => {
+                let reason = format!("Invalid attachment stub in {id} for {name}");
+                Self::new(StatusCode::PRECONDITION_FAILED, "missing_stub", reason)
+            }
+            Error::BadName { what: "document", name, .. } if name.is_empty() => Self::id_empty(),
+            Error::BadName { what: "document", name, .. } if name.starts_with('_') => Self::id_reserved(),
+            Error::BadName { what: "document", .. } => Self::id_too_long(),
+            Error::BadAttachment { .. }
+            | Error::OutOfBounds { .. }
+            | Error::BadPosition { .. }
+            | Error::BadName { .. } => Self::bad_request(error.to_string()),
+            Error::NotUnique { .. } | Error::ValueTooLong { .. } | Error::TooManyEntries { .. } => {
+                Self::new(StatusCode::FORBIDDEN, "forbidden", error.to_string())
+            }
+            Error::TooManyAttachments { .. } | Error::AttachmentTooLong { .. } | Error::TooManyRevisions { .. } => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
+            }
+            Error::Busy { .. } => Self::new(StatusCode::SERVICE_UNAVAILABLE, "service_unavailable", error.to_string()),
+            _ => {
+                tracing::error!(%error, "a request failed");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_server_error", error.to_string())
+            }
+        }
+    }
+}

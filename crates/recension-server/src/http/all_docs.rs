@@ -1,0 +1,170 @@
+//! `_all_docs` and `_design_docs`: documents by id, streamed.
+
+use http::StatusCode;
+use http::header::ETAG;
+use recension::document::json::quote;
+use recension::document::{CollectionAt, Document, ListOptions};
+
+use super::body::{elements, member, members_of};
+use super::documents::not_modified;
+use super::list_options::ListQuery;
+use super::reading::{Extras, Shown};
+use super::streaming;
+use crate::answer::Answer;
+use crate::databases::Database;
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::limits::{OFFSET_COUNTED_MAX, QUERIES_MAX};
+use crate::query::Query;
+use crate::request::Request;
+
+/// `/{db}/_all_docs`, `/{db}/_design_docs`, and `…/queries`
+pub(crate) async fn endpoint(mut request: Request, db: Database, name: &str, rest: &[&str]) -> Result<Answer> {
+    let design = name == "_design_docs";
+    match rest {
+        [] => {}
+        ["queries"] => return queries(request, db, design).await,
+        _ => return Err(ApiError::missing()),
+    }
+    only(&request, "GET,HEAD,POST")?;
+    let asked = ListQuery::of(&mut request).await?;
+    let at = db.now()?;
+    // The tag of a list is its collection's last change: it is known before any row is read.
+    let tag = format!("{}", at.counts()?.changed);
+    if not_modified(&request, &tag) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).with(ETAG, format!("W/\"{tag}\"")));
+    }
+    let app = request.app.clone();
+    let (before, rows) = request.app.blocking(move || list(at, asked, design)).await?;
+    let answer = streaming::json(&app, before, rows, "\n]}\n".to_owned()).await?;
+    Ok(answer.with(ETAG, format!("W/\"{tag}\"")))
+}
+
+/// `POST …/queries`: several lists in one answer.
+async fn queries(mut request: Request, db: Database, design: bool) -> Result<Answer> {
+    only(&request, "POST")?;
+    request.require_json()?;
+    let body = request.bytes().await?;
+    let members = members_of(&body)?;
+    let missing = || ApiError::bad_request("POST body must include `queries` parameter.");
+    let queries = elements(member(&members, "queries").ok_or_else(missing)?);
+    let queries = queries.ok_or_else(|| ApiError::bad_request("`queries` parameter must be an array."))?;
+    if queries.len() > QUERIES_MAX {
+        return Err(ApiError::bad_request(format!("`queries` has {QUERIES_MAX} elements at most")));
+    }
+    let read = |query: &serde_json::value::RawValue| {
+        let members = members_of(query.get().as_bytes())?;
+        let members = members.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
+        ListQuery::read(&Query::default(), members)
+    };
+    let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
+    let at = db.now()?;
+    let list_of = move |(number, asked): (usize, ListQuery)| {
+        let (before, rows) = match list(at.clone(), asked, design) {
+            Ok((before, rows)) => (Ok(before), Some(rows)),
+            Err(error) => (Err(error), None),
+        };
+        let comma = if number == 0 { "" } else { ",\n" };
+        let before = before.map(|before| format!("{comma}{before}"));
+        std::iter::once(before).chain(rows.into_iter().flatten()).chain(std::iter::once(Ok("\n]}".to_owned())))
+    };
+    let lists = queries.into_iter().enumerate().flat_map(list_of);
+    streaming::json(&request.app, "{\"results\":[\n".to_owned(), lists, "\n]}\n".to_owned()).await
+}
+
+type Rows = Box<dyn Iterator<Item = Result<String>> + Send>;
+
+/// A list: what comes before its rows, and the rows.
+fn list(at: CollectionAt, asked: ListQuery, design: bool) -> Result<(String, Rows)> {
+    let options = within(asked.options(), design);
+    let total = if design { counted(&at, &designs())?.unwrap_or_default() } else { at.count()? };
+    let update_seq =
+        if asked.update_seq { format!("\"update_seq\":\"{}\",", at.counts()?.changed) } else { String::new() };
+    let head = |offset: &str| format!("{{\"total_rows\":{total},{update_seq}\"offset\":{offset},\"rows\":[");
+    let (skip, limit) = (asked.skip, asked.limit);
+    if let Some(mut keys) = asked.keys.clone() {
+        if asked.descending {
+            keys.reverse();
+        }
+        let rows = keys.into_iter().skip(skip).take(limit).map(move |key| row_of_key(&at, &key, &asked));
+        return Ok((head("null"), Box::new(separated(rows))));
+    }
+    let before = counted(&at, &within(asked.before(), design))?;
+    let offset = before.map_or("null".to_owned(), |before| before.saturating_add(skip as u64).min(total).to_string());
+    let documents = at.list(&ListOptions { limit: Some(skip.saturating_add(limit)), ..options })?;
+    let rows = documents.skip(skip).map(move |document| row(&at, &document?, &asked));
+    Ok((head(&offset), Box::new(separated(rows))))
+}
+
+fn separated(rows: impl Iterator<Item = Result<String>>) -> impl Iterator<Item = Result<String>> {
+    rows.enumerate().map(|(number, row)| row.map(|row| format!("{}{row}", if number == 0 { "\n" } else { ",\n" })))
+}
+
+fn row(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery) -> Result<String> {
+    let (id, rev) = (quote(&document.id), document.rev);
+    let doc = if asked.include_docs { format!(",\"doc\":{}", doc(at, document, asked)?) } else { String::new() };
+    Ok(format!("{{\"id\":{id},\"key\":{id},\"value\":{{\"rev\":\"{rev}\"}}{doc}}}"))
+}
+
+fn row_of_key(at: &CollectionAt, key: &str, asked: &ListQuery) -> Result<String> {
+    let id: Option<String> = serde_json::from_str(key).ok();
+    let document = id.as_deref().map_or(Ok(None), |id| at.current(id))?;
+    match document {
+        None => Ok(format!("{{\"key\":{key},\"error\":\"not_found\"}}")),
+        Some(document) if document.deleted => {
+            let (id, rev) = (quote(&document.id), document.rev);
+            let doc = if asked.include_docs { ",\"doc\":null" } else { "" };
+            Ok(format!("{{\"id\":{id},\"key\":{id},\"value\":{{\"rev\":\"{rev}\",\"deleted\":true}}{doc}}}"))
+        }
+        Some(document) => row(at, &document, asked),
+    }
+}
+
+fn doc(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery) -> Result<String> {
+    let shown = Shown {
+        id: &document.id,
+        rev: document.rev,
+        seq: document.seq.0,
+        deleted: document.deleted,
+        body: &document.body,
+        attachments: &document.attachments,
+    };
+    shown.to_json(at, Extras { conflicts: asked.conflicts, ..Extras::default() })
+}
+
+/// How many documents there are in a range; `None` where counting them one by one would take too long.
+fn counted(at: &CollectionAt, options: &ListOptions) -> Result<Option<u64>> {
+    let mut count = 0;
+    for document in at.list(options)? {
+        document?;
+        count += 1;
+        if count > OFFSET_COUNTED_MAX {
+            return Ok(None);
+        }
+    }
+    Ok(Some(count))
+}
+
+fn designs() -> ListOptions {
+    ListOptions::prefix("_design/")
+}
+
+/// A range, within the design documents where only those are asked for.
+fn within(mut options: ListOptions, design: bool) -> ListOptions {
+    use std::ops::Bound::{Excluded, Included, Unbounded};
+    if !design {
+        return options;
+    }
+    let ListOptions { start, end, .. } = designs();
+    let text = |bound: &std::ops::Bound<String>| match bound {
+        Included(id) | Excluded(id) => id.clone(),
+        Unbounded => String::new(),
+    };
+    if text(&options.start) < text(&start) {
+        options.start = start;
+    }
+    if matches!(options.end, Unbounded) || text(&options.end) > text(&end) {
+        options.end = end;
+    }
+    options
+}

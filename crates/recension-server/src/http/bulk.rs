@@ -1,0 +1,148 @@
+//! `_bulk_docs`: many documents in one commit, with a row for each.
+
+use http::StatusCode;
+use recension::document::json::quote;
+use recension::document::{Collection, ReplicatedWrite, Write, Written};
+use serde_json::value::RawValue;
+
+use super::body::{elements, member, members_of};
+use super::incoming::{self, Incoming};
+use crate::answer::{Answer, receipt};
+use crate::databases::{Database, new_uuid};
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+
+/// `/{db}/_bulk_docs`
+pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answer> {
+    only(&request, "POST")?;
+    request.require_json()?;
+    let body = request.bytes().await?;
+    let max = request.app.config.max_document_size;
+    // Parsing many documents takes long enough to leave the worker to others.
+    request.app.blocking(move || bulk(&db, &body, max)).await
+}
+
+fn bulk(db: &Database, body: &[u8], max: usize) -> Result<Answer> {
+    let members = members_of(body)?;
+    let docs =
+        member(&members, "docs").ok_or_else(|| ApiError::bad_request("POST body must include `docs` parameter."))?;
+    let docs = elements(docs).ok_or_else(|| ApiError::bad_request("`docs` parameter must be an array."))?;
+    let new_edits = match member(&members, "new_edits").map(RawValue::get) {
+        None | Some("true") => true,
+        Some("false") => false,
+        Some(_) => return Err(ApiError::bad_request("`new_edits` parameter must be a boolean.")),
+    };
+    if member(&members, "all_or_nothing").map(RawValue::get) == Some("true") {
+        return refuse_all_or_nothing(&docs, max);
+    }
+    let rows = if new_edits { edit(db, &docs, max)? } else { merge(db, &docs, max)? };
+    Ok(Answer::json(StatusCode::CREATED, format!("[{}]", rows.join(","))))
+}
+
+/// What one document of many comes to.
+enum Item<W> {
+    /// It is written with the others.
+    Written(W),
+    /// It is a local document.
+    Local(String, String),
+    /// It was decided already.
+    Row(String),
+}
+
+/// Reads a document; local ones are what `read` refuses because of their ids.
+fn item<W>(doc: &RawValue, read: impl FnOnce(&[u8]) -> Result<W>) -> Result<Item<W>> {
+    let text = doc.get().as_bytes();
+    match read(text) {
+        Ok(write) => Ok(Item::Written(write)),
+        Err(error) => match incoming::is_local(&error, text) {
+            Some(name) => Ok(Item::Local(name, incoming::local(text)?)),
+            None => Err(error),
+        },
+    }
+}
+
+fn edit(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
+    let read = |doc: &&RawValue| -> Result<Item<Write>> {
+        match item(doc, |text| Ok(Incoming::parse(text, max)?.write))? {
+            Item::Written(write) => {
+                let id = write.id().map_or_else(new_uuid, str::to_owned);
+                match db.may_write(&id) {
+                    Ok(()) => Ok(Item::Written(write.renamed(&id)?)),
+                    Err(error) => Ok(Item::Row(error_row(&id, None, &error))),
+                }
+            }
+            other => Ok(other),
+        }
+    };
+    // One bad document refuses them all, before anything is written.
+    let mut items = docs.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let mut writes = Vec::with_capacity(items.len());
+    for item in &mut items {
+        if let Item::Written(write) = item {
+            writes.push(write.clone());
+        }
+    }
+    let mut results = db.collection().bulk(writes)?.into_iter();
+    let row = |item: Item<Write>| match item {
+        Item::Written(write) => match results.next() {
+            Some(Ok(Written { id, rev, .. })) => receipt(&id, rev),
+            Some(Err(error)) => error_row(write.id().unwrap_or_default(), None, &error.into()),
+            None => error_row(write.id().unwrap_or_default(), None, &ApiError::conflict()),
+        },
+        Item::Local(name, text) => local_row(db.collection(), &name, &text),
+        Item::Row(row) => row,
+    };
+    Ok(items.into_iter().map(row).collect())
+}
+
+/// Takes revisions over as they are; rows are answered for those that were refused.
+fn merge(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
+    let mut writes: Vec<ReplicatedWrite> = Vec::new();
+    let mut rows = Vec::new();
+    for doc in docs {
+        match item(doc, |text| incoming::replicated(text, max))? {
+            Item::Written(write) => match db.may_write(write.id()) {
+                Ok(()) => writes.push(write),
+                Err(error) => rows.push(error_row(write.id(), write.path().first().map(ToString::to_string), &error)),
+            },
+            Item::Local(name, text) => drop(local_row(db.collection(), &name, &text)),
+            Item::Row(row) => rows.push(row),
+        }
+    }
+    let named: Vec<_> = writes.iter().map(|write| (write.id().to_owned(), write.path().first().copied())).collect();
+    if writes.is_empty() {
+        return Ok(rows);
+    }
+    for (result, (id, rev)) in db.collection().merge_revisions(writes)?.into_iter().zip(named) {
+        if let Err(error) = result {
+            rows.push(error_row(&id, rev.map(|rev| rev.to_string()), &error.into()));
+        }
+    }
+    Ok(rows)
+}
+
+fn local_row(collection: &Collection, name: &str, text: &str) -> String {
+    let id = format!("_local/{name}");
+    match collection.put_local(name, text) {
+        Ok(number) => receipt(&id, format_args!("0-{number}")),
+        Err(error) => error_row(&id, None, &error.into()),
+    }
+}
+
+fn error_row(id: &str, rev: Option<String>, error: &ApiError) -> String {
+    let rev = rev.map_or(String::new(), |rev| format!("\"rev\":\"{rev}\","));
+    format!("{{\"id\":{},{rev}\"error\":\"{}\",\"reason\":{}}}", quote(id), error.error, quote(&error.reason))
+}
+
+/// CouchDB's answer to what it has not done since 2.0.
+fn refuse_all_or_nothing(docs: &[&RawValue], max: usize) -> Result<Answer> {
+    let error = ApiError::new(StatusCode::EXPECTATION_FAILED, "not_implemented", "all_or_nothing is not supported");
+    let row = |doc: &&RawValue| {
+        let Incoming { write, rev } = Incoming::parse(doc.get().as_bytes(), max)?;
+        let id = write.id().map_or_else(new_uuid, str::to_owned);
+        Ok(error_row(&id, Some(rev.map_or_else(|| "0-".to_owned(), |rev| rev.to_string())), &error))
+    };
+    let rows = docs.iter().map(row).collect::<Result<Vec<_>>>()?;
+    Ok(Answer::json(StatusCode::EXPECTATION_FAILED, format!("[{}]", rows.join(","))))
+}

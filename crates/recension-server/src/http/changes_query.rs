@@ -1,0 +1,216 @@
+//! What a feed of changes is asked for, read from the query, the body and a header.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use http::{HeaderName, Method};
+use recension::document::{Change, CollectionAt, Position};
+use serde_json::value::RawValue;
+
+use super::body::{elements, member, members_of};
+use super::selector::Selector;
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+use crate::limits::{DOC_IDS_MAX, FEED_MILLIS_DEFAULT};
+use crate::query::Query;
+use crate::request::Request;
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// How a feed is sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Feed {
+    Normal,
+    LongPoll,
+    Continuous,
+    EventSource,
+}
+
+/// Which revisions a row names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Style {
+    MainOnly,
+    AllDocs,
+}
+
+/// Which changes a feed has.
+#[derive(Clone, Debug)]
+pub(crate) enum Filter {
+    All,
+    Ids(Vec<String>),
+    Design,
+    Selector(Box<Selector>),
+}
+
+impl Filter {
+    /// The documents that are asked for by id.
+    pub(crate) fn ids(&self) -> Option<&[String]> {
+        match self {
+            Filter::Ids(ids) => Some(ids),
+            _ => None,
+        }
+    }
+
+    /// Whether the feed has a change.
+    pub(crate) fn takes(&self, at: &CollectionAt, change: &Change) -> Result<bool> {
+        match self {
+            Filter::All | Filter::Ids(_) => Ok(true),
+            Filter::Design => Ok(change.id.starts_with("_design/")),
+            Filter::Selector(selector) => match at.current(&change.id)? {
+                Some(document) => {
+                    Ok(selector.matches(&document.id, &document.rev.to_string(), document.deleted, &document.body))
+                }
+                None => Ok(false),
+            },
+        }
+    }
+}
+
+/// What a feed is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangesQuery {
+    pub(crate) feed: Feed,
+    /// `None`: now.
+    pub(crate) since: Option<Position>,
+    pub(crate) limit: u64,
+    pub(crate) descending: bool,
+    pub(crate) style: Style,
+    pub(crate) include_docs: bool,
+    pub(crate) conflicts: bool,
+    pub(crate) filter: Filter,
+    /// Time between heartbeats; `None`: none.
+    pub(crate) heartbeat: Option<Duration>,
+    /// Time without a change after which the feed ends; `None`: never.
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl ChangesQuery {
+    /// From a request.
+    pub(crate) async fn of(request: &mut Request, db: &Database) -> Result<Self> {
+        let body = if *request.method() == Method::POST {
+            request.require_json()?;
+            request.bytes().await?
+        } else {
+            bytes::Bytes::new()
+        };
+        let last_event = request.header(LAST_EVENT_ID).map(str::to_owned);
+        Self::read(&request.query, &body, last_event.as_deref(), db)
+    }
+
+    fn read(query: &Query, body: &[u8], last_event: Option<&str>, db: &Database) -> Result<Self> {
+        let members = if body.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { members_of(body)? };
+        let feed = match query.get("feed") {
+            None | Some("normal") => Feed::Normal,
+            Some("longpoll") => Feed::LongPoll,
+            Some("continuous" | "live") => Feed::Continuous,
+            Some("eventsource") => Feed::EventSource,
+            Some(_) => {
+                let reason = "Supported `feed` types: normal, continuous, live, longpoll, eventsource";
+                return Err(ApiError::bad_request(reason));
+            }
+        };
+        let style = match query.get("style") {
+            None | Some("main_only") => Style::MainOnly,
+            Some("all_docs") => Style::AllDocs,
+            Some(_) => return Err(ApiError::bad_request("Supported `style` values: main_only, all_docs")),
+        };
+        let heartbeat = heartbeat(query)?;
+        let timeout = match query.get("timeout") {
+            None => FEED_MILLIS_DEFAULT,
+            Some(text) => text
+                .parse::<u64>()
+                .map_err(|_| ApiError::bad_request("Invalid timeout value."))?
+                .min(FEED_MILLIS_DEFAULT),
+        };
+        let number = |name: &str| -> Result<Option<u64>> {
+            let bad = |_| ApiError::bad_request(format!("Invalid value for {name}."));
+            query.get(name).map(|text| text.parse().map_err(bad)).transpose()
+        };
+        Ok(ChangesQuery {
+            feed,
+            since: since(last_event.or(query.get("last-event-id")).or(query.get("since")))?,
+            limit: number("limit")?.unwrap_or(u64::MAX),
+            descending: query.is_true("descending"),
+            style,
+            include_docs: query.is_true("include_docs"),
+            conflicts: query.is_true("conflicts"),
+            filter: filter(query, &members, db)?,
+            heartbeat,
+            timeout: heartbeat.is_none().then(|| Duration::from_millis(timeout)),
+        })
+    }
+}
+
+/// `true`, or milliseconds.
+fn heartbeat(query: &Query) -> Result<Option<Duration>> {
+    const BAD: &str = "Invalid heartbeat value. Expecting a positive integer value (in milliseconds).";
+    match query.get("heartbeat") {
+        None | Some("false") => Ok(None),
+        Some("true") => Ok(Some(Duration::from_millis(FEED_MILLIS_DEFAULT))),
+        Some(text) => match text.parse::<u64>() {
+            Ok(millis) if millis > 0 => Ok(Some(Duration::from_millis(millis.min(FEED_MILLIS_DEFAULT)))),
+            _ => Err(ApiError::bad_request(BAD)),
+        },
+    }
+}
+
+/// A seq as this server gave it; also within quotes, as some clients send it. `None`: now.
+fn since(text: Option<&str>) -> Result<Option<Position>> {
+    match text.map(|text| text.trim_matches('"')) {
+        Some("now") => Ok(None),
+        None | Some("" | "0" | "null") => Ok(Some(Position::START)),
+        Some(text) => {
+            let malformed = |_| ApiError::bad_request("Malformed sequence supplied in 'since' parameter.");
+            text.parse().map(Some).map_err(malformed)
+        }
+    }
+}
+
+fn filter(query: &Query, members: &[(String, &RawValue)], db: &Database) -> Result<Filter> {
+    let members = members.to_vec();
+    match query.get("filter") {
+        // CouchDB takes the ids of a body without the filter's name too.
+        None | Some("") => match member(&members, "doc_ids") {
+            Some(ids) => ids_of(ids),
+            None => Ok(Filter::All),
+        },
+        Some("_doc_ids") => match (member(&members, "doc_ids"), query.get("doc_ids")) {
+            (Some(ids), _) => ids_of(ids),
+            (None, Some(text)) => ids_of(serde_json::from_str(text).map_err(|_| ApiError::bad_json())?),
+            (None, None) => Err(ApiError::bad_request("`doc_ids` filter parameter is not a list of doc ids.")),
+        },
+        Some("_design") => Ok(Filter::Design),
+        Some("_selector") => {
+            let selector = member(&members, "selector");
+            let selector =
+                selector.ok_or_else(|| ApiError::bad_request("Selector must be specified in POST payload"))?;
+            Ok(Filter::Selector(Box::new(Selector::parse(selector.get())?)))
+        }
+        Some("_view") => Err(ApiError::not_implemented()),
+        Some(name) => {
+            let Some((design, _)) = name.split_once('/') else {
+                return Err(ApiError::bad_request("filter parameter must be of the form `designname/filtername`"));
+            };
+            // Functions of design documents come here.
+            let found = db.now()?.get(&format!("_design/{design}"))?.is_some();
+            Err(if found { ApiError::not_implemented() } else { ApiError::missing() })
+        }
+    }
+}
+
+fn ids_of(value: &RawValue) -> Result<Filter> {
+    let bad = || ApiError::bad_request("`doc_ids` filter parameter is not a list of doc ids.");
+    let ids = elements(value).ok_or_else(bad)?;
+    if ids.len() > DOC_IDS_MAX {
+        return Err(ApiError::bad_request(format!("`doc_ids` has {DOC_IDS_MAX} elements at most")));
+    }
+    let mut known = HashSet::new();
+    let mut unique = Vec::with_capacity(ids.len());
+    for id in ids {
+        let id: String = serde_json::from_str(id.get()).map_err(|_| bad())?;
+        if known.insert(id.clone()) {
+            unique.push(id);
+        }
+    }
+    Ok(Filter::Ids(unique))
+}

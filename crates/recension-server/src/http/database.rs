@@ -1,0 +1,63 @@
+//! A database itself: PUT makes it, GET describes it, DELETE drops it, POST adds a document.
+
+use http::{Method, StatusCode};
+use recension::document::json::quote;
+
+use super::documents;
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::databases::Database;
+use crate::dispatch::absolute;
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+use crate::route::encode;
+
+/// `/{db}`
+pub(crate) async fn endpoint(request: Request, session: Session, db: &str) -> Result<Answer> {
+    match *request.method() {
+        Method::GET | Method::HEAD => Ok(Answer::ok(info(&session.database(db, Access::Member)?)?)),
+        Method::PUT => create(request, &session, db).await,
+        Method::DELETE => drop_database(request, &session, db).await,
+        Method::POST => documents::post(request, session.database(db, Access::Member)?).await,
+        _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST")),
+    }
+}
+
+async fn create(request: Request, session: &Session, db: &str) -> Result<Answer> {
+    let proof = session.server_admin()?;
+    let settings: &[_] = if request.query.is_true("partitioned") { &[("partitioned", "true")] } else { &[] };
+    let (app, name) = (request.app.clone(), db.to_owned());
+    request.app.blocking(move || app.databases.create(&name, settings, proof)).await?;
+    let to = absolute(&request, &format!("/{}", encode(db)));
+    Ok(Answer::json(StatusCode::CREATED, r#"{"ok":true}"#.to_owned()).location(&to))
+}
+
+async fn drop_database(request: Request, session: &Session, db: &str) -> Result<Answer> {
+    let proof = session.server_admin()?;
+    if request.query.get("rev").is_some() {
+        let reason =
+            "You tried to DELETE a database with a ?=rev parameter. Did you mean to DELETE a document instead?";
+        return Err(ApiError::bad_request(reason));
+    }
+    let (app, name) = (request.app.clone(), db.to_owned());
+    request.app.blocking(move || app.databases.drop(&name, proof)).await?;
+    Ok(Answer::ok(r#"{"ok":true}"#))
+}
+
+/// What is told of a database.
+pub(crate) fn info(db: &Database) -> Result<String> {
+    let now = db.now()?;
+    let counts = now.counts()?;
+    let (changed, purged) = (counts.changed, now.purge_seq()?);
+    let partitioned = if now.setting("partitioned")?.is_some() { "\"partitioned\":true" } else { "" };
+    Ok(format!(
+        "{{\"instance_start_time\":\"0\",\"db_name\":{},\"purge_seq\":\"{purged}\",\"update_seq\":\"{changed}\",\
+         \"sizes\":{{\"file\":{bytes},\"external\":{bytes},\"active\":{bytes}}},\"props\":{{{partitioned}}},\
+         \"doc_del_count\":{},\"doc_count\":{},\"disk_format_version\":8,\"compact_running\":false,\
+         \"cluster\":{{\"q\":1,\"n\":1,\"w\":1,\"r\":1}}}}",
+        quote(db.name()),
+        counts.deleted,
+        counts.documents,
+        bytes = counts.body_bytes,
+    ))
+}

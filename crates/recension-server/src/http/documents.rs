@@ -1,0 +1,178 @@
+//! One document: GET, HEAD, PUT, DELETE, COPY, and POST to its database.
+
+use http::header::{IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderName, Method, StatusCode};
+use recension::document::{CollectionAt, Expect, RevId, Write};
+
+use super::incoming::Incoming;
+use super::reading::{Extras, Shown};
+use super::{multipart, revisions};
+use crate::answer::{Answer, receipt};
+use crate::databases::Database;
+use crate::dispatch::absolute;
+use crate::error::{ApiError, Result};
+use crate::query::Query;
+use crate::request::Request;
+use crate::route::{decode, encode};
+
+/// `/{db}/{id}`
+pub(crate) async fn document(request: Request, db: Database, id: &str) -> Result<Answer> {
+    match request.method().as_str() {
+        "GET" | "HEAD" => get(&request, &db, id),
+        "PUT" => put(request, db, id).await,
+        "DELETE" => delete(request, db, id).await,
+        "COPY" => copy(request, db, id).await,
+        _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST,PUT,COPY")),
+    }
+}
+
+/// Reads take microseconds where the page is in memory: no thread is changed for them.
+fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
+    let query = &request.query;
+    let at = db.now()?;
+    if let Some(open) = query.get("open_revs").filter(|open| *open != "[]") {
+        return revisions::open_revs(request, &at, id, open);
+    }
+    let extras = Extras::of(query);
+    let Some(rev) = query.rev("rev")? else {
+        let document = at.current(id)?.ok_or_else(ApiError::missing)?;
+        if document.deleted {
+            return Err(ApiError::deleted());
+        }
+        let rev = document.rev;
+        if not_modified(request, &rev) {
+            return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(rev));
+        }
+        let shown = Shown {
+            id,
+            rev,
+            seq: document.seq.0,
+            deleted: false,
+            body: &document.body,
+            attachments: &document.attachments,
+        };
+        return answer_of(request, &at, shown, extras);
+    };
+    let latest = if query.is_true("latest") { at.latest(id, &rev)?.first().map(|leaf| leaf.rev) } else { None };
+    let revision = revisions::body_of(&at, id, &latest.unwrap_or(rev))?.ok_or_else(ApiError::missing)?;
+    if not_modified(request, &revision.rev) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(revision.rev));
+    }
+    answer_of(request, &at, Shown::of(id, &revision), extras)
+}
+
+fn answer_of(request: &Request, at: &CollectionAt, shown: Shown<'_>, extras: Extras) -> Result<Answer> {
+    if !shown.attachments.is_empty()
+        && let Some(answer) = multipart::document(request, at, shown, extras)?
+    {
+        return Ok(answer);
+    }
+    Ok(Answer::ok(shown.to_json(at, extras)?).etag(shown.rev))
+}
+
+/// Whether the client has this revision. CouchDB knows the tag with its quotes only.
+pub(crate) fn not_modified(request: &Request, tag: &impl std::fmt::Display) -> bool {
+    let tags = request.header(IF_NONE_MATCH).unwrap_or_default();
+    !tags.is_empty() && tags.split(',').any(|own| own.trim().trim_start_matches("W/") == format!("\"{tag}\""))
+}
+
+/// The revision that query, header and body name, which must be one.
+pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Option<RevId>> {
+    let in_query = request.query.rev("rev")?;
+    let tag = request.header(IF_MATCH).map(|tag| tag.trim().trim_matches('"'));
+    let in_header = tag.map(|tag| tag.parse::<RevId>().map_err(|_| ApiError::bad_rev())).transpose()?;
+    if let (Some(query), Some(header)) = (in_query, in_header)
+        && query != header
+    {
+        return Err(ApiError::rev_in_header_differs());
+    }
+    match (in_query.or(in_header), in_body) {
+        (Some(outside), Some(inside)) if outside != inside => Err(ApiError::rev_in_body_differs()),
+        (outside, inside) => Ok(outside.or(inside)),
+    }
+}
+
+async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
+    db.may_write(id)?;
+    if multipart::is_related(&request) {
+        return multipart::put(request, db, id).await;
+    }
+    let body = request.bytes().await?;
+    if request.query.get("new_edits") == Some("false") {
+        return revisions::put(&request, &db, id, &body).await;
+    }
+    let incoming = Incoming::parse(&body, request.app.config.max_document_size)?;
+    let incoming = match named_rev(&request, incoming.rev)? {
+        Some(rev) => incoming.on(rev),
+        None => incoming,
+    };
+    let deletes = incoming.write.is_deletion();
+    // The path says which document it is, whatever the body says.
+    let write = incoming.write.renamed(id)?;
+    let status = if deletes { StatusCode::OK } else { StatusCode::CREATED };
+    written(&request, &db, write, status).await
+}
+
+/// `POST /{db}`: a document with an id of its own, or a new one.
+pub(crate) async fn post(mut request: Request, db: Database) -> Result<Answer> {
+    request.require_json()?;
+    let body = request.bytes().await?;
+    let write = Incoming::parse(&body, request.app.config.max_document_size)?.write;
+    let id = write.id().map_or_else(crate::databases::new_uuid, str::to_owned);
+    db.may_write(&id)?;
+    let write = write.renamed(&id)?;
+    written(&request, &db, write, StatusCode::CREATED).await
+}
+
+async fn delete(request: Request, db: Database, id: &str) -> Result<Answer> {
+    db.may_write(id)?;
+    let rev = named_rev(&request, None)?;
+    let now = db.now()?;
+    match (rev, now.current(id)?) {
+        (_, None) => return Err(ApiError::missing()),
+        (_, Some(document)) if document.deleted => return Err(ApiError::deleted()),
+        (None, Some(_)) => return Err(ApiError::conflict()),
+        _ => {}
+    }
+    let mut write = Write::from_json(r#"{"_deleted":true}"#)?.renamed(id)?;
+    if let Some(rev) = rev {
+        write = write.expecting(Expect::Leaf(rev));
+    }
+    let answer = written(&request, &db, write, StatusCode::OK).await?;
+    Ok(answer)
+}
+
+const DESTINATION: HeaderName = HeaderName::from_static("destination");
+
+/// `COPY /{db}/{id}` with the header `Destination: other[?rev=…]`.
+async fn copy(request: Request, db: Database, id: &str) -> Result<Answer> {
+    let to = request.header(DESTINATION).ok_or_else(ApiError::no_destination)?;
+    if to.starts_with("http://") || to.starts_with("https://") {
+        return Err(ApiError::destination_not_relative());
+    }
+    let (path, query) = to.split_once('?').unwrap_or((to, ""));
+    let (target, on) = (decode(path)?, Query::parse(query)?.rev("rev")?);
+    db.may_write(&target)?;
+    let at = db.now()?;
+    let from = match request.query.rev("rev")? {
+        Some(rev) => revisions::body_of(&at, id, &rev)?,
+        None => at.get(id)?.map(|document| document.rev).map_or(Ok(None), |rev| at.get_revision(id, &rev))?,
+    };
+    let from = from.ok_or_else(ApiError::missing)?;
+    let expect = on.map_or(Expect::Absent, Expect::Leaf);
+    let write = super::attachments::copied(&from)?.renamed(&target)?.expecting(expect);
+    written(&request, &db, write, StatusCode::CREATED).await
+}
+
+/// Writes, and answers with the receipt.
+pub(crate) async fn written(request: &Request, db: &Database, write: Write, status: StatusCode) -> Result<Answer> {
+    let collection = db.share();
+    let written = request.app.blocking(move || Ok(collection.write(write)?)).await?;
+    if request.query.get("batch") == Some("ok") && *request.method() != Method::DELETE {
+        let text = format!("{{\"ok\":true,\"id\":{}}}", recension::document::json::quote(&written.id));
+        return Ok(Answer::json(StatusCode::ACCEPTED, text));
+    }
+    let answer = Answer::json(status, receipt(&written.id, written.rev)).etag(written.rev);
+    let to = absolute(request, &format!("/{}/{}", encode(db.name()), encode(&written.id)));
+    Ok(if *request.method() == Method::DELETE { answer } else { answer.location(&to) })
+}

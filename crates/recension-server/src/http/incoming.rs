@@ -1,0 +1,182 @@
+//! Documents as clients send them: parsed once, and CouchDB's leniences, which the library does not have. Pure.
+
+use recension::document::json::{Minified, minify_object, quote};
+use recension::document::{Error, Expect, ReplicatedWrite, RevId, Write};
+use serde_json::value::RawValue;
+
+use super::body::members_of;
+use super::normal::{may_differ, normalized};
+use crate::error::{ApiError, Result};
+
+/// Members that CouchDB gives out and takes back without looking at them.
+const GIVEN_OUT: [&str; 5] = ["_conflicts", "_deleted_conflicts", "_local_seq", "_revs_info", "_replication_info"];
+
+/// A document that was sent, and the revision that it names.
+#[derive(Debug)]
+pub(crate) struct Incoming {
+    pub(crate) write: Write,
+    pub(crate) rev: Option<RevId>,
+}
+
+impl Incoming {
+    /// Reads a document of at most `max` bytes. Without `_rev` it must not be there.
+    pub(crate) fn parse(text: &[u8], max: usize) -> Result<Self> {
+        let write = match Write::from_json(text) {
+            Err(error) if is_lenient(&error) => Write::from_json(leniently(text)?)?,
+            other => other?,
+        };
+        if write.body().len() > max {
+            return Err(ApiError::document_too_large(write.id().unwrap_or_default()));
+        }
+        let write = match normalized(write.body()) {
+            Some(text) => write.reworded(text),
+            None => write,
+        };
+        match write.expectation() {
+            Expect::Leaf(rev) => Ok(Incoming { write, rev: Some(rev) }),
+            _ => Ok(Incoming { write: write.expecting(Expect::Absent), rev: None }),
+        }
+    }
+
+    /// The same, standing on a revision that was named elsewhere.
+    pub(crate) fn on(mut self, rev: RevId) -> Self {
+        self.write = self.write.expecting(Expect::Leaf(rev));
+        self.rev = Some(rev);
+        self
+    }
+}
+
+/// Reads a revision that was made elsewhere.
+pub(crate) fn replicated(text: &[u8], max: usize) -> Result<ReplicatedWrite> {
+    if text.len() > max.saturating_mul(2) {
+        // Roughly: attachments within the text are no part of the document.
+        check_size(text, max)?;
+    }
+    let text = normal_text(text);
+    match ReplicatedWrite::from_json(&text) {
+        Err(error) if is_lenient(&error) => Ok(ReplicatedWrite::from_json(leniently_with_revisions(&text)?)?),
+        other => Ok(other?),
+    }
+}
+
+/// The text in CouchDB's words: no revision is made from it, so that it can be done before anything is read.
+fn normal_text(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
+    if !std::str::from_utf8(text).is_ok_and(may_differ) {
+        return text.into();
+    }
+    // What is no JSON is found by who reads it.
+    let minified = recension::document::json::minify(text).ok().and_then(|text| normalized(&text));
+    minified.map_or(text.into(), |text| text.into_bytes().into())
+}
+
+fn check_size(text: &[u8], max: usize) -> Result<()> {
+    let minified = minify_object(text).map_err(Error::from)?;
+    if minified.text.len() > max { Err(ApiError::document_too_large("")) } else { Ok(()) }
+}
+
+/// The name of a local document that a text is about.
+pub(crate) fn is_local(error: &ApiError, text: &[u8]) -> Option<String> {
+    if *error != ApiError::id_reserved() {
+        return None;
+    }
+    let Minified { reserved, .. } = minify_object(text).ok()?;
+    let id = reserved.iter().rev().find(|(name, _)| name == "_id").map(|(_, value)| value)?;
+    serde_json::from_str::<String>(id).ok()?.strip_prefix("_local/").filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// A local document as the library takes it: without the id, which is known, and with what else begins with `_` left out.
+pub(crate) fn local(text: &[u8]) -> Result<String> {
+    let minified = minify_object(text).map_err(Error::from)?;
+    if minified.kind != "an object" {
+        return Err(ApiError::not_a_document());
+    }
+    let kept = minified.reserved.iter().filter(|(name, _)| matches!(name.as_str(), "_rev" | "_deleted"));
+    Ok(joined(kept.map(|(name, value)| (name.as_str(), value.clone())), &minified.text))
+}
+
+fn is_lenient(error: &Error) -> bool {
+    matches!(error, Error::ReservedField { .. } | Error::BadAttachment { .. })
+}
+
+fn leniently(text: &[u8]) -> Result<String> {
+    lenient(text, |_, value, has_rev| {
+        let revisions: Revisions = serde_json::from_str(value).map_err(|_| ApiError::special_member("_revisions"))?;
+        Ok(match revisions.ids.first() {
+            Some(suffix) if !has_rev => Some(("_rev", quote(&format!("{}-{suffix}", revisions.start)))),
+            _ => None,
+        })
+    })
+}
+
+fn leniently_with_revisions(text: &[u8]) -> Result<String> {
+    lenient(text, |_, value, _| Ok(Some(("_revisions", value.to_owned()))))
+}
+
+#[derive(serde::Deserialize)]
+struct Revisions {
+    start: u32,
+    ids: Vec<String>,
+}
+
+/// The text without the members that are given out, and without attachments that are no objects.
+fn lenient(
+    text: &[u8],
+    on_revisions: impl Fn(&str, &str, bool) -> Result<Option<(&'static str, String)>>,
+) -> Result<String> {
+    let Minified { text, reserved, .. } = minify_object(text).map_err(Error::from)?;
+    let has_rev = reserved.iter().any(|(name, _)| name == "_rev");
+    let mut kept = Vec::new();
+    for (name, value) in &reserved {
+        match name.as_str() {
+            name if GIVEN_OUT.contains(&name) => {}
+            "_revisions" => kept.extend(on_revisions(name, value, has_rev)?),
+            "_attachments" => kept.push(("_attachments", attachments_that_are(value)?)),
+            name => kept.push((name, value.clone())),
+        }
+    }
+    Ok(joined(kept.into_iter(), &text))
+}
+
+/// The members of `_attachments` that are objects.
+fn attachments_that_are(text: &str) -> Result<String> {
+    let Ok(members) = members_of(text.as_bytes()) else { return Err(ApiError::special_member("_attachments")) };
+    let objects = members.iter().filter(|(_, value)| value.get().starts_with('{'));
+    let objects: Vec<String> =
+        objects.map(|(name, value)| format!("{}:{}", quote(name), RawValue::get(value))).collect();
+    Ok(format!("{{{}}}", objects.join(",")))
+}
+
+/// An object of members and of those of a minified object.
+fn joined<'m>(members: impl Iterator<Item = (&'m str, String)>, object: &str) -> String {
+    let mut out = String::with_capacity(object.len() + 64);
+    out.push('{');
+    for (name, value) in members {
+        if out.len() > 1 {
+            out.push(',');
+        }
+        out.push_str(&quote(name));
+        out.push(':');
+        out.push_str(&value);
+    }
+    let rest = object.strip_prefix('{').unwrap_or("}");
+    if rest != "}" && out.len() > 1 {
+        out.push(',');
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Reads a revision of the document `id`, whatever document the text names; `rev` is what the query names.
+pub(crate) fn replicated_as(id: &str, text: &[u8], rev: Option<&str>, max: usize) -> Result<ReplicatedWrite> {
+    let minified = minify_object(text).map_err(Error::from)?;
+    if minified.kind != "an object" {
+        return Err(ApiError::not_a_document());
+    }
+    let others = minified.reserved.iter().filter(|(name, _)| name != "_id");
+    let mut members: Vec<(&str, String)> = vec![("_id", quote(id))];
+    members.extend(others.map(|(name, value)| (name.as_str(), value.clone())));
+    if let Some(rev) = rev.filter(|_| !minified.reserved.iter().any(|(name, _)| name == "_rev")) {
+        members.push(("_rev", quote(rev)));
+    }
+    replicated(joined(members.into_iter(), &minified.text).as_bytes(), max)
+}

@@ -1,0 +1,216 @@
+//! Which rows of a list by id are asked for: parameters of the query and members of the body, with CouchDB's words for
+//! what does not read.
+
+use std::ops::Bound;
+
+use http::Method;
+use recension::document::ListOptions;
+use recension::engine::Direction;
+
+use super::body::{elements, members_of};
+use crate::error::{ApiError, Result};
+use crate::query::Query;
+use crate::request::Request;
+
+/// What a list is asked for.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // the protocol's flags
+pub(crate) struct ListQuery {
+    /// Keys as JSON texts: rows for them, in their order.
+    pub(crate) keys: Option<Vec<String>>,
+    start: Edge,
+    end: Edge,
+    inclusive_end: bool,
+    pub(crate) descending: bool,
+    pub(crate) limit: usize,
+    pub(crate) skip: usize,
+    pub(crate) include_docs: bool,
+    pub(crate) conflicts: bool,
+    pub(crate) update_seq: bool,
+}
+
+/// A key that a range begins or ends with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Edge {
+    None,
+    Id(String),
+    /// A key that sorts before all strings.
+    BeforeStrings,
+    /// A key that sorts behind all strings.
+    AfterStrings,
+}
+
+impl Edge {
+    /// From a key as JSON.
+    fn of(text: &str) -> Result<Self> {
+        let text = recension::document::json::minify(text.as_bytes()).map_err(|_| ApiError::bad_json())?;
+        Ok(match text.as_bytes().first() {
+            Some(b'"') => Edge::Id(serde_json::from_str(&text).map_err(|_| ApiError::bad_json())?),
+            Some(b'[' | b'{') => Edge::AfterStrings,
+            _ => Edge::BeforeStrings,
+        })
+    }
+}
+
+/// Parameters that may stand in the query as text, and in the body as JSON.
+struct Parameters<'r> {
+    query: &'r Query,
+    body: Vec<(String, String)>,
+}
+
+impl Parameters<'_> {
+    /// A parameter as JSON text; the body's counts.
+    fn get(&self, names: &[&str]) -> Option<&str> {
+        let of_body =
+            self.body.iter().rev().find(|(own, _)| names.contains(&own.as_str())).map(|(_, value)| value.as_str());
+        of_body.or_else(|| names.iter().find_map(|name| self.query.get(name)))
+    }
+
+    fn flag(&self, name: &str, default: bool) -> Result<bool> {
+        match self.get(&[name]) {
+            None => Ok(default),
+            Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
+            Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
+            Some(text) => {
+                Err(ApiError::query_parse(format!("Invalid boolean parameter: \"{}\"", text.trim_matches('"'))))
+            }
+        }
+    }
+
+    fn number(&self, name: &str) -> Result<Option<usize>> {
+        let Some(text) = self.get(&[name]) else { return Ok(None) };
+        match text.parse::<i64>() {
+            Ok(number) if number >= 0 => Ok(Some(usize::try_from(number).unwrap_or(usize::MAX))),
+            Ok(_) => Err(ApiError::query_parse(format!("Invalid value for positive integer: \"{text}\""))),
+            Err(_) => Err(ApiError::query_parse(format!("Invalid value for integer: \"{}\"", text.trim_matches('"')))),
+        }
+    }
+
+    fn edge(&self, names: &[&str]) -> Result<Edge> {
+        self.get(names).map_or(Ok(Edge::None), Edge::of)
+    }
+}
+
+impl ListQuery {
+    /// From a request: of POST the body too.
+    pub(crate) async fn of(request: &mut Request) -> Result<Self> {
+        let mut in_body = Vec::new();
+        if *request.method() == Method::POST {
+            request.require_json()?;
+            let body = request.bytes().await?;
+            in_body = members_of(&body)?.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
+        }
+        Self::read(&request.query, in_body)
+    }
+
+    /// From the query and members of a body.
+    pub(crate) fn read(query: &Query, body: Vec<(String, String)>) -> Result<Self> {
+        let keys_in_body = body.iter().any(|(name, _)| name == "keys");
+        let asked = Parameters { query, body };
+        let keys = asked.get(&["keys"]).map(|text| -> Result<Vec<String>> {
+            let not_an_array = || {
+                if keys_in_body {
+                    ApiError::bad_request("`keys` body member must be an array.")
+                } else {
+                    ApiError::bad_json()
+                }
+            };
+            let raw: &serde_json::value::RawValue = serde_json::from_str(text).map_err(|_| ApiError::bad_json())?;
+            let keys = elements(raw).ok_or_else(not_an_array)?;
+            Ok(keys.into_iter().map(|key| key.get().to_owned()).collect())
+        });
+        let key = asked.edge(&["key"])?;
+        let (start, end) = (asked.edge(&["startkey", "start_key"])?, asked.edge(&["endkey", "end_key"])?);
+        Ok(ListQuery {
+            keys: keys.transpose()?,
+            start: if key == Edge::None { start } else { key.clone() },
+            end: if key == Edge::None { end } else { key },
+            inclusive_end: asked.flag("inclusive_end", true)?,
+            descending: asked.flag("descending", false)?,
+            limit: asked.number("limit")?.unwrap_or(usize::MAX),
+            skip: asked.number("skip")?.unwrap_or(0),
+            include_docs: asked.flag("include_docs", false)?,
+            conflicts: asked.flag("conflicts", false)?,
+            update_seq: asked.flag("update_seq", false)?,
+        })
+    }
+
+    /// The rows as the library lists them: without `skip` and `limit`, which are counted over.
+    pub(crate) fn options(&self) -> ListOptions {
+        let (start, end) = (Self::bound(&self.start, true), Self::bound(&self.end, self.inclusive_end));
+        let (start, end, direction) = if self.descending {
+            (Self::lower(end), Self::upper(start), Direction::Backward)
+        } else {
+            (Self::lower(start), Self::upper(end), Direction::Forward)
+        };
+        ListOptions { start, end, direction, ..ListOptions::default() }
+    }
+
+    /// The rows that come before the first one.
+    pub(crate) fn before(&self) -> ListOptions {
+        let all = ListOptions::default();
+        let ListOptions { start, end, direction, .. } = self.options();
+        let turned = |bound| match bound {
+            Bound::Included(id) => Bound::Excluded(id),
+            Bound::Excluded(id) => Bound::Included(id),
+            Bound::Unbounded => Bound::Excluded(String::new()),
+        };
+        match direction {
+            Direction::Forward => ListOptions { end: turned(start), ..all },
+            Direction::Backward => match end {
+                Bound::Unbounded => ListOptions { end: Bound::Excluded(String::new()), ..all },
+                end => ListOptions { start: turned(end), ..all },
+            },
+        }
+    }
+
+    /// Whether an id is in the range.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        let ListOptions { start, end, .. } = self.options();
+        let above = match &start {
+            Bound::Included(start) => id >= start.as_str(),
+            Bound::Excluded(start) => id > start.as_str(),
+            Bound::Unbounded => true,
+        };
+        above
+            && match &end {
+                Bound::Included(end) => id <= end.as_str(),
+                Bound::Excluded(end) => id < end.as_str(),
+                Bound::Unbounded => true,
+            }
+    }
+
+    /// An edge among the ids, of which none is empty and none is longer than the longest.
+    fn bound(edge: &Edge, inclusive: bool) -> Place {
+        match edge {
+            Edge::None => Place::Open,
+            Edge::Id(id) if inclusive => Place::At(Bound::Included(id.clone())),
+            Edge::Id(id) => Place::At(Bound::Excluded(id.clone())),
+            Edge::BeforeStrings => Place::First,
+            Edge::AfterStrings => Place::Last,
+        }
+    }
+
+    fn lower(place: Place) -> Bound<String> {
+        match place {
+            Place::Open | Place::First => Bound::Unbounded,
+            Place::At(bound) => bound,
+            Place::Last => Bound::Excluded("\u{10ffff}".repeat(512)),
+        }
+    }
+
+    fn upper(place: Place) -> Bound<String> {
+        match place {
+            Place::Open | Place::Last => Bound::Unbounded,
+            Place::At(bound) => bound,
+            Place::First => Bound::Excluded(String::new()),
+        }
+    }
+}
+
+enum Place {
+    Open,
+    First,
+    At(Bound<String>),
+    Last,
+}

@@ -1,0 +1,73 @@
+//! Local documents: `_local/{name}` and `_local_docs`. Replications keep in them how far they have come.
+
+use http::StatusCode;
+use recension::document::LocalDocument;
+use recension::document::json::quote;
+
+use super::incoming;
+use super::list_options::ListQuery;
+use crate::answer::{Answer, receipt};
+use crate::databases::Database;
+use crate::dispatch::{absolute, only};
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+use crate::route::encode;
+
+/// `/{db}/_local/{name}`
+pub(crate) async fn document(mut request: Request, db: Database, id: &str) -> Result<Answer> {
+    let name = id.strip_prefix("_local/").unwrap_or(id).to_owned();
+    let collection = db.share();
+    match request.method().as_str() {
+        "GET" | "HEAD" => {
+            let document = db.collection().local(&name)?.ok_or_else(ApiError::missing)?;
+            Ok(Answer::ok(document.to_json()))
+        }
+        "PUT" => {
+            let mut text = incoming::local(&request.bytes().await?)?;
+            if let Some(rev) = request.query.get("rev").filter(|_| !text.contains("\"_rev\"")) {
+                let members = text.split_off(1);
+                let comma = if members == "}" { "" } else { "," };
+                text = format!("{{\"_rev\":{}{comma}{members}", quote(rev));
+            }
+            let number = request.app.blocking(move || Ok(collection.put_local(&name, text)?)).await?;
+            let status = if number == 0 { StatusCode::OK } else { StatusCode::CREATED };
+            let to = absolute(&request, &format!("/{}/{}", encode(db.name()), encode(id)));
+            Ok(Answer::json(status, receipt(id, format_args!("0-{number}"))).location(&to))
+        }
+        "DELETE" => {
+            request.app.blocking(move || Ok(collection.delete_local(&name)?)).await?;
+            Ok(Answer::ok(receipt(id, "0-0")))
+        }
+        _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST,PUT,COPY")),
+    }
+}
+
+/// `/{db}/_local_docs`. There are as many as replications, so that they are not streamed.
+pub(crate) async fn list(mut request: Request, db: Database) -> Result<Answer> {
+    only(&request, "GET,HEAD,POST")?;
+    let asked = ListQuery::of(&mut request).await?;
+    let now = db.now()?;
+    let row = |document: &LocalDocument| {
+        let id = quote(&format!("_local/{}", document.name));
+        let doc = if asked.include_docs { format!(",\"doc\":{}", document.to_json()) } else { String::new() };
+        format!("{{\"id\":{id},\"key\":{id},\"value\":{{\"rev\":\"{}\"}}{doc}}}", document.rev())
+    };
+    let mut rows = Vec::new();
+    if let Some(keys) = &asked.keys {
+        for key in keys {
+            let id: Option<String> = serde_json::from_str(key).ok();
+            let name = id.as_deref().and_then(|id| id.strip_prefix("_local/"));
+            let found = name.map_or(Ok(None), |name| now.local(name))?;
+            rows.push(found.as_ref().map_or_else(|| format!("{{\"key\":{key},\"error\":\"not_found\"}}"), row));
+        }
+    } else {
+        let all = now.locals()?.into_iter().filter(|document| asked.has(&format!("_local/{}", document.name)));
+        rows.extend(all.map(|document| row(&document)));
+    }
+    if asked.descending {
+        rows.reverse();
+    }
+    let rows: Vec<String> = rows.into_iter().skip(asked.skip).take(asked.limit).collect();
+    let update_seq = if asked.update_seq { "\"update_seq\":null," } else { "" };
+    Ok(Answer::ok(format!("{{\"total_rows\":null,\"offset\":null,{update_seq}\"rows\":[\n{}\n]}}", rows.join(",\n"))))
+}

@@ -1,0 +1,68 @@
+//! `_compact`, `_view_cleanup`, `_ensure_full_commit`, `_revs_limit`.
+
+use http::{Method, StatusCode};
+
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+
+/// `/{db}/_name`
+pub(crate) async fn endpoint(
+    request: Request,
+    session: Session,
+    db: &str,
+    name: &str,
+    rest: &[&str],
+) -> Result<Answer> {
+    match (name, rest) {
+        ("_revs_limit", []) => revs_limit(request, session, db).await,
+        ("_ensure_full_commit", []) => {
+            only(&request, "POST")?;
+            request.require_json()?;
+            session.database(db, Access::Member)?;
+            let text = r#"{"ok":true,"instance_start_time":"0"}"#;
+            Ok(Answer::json(StatusCode::CREATED, text.to_owned()))
+        }
+        ("_view_cleanup", []) => {
+            only(&request, "POST")?;
+            session.database(db, Access::Admin)?;
+            Ok(Answer::json(StatusCode::ACCEPTED, r#"{"ok":true}"#.to_owned()))
+        }
+        ("_compact", rest) => {
+            only(&request, "POST")?;
+            let db = session.database(db, Access::Admin)?;
+            request.require_json()?;
+            if !rest.is_empty() {
+                // Views come here.
+                return Err(ApiError::missing());
+            }
+            super::revisions::compact(&request, &db).await?;
+            Ok(Answer::json(StatusCode::ACCEPTED, r#"{"ok":true}"#.to_owned()))
+        }
+        _ => Err(ApiError::missing()),
+    }
+}
+
+async fn revs_limit(mut request: Request, session: Session, db: &str) -> Result<Answer> {
+    match *request.method() {
+        Method::GET => {
+            let limit = session.database(db, Access::Member)?.collection().revs_limit()?;
+            Ok(Answer::ok(limit.to_string()))
+        }
+        Method::PUT => {
+            let collection = session.database(db, Access::Admin)?.share();
+            let limit = number(&request.bytes().await?)?;
+            request.app.blocking(move || Ok(collection.set_revs_limit(limit)?)).await?;
+            Ok(Answer::ok(r#"{"ok":true}"#))
+        }
+        _ => Err(ApiError::method_not_allowed("PUT,GET")),
+    }
+}
+
+/// A body that is a positive integer and nothing else.
+pub(crate) fn number(body: &[u8]) -> Result<u32> {
+    let number: Option<u32> = serde_json::from_slice(body).ok();
+    number.filter(|number| *number > 0).ok_or_else(|| ApiError::bad_request("a positive integer was expected"))
+}

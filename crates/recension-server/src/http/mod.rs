@@ -1,0 +1,28 @@
+//! The endpoints, one file a family. Each checks its method, reads its parameters, asks the documents layer and puts
+//! the answer into CouchDB's form; none of them decides who may do what (`auth`), or how a thread waits (`state`).
+
+pub(crate) mod all_docs;
+pub(crate) mod attachments;
+pub(crate) mod body;
+pub(crate) mod bulk;
+pub(crate) mod changes;
+pub(crate) mod changes_query;
+pub(crate) mod database;
+pub(crate) mod documents;
+pub(crate) mod history;
+pub(crate) mod incoming;
+pub(crate) mod inline;
+pub(crate) mod intake;
+pub(crate) mod list_options;
+pub(crate) mod local;
+pub(crate) mod maintenance;
+pub(crate) mod multipart;
+pub(crate) mod normal;
+pub(crate) mod purge;
+pub(crate) mod range;
+pub(crate) mod reading;
+pub(crate) mod revisions;
+pub(crate) mod security;
+pub(crate) mod selector;
+pub(crate) mod server;
+pub(crate) mod streaming;

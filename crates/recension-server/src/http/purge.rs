@@ -1,0 +1,77 @@
+//! `_purge`, `_purged_infos`, `_purged_infos_limit`.
+
+use http::{Method, StatusCode};
+use recension::document::RevId;
+use recension::document::json::quote;
+
+use super::body::ids_and_revs;
+use super::maintenance::number;
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::limits::{PURGED_DOCUMENTS_MAX, PURGED_REVISIONS_MAX};
+use crate::request::Request;
+
+/// `/{db}/_purge` and its log
+pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, name: &str) -> Result<Answer> {
+    match (name, request.method()) {
+        ("_purge", _) => {
+            only(&request, "POST")?;
+            session.server_admin()?;
+            let collection = session.database(db, Access::Admin)?.share();
+            request.require_json()?;
+            let asked = ids_and_revs(&request.bytes().await?)?;
+            if asked.len() > PURGED_DOCUMENTS_MAX {
+                return Err(ApiError::bad_request("Exceeded maximum number of documents."));
+            }
+            if asked.iter().map(|(_, revs)| revs.len()).sum::<usize>() > PURGED_REVISIONS_MAX {
+                return Err(ApiError::bad_request("Exceeded maximum number of revisions."));
+            }
+            request
+                .app
+                .blocking(move || {
+                    let purged = collection.purge_many(&asked)?;
+                    let rows: Vec<String> = asked.iter().zip(&purged).map(|((id, _), revs)| row(id, revs)).collect();
+                    let seq = collection.at(recension::document::At::Now)?.purge_seq()?;
+                    let text = format!("{{\"purge_seq\":\"{seq}\",\"purged\":{{{}}}}}", rows.join(","));
+                    Ok(Answer::json(StatusCode::CREATED, text))
+                })
+                .await
+        }
+        ("_purged_infos", _) => {
+            only(&request, "GET")?;
+            let collection = session.database(db, Access::Member)?.share();
+            request
+                .app
+                .blocking(move || {
+                    let row = |purge: &recension::document::Purge| {
+                        format!("{{\"id\":{},\"revs\":[{}]}}", quote(&purge.id), quoted(&purge.revs))
+                    };
+                    let rows: Vec<String> = collection.purges()?.iter().map(row).collect();
+                    Ok(Answer::ok(format!("{{\"purged_infos\":[{}]}}", rows.join(","))))
+                })
+                .await
+        }
+        (_, &Method::GET) => {
+            Ok(Answer::ok(session.database(db, Access::Member)?.collection().purges_limit()?.to_string()))
+        }
+        (_, &Method::PUT) => {
+            let collection = session.database(db, Access::Admin)?.share();
+            let limit = number(&request.bytes().await?)?;
+            request.app.blocking(move || Ok(collection.set_purges_limit(limit)?)).await?;
+            Ok(Answer::ok(r#"{"ok":true}"#))
+        }
+        _ => Err(ApiError::method_not_allowed("PUT,GET")),
+    }
+}
+
+fn row(id: &str, revs: &[RevId]) -> String {
+    format!("{}:[{}]", quote(id), quoted(revs))
+}
+
+/// Revisions as strings, with commas between them.
+pub(crate) fn quoted(revs: &[RevId]) -> String {
+    let revs: Vec<String> = revs.iter().map(|rev| format!("\"{rev}\"")).collect();
+    revs.join(",")
+}

@@ -1,0 +1,129 @@
+//! A document as it is answered: the stored text, with the members that begin with `_` put around it. The text is not
+//! parsed.
+
+use std::fmt::Write as _;
+
+use recension::document::json::quote;
+use recension::document::{AttachmentInfo, CollectionAt, RevId, Revision, RevisionStatus};
+
+use crate::error::Result;
+use crate::query::Query;
+
+/// What is asked for besides the document.
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // the protocol's flags
+pub(crate) struct Extras {
+    pub(crate) revs: bool,
+    pub(crate) revs_info: bool,
+    pub(crate) conflicts: bool,
+    pub(crate) deleted_conflicts: bool,
+    pub(crate) local_seq: bool,
+}
+
+impl Extras {
+    /// What a query asks for.
+    pub(crate) fn of(query: &Query) -> Self {
+        let meta = query.is_true("meta");
+        Extras {
+            revs: query.is_true("revs"),
+            revs_info: meta || query.is_true("revs_info"),
+            conflicts: meta || query.is_true("conflicts"),
+            deleted_conflicts: meta || query.is_true("deleted_conflicts"),
+            local_seq: query.is_true("local_seq"),
+        }
+    }
+
+    /// The same without what is about the winner.
+    pub(crate) fn of_any_leaf(self) -> Self {
+        Extras { conflicts: false, deleted_conflicts: false, revs_info: false, ..self }
+    }
+}
+
+/// A revision that is to be answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown<'r> {
+    pub(crate) id: &'r str,
+    pub(crate) rev: RevId,
+    pub(crate) seq: u64,
+    pub(crate) deleted: bool,
+    pub(crate) body: &'r str,
+    pub(crate) attachments: &'r [AttachmentInfo],
+}
+
+impl<'r> Shown<'r> {
+    /// A revision of the document `id`.
+    pub(crate) fn of(id: &'r str, revision: &'r Revision) -> Self {
+        Shown {
+            id,
+            rev: revision.rev,
+            seq: revision.seq.0,
+            deleted: revision.deleted,
+            body: &revision.body,
+            attachments: &revision.attachments,
+        }
+    }
+
+    /// As JSON: `_id` and `_rev`, the stored members as they are, and what was asked for behind them.
+    pub(crate) fn to_json(self, at: &CollectionAt, extras: Extras) -> Result<String> {
+        let members = self.body.strip_prefix('{').and_then(|body| body.strip_suffix('}')).unwrap_or_default();
+        let mut out = String::with_capacity(self.body.len() + self.id.len() + 96);
+        // Writing to a String cannot fail, here and below.
+        let _ = write!(out, "{{\"_id\":{},\"_rev\":\"{}\"", quote(self.id), self.rev);
+        if !members.is_empty() {
+            out.push(',');
+            out.push_str(members);
+        }
+        if self.deleted {
+            out.push_str(",\"_deleted\":true");
+        }
+        if extras.revs {
+            self.push_revisions(at, &mut out)?;
+        }
+        if extras.revs_info {
+            self.push_revs_info(at, &mut out)?;
+        }
+        if extras.local_seq {
+            let _ = write!(out, ",\"_local_seq\":{}", self.seq);
+        }
+        if extras.conflicts {
+            push_revs("_conflicts", &at.conflicts(self.id)?, &mut out);
+        }
+        if extras.deleted_conflicts {
+            push_revs("_deleted_conflicts", &at.deleted_conflicts(self.id)?, &mut out);
+        }
+        if !self.attachments.is_empty() {
+            super::attachments::push_stubs(self.attachments, &mut out);
+        }
+        out.push('}');
+        Ok(out)
+    }
+
+    fn push_revisions(self, at: &CollectionAt, out: &mut String) -> Result<()> {
+        let path = at.ancestry(self.id, &self.rev)?.unwrap_or_default();
+        let ids: Vec<String> = path.iter().map(|rev| format!("\"{}\"", rev.suffix())).collect();
+        let _ = write!(out, ",\"_revisions\":{{\"start\":{},\"ids\":[{}]}}", self.rev.generation(), ids.join(","));
+        Ok(())
+    }
+
+    fn push_revs_info(self, at: &CollectionAt, out: &mut String) -> Result<()> {
+        let row = |(rev, status): (RevId, RevisionStatus)| {
+            let status = match status {
+                RevisionStatus::Available => "available",
+                RevisionStatus::Deleted => "deleted",
+                RevisionStatus::Missing => "missing",
+            };
+            format!("{{\"rev\":\"{rev}\",\"status\":\"{status}\"}}")
+        };
+        let rows: Vec<String> =
+            at.ancestry_status(self.id, &self.rev)?.unwrap_or_default().into_iter().map(row).collect();
+        let _ = write!(out, ",\"_revs_info\":[{}]", rows.join(","));
+        Ok(())
+    }
+}
+
+fn push_revs(name: &str, revs: &[RevId], out: &mut String) {
+    if !revs.is_empty() {
+        let revs: Vec<String> = revs.iter().map(|rev| format!("\"{rev}\"")).collect();
+        let _ = write!(out, ",\"{name}\":[{}]", revs.join(","));
+    }
+}

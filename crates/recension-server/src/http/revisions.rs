@@ -1,0 +1,254 @@
+//! Revisions: `open_revs`, `new_edits=false`, `_revs_diff`, `_missing_revs`, `_bulk_get`, `_compact`.
+
+use http::StatusCode;
+use recension::document::json::quote;
+use recension::document::{CollectionAt, RevId, Revision};
+use recension::engine::Seq;
+use serde_json::value::RawValue;
+
+use super::body::{elements, ids_and_revs, member, members_of, rev_of};
+use super::purge::quoted;
+use super::reading::{Extras, Shown};
+use super::{incoming, multipart, streaming};
+use crate::answer::{Answer, receipt};
+use crate::databases::Database;
+use crate::dispatch::{absolute, only};
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+use crate::route::encode;
+
+/// The setting that says up to which commit old bodies were given up.
+const COMPACTED: &str = "compacted";
+
+/// What a revision says that can be asked for by `rev`: a leaf, or an older one that was not given up.
+pub(crate) fn body_of(at: &CollectionAt, id: &str, rev: &RevId) -> Result<Option<Revision>> {
+    let Some(revision) = at.get_revision(id, rev)? else { return Ok(None) };
+    let available = compacted(at)?.is_none_or(|until| revision.seq > until) || is_leaf(at, id, rev)?;
+    Ok(Some(revision).filter(|_| available))
+}
+
+/// The commit up to which `_compact` gave old bodies up.
+pub(crate) fn compacted(at: &CollectionAt) -> Result<Option<Seq>> {
+    Ok(at.setting(COMPACTED)?.and_then(|text| text.parse().ok()).map(Seq))
+}
+
+fn is_leaf(at: &CollectionAt, id: &str, rev: &RevId) -> Result<bool> {
+    Ok(at.leaves(id)?.iter().any(|leaf| leaf.rev == *rev))
+}
+
+/// Gives up the bodies of revisions that are no leaves: `rev` does not find them any more. Whether the past still has
+/// them (`at`, `_history`) is for retention to say.
+pub(crate) async fn compact(request: &Request, db: &Database) -> Result<()> {
+    let collection = db.share();
+    request
+        .app
+        .blocking(move || {
+            let seq = collection.at(recension::document::At::Now)?.seq();
+            Ok(collection.set_setting(COMPACTED, Some(&seq.to_string()))?)
+        })
+        .await
+}
+
+/// `GET /{db}/{id}?open_revs=…`: `all` leaves, or those of a list.
+pub(crate) fn open_revs(request: &Request, at: &CollectionAt, id: &str, open: &str) -> Result<Answer> {
+    let query = &request.query;
+    let opened = if open == "all" {
+        let leaves = at.leaves(id)?;
+        if leaves.is_empty() {
+            return Err(ApiError::missing());
+        }
+        leaves.into_iter().map(|leaf| open_one(at, id, leaf.rev)).collect::<Result<Vec<_>>>()?
+    } else {
+        let asked: &RawValue = serde_json::from_str(open).map_err(|_| ApiError::bad_json())?;
+        let asked = elements(asked).ok_or_else(ApiError::bad_json)?;
+        let asked = asked.into_iter().map(rev_of).collect::<Result<Vec<_>>>()?;
+        open_many(at, id, &asked, query.is_true("latest"))?
+    };
+    let extras = Extras::of(query).of_any_leaf();
+    if let Some(answer) = multipart::open_revs(request, at, id, &opened, extras)? {
+        return Ok(answer);
+    }
+    let mut rows = Vec::with_capacity(opened.len());
+    for opened in &opened {
+        rows.push(match opened {
+            Opened::Found(revision) => {
+                format!("{{\"ok\":{}}}", shown(request, at, id, revision, extras)?)
+            }
+            Opened::Missing(rev) => format!("{{\"missing\":\"{rev}\"}}"),
+        });
+    }
+    Ok(Answer::ok(format!("[{}]", rows.join(","))))
+}
+
+/// A revision as JSON, with the bytes of its attachments where the request asks for them.
+fn shown(request: &Request, at: &CollectionAt, id: &str, revision: &Revision, extras: Extras) -> Result<String> {
+    let _ = request;
+    Shown::of(id, revision).to_json(at, extras)
+}
+
+/// A revision that was asked for.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    Found(Box<Revision>),
+    Missing(RevId),
+}
+
+fn open_one(at: &CollectionAt, id: &str, rev: RevId) -> Result<Opened> {
+    Ok(body_of(at, id, &rev)?.map_or(Opened::Missing(rev), |revision| Opened::Found(Box::new(revision))))
+}
+
+/// Revisions by name, or with `latest` the leaves that stand on them.
+pub(crate) fn open_many(at: &CollectionAt, id: &str, asked: &[RevId], latest: bool) -> Result<Vec<Opened>> {
+    let mut opened = Vec::with_capacity(asked.len());
+    for rev in asked {
+        let leaves = if latest { at.latest(id, rev)? } else { Vec::new() };
+        if leaves.is_empty() {
+            opened.push(open_one(at, id, *rev)?);
+        }
+        for leaf in leaves {
+            opened.push(open_one(at, id, leaf.rev)?);
+        }
+    }
+    Ok(opened)
+}
+
+/// `PUT /{db}/{id}?new_edits=false`: the body says which revision it is.
+pub(crate) async fn put(request: &Request, db: &Database, id: &str, body: &[u8]) -> Result<Answer> {
+    let write = incoming::replicated_as(id, body, request.query.get("rev"), request.app.config.max_document_size)?;
+    let rev = write.path().first().copied();
+    let collection = db.share();
+    let mut results = request.app.blocking(move || Ok(collection.merge_revisions([write])?)).await?;
+    if let Some(Err(error)) = results.pop() {
+        return Err(error.into());
+    }
+    let rev = rev.map_or_else(String::new, |rev| rev.to_string());
+    let to = absolute(request, &format!("/{}/{}", encode(db.name()), encode(id)));
+    Ok(Answer::json(StatusCode::CREATED, receipt(id, &rev)).etag(rev).location(&to))
+}
+
+/// `/{db}/_revs_diff`
+pub(crate) async fn revs_diff(mut request: Request, db: Database) -> Result<Answer> {
+    let asked = asked_of(&mut request).await?;
+    request
+        .app
+        .blocking(move || {
+            let rows = db.now()?.revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
+            let row = |row: &recension::document::RevsDiff| {
+                let ancestors = match row.possible_ancestors.as_slice() {
+                    [] => String::new(),
+                    revs => format!(",\"possible_ancestors\":[{}]", quoted(revs)),
+                };
+                format!("{}:{{\"missing\":[{}]{ancestors}}}", quote(&row.id), quoted(&row.missing))
+            };
+            let rows: Vec<String> = rows.iter().map(row).collect();
+            Ok(Answer::ok(format!("{{{}}}", rows.join(","))))
+        })
+        .await
+}
+
+/// `/{db}/_missing_revs`
+pub(crate) async fn missing_revs(mut request: Request, db: Database) -> Result<Answer> {
+    let asked = asked_of(&mut request).await?;
+    request
+        .app
+        .blocking(move || {
+            let rows = db.now()?.revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
+            let rows: Vec<String> =
+                rows.iter().map(|row| format!("{}:[{}]", quote(&row.id), quoted(&row.missing))).collect();
+            Ok(Answer::ok(format!("{{\"missing_revs\":{{{}}}}}", rows.join(","))))
+        })
+        .await
+}
+
+async fn asked_of(request: &mut Request) -> Result<Vec<(String, Vec<RevId>)>> {
+    only(request, "POST")?;
+    request.require_json()?;
+    ids_and_revs(&request.bytes().await?)
+}
+
+/// `/{db}/_bulk_get`: many revisions in one answer, which is streamed.
+pub(crate) async fn bulk_get(mut request: Request, db: Database) -> Result<Answer> {
+    only(&request, "POST")?;
+    request.require_json()?;
+    let body = request.bytes().await?;
+    let docs = {
+        let members = members_of(&body)?;
+        let docs = member(&members, "docs").and_then(elements);
+        let docs = docs.ok_or_else(|| ApiError::bad_request("Missing JSON list of 'docs'."))?;
+        docs.into_iter().map(Asked::of).collect::<Result<Vec<_>>>()?
+    };
+    let at = db.now()?;
+    let extras = Extras::of(&request.query).of_any_leaf();
+    let latest = request.query.is_true("latest");
+    let app = request.app.clone();
+    let row = move |(number, asked): (usize, Asked)| {
+        let rows = asked.rows(&request, &at, extras, latest)?;
+        let comma = if number == 0 { "" } else { "," };
+        Ok(format!("{comma}{{\"id\":{},\"docs\":[{}]}}", asked.id_json, rows.join(",")))
+    };
+    let rows = docs.into_iter().enumerate().map(row);
+    streaming::json(&app, "{\"results\":[".to_owned(), rows, "]}\n".to_owned()).await
+}
+
+/// One document of a `_bulk_get`.
+struct Asked {
+    /// The id, as JSON.
+    id_json: String,
+    /// What is asked for, or why that cannot be.
+    what: std::result::Result<(String, Option<RevId>), ApiError>,
+    /// The revision, as it was sent.
+    rev_json: String,
+}
+
+impl Asked {
+    fn of(doc: &RawValue) -> Result<Self> {
+        let members = members_of(doc.get().as_bytes())?;
+        let id = member(&members, "id");
+        let rev = member(&members, "rev").filter(|rev| rev.get() != "null");
+        let rev_json = rev.map_or("\"undefined\"", RawValue::get).to_owned();
+        let id_json = id.map_or("null", RawValue::get).to_owned();
+        let read_id = || -> Result<String> {
+            let id = id.ok_or_else(|| {
+                ApiError::new(StatusCode::BAD_REQUEST, "illegal_docid", "Document id must be a string")
+            })?;
+            let id: String = serde_json::from_str(id.get()).map_err(|_| ApiError::id_not_a_string())?;
+            match id.as_str() {
+                "" => Err(ApiError::id_empty()),
+                id if id.starts_with('_') && !id.starts_with("_design/") && !id.starts_with("_local/") => {
+                    Err(ApiError::id_reserved())
+                }
+                _ => Ok(id),
+            }
+        };
+        let what = read_id().and_then(|id| Ok((id, rev.map(rev_of).transpose()?)));
+        Ok(Asked { id_json, what, rev_json })
+    }
+
+    fn rows(&self, request: &Request, at: &CollectionAt, extras: Extras, latest: bool) -> Result<Vec<String>> {
+        let (id, rev) = match &self.what {
+            Ok(asked) => asked,
+            Err(error) => return Ok(vec![self.error(&self.rev_json, error)]),
+        };
+        let opened = match rev {
+            Some(rev) => open_many(at, id, &[*rev], latest)?,
+            None => at.leaves(id)?.into_iter().map(|leaf| open_one(at, id, leaf.rev)).collect::<Result<Vec<_>>>()?,
+        };
+        if opened.is_empty() {
+            return Ok(vec![self.error(&self.rev_json, &ApiError::missing())]);
+        }
+        let row = |opened: &Opened| match opened {
+            Opened::Found(revision) => Ok(format!("{{\"ok\":{}}}", shown(request, at, id, revision, extras)?)),
+            Opened::Missing(rev) => Ok(self.error(&format!("\"{rev}\""), &ApiError::missing())),
+        };
+        opened.iter().map(row).collect()
+    }
+
+    fn error(&self, rev: &str, error: &ApiError) -> String {
+        format!(
+            "{{\"error\":{{\"id\":{},\"rev\":{rev},\"error\":\"{}\",\"reason\":{}}}}}",
+            self.id_json,
+            error.error,
+            quote(&error.reason)
+        )
+    }
+}

@@ -1,0 +1,31 @@
+//! `/{db}/_security`. What it means is in `auth/security.rs`.
+
+use http::Method;
+
+use crate::answer::Answer;
+use crate::auth::security::{DEFAULT, SETTING};
+use crate::auth::{Access, Session};
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+
+/// `/{db}/_security`
+pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
+    match *request.method() {
+        Method::GET => {
+            let text = session.database(db, Access::Member)?.setting(SETTING)?;
+            Ok(Answer::ok(text.unwrap_or_else(|| DEFAULT.to_owned())))
+        }
+        Method::PUT => {
+            let db = session.database(db, Access::Admin)?;
+            let body = request.bytes().await?;
+            // Its members are checked here, so that a bad object cannot lock anybody out later.
+            serde_json::from_slice::<crate::auth::security::Security>(&body)
+                .map_err(|_| ApiError::bad_request("Bad _security object"))?;
+            let text = recension::document::json::minify(&body).map_err(|_| ApiError::bad_json())?;
+            let collection = db.share();
+            request.app.blocking(move || Ok(collection.set_setting(SETTING, Some(&text))?)).await?;
+            Ok(Answer::ok(r#"{"ok":true}"#))
+        }
+        _ => Err(ApiError::method_not_allowed("PUT,GET")),
+    }
+}

@@ -1,0 +1,110 @@
+//! Endpoints of the server: `/`, `/_up`, `/_uuids`, `/_all_dbs` and the like.
+
+use std::fmt::Write as _;
+
+use http::StatusCode;
+use http::header::CACHE_CONTROL;
+use recension::document::json::quote;
+
+use crate::answer::Answer;
+use crate::auth::Session;
+use crate::databases::new_uuid;
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::limits::UUIDS_MAX;
+use crate::query::Query;
+use crate::request::Request;
+
+/// The version that clients are told: that of the CouchDB whose protocol this is.
+const COUCHDB_VERSION: &str = "3.4.3";
+
+/// `/`
+pub(crate) fn root(request: &Request) -> Result<Answer> {
+    only(request, "GET,HEAD")?;
+    let uuid = &request.app.uuid;
+    Ok(Answer::ok(format!(
+        "{{\"couchdb\":\"Welcome\",\"version\":\"{COUCHDB_VERSION}\",\"uuid\":\"{uuid}\",\"features\":[],\
+         \"vendor\":{{\"name\":\"Recension\",\"version\":\"{}\"}}}}",
+        env!("CARGO_PKG_VERSION")
+    )))
+}
+
+/// `/_name` and what is below.
+#[allow(clippy::unused_async)] // for those to come
+pub(crate) async fn endpoint(request: Request, session: Session, name: &str, rest: &[String]) -> Result<Answer> {
+    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+    match (name, rest.as_slice()) {
+        ("_up", []) => up(&request),
+        ("_uuids", []) => uuids(&request),
+        ("_all_dbs", []) => all_dbs(&request, &session),
+        ("_active_tasks", []) => {
+            only(&request, "GET")?;
+            session.server_admin()?;
+            Ok(Answer::ok("[]"))
+        }
+        ("_membership", []) => {
+            only(&request, "GET")?;
+            session.server_admin()?;
+            Ok(Answer::ok(r#"{"all_nodes":["nonode@nohost"],"cluster_nodes":["nonode@nohost"]}"#))
+        }
+        ("_metrics", []) | ("_node", [_, "_prometheus"]) => metrics(&request, &session),
+        // `_session`, `_node/_local/_config`, `_dbs_info`, `_db_updates`, `_replicate`, `_openapi.json` come here.
+        _ => Err(ApiError::no_database()),
+    }
+}
+
+fn up(request: &Request) -> Result<Answer> {
+    only(request, "GET,HEAD")?;
+    if *request.app.stopping.borrow() {
+        return Ok(Answer::json(StatusCode::NOT_FOUND, r#"{"status":"maintenance_mode"}"#.to_owned()));
+    }
+    Ok(Answer::ok(r#"{"status":"ok","seeds":{}}"#))
+}
+
+fn uuids(request: &Request) -> Result<Answer> {
+    only(request, "GET")?;
+    let count = request.query.get("count").unwrap_or("1").parse::<usize>().map_err(|_| ApiError::bad_uuid_count())?;
+    if count > UUIDS_MAX {
+        return Err(ApiError::bad_request(format!("count parameter too large; {UUIDS_MAX} at most")));
+    }
+    let mut text = String::from("{\"uuids\":[");
+    for number in 0..count {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{}\"{}\"", if number == 0 { "" } else { "," }, new_uuid());
+    }
+    text.push_str("]}");
+    Ok(Answer::ok(text).with(CACHE_CONTROL, "must-revalidate, no-cache"))
+}
+
+fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {
+    only(request, "GET,HEAD")?;
+    let names = request.app.databases.names(session.server_admin()?)?;
+    Ok(Answer::ok(names_json(&request.query, names)?))
+}
+
+/// The names that `startkey`, `endkey`, `descending`, `skip` and `limit` ask for, as an array.
+fn names_json(query: &Query, mut names: Vec<String>) -> Result<String> {
+    let key = |long: &str, short: &str| -> Result<Option<String>> {
+        let text = query.get(long).or_else(|| query.get(short));
+        text.map(|text| serde_json::from_str(text).map_err(|_| ApiError::bad_json())).transpose()
+    };
+    let (start, end) = (key("startkey", "start_key")?, key("endkey", "end_key")?);
+    let descending = query.flag("descending")?;
+    let (from, to) = if descending { (end, start) } else { (start, end) };
+    names.retain(|name| from.as_ref().is_none_or(|from| name >= from) && to.as_ref().is_none_or(|to| name <= to));
+    if descending {
+        names.reverse();
+    }
+    let bound = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let skip = query.number("skip")?.map_or(0, bound);
+    let limit = query.number("limit")?.map_or(usize::MAX, bound);
+    let names: Vec<String> = names.iter().skip(skip).take(limit).map(|name| quote(name)).collect();
+    Ok(format!("[{}]", names.join(",")))
+}
+
+fn metrics(request: &Request, session: &Session) -> Result<Answer> {
+    only(request, "GET")?;
+    session.server_admin()?;
+    let text = request.app.metrics.text(&request.app.databases.stats()?);
+    Ok(Answer::of(StatusCode::OK, "text/plain; version=0.0.4", text))
+}

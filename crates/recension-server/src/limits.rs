@@ -1,0 +1,85 @@
+//! Every bound of the server. Those that an operator may want to move are the defaults of [`crate::config`].
+
+/// Longest document body, in bytes, where the configuration says nothing else: CouchDB's.
+pub const DOCUMENT_BYTES_MAX: usize = 8_000_000;
+
+/// Longest request body that is read into memory (`_bulk_docs` and others), in bytes, by default.
+pub const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Longest request target (path and query), in bytes.
+pub const TARGET_BYTES_MAX: usize = 64 * 1024;
+
+/// Longest header section of a request, in bytes. (hyper's read buffer; beyond it: 431.)
+pub const HEAD_BYTES_MAX: usize = 128 * 1024;
+
+/// Most headers of a request.
+pub const HEADERS_MAX: usize = 100;
+
+/// Seconds in which the head of a request has to arrive.
+pub const HEAD_SECONDS_MAX: u64 = 30;
+
+/// Seconds without a byte of a body after which the request is given up.
+pub const BODY_IDLE_SECONDS_MAX: u64 = 30;
+
+/// Connections at a time, by default.
+pub const CONNECTIONS_MAX: usize = 10_000;
+
+/// Threads that wait for syncs or read long ranges, at a time. Who finds none free waits without a thread.
+pub const BLOCKING_THREADS_MAX: usize = 128;
+
+/// Bytes of an answer that are collected before they are sent.
+pub const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Chunks of an answer that wait for a slow reader. With the one that is being made they are all that it holds.
+pub const CHUNKS_WAITING_MAX: usize = 2;
+
+/// Identifiers that one `/_uuids` gives at most: CouchDB's.
+pub const UUIDS_MAX: usize = 1000;
+
+/// Longest name of a database, in bytes: CouchDB's.
+pub const DATABASE_NAME_BYTES_MAX: usize = 238;
+
+/// Documents whose purge one `_purge` asks for at most: CouchDB's.
+pub const PURGED_DOCUMENTS_MAX: usize = 100;
+
+/// Revisions whose purge one `_purge` asks for at most: CouchDB's.
+pub const PURGED_REVISIONS_MAX: usize = 1000;
+
+/// Changes behind a page that are counted one by one for `pending`; beyond, it is an upper bound.
+pub const PENDING_COUNTED_MAX: usize = 20_000;
+
+/// Milliseconds between heartbeats, and until a feed that waits answers, where the request says nothing: CouchDB's.
+pub const FEED_MILLIS_DEFAULT: u64 = 60_000;
+
+/// Seconds that requests have to finish after the server was told to stop.
+pub const SHUTDOWN_SECONDS_MAX: u64 = 30;
+
+/// Rows before a list's first that are counted one by one for `offset`; beyond, it is `null`.
+pub const OFFSET_COUNTED_MAX: u64 = 10_000;
+
+/// Most queries of one request to `_all_docs/queries`.
+pub const QUERIES_MAX: usize = 100;
+
+/// Documents that one `_changes` with `_doc_ids` asks for at most.
+pub const DOC_IDS_MAX: usize = 10_000;
+
+/// Changes that a feed looks at between two sends.
+pub const FEED_PAGE: usize = 256;
+
+/// Longest selector, in bytes.
+pub const SELECTOR_BYTES_MAX: usize = 1024 * 1024;
+
+/// Deepest nesting of a selector.
+pub const SELECTOR_DEPTH_MAX: usize = 64;
+
+/// Seconds in which the reader of an answer in pieces has to take one; then the answer is broken off.
+pub const READER_SECONDS_MAX: u64 = 120;
+
+/// Bytes of an attachment that are collected before a thread takes it in; shorter ones need none while they arrive.
+pub const UPLOAD_HELD_BYTES: usize = 128 * 1024;
+
+/// Longer attachments that are taken in at a time. Who sends another one waits without a thread.
+pub const UPLOADS_MAX: usize = 64;
+
+/// Bytes of an attachment that are put into JSON at a time. A multiple of three.
+pub const INLINE_CHUNK_BYTES: usize = 48 * 1024;

@@ -1,0 +1,52 @@
+//! The parameters of a request: decoded once, read by name, with CouchDB's words for what does not read.
+
+use recension::document::RevId;
+
+use crate::error::{ApiError, Result};
+use crate::route::decode;
+
+/// The parameters behind the `?` of a request, in their order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Reads what follows the `?`.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let pairs = text.split('&').filter(|pair| !pair.is_empty());
+        let read = |pair: &str| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Ok((decode(name)?, decode(value)?))
+        };
+        pairs.map(read).collect::<Result<_>>().map(Query)
+    }
+
+    /// A parameter as text; of several with one name the first.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a parameter is `true`; another value than `true` and `false` is refused.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool> {
+        match self.get(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(other) => Err(ApiError::query_parse(format!("Invalid boolean parameter: \"{other}\""))),
+        }
+    }
+
+    /// Whether a parameter is `true`, where every other value is as none.
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        self.get(name) == Some("true")
+    }
+
+    /// A revision.
+    pub(crate) fn rev(&self, name: &str) -> Result<Option<RevId>> {
+        self.get(name).map(|text| text.parse().map_err(|_| ApiError::bad_rev())).transpose()
+    }
+
+    /// A number from 0.
+    pub(crate) fn number(&self, name: &str) -> Result<Option<u64>> {
+        let bad = |text: &str| ApiError::query_parse(format!("Invalid value for integer: \"{text}\""));
+        self.get(name).map(|text| text.parse().map_err(|_| bad(text))).transpose()
+    }
+}

@@ -1,0 +1,102 @@
+//! A request as endpoints see it: its head, and its body on demand, within bounds of size and time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderName, Method};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+
+use crate::error::{ApiError, Result};
+use crate::query::Query;
+use crate::state::App;
+
+/// A request.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) app: Arc<App>,
+    pub(crate) head: Parts,
+    pub(crate) query: Query,
+    body: Incoming,
+}
+
+impl Request {
+    /// From what hyper has read.
+    pub(crate) fn new(app: Arc<App>, head: Parts, query: Query, body: Incoming) -> Self {
+        Request { app, head, query, body }
+    }
+
+    /// The method.
+    pub(crate) fn method(&self) -> &Method {
+        &self.head.method
+    }
+
+    /// A header, where it is text.
+    pub(crate) fn header(&self, name: HeaderName) -> Option<&str> {
+        self.head.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Whether the content type is JSON, or none is said.
+    pub(crate) fn is_json(&self) -> bool {
+        let content_type =
+            self.header(CONTENT_TYPE).and_then(|value| value.split(';').next()).unwrap_or("application/json");
+        content_type.trim().eq_ignore_ascii_case("application/json")
+    }
+
+    /// Refuses what is not JSON by its content type: CouchDB does so for POST, not for PUT.
+    pub(crate) fn require_json(&self) -> Result<()> {
+        if self.is_json() { Ok(()) } else { Err(ApiError::content_type_not_json()) }
+    }
+
+    /// The whole body, as long as the configuration allows.
+    pub(crate) async fn bytes(&mut self) -> Result<Bytes> {
+        let max = self.app.config.max_request_size;
+        self.bytes_up_to(max).await
+    }
+
+    /// The whole body, of at most `max` bytes. Its memory grows with what has arrived, not with what was announced.
+    pub(crate) async fn bytes_up_to(&mut self, max: usize) -> Result<Bytes> {
+        let announced = self.header(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+        if announced.is_some_and(|length| length > max as u64) {
+            return Err(ApiError::too_large());
+        }
+        let mut whole: Vec<u8> = Vec::new();
+        let mut first: Option<Bytes> = None;
+        while let Some(piece) = self.piece().await? {
+            match first.take() {
+                None if whole.is_empty() => first = Some(piece),
+                held => {
+                    whole.extend(held.as_deref().unwrap_or_default());
+                    whole.extend(&piece);
+                }
+            }
+            if whole.len() + first.as_ref().map_or(0, Bytes::len) > max {
+                return Err(ApiError::too_large());
+            }
+        }
+        Ok(first.unwrap_or_else(|| Bytes::from(whole)))
+    }
+
+    /// The next piece of the body; `None` at its end. For bodies that are not held in memory.
+    pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>> {
+        let idle = Duration::from_secs(self.app.config.body_idle_seconds);
+        loop {
+            if self.body.is_end_stream() {
+                return Ok(None);
+            }
+            match tokio::time::timeout(idle, self.body.frame()).await {
+                Err(_) => return Err(ApiError::body_too_slow()),
+                Ok(None) => return Ok(None),
+                Ok(Some(Err(_))) => return Err(ApiError::bad_request("The request's body broke off.")),
+                Ok(Some(Ok(frame))) => {
+                    if let Ok(data) = frame.into_data() {
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+    }
+}

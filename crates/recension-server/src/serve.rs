@@ -1,0 +1,191 @@
+//! Listening, connections, and the end: sockets in, requests to `dispatch`, no request cut off when the server stops.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use recension::document::Store;
+use tokio::sync::{Semaphore, watch};
+
+use crate::answer::AnswerBody;
+use crate::config::Config;
+use crate::databases::Databases;
+use crate::dispatch;
+use crate::limits::{HEAD_BYTES_MAX, HEADERS_MAX};
+use crate::listen::Listeners;
+use crate::state::App;
+
+/// A server that cannot be, or cannot go on.
+#[derive(Debug)]
+pub enum ServeError {
+    /// The store refuses.
+    Store(recension::document::Error),
+    /// An address cannot be listened to, or a file not be read.
+    Io {
+        /// What was tried.
+        what: String,
+        /// What came of it.
+        source: std::io::Error,
+    },
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeError::Store(error) => error.fmt(f),
+            ServeError::Io { what, source } => write!(f, "{what}: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {}
+
+impl From<recension::document::Error> for ServeError {
+    fn from(error: recension::document::Error) -> Self {
+        ServeError::Store(error)
+    }
+}
+
+/// A server that listens, and answers once it runs.
+pub struct Server {
+    app: Arc<App>,
+    listeners: Listeners,
+    stop: watch::Sender<bool>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("url", &self.url()).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Opens the store and listens.
+    ///
+    /// # Errors
+    /// [`ServeError`].
+    pub async fn bind(config: Config) -> Result<Self, ServeError> {
+        let engine = recension_engines::open(&config.store).map_err(recension::document::Error::from)?;
+        let databases = Databases::on(Store::on(engine)?);
+        let listeners = Listeners::bind(&config).await?;
+        let (stop, stopping) = watch::channel(false);
+        let app = Arc::new(App::new(config, databases, stopping)?);
+        Ok(Server { app, listeners, stop })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.listeners.address
+    }
+
+    /// Its URL.
+    pub fn url(&self) -> String {
+        let scheme = if self.app.config.tls_certificate.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}/", self.address())
+    }
+
+    /// Answers until `until` completes; then no connection is taken any more, feeds that wait are answered, requests
+    /// are finished, and the store is made durable.
+    ///
+    /// # Errors
+    /// [`ServeError::Store`] where the last checkpoint fails.
+    pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
+        let Server { app, listeners, stop } = self;
+        let connections = GracefulShutdown::new();
+        let places = Arc::new(Semaphore::new(app.config.max_connections));
+        let builder = connection_builder(&app.config);
+        tokio::pin!(until);
+        loop {
+            let place = Arc::clone(&places).acquire_owned();
+            let taken = tokio::select! {
+                taken = async { (place.await, listeners.accept().await) } => taken,
+                () = &mut until => break,
+            };
+            let (Ok(place), taken) = taken else { break };
+            let taken = match taken {
+                Ok(taken) => taken,
+                Err(error) => {
+                    // No file descriptors are left: those who are served free some.
+                    tracing::warn!(%error, "a connection could not be taken");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            };
+            let (app, builder, watcher) = (Arc::clone(&app), builder.clone(), connections.watcher());
+            tokio::spawn(async move {
+                app.metrics.connections.fetch_add(1, Ordering::Relaxed);
+                match taken.open().await {
+                    Ok(stream) => {
+                        let connection = builder.serve_connection(TokioIo::new(stream), service(&app)).into_owned();
+                        if let Err(error) = watcher.watch(connection).await {
+                            tracing::debug!(%error, "a connection ended");
+                        }
+                    }
+                    Err(error) => tracing::debug!(%error, "a handshake failed"),
+                }
+                app.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+                drop(place);
+            });
+        }
+        drop(listeners);
+        // Who listened is gone, or is told.
+        let _ = stop.send(true);
+        let patience = Duration::from_secs(app.config.shutdown_seconds);
+        if tokio::time::timeout(patience, connections.shutdown()).await.is_err() {
+            tracing::warn!("requests were cut off: they took longer than {patience:?} to finish");
+        }
+        Ok(app.databases.checkpoint()?)
+    }
+}
+
+/// What answers the requests of a connection.
+fn service(
+    app: &Arc<App>,
+) -> impl Service<Request<Incoming>, Response = Response<AnswerBody>, Error = Infallible, Future: Send> + Send + use<> {
+    let app = Arc::clone(app);
+    service_fn(move |request| {
+        let app = Arc::clone(&app);
+        async move { Ok::<_, Infallible>(dispatch::answer(app, request).await) }
+    })
+}
+
+fn connection_builder(config: &Config) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(Duration::from_secs(config.head_seconds))
+        .max_buf_size(HEAD_BYTES_MAX)
+        .max_headers(HEADERS_MAX)
+        .half_close(false);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(HEAD_BYTES_MAX as u32)
+        .keep_alive_interval(Some(Duration::from_secs(30)));
+    builder
+}
+
+/// Completes when the process is asked to end: Ctrl-C, or SIGTERM.
+pub async fn signalled() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        },
+        Err(_) => {
+            let _ = tokio::signal::ctrl_c().await;
+        }
+    }
+}

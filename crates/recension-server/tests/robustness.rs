@@ -1,0 +1,234 @@
+//! What a server has to bear: requests that are too large, too slow, broken or hostile, readers that do not read, and
+//! many that wait. After each of them it answers others as before.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use recension_server::Server;
+use recension_server::config::Config;
+
+/// A server in this process; it stops with the test.
+struct Served {
+    address: SocketAddr,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Served {
+    fn with(config: Config) -> Self {
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let (tell, told) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            runtime.block_on(async {
+                let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+                let server = Server::bind(Config { store: "memory:".into(), listen, ..config }).await.unwrap();
+                tell.send(server.address()).unwrap();
+                server.run(async { stopped.await.unwrap_or_default() }).await.unwrap();
+            });
+        });
+        Served { address: told.recv().unwrap(), stop: Some(stop), thread: Some(thread) }
+    }
+
+    fn start() -> Self {
+        Self::with(Config::default())
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream
+    }
+
+    /// Sends bytes as they are and reads until the server closes.
+    fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        // A server that refuses early may close before all was sent.
+        let _ = stream.write_all(bytes);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &[u8]) -> (u16, String) {
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len()
+        );
+        let answer = self.raw(&[head.as_bytes(), body].concat());
+        let status = answer.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
+    }
+
+    fn is_well(&self) {
+        assert_eq!(self.ask("GET", "/_up", b"").0, 200);
+    }
+
+    fn stop(&mut self) {
+        drop(self.stop.take());
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+    }
+}
+
+#[test]
+fn bad_requests_are_refused_with_a_reason_and_nothing_is_lost() {
+    let served = Served::with(Config { max_document_size: 1000, max_request_size: 100_000, ..Config::default() });
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    assert_eq!(served.ask("PUT", "/db/kept", b"{\"a\":1}").0, 201);
+    let deep = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels)).into_bytes();
+    let long = |bytes: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(bytes)).into_bytes();
+    let bulk = |document: Vec<u8>| [b"{\"docs\":[", &document[..], b"]}"].concat();
+    for (method, path, body, status, error) in [
+        ("PUT", "/db/a", long(1000), 413, "document_too_large"),
+        ("PUT", "/db/a", long(200_000), 413, "too_large"),
+        ("POST", "/db/_bulk_docs", bulk(long(1000)), 413, "document_too_large"),
+        ("POST", "/db/_bulk_docs", long(200_000), 413, "too_large"),
+        ("PUT", "/db/a", deep(40_000), 400, "bad_request"),
+        ("POST", "/db/_bulk_docs", bulk(deep(40_000)), 400, "bad_request"),
+        (
+            "POST",
+            "/db/_changes?filter=_selector",
+            [b"{\"selector\":", &deep(40_000)[..], b"}"].concat(),
+            400,
+            "bad_request",
+        ),
+        ("PUT", "/db/a", b"{\"a\":\"\xff\"}".to_vec(), 400, "bad_request"),
+        ("PUT", "/db/a", b"{\"a\":".to_vec(), 400, "bad_request"),
+        ("GET", "/db/%ff", Vec::new(), 400, "bad_request"),
+        ("GET", "/db/%ff?x=%fe", Vec::new(), 400, "bad_request"),
+        ("PUT", "/Bad", Vec::new(), 400, "illegal_database_name"),
+        ("PUT", &format!("/{}", "a".repeat(300)), Vec::new(), 400, "database_name_too_long"),
+        ("PUT", &format!("/db/{}", "a".repeat(3000)), b"{}".to_vec(), 400, "illegal_docid"),
+        ("BREW", "/db/a", Vec::new(), 405, "method_not_allowed"),
+    ] {
+        let (found, answer) = served.ask(method, path, &body);
+        assert_eq!(found, status, "{method} {path}: {answer}");
+        assert!(answer.contains(&format!("\"error\":\"{error}\"")), "{method} {path}: {answer}");
+        served.is_well();
+    }
+    let (status, answer) = served.ask("GET", "/db/kept", b"");
+    assert_eq!((status, answer.contains("\"a\":1}")), (200, true), "{answer}");
+    assert!(served.ask("GET", "/db", b"").1.contains("\"doc_count\":1,"));
+}
+
+#[test]
+fn heads_that_are_too_long_or_no_http_are_refused() {
+    let served = Served::start();
+    for request in [
+        format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(70_000)),
+        format!("GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n", "a".repeat(200_000)),
+        format!("GET / HTTP/1.1\r\nHost: x\r\n{}\r\n", "X: y\r\n".repeat(5000)),
+        "GARBAGE\r\n\r\n".to_owned(),
+        "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n".to_owned(),
+        "PUT /db HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx".to_owned(),
+    ] {
+        let answer = served.raw(request.as_bytes());
+        let refused = answer.is_empty() || answer.starts_with("HTTP/1.1 4");
+        assert!(refused, "{:.60}: {:.200}", request, answer);
+        served.is_well();
+    }
+}
+
+#[test]
+fn who_sends_a_head_or_a_body_too_slowly_is_given_up() {
+    let served = Served::with(Config { head_seconds: 1, body_idle_seconds: 1, ..Config::default() });
+    // They end because the server closes: nothing more is sent.
+    let answer = served.raw(b"GET / HTTP/1.1\r\nHost: x");
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    let answer = served.raw(b"PUT /db/a HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nConnection: close\r\n\r\n{");
+    assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
+    assert_eq!(served.ask("GET", "/db/a", b"").0, 404);
+}
+
+#[test]
+fn an_answer_waits_for_its_reader_and_others_are_served_meanwhile() {
+    let served = Served::start();
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    let text = "x".repeat(10_000);
+    let documents: Vec<String> =
+        (0..2000).map(|number| format!("{{\"_id\":\"{number:04}\",\"a\":\"{text}\"}}")).collect();
+    let body = format!("{{\"docs\":[{}]}}", documents.join(","));
+    assert_eq!(served.ask("POST", "/db/_bulk_docs", body.as_bytes()).0, 201);
+    // More of them than threads that may wait.
+    let request = b"GET /db/_all_docs?include_docs=true HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let mut readers: Vec<TcpStream> = (0..200)
+        .map(|_| {
+            let mut stream = served.connect();
+            stream.write_all(request).unwrap();
+            stream.read_exact(&mut [0; 12]).unwrap();
+            stream
+        })
+        .collect();
+    assert_eq!(served.ask("PUT", "/db/new", b"{}").0, 201);
+    assert_eq!(served.ask("GET", "/db/_all_docs?limit=10", b"").0, 200);
+    let mut rest = Vec::new();
+    readers.pop().unwrap().read_to_end(&mut rest).unwrap();
+    assert!(rest.ends_with(b"0\r\n\r\n"), "the last chunk says that it is whole");
+    assert!(rest.len() > 20_000_000, "{}", rest.len());
+}
+
+#[test]
+fn long_polls_wait_without_threads_and_are_answered_by_a_change_and_by_the_end() {
+    let mut served = Served::start();
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    assert_eq!(served.ask("PUT", "/other", b"").0, 201);
+    let poll = |path: &str| {
+        let mut stream = served.connect();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        // The head and the first line come at once, so that the feed is known to wait.
+        while !line.contains("results") && reader.read_line(&mut line).unwrap() > 0 {}
+        reader
+    };
+    let waiting: Vec<_> = (0..500).map(|_| poll("/db/_changes?feed=longpoll&since=now&timeout=60000")).collect();
+    let others: Vec<_> = (0..20).map(|_| poll("/other/_changes?feed=longpoll&since=now&heartbeat=60000")).collect();
+    let rest = |mut reader: BufReader<TcpStream>| {
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        text
+    };
+    assert_eq!(served.ask("PUT", "/db/a", b"{}").0, 201);
+    for reader in waiting {
+        let text = rest(reader);
+        assert!(text.contains("\"id\":\"a\"") && text.ends_with("0\r\n\r\n"), "{text}");
+    }
+    // Those of the other database have slept on; the end of the server wakes them, and they get a whole answer.
+    served.stop();
+    for reader in others {
+        let text = rest(reader);
+        assert!(!text.contains("\"id\"") && text.contains("\"last_seq\"") && text.ends_with("0\r\n\r\n"), "{text}");
+    }
+}
+
+#[test]
+fn a_feed_ends_with_its_database_and_a_late_write_does_not_make_it_again() {
+    let served = Served::start();
+    assert_eq!(served.ask("PUT", "/db", b"").0, 201);
+    let mut stream = served.connect();
+    stream
+        .write_all(b"GET /db/_changes?feed=continuous&heartbeat=50 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        .unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    while line != "\r\n" {
+        line.clear();
+        reader.read_line(&mut line).unwrap();
+    }
+    assert_eq!(served.ask("DELETE", "/db", b"").0, 200);
+    let mut rest = String::new();
+    reader.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("last_seq"), "{rest}");
+    assert_eq!(served.ask("PUT", "/db/a", b"{}").0, 404);
+    assert_eq!(served.ask("GET", "/db", b"").0, 404);
+}

@@ -1,0 +1,63 @@
+//! Standing rules at work: what they no longer promise is given up here, by moving the horizons that
+//! `forgotten` keeps. Merges do the rest. Nothing moves a horizon back.
+
+use std::sync::Arc;
+
+use super::super::{EngineError, KeyRange, Result, Retention, RetentionRule, Seq, Timestamp, TreeId};
+use super::Shared;
+use super::settle::Extent;
+
+/// The background moves a horizon by no less than this part of its duration, since each move may make it worth
+/// while to merge everything.
+const STEPS_OF_DURATION: u64 = 8;
+
+impl Shared {
+    /// Sets standing rules, durably.
+    pub(super) fn set_retention(&self, rules: &[RetentionRule]) -> Result<()> {
+        self.check_poison()?;
+        match self.settled_files.set_rules(rules) {
+            Err(error) if !matches!(error, EngineError::TooLarge { .. }) => {
+                // Whether a crash would bring them back is unknown.
+                self.poison(&error);
+                Err(error)
+            }
+            done => done,
+        }
+    }
+
+    /// Moves the horizons to where the rules have them now. A failure leaves readers as they are.
+    pub(super) fn move_horizons(&self, extent: Extent) -> Result<()> {
+        let rules = self.settled_files.rules();
+        if rules.is_empty() {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let mut horizons: Vec<(TreeId, KeyRange, Seq)> = Vec::new();
+        for RetentionRule { tree, range, retention } in rules.iter() {
+            let before = match retention {
+                Retention::Everything | Retention::Versions(_) => continue,
+                Retention::HeadOnly => self.head(),
+                Retention::Duration(duration) => {
+                    let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+                    let step = match extent {
+                        Extent::Everything => 1,
+                        Extent::Due => (micros / STEPS_OF_DURATION).max(1),
+                    };
+                    let needed = now.0.saturating_sub(micros);
+                    self.last_commit_at(Timestamp(needed - needed % step))?
+                }
+            };
+            horizons.push((tree, range, before));
+        }
+        if self.settled_files.move_horizons(&horizons)? {
+            self.replace_state(|state| state.forgotten = Arc::new(self.settled_files.forgotten()));
+        }
+        Ok(())
+    }
+
+    fn last_commit_at(&self, time: Timestamp) -> Result<Seq> {
+        let (head, state) = self.head_state();
+        let found = state.times.last(&state, head, |commit| commit.time <= time)?;
+        Ok(found.map_or(Seq::ZERO, |commit| commit.seq))
+    }
+}
