@@ -158,10 +158,12 @@ impl Shared {
         self.give_back();
         let mut flushed = false;
         loop {
-            if self.flush_oldest()? {
-                flushed = true;
-            } else if !self.merge_once()? {
-                self.doomed.bury();
+            let did = self.flush_oldest()?;
+            flushed |= did;
+            let goes_on = did || self.merge_once()?;
+            // At once: what is kept here is beyond the budget.
+            self.doomed.bury();
+            if !goes_on {
                 return Ok(flushed);
             }
         }
