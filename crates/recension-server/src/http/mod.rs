@@ -17,6 +17,7 @@ pub(crate) mod list_options;
 pub(crate) mod local;
 pub(crate) mod maintenance;
 pub(crate) mod multipart;
+pub(crate) mod multipart_parser;
 pub(crate) mod normal;
 pub(crate) mod purge;
 pub(crate) mod range;
