@@ -1,7 +1,9 @@
-//! What is of no use any more, kept until no reader has it, and then dropped by a thread that nobody waits for: giving
-//! back a file of many megabytes, or a part of the index, takes milliseconds, which no commit and no read shall pay.
+//! What is of no use any more, kept for those who are just looking at it, and then dropped by a thread that nobody waits
+//! for: giving back a file of many megabytes, or a part of the index, takes milliseconds, which no commit shall pay.
+//! What an open snapshot has is left to it: it goes when the snapshot does.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -9,6 +11,10 @@ use super::mem::MemoryIndex;
 use super::run::Run;
 use super::segment::Segment;
 use super::settled::SettledFile;
+
+/// A commit looks at the state for microseconds, and at no time while it waits for the disk.
+const LOOKS: usize = 4;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 /// See the module.
 #[derive(Default)]
@@ -46,9 +52,15 @@ impl Doomed {
         self.0.lock().push(remains);
     }
 
-    /// Drops what no reader has any more.
-    pub(super) fn bury(&self) {
-        let dead: Vec<_> = self.0.lock().extract_if(.., |remains| remains.is_the_last()).collect();
-        drop(dead);
+    /// Drops what nobody else has. With patience commits that are just looking at it are waited for, shortly.
+    pub(super) fn bury(&self, patience: bool) {
+        let mut remains = std::mem::take(&mut *self.0.lock());
+        for look in 0..LOOKS {
+            remains.retain(|remains| !remains.is_the_last());
+            if remains.is_empty() || !patience || look + 1 == LOOKS {
+                break;
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
     }
 }

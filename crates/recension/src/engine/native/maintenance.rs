@@ -162,7 +162,7 @@ impl Shared {
             flushed |= did;
             let goes_on = did || self.merge_once()?;
             // At once: what is kept here is beyond the budget.
-            self.doomed.bury();
+            self.doomed.bury(self.maintenance == Maintenance::Background);
             if !goes_on {
                 return Ok(flushed);
             }

@@ -65,7 +65,7 @@ impl Shared {
             if let Some(mut leader) = self.leader.try_lock() {
                 self.trim_log(&mut leader);
             }
-            self.doomed.bury();
+            self.doomed.bury(self.maintenance == Maintenance::Background);
         }
         Ok(())
     }
