@@ -484,6 +484,9 @@ impl Reader {
 
     /// The hit of a document that was read, where it meets the conditions.
     fn tested(&self, place: Place, document: Document<'_>) -> Result<Option<Hit>> {
+        if self.wants_no_values() {
+            return Ok(Some(Self::whole(place, document)));
+        }
         let values = self.asked.paths.values(&document.body);
         let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
         // Those that are tested on keys are too: a key may not have had the text.
@@ -498,6 +501,18 @@ impl Reader {
         let hit = self.assembled(place, id, None, |number| at(number).first().copied())?;
         let document = (self.want == Want::Documents && !self.sorts).then(|| document.into_owned());
         Ok(Some(Hit { document, ..hit }))
+    }
+
+    /// Whether the way gives what is asked for, so that the body need not be looked into.
+    fn wants_no_values(&self) -> bool {
+        let asked = &self.asked;
+        let tested = !self.document_tests.is_empty() || !self.key_tests.is_empty() || !asked.absent.is_empty();
+        self.want == Want::Documents && !self.sorts && !tested && asked.sort.is_empty()
+    }
+
+    fn whole(place: Place, document: Document<'_>) -> Hit {
+        let id = document.id.to_string();
+        Hit { place, id, document: Some(document.into_owned()), values: Vec::new(), order: Vec::new() }
     }
 
     fn assembled<'v>(

@@ -87,6 +87,8 @@ impl Leader {
     /// Ends the newest segment, so that all of it can be settled; nothing if it has no commits.
     pub(super) fn begin_segment(&mut self, shared: &Shared) -> std::result::Result<(), WriteError> {
         let begun = self.log.begin_segment();
+        // They are about to be settled and removed: their unused ends go with them.
+        drop(self.log.take_sealed());
         if self.log.take_changed() {
             shared.replace_state(|state| state.segments = self.log.segments.clone());
         }

@@ -105,11 +105,22 @@ pub(super) struct LogWriter {
     capacity: u64,
     /// The list of segments has changed since the leader last looked.
     changed: bool,
+    /// Sealed since that was last asked for.
+    sealed: Vec<Arc<Segment>>,
 }
 
 impl LogWriter {
     pub(super) fn new(maker: Arc<SegmentMaker>, segments: Segments, end: Position) -> Self {
-        LogWriter { maker, segments, end, buffer: Vec::new(), allocated: false, capacity: 0, changed: false }
+        LogWriter {
+            maker,
+            segments,
+            end,
+            buffer: Vec::new(),
+            allocated: false,
+            capacity: 0,
+            changed: false,
+            sealed: Vec::new(),
+        }
     }
 
     /// Where the next record goes.
@@ -161,6 +172,11 @@ impl LogWriter {
         std::mem::take(&mut self.changed)
     }
 
+    /// The segments that have been sealed since this was last asked, and whose unused ends have not been given back.
+    pub(super) fn take_sealed(&mut self) -> Vec<Arc<Segment>> {
+        std::mem::take(&mut self.sealed)
+    }
+
     /// Brings the newest segment to its full length, at least `needed` bytes, or makes the first.
     fn allocate_newest(&mut self, needed: u64) -> Result<()> {
         let maker = &self.maker;
@@ -188,6 +204,7 @@ impl LogWriter {
         self.sync()?;
         if let Some(newest) = self.segments.list.last_mut() {
             *newest = Arc::new(newest.sealed());
+            self.sealed.push(newest.clone());
         }
         self.end = Position { segment: next.number, offset: SEGMENT_HEADER_BYTES as u32 };
         self.segments.list.push(Arc::new(next));
@@ -246,6 +263,9 @@ impl LogWriter {
     /// Gives the unused end of the newest segment back, durably. The next commit allocates it again.
     pub(super) fn trim(&mut self) -> Result<()> {
         self.maker.discard_prepared();
+        for segment in self.take_sealed() {
+            segment.forget_beyond(segment.used());
+        }
         if let Some(newest) = self.segments.list.last()
             && self.allocated
         {

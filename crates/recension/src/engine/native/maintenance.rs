@@ -10,6 +10,7 @@ use parking_lot::{Condvar, Mutex};
 use super::super::{EngineError, Result, Seq};
 use super::Shared;
 use super::commit::Leader;
+use super::doomed::Remains;
 use super::index_files::runs_to_merge;
 use super::mem::MemoryIndex;
 use super::options::Maintenance;
@@ -87,6 +88,9 @@ impl Shared {
             self.close_part(leader);
         }
         let next_segment_wanted = self.wants_next_segment(leader);
+        let sealed = leader.log.take_sealed();
+        let has_sealed = !sealed.is_empty();
+        self.loose_ends.lock().extend(sealed);
         match self.maintenance {
             Maintenance::Inline => {
                 if let Err(error) = self.maintain() {
@@ -98,7 +102,7 @@ impl Shared {
             }
             Maintenance::Background => {
                 let parts = self.state.load().memory.len();
-                if parts > 1 || next_segment_wanted {
+                if parts > 1 || next_segment_wanted || has_sealed {
                     self.signal.want();
                 }
                 if parts > MEMORY_PARTS_MAX {
@@ -151,13 +155,39 @@ impl Shared {
                 let _ = self.maker.prepare_after(wanted_after);
             }
         }
+        self.give_back();
         let mut flushed = false;
         loop {
-            if self.flush_oldest()? {
-                flushed = true;
-            } else if !self.merge_once()? {
+            let did = self.flush_oldest()?;
+            flushed |= did;
+            let goes_on = did || self.merge_once()?;
+            // At once: what is kept here is beyond the budget.
+            self.doomed.bury(self.maintenance == Maintenance::Background);
+            if !goes_on {
                 return Ok(flushed);
             }
+        }
+    }
+
+    /// Makes the segment that the log goes on in, so that the leader need not, if it is about to need one.
+    pub(super) fn prepare_segment(&self) {
+        if self.maintenance == Maintenance::Inline {
+            return;
+        }
+        let newest = {
+            let leader = self.leader.lock();
+            if leader.log.has_no_commits() { None } else { leader.log.segments.list.last().map(|newest| newest.number) }
+        };
+        if let Some(newest) = newest {
+            // Whoever needs it says what is wrong.
+            let _ = self.maker.prepare_after(newest);
+        }
+    }
+
+    /// Gives the unused ends of sealed segments back.
+    fn give_back(&self) {
+        for segment in std::mem::take(&mut *self.loose_ends.lock()) {
+            segment.forget_beyond(segment.used());
         }
     }
 
@@ -171,6 +201,7 @@ impl Shared {
             self.state.load().segments.get(end.segment)?.sync()?;
         }
         let run = self.files.flush(part, (last, end))?;
+        self.doomed.add(Remains::Memory(part.clone()));
         self.replace_state(|state| {
             state.memory.pop();
             state.runs.insert(0, run);
@@ -206,7 +237,7 @@ impl Shared {
             state.runs.splice(range, [merged]);
         });
         for run in old {
-            run.make_obsolete();
+            self.doomed.add(Remains::Run(run.clone()));
         }
         Ok(true)
     }

@@ -11,7 +11,7 @@ use super::format::Position;
 use super::index::IndexEntry;
 use super::mem_table::{self, MemoryTable};
 use super::run::{Hint, hash};
-use super::sorted::{SortedCursor, SortedVersions};
+use super::sorted::{Gathered, SortedCursor, SortedVersions};
 
 /// What an entry costs beside its key and its part of the table's slots, about, in bytes: pages are two thirds full.
 const ENTRY_OVERHEAD_BYTES: u64 = 80 + mem_table::ENTRY_BYTES;
@@ -46,10 +46,25 @@ impl MemoryIndex {
     /// Adds a version. A second one of the same key and seq takes the first one's place. Only one thread
     /// may insert.
     pub(super) fn insert(&self, full_key: &[u8], seq: Seq, position: Position, deleted: bool) {
-        let grown = self.table.insert(hash(full_key), IndexEntry { seq, position, deleted });
-        self.bytes.fetch_add(full_key.len() as u64 + ENTRY_OVERHEAD_BYTES + grown, Memory::Relaxed);
-        self.first.fetch_min(seq.0, Memory::Relaxed);
+        self.count(full_key, IndexEntry { seq, position, deleted });
         self.versions.insert(full_key, seq, position, deleted);
+    }
+
+    /// Adds a version, which ranges and searches find when [`MemoryIndex::add_gathered`] has been called.
+    pub(super) fn gather(&self, gathered: &mut Gathered, full_key: &[u8], entry: IndexEntry) {
+        self.count(full_key, entry);
+        gathered.push(full_key, entry.seq, entry.position, entry.deleted);
+    }
+
+    /// Adds what has been gathered to what is sorted.
+    pub(super) fn add_gathered(&self, gathered: &mut Gathered) {
+        self.versions.insert_all(gathered);
+    }
+
+    fn count(&self, full_key: &[u8], entry: IndexEntry) {
+        let grown = self.table.insert(hash(full_key), entry);
+        self.bytes.fetch_add(full_key.len() as u64 + ENTRY_OVERHEAD_BYTES + grown, Memory::Relaxed);
+        self.first.fetch_min(entry.seq.0, Memory::Relaxed);
     }
 
     /// Nothing more is added.

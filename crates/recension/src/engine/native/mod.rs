@@ -6,6 +6,7 @@
 
 mod backup;
 mod commit;
+mod doomed;
 mod forgotten;
 mod format;
 mod group;
@@ -51,10 +52,12 @@ pub use self::options::{Maintenance, NativeOptions};
 pub use self::salvage::{SalvageReport, salvage};
 
 use self::commit::{Leader, commit_group};
+use self::doomed::Doomed;
 use self::group::CommitQueue;
 use self::index::State;
 use self::index_files::IndexFiles;
 use self::log::SegmentMaker;
+use self::segment::Segment;
 use self::settle::{Extent, SettleError};
 use self::settled_files::SettledFiles;
 use self::snapshot::NativeSnapshot;
@@ -110,6 +113,9 @@ struct Shared {
     /// The same, or no limit while settling is behind.
     settle_pace: Arc<AtomicU64>,
     settle_signal: maintenance::Signal,
+    doomed: Doomed,
+    /// Sealed segments whose unused ends are to be given back.
+    loose_ends: Mutex<Vec<Arc<Segment>>>,
     /// Held while settled files are written.
     settling: Mutex<()>,
     /// Runs up to this seq are being settled; 0: none.
@@ -322,6 +328,7 @@ impl Engine for NativeEngine {
     fn settle(&self) -> Result<()> {
         let shared = &self.shared;
         shared.check_poison()?;
+        shared.prepare_segment();
         {
             let mut leader = shared.leader.lock();
             match leader.begin_segment(shared) {

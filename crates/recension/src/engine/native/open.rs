@@ -85,6 +85,8 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         settle_bytes_per_second: options.settle_bytes_per_second,
         settle_pace: Arc::new(AtomicU64::new(options.settle_bytes_per_second)),
         settle_signal: maintenance::Signal::default(),
+        doomed: super::doomed::Doomed::default(),
+        loose_ends: Mutex::default(),
         settling: Mutex::default(),
         settling_through: AtomicU64::new(0),
         first_segment: AtomicU32::new(first_segment),

@@ -8,7 +8,7 @@ use super::format::{
     INDEX_DIR, LOG_DIR, MANIFEST_FILE, Position, RECORD_ALIGNMENT, SEGMENT_HEADER_BYTES, StoreId, file_number,
     segment_file,
 };
-use super::index::write_full_key;
+use super::index::{IndexEntry, write_full_key};
 use super::index_files::IndexFiles;
 use super::manifest::{Manifest, RunEntry};
 use super::mem::MemoryIndex;
@@ -16,10 +16,14 @@ use super::options::NativeOptions;
 use super::record::{RECORD_HEADER_BYTES, Record, RecordHeader, SegmentSeed, decode_record, find_header};
 use super::run::Run;
 use super::segment::{Segment, Segments};
+use super::sorted::Gathered;
 use crate::disk::{Disk, DiskFile};
 
 /// Bytes that are written again with one call.
 const REWRITE_BYTES: usize = 1 << 20;
+
+/// Versions that are put in order at once: what they take is small beside the index's memory.
+const GATHERED_MAX: usize = 1 << 16;
 
 /// A store as it was found.
 pub(super) struct Recovered {
@@ -251,6 +255,7 @@ impl Replay<'_> {
     /// Replays the records of one segment.
     fn records(&mut self, segment: &Segment, bytes: &[u8], newest: u32) -> Result<()> {
         let mut key = Vec::new();
+        let mut gathered = Gathered::default();
         while let Some(record) = bytes
             .get(self.end.offset as usize..)
             .and_then(|rest| decode_record(segment.seed, self.end.offset, rest))
@@ -263,12 +268,17 @@ impl Replay<'_> {
             for (back, row) in record.rows() {
                 let position = Position { segment: segment.number, offset: self.end.offset + back };
                 write_full_key(&mut key, row.tree, row.key);
-                self.memory.insert(&key, record.header.seq, position, row.value.is_none());
+                let entry = IndexEntry { seq: record.header.seq, position, deleted: row.value.is_none() };
+                self.memory.gather(&mut gathered, &key, entry);
             }
             self.last = CommitInfo { seq: record.header.seq, time: record.header.time };
             self.end.offset += record.header.len;
             self.replayed_bytes += u64::from(record.header.len);
+            if gathered.len() >= GATHERED_MAX {
+                self.memory.add_gathered(&mut gathered);
+            }
             if self.memory.bytes() > self.options.index_memory_bytes {
+                self.memory.add_gathered(&mut gathered);
                 // The manifest may name only what is durable; after a mere process crash it may not be.
                 self.make_durable(segment, bytes, newest)?;
                 let part = std::mem::replace(&mut self.memory, MemoryIndex::new());
@@ -276,6 +286,7 @@ impl Replay<'_> {
                 self.replayed_bytes = 0;
             }
         }
+        self.memory.add_gathered(&mut gathered);
         Ok(())
     }
 

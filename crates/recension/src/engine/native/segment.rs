@@ -91,9 +91,9 @@ impl Segment {
         Ok(segment)
     }
 
-    /// The same segment when nothing more is written to it: its unused end is given back, its file closed.
+    /// The same segment when nothing more is written to it: its file is closed. [`Segment::forget_beyond`] is to give
+    /// its unused end back.
     pub(super) fn sealed(&self) -> Self {
-        self.forget_beyond(self.used());
         Segment {
             number: self.number,
             seed: self.seed,

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use super::super::{CommitInfo, EngineError, Result, Seq};
 use super::Shared;
 use super::commit::Leader;
+use super::doomed::Remains;
 use super::format::{Position, SEGMENT_HEADER_BYTES};
 use super::index::{Found, State};
 use super::index_files::runs_to_merge;
@@ -64,6 +65,7 @@ impl Shared {
             if let Some(mut leader) = self.leader.try_lock() {
                 self.trim_log(&mut leader);
             }
+            self.doomed.bury(self.maintenance == Maintenance::Background);
         }
         Ok(())
     }
@@ -100,7 +102,7 @@ impl Shared {
         let first = self.first_segment.load(Ordering::Acquire);
         let segments = &mut leader.log.segments;
         for segment in segments.list.iter().filter(|segment| segment.number < first) {
-            segment.make_obsolete();
+            self.doomed.add(Remains::Segment(segment.clone()));
         }
         segments.drop_before(first);
     }
@@ -178,14 +180,13 @@ impl Shared {
             state.forgotten = Arc::new(self.settled_files.forgotten());
             state.runs.retain(|run| run.entry.last > last.seq);
         });
-        for segment in &replaced {
-            segment.make_obsolete();
+        for segment in replaced {
+            self.doomed.add(Remains::Segment(segment));
         }
-        drop(replaced);
         // The manifest of the index follows with the next run; until then it names runs that are settled.
         self.files.drop_through(last.seq);
         for run in &state.runs {
-            run.make_obsolete();
+            self.doomed.add(Remains::Run(run.clone()));
         }
         Ok(true)
     }
@@ -230,7 +231,7 @@ impl Shared {
             state.forgotten = Arc::new(self.settled_files.forgotten());
         });
         for file in old {
-            file.make_obsolete();
+            self.doomed.add(Remains::Settled(file.clone()));
         }
         Ok(true)
     }

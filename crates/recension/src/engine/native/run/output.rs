@@ -13,8 +13,8 @@ use crate::engine::{EngineError, Result};
 /// Bytes gathered before they are written.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Bytes after which a paced file is synced, so that no later sync of another file has much to wait for.
-const SYNC_BYTES: u64 = 4 << 20;
+/// Bytes of a paced file that are written and synced at once, so that the sync of a commit has little to wait for.
+const PIECE_BYTES: usize = 256 << 10;
 
 /// Keeps writing in the background from getting into the way of commits.
 #[derive(Clone)]
@@ -31,7 +31,6 @@ struct Paced {
     pace: Pace,
     /// The newest commit when it was last looked at.
     seen: u64,
-    unsynced: u64,
 }
 
 impl Paced {
@@ -40,11 +39,7 @@ impl Paced {
         if self.pace.stop.load(Ordering::Acquire) {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "the store is being closed"));
         }
-        self.unsynced += bytes;
-        if self.unsynced >= SYNC_BYTES {
-            self.unsynced = 0;
-            file.sync()?;
-        }
+        file.sync()?;
         let head = self.pace.head.load(Ordering::Relaxed);
         if std::mem::replace(&mut self.seen, head) != head {
             let due_us =
@@ -74,7 +69,7 @@ impl Output {
 
     /// The same, written no faster than `pace` lets it.
     pub(in super::super) fn paced(mut self, pace: Option<Pace>) -> Self {
-        self.paced = pace.map(|pace| Paced { pace, seen: 0, unsynced: 0 });
+        self.paced = pace.map(|pace| Paced { pace, seen: 0 });
         self
     }
 
@@ -89,18 +84,17 @@ impl Output {
     }
 
     fn flush(&mut self) -> Result<()> {
-        self.file
-            .write_at(self.flushed, &[IoSlice::new(&self.buffer)])
-            .map_err(|e| EngineError::io(format!("writing {}", self.name), e))?;
-        let written = self.buffer.len() as u64;
-        self.flushed += written;
-        self.buffer.clear();
-        if let Some(paced) = &mut self.paced {
-            paced
-                .wrote(&*self.file, written, self.since.elapsed())
-                .map_err(|e| EngineError::io(format!("writing {}", self.name), e))?;
-            self.since = Instant::now();
+        let failed = |e| EngineError::io(format!("writing {}", self.name), e);
+        let piece_bytes = if self.paced.is_some() { PIECE_BYTES } else { BUFFER_BYTES };
+        for piece in self.buffer.chunks(piece_bytes) {
+            self.file.write_at(self.flushed, &[IoSlice::new(piece)]).map_err(failed)?;
+            self.flushed += piece.len() as u64;
+            if let Some(paced) = &mut self.paced {
+                paced.wrote(&*self.file, piece.len() as u64, self.since.elapsed()).map_err(failed)?;
+                self.since = Instant::now();
+            }
         }
+        self.buffer.clear();
         Ok(())
     }
 

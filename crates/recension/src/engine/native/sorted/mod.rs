@@ -7,6 +7,7 @@
 //! into pages only, and by the writer one at a time: a reader waits at most for the insertion of one version.
 
 mod cursor;
+mod gathered;
 mod page;
 
 use std::ops::Bound;
@@ -17,6 +18,7 @@ use arc_swap::ArcSwap;
 use parking_lot::RwLock;
 
 pub(super) use self::cursor::SortedCursor;
+pub(super) use self::gathered::Gathered;
 use self::page::Page;
 use super::super::{Direction, Seq};
 use super::format::Position;
@@ -146,6 +148,11 @@ impl SortedVersions {
         };
         let (first_key, first_seq) = right.get(0).map(|(key, seq, _)| (key.to_vec(), seq))?;
         Some(Split { at, left, first_key, first_seq, right: Arc::new(RwLock::new(right)) })
+    }
+
+    /// Adds what has been gathered; nothing is left there. Only one thread may insert.
+    pub(super) fn insert_all(&self, gathered: &mut Gathered) {
+        gathered.add_to(self);
     }
 
     /// The newest version of a key that is not newer than `at`.

@@ -158,12 +158,12 @@ impl<T: Clone> Page<T> {
 }
 
 /// Bytes that two keys begin with both.
-fn common(a: &[u8], b: &[u8]) -> usize {
+pub(super) fn common(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 /// The first eight bytes as a number in the order of the bytes.
-fn head(key: &[u8]) -> u64 {
+pub(super) fn head(key: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     let len = key.len().min(bytes.len());
     bytes[..len].copy_from_slice(&key[..len]);

@@ -95,6 +95,15 @@ proptest! {
         looks in prop::collection::vec((bound(), bound(), 0..42_u64), 8),
     ) {
         let (versions, model) = build(&rows);
+        let (gathered, mut together) = (SortedVersions::new(), Gathered::default());
+        for (number, (key, seq, deleted)) in rows.iter().enumerate() {
+            together.push(key, Seq(*seq), position(number as u32), *deleted);
+            if number % 700 == 699 {
+                gathered.insert_all(&mut together);
+            }
+        }
+        gathered.insert_all(&mut together);
+        prop_assert!(gathered.iter().eq(versions.iter()));
         prop_assert_eq!(versions.len(), model.len() as u64);
         let all: Vec<_> = versions.iter().collect();
         let entries = model.iter().map(|((key, seq), (number, deleted))| (key.clone(), found(seq.0, *number, *deleted)));
