@@ -44,6 +44,11 @@ impl Inline {
         })
     }
 
+    /// As the parts of `multipart/mixed` are: with the bytes, as they are stored.
+    pub(crate) fn following(self) -> Self {
+        Inline { bytes: true, encoding: true, ..self }
+    }
+
     /// The same, but of attachments that came after one of these revisions.
     pub(crate) fn since(&self, revs: Vec<RevId>) -> Self {
         Inline { bytes: true, since: revs, encoding: self.encoding }
