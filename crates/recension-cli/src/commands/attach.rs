@@ -198,7 +198,7 @@ impl Put {
                 let failed = |error: &io::Error| CliError::io(format!("opening {}", path.display()), error);
                 let file = File::open(path).map_err(|error| failed(&error))?;
                 let metadata = file.metadata().map_err(|error| failed(&error))?;
-                let length = metadata.is_file().then(|| metadata.len());
+                let length = metadata.is_file().then_some(metadata.len());
                 Ok((Box::new(file), length))
             }
         }
