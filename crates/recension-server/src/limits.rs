@@ -77,3 +77,12 @@ pub const READER_SECONDS_MAX: u64 = 120;
 
 /// Databases that one `_dbs_info` asks for at most; CouchDB's is 100.
 pub const DATABASES_ASKED_MAX: usize = 1000;
+
+/// Bytes of an attachment that are collected before a thread takes it in; shorter ones need none while they arrive.
+pub const UPLOAD_HELD_BYTES: usize = 128 * 1024;
+
+/// Longer attachments that are taken in at a time. Who sends another one waits without a thread.
+pub const UPLOADS_MAX: usize = 64;
+
+/// Bytes of an attachment that are put into JSON at a time. A multiple of three.
+pub const INLINE_CHUNK_BYTES: usize = 48 * 1024;

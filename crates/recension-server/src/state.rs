@@ -9,7 +9,7 @@ use crate::auth::admins::Admins;
 use crate::config::{Config, Cors};
 use crate::databases::Databases;
 use crate::error::{ApiError, Result};
-use crate::limits::BLOCKING_THREADS_MAX;
+use crate::limits::{BLOCKING_THREADS_MAX, UPLOADS_MAX};
 use crate::metrics::Metrics;
 
 /// What all requests share.
@@ -25,6 +25,8 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     /// Places of the threads that may wait.
     blocking: Arc<Semaphore>,
+    /// Places of the threads that take long attachments in, as fast as their senders send.
+    pub(crate) uploads: Arc<Semaphore>,
     /// Becomes true when the server is to stop: long polls answer then.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -39,8 +41,9 @@ impl App {
         let uuid = databases.uuid()?;
         let admins = Admins::of(&config.admins);
         let blocking = Arc::new(Semaphore::new(BLOCKING_THREADS_MAX));
+        let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
         let cors = RwLock::new(Arc::new(config.cors.clone()));
-        Ok(App { config, databases, admins, cors, uuid, metrics: Metrics::default(), blocking, stopping })
+        Ok(App { config, databases, admins, cors, uuid, metrics: Metrics::default(), blocking, uploads, stopping })
     }
 
     /// Runs what may wait for the disk on a thread for that; waits, without a thread, until one is free.

@@ -77,7 +77,7 @@ pub(crate) fn not_modified(request: &Request, tag: &impl std::fmt::Display) -> b
 }
 
 /// The revision that query, header and body name, which must be one.
-fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Option<RevId>> {
+pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Option<RevId>> {
     let in_query = request.query.rev("rev")?;
     let tag = request.header(IF_MATCH).map(|tag| tag.trim().trim_matches('"'));
     let in_header = tag.map(|tag| tag.parse::<RevId>().map_err(|_| ApiError::bad_rev())).transpose()?;
@@ -155,7 +155,7 @@ async fn copy(request: Request, db: Database, id: &str) -> Result<Answer> {
     };
     let from = from.ok_or_else(ApiError::missing)?;
     let expect = on.map_or(Expect::Absent, Expect::Leaf);
-    let write = super::attachments::copied(db.collection(), id, &from)?.renamed(&target)?.expecting(expect);
+    let write = super::attachments::copied(&from)?.renamed(&target)?.expecting(expect);
     written(&request, &db, write, StatusCode::CREATED).await
 }
 
