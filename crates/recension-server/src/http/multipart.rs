@@ -205,8 +205,7 @@ fn related(
 fn attachment(at: &CollectionAt, info: &AttachmentInfo, encoded: bool, boundary: &str) -> Result<Pieces> {
     let as_stored = encoded && info.encoding() == Encoding::Gzip;
     let reader = at.open_attachment(info)?;
-    let (reader, length) =
-        if as_stored { (reader.stored(), info.stored_length()) } else { (reader, info.length()) };
+    let (reader, length) = if as_stored { (reader.stored(), info.stored_length()) } else { (reader, info.length()) };
     // A name may hold anything; a header must stay one line.
     let name: String = info.name.chars().filter(|own| !own.is_control()).collect();
     let content_type: String = info.content_type.chars().filter(|own| !own.is_control()).collect();
@@ -220,13 +219,7 @@ fn attachment(at: &CollectionAt, info: &AttachmentInfo, encoded: bool, boundary:
 }
 
 /// A part of a `multipart/mixed`: its headers, and a revision, or that it is missing.
-pub(crate) fn part(
-    at: &CollectionAt,
-    id: &str,
-    opened: &Opened,
-    extras: Extras,
-    inline: &Inline,
-) -> Result<Pieces> {
+pub(crate) fn part(at: &CollectionAt, id: &str, opened: &Opened, extras: Extras, inline: &Inline) -> Result<Pieces> {
     let revision = match opened {
         Opened::Found(revision) => revision,
         Opened::Missing(rev) => return Ok(error_part(&format!("{{\"missing\":\"{rev}\"}}"))),

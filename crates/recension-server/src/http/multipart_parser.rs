@@ -48,7 +48,10 @@ impl std::fmt::Display for Malformed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Malformed::Boundary => {
-                write!(f, "the content type of a multipart body needs a boundary of 1 to {BOUNDARY_BYTES_MAX} characters")
+                write!(
+                    f,
+                    "the content type of a multipart body needs a boundary of 1 to {BOUNDARY_BYTES_MAX} characters"
+                )
             }
             Malformed::HeadTooLong => write!(f, "the headers of a part are longer than {PART_HEAD_BYTES_MAX} bytes"),
             Malformed::Head => f.write_str("the headers of a part do not read: \"Name: value\" was expected"),
@@ -328,7 +331,8 @@ mod tests {
 
     #[test]
     fn headers_of_parts_are_read() {
-        let body = b"--x y\r\ncontent-type: text/plain; a=b\r\nContent-Disposition: attachment; filename=\"a\\\"b/c.txt\"\r\n\
+        let body =
+            b"--x y\r\ncontent-type: text/plain; a=b\r\nContent-Disposition: attachment; filename=\"a\\\"b/c.txt\"\r\n\
             Content-Encoding: GZIP\r\nOther: 1\r\n\r\n-\r\n--x y--";
         let (parts, _) = parts("multipart/related; type=\"a;b\"; BOUNDARY=\"x y\"", body, 7).unwrap();
         let head = PartHead {
