@@ -62,7 +62,7 @@ pub(super) fn a_forgotten_history_is_refused_and_the_rest_stays(factory: &dyn En
         assert_eq!(seqs(engine, b"b"), [0_u64; 0], "of a deletion before that nothing is told");
         assert_eq!(at(engine, Seq(4)).get(TreeId(8), b"a").unwrap(), None);
         assert_eq!(all(&*at(engine, Seq(5)), TreeId(8)).len(), 1);
-        let range = at(engine, Seq(3)).range(T, &KeyRange::all(), Direction::Forward).next().map(|row| row.err());
+        let range = at(engine, Seq(3)).range(T, &KeyRange::all(), Direction::Forward).next().map(Result::err);
         assert!(matches!(range, Some(Some(EngineError::Forgotten { .. }))), "{range:?}");
         assert_eq!(engine.verify().unwrap().problems, []);
         engine.settle().unwrap();

@@ -59,6 +59,6 @@ areas! {
     lists_of_documents_answer_as_couchdbs: "all_docs",
     databases_answer_as_couchdbs: "database",
     feeds_of_changes_answer_as_couchdbs: "changes",
-    purges_answer_as_couchdbs: "purge"
-    // To come: "server" (node configuration), "auth".
+    purges_answer_as_couchdbs: "purge",
+    access_is_granted_and_refused_as_by_couchdb: "auth"
 }

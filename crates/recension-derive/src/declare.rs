@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn members_are_named_as_serde_names_them() {
         let input: DeriveInput = syn::parse_str(
-            "#[recension(version = 3, index(path = \"address.city\", path = \"-type\"),
+            "#[recension(version = 3, index(paths(\"address.city\", \"-type\")),
                  index(path = \"a\", only(path = \"b\", equal = \"\\\"\\n\"), only(path = \"c\", above = -1.5), only(path = \"d\", exists)))]
              #[serde(rename_all = \"camelCase\", deny_unknown_fields, default = \"make\")]
              struct BankAccount<T> {

@@ -20,7 +20,8 @@ use proc_macro::TokenStream;
 /// | `collection = "accounts"` | the collection; the struct's name in `snake_case` where it is left out |
 /// | `version = 2` | the version of the documents' schema, 1 where it is left out |
 /// | `version_field = "v"` | the member that keeps it, from version 2 on; else `schema_version` |
-/// | `index(path = "address.city", name = "by-city", unique)` | an index on a path that is no field of its own, or on several, each `path = ".."`, one after the other; with `-` before it, a path is ordered downwards. `name` and `unique` may be left out |
+/// | `index(path = "address.city", name = "by-city", unique)` | an index on a path that is no field of its own; `name` and `unique` may be left out |
+/// | `index(paths("address.city", "-balance"))` | one on several paths, one after the other; with `-` before it, a path is ordered downwards |
 /// | `index(path = "due", only(path = "state", equal = "open"))` | the same of the documents only that meet a condition, or several: `equal`, `at_least`, `above`, `at_most`, `below` with text, a number, `true` or `false`; or `exists` |
 ///
 /// On a field:

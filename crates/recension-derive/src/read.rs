@@ -1,5 +1,7 @@
 //! Reading the attributes of a struct and its fields: ours, and what of serde's decides how members are named.
 
+use std::fmt::Write as _;
+
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Error, Lit, LitInt, LitStr, Result, Token};
 
@@ -174,12 +176,16 @@ fn index(meta: &ParseNestedMeta<'_>) -> Result<Index> {
                 index.name = Some(name(&inner)?);
             } else if inner.path.is_ident("path") {
                 index.paths.push(inner.value()?.parse()?);
+            } else if inner.path.is_ident("paths") {
+                let list;
+                syn::parenthesized!(list in inner.input);
+                index.paths.extend(list.parse_terminated(<LitStr as syn::parse::Parse>::parse, Token![,])?);
             } else if inner.path.is_ident("unique") {
                 index.unique = true;
             } else if inner.path.is_ident("only") {
                 index.only.push(only(&inner)?);
             } else {
-                return Err(inner.error("expected name, path, unique or only"));
+                return Err(inner.error("expected name, path, paths, unique or only"));
             }
             Ok(())
         })?;
@@ -236,7 +242,8 @@ fn quoted(text: &str) -> String {
     for character in text.chars() {
         match character {
             '"' | '\\' => json.extend(['\\', character]),
-            control if control < ' ' => json.push_str(&format!("\\u{:04x}", u32::from(control))),
+            // Writing to a String cannot fail.
+            control if control < ' ' => drop(write!(json, "\\u{:04x}", u32::from(control))),
             other => json.push(other),
         }
     }

@@ -1,6 +1,7 @@
 //! Databases: a database is a collection of the store of the same name. The only file of the server that holds the
 //! store; what is done to it needs a proof of access that `auth` gives.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use recension::document::{At, Collection, CollectionAt, Store};
@@ -39,6 +40,25 @@ impl Databases {
         Ok(own.setting("uuid")?.unwrap_or_default())
     }
 
+    /// A note of the server's own.
+    pub(crate) fn note(&self, name: &str) -> Result<Option<String>> {
+        Ok(self.store.collection(OWN)?.setting(name)?)
+    }
+
+    /// Makes a note; durable when it returns.
+    pub(crate) fn set_note(&self, name: &str, text: &str) -> Result<()> {
+        Ok(self.store.collection(OWN)?.set_setting(name, Some(text))?)
+    }
+
+    /// Makes the database of users where there never was one; who drops it does not get it back.
+    pub(crate) fn make_users(&self) -> Result<()> {
+        if self.note("users")?.is_some() {
+            return Ok(());
+        }
+        self.store.collection("_users")?.make(&[(security::SETTING, security::DEFAULT)])?;
+        self.set_note("users", "made")
+    }
+
     /// A database. Whether it may be used is for `auth` to say.
     pub(crate) fn open(&self, name: &str, _proof: Granted) -> Result<Database> {
         if !is_name(name) {
@@ -49,7 +69,13 @@ impl Databases {
         if !opened.exists() {
             return Err(ApiError::no_database());
         }
-        Ok(Database { collection: Arc::new(collection), opened, admin: false, writer: Identity::default() })
+        Ok(Database {
+            collection: Arc::new(collection),
+            opened,
+            admin: false,
+            writer: Identity::default(),
+            refused: Arc::default(),
+        })
     }
 
     /// Makes a database.
@@ -97,12 +123,14 @@ pub(crate) struct Database {
     opened: CollectionAt,
     admin: bool,
     writer: Identity,
+    /// Documents that may not be written, and why.
+    refused: Arc<BTreeMap<String, ApiError>>,
 }
 
 impl Database {
     /// The same for a writer.
-    pub(crate) fn with_writer(self, admin: bool, writer: Identity) -> Self {
-        Database { admin, writer, ..self }
+    pub(crate) fn with_writer(self, admin: bool, writer: Identity, refused: BTreeMap<String, ApiError>) -> Self {
+        Database { admin, writer, refused: Arc::new(refused), ..self }
     }
 
     /// Its name.
@@ -146,6 +174,9 @@ impl Database {
 
     /// Whether a document may be written: design documents are their admins' affair.
     pub(crate) fn may_write(&self, id: &str) -> Result<()> {
+        if let Some(error) = self.refused.get(id) {
+            return Err(error.clone());
+        }
         if self.admin || !id.starts_with("_design/") {
             return Ok(());
         }
@@ -177,4 +208,17 @@ pub(crate) fn new_uuid() -> String {
         }
         text
     })
+}
+
+/// 256 bits of chance as 64 hexadecimal digits, for what nobody may guess.
+///
+/// # Errors
+/// 500 where there is no chance to be had.
+pub(crate) fn new_secret() -> Result<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        let reason = format!("the system gives no random numbers: {error}");
+        ApiError::new(http::StatusCode::INTERNAL_SERVER_ERROR, "internal_server_error", reason)
+    })?;
+    Ok(crate::auth::password::hex(&bytes))
 }

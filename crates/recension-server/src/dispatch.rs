@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use http::header::HOST;
+use http::header::{HOST, SET_COOKIE};
 use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 use recension::document::At;
 
 use crate::answer::{Answer, AnswerBody};
-use crate::auth::{Access, Session};
+use crate::auth::{Access, Session, users_guard};
 use crate::cors;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
@@ -25,7 +25,7 @@ pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> R
     let (head, body) = request.into_parts();
     let (method, uri) = (head.method.clone(), head.uri.clone());
     // Only browsers' pages send an origin, and only where some are let in is it looked at.
-    let cors = app.cors.read().clone();
+    let cors = Arc::clone(&app.settings.live().cors);
     let page = cors.enabled.then(|| head.headers.clone());
     let answer = match page.as_ref().and_then(|headers| cors::preflight(&cors, &method, headers)) {
         Some(answer) => answer,
@@ -48,9 +48,16 @@ async fn handle(app: &Arc<App>, head: http::request::Parts, body: Incoming) -> R
     }
     let query = Query::parse(head.uri.query().unwrap_or_default())?;
     let target = Target::parse(head.uri.path())?;
-    let session = Session::identify(app, &head.headers)?;
-    let request = Request::new(Arc::clone(app), head, query, body);
-    route(request, session, target).await
+    let mut session = Session::identify(app, &head).await?;
+    let mut request = Request::new(Arc::clone(app), head, query, body);
+    users_guard::pass(&mut request, &mut session, &target).await?;
+    let renewed = session.renewed().map(str::to_owned);
+    let answer = route(request, session, target).await?;
+    // A session that goes on; logging in and out have a cookie of their own.
+    Ok(match renewed.filter(|_| !answer.headers.contains_key(SET_COOKIE)) {
+        Some(cookie) => answer.with(SET_COOKIE, cookie),
+        None => answer,
+    })
 }
 
 async fn route(request: Request, session: Session, target: Target) -> Result<Answer> {

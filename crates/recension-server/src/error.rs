@@ -66,6 +66,11 @@ refusals! {
     stopping = SERVICE_UNAVAILABLE, "service_unavailable", "The server is stopping; try again.";
     not_server_admin = UNAUTHORIZED, "unauthorized", "You are not a server admin.";
     not_admin_of_database = UNAUTHORIZED, "unauthorized", "You are not a server or db admin.";
+    not_admin_of_users = FORBIDDEN, "forbidden", "You are not a db or server admin.";
+    authentication_required = UNAUTHORIZED, "unauthorized", "Authentication required.";
+    users_security_fixed = FORBIDDEN, "forbidden", "You can't edit the security object of the user database.";
+    too_many_attempts = TOO_MANY_REQUESTS, "too_many_requests", "Too many attempts to log in; try again later.";
+    too_busy = SERVICE_UNAVAILABLE, "service_unavailable", "Too many passwords are being checked; try again.";
     not_authorized = UNAUTHORIZED, "unauthorized", "You are not authorized to access this db.";
     not_allowed = FORBIDDEN, "forbidden", "You are not allowed to access this db.";
     design_needs_admin_anonymous = UNAUTHORIZED, "unauthorized", "You are not a db or server admin.";
@@ -86,6 +91,11 @@ impl ApiError {
     /// 400 `bad_request` with a reason.
     pub(crate) fn bad_request(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", reason)
+    }
+
+    /// 403 `forbidden` with a reason.
+    pub(crate) fn forbidden(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", reason)
     }
 
     /// 400 `query_parse_error` with a reason.

@@ -27,6 +27,7 @@ mod query;
 mod request;
 mod route;
 mod serve;
+mod settings;
 mod state;
 
-pub use serve::{ServeError, Server, signalled};
+pub use serve::{FirstAdmin, ServeError, Server, signalled};

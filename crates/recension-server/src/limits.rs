@@ -57,6 +57,69 @@ pub const SHUTDOWN_SECONDS_MAX: u64 = 30;
 /// Rows before a list's first that are counted one by one for `offset`; beyond, it is `null`.
 pub const OFFSET_COUNTED_MAX: u64 = 10_000;
 
+/// Rounds of PBKDF2 for new passwords: CouchDB's.
+pub const PASSWORD_ITERATIONS: u32 = 600_000;
+
+/// Most rounds of PBKDF2 that a stored password may ask for.
+pub const PASSWORD_ITERATIONS_MAX: u32 = 2_000_000;
+
+/// Longest password, in bytes.
+pub const PASSWORD_BYTES_MAX: usize = 4096;
+
+/// Passwords that are checked or hashed at a time.
+pub const HASHING_MAX: usize = 2;
+
+/// Requests that wait for that at most.
+pub const HASHING_WAITING_MAX: usize = 256;
+
+/// Passwords that were right and are remembered.
+pub const REMEMBERED_MAX: usize = 4096;
+
+/// Seconds for which they are.
+pub const REMEMBERED_SECONDS: u64 = 600;
+
+/// Attempts to log in with one name from one address that nothing slows down.
+pub const LOG_IN_NAME_FREE: u32 = 5;
+
+/// Attempts from one address that nothing slows down.
+pub const LOG_IN_ADDRESS_FREE: u32 = 50;
+
+/// Milliseconds between further attempts.
+pub const LOG_IN_INTERVAL_MS: u64 = 1000;
+
+/// Milliseconds that an attempt waits at most for its turn; beyond, it is refused.
+pub const LOG_IN_WAIT_MS_MAX: u64 = 5000;
+
+/// Seconds after which attempts are forgotten.
+pub const LOG_IN_FORGET_SECONDS: u64 = 300;
+
+/// Names, and addresses, whose attempts are counted.
+pub const LOG_IN_TRACKED_MAX: usize = 10_000;
+
+/// Seconds that a session lasts without a request: CouchDB's.
+pub const SESSION_SECONDS: u64 = 600;
+
+/// Most seconds that a session may be set to last: a year.
+pub const SESSION_SECONDS_MAX: u64 = 366 * 24 * 3600;
+
+/// Longest body of a request to log in, in bytes.
+pub const SESSION_BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// Longest id of a user document that is looked for, in bytes.
+pub const USER_ID_BYTES_MAX: usize = 512;
+
+/// Longest setting, in bytes.
+pub const SETTING_BYTES_MAX: usize = 64 * 1024;
+
+/// Longest name of a setting or of a section, in bytes.
+pub const SETTING_NAME_BYTES_MAX: usize = 256;
+
+/// All settings that were changed, in bytes.
+pub const SETTINGS_BYTES_MAX: usize = 1024 * 1024;
+
+/// Most bytes that the longest document, and the longest request body, may be set to.
+pub const REQUEST_BYTES_CEILING: usize = 4 * 1024 * 1024 * 1024;
+
 /// Most queries of one request to `_all_docs/queries`.
 pub const QUERIES_MAX: usize = 100;
 

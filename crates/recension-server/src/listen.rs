@@ -13,6 +13,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
+use crate::auth::Peer;
 use crate::config::Config;
 use crate::serve::ServeError;
 
@@ -82,6 +83,14 @@ impl Listeners {
 }
 
 impl Taken {
+    /// Where it comes from. A unix socket's comes from this machine.
+    pub(crate) fn peer(&self) -> Option<Peer> {
+        match &self.stream {
+            Raw::Tcp(stream) | Raw::Tls(stream, _) => stream.peer_addr().ok().map(|address| Peer(address.ip())),
+            Raw::Unix(_) => None,
+        }
+    }
+
     /// The connection's bytes, after its handshake.
     pub(crate) async fn open(self) -> io::Result<Box<dyn Duplex>> {
         match self.stream {

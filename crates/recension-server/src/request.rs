@@ -21,12 +21,13 @@ pub(crate) struct Request {
     pub(crate) head: Parts,
     pub(crate) query: Query,
     body: Incoming,
+    replaced: Option<Bytes>,
 }
 
 impl Request {
     /// From what hyper has read.
     pub(crate) fn new(app: Arc<App>, head: Parts, query: Query, body: Incoming) -> Self {
-        Request { app, head, query, body }
+        Request { app, head, query, body, replaced: None }
     }
 
     /// The method.
@@ -53,7 +54,7 @@ impl Request {
 
     /// The whole body, as long as the configuration allows.
     pub(crate) async fn bytes(&mut self) -> Result<Bytes> {
-        let max = self.app.config.max_request_size;
+        let max = self.app.settings.live().max_request_size;
         self.bytes_up_to(max).await
     }
 
@@ -80,8 +81,16 @@ impl Request {
         Ok(first.unwrap_or_else(|| Bytes::from(whole)))
     }
 
+    /// Puts another body in place of the one that was read.
+    pub(crate) fn replace_body(&mut self, body: Bytes) {
+        self.replaced = Some(body);
+    }
+
     /// The next piece of the body; `None` at its end. For bodies that are not held in memory.
     pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>> {
+        if let Some(body) = self.replaced.take() {
+            return Ok(Some(body));
+        }
         let idle = Duration::from_secs(self.app.config.body_idle_seconds);
         loop {
             if self.body.is_end_stream() {

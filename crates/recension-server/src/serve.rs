@@ -18,9 +18,11 @@ use recension::document::Store;
 use tokio::sync::{Semaphore, watch};
 
 use crate::answer::AnswerBody;
+use crate::auth::{Peer, admins};
 use crate::config::Config;
 use crate::databases::Databases;
 use crate::dispatch;
+use crate::error::ApiError;
 use crate::limits::{HEAD_BYTES_MAX, HEADERS_MAX};
 use crate::listen::Listeners;
 use crate::state::App;
@@ -28,6 +30,8 @@ use crate::state::App;
 /// A server that cannot be, or cannot go on.
 #[derive(Debug)]
 pub enum ServeError {
+    /// The configuration cannot be: what is wrong with it, and what to do.
+    Configured(String),
     /// The store refuses.
     Store(recension::document::Error),
     /// An address cannot be listened to, or a file not be read.
@@ -42,6 +46,7 @@ pub enum ServeError {
 impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            ServeError::Configured(why) => f.write_str(why),
             ServeError::Store(error) => error.fmt(f),
             ServeError::Io { what, source } => write!(f, "{what}: {source}"),
         }
@@ -61,6 +66,17 @@ pub struct Server {
     app: Arc<App>,
     listeners: Listeners,
     stop: watch::Sender<bool>,
+    first_admin: Option<FirstAdmin>,
+}
+
+/// The server admin that the first start made. The password is kept as its hash only: who does not note it down now has
+/// to set another one (`RECENSION_ADMIN`).
+#[derive(Clone, PartialEq, Eq)]
+pub struct FirstAdmin {
+    /// The name: `admin`.
+    pub name: String,
+    /// The password.
+    pub password: String,
 }
 
 impl fmt::Debug for Server {
@@ -77,10 +93,17 @@ impl Server {
     pub async fn bind(config: Config) -> Result<Self, ServeError> {
         let engine = recension_engines::open(&config.store).map_err(recension::document::Error::from)?;
         let databases = Databases::on(Store::on(engine)?);
-        let listeners = Listeners::bind(&config).await?;
         let (stop, stopping) = watch::channel(false);
-        let app = Arc::new(App::new(config, databases, stopping)?);
-        Ok(Server { app, listeners, stop })
+        let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
+        let app = Arc::new(App::new(config, databases, stopping).map_err(configured)?);
+        let first_admin = first_admin(&app).map_err(configured)?;
+        let listeners = Listeners::bind(&app.config).await?;
+        Ok(Server { app, listeners, stop, first_admin })
+    }
+
+    /// The server admin that this start made; others find one.
+    pub fn first_admin(&self) -> Option<&FirstAdmin> {
+        self.first_admin.as_ref()
     }
 
     /// Where it listens.
@@ -100,7 +123,7 @@ impl Server {
     /// # Errors
     /// [`ServeError::Store`] where the last checkpoint fails.
     pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let Server { app, listeners, stop } = self;
+        let Server { app, listeners, stop, .. } = self;
         let connections = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(app.config.max_connections));
         let builder = connection_builder(&app.config);
@@ -121,12 +144,14 @@ impl Server {
                     continue;
                 }
             };
+            let peer = taken.peer();
             let (app, builder, watcher) = (Arc::clone(&app), builder.clone(), connections.watcher());
             tokio::spawn(async move {
                 app.metrics.connections.fetch_add(1, Ordering::Relaxed);
                 match taken.open().await {
                     Ok(stream) => {
-                        let connection = builder.serve_connection(TokioIo::new(stream), service(&app)).into_owned();
+                        let connection =
+                            builder.serve_connection(TokioIo::new(stream), service(&app, peer)).into_owned();
                         if let Err(error) = watcher.watch(connection).await {
                             tracing::debug!(%error, "a connection ended");
                         }
@@ -148,13 +173,35 @@ impl Server {
     }
 }
 
+/// Makes a server admin where there is none, and nothing says that there is to be none.
+fn first_admin(app: &App) -> crate::error::Result<Option<FirstAdmin>> {
+    let live = app.settings.live();
+    if app.config.admin_party || !live.admins.is_empty() {
+        return Ok(None);
+    }
+    if !app.config.listen.ip().is_loopback() {
+        return Err(ApiError::forbidden(
+            "no other interface than loopback is opened without a server admin; set RECENSION_ADMIN=name:password, or \
+             listen on 127.0.0.1",
+        ));
+    }
+    let (name, password) = ("admin".to_owned(), admins::new_password()?);
+    let hash = admins::hashed(&password, live.password_iterations)?;
+    app.settings.set(&app.config, &app.databases, ("admins", &name), Some(&hash))?;
+    Ok(Some(FirstAdmin { name, password }))
+}
+
 /// What answers the requests of a connection.
 fn service(
     app: &Arc<App>,
+    peer: Option<Peer>,
 ) -> impl Service<Request<Incoming>, Response = Response<AnswerBody>, Error = Infallible, Future: Send> + Send + use<> {
     let app = Arc::clone(app);
-    service_fn(move |request| {
+    service_fn(move |mut request: Request<Incoming>| {
         let app = Arc::clone(&app);
+        if let Some(peer) = peer {
+            request.extensions_mut().insert(peer);
+        }
         async move { Ok::<_, Infallible>(dispatch::answer(app, request).await) }
     })
 }

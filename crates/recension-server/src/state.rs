@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use parking_lot::RwLock;
 use tokio::sync::{Semaphore, watch};
 
-use crate::auth::admins::Admins;
-use crate::config::{Config, Cors};
+use crate::auth::credentials::Credentials;
+use crate::config::Config;
 use crate::databases::Databases;
 use crate::error::{ApiError, Result};
 use crate::limits::{BLOCKING_THREADS_MAX, UPLOADS_MAX};
 use crate::metrics::Metrics;
+use crate::settings::Settings;
 
 /// What all requests share.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) databases: Databases,
-    pub(crate) admins: Admins,
-    /// As configured, and as it may be changed while the server runs.
-    pub(crate) cors: RwLock<Arc<Cors>>,
+    /// What may be changed while the server runs.
+    pub(crate) settings: Settings,
+    pub(crate) credentials: Credentials,
     /// What the server calls itself.
     pub(crate) uuid: String,
     pub(crate) metrics: Metrics,
@@ -33,17 +33,15 @@ pub(crate) struct App {
 
 impl App {
     /// For a store.
-    pub(crate) fn new(
-        config: Config,
-        databases: Databases,
-        stopping: watch::Receiver<bool>,
-    ) -> recension::document::Result<Self> {
+    pub(crate) fn new(config: Config, databases: Databases, stopping: watch::Receiver<bool>) -> Result<Self> {
         let uuid = databases.uuid()?;
-        let admins = Admins::of(&config.admins);
         let blocking = Arc::new(Semaphore::new(BLOCKING_THREADS_MAX));
         let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
-        let cors = RwLock::new(Arc::new(config.cors.clone()));
-        Ok(App { config, databases, admins, cors, uuid, metrics: Metrics::default(), blocking, uploads, stopping })
+        databases.make_users()?;
+        let settings = Settings::open(&config, &databases)?;
+        let credentials = Credentials::new()?;
+        let metrics = Metrics::default();
+        Ok(App { config, databases, settings, credentials, uuid, metrics, blocking, uploads, stopping })
     }
 
     /// Runs what may wait for the disk on a thread for that; waits, without a thread, until one is free.

@@ -157,7 +157,7 @@ fn following_wakes_for_what_matches_and_passes_over_what_does_not() {
     collection.put("x", body(4, 0)).unwrap();
     collection.put("y", body(3, 0)).unwrap();
     collection.put("z", body(5, 0)).unwrap();
-    let change = follow.next_timeout(Duration::from_secs(60)).unwrap().unwrap();
+    let change = follow.next_timeout(Duration::from_mins(1)).unwrap().unwrap();
     assert_eq!(change.id, "y");
     assert_eq!(follow.next_timeout(Duration::ZERO).unwrap(), None);
     assert_eq!(follow.position(), &Position::from(store.engine().head()), "what was left out is behind it");

@@ -23,7 +23,7 @@ fn filled() -> (Store, Arc<MemoryEngine>) {
         let d1 = collection.get("d1").unwrap().unwrap();
         collection.delete("d1", &d1.rev).unwrap();
         for id in ["d2", "d3"] {
-            collection.attach(id, Expect::Anything, "x", "image/png", &[7; 70_000][..]).unwrap();
+            collection.attach(id, Expect::Anything, "x", "image/png", &vec![7; 70_000][..]).unwrap();
         }
         let loser =
             ReplicatedWrite::new("d4", RevId::with_suffix(1, &"0".repeat(32)).unwrap(), &[], false, "{}").unwrap();

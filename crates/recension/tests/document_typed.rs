@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[recension(
     collection = "accounts",
     index(path = "address.city"),
-    index(path = "address.city", path = "-balance"),
+    index(paths("address.city", "-balance")),
     index(
         name = "rich",
         path = "balance",

@@ -181,7 +181,8 @@ pub(super) fn remove_beyond(
 
 fn count_removed(connection: &Connection, rows: usize) -> rusqlite::Result<()> {
     if rows > 0 {
-        connection.execute("INSERT INTO removed (rows) SELECT ?1 + total(rows) FROM removed", [rows as i64])?;
+        let rows = stored(rows as u64);
+        connection.execute("INSERT INTO removed (rows) SELECT ?1 + coalesce(sum(rows), 0) FROM removed", [rows])?;
         connection.execute("DELETE FROM removed WHERE rowid < (SELECT max(rowid) FROM removed)", [])?;
     }
     Ok(())

@@ -1,17 +1,37 @@
-//! Server admins: names and passwords that the configuration or the environment gives. To come: hashes of passwords,
-//! the password that the first start makes, `_node/_local/_config/admins`.
+//! Server admins: those that the configuration or the environment names, and those that `_node/_local/_config/admins`
+//! holds, hashed. The first of the latter is made by the first start.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
+use ring::hmac;
+
+use super::password::{Verifier, hex};
+use crate::databases::new_secret;
+use crate::error::{ApiError, Result};
 
 /// The server's admins.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Admins(BTreeMap<String, String>);
+pub(crate) struct Admins(BTreeMap<String, Verifier>);
 
 impl Admins {
-    /// From `name:password`; none: everybody is admin, and only loopback may be listened to.
-    pub(crate) fn of(pairs: &[String]) -> Self {
-        let split = |pair: &String| pair.split_once(':').map(|(name, password)| (name.to_owned(), password.to_owned()));
-        Admins(pairs.iter().filter_map(split).collect())
+    /// Those of the configuration, `name:password` each, over those that are stored.
+    pub(crate) fn of(pairs: &[String], stored: Option<&BTreeMap<String, String>>, secret: &str) -> Result<Self> {
+        let mut admins = BTreeMap::new();
+        for (name, hash) in stored.into_iter().flatten() {
+            let verifier =
+                Verifier::of_config(hash).ok_or_else(|| ApiError::bad_request("an admin is kept as a hash"))?;
+            admins.insert(name.clone(), verifier);
+        }
+        for (name, password) in pairs.iter().filter_map(|pair| pair.split_once(':')) {
+            let verifier = Verifier::of_config(password).unwrap_or_else(|| {
+                let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
+                let salt = hex(hmac::sign(&key, format!("{name}:{password}").as_bytes()).as_ref());
+                Verifier::Configured { salt, password: password.to_owned() }
+            });
+            admins.insert(name.to_owned(), verifier);
+        }
+        Ok(Admins(admins))
     }
 
     /// Whether there are none.
@@ -19,11 +39,26 @@ impl Admins {
         self.0.is_empty()
     }
 
-    /// Whether the password is the admin's. It compares in a time that tells nothing of where they differ.
-    pub(crate) fn verify(&self, name: &str, password: &str) -> bool {
-        let known = self.0.get(name).map_or("", String::as_str);
-        let differs = known.len() ^ password.len();
-        let bytes = known.bytes().zip(password.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b));
-        self.0.contains_key(name) && differs == 0 && bytes == 0
+    /// What an admin's password is checked against.
+    pub(crate) fn get(&self, name: &str) -> Option<&Verifier> {
+        self.0.get(name)
     }
+
+    /// As they are shown to an admin.
+    pub(crate) fn shown(&self) -> BTreeMap<String, String> {
+        self.0.iter().map(|(name, verifier)| (name.clone(), verifier.to_config())).collect()
+    }
+}
+
+/// An admin's password as it is stored: hashed, unless it is a hash already. Slow.
+pub(crate) fn hashed(password: &str, iterations: NonZeroU32) -> Result<String> {
+    if Verifier::of_config(password).is_some() {
+        return Ok(password.to_owned());
+    }
+    Ok(Verifier::make(password, crate::databases::new_uuid(), iterations).to_config())
+}
+
+/// A password that nobody has chosen: 128 bits of chance.
+pub(crate) fn new_password() -> Result<String> {
+    Ok(new_secret()?.chars().take(32).collect())
 }

@@ -5,30 +5,28 @@ use base64::prelude::BASE64_STANDARD;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 
-use super::Identity;
-use crate::error::{ApiError, Result};
+use super::throttle::Address;
+use super::{Identity, credentials};
+use crate::error::Result;
 use crate::state::App;
 
 /// Who the header says it is; `None` where there is none.
-pub(super) fn identify(app: &App, headers: &HeaderMap) -> Result<Option<Identity>> {
-    let Some((name, password)) = credentials(headers) else { return Ok(None) };
-    if app.admins.is_empty() {
-        return Ok(None);
-    }
-    if app.admins.verify(&name, &password) {
-        return Ok(Some(Identity::server_admin(&name)));
-    }
-    // `users.rs` comes here: names in _users.
-    Err(ApiError::bad_password())
+pub(super) async fn identify(app: &App, address: Address, headers: &HeaderMap) -> Result<Option<Identity>> {
+    let Some((name, password)) = pair(headers) else { return Ok(None) };
+    Ok(Some(credentials::check(app, address, &name, &password).await?.identity))
 }
 
-fn credentials(headers: &HeaderMap) -> Option<(String, String)> {
+/// Both of them empty is nobody, as for CouchDB.
+fn pair(headers: &HeaderMap) -> Option<(String, String)> {
     let text = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, encoded) = text.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
     }
     let decoded = String::from_utf8(BASE64_STANDARD.decode(encoded.trim()).ok()?).ok()?;
-    let (name, password) = decoded.split_once(':')?;
+    let (name, password) = decoded.split_once(':').unwrap_or((&decoded, ""));
+    if name.is_empty() && password.is_empty() {
+        return None;
+    }
     Some((name.to_owned(), password.to_owned()))
 }

@@ -2,18 +2,29 @@
 //! [`Session::server_admin`]. What they answer ([`Database`], [`ServerAdmin`]) cannot be made elsewhere, and the store
 //! cannot be reached without one: a handler that forgets to ask for access does not compile.
 //!
-//! Rooms: `basic.rs` (the header `Authorization: Basic`), `sessions.rs` (`_session` and its cookie), `jwt.rs`,
-//! `users.rs` (`_users`, hashing of passwords), `security.rs` (`_security`), `admins.rs` (server admins, the first start).
+//! Who one is: `sessions.rs` (the cookie), `jwt.rs` (`Bearer`), `basic.rs` (`Basic`); the names and passwords behind them:
+//! `users.rs` (`_users`), `admins.rs`, `credentials.rs` (checking, slowly), `password.rs` (hashes), `throttle.rs` (guessing).
+//! What one may do: `security.rs` (`_security`), `users_guard.rs` (`_users`).
 
 pub(crate) mod admins;
 pub(crate) mod basic;
+pub(crate) mod credentials;
+pub(crate) mod jwt;
+pub(crate) mod password;
 pub(crate) mod security;
+pub(crate) mod sessions;
+pub(crate) mod throttle;
+pub(crate) mod users;
+pub(crate) mod users_guard;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use http::HeaderMap;
+use http::Method;
+use http::request::Parts;
 
 use self::security::Security;
+use self::throttle::Address;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::state::App;
@@ -53,6 +64,14 @@ pub(crate) enum Access {
 pub(crate) struct Session {
     app: Arc<App>,
     identity: Identity,
+    /// How it is known who asks, in CouchDB's words.
+    handler: Option<&'static str>,
+    /// A cookie that goes on with the session.
+    renewed: Option<String>,
+    /// `users_guard.rs` has looked at the request.
+    lets_into_users: bool,
+    /// Documents of the request that `users_guard.rs` refuses.
+    refused: BTreeMap<String, ApiError>,
 }
 
 /// Proof that the server's admin asks. Only [`Session::server_admin`] makes one.
@@ -63,25 +82,50 @@ pub(crate) struct ServerAdmin(());
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Granted(());
 
+/// Where a connection comes from, as an extension of its requests. Unix sockets have none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) std::net::IpAddr);
+
+/// The address that a request comes from.
+pub(crate) fn address(head: &Parts) -> Address {
+    head.extensions.get::<Peer>().map(|peer| peer.0)
+}
+
 impl Session {
-    /// Finds out who asks. The one place where headers become an identity.
+    /// Finds out who asks. The one place where a request becomes an identity. Of several that it names the cookie's counts,
+    /// then the token's.
     ///
     /// # Errors
-    /// 401 where credentials were sent and do not hold.
-    pub(crate) fn identify(app: &Arc<App>, headers: &HeaderMap) -> Result<Self> {
-        let identity = match basic::identify(app, headers)? {
-            Some(identity) => identity,
-            // Until there are admins everybody is one, and only this machine is listened to: `admins.rs`.
-            None if app.admins.is_empty() => Identity::server_admin(""),
-            None => Identity::default(),
+    /// 401 where credentials were sent and do not hold, or where there have to be some.
+    pub(crate) async fn identify(app: &Arc<App>, head: &Parts) -> Result<Self> {
+        let headers = &head.headers;
+        let (identity, handler, renewed) = if let Some((identity, renewed)) = sessions::identify(app, headers)? {
+            (identity, Some("cookie"), renewed)
+        } else if let Some(identity) = jwt::identify(app, headers)? {
+            (identity, Some("jwt"), None)
+        } else if let Some(identity) = basic::identify(app, address(head), headers).await? {
+            (identity, Some("default"), None)
+        } else {
+            (nobody(app, head)?, None, None)
         };
-        Ok(Session { app: Arc::clone(app), identity })
+        let app = Arc::clone(app);
+        Ok(Session { app, identity, handler, renewed, lets_into_users: false, refused: BTreeMap::new() })
     }
 
     /// Who asks.
     #[allow(dead_code)] // for `_session`
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// How that is known.
+    pub(crate) fn handler(&self) -> Option<&'static str> {
+        self.handler
+    }
+
+    /// The header `Set-Cookie` that goes on with the session, where it is time for it.
+    pub(crate) fn renewed(&self) -> Option<&str> {
+        self.renewed.as_deref()
     }
 
     /// The way to what only server admins may do.
@@ -94,12 +138,34 @@ impl Session {
         let database = self.app.databases.open(name, Granted(()))?;
         // A server admin may everything: nothing has to be read for that.
         if self.identity.is_server_admin() {
-            return Ok(database.with_writer(true, self.identity.clone()));
+            return Ok(database.with_writer(true, self.identity.clone(), self.refused.clone()));
         }
         let security = Security::of(&database)?;
-        authorize(&self.identity, &security, access)?;
-        Ok(database.with_writer(security.is_admin(&self.identity), self.identity.clone()))
+        let admin = security.is_admin(&self.identity);
+        let let_in = name == users::DATABASE && self.lets_into_users && access == Access::Member;
+        if !let_in {
+            authorize(&self.identity, &security, access)?;
+            // Users see each other nowhere: what has not passed the guard is for admins.
+            if name == users::DATABASE && !admin {
+                return Err(ApiError::not_admin_of_users());
+            }
+        }
+        Ok(database.with_writer(admin, self.identity.clone(), self.refused.clone()))
     }
+}
+
+/// Who asks without saying so: an admin where the configuration wants it so, or nobody.
+fn nobody(app: &App, head: &Parts) -> Result<Identity> {
+    let live = app.settings.live();
+    let path = head.uri.path();
+    let open = (head.method == Method::POST && path == "/_session") || (live.except_for_up && path == "/_up");
+    if live.require_valid_user && !open {
+        return Err(ApiError::authentication_required());
+    }
+    if app.config.admin_party && live.admins.is_empty() {
+        return Ok(Identity { name: None, roles: vec!["_admin".to_owned()] });
+    }
+    Ok(Identity::default())
 }
 
 /// Whether somebody may do something with a database: the one place where that is decided. Pure.

@@ -22,6 +22,9 @@ pub struct ServeFlags {
     /// A server admin
     #[arg(long, env = "RECENSION_ADMIN", hide_env_values = true, value_name = "NAME:PASSWORD")]
     pub admin: Option<String>,
+    /// Without server admins, let everybody be one (loopback only)
+    #[arg(long, env = "RECENSION_ADMIN_PARTY")]
+    pub admin_party: bool,
     /// A certificate chain (PEM), to speak TLS
     #[arg(long, env = "RECENSION_TLS_CERTIFICATE", value_name = "FILE")]
     pub tls_certificate: Option<PathBuf>,
@@ -54,6 +57,7 @@ impl ServeFlags {
         config.tls_key = self.tls_key.clone().or(config.tls_key.take());
         config.admins.extend(self.admin.clone());
         config.log_json |= self.log_json;
+        config.admin_party |= self.admin_party;
         if !self.cors_origins.is_empty() {
             config.cors.enabled = true;
             config.cors.origins.clone_from(&self.cors_origins);

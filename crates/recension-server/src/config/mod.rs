@@ -4,6 +4,7 @@
 pub mod file;
 pub mod flags;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -47,6 +48,47 @@ pub struct Config {
     pub shutdown_seconds: u64,
     /// CORS.
     pub cors: Cors,
+    /// Whether everybody is server admin as long as there are none. On loopback only.
+    pub admin_party: bool,
+    /// Settings by CouchDB's sections and names, as `_node/_local/_config` takes them: `[settings.chttpd]`. Those that
+    /// are secrets are not printed.
+    #[serde(serialize_with = "without_secrets")]
+    pub settings: BTreeMap<String, BTreeMap<String, SettingText>>,
+}
+
+/// A setting's value: a text, which a file may give as a number or as `true` and `false` too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "AnyScalar")]
+pub struct SettingText(pub String);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum AnyScalar {
+    Bool(bool),
+    Number(i64),
+    Text(String),
+}
+
+impl From<AnyScalar> for SettingText {
+    fn from(value: AnyScalar) -> Self {
+        SettingText(match value {
+            AnyScalar::Bool(value) => value.to_string(),
+            AnyScalar::Number(value) => value.to_string(),
+            AnyScalar::Text(value) => value,
+        })
+    }
+}
+
+fn without_secrets<S: serde::Serializer>(
+    settings: &BTreeMap<String, BTreeMap<String, SettingText>>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    let mut shown = settings.clone();
+    shown.retain(|section, _| section != "jwt_keys" && section != "admins");
+    for values in shown.values_mut() {
+        values.remove("secret");
+    }
+    shown.serialize(to)
 }
 
 /// Which other sites' pages may ask.
@@ -85,6 +127,8 @@ impl Default for Config {
             body_idle_seconds: limits::BODY_IDLE_SECONDS_MAX,
             shutdown_seconds: limits::SHUTDOWN_SECONDS_MAX,
             cors: Cors::default(),
+            admin_party: false,
+            settings: BTreeMap::new(),
         }
     }
 }
@@ -152,11 +196,14 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         let bad = |message: &str| Err(ConfigError { message: message.to_owned() });
-        if self.admins.is_empty() && !self.listen.ip().is_loopback() {
+        // Whether there is an admin at all, the store knows: `serve.rs` looks.
+        if self.admin_party && !self.listen.ip().is_loopback() {
             return bad(
-                "no other interface than loopback is opened without a server admin; set RECENSION_ADMIN=name:password, \
-                 or listen on 127.0.0.1",
+                "admin_party makes everybody an admin, and is for loopback only; set RECENSION_ADMIN=name:password",
             );
+        }
+        if self.settings.contains_key("admins") {
+            return bad("admins are given as admins = [\"name:password\"], not as settings");
         }
         if self
             .admins
@@ -196,7 +243,9 @@ mod tests {
             admin: admin.map(str::to_owned),
             ..ServeFlags::default()
         };
-        assert!(Config::of(&flags("0.0.0.0:1", None), None).is_err());
+        let party = |listen: &str| ServeFlags { admin_party: true, ..flags(listen, None) };
+        assert!(Config::of(&party("0.0.0.0:1"), None).is_err());
+        assert!(Config::of(&party("127.0.0.1:1"), None).is_ok());
         assert!(Config::of(&flags("0.0.0.0:1", Some("a:b")), None).is_ok());
         assert!(Config::of(&flags("127.0.0.1:1", Some("a")), None).is_err());
         assert!(Config::of(&ServeFlags { tls_key: Some("x".into()), ..ServeFlags::default() }, None).is_err());

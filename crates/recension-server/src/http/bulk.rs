@@ -18,7 +18,7 @@ pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answe
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
-    let max = request.app.config.max_document_size;
+    let max = request.app.settings.live().max_document_size;
     // Parsing many documents takes long enough to leave the worker to others.
     let atomic = request.query.flag("atomic")?;
     request.app.blocking(move || bulk(&db, &body, max, atomic)).await

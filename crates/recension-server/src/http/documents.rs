@@ -108,7 +108,7 @@ async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
     if request.query.get("new_edits") == Some("false") {
         return revisions::put(&request, &db, id, &body).await;
     }
-    let incoming = Incoming::parse(&body, request.app.config.max_document_size)?;
+    let incoming = Incoming::parse(&body, request.app.settings.live().max_document_size)?;
     let incoming = match named_rev(&request, incoming.rev)? {
         Some(rev) => incoming.on(rev),
         None => incoming,
@@ -124,7 +124,7 @@ async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
 pub(crate) async fn post(mut request: Request, db: Database) -> Result<Answer> {
     request.require_json()?;
     let body = request.bytes().await?;
-    let write = Incoming::parse(&body, request.app.config.max_document_size)?.write;
+    let write = Incoming::parse(&body, request.app.settings.live().max_document_size)?.write;
     let id = write.id().map_or_else(crate::databases::new_uuid, str::to_owned);
     db.may_write(&id)?;
     let write = write.renamed(&id)?;

@@ -71,10 +71,10 @@ impl Arriving<'_> {
 /// those that the document announced (`"follows": true`), in its order.
 pub(crate) async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
     let parser = Parser::new(request.header(CONTENT_TYPE).unwrap_or_default())?;
-    let max = request.app.config.max_request_size;
+    let max = request.app.settings.live().max_request_size;
     let mut arriving = Arriving { request: &mut request, parser };
     let text = document_text(&mut arriving, max).await?;
-    let max = arriving.request.app.config.max_document_size;
+    let max = arriving.request.app.settings.live().max_document_size;
     if arriving.request.query.get("new_edits") == Some("false") {
         let rev = arriving.request.query.get("rev").map(str::to_owned);
         let mut write = incoming::replicated_as(id, &text, rev.as_deref(), max)?;

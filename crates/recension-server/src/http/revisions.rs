@@ -131,7 +131,8 @@ pub(crate) fn open_many(at: &CollectionAt, id: &str, asked: &[RevId], latest: bo
 
 /// `PUT /{db}/{id}?new_edits=false`: the body says which revision it is.
 pub(crate) async fn put(request: &Request, db: &Database, id: &str, body: &[u8]) -> Result<Answer> {
-    let write = incoming::replicated_as(id, body, request.query.get("rev"), request.app.config.max_document_size)?;
+    let most = request.app.settings.live().max_document_size;
+    let write = incoming::replicated_as(id, body, request.query.get("rev"), most)?;
     merged(request, db, id, write).await
 }
 

@@ -4,6 +4,7 @@ use http::Method;
 
 use crate::answer::Answer;
 use crate::auth::security::{DEFAULT, SETTING};
+use crate::auth::users::DATABASE;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
 use crate::request::Request;
@@ -16,6 +17,10 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
             Ok(Answer::ok(text.unwrap_or_else(|| DEFAULT.to_owned())))
         }
         Method::PUT => {
+            if db == DATABASE && !request.app.settings.live().users_security_editable {
+                session.database(db, Access::Admin)?;
+                return Err(ApiError::users_security_fixed());
+            }
             let db = session.database(db, Access::Admin)?;
             let body = request.bytes().await?;
             // Its members are checked here, so that a bad object cannot lock anybody out later.

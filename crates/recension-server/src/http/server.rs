@@ -49,8 +49,10 @@ pub(crate) async fn endpoint(request: Request, session: Session, name: &str, res
             Ok(Answer::ok(r#"{"all_nodes":["nonode@nohost"],"cluster_nodes":["nonode@nohost"]}"#))
         }
         ("_dbs_info", []) => dbs_info(request, &session).await,
+        ("_session", []) => super::session::endpoint(request, &session).await,
+        ("_node", [node, "_config", path @ ..]) => super::node_config::endpoint(request, &session, node, path).await,
         ("_metrics", []) | ("_node", [_, "_prometheus"]) => metrics(&request, &session),
-        // `_session`, `_node/_local/_config`, `_db_updates`, `_replicate`, `_openapi.json` come here.
+        // `_db_updates`, `_replicate`, `_openapi.json` come here.
         _ => Err(ApiError::no_database()),
     }
 }

@@ -25,7 +25,9 @@ impl Served {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
                 let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-                let server = Server::bind(Config { store: "memory:".into(), listen, ..config }).await.unwrap();
+                let server = Server::bind(Config { store: "memory:".into(), listen, admin_party: true, ..config })
+                    .await
+                    .unwrap();
                 tell.send(server.address()).unwrap();
                 server.run(async { stopped.await.unwrap_or_default() }).await.unwrap();
             });

@@ -135,8 +135,10 @@ impl Segment {
 
     /// Reads the segment's own header and checks that it is this store's segment of this number.
     pub(super) fn check_header(&self, id: StoreId) -> Result<()> {
-        let bytes = self.whole_file()?;
-        check_segment_header(&bytes[..bytes.len().min(SEGMENT_HEADER_USED)], id, self.number)
+        // No more than that: what is behind may have been cut off since the file was mapped.
+        let mapping = self.mapping()?;
+        let len = mapping.len().min(SEGMENT_HEADER_USED as u64) as usize;
+        check_segment_header(&mapping.read(0, len).unwrap_or_default(), id, self.number)
     }
 
     /// Writes `bytes` behind the used end. They count as used only after [`Segment::set_used`].

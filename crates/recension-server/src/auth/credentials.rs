@@ -1,0 +1,122 @@
+//! A name and a password: who that is. Passwords are slow to check on purpose: a few are checked at a time, on threads
+//! that may be busy, and those that were right lately are remembered by a keyed hash of the password and of what it
+//! was checked against. A user document that changes is therefore checked anew at once; nothing has to be told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use quick_cache::sync::Cache;
+use ring::hmac;
+use tokio::sync::Semaphore;
+
+use super::password::Verifier;
+use super::throttle::{Address, Throttle};
+use super::users::{self, Account};
+use crate::error::{ApiError, Result};
+use crate::limits::{HASHING_MAX, HASHING_WAITING_MAX, REMEMBERED_MAX, REMEMBERED_SECONDS};
+use crate::state::App;
+
+/// What checking passwords needs.
+pub(crate) struct Credentials {
+    remembered: Cache<Box<[u8]>, Instant>,
+    key: hmac::Key,
+    throttle: Throttle,
+    places: Arc<Semaphore>,
+    waiting: AtomicUsize,
+}
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+impl Credentials {
+    /// With nobody remembered, and a key of chance that lives as long as the process.
+    pub(crate) fn new() -> Result<Self> {
+        let secret = crate::databases::new_secret()?;
+        Ok(Credentials {
+            remembered: Cache::new(REMEMBERED_MAX),
+            key: hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()),
+            throttle: Throttle::default(),
+            places: Arc::new(Semaphore::new(HASHING_MAX)),
+            waiting: AtomicUsize::new(0),
+        })
+    }
+
+    /// Runs slow work on passwords, a few at a time.
+    pub(crate) async fn hash<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let _waiting = Waiting::among(&self.waiting)?;
+        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| ApiError::stopping())?;
+        let done = tokio::task::spawn_blocking(move || {
+            let made = work();
+            drop(place);
+            made
+        });
+        done.await.map_err(|_| ApiError::stopping())
+    }
+
+    /// The name, the password and what it is checked against, as one number that tells nothing of them.
+    fn digest(&self, name: &str, password: &str, verifier: &Verifier) -> Box<[u8]> {
+        let mut context = hmac::Context::with_key(&self.key);
+        for part in [name.as_bytes(), password.as_bytes(), &verifier.bytes()] {
+            context.update(&(part.len() as u64).to_le_bytes());
+            context.update(part);
+        }
+        context.sign().as_ref().into()
+    }
+}
+
+/// A place among those that wait for a password to be checked.
+struct Waiting<'c>(&'c AtomicUsize);
+
+impl<'c> Waiting<'c> {
+    fn among(count: &'c AtomicUsize) -> Result<Self> {
+        let waiting = Waiting(count);
+        if count.fetch_add(1, Ordering::Relaxed) >= HASHING_WAITING_MAX {
+            Err(ApiError::too_busy())
+        } else {
+            Ok(waiting)
+        }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whose name and password these are.
+///
+/// # Errors
+/// 401 where there is no such user, or the password is another; 429 after too many attempts.
+pub(crate) async fn check(app: &App, address: Address, name: &str, password: &str) -> Result<Account> {
+    let own = &app.credentials;
+    let account = users::find(app, name)?;
+    let digest = account.as_ref().map(|account| own.digest(name, password, &account.verifier));
+    let fresh = Duration::from_secs(REMEMBERED_SECONDS);
+    if let (Some(account), Some(digest)) = (&account, &digest)
+        && own.remembered.get(digest).is_some_and(|since| since.elapsed() < fresh)
+    {
+        return Ok(account.clone());
+    }
+    let wait = own.throttle.admit(address, name, Instant::now()).ok_or_else(ApiError::too_many_attempts)?;
+    if !wait.is_zero() {
+        tokio::time::sleep(wait).await;
+    }
+    // Who does not exist takes as long to find out as who does.
+    let nobody = || Verifier::nobody(app.settings.live().password_iterations);
+    let verifier = account.as_ref().map_or_else(nobody, |account| account.verifier.clone());
+    let password = password.to_owned();
+    let fits = own.hash(move || verifier.verify(&password)).await?;
+    match (account.filter(|_| fits), digest) {
+        (Some(account), Some(digest)) => {
+            own.throttle.succeeded(address, name);
+            own.remembered.insert(digest, Instant::now());
+            Ok(account)
+        }
+        _ => Err(ApiError::bad_password()),
+    }
+}

@@ -1,0 +1,138 @@
+//! The cookie `AuthSession`, in CouchDB's form: `NAME:HEXTIME:MAC` in base64url, where the MAC's key is the store's secret
+//! and the salt of the user's password. A changed password therefore ends the user's sessions, and nothing about
+//! sessions is stored.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use http::HeaderMap;
+use http::header::COOKIE;
+use ring::hmac;
+
+use super::{Identity, users};
+use crate::error::{ApiError, Result};
+use crate::settings::Live;
+use crate::state::App;
+
+/// What a cookie says, before anybody believes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Claim {
+    name: String,
+    time: u64,
+    mac: Vec<u8>,
+}
+
+impl Claim {
+    /// Reads a cookie's value.
+    fn parse(cookie: &str) -> Option<Self> {
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(cookie.trim_end_matches('=')).ok()?;
+        let mut parts = bytes.splitn(3, |byte| *byte == b':');
+        let (name, time, mac) = (parts.next()?, parts.next()?, parts.next()?);
+        let time = u64::from_str_radix(std::str::from_utf8(time).ok()?, 16).ok()?;
+        Some(Claim { name: String::from_utf8(name.to_vec()).ok()?, time, mac: mac.to_vec() })
+    }
+
+    fn holds(&self, secret: &str, salt: &str) -> bool {
+        hmac::verify(&key(secret, salt), message(&self.name, self.time).as_bytes(), &self.mac).is_ok()
+    }
+}
+
+fn key(secret: &str, salt: &str) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, format!("{secret}{salt}").as_bytes())
+}
+
+fn message(name: &str, time: u64) -> String {
+    format!("{name}:{time:X}")
+}
+
+/// The value of a cookie.
+fn signed(name: &str, time: u64, secret: &str, salt: &str) -> String {
+    let mut bytes = message(name, time).into_bytes();
+    let mac = hmac::sign(&key(secret, salt), &bytes);
+    bytes.push(b':');
+    bytes.extend_from_slice(mac.as_ref());
+    BASE64_URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// A header `Set-Cookie` that begins a session, or goes on with it.
+pub(crate) fn cookie(live: &Live, secure: bool, name: &str, salt: &str) -> String {
+    let value = signed(name, now(), &live.secret, salt);
+    let age = if live.persistent_cookies { format!(" Max-Age={};", live.session_seconds) } else { String::new() };
+    format!("AuthSession={value}; Version=1;{age} {}", attributes(live, secure))
+}
+
+/// One that ends it.
+pub(crate) fn no_cookie(live: &Live, secure: bool) -> String {
+    format!("AuthSession=; Version=1; Max-Age=0; {}", attributes(live, secure))
+}
+
+fn attributes(live: &Live, secure: bool) -> String {
+    let mut text = "Path=/; HttpOnly".to_owned();
+    if let Some(same_site) = live.same_site {
+        text.push_str("; SameSite=");
+        text.push_str(same_site);
+    }
+    // Browsers take SameSite=None over TLS only.
+    if secure || live.same_site == Some("None") {
+        text.push_str("; Secure");
+    }
+    text
+}
+
+/// Who the cookie says it is, and a newer cookie where it is time for one; `None` where there is none, or it is over.
+///
+/// # Errors
+/// 400 for one that does not read.
+pub(super) fn identify(app: &App, headers: &HeaderMap) -> Result<Option<(Identity, Option<String>)>> {
+    let Some(value) = value_of(headers).filter(|value| !value.is_empty()) else { return Ok(None) };
+    let Some(claim) = Claim::parse(value) else {
+        return Err(ApiError::bad_request("Malformed AuthSession cookie. Please clear your cookies."));
+    };
+    let Some(account) = users::find(app, &claim.name)? else { return Ok(None) };
+    let (live, salt, now) = (app.settings.live(), account.verifier.salt(), now());
+    let ends = claim.time.saturating_add(live.session_seconds);
+    if claim.time > now.saturating_add(live.session_seconds) || now >= ends || !claim.holds(&live.secret, salt) {
+        return Ok(None);
+    }
+    let renew = (ends - now).saturating_mul(10) < live.session_seconds.saturating_mul(9);
+    let renewed = renew.then(|| cookie(&live, app.config.tls_certificate.is_some(), &claim.name, salt));
+    Ok(Some((account.identity, renewed)))
+}
+
+fn value_of(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    cookies.flat_map(|text| text.split(';')).find_map(|pair| pair.trim().strip_prefix("AuthSession="))
+}
+
+fn now() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_cookie_says_who_made_it_and_holds_with_its_keys_only(
+            name in "[^:]{1,20}", time in any::<u64>(), secret in "[0-9a-f]{8}", salt in "[0-9a-f]{8}",
+            flip in 0usize..64,
+        ) {
+            let value = signed(&name, time, &secret, &salt);
+            let claim = Claim::parse(&value).unwrap();
+            prop_assert_eq!((claim.name.as_str(), claim.time), (name.as_str(), time));
+            prop_assert!(claim.holds(&secret, &salt));
+            prop_assert!(!claim.holds(&secret, "other") && !claim.holds("other", &salt));
+            let mut changed = BASE64_URL_SAFE_NO_PAD.decode(&value).unwrap();
+            let at = flip % changed.len();
+            changed[at] ^= 1;
+            let changed = Claim::parse(&BASE64_URL_SAFE_NO_PAD.encode(changed));
+            prop_assert!(changed.is_none_or(|claim| !claim.holds(&secret, &salt)));
+        }
+
+        #[test]
+        fn any_cookie_reads_or_does_not(text in ".{0,80}") {
+            let _ = Claim::parse(&text);
+        }
+    }
+}

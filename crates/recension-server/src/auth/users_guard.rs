@@ -1,0 +1,203 @@
+//! What everybody passes who asks for `_users`. Its documents are read and written by their owner and by admins, and made
+//! by whoever is a member; everything else of it is its admins'. What is written is validated and its password hashed
+//! before an endpoint sees it, so that no endpoint can store one.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use http::Method;
+use http::header::{CONTENT_TYPE, IF_MATCH};
+use recension::document::CollectionAt;
+use serde_json::{Map, Value};
+
+use super::password::Verifier;
+use super::security::Security;
+use super::users::{DATABASE, PREFIX, validate};
+use super::{Access, Granted, Session, authorize};
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+use crate::route::Target;
+
+/// Who stands before the door, and what is behind it.
+struct Guard<'s> {
+    session: &'s Session,
+    now: CollectionAt,
+    admin: bool,
+    member: Result<()>,
+}
+
+/// Lets requests for other databases pass; for `_users`, changes bodies and marks the session as let in, or refuses.
+pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &Target) -> Result<()> {
+    let method = request.method().clone();
+    let reads = matches!(method, Method::GET | Method::HEAD);
+    match target {
+        // A database is made and dropped by server admins.
+        Target::Database { db } if db == DATABASE && method != Method::POST => return Ok(()),
+        Target::Database { db }
+        | Target::Special { db, .. }
+        | Target::Document { db, .. }
+        | Target::OfDocument { db, .. }
+            if db == DATABASE => {}
+        _ => return Ok(()),
+    }
+    let guard = Guard::of(session)?;
+    match target {
+        Target::Database { .. } => {
+            request.require_json()?;
+            let mut document = object(&request.bytes().await?)?;
+            let id = document.get("_id").and_then(Value::as_str).unwrap_or_default().to_owned();
+            if !(guard.admin && id.starts_with("_design/")) {
+                guard.may_write(&id)?;
+                guard.written(request, &id, &mut document).await?;
+            }
+            request.replace_body(text(&document));
+        }
+        Target::Special { name, .. } if name == "_bulk_docs" && guard.admin => {
+            let refused = guard.bulk(request).await?;
+            session.refused = refused;
+            return Ok(());
+        }
+        // Lists, feeds, and what is the database's: Session::database has admins only, unless it is said here.
+        Target::Special { .. } => return Ok(()),
+        Target::Document { id, .. } | Target::OfDocument { id, .. } if !id.starts_with(PREFIX) => {
+            // Design and local documents. Others are refused when they are written.
+            let own = id.starts_with("_design/") || id.starts_with("_local/");
+            if !own && !reads && method != Method::DELETE {
+                return Err(ApiError::forbidden("Doc ID must be of the form org.couchdb.user:name"));
+            }
+            return Ok(());
+        }
+        Target::OfDocument { name, .. } if name.starts_with('_') => {
+            // What goes beyond CouchDB shows the past, and so old hashes.
+            return if reads { Ok(()) } else { Err(ApiError::method_not_allowed("GET,HEAD")) };
+        }
+        Target::Document { id, .. } => match method.as_str() {
+            "GET" | "HEAD" | "DELETE" => guard.may_see(id)?,
+            "PUT" => {
+                guard.may_write(id)?;
+                let content_type = request.header(CONTENT_TYPE).unwrap_or_default();
+                if content_type.trim_start().to_ascii_lowercase().starts_with("multipart/") {
+                    return Err(ApiError::content_type_not_json());
+                }
+                let mut document = object(&request.bytes().await?)?;
+                guard.written(request, id, &mut document).await?;
+                request.replace_body(text(&document));
+            }
+            _ => return Err(ApiError::method_not_allowed("DELETE,GET,HEAD,PUT")),
+        },
+        Target::OfDocument { id, .. } => guard.may_see(id)?,
+        _ => return Ok(()),
+    }
+    session.lets_into_users = true;
+    Ok(())
+}
+
+impl<'s> Guard<'s> {
+    fn of(session: &'s Session) -> Result<Self> {
+        let db = session.app.databases.open(DATABASE, Granted(()))?;
+        let security = Security::of(&db)?;
+        let admin = security.is_admin(&session.identity);
+        let member = authorize(&session.identity, &security, Access::Member);
+        Ok(Guard { session, now: db.now()?, admin, member })
+    }
+
+    fn is_own(&self, id: &str) -> bool {
+        id.strip_prefix(PREFIX).is_some_and(|name| self.session.identity.name.as_deref() == Some(name))
+    }
+
+    /// Whether a document is there for who asks. To members it is as if others' were not there.
+    fn may_see(&self, id: &str) -> Result<()> {
+        if self.admin || self.is_own(id) {
+            return Ok(());
+        }
+        self.member.clone().and(Err(ApiError::missing()))
+    }
+
+    /// Whether a document may be written, or made, before what it says is looked at.
+    fn may_write(&self, id: &str) -> Result<()> {
+        if self.admin || self.is_own(id) {
+            return Ok(());
+        }
+        self.member.clone()?;
+        match self.current(id)? {
+            Some(_) => Err(ApiError::missing()),
+            None => Ok(()),
+        }
+    }
+
+    fn current(&self, id: &str) -> Result<Option<(String, Map<String, Value>)>> {
+        if !id.starts_with(PREFIX) {
+            return Ok(None);
+        }
+        let found = self.now.current(id)?.filter(|document| !document.deleted);
+        let read = |document: recension::document::Document<'_>| {
+            (document.rev.to_string(), serde_json::from_str(&document.body).unwrap_or_default())
+        };
+        Ok(found.map(read))
+    }
+
+    /// Validates a document and hashes its password.
+    async fn written(&self, request: &Request, id: &str, document: &mut Map<String, Value>) -> Result<()> {
+        let current = self.current(id)?;
+        if !self.admin {
+            if request.query.get("new_edits") == Some("false") {
+                return Err(ApiError::forbidden("You are not a db or server admin."));
+            }
+            // What was validated is what is written over: another revision is a conflict already.
+            let named = document.get("_rev").and_then(Value::as_str).or_else(|| request.query.get("rev"));
+            let named = named.or_else(|| request.header(IF_MATCH).map(|tag| tag.trim().trim_matches('"')));
+            if current.as_ref().is_some_and(|(rev, _)| named != Some(rev)) {
+                return Err(ApiError::conflict());
+            }
+        }
+        validate(id, document, current.as_ref().map(|(_, old)| old), &self.session.identity, self.admin)?;
+        self.hash(document).await
+    }
+
+    async fn hash(&self, document: &mut Map<String, Value>) -> Result<()> {
+        let Some(Value::String(password)) = document.get("password").cloned() else { return Ok(()) };
+        let app = &self.session.app;
+        let iterations = app.settings.live().password_iterations;
+        let make = move || Verifier::make(&password, crate::databases::new_uuid(), iterations);
+        app.credentials.hash(make).await?.put_into(document);
+        Ok(())
+    }
+
+    /// Does so for every document of a `_bulk_docs`. Answers those that are refused.
+    async fn bulk(&self, request: &mut Request) -> Result<BTreeMap<String, ApiError>> {
+        request.require_json()?;
+        let mut body = object(&request.bytes().await?)?;
+        let mut refused = BTreeMap::new();
+        for document in body.get_mut("docs").and_then(Value::as_array_mut).into_iter().flatten() {
+            let Value::Object(document) = document else { return Err(ApiError::not_a_document()) };
+            let Some(id) = document.get("_id").and_then(Value::as_str).map(str::to_owned) else {
+                return Err(ApiError::forbidden("Doc ID must be of the form org.couchdb.user:name"));
+            };
+            if id.starts_with("_design/") || id.starts_with("_local/") {
+                continue;
+            }
+            let current = self.current(&id)?;
+            match validate(&id, document, current.as_ref().map(|(_, old)| old), &self.session.identity, self.admin) {
+                Ok(()) => self.hash(document).await?,
+                Err(error) => {
+                    refused.insert(id, error);
+                }
+            }
+        }
+        request.replace_body(text(&body));
+        Ok(refused)
+    }
+}
+
+/// A body that has to be an object. What endpoints get is made from what was read here, so that both read the same.
+fn object(body: &[u8]) -> Result<Map<String, Value>> {
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(ApiError::not_a_document()),
+        Err(_) => Err(ApiError::bad_json()),
+    }
+}
+
+fn text(object: &Map<String, Value>) -> Bytes {
+    serde_json::to_vec(object).unwrap_or_default().into()
+}

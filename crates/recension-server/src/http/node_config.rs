@@ -1,0 +1,70 @@
+//! `/_node/_local/_config`: settings, by CouchDB's names. `settings.rs` says which of them have an effect.
+
+use http::Method;
+use recension::document::json::quote;
+
+use crate::answer::Answer;
+use crate::auth::{Session, admins};
+use crate::error::{ApiError, Result};
+use crate::limits::{PASSWORD_BYTES_MAX, SETTING_BYTES_MAX, SETTING_NAME_BYTES_MAX};
+use crate::request::Request;
+use crate::settings::Sections;
+
+/// `/_node/{node}/_config` and what is below
+pub(crate) async fn endpoint(request: Request, session: &Session, node: &str, path: &[&str]) -> Result<Answer> {
+    session.server_admin()?;
+    if !matches!(node, "_local" | "nonode@nohost") {
+        let reason = format!("no such node: {node}");
+        return Err(ApiError::new(http::StatusCode::NOT_FOUND, "not_found", reason));
+    }
+    let live = request.app.settings.live();
+    let sections: &Sections = &live.sections;
+    match (request.method(), path) {
+        (&Method::GET, []) => json(sections),
+        (&Method::GET, [section]) => json(&sections.get(*section).cloned().unwrap_or_default()),
+        (&Method::GET, [section, key]) => {
+            let value = sections.get(*section).and_then(|values| values.get(*key));
+            Ok(Answer::ok(quote(value.ok_or_else(ApiError::unknown_config_value)?)))
+        }
+        (&Method::POST, ["_reload"]) => Ok(Answer::ok(r#"{"ok":true}"#)),
+        (&Method::PUT, [section, key]) => put(request, section, key).await,
+        (&Method::DELETE, [section, key]) => set(&request, section, key, None).await,
+        (_, [_, _]) => Err(ApiError::method_not_allowed("GET,PUT,DELETE")),
+        _ => Err(ApiError::method_not_allowed("GET")),
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> Result<Answer> {
+    Ok(Answer::ok(serde_json::to_string(value).map_err(|_| ApiError::bad_json())?))
+}
+
+async fn put(mut request: Request, section: &str, key: &str) -> Result<Answer> {
+    let is_name =
+        |name: &str| !name.is_empty() && name.len() <= SETTING_NAME_BYTES_MAX && !name.chars().any(char::is_control);
+    if !is_name(section) || !is_name(key) {
+        return Err(ApiError::bad_request("A setting's section and key are short, and without control characters."));
+    }
+    let body = request.bytes_up_to(SETTING_BYTES_MAX * 2).await?;
+    let value: String =
+        serde_json::from_slice(&body).map_err(|_| ApiError::bad_request("A setting is a JSON string."))?;
+    let value = if section == "admins" { admin(&request, key, value).await? } else { value };
+    set(&request, section, key, Some(value)).await
+}
+
+/// An admin's password is kept as its hash.
+async fn admin(request: &Request, name: &str, password: String) -> Result<String> {
+    if name.contains(':') || password.is_empty() || password.len() > PASSWORD_BYTES_MAX {
+        return Err(ApiError::bad_request("An admin has a name without colons, and a password that is not empty."));
+    }
+    let iterations = request.app.settings.live().password_iterations;
+    request.app.credentials.hash(move || admins::hashed(&password, iterations)).await?
+}
+
+async fn set(request: &Request, section: &str, key: &str, value: Option<String>) -> Result<Answer> {
+    let (app, section, key) = (request.app.clone(), section.to_owned(), key.to_owned());
+    let before = request
+        .app
+        .blocking(move || app.settings.set(&app.config, &app.databases, (&section, &key), value.as_deref()))
+        .await?;
+    Ok(Answer::ok(quote(&before)))
+}

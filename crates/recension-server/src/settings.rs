@@ -1,0 +1,324 @@
+//! Settings that can be changed while the server runs, by CouchDB's names for them: `_node/_local/_config`. What is put
+//! there is kept in the store and wins over the configuration file; what is deleted falls back to it. Only those that
+//! [`Live`] reads have an effect; others are kept and given back, as CouchDB does with names that it does not know.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+
+use crate::auth::admins::Admins;
+use crate::auth::jwt::Keys;
+use crate::config::{Config, Cors};
+use crate::databases::Databases;
+use crate::error::{ApiError, Result};
+use crate::limits::{
+    PASSWORD_ITERATIONS, PASSWORD_ITERATIONS_MAX, REQUEST_BYTES_CEILING, SESSION_SECONDS, SESSION_SECONDS_MAX,
+    SETTING_BYTES_MAX, SETTINGS_BYTES_MAX,
+};
+
+/// Values by section and key.
+pub(crate) type Sections = BTreeMap<String, BTreeMap<String, String>>;
+
+/// Where the server's own notes have what was changed.
+const NOTE: &str = "settings";
+
+/// Where they have the key of the cookies.
+const SECRET_NOTE: &str = "secret";
+
+/// What the settings come to.
+#[derive(Debug)]
+pub(crate) struct Live {
+    /// All of them, as they are shown.
+    pub(crate) sections: Sections,
+    pub(crate) admins: Admins,
+    pub(crate) cors: Arc<Cors>,
+    pub(crate) jwt: Keys,
+    pub(crate) max_document_size: usize,
+    pub(crate) max_request_size: usize,
+    /// Nobody is let in without a name.
+    pub(crate) require_valid_user: bool,
+    /// But to `/_up`.
+    pub(crate) except_for_up: bool,
+    /// Whether `_security` of `_users` may be changed.
+    pub(crate) users_security_editable: bool,
+    pub(crate) session_seconds: u64,
+    /// Whether cookies outlive the browser's window.
+    pub(crate) persistent_cookies: bool,
+    pub(crate) same_site: Option<&'static str>,
+    /// Cookies are signed with it.
+    pub(crate) secret: String,
+    pub(crate) password_iterations: NonZeroU32,
+}
+
+impl Live {
+    /// Reads all of it. Pure.
+    ///
+    /// # Errors
+    /// 400 for a value that its setting cannot have.
+    fn of(config: &Config, stored: &Sections, secret: &str) -> Result<Self> {
+        let mut sections = defaults(config);
+        for (section, values) in stored {
+            sections.entry(section.clone()).or_default().extend(values.clone());
+        }
+        let admins = Admins::of(&config.admins, stored.get("admins"), secret)?;
+        sections.remove("admins");
+        if !admins.is_empty() {
+            sections.insert("admins".to_owned(), admins.shown());
+        }
+        let read = Reader(&sections);
+        let secret = read.text(&["chttpd_auth", "couch_httpd_auth"], "secret").unwrap_or(secret).to_owned();
+        Ok(Live {
+            cors: Arc::new(read.cors(&config.cors)?),
+            jwt: Keys::of(sections.get("jwt_keys"), sections.get("jwt_auth"))?,
+            max_document_size: read.number(&["couchdb"], "max_document_size", REQUEST_BYTES_CEILING)?,
+            max_request_size: read.number(&["chttpd"], "max_http_request_size", REQUEST_BYTES_CEILING)?,
+            require_valid_user: read.flag(&AUTH, "require_valid_user", false)?,
+            except_for_up: read.flag(&AUTH, "require_valid_user_except_for_up", false)?,
+            users_security_editable: read.flag(&["couchdb"], "users_db_security_editable", false)?,
+            session_seconds: read.number(&COOKIE, "timeout", SESSION_SECONDS_MAX)?,
+            persistent_cookies: read.flag(&COOKIE, "allow_persistent_cookies", true)?,
+            same_site: read.same_site()?,
+            password_iterations: read.number(&COOKIE, "iterations", PASSWORD_ITERATIONS_MAX)?,
+            secret,
+            admins,
+            sections,
+        })
+    }
+}
+
+/// Where CouchDB 3 looks for who has to log in, and where it did before.
+const AUTH: [&str; 3] = ["chttpd", "chttpd_auth", "couch_httpd_auth"];
+
+/// Where it looks for what cookies are like.
+const COOKIE: [&str; 2] = ["chttpd_auth", "couch_httpd_auth"];
+
+/// What is shown, and holds, where nothing else was said.
+fn defaults(config: &Config) -> Sections {
+    let cors = &config.cors;
+    let mut sections = Sections::new();
+    let mut set = |section: &str, key: &str, value: String| {
+        sections.entry(section.to_owned()).or_default().insert(key.to_owned(), value);
+    };
+    set("chttpd", "port", config.listen.port().to_string());
+    set("chttpd", "bind_address", config.listen.ip().to_string());
+    set("chttpd", "max_http_request_size", config.max_request_size.to_string());
+    set("chttpd", "enable_cors", cors.enabled.to_string());
+    set("couchdb", "max_document_size", config.max_document_size.to_string());
+    set("chttpd_auth", "timeout", SESSION_SECONDS.to_string());
+    set("chttpd_auth", "iterations", PASSWORD_ITERATIONS.to_string());
+    set("cors", "origins", cors.origins.join(", "));
+    set("cors", "methods", cors.methods.join(", "));
+    set("cors", "headers", cors.headers.join(", "));
+    set("cors", "credentials", cors.credentials.to_string());
+    set("cors", "max_age", cors.max_age.to_string());
+    for (section, values) in &config.settings {
+        for (key, value) in values {
+            set(section, key, value.0.clone());
+        }
+    }
+    sections
+}
+
+/// Reads values, of several sections the first that has one.
+struct Reader<'s>(&'s Sections);
+
+impl<'s> Reader<'s> {
+    fn text(&self, sections: &[&str], key: &str) -> Option<&'s str> {
+        sections.iter().find_map(|section| self.0.get(*section)?.get(key)).map(|value| value.trim())
+    }
+
+    fn flag(&self, sections: &[&str], key: &str, default: bool) -> Result<bool> {
+        match self.text(sections, key) {
+            None | Some("") => Ok(default),
+            Some("true") => Ok(true),
+            Some("false") => Ok(false),
+            Some(_) => Err(wrong(sections, key, "true or false")),
+        }
+    }
+
+    /// A number from 1. All of them have a default.
+    fn number<N: std::str::FromStr + PartialOrd>(
+        &self,
+        sections: &[&str],
+        key: &str,
+        max: impl TryInto<N>,
+    ) -> Result<N> {
+        let number = self.text(sections, key).and_then(|text| text.parse::<N>().ok());
+        let positive =
+            self.text(sections, key).is_some_and(|text| text.bytes().any(|digit| matches!(digit, b'1'..=b'9')));
+        match (number, max.try_into()) {
+            (Some(number), Ok(max)) if positive && number <= max => Ok(number),
+            _ => Err(wrong(sections, key, "a number from 1, and within the server's bounds")),
+        }
+    }
+
+    fn same_site(&self) -> Result<Option<&'static str>> {
+        match self.text(&COOKIE, "same_site").unwrap_or("lax").to_ascii_lowercase().as_str() {
+            "lax" => Ok(Some("Lax")),
+            "strict" => Ok(Some("Strict")),
+            "none" => Ok(Some("None")),
+            "" => Ok(None),
+            _ => Err(wrong(&COOKIE, "same_site", "lax, strict or none")),
+        }
+    }
+
+    fn cors(&self, configured: &Cors) -> Result<Cors> {
+        let list = |key: &str| -> Vec<String> {
+            let items = self.text(&["cors"], key).unwrap_or_default().split(',').map(str::trim);
+            items.filter(|item| !item.is_empty()).map(str::to_owned).collect()
+        };
+        let enabled = self.flag(&["chttpd"], "enable_cors", configured.enabled)?;
+        Ok(Cors {
+            enabled: self.flag(&["httpd"], "enable_cors", enabled)? || enabled,
+            origins: list("origins"),
+            methods: list("methods"),
+            headers: list("headers"),
+            credentials: self.flag(&["cors"], "credentials", configured.credentials)?,
+            max_age: self.number(&["cors"], "max_age", u64::MAX)?,
+        })
+    }
+}
+
+fn wrong(sections: &[&str], key: &str, expected: &str) -> ApiError {
+    let section = sections.first().copied().unwrap_or_default();
+    ApiError::bad_request(format!("{section}/{key} is {expected}"))
+}
+
+/// The settings, and what was changed of them.
+pub(crate) struct Settings {
+    live: ArcSwap<Live>,
+    stored: Mutex<Sections>,
+    made_secret: String,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Settings")
+    }
+}
+
+impl Settings {
+    /// Those of a store, with those of the configuration below them.
+    ///
+    /// # Errors
+    /// 400 for a value that its setting cannot have; those of the store.
+    pub(crate) fn open(config: &Config, databases: &Databases) -> Result<Self> {
+        let stored: Sections = match databases.note(NOTE)? {
+            Some(text) => {
+                serde_json::from_str(&text).map_err(|_| ApiError::bad_request("the stored settings do not read"))?
+            }
+            None => Sections::new(),
+        };
+        let made_secret = match databases.note(SECRET_NOTE)? {
+            Some(secret) => secret,
+            None => {
+                let secret = crate::databases::new_secret()?;
+                databases.set_note(SECRET_NOTE, &secret)?;
+                secret
+            }
+        };
+        let live = Live::of(config, &stored, &made_secret)?;
+        Ok(Settings { live: ArcSwap::from_pointee(live), stored: Mutex::new(stored), made_secret })
+    }
+
+    /// What holds now.
+    pub(crate) fn live(&self) -> Arc<Live> {
+        self.live.load_full()
+    }
+
+    /// Changes a value, or takes it back to what the configuration says; durable, and effective, when it returns. Answers
+    /// what it was. It waits for the disk.
+    ///
+    /// # Errors
+    /// 400 for a value that its setting cannot have, and for more than is kept; 404 where there is nothing to take back.
+    pub(crate) fn set(
+        &self,
+        config: &Config,
+        databases: &Databases,
+        (section, key): (&str, &str),
+        value: Option<&str>,
+    ) -> Result<String> {
+        let mut held = self.stored.lock();
+        let before = self.live().sections.get(section).and_then(|values| values.get(key)).cloned();
+        let mut stored = held.clone();
+        match value {
+            Some(value) if value.len() <= SETTING_BYTES_MAX => {
+                stored.entry(section.to_owned()).or_default().insert(key.to_owned(), value.to_owned());
+            }
+            Some(_) => return Err(ApiError::bad_request(format!("a setting has at most {SETTING_BYTES_MAX} bytes"))),
+            None => {
+                let taken = stored.get_mut(section).and_then(|values| values.remove(key));
+                if taken.is_none() {
+                    return Err(match before {
+                        Some(_) => ApiError::bad_request("the server's configuration says so; change it there"),
+                        None => ApiError::unknown_config_value(),
+                    });
+                }
+                stored.retain(|_, values| !values.is_empty());
+            }
+        }
+        let live = Live::of(config, &stored, &self.made_secret)?;
+        if live.admins.is_empty() && section == "admins" && !config.admin_party {
+            return Err(ApiError::new(
+                http::StatusCode::FORBIDDEN,
+                "forbidden",
+                "This is the last server admin. Make another one first.",
+            ));
+        }
+        let text = serde_json::to_string(&stored).map_err(|_| ApiError::bad_json())?;
+        if text.len() > SETTINGS_BYTES_MAX {
+            return Err(ApiError::bad_request(format!("settings have at most {SETTINGS_BYTES_MAX} bytes together")));
+        }
+        databases.set_note(NOTE, &text)?;
+        self.live.store(Arc::new(live));
+        *held = stored;
+        Ok(before.unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(triples: &[(&str, &str, &str)]) -> Sections {
+        let mut sections = Sections::new();
+        for (section, key, value) in triples {
+            sections.entry((*section).to_owned()).or_default().insert((*key).to_owned(), (*value).to_owned());
+        }
+        sections
+    }
+
+    #[test]
+    fn what_was_put_wins_over_the_file_which_wins_over_defaults() {
+        let mut config = Config::default();
+        let live = Live::of(&config, &Sections::new(), "made").unwrap();
+        assert_eq!((live.require_valid_user, live.session_seconds, live.secret.as_str()), (false, 600, "made"));
+        config.settings = toml::from_str("[chttpd]\nrequire_valid_user = true\n[chttpd_auth]\ntimeout = 60\n").unwrap();
+        let live =
+            Live::of(&config, &stored(&[("chttpd_auth", "timeout", "7"), ("cors", "origins", "a, b")]), "").unwrap();
+        assert_eq!((live.require_valid_user, live.session_seconds), (true, 7));
+        assert_eq!(live.cors.origins, ["a", "b"]);
+    }
+
+    #[test]
+    fn what_a_setting_cannot_be_is_refused() {
+        for (section, key, value) in [
+            ("couchdb", "max_document_size", "many"),
+            ("couchdb", "max_document_size", "0"),
+            ("couchdb", "max_document_size", "99999999999999999999"),
+            ("chttpd", "require_valid_user", "yes"),
+            ("chttpd_auth", "same_site", "x"),
+            ("chttpd_auth", "iterations", "4000000000"),
+            ("jwt_keys", "hmac:a", "%"),
+            ("jwt_keys", "rsa:a", "x"),
+            ("jwt_keys", "dsa:a", "x"),
+        ] {
+            let live = Live::of(&Config::default(), &stored(&[(section, key, value)]), "");
+            assert_eq!(live.err().map(|error| error.status.as_u16()), Some(400), "{section}/{key} = {value}");
+        }
+        assert!(Live::of(&Config::default(), &stored(&[("any", "thing", "x")]), "").is_ok());
+    }
+}

@@ -1,0 +1,546 @@
+//! Who may do what: every route by who asks and of which database, sessions, tokens, users, settings; over real sockets.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use recension_server::config::{Config, SettingText};
+use recension_server::{FirstAdmin, Server};
+use serde_json::{Value, json};
+
+/// A server in this process; it stops with the test.
+struct Served {
+    address: SocketAddr,
+    first_admin: Option<FirstAdmin>,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// An answer: status, head, body.
+struct Answered {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answered {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{}{}", self.head, self.body))
+    }
+
+    fn cookie(&self) -> String {
+        let line = self.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).expect(&self.head);
+        line.split(';').next().unwrap().to_owned()
+    }
+}
+
+const ADMIN: &str = "adm:pass";
+
+impl Served {
+    /// With the admin `adm`, and few rounds of hashing.
+    fn start() -> Self {
+        Self::with(Config { store: "memory:".into(), admins: vec![ADMIN.into()], ..Config::default() })
+    }
+
+    fn with(mut config: Config) -> Self {
+        config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        let auth = config.settings.entry("chttpd_auth".into()).or_default();
+        auth.insert("iterations".into(), SettingText("10".into()));
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let (tell, told) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+            runtime.block_on(async {
+                let server = Server::bind(config).await.unwrap();
+                tell.send((server.address(), server.first_admin().cloned())).unwrap();
+                server.run(async { stopped.await.unwrap_or_default() }).await.unwrap();
+            });
+        });
+        let (address, first_admin) = told.recv().unwrap();
+        Served { address, first_admin, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Asks with a header more, on a connection of its own.
+    fn ask_with(&self, header: &str, method: &str, path: &str, body: &str) -> Answered {
+        Connection::to(self.address).ask(header, method, path, body)
+    }
+
+    /// Asks as `name:password`; empty: as nobody.
+    fn ask(&self, who: &str, method: &str, path: &str, body: &str) -> Answered {
+        self.ask_with(&basic(who), method, path, body)
+    }
+
+    fn admin(&self, method: &str, path: &str, body: &Value) -> Answered {
+        let answer = self.ask(ADMIN, method, path, &body.to_string());
+        assert!(answer.status < 300, "{method} {path}: {}", answer.body);
+        answer
+    }
+
+    fn user(&self, name: &str, roles: &[&str]) {
+        let user = json!({"name": name, "type": "user", "roles": roles, "password": "pw"});
+        self.admin("PUT", &format!("/_users/org.couchdb.user:{name}"), &user);
+    }
+
+    fn log_in(&self, name: &str) -> String {
+        let answer = self.ask("", "POST", "/_session", &json!({"name": name, "password": "pw"}).to_string());
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        format!("Cookie: {}\r\n", answer.cookie())
+    }
+
+    fn set(&self, section: &str, key: &str, value: &str) -> Answered {
+        self.ask(ADMIN, "PUT", &format!("/_node/_local/_config/{section}/{key}"), &json!(value).to_string())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.stop.take().unwrap().send(());
+        let _ = self.thread.take().unwrap().join();
+    }
+}
+
+fn basic(who: &str) -> String {
+    match who {
+        "" => String::new(),
+        who => format!("Authorization: Basic {}\r\n", BASE64_STANDARD.encode(who)),
+    }
+}
+
+/// A connection that is used again and again.
+struct Connection(BufReader<TcpStream>);
+
+impl Connection {
+    fn to(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        Connection(BufReader::new(stream))
+    }
+
+    fn ask(&mut self, header: &str, method: &str, path: &str, body: &str) -> Answered {
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: x\r\n{header}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        self.0.get_mut().write_all(head.as_bytes()).unwrap();
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert!(self.0.read_line(&mut head).unwrap() > 0, "{method} {path}: {head}");
+        }
+        let status = head[9..12].parse().unwrap();
+        let length = |head: &str| head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+        let mut body = Vec::new();
+        if method != "HEAD" && head.contains("transfer-encoding: chunked") {
+            loop {
+                let mut line = String::new();
+                self.0.read_line(&mut line).unwrap();
+                let length = usize::from_str_radix(line.trim(), 16).unwrap();
+                let mut piece = vec![0; length + 2];
+                self.0.read_exact(&mut piece).unwrap();
+                if length == 0 {
+                    break;
+                }
+                body.extend_from_slice(&piece[..length]);
+            }
+        } else if method != "HEAD" {
+            body = vec![0; length(&head).unwrap_or(0)];
+            self.0.read_exact(&mut body).unwrap();
+        }
+        Answered { status, head, body: String::from_utf8(body).unwrap() }
+    }
+}
+
+/// Who is let through to an endpoint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum To {
+    /// Everybody.
+    All,
+    /// Members; of a public database everybody is one.
+    Members,
+    /// Admins of the database.
+    Admins,
+    /// The same, for design documents, where members are told so by another status.
+    DesignAdmins,
+    /// Server admins.
+    ServerAdmins,
+}
+
+/// Anonymous, a user that is no member, a member, an admin of the database, a server admin.
+const ASKING: [&str; 5] = ["", "outsider:pw", "member:pw", "dba:pw", ADMIN];
+
+/// What each of them is answered, where whoever is let through is answered `granted`.
+fn expected(to: To, public: bool, granted: u16) -> [u16; 5] {
+    let g = granted;
+    match to {
+        To::All => [g; 5],
+        To::Members if public => [g; 5],
+        To::Members => [401, 403, g, g, g],
+        To::Admins => [401, 401, 401, g, g],
+        To::DesignAdmins if public => [401, 403, 403, g, g],
+        To::DesignAdmins => [401, 403, 403, g, g],
+        To::ServerAdmins => [401, 401, 401, 401, g],
+    }
+}
+
+/// Every route: method, path, body, who is let through, and what those are answered.
+const ROUTES: &[(&str, &str, &str, To, u16)] = &[
+    ("GET", "/", "", To::All, 200),
+    ("GET", "/_up", "", To::All, 200),
+    ("GET", "/_uuids", "", To::All, 200),
+    ("GET", "/_session", "", To::All, 200),
+    ("DELETE", "/_session", "", To::All, 200),
+    ("GET", "/_all_dbs", "", To::ServerAdmins, 200),
+    ("GET", "/_active_tasks", "", To::ServerAdmins, 200),
+    ("GET", "/_membership", "", To::ServerAdmins, 200),
+    ("GET", "/_metrics", "", To::ServerAdmins, 200),
+    ("GET", "/_node/_local/_prometheus", "", To::ServerAdmins, 200),
+    ("GET", "/_node/_local/_config", "", To::ServerAdmins, 200),
+    ("GET", "/_node/_local/_config/chttpd/port", "", To::ServerAdmins, 200),
+    ("PUT", "/_node/_local/_config/a/b", "\"c\"", To::ServerAdmins, 200),
+    ("DELETE", "/_node/_local/_config/a/b", "", To::ServerAdmins, 200),
+    ("GET", "/_users", "", To::ServerAdmins, 200),
+    ("GET", "/{db}", "", To::Members, 200),
+    ("HEAD", "/{db}", "", To::Members, 200),
+    ("PUT", "/{db}", "", To::ServerAdmins, 412),
+    ("POST", "/{db}", "{}", To::Members, 201),
+    ("GET", "/{db}/a", "", To::Members, 200),
+    ("HEAD", "/{db}/a", "", To::Members, 200),
+    ("PUT", "/{db}/a", "{}", To::Members, 409),
+    ("DELETE", "/{db}/a", "", To::Members, 409),
+    ("COPY", "/{db}/a", "", To::Members, 400),
+    ("GET", "/{db}/a/none", "", To::Members, 404),
+    ("GET", "/{db}/_design/a", "", To::Members, 200),
+    ("PUT", "/{db}/_design/a", "{}", To::DesignAdmins, 409),
+    ("DELETE", "/{db}/_design/a", "", To::DesignAdmins, 409),
+    ("GET", "/{db}/_local/a", "", To::Members, 404),
+    ("PUT", "/{db}/_local/a", "{}", To::Members, 201),
+    ("DELETE", "/{db}/_local/a", "", To::Members, 200),
+    ("GET", "/{db}/_all_docs", "", To::Members, 200),
+    ("GET", "/{db}/_design_docs", "", To::Members, 200),
+    ("GET", "/{db}/_local_docs", "", To::Members, 200),
+    ("POST", "/{db}/_bulk_docs", r#"{"docs":[]}"#, To::Members, 201),
+    ("POST", "/{db}/_bulk_get", r#"{"docs":[]}"#, To::Members, 200),
+    ("POST", "/{db}/_revs_diff", "{}", To::Members, 200),
+    ("POST", "/{db}/_missing_revs", "{}", To::Members, 200),
+    ("GET", "/{db}/_changes", "", To::Members, 200),
+    ("POST", "/{db}/_changes", "{}", To::Members, 200),
+    ("POST", "/{db}/_purge", "{}", To::ServerAdmins, 201),
+    ("GET", "/{db}/_purged_infos", "", To::Members, 200),
+    ("GET", "/{db}/_purged_infos_limit", "", To::Members, 200),
+    ("PUT", "/{db}/_purged_infos_limit", "1000", To::Admins, 200),
+    ("GET", "/{db}/_security", "", To::Members, 200),
+    ("PUT", "/{db}/_security", "[", To::Admins, 400),
+    ("POST", "/{db}/_compact", "{}", To::Admins, 202),
+    ("POST", "/{db}/_view_cleanup", "{}", To::Admins, 202),
+    ("POST", "/{db}/_ensure_full_commit", "{}", To::Members, 201),
+    ("GET", "/{db}/_revs_limit", "", To::Members, 200),
+    ("PUT", "/{db}/_revs_limit", "1000", To::Admins, 200),
+    ("POST", "/{db}/_find", "{}", To::Members, 501),
+    ("POST", "/{db}/_explain", "{}", To::Members, 501),
+    ("GET", "/{db}/_index", "", To::Members, 501),
+    ("GET", "/{db}/_partition/a", "", To::Members, 501),
+    ("GET", "/{db}/_shards", "", To::Members, 501),
+    ("POST", "/{db}/_sync_shards", "{}", To::Members, 501),
+    ("GET", "/{db}/a/_history", "", To::Members, 501),
+    ("GET", "/{db}/_none", "", To::Members, 404),
+    // Last, for then it is gone.
+    ("DELETE", "/{db}", "", To::ServerAdmins, 200),
+];
+
+#[test]
+fn every_route_lets_in_who_may_and_nobody_else() {
+    let server = Served::start();
+    for name in ["outsider", "member", "dba"] {
+        server.user(name, if name == "member" { &["reader"] } else { &[] });
+    }
+    let mut wrong = Vec::new();
+    for (db, public) in [("private", false), ("public", true)] {
+        server.admin("PUT", &format!("/{db}"), &json!({}));
+        let members = if public { json!({}) } else { json!({"roles": ["reader"]}) };
+        let security = json!({"admins": {"names": ["dba"]}, "members": members});
+        server.admin("PUT", &format!("/{db}/_security"), &security);
+        server.admin("PUT", &format!("/{db}/a"), &json!({}));
+        server.admin("PUT", &format!("/{db}/_design/a"), &json!({}));
+        for (method, path, body, to, granted) in ROUTES {
+            let path = path.replace("{db}", db);
+            for (who, expected) in ASKING.iter().zip(expected(*to, public, *granted)) {
+                let found = server.ask(who, method, &path, body).status;
+                if found != expected {
+                    wrong.push(format!("{method} {path} as {who:?}: expected {expected}, found {found}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The names that the two files match paths by stand in the table. A route that is added without a line fails here.
+#[test]
+fn every_route_has_a_line_in_the_table() {
+    let named: Vec<&str> = ROUTES.iter().flat_map(|(_, path, ..)| path.split('/')).collect();
+    let source = [include_str!("../src/dispatch.rs"), include_str!("../src/http/server.rs")].concat();
+    let literals = source.split('"').skip(1).step_by(2);
+    let names: Vec<&str> = literals.filter(|name| name.starts_with('_') && !name.ends_with('/')).collect();
+    assert!(names.len() > 30, "the files are not read as they were: {names:?}");
+    let missing: Vec<_> = names.iter().filter(|name| !named.contains(name)).collect();
+    assert!(missing.is_empty(), "routes without a line: {missing:?}");
+}
+
+#[test]
+fn users_see_and_change_their_own_document_only() {
+    let server = Served::start();
+    server.user("ada", &["a"]);
+    server.user("bob", &[]);
+    let own = "/_users/org.couchdb.user:ada";
+    let document = server.ask("ada:pw", "GET", own, "").json();
+    assert_eq!(document["password_scheme"], "pbkdf2");
+    assert_eq!(document["pbkdf2_prf"], "sha256");
+    assert_eq!(document.get("password"), None);
+    // Others do not, by whatever way.
+    let put =
+        json!({"_rev": document["_rev"], "name": "ada", "type": "user", "roles": ["a"], "password": "x"}).to_string();
+    for who in ["", "bob:pw"] {
+        for (method, path, body) in [
+            ("GET", own, ""),
+            ("GET", "/_users/org.couchdb.user:ada?open_revs=all", ""),
+            ("PUT", own, put.as_str()),
+            ("DELETE", own, ""),
+            ("POST", "/_users", put.as_str()),
+            ("GET", "/_users/_all_docs?include_docs=true", ""),
+            ("GET", "/_users/_changes?include_docs=true", ""),
+            ("POST", "/_users/_bulk_get", r#"{"docs":[{"id":"org.couchdb.user:ada"}]}"#),
+            ("POST", "/_users/_bulk_docs", r#"{"docs":[]}"#),
+            ("GET", "/_users/org.couchdb.user:ada/_history", ""),
+            ("PUT", "/_users/_security", "{}"),
+            ("COPY", own, ""),
+        ] {
+            let answer = server.ask(who, method, path, body);
+            assert!((401..=405).contains(&answer.status), "{who} {method} {path}: {}", answer.body);
+            assert!(!answer.body.contains("derived_key"), "{who} {method} {path}");
+        }
+    }
+    // The owner changes the password, and nothing else; a remembered one ends at once.
+    let roles = put.replace("[\"a\"]", "[\"a\",\"b\"]");
+    assert_eq!(server.ask("ada:pw", "PUT", own, &roles).json()["reason"], "Only _admin may edit roles");
+    assert_eq!(server.ask("ada:pw", "PUT", own, &put).status, 201);
+    assert_eq!(server.ask("ada:pw", "GET", own, "").status, 401);
+    assert_eq!(server.ask("ada:x", "GET", own, "").status, 200);
+    // To members others' documents are as if they were not there, and lists stay closed.
+    server.set("couchdb", "users_db_security_editable", "true");
+    server.admin("PUT", "/_users/_security", &json!({}));
+    assert_eq!(server.ask("bob:pw", "GET", own, "").status, 404);
+    assert_eq!(server.ask("bob:pw", "GET", "/_users/_all_docs", "").status, 403);
+    let new = json!({"_id": "org.couchdb.user:eve", "name": "eve", "type": "user", "roles": [], "password": "pw"});
+    assert_eq!(server.ask("", "POST", "/_users", &new.to_string()).status, 201, "members make users of themselves");
+    assert_eq!(server.ask("eve:pw", "GET", "/_session", "").json()["userCtx"]["name"], "eve");
+}
+
+#[test]
+fn no_way_of_writing_users_stores_a_password() {
+    let server = Served::start();
+    let user = |name: &str| json!({"_id": format!("org.couchdb.user:{name}"), "name": name, "type": "user", "roles": [], "password": "pw"});
+    server.admin("PUT", "/_users/org.couchdb.user:a", &user("a"));
+    server.admin("POST", "/_users", &user("b"));
+    server.admin("POST", "/_users/_bulk_docs", &json!({"docs": [user("c")]}));
+    let mut replicated = user("d");
+    replicated["_rev"] = json!("1-967a00dff5e02add41819138abb3284d");
+    server.admin("POST", "/_users/_bulk_docs", &json!({"docs": [replicated.clone()], "new_edits": false}));
+    replicated["_id"] = json!("org.couchdb.user:e");
+    replicated["name"] = json!("e");
+    server.admin("PUT", "/_users/org.couchdb.user:e?new_edits=false", &replicated);
+    for name in ["a", "b", "c", "d", "e"] {
+        let document = server.admin("GET", &format!("/_users/org.couchdb.user:{name}"), &Value::Null).json();
+        assert_eq!((document.get("password"), &document["iterations"]), (None, &json!(10)), "{document}");
+        assert_eq!(server.ask(&format!("{name}:pw"), "GET", "/_session", "").status, 200, "{name}");
+    }
+    let bad = json!({"docs": [user("f"), {"_id": "org.couchdb.user:g", "name": "x", "type": "user", "roles": []}]});
+    let rows = server.admin("POST", "/_users/_bulk_docs", &bad).json();
+    assert_eq!(rows[0]["ok"], true);
+    assert_eq!(rows[1]["reason"], "Doc ID must be of the form org.couchdb.user:name");
+    let multipart = "Authorization: Basic YWRtOnBhc3M=\r\nContent-Type: multipart/related; boundary=x\r\nX-";
+    assert_eq!(server.ask_with(multipart, "PUT", "/_users/org.couchdb.user:h", "--x--").status, 415);
+}
+
+#[test]
+fn a_session_is_begun_goes_on_and_ends() {
+    let server = Served::start();
+    server.user("ada", &["a"]);
+    for (content_type, body) in [
+        ("application/x-www-form-urlencoded", "name=ada&password=pw"),
+        ("application/json", r#"{"name":"ada","password":"pw"}"#),
+    ] {
+        let mut connection = Connection::to(server.address);
+        let header = format!("Content-Type: {content_type}\r\nX-");
+        let answer = connection.ask(&header, "POST", "/_session?next=/_up", body);
+        assert_eq!((answer.status, answer.json()), (302, json!({"ok": true, "name": "ada", "roles": ["a"]})));
+        assert!(answer.head.contains("HttpOnly; SameSite=Lax"), "{}", answer.head);
+        let cookie = format!("Cookie: a=b; {}\r\n", answer.cookie());
+        let who = connection.ask(&cookie, "GET", "/_session", "").json();
+        assert_eq!(who["userCtx"], json!({"name": "ada", "roles": ["a"]}));
+        assert_eq!(who["info"]["authenticated"], "cookie");
+    }
+    assert_eq!(server.ask("", "POST", "/_session", r#"{"name":"ada","password":"no"}"#).status, 401);
+    assert_eq!(server.ask_with("Cookie: AuthSession=!\r\n", "GET", "/_session", "").status, 400);
+    assert!(server.ask("", "DELETE", "/_session", "").head.contains("set-cookie: AuthSession=; "));
+    // Of a session of a long time little is left at once: it is gone on with, with every answer.
+    let cookie = server.log_in("ada");
+    assert!(!server.ask_with(&cookie, "GET", "/_session", "").head.contains("set-cookie"));
+    // Another password, and another secret, end it.
+    let own = "/_users/org.couchdb.user:ada";
+    let rev = server.ask_with(&cookie, "GET", own, "").json()["_rev"].clone();
+    let changed = json!({"_rev": rev, "name": "ada", "type": "user", "roles": ["a"], "password": "pw"});
+    assert_eq!(server.ask_with(&cookie, "PUT", own, &changed.to_string()).status, 201);
+    let nobody = json!({"name": null, "roles": []});
+    assert_eq!(server.ask_with(&cookie, "GET", "/_session", "").json()["userCtx"], nobody);
+    let cookie = server.log_in("ada");
+    server.set("chttpd_auth", "secret", "another");
+    assert_eq!(server.ask_with(&cookie, "GET", "/_session", "").json()["userCtx"], nobody);
+}
+
+#[test]
+fn requests_of_many_users_on_one_connection_and_on_many_are_never_mixed_up() {
+    let server = Served::start();
+    let names: Vec<String> = (0..6).map(|number| format!("user{number}")).collect();
+    for name in &names {
+        server.user(name, &[]);
+        server.admin("PUT", &format!("/of-{name}"), &json!({}));
+        server.admin("PUT", &format!("/of-{name}/_security"), &json!({"members": {"names": [name]}}));
+        server.admin("PUT", &format!("/of-{name}/mine"), &json!({"owner": name}));
+    }
+    let headers: Vec<_> = names.iter().map(|name| [server.log_in(name), basic(&format!("{name}:pw"))]).collect();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (names, headers, address) = (&names, &headers, server.address);
+            scope.spawn(move || {
+                let mut connection = Connection::to(address);
+                for turn in 0..150 {
+                    let (at, other) = ((thread + turn) % names.len(), (thread + turn * 5 + 1) % names.len());
+                    let header = &headers[at][turn % 2];
+                    let who = connection.ask(header, "GET", "/_session", "").json();
+                    assert_eq!(who["userCtx"]["name"], names[at].as_str());
+                    let own = connection.ask(header, "GET", &format!("/of-{}/mine", names[other]), "");
+                    let expected = if at == other { 200 } else { 403 };
+                    assert_eq!(own.status, expected, "{} asks for {}'s", names[at], names[other]);
+                    let nobody = connection.ask("", "GET", "/_session", "").json();
+                    assert_eq!(nobody["userCtx"]["name"], Value::Null, "the connection remembers nobody");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn settings_take_effect_at_once_and_outlive_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = |dir: &Path| Config {
+        store: dir.join("store").display().to_string(),
+        admins: vec![ADMIN.into()],
+        ..Config::default()
+    };
+    let server = Served::with(config(dir.path()));
+    server.admin("PUT", "/db", &json!({}));
+    assert_eq!(server.set("couchdb", "max_document_size", "20").json(), "8000000");
+    assert_eq!(server.ask(ADMIN, "PUT", "/db/a", &json!({"a": "a".repeat(100)}).to_string()).status, 413);
+    assert_eq!(server.set("couchdb", "max_document_size", "much").status, 400);
+    server.set("chttpd", "enable_cors", "true");
+    server.set("cors", "origins", "https://a.example");
+    let cors = server.ask_with("Origin: https://a.example\r\n", "GET", "/", "");
+    assert!(cors.head.contains("access-control-allow-origin: https://a.example"), "{}", cors.head);
+    server.set("chttpd", "require_valid_user", "true");
+    assert_eq!(server.ask("", "GET", "/", "").status, 401);
+    assert_eq!(server.ask("", "GET", "/_up", "").status, 401);
+    server.set("chttpd", "require_valid_user_except_for_up", "true");
+    assert_eq!(server.ask("", "GET", "/_up", "").status, 200);
+    assert_eq!(server.set("admins", "bob", "secret").status, 200);
+    let shown = server.ask("bob:secret", "GET", "/_node/_local/_config/admins", "").json();
+    assert!(shown["bob"].as_str().unwrap().starts_with("-pbkdf2:sha256-"), "{shown}");
+    assert!(!shown.to_string().contains("pass"), "{shown}");
+    drop(server);
+    let server = Served::with(config(dir.path()));
+    assert_eq!(server.ask("", "GET", "/", "").status, 401);
+    assert_eq!(server.ask("bob:secret", "GET", "/_all_dbs", "").json(), json!(["_users", "db"]));
+    assert_eq!(server.ask(ADMIN, "DELETE", "/_node/_local/_config/chttpd/require_valid_user", "").json(), "true");
+    assert_eq!(server.ask("", "GET", "/", "").status, 200);
+}
+
+#[test]
+fn the_first_start_makes_an_admin_and_none_is_needed_for_a_party_on_loopback() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = |dir: &Path| Config { store: dir.join("store").display().to_string(), ..Config::default() };
+    let server = Served::with(config(dir.path()));
+    let admin = server.first_admin.clone().expect("it was made");
+    let who = format!("{}:{}", admin.name, admin.password);
+    assert_eq!(server.ask("", "GET", "/_all_dbs", "").status, 401);
+    assert_eq!(server.ask(&who, "GET", "/_all_dbs", "").status, 200);
+    let last = server.ask(&who, "DELETE", "/_node/_local/_config/admins/admin", "");
+    assert_eq!(last.status, 403, "the last admin stays");
+    drop(server);
+    let server = Served::with(config(dir.path()));
+    assert!(server.first_admin.is_none());
+    assert_eq!(server.ask(&who, "GET", "/_all_dbs", "").status, 200);
+    let party = Served::with(Config { store: "memory:".into(), admin_party: true, ..Config::default() });
+    assert_eq!(party.ask("", "GET", "/_all_dbs", "").status, 200);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let listen = SocketAddr::from(([0, 0, 0, 0], 0));
+    let open = runtime.block_on(Server::bind(Config { store: "memory:".into(), listen, ..Config::default() }));
+    assert!(open.is_err(), "no other interface without an admin");
+}
+
+fn token(claims: &Value, secret: &[u8]) -> String {
+    let part = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
+    let message = format!("{}.{}", part(&json!({"alg": "HS256", "typ": "JWT", "kid": "k"})), part(claims));
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret);
+    format!("{message}.{}", BASE64_URL_SAFE_NO_PAD.encode(ring::hmac::sign(&key, message.as_bytes())))
+}
+
+#[test]
+fn tokens_are_believed_while_they_hold() {
+    let server = Served::start();
+    assert_eq!(server.set("jwt_keys", "hmac:k", &BASE64_STANDARD.encode("secret")).status, 200);
+    let ask = |token: &str| server.ask_with(&format!("Authorization: Bearer {token}\r\n"), "GET", "/_session", "");
+    let far = 4_102_444_800_u64;
+    let good = ask(&token(&json!({"sub": "ada", "exp": far, "_couchdb.roles": ["a"]}), b"secret")).json();
+    assert_eq!(good["userCtx"], json!({"name": "ada", "roles": ["a"]}));
+    assert_eq!(good["info"]["authenticated"], "jwt");
+    for (claims, secret) in [
+        (json!({"sub": "ada", "exp": 1}), "secret"),
+        (json!({"sub": "ada", "exp": "never"}), "secret"),
+        (json!({"sub": "ada"}), "secret"),
+        (json!({"sub": "ada", "exp": far, "nbf": far}), "secret"),
+        (json!({"exp": far}), "secret"),
+        (json!({"sub": "ada", "exp": far}), "other"),
+    ] {
+        assert_eq!(ask(&token(&claims, secret.as_bytes())).status, 401, "{claims}");
+    }
+    server.set("jwt_auth", "roles_claim_path", r"my.app\.roles");
+    let good = ask(&token(&json!({"sub": "ada", "exp": far, "my": {"app.roles": ["b"]}}), b"secret")).json();
+    assert_eq!(good["userCtx"]["roles"], json!(["b"]));
+    let none = format!(
+        "{}.{}.",
+        BASE64_URL_SAFE_NO_PAD.encode(r#"{"alg":"none","kid":"k"}"#),
+        BASE64_URL_SAFE_NO_PAD.encode(json!({"sub": "ada", "exp": far}).to_string())
+    );
+    assert_eq!(ask(&none).status, 401);
+}
+
+#[test]
+fn guessing_is_slowed_down_and_then_refused() {
+    let server = Served::start();
+    server.user("ada", &[]);
+    assert_eq!(server.ask("ada:pw", "GET", "/_session", "").status, 200);
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let guess = |number: usize| {
+            let server = &server;
+            scope.spawn(move || server.ask(&format!("ada:{number}"), "GET", "/_session", "").status)
+        };
+        let guesses: Vec<_> = (0..24).map(guess).collect();
+        guesses.into_iter().map(|guess| guess.join().unwrap()).collect()
+    });
+    let refused = statuses.iter().filter(|status| **status == 429).count();
+    assert!(refused >= 10, "{statuses:?}");
+    assert_eq!(server.ask("ada:pw", "GET", "/_session", "").status, 200, "who is remembered does not wait");
+}
