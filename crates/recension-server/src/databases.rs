@@ -157,7 +157,7 @@ impl Database {
     ///
     /// # Errors
     /// 404 where it was not there yet, 410 where that past was forgotten.
-    pub(crate) fn as_of(mut self, moment: At) -> Result<Self> {
+    pub(crate) fn seen_at(mut self, moment: At) -> Result<Self> {
         self.opened = self.collection.at(moment)?;
         if self.opened.exists() { Ok(self) } else { Err(ApiError::no_database()) }
     }

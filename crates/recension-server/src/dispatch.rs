@@ -91,7 +91,7 @@ async fn route(request: Request, session: Session, target: Target) -> Result<Ans
 fn at_its_moment(request: &Request, db: Database) -> Result<Database> {
     match request.query.get("at") {
         None => Ok(db),
-        Some(moment) => db.as_of(moment.parse::<At>()?),
+        Some(moment) => db.seen_at(moment.parse::<At>()?),
     }
 }
 
