@@ -153,6 +153,15 @@ impl Database {
         &self.opened
     }
 
+    /// The same database as it was at a moment, for those who may read it now.
+    ///
+    /// # Errors
+    /// 404 where it was not there yet, 410 where that past was forgotten.
+    pub(crate) fn seen_at(mut self, moment: At) -> Result<Self> {
+        self.opened = self.collection.at(moment)?;
+        if self.opened.exists() { Ok(self) } else { Err(ApiError::no_database()) }
+    }
+
     /// It as of now, for what has been waited for.
     pub(crate) fn now(&self) -> Result<CollectionAt> {
         Ok(self.collection.at(At::Now)?)

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use http::header::{HOST, SET_COOKIE};
 use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
+use recension::document::At;
 
 use crate::answer::{Answer, AnswerBody};
 use crate::auth::{Access, Session, users_guard};
 use crate::cors;
+use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::http as endpoints;
 use crate::limits::TARGET_BYTES_MAX;
@@ -69,12 +71,12 @@ async fn route(request: Request, session: Session, target: Target) -> Result<Ans
             endpoints::local::document(request, db, &id).await
         }
         Target::Document { db, id } => {
-            let db = session.database(&db, Access::Member)?;
+            let db = at_its_moment(&request, session.database(&db, Access::Member)?)?;
             endpoints::documents::document(request, db, &id).await
         }
         Target::OfDocument { id, .. } if id.starts_with("_local/") => Err(ApiError::local_has_no_attachments()),
         Target::OfDocument { db, id, name } => {
-            let db = session.database(&db, Access::Member)?;
+            let db = at_its_moment(&request, session.database(&db, Access::Member)?)?;
             match name.as_str() {
                 "_history" => endpoints::history::of_document(request, db, &id).await,
                 name => endpoints::attachments::endpoint(request, db, &id, name).await,
@@ -84,12 +86,24 @@ async fn route(request: Request, session: Session, target: Target) -> Result<Ans
     }
 }
 
+/// The database as of the moment that the query names with `at`: a commit, a time or an age. Who may read it is decided by
+/// what `_security` says now.
+fn at_its_moment(request: &Request, db: Database) -> Result<Database> {
+    match request.query.get("at") {
+        None => Ok(db),
+        Some(moment) => db.seen_at(moment.parse::<At>()?),
+    }
+}
+
 /// `/{db}/_name`.
 async fn special(request: Request, session: Session, db: &str, name: &str, rest: &[String]) -> Result<Answer> {
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     let member = || session.database(db, Access::Member);
     match (name, rest.as_slice()) {
-        ("_all_docs" | "_design_docs", rest) => endpoints::all_docs::endpoint(request, member()?, name, rest).await,
+        ("_all_docs" | "_design_docs", rest) => {
+            let db = at_its_moment(&request, member()?)?;
+            endpoints::all_docs::endpoint(request, db, name, rest).await
+        }
         ("_local_docs", []) => endpoints::local::list(request, member()?).await,
         ("_bulk_docs", []) => endpoints::bulk::endpoint(request, member()?).await,
         ("_bulk_get", []) => endpoints::revisions::bulk_get(request, member()?).await,
@@ -99,6 +113,7 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
         ("_purge" | "_purged_infos" | "_purged_infos_limit", []) => {
             endpoints::purge::endpoint(request, session, db, name).await
         }
+        ("_retention", []) => endpoints::retention::endpoint(request, session, db).await,
         ("_security", []) => endpoints::security::endpoint(request, session, db).await,
         ("_compact" | "_view_cleanup" | "_ensure_full_commit" | "_revs_limit", rest) => {
             endpoints::maintenance::endpoint(request, session, db, name, rest).await

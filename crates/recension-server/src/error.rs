@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 use recension::document::Error;
+use recension::engine::EngineError;
 
 /// The result of a request.
 pub(crate) type Result<T> = std::result::Result<T, ApiError>;
@@ -138,6 +139,9 @@ impl From<Error> for ApiError {
             Error::BadField { field: "_rev", .. } | Error::BadRevision { .. } => Self::bad_rev(),
             Error::BadField { field, .. } => Self::special_member(field),
             Error::Conflict { .. } => Self::conflict(),
+            Error::Patch(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "patch_failed", error.to_string()),
+            Error::BadMoment { .. } | Error::Engine(EngineError::NotYet { .. }) => Self::query_parse(error.to_string()),
+            Error::Engine(EngineError::Forgotten { .. }) => Self::new(StatusCode::GONE, "gone", error.to_string()),
             Error::NoSuchCollection { .. } => Self::no_database(),
             Error::NoSuchDocument { .. } | Error::NoSuchRevision { .. } => Self::missing(),
             Error::NoSuchAttachment { .. } => Self::no_attachment(),

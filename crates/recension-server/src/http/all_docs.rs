@@ -129,7 +129,7 @@ fn doc(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery) -> Result<
         body: &document.body,
         attachments: &document.attachments,
     };
-    shown.to_json(at, Extras { conflicts: asked.conflicts, ..Extras::default() })
+    asked.inline.text(at, shown, Extras { conflicts: asked.conflicts, ..Extras::default() })
 }
 
 /// How many documents there are in a range; `None` where counting them one by one would take too long.

@@ -37,9 +37,9 @@ pub(crate) async fn endpoint(request: Request, db: Database, id: &str, name: &st
 }
 
 async fn get(request: &Request, db: &Database, id: &str, name: &str) -> Result<Answer> {
-    let at = db.now()?;
+    let at = db.opened();
     let attachments = match request.query.rev("rev")? {
-        Some(rev) => revisions::body_of(&at, id, &rev)?.ok_or_else(ApiError::missing)?.attachments,
+        Some(rev) => revisions::body_of(at, id, &rev)?.ok_or_else(ApiError::missing)?.attachments,
         None => {
             let document = at.current(id)?.ok_or_else(ApiError::missing)?;
             if document.deleted {
@@ -53,7 +53,7 @@ async fn get(request: &Request, db: &Database, id: &str, name: &str) -> Result<A
     if not_modified(request, &tag) {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(tag));
     }
-    content(request, &at, &info, &tag).await
+    content(request, at, &info, &tag).await
 }
 
 /// The bytes: as they are stored where the client takes them so, else decoded. Parts only of what is not compressed, as

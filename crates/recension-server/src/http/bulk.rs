@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use recension::document::json::quote;
-use recension::document::{Collection, ReplicatedWrite, Write, Written};
+use recension::document::{Collection, Error, ReplicatedWrite, Write, Written};
 use serde_json::value::RawValue;
 
 use super::body::{elements, member, members_of};
@@ -20,10 +20,11 @@ pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answe
     let body = request.bytes().await?;
     let max = request.app.settings.live().max_document_size;
     // Parsing many documents takes long enough to leave the worker to others.
-    request.app.blocking(move || bulk(&db, &body, max)).await
+    let atomic = request.query.flag("atomic")?;
+    request.app.blocking(move || bulk(&db, &body, max, atomic)).await
 }
 
-fn bulk(db: &Database, body: &[u8], max: usize) -> Result<Answer> {
+fn bulk(db: &Database, body: &[u8], max: usize, atomic: bool) -> Result<Answer> {
     let members = members_of(body)?;
     let docs =
         member(&members, "docs").ok_or_else(|| ApiError::bad_request("POST body must include `docs` parameter."))?;
@@ -35,6 +36,13 @@ fn bulk(db: &Database, body: &[u8], max: usize) -> Result<Answer> {
     };
     if member(&members, "all_or_nothing").map(RawValue::get) == Some("true") {
         return refuse_all_or_nothing(&docs, max);
+    }
+    if atomic {
+        return if new_edits {
+            all_or_none(db, &docs, max)
+        } else {
+            Err(ApiError::bad_request("atomic needs new edits"))
+        };
     }
     let rows = if new_edits { edit(db, &docs, max)? } else { merge(db, &docs, max)? };
     Ok(Answer::json(StatusCode::CREATED, format!("[{}]", rows.join(","))))
@@ -94,6 +102,36 @@ fn edit(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
         Item::Row(row) => row,
     };
     Ok(items.into_iter().map(row).collect())
+}
+
+/// `atomic=true`, which CouchDB does not have: all are written, or none where one is refused, and that one is named.
+fn all_or_none(db: &Database, docs: &[&RawValue], max: usize) -> Result<Answer> {
+    let read = |doc: &&RawValue| -> Result<Write> {
+        let write = Incoming::parse(doc.get().as_bytes(), max)?.write;
+        let id = write.id().map_or_else(new_uuid, str::to_owned);
+        db.may_write(&id)?;
+        Ok(write.renamed(&id)?)
+    };
+    let writes = docs.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let collection = db.collection();
+    let staged = collection.store().transaction(|transaction| {
+        let within = transaction.collection(collection.name())?;
+        if !within.reader()?.exists() {
+            return Err(Error::NoSuchCollection { collection: collection.name().to_owned() });
+        }
+        writes.iter().map(|write| within.write(write.clone())).collect::<recension::document::Result<Vec<_>>>()
+    });
+    match staged {
+        Ok(staged) => {
+            let rows: Vec<String> = staged.iter().map(|staged| receipt(&staged.id, staged.rev)).collect();
+            Ok(Answer::json(StatusCode::CREATED, format!("[{}]", rows.join(","))))
+        }
+        Err(Error::Conflict { id, .. }) => {
+            let reason = format!("Document update conflict: {id}. Nothing was written.");
+            Err(ApiError::new(StatusCode::CONFLICT, "conflict", reason))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Takes revisions over as they are; rows are answered for those that were refused.

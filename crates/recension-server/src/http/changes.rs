@@ -278,7 +278,7 @@ impl Reader {
             body: &document.body,
             attachments: &document.attachments,
         };
-        shown.to_json(at, Extras { conflicts: self.asked.conflicts, ..Extras::default() })
+        self.asked.inline.text(at, shown, Extras { conflicts: self.asked.conflicts, ..Extras::default() })
     }
 
     /// What ends the feed: where it stands, and how many changes lie behind.

@@ -8,6 +8,7 @@ use recension::document::{Change, CollectionAt, Position};
 use serde_json::value::RawValue;
 
 use super::body::{elements, member, members_of};
+use super::inline::Inline;
 use super::selector::Selector;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
@@ -77,6 +78,7 @@ pub(crate) struct ChangesQuery {
     pub(crate) style: Style,
     pub(crate) include_docs: bool,
     pub(crate) conflicts: bool,
+    pub(crate) inline: Inline,
     pub(crate) filter: Filter,
     /// Time between heartbeats; `None`: none.
     pub(crate) heartbeat: Option<Duration>,
@@ -134,6 +136,7 @@ impl ChangesQuery {
             style,
             include_docs: query.is_true("include_docs"),
             conflicts: query.is_true("conflicts"),
+            inline: Inline::in_rows(query.is_true("attachments"), query.is_true("att_encoding_info")),
             filter: filter(query, &members, db)?,
             heartbeat,
             timeout: heartbeat.is_none().then(|| Duration::from_millis(timeout)),

@@ -23,6 +23,7 @@ pub(crate) async fn document(request: Request, db: Database, id: &str) -> Result
         "PUT" => put(request, db, id).await,
         "DELETE" => delete(request, db, id).await,
         "COPY" => copy(request, db, id).await,
+        "PATCH" => super::patch::document(request, db, id).await,
         _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,POST,PUT,COPY")),
     }
 }

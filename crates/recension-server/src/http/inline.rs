@@ -12,7 +12,7 @@ use recension::document::{AttachmentInfo, AttachmentReader, CollectionAt, Encodi
 use super::body::rev_of;
 use super::reading::{Extras, Shown};
 use crate::error::{ApiError, Result};
-use crate::limits::INLINE_CHUNK_BYTES;
+use crate::limits::{INLINE_CHUNK_BYTES, REQUEST_BYTES_MAX};
 use crate::query::Query;
 
 /// What a request wants to hear of attachments.
@@ -42,6 +42,11 @@ impl Inline {
             since: since.unwrap_or_default(),
             encoding: query.is_true("att_encoding_info"),
         })
+    }
+
+    /// As the parameters of a list say.
+    pub(crate) fn in_rows(bytes: bool, encoding: bool) -> Self {
+        Inline { bytes, since: Vec::new(), encoding }
     }
 
     /// As the parts of `multipart/mixed` are: with the bytes, as they are stored.
@@ -90,15 +95,15 @@ impl Inline {
         Ok(Pieces::Many(Box::new(std::iter::once(Ok(before)).chain(members).chain(last))))
     }
 
-    /// A revision as JSON, whole: where it becomes part of a larger row. Bytes of more than `max` are refused.
-    pub(crate) fn text(&self, at: &CollectionAt, shown: Shown<'_>, extras: Extras, max: usize) -> Result<String> {
+    /// A revision as JSON, whole: where it becomes part of a larger row. More than a request may have is refused.
+    pub(crate) fn text(&self, at: &CollectionAt, shown: Shown<'_>, extras: Extras) -> Result<String> {
         if !self.bytes && !self.encoding {
             return shown.to_json(at, extras);
         }
         let mut text = String::new();
         for piece in self.pieces(at, shown, extras)? {
             text.push_str(&piece?);
-            if text.len() > max.saturating_mul(2) {
+            if text.len() > REQUEST_BYTES_MAX {
                 return Err(ApiError::too_large());
             }
         }

@@ -8,6 +8,7 @@ use recension::document::ListOptions;
 use recension::engine::Direction;
 
 use super::body::{elements, members_of};
+use super::inline::Inline;
 use crate::error::{ApiError, Result};
 use crate::query::Query;
 use crate::request::Request;
@@ -26,6 +27,7 @@ pub(crate) struct ListQuery {
     pub(crate) skip: usize,
     pub(crate) include_docs: bool,
     pub(crate) conflicts: bool,
+    pub(crate) inline: Inline,
     pub(crate) update_seq: bool,
 }
 
@@ -131,6 +133,7 @@ impl ListQuery {
             skip: asked.number("skip")?.unwrap_or(0),
             include_docs: asked.flag("include_docs", false)?,
             conflicts: asked.flag("conflicts", false)?,
+            inline: Inline::in_rows(asked.flag("attachments", false)?, asked.flag("att_encoding_info", false)?),
             update_seq: asked.flag("update_seq", false)?,
         })
     }

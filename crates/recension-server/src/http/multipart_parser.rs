@@ -290,8 +290,11 @@ fn quoted_text(text: &str) -> (String, &str) {
 mod tests {
     use super::*;
 
+    /// A part that was read.
+    type Read = (PartHead, Vec<u8>);
+
     /// All parts of a body that comes in pieces of a length.
-    fn parts(content_type: &str, body: &[u8], piece: usize) -> Result<(Vec<(PartHead, Vec<u8>)>, bool), Malformed> {
+    fn parts(content_type: &str, body: &[u8], piece: usize) -> Result<(Vec<Read>, bool), Malformed> {
         let mut parser = Parser::new(content_type)?;
         let (mut parts, mut open, mut ended) = (Vec::new(), None, false);
         for piece in body.chunks(piece) {

@@ -1,0 +1,36 @@
+//! `/{db}/_retention`: how much of its documents' past a database promises to keep. CouchDB has none.
+
+use http::Method;
+use recension::document::json::quote;
+use recension::engine::Retention;
+
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+
+/// Longest rule, in bytes.
+const RULE_BYTES_MAX: usize = 1024;
+
+/// `GET` answers the rule as a JSON string, `PUT` takes one: `"everything"`, `"head"`, `"versions=3"`, `"days=30"`,
+/// `"duration=12h"`. Only admins of the database set it: what a narrower rule gives up is gone.
+pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
+    match *request.method() {
+        Method::GET => {
+            let collection = session.database(db, Access::Member)?.share();
+            let rule = request.app.blocking(move || Ok(collection.retention()?)).await?;
+            Ok(Answer::ok(quote(&rule.to_string())))
+        }
+        Method::PUT => {
+            let collection = session.database(db, Access::Admin)?.share();
+            let body = request.bytes_up_to(RULE_BYTES_MAX).await?;
+            let text: String = serde_json::from_slice(&body).map_err(|_| ApiError::bad_json())?;
+            let rule: Retention = text
+                .parse()
+                .map_err(|error: recension::engine::BadRetention| ApiError::bad_request(error.to_string()))?;
+            request.app.blocking(move || Ok(collection.set_retention(rule)?)).await?;
+            Ok(Answer::ok(r#"{"ok":true}"#))
+        }
+        _ => Err(ApiError::method_not_allowed("PUT,GET")),
+    }
+}
