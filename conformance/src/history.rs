@@ -361,7 +361,7 @@ impl Pair {
                     Err(EngineError::Unsupported { .. }) => return Ok(()),
                     answer => answer.map_err(|error| format!("set retention: {error}"))?,
                 }
-                self.promise.set(&rule, &self.model);
+                self.promise.set(&rule, self.model.head());
                 self.compare_rules()
             }
             Step::Checkpoint => engine.checkpoint().map_err(|error| format!("checkpoint: {error}")),

@@ -34,9 +34,9 @@ impl Promise {
         self.set.is_empty()
     }
 
-    /// Notes that a rule was set.
-    pub fn set(&mut self, rule: &RetentionRule, model: &MemoryEngine) {
-        self.set.push(SetRule { rule: rule.clone(), since: model.head(), floor: Seq::ZERO });
+    /// Notes that a rule was set when `head` was the newest commit.
+    pub fn set(&mut self, rule: &RetentionRule, head: Seq) {
+        self.set.push(SetRule { rule: rule.clone(), since: head, floor: Seq::ZERO });
     }
 
     /// To be told of every moment at which the engine may look at the clock.

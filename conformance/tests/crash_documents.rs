@@ -2,6 +2,7 @@
 //! half, documents agree with their revisions, indexes, changes and counts, and an index whose build was broken off is finished.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use recension::document::{At, Expect, IndexSpec, ListOptions, ReplicatedWrite, RevId, Store, Write};
@@ -26,7 +27,17 @@ fn documents(store: &Store) -> Result<Documents, String> {
     for name in COLLECTIONS {
         for document in store.collection(name).map_err(text)?.list(&ListOptions::default()).map_err(text)? {
             let document = document.map_err(text)?;
-            all.insert((name.to_owned(), document.id.into_owned()), document.body.into_owned());
+            let mut said = document.body.into_owned();
+            for info in &document.attachments {
+                // Reading all of it checks its MD5.
+                let reader =
+                    store.collection(name).map_err(text)?.attachment(&document.id, &info.name).map_err(text)?;
+                let read = std::io::copy(&mut reader.ok_or("an attachment is not there")?, &mut std::io::sink());
+                let length = read.map_err(|error| error.to_string())?;
+                // Writing to a String cannot fail.
+                let _ = write!(said, " {} {length} {}", info.name, info.digest());
+            }
+            all.insert((name.to_owned(), document.id.into_owned()), said);
         }
     }
     Ok(all)
@@ -75,6 +86,12 @@ fn change(store: &Store, rng: &mut Rng) -> Result<(), String> {
             let leaves = collection.leaves("conflict").map_err(text)?;
             let some: Vec<RevId> = leaves.iter().take(1 + rng.index(2)).map(|leaf| leaf.rev).collect();
             collection.purge("conflict", &some).map(|_| ()).map_err(text)
+        }
+        16..18 => {
+            // Few contents, so that documents share them; the longest is uploaded in commits of its own.
+            let length = [1000, 70_000, 70_000, 1_100_000][rng.index(4)];
+            let attached = collection.attach(&id(rng), Expect::Anything, "x", "image/png", &vec![7_u8; length][..]);
+            attached.map(|_| ()).map_err(text)
         }
         _ => collection.put(&id(rng), body(rng)).map(|_| ()).map_err(text),
     }

@@ -5,7 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use recension_conformance::crash::env_number;
-use recension_conformance::fuzz::{GOLDEN, TARGETS, Target, forge_manifest, forge_run, forge_segment, mutate};
+use recension_conformance::fuzz::{
+    GOLDEN, GOLDEN_SETTLED, TARGETS, Target, forge_manifest, forge_run, forge_segment, forge_settled, mutate,
+};
 use recension_conformance::sim::Rng;
 
 fn corpus(target: Target) -> Vec<(PathBuf, Vec<u8>)> {
@@ -57,6 +59,11 @@ fn the_manifest_reader_answers_rightly_or_not_at_all() {
 }
 
 #[test]
+fn the_reader_of_settled_files_answers_rightly_or_not_at_all() {
+    fuzz("settled", 2000);
+}
+
+#[test]
 fn json_is_read_as_others_read_it() {
     fuzz("json", 40_000);
 }
@@ -74,6 +81,23 @@ fn queries_answer_the_same_with_an_index_and_without() {
 #[test]
 fn rows_of_documents_changed_behind_their_back_are_an_error_or_an_answer_and_the_past_stays() {
     fuzz("rows", 600);
+}
+
+#[test]
+fn forging_a_whole_settled_file_changes_nothing() {
+    for (name, whole) in GOLDEN_SETTLED.iter().filter(|(name, _)| name.starts_with("settled/")) {
+        let is_manifest = *name == "settled/MANIFEST";
+        let forge = if is_manifest { forge_manifest } else { forge_settled };
+        let mut bytes = whole.to_vec();
+        forge(&mut bytes);
+        assert!(bytes == *whole, "{name}");
+        // And it is these checksums that it puts right: of the header, of the first block, of all at the end.
+        for at in if is_manifest { [bytes.len() - 2; 3] } else { [53, 64 + 5, bytes.len() - 2] } {
+            bytes[at] ^= 1;
+            forge(&mut bytes);
+            assert!(bytes == *whole, "{name} at {at}");
+        }
+    }
 }
 
 #[test]

@@ -1,8 +1,10 @@
-//! The store that the file targets damage: the golden store of format 1, whose bytes are always the same.
+//! The stores that the file targets damage: the golden stores of format 1, whose bytes are always the same.
 
 use std::sync::Arc;
 
 use recension::engine::{Batch, Engine, ManualClock, MemoryEngine, Timestamp, TreeId};
+
+use self::settled_history::write_settled_history;
 
 use crate::sim::SimDisk;
 
@@ -53,5 +55,47 @@ pub fn golden_model() -> MemoryEngine {
         // The memory engine refuses nothing of this.
         _ = model.commit(batch);
     }
+    model
+}
+
+#[allow(dead_code, missing_docs, unreachable_pub, reason = "the test that writes the store uses all of it")]
+mod settled_history {
+    include!("../../../crates/recension/tests/golden/settled_history.rs");
+}
+
+macro_rules! golden_settled {
+    ($($name:literal),*) => {
+        &[$(($name, include_bytes!(concat!("../../../crates/recension/tests/golden/format-1-settled/", $name)))),*]
+    };
+}
+
+/// The files of the golden store with settled files.
+pub const GOLDEN_SETTLED: &[(&str, &[u8])] = golden_settled!(
+    "STORE",
+    "index/0000000218.run",
+    "index/0000000219.run",
+    "index/0000000220.run",
+    "index/MANIFEST",
+    "log/0000000012.log",
+    "log/0000000013.log",
+    "settled/0000000013.rows",
+    "settled/0000000014.rows",
+    "settled/MANIFEST"
+);
+
+/// A simulated disk with that store.
+pub fn golden_settled_disk() -> SimDisk {
+    let disk = SimDisk::new();
+    for (name, bytes) in GOLDEN_SETTLED {
+        disk.put(name, bytes);
+    }
+    disk
+}
+
+/// What that store was given, nothing of it given up.
+pub fn golden_settled_model() -> MemoryEngine {
+    let clock = Arc::new(ManualClock::default());
+    let model = MemoryEngine::with_clock(clock.clone());
+    write_settled_history(&model, &clock, |_| (), |_| ());
     model
 }

@@ -11,8 +11,8 @@ mod query;
 mod rows;
 mod store;
 
-pub use forge::{forge_manifest, forge_run, forge_segment};
-pub use golden::{GOLDEN, golden_disk, golden_model};
+pub use forge::{forge_manifest, forge_run, forge_segment, forge_settled};
+pub use golden::{GOLDEN, GOLDEN_SETTLED, golden_disk, golden_model, golden_settled_disk, golden_settled_model};
 pub use mutate::mutate;
 
 /// A fuzz target.
@@ -25,10 +25,11 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "log", run: store::log },
     Target { name: "run", run: store::run },
     Target { name: "manifest", run: store::manifest },
+    Target { name: "settled", run: store::settled },
     Target { name: "json", run: json::json },
     Target { name: "path", run: query::path },
     Target { name: "query", run: query::query },

@@ -1,26 +1,28 @@
-//! The readers of the native engine's files: log, runs, manifest. The first byte of an input chooses the
+//! The readers of the native engine's files: log, runs, settled files, manifests. The first byte of an input chooses the
 //! file and whether checksums are made right again; the rest is edits, or the whole file.
 //!
 //! Oracle: no panic, no read beside a file's bounds, no endless walk; and where checksums were not
-//! forged, no wrong answer: right, refused, or (the log's end) fewer commits.
+//! forged, no wrong answer: right, refused, or (the log's end) fewer commits. What of the store with settled files was given
+//! up is refused in any case.
 
 use std::sync::LazyLock;
 
 use recension::engine::{Direction, Engine, KeyRange, MemoryEngine, Seq, TreeId};
 
 use super::edits::{Source, edited};
-use super::forge::{forge_manifest, forge_run, forge_segment, name_run, record_places};
-use super::golden::{GOLDEN, golden_disk, golden_model};
+use super::forge::{forge_manifest, forge_run, forge_segment, forge_settled, name_run, record_places};
+use super::golden::{GOLDEN, GOLDEN_SETTLED, golden_disk, golden_model, golden_settled_disk, golden_settled_model};
 use crate::crash::{native, test_clock};
 use crate::sim::SimDisk;
 
 static MODEL: LazyLock<MemoryEngine> = LazyLock::new(golden_model);
+static SETTLED_MODEL: LazyLock<MemoryEngine> = LazyLock::new(golden_settled_model);
 
 /// More rows than any file of these sizes can hold.
 const WALK_MAX: usize = 100_000;
 
 /// The trees of the golden store.
-const TREES: [TreeId; 5] = [TreeId(0), TreeId(1), TreeId(2), TreeId(u32::MAX), TreeId(77)];
+const TREES: [TreeId; 6] = [TreeId(0), TreeId(1), TreeId(2), TreeId(3), TreeId(u32::MAX), TreeId(77)];
 
 struct Choice {
     forged: bool,
@@ -53,7 +55,7 @@ pub(super) fn log(input: &[u8]) {
         // Without an index all of the log is replayed.
         disk.lose("index/MANIFEST");
     }
-    walk(&disk, choice.forged);
+    walk(&disk, choice.forged, &MODEL);
 }
 
 /// Index runs.
@@ -72,7 +74,7 @@ pub(super) fn run(input: &[u8]) {
         disk.put("index/MANIFEST", &manifest);
     }
     disk.put(name, &bytes);
-    walk(&disk, choice.forged);
+    walk(&disk, choice.forged, &MODEL);
 }
 
 /// The manifest.
@@ -86,18 +88,42 @@ pub(super) fn manifest(input: &[u8]) {
         forge_manifest(&mut bytes);
     }
     disk.put("index/MANIFEST", &bytes);
-    walk(&disk, choice.forged);
+    walk(&disk, choice.forged, &MODEL);
+}
+
+/// Settled files and their manifest.
+pub(super) fn settled(input: &[u8]) {
+    let mut source = Source(input);
+    let choice = choice(&mut source);
+    let files: Vec<_> = GOLDEN_SETTLED.iter().filter(|(name, _)| name.starts_with("settled/")).collect();
+    let (name, file) = files[choice.file % files.len()];
+    let mut bytes = damaged_file(&mut source, choice.whole, file);
+    let disk = golden_settled_disk();
+    if choice.forged {
+        match name.strip_prefix("settled/").and_then(|name| name.strip_suffix(".rows")) {
+            None => forge_manifest(&mut bytes),
+            Some(number) => {
+                forge_settled(&mut bytes);
+                let mut manifest = disk.content("settled/MANIFEST").unwrap_or_default();
+                name_run(&mut manifest, number.parse().unwrap_or_default(), &bytes);
+                disk.put("settled/MANIFEST", &manifest);
+            }
+        }
+    }
+    disk.put(name, &bytes);
+    walk(&disk, choice.forged, &SETTLED_MODEL);
 }
 
 /// Opens the store and reads all of it, every way there is.
-fn walk(disk: &SimDisk, forged: bool) {
+fn walk(disk: &SimDisk, forged: bool, model: &MemoryEngine) {
     // The store may be refused; that is an answer.
     let Ok(engine) = native::small(disk.arc(), test_clock()) else { return violated(disk) };
     let head = engine.head();
-    assert!(forged || head.0 <= 120, "{head} commits, and 120 had been made");
+    let made = model.head();
+    assert!(forged || head <= made, "{head} commits, and {made} had been made");
     for at in [head, Seq(head.0 / 2), Seq::ZERO] {
         let Ok(snapshot) = engine.snapshot_at(at) else { continue };
-        let model = MODEL.snapshot_at(at.min(Seq(120)));
+        let model = model.snapshot_at(at.min(made));
         _ = snapshot.time();
         for tree in TREES {
             for direction in [Direction::Forward, Direction::Backward] {

@@ -1,11 +1,11 @@
 //! The engines under test. A new engine joins every suite by one line in [`every`].
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use recension::disk::FsDisk;
 use recension::engine::native::Maintenance;
-use recension::engine::{Clock, Durability, MemoryEngine, NativeEngine, NativeOptions};
+use recension::engine::{Clock, Durability, Engine, MemoryEngine, NativeEngine, NativeOptions, Result};
 use recension_engines::sqlite::{SqliteEngine, SqliteOptions};
 use tempfile::TempDir;
 
@@ -46,6 +46,10 @@ impl EngineFactory for Memory {
 
     fn persists(&self) -> bool {
         false
+    }
+
+    fn open_backup(&self, _: &Path) -> Option<Result<Arc<dyn Engine>>> {
+        None
     }
 
     fn readers_pass_writers(&self) -> bool {
@@ -91,6 +95,11 @@ impl EngineFactory for Native {
         )
     }
 
+    fn open_backup(&self, at: &Path) -> Option<Result<Arc<dyn Engine>>> {
+        let options = NativeOptions { create: false, ..self.options.clone() };
+        Some(NativeEngine::open(Arc::new(FsDisk::new(at)), options).map(|engine| Arc::new(engine) as Arc<dyn Engine>))
+    }
+
     fn make(&self, clock: Arc<dyn Clock>) -> Store {
         let dir = if self.on_disk { tempfile::tempdir().expect("a temporary directory") } else { scratch() };
         let options = NativeOptions { clock, ..self.options.clone() };
@@ -127,8 +136,9 @@ impl EngineFactory for Sqlite {
         format!("sqlite ({durability:?}, pages of {page_rows} rows)")
     }
 
-    fn forgets(&self) -> bool {
-        false
+    fn open_backup(&self, at: &Path) -> Option<Result<Arc<dyn Engine>>> {
+        let options = SqliteOptions { create: false, ..self.options.clone() };
+        Some(SqliteEngine::open(at, options).map(|engine| Arc::new(engine) as Arc<dyn Engine>))
     }
 
     fn make(&self, clock: Arc<dyn Clock>) -> Store {

@@ -2,6 +2,7 @@
 //! only the contract; it must never ask which engine it has in hand, beyond what the factory declares.
 
 mod atomicity;
+mod backup;
 mod binding;
 mod dependencies;
 pub mod engines;
@@ -14,6 +15,7 @@ mod snapshots;
 mod time;
 mod waiting;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use recension::engine::{
@@ -33,10 +35,8 @@ pub trait EngineFactory: Send + Sync {
         true
     }
 
-    /// Whether it can give up history.
-    fn forgets(&self) -> bool {
-        true
-    }
+    /// Opens a backup; none where the engine makes none.
+    fn open_backup(&self, at: &Path) -> Option<Result<Arc<dyn Engine>>>;
 
     /// Whether readers go on while a commit asks the clock for its time. The memory engine, which is the model and
     /// is kept as plain as can be, has one lock for all.
@@ -174,6 +174,10 @@ cases! {
         rules_are_told_as_they_were_set_and_the_last_holds,
         a_rule_that_keeps_more_brings_nothing_back,
         too_many_rules_are_refused_whole;
+    backup:
+        a_backup_is_a_store_with_all_there_was_and_is_brought_up_to_date,
+        what_is_no_backup_of_the_store_is_left_as_it_is,
+        backups_beside_writers_are_whole;
     keeping:
         a_store_opened_again_has_all_it_had,
         every_durability_is_there_after_a_clean_closing,

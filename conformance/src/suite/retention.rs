@@ -41,9 +41,6 @@ fn seqs(engine: &dyn Engine, key: &[u8]) -> Vec<u64> {
 }
 
 pub(super) fn a_forgotten_history_is_refused_and_the_rest_stays(factory: &dyn EngineFactory) {
-    if !factory.forgets() {
-        return;
-    }
     let mut store = store(factory);
     let engine = store.engine();
     put(engine, b"a", b"one");
@@ -65,7 +62,7 @@ pub(super) fn a_forgotten_history_is_refused_and_the_rest_stays(factory: &dyn En
         assert_eq!(seqs(engine, b"b"), [0_u64; 0], "of a deletion before that nothing is told");
         assert_eq!(at(engine, Seq(4)).get(TreeId(8), b"a").unwrap(), None);
         assert_eq!(all(&*at(engine, Seq(5)), TreeId(8)).len(), 1);
-        let range = at(engine, Seq(3)).range(T, &KeyRange::all(), Direction::Forward).next().map(|row| row.err());
+        let range = at(engine, Seq(3)).range(T, &KeyRange::all(), Direction::Forward).next().map(Result::err);
         assert!(matches!(range, Some(Some(EngineError::Forgotten { .. }))), "{range:?}");
         assert_eq!(engine.verify().unwrap().problems, []);
         engine.settle().unwrap();
@@ -75,9 +72,6 @@ pub(super) fn a_forgotten_history_is_refused_and_the_rest_stays(factory: &dyn En
 }
 
 pub(super) fn a_commit_that_depends_on_what_is_given_up_is_a_conflict(factory: &dyn EngineFactory) {
-    if !factory.forgets() {
-        return;
-    }
     let store = store(factory);
     let engine = store.engine();
     let read_at = put(engine, b"a", b"one");
@@ -94,9 +88,6 @@ pub(super) fn a_commit_that_depends_on_what_is_given_up_is_a_conflict(factory: &
 }
 
 pub(super) fn head_only_keeps_what_is_there_now(factory: &dyn EngineFactory) {
-    if !factory.forgets() {
-        return;
-    }
     let mut store = store(factory);
     let engine = store.engine();
     for value in [b"one", b"two"] {
@@ -126,9 +117,6 @@ pub(super) fn head_only_keeps_what_is_there_now(factory: &dyn EngineFactory) {
 }
 
 pub(super) fn so_many_versions_of_each_key_stay(factory: &dyn EngineFactory) {
-    if !factory.forgets() {
-        return;
-    }
     let mut store = store(factory);
     let engine = store.engine();
     put(engine, b"once", b"1");
@@ -169,9 +157,6 @@ pub(super) fn so_many_versions_of_each_key_stay(factory: &dyn EngineFactory) {
 }
 
 pub(super) fn a_range_is_answered_up_to_the_first_key_that_was_given_up(factory: &dyn EngineFactory) {
-    if !factory.forgets() {
-        return;
-    }
     let store = store(factory);
     let engine = store.engine();
     for key in [b"a", b"b", b"c", b"d", b"e"] {
@@ -195,9 +180,6 @@ pub(super) fn a_range_is_answered_up_to_the_first_key_that_was_given_up(factory:
 }
 
 pub(super) fn the_moments_of_a_duration_stay(factory: &dyn EngineFactory) {
-    if !factory.forgets() {
-        return;
-    }
     let (store, clock) = store_with_clock(factory);
     let engine = store.engine();
     for n in 1..=10_u8 {
@@ -223,9 +205,6 @@ pub(super) fn the_moments_of_a_duration_stay(factory: &dyn EngineFactory) {
 }
 
 pub(super) fn rules_are_told_as_they_were_set_and_the_last_holds(factory: &dyn EngineFactory) {
-    if !factory.forgets() {
-        return;
-    }
     let mut store = store(factory);
     let engine = store.engine();
     assert_eq!(engine.retention().unwrap(), []);
@@ -261,9 +240,6 @@ pub(super) fn rules_are_told_as_they_were_set_and_the_last_holds(factory: &dyn E
 }
 
 pub(super) fn a_rule_that_keeps_more_brings_nothing_back(factory: &dyn EngineFactory) {
-    if !factory.forgets() {
-        return;
-    }
     let store = store(factory);
     let engine = store.engine();
     let filler = vec![7; 2000];
@@ -290,9 +266,6 @@ pub(super) fn a_rule_that_keeps_more_brings_nothing_back(factory: &dyn EngineFac
 }
 
 pub(super) fn too_many_rules_are_refused_whole(factory: &dyn EngineFactory) {
-    if !factory.forgets() {
-        return;
-    }
     let store = store(factory);
     let engine = store.engine();
     let only = |n: usize| RetentionRule { range: KeyRange::only(n.to_be_bytes()), ..rule(newest(2)) };

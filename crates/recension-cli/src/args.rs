@@ -4,8 +4,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    backup, changes, collections, compact, completions, conflicts, delete, diff, explain, export, find, get, history,
-    import, index, man, patch, purge, put, restore, restore_backup, retention, salvage, serve, shell, stats, verify,
+    attach, backup, changes, collections, compact, completions, conflicts, delete, diff, explain, export, find, get,
+    history, import, index, man, patch, purge, put, restore, restore_backup, retention, salvage, serve, shell, stats,
+    verify,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -88,6 +89,8 @@ pub enum Command {
     Explain(explain::Explain),
     /// Create, list and drop indexes
     Index(index::Index),
+    /// Put, get, list and remove the attachments of documents
+    Attach(attach::Attach),
     /// List the revisions of a document
     History(history::History),
     /// Show what is different between two moments or revisions

@@ -143,13 +143,14 @@ impl From<Error> for CliError {
             Error::NoSuchCollection { .. }
             | Error::NoSuchDocument { .. }
             | Error::NoSuchRevision { .. }
+            | Error::NoSuchAttachment { .. }
             | Error::NoSuchIndex { .. } => CliError::NotFound(what),
             Error::BadName { .. }
             | Error::BadRevision { .. }
             | Error::BadMoment { .. }
             | Error::SortTooLarge { .. } => CliError::Usage(what),
             Error::DamagedRow { .. } => CliError::Damaged(what),
-            Error::NewerLayout { .. } => CliError::Io(what),
+            Error::NewerLayout { .. } | Error::Input { .. } => CliError::Io(what),
             _ => CliError::Input(what),
         }
     }

@@ -63,6 +63,7 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::Delete(command) => command.run(context),
         Command::Find(command) => command.run(context),
         Command::Index(command) => command.run(context),
+        Command::Attach(command) => command.run(context),
         Command::History(command) => command.run(context),
         Command::Restore(command) => command.run(context),
         Command::Collections(command) => command.run(context),

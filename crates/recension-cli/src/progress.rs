@@ -89,6 +89,11 @@ impl Progress {
         self.bar.set_message(self.rate(done));
     }
 
+    /// Shows how many bytes are done.
+    pub fn show_position(&self, done: u64) {
+        self.bar.set_position(done);
+    }
+
     /// Shows how many of so many bytes are done.
     pub fn show_copied(&self, done: u64, total: u64) {
         self.bar.set_length(total);

@@ -34,6 +34,12 @@ fn every_document_is_listed_once_at_its_last_change() {
     assert_eq!(ids(&place.ok(&["changes", "notes", "--since", "4"])), ["b"]);
     assert_eq!(ids(&place.ok(&["changes", "--limit", "2"])), ["ada", "a"]);
     assert_eq!(ids(&place.ok(&["changes", "notes", "--at", "3"])), ["a", "b"]);
+    assert_eq!(ids(&place.ok(&["changes", "--where", "n >= 2"])), ["ada", "a"]);
+    assert_eq!(ids(&place.ok(&["changes", "notes", "--where", "n >= 5"])), [""; 0]);
+    assert_eq!(ids(&place.ok(&["changes", "notes", "--where", "n missing"])), ["b"], "a deletion says nothing");
+    assert_eq!(ids(&place.ok(&["changes", "--id", "a,b,c", "--where", "n > 4"])), ["a"]);
+    assert_eq!(ids(&place.ok(&["changes", "notes", "--id", "b", "--follow", "--limit", "1"])), ["b"]);
+    assert!(place.fails(2, &["changes", "--where", "n >"]).contains("expected a value"));
     let documents = place.ok(&["changes", "notes", "--include-docs"]);
     assert!(documents.contains(r#""n":4.50}"#), "{documents}");
     let documents = lines(&documents);

@@ -38,8 +38,9 @@ impl Drop for Served {
 fn replay(area: &str) {
     let served = Served::start();
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/tools/replay.py");
+    let recordings = format!("{}/../../conformance/couchdb/{area}.json", env!("CARGO_MANIFEST_DIR"));
     let output =
-        Command::new("python3").args([script, &served.url, "--user", "adm:pass", "--only", area]).output().unwrap();
+        Command::new("python3").args([script, &served.url, "--user", "adm:pass", &recordings]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     let passed: u32 = text.lines().last().and_then(|line| line.split(' ').next()?.parse().ok()).unwrap_or(0);
     assert!(output.status.success() && passed > 0, "{text}{}", String::from_utf8_lossy(&output.stderr));
@@ -51,6 +52,8 @@ macro_rules! areas {
 
 areas! {
     documents_answer_as_couchdbs: "documents",
+    attachments_answer_as_couchdbs: "attachments",
+    revisions_answer_as_couchdbs: "revisions",
     revision_ids_are_couchdbs: "rev-vectors",
     bulk_writes_answer_as_couchdbs: "bulk",
     lists_of_documents_answer_as_couchdbs: "all_docs",
@@ -58,5 +61,4 @@ areas! {
     feeds_of_changes_answer_as_couchdbs: "changes",
     purges_answer_as_couchdbs: "purge",
     access_is_granted_and_refused_as_by_couchdb: "auth"
-    // To come: "server" (node configuration), "revisions" (multipart/mixed), "attachments".
 }

@@ -160,3 +160,25 @@ fn a_purge_is_asked_for_and_leaves_no_deletion() {
     place.ok(&["get", "menu", "pizza", "--at", "1"]);
     place.fails(1, &["purge", "menu", "pizza", "--yes"]);
 }
+
+#[test]
+fn the_whole_store_is_compared_between_two_moments() {
+    let place = Place::new();
+    place.ok(&["put", "menu", "pizza", r#"{"price":1}"#]);
+    place.ok(&["put", "people", "ada", r#"{"n":1}"#]);
+    place.ok(&["put", "menu", "pizza", r#"{"price":2}"#]);
+    place.ok(&["delete", "people", "ada"]);
+    place.ok(&["put", "wine", "red", "{}"]);
+    let all = place.run(&["diff", "--from", "2", "--to", "4"]);
+    assert_eq!(
+        all.out,
+        "{\"collection\":\"menu\",\"_id\":\"pizza\",\"what\":\"changed\",\"changes\":\
+         [{\"path\":\"/price\",\"before\":1,\"after\":2}]}\n\
+         {\"collection\":\"people\",\"_id\":\"ada\",\"what\":\"deleted\",\"changes\":\
+         [{\"path\":\"\",\"before\":{\"n\":1}}]}\n"
+    );
+    assert!(all.err.contains("2 documents different"), "{}", all.err);
+    assert!(place.ok(&["diff", "--from", "4", "--table"]).contains("created wine \"red\""));
+    assert_eq!(place.ok(&["diff", "--from", "5"]), "");
+    place.fails(2, &["diff"]);
+}

@@ -50,7 +50,9 @@ fn there_is_a_manual_page_of_every_command_and_man_reads_it() {
     let mut pages: Vec<_> = std::fs::read_dir(place.path().join("man")).unwrap().map(Result::unwrap).collect();
     pages.sort_by_key(std::fs::DirEntry::file_name);
     let names: Vec<_> = pages.iter().map(|page| page.file_name().into_string().unwrap()).collect();
-    for name in ["recension.1", "recension-find.1", "recension-index-create.1", "recension-shell.1"] {
+    for name in
+        ["recension.1", "recension-find.1", "recension-attach-put.1", "recension-index-create.1", "recension-shell.1"]
+    {
         assert!(names.iter().any(|known| known == name), "{name}: {names:?}");
     }
     assert_eq!(

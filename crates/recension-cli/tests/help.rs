@@ -4,7 +4,12 @@ mod common;
 
 use common::Place;
 
-const COMMANDS: [&[&str]; 27] = [
+const COMMANDS: [&[&str]; 32] = [
+    &["attach"],
+    &["attach", "put"],
+    &["attach", "get"],
+    &["attach", "list"],
+    &["attach", "rm"],
     &["import"],
     &["export"],
     &["get"],

@@ -1,11 +1,11 @@
 //! From a struct to its declaration.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::{Data, DeriveInput, Error, Field, Fields, Result};
 
 use crate::names::{check_name, path_to, renamed, snake_case};
-use crate::read::{Index, OfField, OfSerde, of_field, of_serde, of_struct};
+use crate::read::{Index, OfField, OfSerde, Only, of_field, of_serde, of_struct};
 
 pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let fields = named_fields(input)?;
@@ -31,7 +31,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
             return Err(Error::new_spanned(field, "two fields are the revision; one is"));
         }
         for index in &own {
-            indexes.push(declaration(index, &path_to(&name), &name, field)?);
+            indexes.push(declaration(index, &[path_to(&name)], &name, field)?);
         }
     }
     let Some(id) = id else {
@@ -39,8 +39,8 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
         return Err(Error::new_spanned(&input.ident, message));
     };
     for index in &declared.indexes {
-        let path = index.path.as_ref().map(syn::LitStr::value).unwrap_or_default();
-        indexes.push(declaration(index, &path, &path, index.path.as_ref())?);
+        let paths: Vec<String> = index.paths.iter().map(syn::LitStr::value).collect();
+        indexes.push(declaration(index, &paths, &default_name(&paths), index.paths.first())?);
     }
     let collection = match declared.collection {
         Some(name) => name.value(),
@@ -107,13 +107,29 @@ fn member_name(field: &Field, rename_all: Option<&str>) -> Result<String> {
     }
 }
 
-fn declaration(index: &Index, path: &str, default_name: &str, at: impl quote::ToTokens) -> Result<TokenStream> {
+/// The paths without the signs of their directions.
+fn default_name(paths: &[String]) -> String {
+    let names: Vec<&str> = paths.iter().map(|path| path.strip_prefix('-').unwrap_or(path)).collect();
+    names.join("+")
+}
+
+fn declaration(index: &Index, paths: &[String], default_name: &str, at: impl quote::ToTokens) -> Result<TokenStream> {
     let name = index.name.as_ref().map_or_else(|| default_name.to_owned(), syn::LitStr::value);
     check_name(&name).map_err(|why| {
         Error::new_spanned(&at, format!("{name:?} cannot name an index: {why}; give it one with index(name = \"...\")"))
     })?;
     let unique = index.unique;
-    Ok(quote!(::recension::document::DeclaredIndex { name: #name, path: #path, unique: #unique }))
+    let only = index.only.iter().map(|Only { path, values, json }| {
+        let values = format_ident!("{values}");
+        let json = json.as_ref().map(|json| quote!((#json)));
+        quote!((#path, ::recension::document::DeclaredValues::#values #json))
+    });
+    Ok(quote!(::recension::document::DeclaredIndex {
+        name: #name,
+        paths: &[#(#paths),*],
+        unique: #unique,
+        only: &[#(#only),*],
+    }))
 }
 
 #[cfg(test)]
@@ -142,6 +158,19 @@ mod tests {
             ("#[recension(version_field = \"_v\")] struct A { #[recension(id)] b: u8 }", "starts with _"),
             ("#[recension(index)] struct A { #[recension(id)] b: u8 }", "an index has a path"),
             ("#[recension(index(path = \"\"))] struct A { #[recension(id)] b: u8 }", "the path is empty"),
+            (
+                "#[recension(index(path = \"a\", only(path = \"b\")))] struct A { #[recension(id)] b: u8 }",
+                "only(path =",
+            ),
+            ("#[recension(index(path = \"a\", only(equal = 1)))] struct A { #[recension(id)] b: u8 }", "only(path ="),
+            (
+                "#[recension(index(path = \"a\", only(path = \"b\", equal = b'1')))] struct A { #[recension(id)] b: u8 }",
+                "expected text",
+            ),
+            (
+                "#[recension(index(path = \"a\", only(path = \"b\", like = 1)))] struct A { #[recension(id)] b: u8 }",
+                "one of exists",
+            ),
             ("#[recension(colection = \"a\")] struct A { #[recension(id)] b: u8 }", "expected collection"),
             ("#[recension(index(path = \"a[0]\"))] struct A { #[recension(id)] b: u8 }", "give it one"),
             ("struct A { #[recension(id)] b: u8, #[recension(index = \"x\")] c: u8 }", "index(name ="),
@@ -156,7 +185,8 @@ mod tests {
     #[test]
     fn members_are_named_as_serde_names_them() {
         let input: DeriveInput = syn::parse_str(
-            "#[recension(version = 3, index(path = \"address.city\", name = \"city\"))]
+            "#[recension(version = 3, index(paths(\"address.city\", \"-type\")),
+                 index(path = \"a\", only(path = \"b\", equal = \"\\\"\\n\"), only(path = \"c\", above = -1.5), only(path = \"d\", exists)))]
              #[serde(rename_all = \"camelCase\", deny_unknown_fields, default = \"make\")]
              struct BankAccount<T> {
                  #[recension(id)] #[serde(rename = \"_id\")] id: String,
@@ -174,9 +204,12 @@ mod tests {
             "ID_FIELD : & 'static str = \"_id\"",
             "= Some (\"theRev\")",
             "VERSION : u32 = 3u32",
-            "name : \"firstName\" , path : \"firstName\" , unique : true",
-            "name : \"by-type\" , path : \"type\" , unique : false",
-            "name : \"city\" , path : \"address.city\" , unique : false",
+            "name : \"firstName\" , paths : & [\"firstName\"] , unique : true",
+            "name : \"by-type\" , paths : & [\"type\"] , unique : false",
+            "name : \"address.city+type\" , paths : & [\"address.city\" , \"-type\"] , unique : false , only : & []",
+            "(\"b\" , :: recension :: document :: DeclaredValues :: Equal (\"\\\"\\\\\\\"\\\\u000a\\\"\"))",
+            "(\"c\" , :: recension :: document :: DeclaredValues :: Above (\"-1.5\"))",
+            "(\"d\" , :: recension :: document :: DeclaredValues :: Exists)",
         ] {
             assert!(written.contains(part), "{part} in {written}");
         }

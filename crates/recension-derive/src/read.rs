@@ -1,16 +1,29 @@
 //! Reading the attributes of a struct and its fields: ours, and what of serde's decides how members are named.
 
+use std::fmt::Write as _;
+
 use syn::meta::ParseNestedMeta;
-use syn::{Attribute, Error, LitInt, LitStr, Result, Token};
+use syn::{Attribute, Error, Lit, LitInt, LitStr, Result, Token};
 
 use crate::names::check_name;
 
 /// An index, as an attribute declares it.
 pub(crate) struct Index {
     pub(crate) name: Option<LitStr>,
-    /// `None` on a field, whose path is its name.
-    pub(crate) path: Option<LitStr>,
+    /// None on a field, whose path is its name; several where the index orders by one after the other.
+    pub(crate) paths: Vec<LitStr>,
     pub(crate) unique: bool,
+    /// What documents meet that are in it.
+    pub(crate) only: Vec<Only>,
+}
+
+/// A condition of a partial index.
+pub(crate) struct Only {
+    pub(crate) path: LitStr,
+    /// The variant of `DeclaredValues`.
+    pub(crate) values: &'static str,
+    /// The JSON text to compare with; `None`: the path is there.
+    pub(crate) json: Option<String>,
 }
 
 /// What stands on the struct.
@@ -62,7 +75,7 @@ pub(crate) fn of_struct(attributes: &[Attribute]) -> Result<OfStruct> {
                 found.version_field = Some(field);
             } else if meta.path.is_ident("index") {
                 let index = index(&meta)?;
-                if index.path.is_none() {
+                if index.paths.is_empty() {
                     return Err(meta.error("on a struct, an index has a path: index(path = \"address.city\")"));
                 }
                 found.indexes.push(index);
@@ -85,7 +98,7 @@ pub(crate) fn of_field(attributes: &[Attribute]) -> Result<OfField> {
                 found.rev = true;
             } else if meta.path.is_ident("index") || meta.path.is_ident("unique") {
                 let mut index = index(&meta)?;
-                if let Some(path) = &index.path {
+                if let Some(path) = index.paths.first() {
                     return Err(Error::new(path.span(), "an index on a field is on that field's path"));
                 }
                 index.unique |= meta.path.is_ident("unique");
@@ -156,25 +169,84 @@ fn name(meta: &ParseNestedMeta<'_>) -> Result<LitStr> {
 }
 
 fn index(meta: &ParseNestedMeta<'_>) -> Result<Index> {
-    let mut index = Index { name: None, path: None, unique: false };
+    let mut index = Index { name: None, paths: Vec::new(), unique: false, only: Vec::new() };
     if meta.input.peek(syn::token::Paren) {
         meta.parse_nested_meta(|inner| {
             if inner.path.is_ident("name") {
                 index.name = Some(name(&inner)?);
             } else if inner.path.is_ident("path") {
-                index.path = Some(inner.value()?.parse()?);
+                index.paths.push(inner.value()?.parse()?);
+            } else if inner.path.is_ident("paths") {
+                let list;
+                syn::parenthesized!(list in inner.input);
+                index.paths.extend(list.parse_terminated(<LitStr as syn::parse::Parse>::parse, Token![,])?);
             } else if inner.path.is_ident("unique") {
                 index.unique = true;
+            } else if inner.path.is_ident("only") {
+                index.only.push(only(&inner)?);
             } else {
-                return Err(inner.error("expected name, path or unique"));
+                return Err(inner.error("expected name, path, paths, unique or only"));
             }
             Ok(())
         })?;
     } else if meta.input.peek(Token![=]) {
         return Err(Error::new(meta.input.span(), "an index's name is written index(name = \"by-name\")"));
     }
-    if let Some(path) = index.path.as_ref().filter(|path| path.value().is_empty()) {
+    if let Some(path) = index.paths.iter().find(|path| path.value().is_empty()) {
         return Err(Error::new(path.span(), "the path is empty"));
     }
     Ok(index)
+}
+
+/// `only(path = "state", equal = "open")`.
+fn only(meta: &ParseNestedMeta<'_>) -> Result<Only> {
+    const VALUES: [(&str, &str); 5] =
+        [("equal", "Equal"), ("at_least", "AtLeast"), ("above", "Above"), ("at_most", "AtMost"), ("below", "Below")];
+    let (mut path, mut values) = (None, None);
+    meta.parse_nested_meta(|inner| {
+        if inner.path.is_ident("path") {
+            once(&inner, path.is_some())?;
+            path = Some(inner.value()?.parse::<LitStr>()?);
+            return Ok(());
+        }
+        once(&inner, values.is_some())?;
+        if inner.path.is_ident("exists") {
+            values = Some(("Exists", None));
+        } else if let Some((_, variant)) = VALUES.iter().find(|(word, _)| inner.path.is_ident(word)) {
+            values = Some((*variant, Some(json(inner.value()?)?)));
+        } else {
+            return Err(inner.error("expected path, and one of exists, equal, at_least, above, at_most, below"));
+        }
+        Ok(())
+    })?;
+    let incomplete = || meta.error("a condition is written only(path = \"state\", equal = \"open\")");
+    let (values, json) = values.ok_or_else(incomplete)?;
+    Ok(Only { path: path.ok_or_else(incomplete)?, values, json })
+}
+
+/// A literal as JSON.
+fn json(input: syn::parse::ParseStream<'_>) -> Result<String> {
+    let minus = input.parse::<Option<Token![-]>>()?;
+    let literal: Lit = input.parse()?;
+    match (&literal, minus.is_some()) {
+        (Lit::Str(text), false) => Ok(quoted(&text.value())),
+        (Lit::Bool(value), false) => Ok(value.value.to_string()),
+        (Lit::Int(number), minus) => Ok(format!("{}{}", if minus { "-" } else { "" }, number.base10_digits())),
+        (Lit::Float(number), minus) => Ok(format!("{}{}", if minus { "-" } else { "" }, number.base10_digits())),
+        _ => Err(Error::new(literal.span(), "expected text, a number, true or false")),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut json = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => json.extend(['\\', character]),
+            // Writing to a String cannot fail.
+            control if control < ' ' => drop(write!(json, "\\u{:04x}", u32::from(control))),
+            other => json.push(other),
+        }
+    }
+    json.push('"');
+    json
 }

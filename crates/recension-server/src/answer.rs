@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, LOCATION};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, LOCATION, SERVER};
 use http::{HeaderMap, HeaderName, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use recension::document::json::quote;
@@ -78,7 +78,8 @@ impl Answer {
 
     /// As it is sent. The answer to a HEAD says how long the body would be, and has none.
     pub(crate) fn into_response(self, head: bool) -> Response<AnswerBody> {
-        let Answer { status, headers, mut body } = self;
+        let Answer { status, mut headers, mut body } = self;
+        headers.insert(SERVER, HeaderValue::from_static(concat!("Recension/", env!("CARGO_PKG_VERSION"))));
         let mut response = Response::new(AnswerBody::Whole(None));
         *response.status_mut() = status;
         *response.headers_mut() = headers;

@@ -65,11 +65,13 @@ impl Databases {
             return Err(ApiError::no_database());
         }
         let collection = self.store.collection(name).map_err(|_| ApiError::no_database())?.only_existing();
-        if !collection.at(At::Now)?.exists() {
+        let opened = collection.at(At::Now)?;
+        if !opened.exists() {
             return Err(ApiError::no_database());
         }
         Ok(Database {
             collection: Arc::new(collection),
+            opened,
             admin: false,
             writer: Identity::default(),
             refused: Arc::default(),
@@ -118,6 +120,7 @@ impl Databases {
 #[derive(Clone)]
 pub(crate) struct Database {
     collection: Arc<Collection>,
+    opened: CollectionAt,
     admin: bool,
     writer: Identity,
     /// Documents that may not be written, and why.
@@ -145,14 +148,19 @@ impl Database {
         Arc::clone(&self.collection)
     }
 
-    /// It as of now, for several reads of one moment.
+    /// It as of the moment in which access was given: what a request that only reads goes by.
+    pub(crate) fn opened(&self) -> &CollectionAt {
+        &self.opened
+    }
+
+    /// It as of now, for what has been waited for.
     pub(crate) fn now(&self) -> Result<CollectionAt> {
         Ok(self.collection.at(At::Now)?)
     }
 
     /// A setting.
     pub(crate) fn setting(&self, name: &str) -> Result<Option<String>> {
-        Ok(self.collection.setting(name)?)
+        Ok(self.opened.setting(name)?)
     }
 
     /// Whether a document may be written: design documents are their admins' affair.

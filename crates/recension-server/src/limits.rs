@@ -137,3 +137,24 @@ pub const SELECTOR_DEPTH_MAX: usize = 64;
 
 /// Seconds in which the reader of an answer in pieces has to take one; then the answer is broken off.
 pub const READER_SECONDS_MAX: u64 = 120;
+
+/// Bytes of an attachment that are collected before a thread takes it in; shorter ones need none while they arrive.
+pub const UPLOAD_HELD_BYTES: usize = 128 * 1024;
+
+/// Longer attachments that are taken in at a time. Who sends another one waits without a thread.
+pub const UPLOADS_MAX: usize = 64;
+
+/// Bytes of an attachment that are put into JSON at a time. A multiple of three.
+pub const INLINE_CHUNK_BYTES: usize = 48 * 1024;
+
+/// Longest boundary of a multipart body, in bytes. (RFC 2046: 70.)
+pub const BOUNDARY_BYTES_MAX: usize = 200;
+
+/// Longest headers of a part of a multipart body, in bytes; so much may also stand before the first part.
+pub const PART_HEAD_BYTES_MAX: usize = 16 * 1024;
+
+/// Most parts of a multipart body: a document and its attachments.
+pub const PARTS_MAX: usize = 1 + 1000;
+
+/// Databases that one `_dbs_info` asks for at most; CouchDB's is 100.
+pub const DATABASES_ASKED_MAX: usize = 1000;

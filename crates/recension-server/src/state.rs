@@ -8,7 +8,7 @@ use crate::auth::credentials::Credentials;
 use crate::config::Config;
 use crate::databases::Databases;
 use crate::error::{ApiError, Result};
-use crate::limits::BLOCKING_THREADS_MAX;
+use crate::limits::{BLOCKING_THREADS_MAX, UPLOADS_MAX};
 use crate::metrics::Metrics;
 use crate::settings::Settings;
 
@@ -25,6 +25,8 @@ pub(crate) struct App {
     pub(crate) metrics: Metrics,
     /// Places of the threads that may wait.
     blocking: Arc<Semaphore>,
+    /// Places of the threads that take long attachments in, as fast as their senders send.
+    pub(crate) uploads: Arc<Semaphore>,
     /// Becomes true when the server is to stop: long polls answer then.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -34,10 +36,12 @@ impl App {
     pub(crate) fn new(config: Config, databases: Databases, stopping: watch::Receiver<bool>) -> Result<Self> {
         let uuid = databases.uuid()?;
         let blocking = Arc::new(Semaphore::new(BLOCKING_THREADS_MAX));
+        let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
         databases.make_users()?;
         let settings = Settings::open(&config, &databases)?;
         let credentials = Credentials::new()?;
-        Ok(App { config, databases, settings, credentials, uuid, metrics: Metrics::default(), blocking, stopping })
+        let metrics = Metrics::default();
+        Ok(App { config, databases, settings, credentials, uuid, metrics, blocking, uploads, stopping })
     }
 
     /// Runs what may wait for the disk on a thread for that; waits, without a thread, until one is free.

@@ -6,7 +6,7 @@ use std::io::Read;
 
 use recension::document::{At, Expect, Result, Write};
 
-fn main() -> Result<()> {
+pub(crate) fn main() -> Result<()> {
     let store = recension::open("memory:")?;
     let menu = store.collection("menu")?;
     menu.put("pizza", r#"{"price":9.5}"#)?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use recension::document::json::JsonPatch;
 use recension::document::{
-    At, Collection, Error, Expect, IndexSpec, ListOptions, Query, ReplicatedWrite, Store, ValueRange,
+    At, Collection, Error, Expect, IndexSpec, ListOptions, Query, ReplicatedWrite, RevId, Store, ValueRange,
 };
 use recension::engine::Seq;
 
@@ -253,4 +253,76 @@ proptest! {
         menu.restore_to(from).unwrap();
         prop_assert_eq!(bodies(&menu, At::Now), before);
     }
+}
+
+#[test]
+fn changing_what_a_query_finds_keeps_attachments() {
+    let menu = Store::memory().unwrap().collection("menu").unwrap();
+    menu.put("a", r#"{"n":1}"#).unwrap();
+    menu.attach("a", Expect::Anything, "x", "image/png", &b"bytes"[..]).unwrap();
+    menu.update_matching(&Query::new(), |_, _| Ok(Some(r#"{"n":2}"#.to_owned()))).unwrap();
+    let document = menu.get("a").unwrap().unwrap();
+    assert_eq!((&*document.body, document.attachments.len()), (r#"{"n":2}"#, 1));
+}
+
+#[test]
+fn a_patch_of_a_losing_revision_stands_on_it() {
+    let menu = Store::memory().unwrap().collection("menu").unwrap();
+    let rev = |text: &str| RevId::with_suffix(1, text).unwrap();
+    for (suffix, body) in [("b", r#"{"price":1,"of":"winner"}"#), ("a", r#"{"price":2,"of":"loser"}"#)] {
+        menu.merge_revisions([ReplicatedWrite::new("pizza", rev(suffix), &[], false, body).unwrap()]).unwrap();
+    }
+    let patch = JsonPatch::from_json(r#"[{"op":"replace","path":"/price","value":3}]"#).unwrap();
+    let first = menu.patch("pizza", Expect::Revision(rev("a")), &patch).unwrap();
+    assert_eq!(first.rev.generation(), 2);
+    // Two revisions long, it wins now; the one that won before is the loser.
+    assert_eq!(menu.get("pizza").unwrap().unwrap().body, r#"{"price":3,"of":"loser"}"#);
+    assert_eq!(menu.conflicts("pizza").unwrap(), [rev("b")]);
+    menu.merge_patch("pizza", Expect::Revision(rev("b")), r#"{"price":4}"#).unwrap();
+    assert_eq!(menu.conflicts("pizza").unwrap().len(), 1);
+    for taken in [rev("a"), rev("b"), rev("c")] {
+        let refused = menu.patch("pizza", Expect::Revision(taken), &patch);
+        assert!(matches!(refused, Err(Error::Conflict { .. })), "{taken}: {refused:?}");
+    }
+    let said: Vec<String> = menu
+        .leaves("pizza")
+        .unwrap()
+        .iter()
+        .map(|leaf| menu.get_revision("pizza", &leaf.rev).unwrap().unwrap().body)
+        .collect();
+    assert!(said.contains(&r#"{"price":4,"of":"winner"}"#.to_owned()), "{said:?}");
+}
+
+#[test]
+fn the_documents_in_conflict_are_listed_with_the_losers() {
+    let menu = Store::memory().unwrap().collection("menu").unwrap();
+    let merge = |id: &str, generation, suffix: &str, deleted| {
+        let rev = RevId::with_suffix(generation, suffix).unwrap();
+        menu.merge_revisions([ReplicatedWrite::new(id, rev, &[], deleted, "{}").unwrap()]).unwrap();
+        rev
+    };
+    let listed = || -> Vec<(String, Vec<RevId>)> {
+        menu.at(At::Now)
+            .unwrap()
+            .conflicted()
+            .map(|found| found.map(|found| (found.id, found.conflicts)).unwrap())
+            .collect()
+    };
+    assert_eq!(listed(), []);
+    for id in ["a", "a\0b", "z"] {
+        menu.put(id, "{}").unwrap();
+    }
+    let (one, two) = (merge("a\0b", 1, "a", false), merge("a\0b", 2, "b", false));
+    merge("a", 1, "a", true);
+    merge("y", 1, "c", true);
+    merge("y", 1, "d", true);
+    let last = merge("z", 7, "d", false);
+    let winner = menu.get("a\0b").unwrap().unwrap().rev;
+    assert_eq!(winner, two);
+    let first = menu.leaves("z").unwrap()[1].rev;
+    let found = listed();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].0 == "a\0b" && found[0].1.contains(&one) && found[0].1.len() == 2, "{found:?}");
+    assert_eq!(found[1], ("z".to_owned(), vec![first]));
+    assert_eq!(menu.get("z").unwrap().unwrap().rev, last);
 }

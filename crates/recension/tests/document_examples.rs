@@ -1,6 +1,8 @@
 //! The examples run to their ends; each checks what it prints.
 #![allow(unreachable_pub)] // their `main` is one
 
+#[path = "../examples/attachments.rs"]
+mod attachments;
 #[path = "../examples/first_steps.rs"]
 mod first_steps;
 #[path = "../examples/goget.rs"]
@@ -19,6 +21,11 @@ mod transactions;
 #[test]
 fn the_first_steps_run() {
     first_steps::main().unwrap();
+}
+
+#[test]
+fn attachments_come_and_go_and_are_brought_back() {
+    attachments::main().unwrap();
 }
 
 #[test]

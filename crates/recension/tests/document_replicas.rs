@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use recension::disk::FsDisk;
 use recension::document::{
-    At, Collection, Error, Expect, IndexSpec, Leaf, Query, ReplicatedWrite, RevId, Store, ValueRange, Write,
+    At, Collection, Duplicate, Error, Expect, IndexSpec, Leaf, Query, ReplicatedWrite, RevId, Store, ValueRange, Write,
 };
 use recension::engine::{Batch, Direction, Durability, KeyRange, NativeEngine, NativeOptions, Seq, TreeId};
 
@@ -320,19 +320,53 @@ fn a_longer_path_joins_an_island_to_its_tree_and_brings_its_body() {
 }
 
 #[test]
-fn a_unique_value_is_refused_to_a_replicated_revision_and_to_a_loser_that_would_win() {
+fn a_unique_value_that_replication_brings_twice_is_kept_twice_found_twice_and_can_be_resolved() {
     let people = people();
     people.create_index(IndexSpec::unique("email", "email".parse().unwrap()), |_| {}).unwrap();
+    let sound = || assert_eq!(people.store().check(At::Now).unwrap().problems, []);
+    let duplicates = || people.at(At::Now).unwrap().duplicates("email").unwrap();
+    let with_x = || {
+        let query = Query::new().matching("email".parse().unwrap(), ValueRange::equal("x"));
+        let found = people.find(&query).unwrap();
+        assert_eq!(found.plan().index.as_deref(), Some("email"));
+        let mut ids: Vec<String> = found.map(|document| document.unwrap().id.into_owned()).collect();
+        ids.sort();
+        ids
+    };
     people.put("holder", r#"{"email":"x"}"#).unwrap();
-    assert!(matches!(merge(&people, "p", "1-a", r#"{"email":"x"}"#), Err(Error::NotUnique { .. })));
-    assert_eq!(people.leaves("p").unwrap(), []);
-    // As a loser it does no harm, until it would win.
-    merge(&people, "p", "1-b", r#"{"email":"y"}"#).unwrap();
-    merge(&people, "p", "1-a", r#"{"email":"x"}"#).unwrap();
-    assert!(matches!(people.delete("p", &rev("1-b")), Err(Error::NotUnique { .. })));
-    people.delete("p", &rev("1-a")).unwrap();
-    people.delete("p", &rev("1-b")).unwrap();
-    assert_eq!(people.store().check(At::Now).unwrap().problems, []);
+    people.put("other", r#"{"email":"o"}"#).unwrap();
+    assert!(matches!(people.put("p", r#"{"email":"x"}"#), Err(Error::NotUnique { .. })));
+    assert_eq!(duplicates(), []);
+    assert!(merge(&people, "p", "1-a", r#"{"email":"x"}"#).unwrap());
+    assert_eq!(with_x(), ["holder", "p"]);
+    assert_eq!(
+        duplicates(),
+        [Duplicate { values: vec![r#""x""#.to_owned()], ids: vec!["holder".to_owned(), "p".to_owned()] }]
+    );
+    sound();
+    // Here nobody can take it, and who has it can keep it.
+    assert!(matches!(people.put("third", r#"{"email":"x"}"#), Err(Error::NotUnique { .. })));
+    people.put("holder", r#"{"email":"x","n":1}"#).unwrap();
+    people.put("p", r#"{"email":"y"}"#).unwrap();
+    assert!(matches!(people.put("p", r#"{"email":"x"}"#), Err(Error::NotUnique { .. })));
+    assert_eq!((with_x(), duplicates()), (vec!["holder".to_owned()], vec![]));
+    sound();
+    // A loser that comes to the front, because the winner is deleted or purged.
+    for purged in [false, true] {
+        let id = if purged { "purged" } else { "deleted" };
+        merge(&people, id, "1-b", r#"{"email":"z"}"#).unwrap();
+        merge(&people, id, "1-a", r#"{"email":"x"}"#).unwrap();
+        assert_eq!(with_x(), ["holder"]);
+        if purged {
+            people.purge(id, &[rev("1-b")]).unwrap();
+        } else {
+            people.delete(id, &rev("1-b")).unwrap();
+        }
+        assert_eq!(with_x().len(), 2);
+        sound();
+        people.delete(id, &rev("1-a")).unwrap();
+    }
+    assert!(matches!(people.at(At::Now).unwrap().duplicates("none"), Err(Error::NoSuchIndex { .. })));
 }
 
 #[test]

@@ -10,7 +10,17 @@ use recension::engine::{Engine, MemoryEngine};
 use serde::{Deserialize, Serialize};
 
 #[derive(Document, Serialize, Deserialize, Clone, PartialEq, Debug)]
-#[recension(collection = "accounts", index(path = "address.city"))]
+#[recension(
+    collection = "accounts",
+    index(path = "address.city"),
+    index(paths("address.city", "-balance")),
+    index(
+        name = "rich",
+        path = "balance",
+        only(path = "balance", at_least = 100),
+        only(path = "address.city", equal = "Lisbon")
+    )
+)]
 #[serde(rename_all = "camelCase")]
 struct Account {
     #[recension(id)]
@@ -199,7 +209,7 @@ fn declared_indexes_are_made_once_and_used() {
         .unwrap();
     let accounts = store.typed::<Account>().unwrap();
     let names: Vec<_> = accounts.untyped().indexes().unwrap().into_iter().map(|index| index.spec.name).collect();
-    assert_eq!(names, ["by-name", "balance", "address.city"]);
+    assert_eq!(names, ["by-name", "balance", "address.city", "address.city+balance", "rich"]);
     let head = store.engine().head();
     let accounts_again = store.typed::<Account>().unwrap();
     assert_eq!(store.engine().head(), head, "nothing is written where they are there");

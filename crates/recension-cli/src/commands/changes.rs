@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use recension::document::{At, Change, Error, Position, Store};
+use recension::document::{At, Change, ChangeFilter, Error, Position, Store};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
+use super::find::query_of;
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 use crate::files::{replace, text_of_file};
@@ -27,11 +28,15 @@ Examples:
   recension changes cities --since 172
   recension changes cities --include-docs --limit 100
   recension changes cities --at '1 hour ago'
+  recension changes cities --where 'countrycode = PT'
+  recension changes cities --id 2735943,2267057
   recension changes cities --follow --position-file cities.position | ./index-them
 
 Each document comes once, at the commit that wrote it last; deletions too. At the end, the position to go on \
 from is said on standard error; --position-file keeps it, and begins there the next time. It is written \
 after what was printed, so that what reads this may see changes twice after a crash, and misses none.
+--where and --id leave out other documents: what counts is what a document says now, and a deletion says \
+nothing, unless it was written with members. Where an index finds few documents, it is used.
 --follow waits for changes to come, until Ctrl-C or until nobody reads any more. (A store is open in one \
 process at a time: until there is a server, nobody else can write to what is followed.)";
 
@@ -52,6 +57,12 @@ pub struct ChangesCommand {
     /// At most so many; 0 is all
     #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 0)]
     limit: u64,
+    /// Only documents that meet a condition, as in find
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// Only documents of these ids
+    #[arg(long = "id", value_name = "IDS", value_delimiter = ',')]
+    ids: Vec<String>,
     /// Each document as that change left it
     #[arg(long)]
     include_docs: bool,
@@ -67,12 +78,23 @@ impl ChangesCommand {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let since = self.begin()?;
+        let filter = self.filter()?;
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
-        let mut printer = Printer { command: self, store: &store, printed: 0 };
+        let mut printer = Printer { command: self, store: &store, filter, printed: 0 };
         let position = if self.follow { printer.follow(context, since)? } else { printer.list(context, since)? };
         self.keep(context, &position)?;
         Ok(context.out.remark(&said(printer.printed, &position))?)
+    }
+
+    fn filter(&self) -> Result<Option<ChangeFilter>> {
+        let of_condition = |condition| Ok(ChangeFilter::matching(query_of(condition)?)?);
+        let matching: Option<Result<ChangeFilter>> = self.condition.as_deref().map(of_condition);
+        let ids = if self.ids.is_empty() { None } else { Some(ChangeFilter::ids(&self.ids)?) };
+        Ok(match (matching.transpose()?, ids) {
+            (Some(matching), Some(ids)) => Some(matching.and(&ids)),
+            (matching, ids) => matching.or(ids),
+        })
     }
 
     fn begin(&self) -> Result<Position> {
@@ -104,6 +126,7 @@ fn keep(path: &Path, position: &Position) -> Result<()> {
 struct Printer<'c> {
     command: &'c ChangesCommand,
     store: &'c Store,
+    filter: Option<ChangeFilter>,
     printed: u64,
 }
 
@@ -120,6 +143,9 @@ impl Printer<'_> {
             }
             None => self.store.changes(since)?,
         };
+        if let Some(filter) = &self.filter {
+            changes = changes.filtered(filter);
+        }
         while !self.full() && !context.interrupted() {
             let Some(change) = changes.next() else { break };
             self.print(context, &change?)?;
@@ -134,6 +160,9 @@ impl Printer<'_> {
             Some(name) => self.store.collection(name)?.follow(since),
             None => self.store.follow(since),
         };
+        if let Some(filter) = &self.filter {
+            changes = changes.filtered(filter);
+        }
         let mut kept = 0;
         while !self.full() && !context.interrupted() {
             if let Some(change) = changes.try_next()? {

@@ -2,7 +2,7 @@
 //! between them. Nothing is taken out of the history.
 
 use clap::Args;
-use recension::document::{At, Collection, CollectionAt, Error, ListOptions, RevId};
+use recension::document::{At, Collection, CollectionAt, ConflictedDocument, Error, RevId};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
@@ -86,13 +86,11 @@ fn list(context: &mut Context, collection: &CollectionAt) -> Result<()> {
     }
     let mut rows = Vec::new();
     let mut number = 0;
-    for document in collection.list(&ListOptions::default())? {
+    for conflicted in collection.conflicted() {
         context.go_on()?;
-        let document = document?;
-        let conflicts = collection.conflicts(&document.id)?;
-        if conflicts.is_empty() {
-            continue;
-        }
+        let ConflictedDocument { id, conflicts } = conflicted?;
+        // Where there is a conflict, there is a winner.
+        let Some(document) = collection.get(&id)? else { continue };
         number += 1;
         let shown = if context.out.for_people() {
             json!(count(conflicts.len() as u64))

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::Args;
 use recension::document::json::{Change, JsonPatch};
-use recension::document::{At, DocumentDiff, Error, RevId, Store, Version};
+use recension::document::{At, CollectionDiff, DocumentDiff, Error, RevId, Store, Version};
 use serde_json::json;
 
 use crate::context::{Context, Missing};
@@ -19,19 +19,20 @@ Examples:
   recension diff cities 2735943 --from 1-967a00dff5e02add41819138abb3284d --to 172
   recension diff cities --from 2026-11-21T10:00:00Z
   recension diff cities 2735943 --from 172 --json-patch
+  recension diff --from 172 --to 180
 
 Without --from, a document is compared with its revision before. A state is a moment or a revision. Numbers \
-are compared as they are written: 1 and 1.0 are two. Documents of a collection count by their revisions.";
+are compared as they are written: 1 and 1.0 are two. Documents of a collection or of the store count by their revisions.";
 
 /// Show what is different between two moments or revisions
 ///
-/// Of a document, value by value; of a collection, all documents that are different, at the cost of what
-/// has changed.
+/// Of a document, value by value; of a collection, or without one of the whole store, all documents that are
+/// different, at the cost of what has changed.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Diff {
-    /// The collection
-    collection: String,
+    /// The collection; without it, all of them
+    collection: Option<String>,
     /// The document's id; without it, all documents
     id: Option<String>,
     /// Before: a moment (172, 10m, 2026-11-21T10:00:00Z) or a revision
@@ -67,21 +68,21 @@ impl Diff {
     pub fn run(&self, context: &mut Context) -> Result<()> {
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
-        match &self.id {
-            Some(id) => self.document(context, &store, id),
-            None => self.documents(context, &store),
+        match (&self.collection, &self.id) {
+            (Some(name), Some(id)) => self.document(context, &store, name, id),
+            (name, _) => self.documents(context, &store, name.as_deref()),
         }
     }
 
-    fn document(&self, context: &mut Context, store: &Store, id: &str) -> Result<()> {
-        let collection = store.collection(&self.collection)?;
+    fn document(&self, context: &mut Context, store: &Store, name: &str, id: &str) -> Result<()> {
+        let collection = store.collection(name)?;
         let to = checked(context, store, self.to)?;
         let from = match self.from {
             Some(from) => checked(context, store, from)?,
             None => match collection.history(id)?.nth(1) {
                 Some(revision) => Version::Revision(revision?.rev),
                 None if collection.get(id)?.is_some() => Version::At(At::Seq(recension::engine::Seq::ZERO)),
-                None => return Err(super::get::missing(&self.collection, id, At::Now)),
+                None => return Err(super::get::missing(name, id, At::Now)),
             },
         };
         let diff = collection.diff(id, from, to)?;
@@ -101,39 +102,62 @@ impl Diff {
         Ok(())
     }
 
-    fn documents(&self, context: &mut Context, store: &Store) -> Result<()> {
+    fn documents(&self, context: &mut Context, store: &Store, name: Option<&str>) -> Result<()> {
         let moment = |state: State| match checked(context, store, state)? {
             Version::At(at) => Ok(at),
-            Version::Revision(rev) => Err(CliError::Usage(format!("{rev} is a revision; a collection has moments"))),
+            Version::Revision(rev) => {
+                Err(CliError::Usage(format!("{rev} is a revision; a collection or a store has moments")))
+            }
         };
-        let from =
-            self.from.ok_or_else(|| CliError::Usage("a collection is compared with a moment: --from".to_owned()));
+        let from = self
+            .from
+            .ok_or_else(|| CliError::Usage("a collection or a store is compared with a moment: --from".to_owned()));
         let (from, to) = (moment(from?)?, moment(self.to)?);
-        let collection = store.collection(&self.collection)?;
+        let Some(name) = name else {
+            let mut number = 0;
+            for (name, differences) in store.diff_between(from, to)? {
+                number += print(context, Some(&name), differences)?;
+            }
+            return Ok(context.out.remark(&format!("{} different", documents(number)))?);
+        };
+        let collection = store.collection(name)?;
         let (before, after) = (collection.at(from)?, collection.at(to)?);
         if !before.exists() && !after.exists() {
-            return Err(super::find::no_collection(&self.collection));
+            return Err(super::find::no_collection(name));
         }
-        let mut number = 0;
-        for difference in before.diff(&after) {
-            context.go_on()?;
-            let difference = difference?;
-            number += 1;
-            if context.out.for_people() {
-                context.out.line(&format!("{} {:?}", what_of(&difference), difference.id))?;
-                for change in difference.changes()?.iter().filter(|change| !change.path.to_string().is_empty()) {
-                    context.out.line(&format!("  {}", line_of(change)))?;
-                }
-            } else {
-                let changes: Vec<String> = difference.changes()?.iter().map(json_of).collect();
-                let (id, what) = (quoted(&difference.id), json!(what_of(&difference)).to_string());
-                let changes = format!("[{}]", changes.join(","));
-                let members = [("\"_id\"", &id), ("\"what\"", &what), ("\"changes\"", &changes)];
-                context.out.line(&object(members.map(|(name, value)| (name, value.as_str()))))?;
-            }
-        }
+        let number = print(context, None, before.diff(&after))?;
         Ok(context.out.remark(&format!("{} different", documents(number)))?)
     }
+}
+
+/// Prints differences, with the name of their collection where there are several; answers how many.
+fn print(context: &mut Context, collection: Option<&str>, differences: CollectionDiff) -> Result<u64> {
+    let mut number = 0;
+    for difference in differences {
+        context.go_on()?;
+        let difference = difference?;
+        number += 1;
+        if context.out.for_people() {
+            let name = collection.map(|name| format!("{name} ")).unwrap_or_default();
+            context.out.line(&format!("{} {name}{:?}", what_of(&difference), difference.id))?;
+            for change in difference.changes()?.iter().filter(|change| !change.path.to_string().is_empty()) {
+                context.out.line(&format!("  {}", line_of(change)))?;
+            }
+        } else {
+            let changes: Vec<String> = difference.changes()?.iter().map(json_of).collect();
+            let (id, what) = (quoted(&difference.id), json!(what_of(&difference)).to_string());
+            let (name, changes) = (collection.map(quoted), format!("[{}]", changes.join(",")));
+            let members = [
+                ("\"collection\"", name.as_ref()),
+                ("\"_id\"", Some(&id)),
+                ("\"what\"", Some(&what)),
+                ("\"changes\"", Some(&changes)),
+            ];
+            let members = members.into_iter().filter_map(|(name, value)| Some((name, value?.as_str())));
+            context.out.line(&object(members))?;
+        }
+    }
+    Ok(number)
 }
 
 fn checked(context: &Context, store: &Store, state: State) -> Result<Version> {

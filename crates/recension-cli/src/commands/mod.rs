@@ -1,5 +1,6 @@
 //! One file a command: its arguments, its help, and what it does.
 
+pub mod attach;
 pub mod backup;
 pub mod changes;
 pub mod collections;

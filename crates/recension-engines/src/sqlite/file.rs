@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags, Row, TransactionBehavior};
 
 use super::SqliteOptions;
 use super::error::ErrorContext;
+use super::retention;
 use crate::limits::{CACHE_KIB, WAL_BYTES_KEPT};
 
 /// Marks a store in the header of the database, as `SQLite` reserves it: "Rcsn".
@@ -70,7 +71,7 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened> {
 }
 
 /// One name for one file, so that all who open it meet at one lock.
-fn real_path(path: &Path) -> Result<PathBuf> {
+pub(super) fn real_path(path: &Path) -> Result<PathBuf> {
     let doing = || format!("looking for {}", path.display());
     match fs::canonicalize(path) {
         Ok(path) => Ok(path),
@@ -85,14 +86,14 @@ fn real_path(path: &Path) -> Result<PathBuf> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
+pub(super) enum Found {
     /// No file, or one without a byte.
     Nothing,
     Store,
 }
 
 /// What is at `path`, from the first bytes of the file alone.
-fn find(path: &Path) -> Result<Found> {
+pub(super) fn find(path: &Path) -> Result<Found> {
     let doing = || format!("reading {}", path.display());
     let mut header = Vec::new();
     match File::open(path) {
@@ -152,14 +153,14 @@ fn not_a_store(path: &Path, found: &str) -> EngineError {
 }
 
 /// The directory and the name of a file whose path is real.
-fn split(path: &Path) -> Result<(FsDisk, String)> {
+pub(super) fn split(path: &Path) -> Result<(FsDisk, String)> {
     match (path.parent(), path.file_name().and_then(|name| name.to_str())) {
         (Some(parent), Some(name)) => Ok((FsDisk::new(parent), name.to_owned())),
         _ => Err(not_a_store(path, "its name is not UTF-8 text")),
     }
 }
 
-fn lock(path: &Path) -> Result<DiskLock> {
+pub(super) fn lock(path: &Path) -> Result<DiskLock> {
     let (disk, name) = split(path)?;
     let name = format!("{name}.lock");
     disk.lock(&name)
@@ -192,6 +193,7 @@ fn write_schema(draft: &Path) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.execute_batch(SCHEMA)?;
+    transaction.execute_batch(retention::SCHEMA)?;
     transaction.commit()?;
     connection.close().map_err(|(_, error)| error)
 }
@@ -218,6 +220,7 @@ fn connect_writer(path: &Path, busy_timeout: Duration, errors: &ErrorContext) ->
         }
     }
     let head = read_head(&connection, errors)?;
+    connection.execute_batch(retention::SCHEMA).map_err(map)?;
     Ok((connection, head))
 }
 

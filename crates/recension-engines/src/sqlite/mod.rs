@@ -6,9 +6,10 @@
 //! current (tree, key -> seq, crc, value)    the newest version of every key ever written; no value: deleted
 //! past    (tree, key, seq -> crc, value)    every older version
 //! commits (seq -> time, rows, crc)          every commit, and how many row versions it wrote
+//! forgotten, rules, cut, removed            what of the past is given up: `retention.rs`
 //! ```
 //!
-//! A commit moves the versions that it replaces from `current` to `past`. Nothing else ever changes, so a
+//! A commit moves the versions that it replaces from `current` to `past`. Unless history is given up nothing else ever changes, so a
 //! snapshot needs no open transaction: a row of `current` at or before the snapshot's commit is the answer,
 //! and where it is newer, the answer lies in `past` already and stays there. This holds whatever is committed
 //! between two statements. Deleted keys stay in `current`, which is what lets a commit depend on their absence.
@@ -27,10 +28,12 @@
 //! holds it locked for writing, a commit waits for [`SqliteOptions::busy_timeout`], then fails, with nothing
 //! written. If one has added or removed commits, the next commit notices and the store takes no more.
 
+mod backup;
 mod error;
 mod file;
 mod pool;
 mod read;
+mod retention;
 mod verify;
 mod write;
 
@@ -40,17 +43,18 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use recension::disk::DiskLock;
 use recension::engine::{
-    Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, Result, Seq, Snapshot, Stats, SystemClock,
-    Timestamp, VerifyReport,
+    BackupReport, Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, KeyRange, Result,
+    RetentionRule, Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, VerifyReport,
 };
 
 use crate::limits::{BUSY_TIMEOUT, CACHE_KIB, PAGE_ROWS, READ_CONNECTIONS};
 use error::ErrorContext;
 use pool::Pool;
 use read::SqliteSnapshot;
+use retention::Retained;
 use write::Writer;
 
 /// Options of [`SqliteEngine::open`].
@@ -109,6 +113,7 @@ struct Shared {
     /// Held by a check or a checkpoint: a checkpoint cannot end while a check holds its snapshot.
     maintenance: Mutex<()>,
     head: Mutex<CommitInfo>,
+    retained: Arc<RwLock<Retained>>,
     head_signal: HeadSignal,
     options: SqliteOptions,
     path: PathBuf,
@@ -133,6 +138,7 @@ impl SqliteEngine {
                 options.read_connections,
                 options.busy_timeout,
             ),
+            retained: writer.retained(),
             writer: Mutex::new(writer),
             maintenance: Mutex::new(()),
             head: Mutex::new(head),
@@ -185,6 +191,34 @@ impl Engine for SqliteEngine {
     fn checkpoint(&self) -> Result<()> {
         let _alone = self.shared.maintenance.lock();
         self.shared.writer.lock().checkpoint()
+    }
+
+    /// Commits wait until what is forgotten is gone.
+    fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
+        self.shared.writer.lock().forget(tree, range, before)
+    }
+
+    fn set_retention(&self, rules: &[RetentionRule]) -> Result<()> {
+        self.shared.writer.lock().set_rules(rules)
+    }
+
+    fn retention(&self) -> Result<Vec<RetentionRule>> {
+        Ok(self.shared.retained.read().rules.iter().collect())
+    }
+
+    /// Gives up what the rules do not promise, which is never done here otherwise, and gives the disk back.
+    /// Commits wait meanwhile.
+    fn settle(&self) -> Result<()> {
+        let _alone = self.shared.maintenance.lock();
+        let mut writer = self.shared.writer.lock();
+        let head = self.head();
+        let commit_at =
+            |time| read::commit_at(&self.shared, head, time).map(|found| found.map_or(Seq::ZERO, |c| c.seq));
+        writer.keep_to_rules(self.shared.options.clock.now(), commit_at)
+    }
+
+    fn backup(&self, to: &Path) -> Result<BackupReport> {
+        backup::backup(&self.shared, to)
     }
 
     fn verify(&self) -> Result<VerifyReport> {

@@ -8,13 +8,15 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use recension::engine::{
-    CommitInfo, Direction, KeyRange, Result, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions,
+    CommitInfo, Direction, EngineError, KeyRange, Result, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version,
+    Versions,
 };
 use rusqlite::{Connection, params};
 
 use super::Shared;
 use super::error::{ErrorContext, stored};
 use super::file::read_commit;
+use super::retention::check_cut;
 use crate::limits::{FIRST_PAGE_ROWS, PAGE_BYTES};
 
 const CURRENT: &str = "SELECT seq, crc, value FROM current WHERE tree = ?1 AND key = ?2";
@@ -107,11 +109,11 @@ fn past_version(
     let mut rows = statement.query(params![tree.0, key, stored(seq.0)]).map_err(map)?;
     match rows.next().map_err(map)? {
         Some(row) => read_version(row, 0, (tree, key), seq, errors),
-        None => Ok(None),
+        None => check_cut(connection, (tree, key), seq, errors).map(|()| None),
     }
 }
 
-fn time_of(connection: &Connection, seq: Seq, errors: &ErrorContext) -> Result<Timestamp> {
+pub(super) fn time_of(connection: &Connection, seq: Seq, errors: &ErrorContext) -> Result<Timestamp> {
     if seq == Seq::ZERO {
         return Ok(Timestamp(0));
     }
@@ -153,6 +155,11 @@ impl SqliteSnapshot {
     pub(super) fn new(shared: Arc<Shared>, seq: Seq) -> Self {
         SqliteSnapshot { shared, seq }
     }
+
+    /// To be asked after rows have been read: what they say then counts.
+    fn check_forgotten(&self, tree: TreeId, range: &KeyRange) -> Result<()> {
+        self.shared.retained.read().check(tree, range, self.seq)
+    }
 }
 
 impl Snapshot for SqliteSnapshot {
@@ -166,7 +173,9 @@ impl Snapshot for SqliteSnapshot {
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
         let errors = &self.shared.errors;
-        let found = self.shared.readers.with(|connection| version_at(connection, (tree, key), self.seq, errors))?;
+        let found = self.shared.readers.with(|connection| version_at(connection, (tree, key), self.seq, errors));
+        self.check_forgotten(tree, &KeyRange::only(key))?;
+        let found = found?;
         Ok(found.and_then(|(seq, value)| Some(Value { seq, bytes: Cow::Owned(value?) })))
     }
 
@@ -179,6 +188,7 @@ impl Snapshot for SqliteSnapshot {
             pages: Pages::new(self.shared.options.page_rows),
             snapshot: self,
             tree,
+            range: range.clone(),
             low,
             high,
             direction,
@@ -199,6 +209,8 @@ impl Snapshot for SqliteSnapshot {
 /// What was fetched of a walk and not yet answered, and how much to fetch next.
 struct Pages<T> {
     fetched: VecDeque<T>,
+    /// What comes behind it.
+    failed: Option<EngineError>,
     rows: usize,
     rows_max: usize,
     ended: bool,
@@ -207,24 +219,23 @@ struct Pages<T> {
 impl<T> Pages<T> {
     fn new(rows_max: usize) -> Self {
         let rows_max = rows_max.max(1);
-        Pages { fetched: VecDeque::new(), rows: FIRST_PAGE_ROWS.min(rows_max), rows_max, ended: false }
+        Pages { fetched: VecDeque::new(), failed: None, rows: FIRST_PAGE_ROWS.min(rows_max), rows_max, ended: false }
     }
 
     /// The next item; where none is left, `fetch` is told how many rows to look at and says whether that was
-    /// the end. An error ends the walk.
+    /// the end. An error ends the walk, behind what was fetched before it.
     fn next(&mut self, mut fetch: impl FnMut(&mut VecDeque<T>, usize) -> Result<bool>) -> Option<Result<T>> {
         while self.fetched.is_empty() && !self.ended {
             match fetch(&mut self.fetched, self.rows) {
                 Ok(ended) => self.ended = ended,
                 Err(error) => {
                     self.ended = true;
-                    self.fetched.clear();
-                    return Some(Err(error));
+                    self.failed = Some(error);
                 }
             }
             self.rows = (self.rows * 2).min(self.rows_max);
         }
-        self.fetched.pop_front().map(Ok)
+        self.fetched.pop_front().map(Ok).or_else(|| self.failed.take().map(Err))
     }
 }
 
@@ -250,6 +261,7 @@ impl Room {
 struct RangeRows<'s> {
     snapshot: &'s SqliteSnapshot,
     tree: TreeId,
+    range: KeyRange,
     /// What is still to be walked: from `low` to before `high`.
     low: Vec<u8>,
     high: Option<Vec<u8>>,
@@ -261,12 +273,14 @@ impl<'s> Iterator for RangeRows<'s> {
     type Item = Result<Row<'s>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let RangeRows { snapshot, tree, low, high, direction, pages } = self;
+        let RangeRows { snapshot, tree, range, low, high, direction, pages } = self;
         pages.next(|fetched, rows| {
-            snapshot
+            let ended = snapshot
                 .shared
                 .readers
-                .with(|connection| snapshot.fetch(connection, *tree, (low, high), *direction, fetched, rows))
+                .with(|connection| snapshot.fetch(connection, *tree, (low, high), *direction, fetched, rows));
+            snapshot.check_forgotten(*tree, range).inspect_err(|_| fetched.clear())?;
+            ended
         })
     }
 }
@@ -347,10 +361,12 @@ impl<'s> Iterator for KeyVersions<'s> {
     fn next(&mut self) -> Option<Self::Item> {
         let KeyVersions { snapshot, tree, key, newest, pages } = self;
         pages.next(|fetched, rows| {
-            snapshot
+            let ended = snapshot
                 .shared
                 .readers
-                .with(|connection| snapshot.fetch_versions(connection, (*tree, key), newest, fetched, rows))
+                .with(|connection| snapshot.fetch_versions(connection, (*tree, key), newest, fetched, rows));
+            snapshot.check_forgotten(*tree, &KeyRange::only(&**key)).inspect_err(|_| fetched.clear())?;
+            ended
         })
     }
 }
@@ -399,6 +415,9 @@ impl SqliteSnapshot {
             if !room.take(push(version)?) {
                 return Ok(false);
             }
+        }
+        if newest.is_none() {
+            check_cut(connection, (tree, key), self.seq, errors)?;
         }
         Ok(true)
     }

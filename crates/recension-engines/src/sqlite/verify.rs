@@ -7,6 +7,7 @@ use rusqlite::Connection;
 use super::error::ErrorContext;
 use super::file::read_commit;
 use super::read::checksum;
+use super::retention::removed;
 use crate::limits::PROBLEMS_LISTED;
 
 pub(super) fn verify(connection: &Connection, errors: &ErrorContext) -> Result<VerifyReport> {
@@ -126,9 +127,10 @@ impl Check<'_> {
         if misplaced > 0 {
             self.problem(format!("past: {misplaced} rows are not older than the current row of their key"));
         }
-        if written != self.report.rows {
-            let found = self.report.rows;
-            self.problem(format!("the commits wrote {written} rows, and {found} are there"));
+        let (found, removed) = (self.report.rows, removed(self.connection)?);
+        if written != found.saturating_add(removed) {
+            let given_up = if removed > 0 { format!(", {removed} having been given up") } else { String::new() };
+            self.problem(format!("the commits wrote {written} rows, and {found} are there{given_up}"));
         }
         Ok(())
     }

@@ -2,15 +2,19 @@
 //! the writer, which then must never write again: after a failed sync nobody knows what the disk holds.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use recension::engine::{
-    Batch, BatchRow, Clock, CommitInfo, Durability, EngineError, ReadDependency, Result, Timestamp, TreeId,
+    Batch, BatchRow, Clock, CommitInfo, Durability, EngineError, KeyRange, ReadDependency, Result, Retention,
+    RetentionRule, Seq, Timestamp, TreeId,
 };
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use super::error::{ErrorContext, stored};
 use super::file::{commit_checksum, read_head};
 use super::read::{self, checksum};
+use super::retention::{Retained, horizon, remove_beyond, remove_forgotten};
 
 const REPLACED: &str = "INSERT INTO past (tree, key, seq, crc, value) \
                         SELECT tree, key, seq, crc, value FROM current WHERE tree = ?1 AND key = ?2";
@@ -22,6 +26,7 @@ pub(super) struct Writer {
     connection: Connection,
     errors: ErrorContext,
     head: CommitInfo,
+    retained: Arc<RwLock<Retained>>,
     /// What the connection's `synchronous` setting gives now.
     durability: Durability,
     poisoned: Option<String>,
@@ -35,7 +40,78 @@ impl Writer {
         errors: ErrorContext,
     ) -> Result<Self> {
         set_durability(&connection, durability).map_err(|error| errors.map(error))?;
-        Ok(Writer { connection, errors, head, durability, poisoned: None })
+        let retained = Arc::new(RwLock::new(Retained::load(&connection, &errors)?));
+        Ok(Writer { connection, errors, head, retained, durability, poisoned: None })
+    }
+
+    /// What of the past is given up, for readers.
+    pub(super) fn retained(&self) -> Arc<RwLock<Retained>> {
+        self.retained.clone()
+    }
+
+    /// Forgets the history of a range, durably, and removes it.
+    pub(super) fn forget(&mut self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
+        self.check_poison()?;
+        if before > self.head.seq {
+            return Err(EngineError::NotYet { asked: before, head: self.head.seq });
+        }
+        if range.is_empty() || before == Seq::ZERO || self.retained.read().knows(tree, range, before) {
+            return Ok(());
+        }
+        let mut retained = self.retained.read().clone();
+        retained.forget(tree, range, before)?;
+        self.publish(retained)?;
+        self.transaction(|connection| remove_forgotten(connection, tree, range, before))
+    }
+
+    /// Sets standing rules, durably.
+    pub(super) fn set_rules(&mut self, rules: &[RetentionRule]) -> Result<()> {
+        self.check_poison()?;
+        let mut retained = self.retained.read().clone();
+        if retained.rules.set_all(rules)? { self.publish(retained) } else { Ok(()) }
+    }
+
+    /// Gives up what the rules do not promise, and gives disk back.
+    pub(super) fn keep_to_rules(&mut self, now: Timestamp, commit_at: impl Fn(Timestamp) -> Result<Seq>) -> Result<()> {
+        self.check_poison()?;
+        let rules: Vec<_> = self.retained.read().rules.iter().collect();
+        for RetentionRule { tree, range, retention } in rules {
+            if let Retention::Versions(count) = retention {
+                self.transaction(|connection| remove_beyond(connection, tree, &range, count.get()))?;
+            } else if let Some(before) = horizon(retention, self.head.seq, now, &commit_at)? {
+                self.forget(tree, &range, before)?;
+            }
+        }
+        let unused: i64 = self
+            .connection
+            .pragma_query_value(None, "freelist_count", |row| row.get(0))
+            .map_err(|error| self.errors.map(error))?;
+        if unused > 0 {
+            // What fails here has changed nothing.
+            self.connection.execute_batch("VACUUM").map_err(|error| self.errors.map(error))?;
+        }
+        self.checkpoint()
+    }
+
+    /// Readers refuse what is given up from here on, and what they refuse is durable.
+    fn publish(&mut self, retained: Retained) -> Result<()> {
+        self.transaction(|connection| retained.store(connection))?;
+        *self.retained.write() = retained;
+        Ok(())
+    }
+
+    fn transaction(&mut self, change: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<()> {
+        let errors = &self.errors;
+        if self.durability != Durability::Disk {
+            set_durability(&self.connection, Durability::Disk).map_err(|error| errors.map(error))?;
+            self.durability = Durability::Disk;
+        }
+        let changed = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| errors.map(error))
+            .map(|transaction| change(&transaction).and_then(|()| transaction.commit()))?;
+        changed.map_err(|error| errors.map(error)).inspect_err(|error| self.poisoned = Some(error.to_string()))
     }
 
     pub(super) fn commit(
@@ -79,6 +155,11 @@ impl Writer {
         }
         if dependency.at == head || dependency.range.is_empty() {
             return Ok(());
+        }
+        // Deletions since then may be gone without a trace.
+        if self.retained.read().check(dependency.tree, &dependency.range, dependency.at).is_err() {
+            let (key, _) = read::half_open(&dependency.range);
+            return Err(EngineError::Conflict { tree: dependency.tree, key, read_at: dependency.at, written_at: None });
         }
         let (low, high) = read::half_open(&dependency.range);
         // The walk is over the range's keys: an index on seq would have to be kept by every commit, for few.

@@ -28,7 +28,7 @@ pub(crate) async fn endpoint(mut request: Request, db: Database, name: &str, res
     }
     only(&request, "GET,HEAD,POST")?;
     let asked = ListQuery::of(&mut request).await?;
-    let at = db.now()?;
+    let at = db.opened().clone();
     // The tag of a list is its collection's last change: it is known before any row is read.
     let tag = format!("{}", at.counts()?.changed);
     if not_modified(&request, &tag) {
@@ -58,7 +58,7 @@ async fn queries(mut request: Request, db: Database, design: bool) -> Result<Ans
         ListQuery::read(&Query::default(), members)
     };
     let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
-    let at = db.now()?;
+    let at = db.opened().clone();
     let list_of = move |(number, asked): (usize, ListQuery)| {
         let (before, rows) = match list(at.clone(), asked, design) {
             Ok((before, rows)) => (Ok(before), Some(rows)),

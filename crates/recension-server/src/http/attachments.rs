@@ -1,42 +1,248 @@
-//! Attachments: `/{db}/{id}/{name}`, and what documents say of them. A room to be furnished: GET and HEAD with Range and
-//! gzip, PUT and DELETE with `rev`, streamed both ways by `Collection::upload` and `AttachmentReader`.
+//! Attachments: `/{db}/{id}/{name}`. Their bytes go both ways in pieces: the connection is read no faster than the store
+//! takes them (`intake.rs`), and the store no faster than the connection (`streaming.rs`).
 
-use std::fmt::Write as _;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::header::{
+    ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, IF_RANGE, RANGE,
+    VARY,
+};
+use http::{HeaderName, Method, StatusCode};
+use md5::{Digest as _, Md5};
+use recension::document::{AttachmentInfo, CollectionAt, Encoding, Expect, RevId, Revision, Upload, Write};
 
-use recension::document::json::quote;
-use recension::document::{AttachmentInfo, Collection, Revision, Write};
-
+use super::documents::{named_rev, not_modified, written};
+use super::inline::{Blocks, Comes, push_member};
+use super::intake::Intake;
+use super::range::{self, Asked};
+use super::{revisions, streaming};
 use crate::answer::Answer;
 use crate::databases::Database;
+use crate::dispatch::absolute;
 use crate::error::{ApiError, Result};
+use crate::limits::CHUNK_BYTES;
 use crate::request::Request;
+use crate::route::encode;
+
+const CONTENT_MD5: HeaderName = HeaderName::from_static("content-md5");
 
 /// `/{db}/{id}/{name}`
-#[allow(clippy::unused_async)] // until it is furnished
-pub(crate) async fn endpoint(_request: Request, _db: Database, _id: &str, _name: &str) -> Result<Answer> {
-    Err(ApiError::not_implemented())
+pub(crate) async fn endpoint(request: Request, db: Database, id: &str, name: &str) -> Result<Answer> {
+    match *request.method() {
+        Method::GET | Method::HEAD => get(&request, &db, id, name).await,
+        Method::PUT => put(request, db, id, name).await,
+        Method::DELETE => delete(&request, &db, id, name).await,
+        _ => Err(ApiError::method_not_allowed("DELETE,GET,HEAD,PUT")),
+    }
+}
+
+async fn get(request: &Request, db: &Database, id: &str, name: &str) -> Result<Answer> {
+    let at = db.now()?;
+    let attachments = match request.query.rev("rev")? {
+        Some(rev) => revisions::body_of(&at, id, &rev)?.ok_or_else(ApiError::missing)?.attachments,
+        None => {
+            let document = at.current(id)?.ok_or_else(ApiError::missing)?;
+            if document.deleted {
+                return Err(ApiError::deleted());
+            }
+            document.attachments
+        }
+    };
+    let info = attachments.into_iter().find(|info| info.name == name).ok_or_else(ApiError::no_attachment)?;
+    let tag = STANDARD.encode(info.md5());
+    if not_modified(request, &tag) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(tag));
+    }
+    content(request, &at, &info, &tag).await
+}
+
+/// The bytes: as they are stored where the client takes them so, else decoded. Parts only of what is not compressed, as
+/// CouchDB does: others would have to be decoded from the beginning for each.
+async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, tag: &str) -> Result<Answer> {
+    let gzip = info.encoding() == Encoding::Gzip;
+    let as_stored = gzip && takes_gzip(request.header(ACCEPT_ENCODING));
+    let mut length = if as_stored { info.stored_length() } else { info.length() };
+    let same = request.header(IF_RANGE).is_none_or(|own| own == format!("\"{tag}\""));
+    let asked = if gzip || !same { Asked::Whole } else { range::asked(request.header(RANGE), length) };
+    let (mut status, mut content_range) = (StatusCode::OK, None);
+    let mut part = None;
+    match asked {
+        Asked::Whole => {}
+        Asked::Unsatisfiable => {
+            let error = ApiError::new(
+                StatusCode::RANGE_NOT_SATISFIABLE,
+                "requested_range_not_satisfiable",
+                "Requested range not satisfiable",
+            );
+            return Ok(Answer::from(error).with(CONTENT_RANGE, format!("bytes */{length}")));
+        }
+        Asked::Part(bytes) => {
+            status = StatusCode::PARTIAL_CONTENT;
+            content_range = Some(format!("bytes {}-{}/{length}", bytes.start, bytes.end - 1));
+            length = bytes.end - bytes.start;
+            part = Some(bytes);
+        }
+    }
+    let mut answer = if *request.method() == Method::HEAD {
+        let mut answer = Answer::of(StatusCode::OK, "application/octet-stream", "");
+        answer.body = crate::answer::AnswerBody::Whole(None);
+        answer
+    } else {
+        let reader = at.open_attachment(info)?;
+        let reader = match part {
+            Some(bytes) => reader.range(bytes),
+            None if as_stored => reader.stored(),
+            None => reader,
+        };
+        streaming::bytes(&request.app, "application/octet-stream", Vec::new(), Blocks::of(reader, CHUNK_BYTES)).await?
+    };
+    answer.status = status;
+    // What was stored came as a header or in JSON, and need not be fit for a header.
+    answer = answer.with(CONTENT_TYPE, &info.content_type).etag(tag).with(CONTENT_LENGTH, length.to_string());
+    answer = answer.with(ACCEPT_RANGES, if gzip { "none" } else { "bytes" });
+    if gzip {
+        answer = answer.with(VARY, "Accept-Encoding");
+    }
+    if as_stored {
+        answer = answer.with(CONTENT_ENCODING, "gzip").with(CONTENT_MD5, tag);
+    }
+    Ok(match content_range {
+        Some(range) => answer.with(CONTENT_RANGE, range),
+        None => answer,
+    })
+}
+
+/// Whether a client takes gzip: it names it, or everything, and not with a weight of nought.
+pub(crate) fn takes_gzip(header: Option<&str>) -> bool {
+    let takes = |wanted: &str| {
+        header.unwrap_or_default().split(',').find_map(|coding| {
+            let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+            let refused = weight.trim().strip_prefix("q=").and_then(|q| q.trim().parse::<f32>().ok()) == Some(0.0);
+            name.trim().eq_ignore_ascii_case(wanted).then_some(!refused)
+        })
+    };
+    takes("gzip").or_else(|| takes("*")).unwrap_or(false)
+}
+
+async fn put(mut request: Request, db: Database, id: &str, name: &str) -> Result<Answer> {
+    db.may_write(id)?;
+    check_name(name)?;
+    let rev = named_rev(&request, None)?;
+    let expect = expected(&db, id, rev)?;
+    let write = Write::same_body(id, expect)?;
+    let content_type = request.header(CONTENT_TYPE).unwrap_or("application/octet-stream").to_owned();
+    let gzip = match request.header(CONTENT_ENCODING).map(str::to_ascii_lowercase).as_deref() {
+        None | Some("identity" | "") => false,
+        Some("gzip") => true,
+        Some(_) => {
+            let reason = "Only gzip and identity content-encodings are supported";
+            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "bad_content_encoding", reason));
+        }
+    };
+    let upload = taken(&mut request, &db, content_type, gzip).await?;
+    let answer = written(&request, &db, write.attach(name, upload)?, StatusCode::CREATED).await?;
+    let name = name.split('/').map(encode).collect::<Vec<_>>().join("/");
+    let to = format!("/{}/{}/{name}", encode(db.name()), encode_id(id));
+    Ok(answer.location(&absolute(&request, &to)))
+}
+
+/// The body of a request, taken in, and refused where it is not what `Content-MD5` says.
+async fn taken(request: &mut Request, db: &Database, content_type: String, gzip: bool) -> Result<Upload> {
+    let announced = request.header(CONTENT_MD5).map(|text| text.trim().to_owned());
+    let mut md5 = announced.is_some().then(Md5::new);
+    let mut intake = Intake::new(request.app.clone(), db.share(), content_type, gzip);
+    while let Some(piece) = request.piece().await? {
+        if let Some(md5) = &mut md5 {
+            md5.update(&piece);
+        }
+        intake.push(piece).await?;
+    }
+    if let (Some(announced), Some(md5)) = (announced, md5)
+        && STANDARD.encode(md5.finalize()) != announced
+    {
+        return Err(ApiError::new(StatusCode::BAD_REQUEST, "content_md5_mismatch", "Possible message corruption."));
+    }
+    intake.finish().await
+}
+
+async fn delete(request: &Request, db: &Database, id: &str, name: &str) -> Result<Answer> {
+    db.may_write(id)?;
+    let rev = named_rev(request, None)?;
+    if db.now()?.current(id)?.is_none() {
+        return Err(ApiError::missing());
+    }
+    let expect = expected(db, id, rev)?;
+    written(request, db, Write::same_body(id, expect)?.detach(name), StatusCode::OK).await
+}
+
+/// What a write of an attachment expects; what can never be written is refused before the bytes are taken in.
+fn expected(db: &Database, id: &str, rev: Option<RevId>) -> Result<Expect> {
+    let at = db.now()?;
+    match (rev, at.current(id)?) {
+        (None, Some(document)) if !document.deleted => Err(ApiError::conflict()),
+        (None, _) => Ok(Expect::Absent),
+        (Some(_), None) => Err(ApiError::new(StatusCode::CONFLICT, "not_found", "missing_rev")),
+        (Some(rev), Some(_)) if !at.leaves(id)?.iter().any(|leaf| leaf.rev == rev) => Err(ApiError::conflict()),
+        (Some(rev), Some(_)) => Ok(Expect::Leaf(rev)),
+    }
+}
+
+/// CouchDB's words for a name that an attachment cannot have.
+fn check_name(name: &str) -> Result<()> {
+    if name.starts_with('_') {
+        let reason = format!("Attachment name '{name}' starts with prohibited character '_'");
+        return Err(ApiError::bad_request(reason));
+    }
+    Ok(())
+}
+
+/// An id in a path: those of design documents keep their slash.
+pub(crate) fn encode_id(id: &str) -> String {
+    match id.strip_prefix("_design/") {
+        Some(name) => format!("_design/{}", encode(name)),
+        None => encode(id),
+    }
 }
 
 /// Adds `_attachments` with stubs to a document's text.
 pub(crate) fn push_stubs(attachments: &[AttachmentInfo], out: &mut String) {
     out.push_str(",\"_attachments\":{");
     for (number, info) in attachments.iter().enumerate() {
-        // Writing to a String cannot fail.
-        let _ = write!(
-            out,
-            "{}{}:{{\"content_type\":{},\"revpos\":{},\"digest\":{},\"length\":{},\"stub\":true}}",
-            if number == 0 { "" } else { "," },
-            quote(&info.name),
-            quote(&info.content_type),
-            info.revpos,
-            quote(&info.digest()),
-            info.length()
-        );
+        if number > 0 {
+            out.push(',');
+        }
+        push_member(info, Comes::Stub, false, out);
     }
     out.push('}');
 }
 
-/// The write that makes another document say what a revision says. To come: its attachments.
-pub(crate) fn copied(_collection: &Collection, _id: &str, from: &Revision) -> Result<Write> {
-    Ok(Write::from_json(&from.body)?)
+/// The write that makes another document say what a revision says, with its attachments.
+pub(crate) fn copied(from: &Revision) -> Result<Write> {
+    let mut write = Write::from_json(&from.body)?;
+    for info in &from.attachments {
+        write = write.attach_known(info)?;
+    }
+    Ok(write)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_sent_to_those_who_take_it() {
+        for (header, expected) in [
+            ("gzip", true),
+            ("deflate, gzip;q=0.5", true),
+            ("*", true),
+            ("GZIP", true),
+            ("gzip;q=0, *", false),
+            ("*;q=0", false),
+            ("identity", false),
+            ("", false),
+        ] {
+            assert_eq!(takes_gzip(Some(header)), expected, "{header}");
+        }
+        assert!(!takes_gzip(None));
+    }
 }

@@ -258,7 +258,7 @@ impl Reader {
                 out.push('\n');
             }
             Feed::EventSource => {
-                for part in ["data: ", &row, "\nid: ", &position.to_string(), "\n\n"] {
+                for part in ["data: ", &row, "\nid: \"", &position.to_string(), "\"\n\n"] {
                     out.push_str(part);
                 }
             }

@@ -46,7 +46,7 @@ async fn drop_database(request: Request, session: &Session, db: &str) -> Result<
 
 /// What is told of a database.
 pub(crate) fn info(db: &Database) -> Result<String> {
-    let now = db.now()?;
+    let now = db.opened();
     let counts = now.counts()?;
     let (changed, purged) = (counts.changed, now.purge_seq()?);
     let partitioned = if now.setting("partitioned")?.is_some() { "\"partitioned\":true" } else { "" };

@@ -5,8 +5,9 @@ use http::{HeaderName, Method, StatusCode};
 use recension::document::{CollectionAt, Expect, RevId, Write};
 
 use super::incoming::Incoming;
+use super::inline::Inline;
 use super::reading::{Extras, Shown};
-use super::{multipart, revisions};
+use super::{multipart, revisions, streaming};
 use crate::answer::{Answer, receipt};
 use crate::databases::Database;
 use crate::dispatch::absolute;
@@ -18,7 +19,7 @@ use crate::route::{decode, encode};
 /// `/{db}/{id}`
 pub(crate) async fn document(request: Request, db: Database, id: &str) -> Result<Answer> {
     match request.method().as_str() {
-        "GET" | "HEAD" => get(&request, &db, id),
+        "GET" | "HEAD" => get(&request, &db, id).await,
         "PUT" => put(request, db, id).await,
         "DELETE" => delete(request, db, id).await,
         "COPY" => copy(request, db, id).await,
@@ -27,11 +28,11 @@ pub(crate) async fn document(request: Request, db: Database, id: &str) -> Result
 }
 
 /// Reads take microseconds where the page is in memory: no thread is changed for them.
-fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
+async fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
     let query = &request.query;
-    let at = db.now()?;
+    let at = db.opened();
     if let Some(open) = query.get("open_revs").filter(|open| *open != "[]") {
-        return revisions::open_revs(request, &at, id, open);
+        return revisions::open_revs(request, at, id, open).await;
     }
     let extras = Extras::of(query);
     let Some(rev) = query.rev("rev")? else {
@@ -51,21 +52,26 @@ fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
             body: &document.body,
             attachments: &document.attachments,
         };
-        return answer_of(request, &at, shown, extras);
+        return answer_of(request, at, shown, extras).await;
     };
     let latest = if query.is_true("latest") { at.latest(id, &rev)?.first().map(|leaf| leaf.rev) } else { None };
-    let revision = revisions::body_of(&at, id, &latest.unwrap_or(rev))?.ok_or_else(ApiError::missing)?;
+    let revision = revisions::body_of(at, id, &latest.unwrap_or(rev))?.ok_or_else(ApiError::missing)?;
     if not_modified(request, &revision.rev) {
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(revision.rev));
     }
-    answer_of(request, &at, Shown::of(id, &revision), extras)
+    answer_of(request, at, Shown::of(id, &revision), extras).await
 }
 
-fn answer_of(request: &Request, at: &CollectionAt, shown: Shown<'_>, extras: Extras) -> Result<Answer> {
-    if !shown.attachments.is_empty()
-        && let Some(answer) = multipart::document(request, at, shown, extras)?
-    {
-        return Ok(answer);
+async fn answer_of(request: &Request, at: &CollectionAt, shown: Shown<'_>, extras: Extras) -> Result<Answer> {
+    if !shown.attachments.is_empty() {
+        let inline = Inline::of(&request.query)?;
+        if inline.bytes && multipart::is_taken(request, &["multipart/related", "multipart/mixed"]) {
+            return Ok(multipart::document(request, at, shown, extras, &inline).await?.etag(shown.rev));
+        }
+        if inline.bytes || inline.encoding {
+            let pieces = inline.pieces(at, shown, extras)?;
+            return Ok(streaming::json(&request.app, String::new(), pieces, "\n".to_owned()).await?.etag(shown.rev));
+        }
     }
     Ok(Answer::ok(shown.to_json(at, extras)?).etag(shown.rev))
 }
@@ -77,7 +83,7 @@ pub(crate) fn not_modified(request: &Request, tag: &impl std::fmt::Display) -> b
 }
 
 /// The revision that query, header and body name, which must be one.
-fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Option<RevId>> {
+pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Option<RevId>> {
     let in_query = request.query.rev("rev")?;
     let tag = request.header(IF_MATCH).map(|tag| tag.trim().trim_matches('"'));
     let in_header = tag.map(|tag| tag.parse::<RevId>().map_err(|_| ApiError::bad_rev())).transpose()?;
@@ -126,20 +132,15 @@ pub(crate) async fn post(mut request: Request, db: Database) -> Result<Answer> {
 
 async fn delete(request: Request, db: Database, id: &str) -> Result<Answer> {
     db.may_write(id)?;
-    let rev = named_rev(&request, None)?;
-    let now = db.now()?;
-    match (rev, now.current(id)?) {
-        (_, None) => return Err(ApiError::missing()),
-        (_, Some(document)) if document.deleted => return Err(ApiError::deleted()),
-        (None, Some(_)) => return Err(ApiError::conflict()),
-        _ => {}
+    // That there is something to delete comes before what is wrong with the revision.
+    match db.opened().current(id)? {
+        None => return Err(ApiError::missing()),
+        Some(document) if document.deleted => return Err(ApiError::deleted()),
+        Some(_) => {}
     }
-    let mut write = Write::from_json(r#"{"_deleted":true}"#)?.renamed(id)?;
-    if let Some(rev) = rev {
-        write = write.expecting(Expect::Leaf(rev));
-    }
-    let answer = written(&request, &db, write, StatusCode::OK).await?;
-    Ok(answer)
+    let rev = named_rev(&request, None)?.ok_or_else(ApiError::conflict)?;
+    let write = Write::from_json(r#"{"_deleted":true}"#)?.renamed(id)?.expecting(Expect::Leaf(rev));
+    written(&request, &db, write, StatusCode::OK).await
 }
 
 const DESTINATION: HeaderName = HeaderName::from_static("destination");
@@ -160,7 +161,7 @@ async fn copy(request: Request, db: Database, id: &str) -> Result<Answer> {
     };
     let from = from.ok_or_else(ApiError::missing)?;
     let expect = on.map_or(Expect::Absent, Expect::Leaf);
-    let write = super::attachments::copied(db.collection(), id, &from)?.renamed(&target)?.expecting(expect);
+    let write = super::attachments::copied(&from)?.renamed(&target)?.expecting(expect);
     written(&request, &db, write, StatusCode::CREATED).await
 }
 

@@ -91,7 +91,8 @@ pub(crate) fn local(text: &[u8]) -> Result<String> {
         return Err(ApiError::not_a_document());
     }
     let kept = minified.reserved.iter().filter(|(name, _)| matches!(name.as_str(), "_rev" | "_deleted"));
-    Ok(joined(kept.map(|(name, value)| (name.as_str(), value.clone())), &minified.text))
+    let body = normalized(&minified.text).unwrap_or(minified.text);
+    Ok(joined(kept.map(|(name, value)| (name.as_str(), value.clone())), &body))
 }
 
 fn is_lenient(error: &Error) -> bool {

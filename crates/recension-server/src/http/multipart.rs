@@ -1,14 +1,26 @@
-//! `multipart/related` and `multipart/mixed`: documents with the bytes of their attachments. A room to be furnished.
+//! `multipart/related` and `multipart/mixed`: documents with the bytes of their attachments, in and out, in pieces.
 
-use http::header::CONTENT_TYPE;
-use recension::document::CollectionAt;
+use std::sync::Arc;
 
+use http::StatusCode;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use recension::document::json::quote;
+use recension::document::{AttachmentInfo, CollectionAt, Encoding, Following, Upload};
+
+use super::documents::{named_rev, written};
+use super::incoming::{self, Incoming};
+use super::inline::{Blocks, Comes, Inline, push_member};
+use super::intake::Intake;
+use super::multipart_parser::{Event, Malformed, Parser};
 use super::reading::{Extras, Shown};
-use super::revisions::Opened;
+use super::revisions::{self, Opened};
+use super::streaming;
 use crate::answer::Answer;
-use crate::databases::Database;
+use crate::databases::{Database, new_uuid};
 use crate::error::{ApiError, Result};
+use crate::limits::CHUNK_BYTES;
 use crate::request::Request;
+use crate::state::App;
 
 /// Whether a document comes with its attachments behind it.
 pub(crate) fn is_related(request: &Request) -> bool {
@@ -17,21 +29,232 @@ pub(crate) fn is_related(request: &Request) -> bool {
         .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("multipart/related"))
 }
 
-/// PUT of a document with attachments behind it.
-#[allow(clippy::unused_async)] // until it is furnished
-pub(crate) async fn put(_request: Request, _db: Database, _id: &str) -> Result<Answer> {
-    Err(ApiError::not_implemented())
+/// Whether the client names one of these types as what it takes. Who takes anything gets JSON.
+pub(crate) fn is_taken(request: &Request, types: &[&str]) -> bool {
+    let accepted = request.header(ACCEPT).unwrap_or_default().split(',');
+    let mut named = accepted.map(|value| value.split(';').next().unwrap_or_default().trim());
+    named.any(|own| types.iter().any(|wanted| own.eq_ignore_ascii_case(wanted)))
 }
 
-/// A document with attachments, where the client takes multipart or asks for their bytes (`attachments=true`);
-/// `None`: as JSON with stubs.
-#[allow(clippy::unnecessary_wraps)] // until it is furnished
-pub(crate) fn document(_: &Request, _: &CollectionAt, _: Shown<'_>, _: Extras) -> Result<Option<Answer>> {
-    Ok(None)
+impl From<Malformed> for ApiError {
+    fn from(error: Malformed) -> Self {
+        match error {
+            Malformed::HeadTooLong | Malformed::TooManyParts => {
+                ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
+            }
+            _ => ApiError::bad_request(error.to_string()),
+        }
+    }
 }
 
-/// `open_revs` as `multipart/mixed`, where the client takes that; `None`: as JSON.
-#[allow(clippy::unnecessary_wraps)] // until it is furnished
-pub(crate) fn open_revs(_: &Request, _: &CollectionAt, _: &str, _: &[Opened], _: Extras) -> Result<Option<Answer>> {
-    Ok(None)
+/// A body that arrives.
+struct Arriving<'r> {
+    request: &'r mut Request,
+    parser: Parser,
+}
+
+impl Arriving<'_> {
+    async fn next(&mut self) -> Result<Event> {
+        loop {
+            if let Some(event) = self.parser.next_event()? {
+                return Ok(event);
+            }
+            match self.request.piece().await? {
+                Some(piece) => self.parser.feed(&piece),
+                None => return Err(ApiError::bad_request("The multipart body ends before its last boundary.")),
+            }
+        }
+    }
+}
+
+/// PUT of a document with attachments behind it. A part that names its file is the attachment of that name; others are
+/// those that the document announced (`"follows": true`), in its order.
+pub(crate) async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
+    let parser = Parser::new(request.header(CONTENT_TYPE).unwrap_or_default())?;
+    let max = request.app.settings.live().max_request_size;
+    let mut arriving = Arriving { request: &mut request, parser };
+    let text = document_text(&mut arriving, max).await?;
+    let max = arriving.request.app.settings.live().max_document_size;
+    if arriving.request.query.get("new_edits") == Some("false") {
+        let rev = arriving.request.query.get("rev").map(str::to_owned);
+        let mut write = incoming::replicated_as(id, &text, rev.as_deref(), max)?;
+        for (name, upload) in attachments(&mut arriving, &db, write.following()).await? {
+            write = write.attach(&name, upload)?;
+        }
+        return revisions::merged(&request, &db, id, write).await;
+    }
+    let incoming = Incoming::parse(&text, max)?;
+    let incoming = match named_rev(arriving.request, incoming.rev)? {
+        Some(rev) => incoming.on(rev),
+        None => incoming,
+    };
+    let mut write = incoming.write.renamed(id)?;
+    for (name, upload) in attachments(&mut arriving, &db, write.following()).await? {
+        write = write.attach(&name, upload)?;
+    }
+    written(&request, &db, write, StatusCode::CREATED).await
+}
+
+/// The first part.
+async fn document_text(arriving: &mut Arriving<'_>, max: usize) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    loop {
+        match arriving.next().await? {
+            Event::Part(_) => {}
+            Event::Data(data) if text.len() + data.len() > max => return Err(ApiError::too_large()),
+            Event::Data(data) => text.extend_from_slice(&data),
+            Event::EndOfPart => return Ok(text),
+            Event::End => return Err(ApiError::bad_request("The multipart body has no part with the document.")),
+        }
+    }
+}
+
+/// The parts behind it.
+async fn attachments(
+    arriving: &mut Arriving<'_>,
+    db: &Database,
+    mut announced: Vec<Following>,
+) -> Result<Vec<(String, Upload)>> {
+    let app = Arc::clone(&arriving.request.app);
+    let mut uploads = Vec::with_capacity(announced.len());
+    let mut open: Option<(String, Intake)> = None;
+    loop {
+        match arriving.next().await? {
+            Event::Part(head) => {
+                let by_name = announced.iter().position(|following| Some(&following.name) == head.name.as_ref());
+                let place = by_name.unwrap_or(0);
+                if place >= announced.len() {
+                    return Err(ApiError::bad_request("There are more parts than attachments that follow."));
+                }
+                let following = announced.remove(place);
+                let gzip = following.gzip || head.gzip;
+                let intake = Intake::new(Arc::clone(&app), db.share(), following.content_type, gzip);
+                open = Some((following.name, intake));
+            }
+            Event::Data(data) => {
+                if let Some((_, intake)) = &mut open {
+                    intake.push(data).await?;
+                }
+            }
+            Event::EndOfPart => {
+                if let Some((name, intake)) = open.take() {
+                    uploads.push((name, intake.finish().await?));
+                }
+            }
+            Event::End => {
+                return match announced.first() {
+                    None => Ok(uploads),
+                    Some(missing) => {
+                        Err(ApiError::bad_request(format!("The attachment {} did not follow.", missing.name)))
+                    }
+                };
+            }
+        }
+    }
+}
+
+/// A part of a body, in pieces.
+pub(crate) type Pieces = Box<dyn Iterator<Item = Result<Vec<u8>>> + Send>;
+
+fn piece(text: impl Into<Vec<u8>>) -> Pieces {
+    Box::new(std::iter::once(Ok(text.into())))
+}
+
+/// A document and its attachments as `multipart/related`, where it has any whose bytes are wanted.
+pub(crate) async fn document(
+    request: &Request,
+    at: &CollectionAt,
+    shown: Shown<'_>,
+    extras: Extras,
+    inline: &Inline,
+) -> Result<Answer> {
+    let boundary = new_uuid();
+    let wanted = inline.wanted(at, shown)?;
+    let body = related(at, shown, extras, inline, wanted, &boundary)?;
+    let answer = streaming::bytes(&request.app, "multipart/related", Vec::new(), body).await?;
+    Ok(answer.with(CONTENT_TYPE, format!("multipart/related; boundary=\"{boundary}\"")))
+}
+
+fn related(
+    at: &CollectionAt,
+    shown: Shown<'_>,
+    extras: Extras,
+    inline: &Inline,
+    wanted: Vec<(AttachmentInfo, bool)>,
+    boundary: &str,
+) -> Result<Pieces> {
+    let mut text = Shown { attachments: &[], ..shown }.to_json(at, extras)?;
+    text.pop();
+    text.push_str(",\"_attachments\":{");
+    for (number, (info, follows)) in wanted.iter().enumerate() {
+        if number > 0 {
+            text.push(',');
+        }
+        push_member(info, if *follows { Comes::Follows } else { Comes::Stub }, inline.encoding, &mut text);
+    }
+    text.push_str("}}");
+    let first = format!("--{boundary}\r\nContent-Type: application/json\r\n\r\n{text}");
+    let (at, encoded, own) = (at.clone(), inline.encoding, boundary.to_owned());
+    let parts = wanted.into_iter().filter(|(_, follows)| *follows).flat_map(move |(info, _)| {
+        attachment(&at, &info, encoded, &own).unwrap_or_else(|error| Box::new(std::iter::once(Err(error))))
+    });
+    Ok(Box::new(piece(first).chain(parts).chain(piece(format!("\r\n--{boundary}--")))))
+}
+
+/// One attachment, with the boundary before it.
+fn attachment(at: &CollectionAt, info: &AttachmentInfo, encoded: bool, boundary: &str) -> Result<Pieces> {
+    let as_stored = encoded && info.encoding() == Encoding::Gzip;
+    let reader = at.open_attachment(info)?;
+    let (reader, length) = if as_stored { (reader.stored(), info.stored_length()) } else { (reader, info.length()) };
+    // A name may hold anything; a header must stay one line.
+    let name: String = info.name.chars().filter(|own| !own.is_control()).collect();
+    let content_type: String = info.content_type.chars().filter(|own| !own.is_control()).collect();
+    let head = format!(
+        "\r\n--{boundary}\r\nContent-Disposition: attachment; filename={}\r\nContent-Type: {content_type}\r\n\
+         Content-Length: {length}\r\n{}\r\n",
+        quote(&name),
+        if as_stored { "Content-Encoding: gzip\r\n" } else { "" },
+    );
+    Ok(Box::new(piece(head).chain(Blocks::of(reader, CHUNK_BYTES))))
+}
+
+/// A part of a `multipart/mixed`: its headers, and a revision, or that it is missing.
+pub(crate) fn part(at: &CollectionAt, id: &str, opened: &Opened, extras: Extras, inline: &Inline) -> Result<Pieces> {
+    let revision = match opened {
+        Opened::Found(revision) => revision,
+        Opened::Missing(rev) => return Ok(error_part(&format!("{{\"missing\":\"{rev}\"}}"))),
+    };
+    let shown = Shown::of(id, revision);
+    let wanted = inline.wanted(at, shown)?;
+    if !wanted.iter().any(|(_, follows)| *follows) {
+        let text = shown.to_json(at, extras)?;
+        return Ok(piece(format!("Content-Type: application/json\r\n\r\n{text}")));
+    }
+    let boundary = new_uuid();
+    let head = format!("Content-Type: multipart/related; boundary=\"{boundary}\"\r\n\r\n");
+    Ok(Box::new(piece(head).chain(related(at, shown, extras, inline, wanted, &boundary)?)))
+}
+
+/// A part that says what went wrong.
+pub(crate) fn error_part(text: &str) -> Pieces {
+    piece(format!("Content-Type: application/json; error=\"true\"\r\n\r\n{text}"))
+}
+
+/// Parts as `multipart/mixed`.
+pub(crate) async fn mixed(
+    app: &Arc<App>,
+    parts: impl Iterator<Item = Result<Pieces>> + Send + 'static,
+) -> Result<Answer> {
+    let boundary = new_uuid();
+    let own = boundary.clone();
+    let parts = parts.enumerate().flat_map(move |(number, part)| -> Pieces {
+        let begin = format!("{}--{own}\r\n", if number == 0 { "" } else { "\r\n" });
+        match part {
+            Ok(part) => Box::new(piece(begin).chain(part)),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
+    });
+    let body = parts.chain(piece(format!("\r\n--{boundary}--")));
+    let answer = streaming::bytes(app, "multipart/mixed", Vec::new(), body).await?;
+    Ok(answer.with(CONTENT_TYPE, format!("multipart/mixed; boundary=\"{boundary}\"")))
 }

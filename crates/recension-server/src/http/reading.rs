@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use recension::document::json::quote;
 use recension::document::{AttachmentInfo, CollectionAt, RevId, Revision, RevisionStatus};
 
+use super::revisions::is_available;
 use crate::error::Result;
 use crate::query::Query;
 
@@ -106,16 +107,17 @@ impl<'r> Shown<'r> {
     }
 
     fn push_revs_info(self, at: &CollectionAt, out: &mut String) -> Result<()> {
-        let row = |(rev, status): (RevId, RevisionStatus)| {
+        let mut rows = Vec::new();
+        for (rev, status) in at.ancestry_status(self.id, &self.rev)?.unwrap_or_default() {
             let status = match status {
+                // What was compacted is there and not given out.
+                RevisionStatus::Available | RevisionStatus::Deleted if !is_available(at, self.id, &rev)? => "missing",
                 RevisionStatus::Available => "available",
                 RevisionStatus::Deleted => "deleted",
                 RevisionStatus::Missing => "missing",
             };
-            format!("{{\"rev\":\"{rev}\",\"status\":\"{status}\"}}")
-        };
-        let rows: Vec<String> =
-            at.ancestry_status(self.id, &self.rev)?.unwrap_or_default().into_iter().map(row).collect();
+            rows.push(format!("{{\"rev\":\"{rev}\",\"status\":\"{status}\"}}"));
+        }
         let _ = write!(out, ",\"_revs_info\":[{}]", rows.join(","));
         Ok(())
     }

@@ -2,11 +2,12 @@
 
 use http::StatusCode;
 use recension::document::json::quote;
-use recension::document::{CollectionAt, RevId, Revision};
+use recension::document::{CollectionAt, ReplicatedWrite, RevId, Revision};
 use recension::engine::Seq;
 use serde_json::value::RawValue;
 
 use super::body::{elements, ids_and_revs, member, members_of, rev_of};
+use super::inline::Inline;
 use super::purge::quoted;
 use super::reading::{Extras, Shown};
 use super::{incoming, multipart, streaming};
@@ -25,6 +26,11 @@ pub(crate) fn body_of(at: &CollectionAt, id: &str, rev: &RevId) -> Result<Option
     let Some(revision) = at.get_revision(id, rev)? else { return Ok(None) };
     let available = compacted(at)?.is_none_or(|until| revision.seq > until) || is_leaf(at, id, rev)?;
     Ok(Some(revision).filter(|_| available))
+}
+
+/// Whether `rev` finds a revision that there is a body of. Where nothing was compacted, it does.
+pub(crate) fn is_available(at: &CollectionAt, id: &str, rev: &RevId) -> Result<bool> {
+    Ok(compacted(at)?.is_none() || body_of(at, id, rev)?.is_some())
 }
 
 /// The commit up to which `_compact` gave old bodies up.
@@ -50,7 +56,7 @@ pub(crate) async fn compact(request: &Request, db: &Database) -> Result<()> {
 }
 
 /// `GET /{db}/{id}?open_revs=…`: `all` leaves, or those of a list.
-pub(crate) fn open_revs(request: &Request, at: &CollectionAt, id: &str, open: &str) -> Result<Answer> {
+pub(crate) async fn open_revs(request: &Request, at: &CollectionAt, id: &str, open: &str) -> Result<Answer> {
     let query = &request.query;
     let opened = if open == "all" {
         let leaves = at.leaves(id)?;
@@ -64,26 +70,37 @@ pub(crate) fn open_revs(request: &Request, at: &CollectionAt, id: &str, open: &s
         let asked = asked.into_iter().map(rev_of).collect::<Result<Vec<_>>>()?;
         open_many(at, id, &asked, query.is_true("latest"))?
     };
-    let extras = Extras::of(query).of_any_leaf();
-    if let Some(answer) = multipart::open_revs(request, at, id, &opened, extras)? {
-        return Ok(answer);
+    let (extras, inline) = (Extras::of(query).of_any_leaf(), Inline::of(query)?);
+    let (at, id) = (at.clone(), id.to_owned());
+    if multipart::is_taken(request, &["multipart/mixed"]) {
+        let inline = inline.following();
+        let parts = opened.into_iter().map(move |opened| multipart::part(&at, &id, &opened, extras, &inline));
+        return multipart::mixed(&request.app, parts).await;
     }
-    let mut rows = Vec::with_capacity(opened.len());
-    for opened in &opened {
-        rows.push(match opened {
-            Opened::Found(revision) => {
-                format!("{{\"ok\":{}}}", shown(request, at, id, revision, extras)?)
-            }
-            Opened::Missing(rev) => format!("{{\"missing\":\"{rev}\"}}"),
-        });
-    }
-    Ok(Answer::ok(format!("[{}]", rows.join(","))))
+    let rows = opened.into_iter().enumerate().flat_map(move |(number, opened)| {
+        let comma = if number == 0 { "" } else { "," };
+        let row = match opened {
+            Opened::Found(revision) => ok_row(&at, &id, &revision, extras, &inline),
+            Opened::Missing(rev) => text(format!("{{\"missing\":\"{rev}\"}}")),
+        };
+        text(comma.to_owned()).chain(row)
+    });
+    streaming::json(&request.app, "[".to_owned(), rows, "]\n".to_owned()).await
 }
 
-/// A revision as JSON, with the bytes of its attachments where the request asks for them.
-fn shown(request: &Request, at: &CollectionAt, id: &str, revision: &Revision, extras: Extras) -> Result<String> {
-    let _ = request;
-    Shown::of(id, revision).to_json(at, extras)
+/// A row of an answer, in pieces.
+type Row = Box<dyn Iterator<Item = Result<String>> + Send>;
+
+fn text(text: String) -> Row {
+    Box::new(std::iter::once(Ok(text)))
+}
+
+/// `{"ok":` a revision as JSON `}`, with the bytes of its attachments where the request asks for them.
+fn ok_row(at: &CollectionAt, id: &str, revision: &Revision, extras: Extras, inline: &Inline) -> Row {
+    match inline.pieces(at, Shown::of(id, revision), extras) {
+        Ok(pieces) => Box::new(text("{\"ok\":".to_owned()).chain(pieces).chain(text("}".to_owned()))),
+        Err(error) => Box::new(std::iter::once(Err(error))),
+    }
 }
 
 /// A revision that was asked for.
@@ -114,8 +131,13 @@ pub(crate) fn open_many(at: &CollectionAt, id: &str, asked: &[RevId], latest: bo
 
 /// `PUT /{db}/{id}?new_edits=false`: the body says which revision it is.
 pub(crate) async fn put(request: &Request, db: &Database, id: &str, body: &[u8]) -> Result<Answer> {
-    let write =
-        incoming::replicated_as(id, body, request.query.get("rev"), request.app.settings.live().max_document_size)?;
+    let most = request.app.settings.live().max_document_size;
+    let write = incoming::replicated_as(id, body, request.query.get("rev"), most)?;
+    merged(request, db, id, write).await
+}
+
+/// Takes a revision over, and answers with the receipt.
+pub(crate) async fn merged(request: &Request, db: &Database, id: &str, write: ReplicatedWrite) -> Result<Answer> {
     let rev = write.path().first().copied();
     let collection = db.share();
     let mut results = request.app.blocking(move || Ok(collection.merge_revisions([write])?)).await?;
@@ -133,7 +155,7 @@ pub(crate) async fn revs_diff(mut request: Request, db: Database) -> Result<Answ
     request
         .app
         .blocking(move || {
-            let rows = db.now()?.revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
+            let rows = db.opened().revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
             let row = |row: &recension::document::RevsDiff| {
                 let ancestors = match row.possible_ancestors.as_slice() {
                     [] => String::new(),
@@ -153,7 +175,7 @@ pub(crate) async fn missing_revs(mut request: Request, db: Database) -> Result<A
     request
         .app
         .blocking(move || {
-            let rows = db.now()?.revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
+            let rows = db.opened().revs_diff(asked.iter().map(|(id, revs)| (id.as_str(), revs.as_slice())))?;
             let rows: Vec<String> =
                 rows.iter().map(|row| format!("{}:[{}]", quote(&row.id), quoted(&row.missing))).collect();
             Ok(Answer::ok(format!("{{\"missing_revs\":{{{}}}}}", rows.join(","))))
@@ -178,17 +200,21 @@ pub(crate) async fn bulk_get(mut request: Request, db: Database) -> Result<Answe
         let docs = docs.ok_or_else(|| ApiError::bad_request("Missing JSON list of 'docs'."))?;
         docs.into_iter().map(Asked::of).collect::<Result<Vec<_>>>()?
     };
-    let at = db.now()?;
-    let extras = Extras::of(&request.query).of_any_leaf();
+    let at = db.opened().clone();
+    let (extras, inline) = (Extras::of(&request.query).of_any_leaf(), Inline::of(&request.query)?);
     let latest = request.query.is_true("latest");
-    let app = request.app.clone();
+    if multipart::is_taken(&request, &["multipart/mixed", "multipart/related"]) {
+        let inline = inline.following();
+        let parts = docs.into_iter().flat_map(move |asked| asked.parts(&at, extras, latest, &inline));
+        return multipart::mixed(&request.app, parts).await;
+    }
     let row = move |(number, asked): (usize, Asked)| {
-        let rows = asked.rows(&request, &at, extras, latest)?;
         let comma = if number == 0 { "" } else { "," };
-        Ok(format!("{comma}{{\"id\":{},\"docs\":[{}]}}", asked.id_json, rows.join(",")))
+        let before = text(format!("{comma}{{\"id\":{},\"docs\":[", asked.id_json));
+        before.chain(asked.rows(&at, extras, latest, &inline)).chain(text("]}".to_owned()))
     };
-    let rows = docs.into_iter().enumerate().map(row);
-    streaming::json(&app, "{\"results\":[".to_owned(), rows, "]}\n".to_owned()).await
+    let rows = docs.into_iter().enumerate().flat_map(row);
+    streaming::json(&request.app, "{\"results\":[".to_owned(), rows, "]}\n".to_owned()).await
 }
 
 /// One document of a `_bulk_get`.
@@ -199,6 +225,8 @@ struct Asked {
     what: std::result::Result<(String, Option<RevId>), ApiError>,
     /// The revision, as it was sent.
     rev_json: String,
+    /// Revisions that the client has: only attachments that came after one of them are sent with their bytes.
+    atts_since: Option<Vec<RevId>>,
 }
 
 impl Asked {
@@ -222,26 +250,80 @@ impl Asked {
             }
         };
         let what = read_id().and_then(|id| Ok((id, rev.map(rev_of).transpose()?)));
-        Ok(Asked { id_json, what, rev_json })
+        let since = member(&members, "atts_since").and_then(elements);
+        let atts_since = since.map(|revs| revs.into_iter().filter_map(|rev| rev_of(rev).ok()).collect());
+        Ok(Asked { id_json, what, rev_json, atts_since })
     }
 
-    fn rows(&self, request: &Request, at: &CollectionAt, extras: Extras, latest: bool) -> Result<Vec<String>> {
+    fn opened(&self, at: &CollectionAt, latest: bool) -> Result<std::result::Result<Vec<Opened>, &ApiError>> {
         let (id, rev) = match &self.what {
             Ok(asked) => asked,
-            Err(error) => return Ok(vec![self.error(&self.rev_json, error)]),
+            Err(error) => return Ok(Err(error)),
         };
-        let opened = match rev {
+        Ok(Ok(match rev {
             Some(rev) => open_many(at, id, &[*rev], latest)?,
             None => at.leaves(id)?.into_iter().map(|leaf| open_one(at, id, leaf.rev)).collect::<Result<Vec<_>>>()?,
+        }))
+    }
+
+    /// What `form` makes of each revision, or of the error that is answered in its place.
+    fn each<T>(
+        &self,
+        at: &CollectionAt,
+        latest: bool,
+        form: impl Fn(std::result::Result<&Opened, String>) -> T,
+    ) -> Result<Vec<T>> {
+        let opened = match self.opened(at, latest)? {
+            Err(error) => return Ok(vec![form(Err(self.error(&self.rev_json, error)))]),
+            Ok(opened) if opened.is_empty() => {
+                return Ok(vec![form(Err(self.error(&self.rev_json, &ApiError::missing())))]);
+            }
+            Ok(opened) => opened,
         };
-        if opened.is_empty() {
-            return Ok(vec![self.error(&self.rev_json, &ApiError::missing())]);
-        }
         let row = |opened: &Opened| match opened {
-            Opened::Found(revision) => Ok(format!("{{\"ok\":{}}}", shown(request, at, id, revision, extras)?)),
-            Opened::Missing(rev) => Ok(self.error(&format!("\"{rev}\""), &ApiError::missing())),
+            Opened::Found(_) => form(Ok(opened)),
+            Opened::Missing(rev) => form(Err(self.error(&format!("\"{rev}\""), &ApiError::missing()))),
         };
-        opened.iter().map(row).collect()
+        Ok(opened.iter().map(row).collect())
+    }
+
+    fn id(&self) -> &str {
+        self.what.as_ref().map_or("", |(id, _)| id)
+    }
+
+    fn inline(&self, inline: &Inline) -> Inline {
+        self.atts_since.clone().map_or_else(|| inline.clone(), |revs| inline.since(revs))
+    }
+
+    fn rows(&self, at: &CollectionAt, extras: Extras, latest: bool, inline: &Inline) -> Row {
+        let inline = self.inline(inline);
+        let form = |opened: std::result::Result<&Opened, String>| match opened {
+            Ok(Opened::Found(revision)) => ok_row(at, self.id(), revision, extras, &inline),
+            Ok(Opened::Missing(_)) => text(String::new()),
+            Err(error) => text(error),
+        };
+        let comma = |(number, row): (usize, Row)| -> Row {
+            if number == 0 { row } else { Box::new(text(",".to_owned()).chain(row)) }
+        };
+        match self.each(at, latest, form) {
+            Ok(rows) => Box::new(rows.into_iter().enumerate().flat_map(comma)),
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
+    }
+
+    fn parts(
+        &self,
+        at: &CollectionAt,
+        extras: Extras,
+        latest: bool,
+        inline: &Inline,
+    ) -> Vec<Result<multipart::Pieces>> {
+        let inline = self.inline(inline);
+        let form = |opened: std::result::Result<&Opened, String>| match opened {
+            Ok(opened) => multipart::part(at, self.id(), opened, extras, &inline),
+            Err(error) => Ok(multipart::error_part(&error)),
+        };
+        self.each(at, latest, form).unwrap_or_else(|error| vec![Err(error)])
     }
 
     fn error(&self, rev: &str, error: &ApiError) -> String {

@@ -2,16 +2,18 @@
 
 use std::fmt::Write as _;
 
-use http::StatusCode;
 use http::header::CACHE_CONTROL;
+use http::{Method, StatusCode};
 use recension::document::json::quote;
 
+use super::body::{elements, member, members_of};
+use super::database;
 use crate::answer::Answer;
-use crate::auth::Session;
+use crate::auth::{Access, Session};
 use crate::databases::new_uuid;
 use crate::dispatch::only;
 use crate::error::{ApiError, Result};
-use crate::limits::UUIDS_MAX;
+use crate::limits::{DATABASES_ASKED_MAX, UUIDS_MAX};
 use crate::query::Query;
 use crate::request::Request;
 
@@ -30,7 +32,6 @@ pub(crate) fn root(request: &Request) -> Result<Answer> {
 }
 
 /// `/_name` and what is below.
-#[allow(clippy::unused_async)] // for those to come
 pub(crate) async fn endpoint(request: Request, session: Session, name: &str, rest: &[String]) -> Result<Answer> {
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
     match (name, rest.as_slice()) {
@@ -47,10 +48,11 @@ pub(crate) async fn endpoint(request: Request, session: Session, name: &str, res
             session.server_admin()?;
             Ok(Answer::ok(r#"{"all_nodes":["nonode@nohost"],"cluster_nodes":["nonode@nohost"]}"#))
         }
+        ("_dbs_info", []) => dbs_info(request, &session).await,
         ("_session", []) => super::session::endpoint(request, &session).await,
         ("_node", [node, "_config", path @ ..]) => super::node_config::endpoint(request, &session, node, path).await,
         ("_metrics", []) | ("_node", [_, "_prometheus"]) => metrics(&request, &session),
-        // `_dbs_info`, `_db_updates`, `_replicate`, `_openapi.json` come here.
+        // `_db_updates`, `_replicate`, `_openapi.json` come here.
         _ => Err(ApiError::no_database()),
     }
 }
@@ -82,6 +84,36 @@ fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET,HEAD")?;
     let names = request.app.databases.names(session.server_admin()?)?;
     Ok(Answer::ok(names_json(&request.query, names)?))
+}
+
+/// What is told of each of some databases (POST, `keys`) or of all (GET).
+async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
+    only(&request, "GET,POST")?;
+    let names = if *request.method() == Method::POST {
+        request.require_json()?;
+        let body = request.bytes().await?;
+        let members = members_of(&body)?;
+        let missing = || ApiError::bad_request("`keys` member must exist.");
+        let keys = elements(member(&members, "keys").ok_or_else(missing)?);
+        let keys = keys.ok_or_else(|| ApiError::bad_request("`keys` member must be an array."))?;
+        if keys.len() > DATABASES_ASKED_MAX {
+            return Err(ApiError::bad_request(format!("`keys` has {DATABASES_ASKED_MAX} elements at most")));
+        }
+        keys.into_iter().map(|key| key.get().to_owned()).collect()
+    } else {
+        let names = request.app.databases.names(session.server_admin()?)?;
+        names.iter().map(|name| quote(name)).collect::<Vec<String>>()
+    };
+    let row = |name: &String| {
+        let text: Option<String> = serde_json::from_str(name).ok();
+        let database = text.and_then(|text| session.database(&text, Access::Member).ok());
+        Ok(match database {
+            Some(db) => format!("{{\"key\":{name},\"info\":{}}}", database::info(&db)?),
+            None => format!("{{\"key\":{name},\"error\":\"not_found\"}}"),
+        })
+    };
+    let rows = names.iter().map(row).collect::<Result<Vec<_>>>()?;
+    Ok(Answer::ok(format!("[{}]", rows.join(","))))
 }
 
 /// The names that `startkey`, `endkey`, `descending`, `skip` and `limit` ask for, as an array.

@@ -18,11 +18,20 @@ pub(crate) async fn json(
     rows: impl Iterator<Item = Result<String>> + Send + 'static,
     after: String,
 ) -> Result<Answer> {
-    let mut rows = rows.chain(std::iter::once(Ok(after)));
+    bytes(app, "application/json", before.into_bytes(), rows.chain(std::iter::once(Ok(after)))).await
+}
+
+/// The same of any content type.
+pub(crate) async fn bytes<R: AsRef<[u8]>>(
+    app: &Arc<App>,
+    content_type: &'static str,
+    before: Vec<u8>,
+    mut rows: impl Iterator<Item = Result<R>> + Send + 'static,
+) -> Result<Answer> {
     let (first, rest) = app.blocking(move || Ok((fill(before, &mut rows)?, rows))).await?;
     let (text, more) = first;
     if !more {
-        return Ok(Answer::of(http::StatusCode::OK, "application/json", text));
+        return Ok(Answer::of(http::StatusCode::OK, content_type, text));
     }
     let (sink, answer) = pieces();
     let app = Arc::clone(app);
@@ -39,7 +48,7 @@ pub(crate) async fn json(
                     }
                     next = app
                         .blocking(move || {
-                            let (text, more) = fill(String::new(), &mut rows)?;
+                            let (text, more) = fill(Vec::new(), &mut rows)?;
                             Ok((text, more, rows))
                         })
                         .await;
@@ -52,13 +61,13 @@ pub(crate) async fn json(
             }
         }
     });
-    Ok(Answer::streamed("application/json", answer))
+    Ok(Answer::streamed(content_type, answer))
 }
 
 /// Rows until there is enough for a piece; answers whether there may be more.
-fn fill(mut text: String, rows: &mut impl Iterator<Item = Result<String>>) -> Result<(String, bool)> {
+fn fill<R: AsRef<[u8]>>(mut text: Vec<u8>, rows: &mut impl Iterator<Item = Result<R>>) -> Result<(Vec<u8>, bool)> {
     for row in rows {
-        text.push_str(&row?);
+        text.extend_from_slice(row?.as_ref());
         if text.len() >= CHUNK_BYTES {
             return Ok((text, true));
         }

@@ -6,6 +6,7 @@ mod fs;
 
 use std::borrow::Cow;
 use std::io::{self, IoSlice};
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use fs::FsDisk;
@@ -80,6 +81,13 @@ pub trait DiskFile: Send + Sync + 'static {
     /// Fills `buffer` from `offset`; an error of kind `UnexpectedEof` beyond its end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
+    /// The next part, at `from` or behind it, of which the system does not know that it is all zeros; `None` if there
+    /// is no such part. An implementation that cannot tell answers with all the rest.
+    fn next_data(&self, from: u64) -> io::Result<Option<Range<u64>>> {
+        let len = self.len()?;
+        Ok((from < len).then_some(from..len))
+    }
+
     /// A view of its first `len` bytes, which must exist. Bytes written later show in it.
     fn map(&self, len: u64) -> io::Result<Arc<dyn Mapping>>;
 }
@@ -97,4 +105,7 @@ pub trait Mapping: Send + Sync + 'static {
     /// The bytes at `offset`, borrowed where the implementation can; `None` where they do not all
     /// lie in the view.
     fn read(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>>;
+
+    /// Says that the bytes at `offset` are about to be read: a hint, without effect on any answer.
+    fn prefetch(&self, _offset: u64, _len: usize) {}
 }

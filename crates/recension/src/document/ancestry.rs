@@ -2,13 +2,14 @@
 //! revisions said that are not the document's current one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::catalogue::CollectionEntry;
-use super::reader::revision_of;
+use super::reader::{OwnedRows, revision_of};
 use super::revision_tree::{Block, RevisionTree};
 use super::stored::{self, damaged};
 use super::{At, Collection, CollectionAt, Leaf, Result, RevId, Revision, side};
-use crate::engine::{Snapshot, TreeId};
+use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
 
 /// What there is of a revision that a document has had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +49,56 @@ pub(super) fn whole_tree(snapshot: &dyn Snapshot, side: TreeId, id: &str, tree: 
         Block::decode(&row, newest).map_err(damaged)
     };
     tree.unfold(read, damaged)
+}
+
+/// A document that replicas disagree about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConflictedDocument {
+    /// The document.
+    pub id: String,
+    /// The leaves that lose and are not deleted, oldest generation first.
+    pub conflicts: Vec<RevId>,
+}
+
+/// Documents that have conflicts, one at a time. It ends after its first error.
+pub struct Conflicted {
+    rows: Option<OwnedRows>,
+    /// The document whose leaves are being read.
+    next: Option<ConflictedDocument>,
+}
+
+impl Iterator for Conflicted {
+    type Item = Result<ConflictedDocument>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let row = self.rows.as_mut().and_then(|rows| {
+                rows.next_with(|row| {
+                    let (id, rev) = side::id_and_revision_in(&row.key)?;
+                    let deleted = stored::decode(&row.value, id.as_bytes())?.deleted;
+                    Ok((id, rev, deleted))
+                })
+            });
+            match (row, &mut self.next) {
+                (None, _) => {
+                    self.rows = None;
+                    return self.next.take().map(Ok);
+                }
+                (Some(Err(error)), _) => {
+                    (self.rows, self.next) = (None, None);
+                    return Some(Err(error));
+                }
+                (Some(Ok((_, _, true))), _) => {}
+                (Some(Ok((id, rev, _))), Some(next)) if next.id == id => next.conflicts.push(rev),
+                (Some(Ok((id, rev, _))), next) => {
+                    let before = next.replace(ConflictedDocument { id, conflicts: vec![rev] });
+                    if before.is_some() {
+                        return before.map(Ok);
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl CollectionAt {
@@ -136,6 +187,16 @@ impl CollectionAt {
             }
         }
         Ok(answer)
+    }
+
+    /// The documents of which several revisions are newest and not deleted, by their ids, each with the losing
+    /// ones. Only losing revisions are read: it takes time in proportion to these, and not to the documents.
+    pub fn conflicted(&self) -> Conflicted {
+        let leaves = KeyRange::prefix([side::LEAF]);
+        let rows = |entry: &Arc<CollectionEntry>| {
+            OwnedRows::of(self.snapshot.clone(), entry.side, &leaves, Direction::Forward)
+        };
+        Conflicted { rows: self.entry.as_ref().map(rows), next: None }
     }
 
     fn folded(&self, id: &str) -> Result<Option<RevisionTree>> {

@@ -137,7 +137,7 @@ impl<'a> Writer<'a> {
             tree.append(&parent, rev, write.deleted);
         }
         let content = Content { body, attachments: attachment::encode(&infos).map(Cow::Owned) };
-        let next = Next { tree, written: Some((rev, content)), wanted: Some(&write.attachments) };
+        let next = Next { tree, written: Some((rev, content)), wanted: Some(&write.attachments), made_here: true };
         self.settle(id, before.as_ref(), next)?;
         Ok(rev)
     }
@@ -181,8 +181,15 @@ impl<'a> Writer<'a> {
         write.attachments.resolve(id, parent.map_or(1, |parent| parent.generation().saturating_add(1)), &of_parent)
     }
 
-    /// What the indexes have to change for a document that said `old` and shall say `new`.
-    pub(super) fn index_changes(&self, id: &str, old: Option<&str>, new: Option<&str>) -> Result<Vec<IndexChange>> {
+    /// What the indexes have to change for a document that said `old` and shall say `new`. Where it is `refusable`, an
+    /// error where a unique index has a new value of it already.
+    pub(super) fn index_changes(
+        &self,
+        id: &str,
+        old: Option<&str>,
+        new: Option<&str>,
+        refusable: bool,
+    ) -> Result<Vec<IndexChange>> {
         let Some(entry) = self.entry.as_ref().filter(|entry| !entry.indexes.is_empty()) else { return Ok(Vec::new()) };
         let mut changes = Vec::new();
         for RowsChange { index, gone, new } in entry.keys().changes(&entry.indexes, old, new, id)? {
@@ -190,7 +197,8 @@ impl<'a> Writer<'a> {
                 changes.push(IndexChange { tree: index.tree, key: row.key_of(id.as_bytes()), value: None });
             }
             for row in new {
-                if index.spec.unique
+                if refusable
+                    && index.spec.unique
                     && let Some(holder) = holder_of(self.view, index, &row.key, id)?
                 {
                     return Err(not_unique(&index.spec, &row, id, holder));

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::catalogue::{CATALOGUE, COUNTS_PREFIX, CollectionEntry};
+use super::change_filter::{ChangeFilter, Filtering};
 use super::limits::{CHANGES_PAGE, RECENT_COMMITS_MAX};
 use super::{At, Collection, CollectionAt, Error, Result, RevId, Store};
 use crate::engine::{Direction, KeyRange, Seq, Snapshot, TreeId};
@@ -28,6 +29,11 @@ pub(super) fn change_key(seq: Seq, id: &str) -> Vec<u8> {
 pub(super) fn change_value(rev: &RevId, deleted: bool) -> Vec<u8> {
     let flags = if deleted { DELETED } else { 0 };
     [&[flags][..], &rev.generation().to_be_bytes(), rev.suffix_bytes()].concat()
+}
+
+/// Whether a row, by its value, is that of a deletion.
+pub(super) fn is_deletion(value: &[u8]) -> bool {
+    value.first().is_some_and(|flags| flags & DELETED != 0)
 }
 
 /// A document that has changed.
@@ -46,7 +52,11 @@ pub struct Change {
 }
 
 impl Change {
-    fn decode(collection: &Arc<str>, key: &[u8], value: &[u8]) -> Result<Self> {
+    pub(super) fn of(collection: &Arc<str>, id: &str, seq: Seq, rev: RevId, deleted: bool) -> Self {
+        Change { collection: collection.clone(), id: id.to_owned(), seq, rev, deleted }
+    }
+
+    pub(super) fn decode(collection: &Arc<str>, key: &[u8], value: &[u8]) -> Result<Self> {
         let read = || {
             let (seq, id) = key.split_first_chunk()?;
             let (flags, rev) = value.split_first()?;
@@ -137,14 +147,24 @@ impl CollectionAt {
     /// The documents that were changed after `since`, up to this moment, each at its last change.
     pub fn changes(&self, since: impl Into<Position>) -> Changes {
         let feed = Feed::Collection(self.name.clone());
-        Changes { feed, moment: Moment::Fixed(self.clone()), pages: Pages::new(since.into(), Direction::Forward) }
+        Changes {
+            feed,
+            moment: Moment::Fixed(self.clone()),
+            pages: Pages::new(since.into(), Direction::Forward),
+            filter: None,
+        }
     }
 
     /// The same from the newest change back to the first.
     pub fn changes_backward(&self) -> Changes {
         let feed = Feed::Collection(self.name.clone());
         let newest = Position::from(self.seq());
-        Changes { feed, moment: Moment::Fixed(self.clone()), pages: Pages::new(newest, Direction::Backward) }
+        Changes {
+            feed,
+            moment: Moment::Fixed(self.clone()),
+            pages: Pages::new(newest, Direction::Backward),
+            filter: None,
+        }
     }
 }
 
@@ -169,7 +189,7 @@ impl Store {
     pub fn changes(&self, since: impl Into<Position>) -> Result<Changes> {
         let snapshot: Arc<dyn Snapshot> = self.snapshot(At::Now)?.into();
         let moment = Moment::OfStore(self.clone(), snapshot);
-        Ok(Changes { feed: Feed::Store, moment, pages: Pages::new(since.into(), Direction::Forward) })
+        Ok(Changes { feed: Feed::Store, moment, pages: Pages::new(since.into(), Direction::Forward), filter: None })
     }
 
     /// The changes of all collections after `since`, and then those to come.
@@ -195,12 +215,20 @@ pub struct Changes {
     feed: Feed,
     moment: Moment,
     pages: Pages,
+    filter: Option<Filtering>,
 }
 
 impl Changes {
-    /// Where the feed stands: behind the changes that it has answered.
+    /// Where the feed stands: behind the changes that it has answered or left out.
     pub fn position(&self) -> &Position {
         &self.pages.position
+    }
+
+    /// Only the changes of some documents. A filter that there is already goes on to hold.
+    #[must_use]
+    pub fn filtered(mut self, filter: &ChangeFilter) -> Self {
+        self.filter = Some(Filtering::and(self.filter, filter));
+        self
     }
 }
 
@@ -208,15 +236,30 @@ impl Iterator for Changes {
     type Item = Result<Change>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Changes { feed, moment, pages } = self;
-        pages.next(|position, direction| match (moment, feed) {
-            (Moment::Fixed(collection), Feed::Collection(name)) => match &collection.entry {
-                Some(entry) => page(&*collection.snapshot, name, entry, position, direction, CHANGES_PAGE),
-                None => Ok(Page::default()),
-            },
-            (Moment::Fixed(collection), Feed::Store) => Ok(Page { end: Some(collection.seq()), ..Page::default() }),
-            (Moment::OfStore(store, snapshot), _) => page_of_store(store, &**snapshot, position),
-        })
+        let Changes { feed, moment, pages, filter } = self;
+        loop {
+            let step = pages.step(|position, direction| match (&*moment, &*feed, &mut *filter) {
+                (Moment::Fixed(collection), Feed::Collection(_), Some(filter)) => {
+                    filter.page(collection, position, direction)
+                }
+                (Moment::Fixed(collection), Feed::Collection(name), None) => match &collection.entry {
+                    Some(entry) => page(&*collection.snapshot, name, entry, position, direction, CHANGES_PAGE),
+                    None => Ok(Page::default()),
+                },
+                (Moment::Fixed(collection), Feed::Store, _) => {
+                    Ok(Page { end: Some(collection.seq()), ..Page::default() })
+                }
+                (Moment::OfStore(store, snapshot), _, filter) => {
+                    page_of_store(store, &**snapshot, position, filter.as_ref())
+                }
+            });
+            match step {
+                Ok(Step::Passed) => {}
+                Ok(Step::Change(change)) => return Some(Ok(change)),
+                Ok(Step::End) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
     }
 }
 
@@ -228,46 +271,74 @@ pub struct Follow {
     pages: Pages,
     /// Everything up to this commit has been looked at.
     seen: Seq,
+    filter: Option<Filtering>,
 }
 
 impl Follow {
     fn new(store: Store, feed: Feed, since: Position) -> Self {
-        Follow { store, feed, pages: Pages::new(since, Direction::Forward), seen: Seq::ZERO }
+        Follow { store, feed, pages: Pages::new(since, Direction::Forward), seen: Seq::ZERO, filter: None }
     }
 
-    /// Where the feed stands: behind the changes that it has answered. A new feed from here goes on.
+    /// Where the feed stands: behind the changes that it has answered or left out. A new feed from here goes on.
     pub fn position(&self) -> &Position {
         &self.pages.position
     }
 
-    /// The next change if there is one; `None` where the feed has caught up.
-    pub fn try_next(&mut self) -> Result<Option<Change>> {
-        let Follow { store, feed, pages, seen } = self;
+    /// Only the changes of some documents. A filter that there is already goes on to hold.
+    #[must_use]
+    pub fn filtered(mut self, filter: &ChangeFilter) -> Self {
+        self.filter = Some(Filtering::and(self.filter, filter));
+        self
+    }
+
+    /// One step: with a filter there may be many that answer nothing.
+    pub(super) fn step(&mut self) -> Result<Step> {
+        let Follow { store, feed, pages, seen, filter } = self;
         pages.ended = false;
-        let next = pages.next(|position, direction| {
+        pages.step(|position, direction| {
             let snapshot = store.snapshot(At::Now)?;
             *seen = snapshot.seq();
-            match feed {
-                Feed::Store => page_of_store(store, &*snapshot, position),
-                Feed::Collection(name) => match store.slot(name).entry(&*snapshot)? {
-                    Some(entry) => page(&*snapshot, name, &entry, position, direction, CHANGES_PAGE),
-                    None => Ok(Page { end: Some(snapshot.seq()), ..Page::default() }),
-                },
+            let name = match feed {
+                Feed::Store => return page_of_store(store, &*snapshot, position, filter.as_ref()),
+                Feed::Collection(name) => name,
+            };
+            match (store.slot(name).entry(&*snapshot)?, filter) {
+                (None, _) => Ok(Page { end: Some(snapshot.seq()), ..Page::default() }),
+                (Some(entry), None) => page(&*snapshot, name, &entry, position, direction, CHANGES_PAGE),
+                (Some(entry), Some(filter)) => {
+                    let (name, snapshot) = (name.clone(), snapshot.into());
+                    let at = CollectionAt { name, snapshot, entry: Some(entry), in_transaction: false };
+                    filter.page(&at, position, direction)
+                }
             }
-        });
-        next.transpose()
+        })
+    }
+
+    /// The next change if there is one; `None` where the feed has caught up.
+    pub fn try_next(&mut self) -> Result<Option<Change>> {
+        loop {
+            match self.step()? {
+                Step::Passed => {}
+                Step::Change(change) => return Ok(Some(change)),
+                Step::End => return Ok(None),
+            }
+        }
     }
 
     /// The next change, waiting for it at most `timeout`; `None` where none came.
     pub fn next_timeout(&mut self, timeout: Duration) -> Result<Option<Change>> {
         let deadline = Instant::now().checked_add(timeout);
         loop {
-            if let Some(change) = self.try_next()? {
+            let step = self.step()?;
+            if let Step::Change(change) = step {
                 return Ok(Some(change));
             }
             let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 return Ok(None);
+            }
+            if matches!(step, Step::Passed) {
+                continue;
             }
             self.store.engine().wait_beyond(self.seen, left);
         }
@@ -290,10 +361,36 @@ impl Iterator for Follow {
 
 /// Some changes, and up to which commit there are no others.
 #[derive(Default)]
-struct Page {
-    changes: Vec<Change>,
+pub(super) struct Page {
+    pub(super) changes: Vec<Change>,
     /// The feed has caught up with this commit; `None`: there may be more.
-    end: Option<Seq>,
+    pub(super) end: Option<Seq>,
+    /// Where the page ends, where that is not its last change.
+    pub(super) passed: Option<Position>,
+}
+
+impl Page {
+    /// Takes changes out of it, which the feed has passed all the same.
+    pub(super) fn keep(&mut self, mut keep: impl FnMut(&Change) -> Result<bool>) -> Result<()> {
+        self.passed = self.changes.last().map(Change::position);
+        let mut kept = Vec::new();
+        for change in std::mem::take(&mut self.changes) {
+            if keep(&change)? {
+                kept.push(change);
+            }
+        }
+        self.changes = kept;
+        Ok(())
+    }
+}
+
+/// What a feed's next step came to.
+pub(super) enum Step {
+    Change(Change),
+    /// Changes were read and left out, and there may be more.
+    Passed,
+    /// It has caught up.
+    End,
 }
 
 /// A feed read in pages, so that no snapshot is held between them.
@@ -301,51 +398,63 @@ struct Pages {
     position: Position,
     direction: Direction,
     page: VecDeque<Change>,
-    /// Where the feed stands when the page is used up, if there is nothing behind it.
+    /// Where the feed stands when the page is used up: what `Page` says.
     end: Option<Seq>,
+    passed: Option<Position>,
     ended: bool,
 }
 
 impl Pages {
     fn new(position: Position, direction: Direction) -> Self {
-        Pages { position, direction, page: VecDeque::new(), end: None, ended: false }
+        Pages { position, direction, page: VecDeque::new(), end: None, passed: None, ended: false }
     }
 
-    fn next(&mut self, read: impl FnOnce(&Position, Direction) -> Result<Page>) -> Option<Result<Change>> {
-        if self.page.is_empty() && !self.ended {
-            match read(&self.position, self.direction) {
-                Ok(page) => {
-                    self.page = page.changes.into();
-                    self.end = page.end;
-                    if let (true, Direction::Forward, Some(end)) = (self.page.is_empty(), self.direction, page.end) {
-                        self.position = Position::from(end);
-                    }
+    fn step(&mut self, read: impl FnOnce(&Position, Direction) -> Result<Page>) -> Result<Step> {
+        if self.page.is_empty() {
+            if self.ended {
+                return Ok(Step::End);
+            }
+            let page = read(&self.position, self.direction).inspect_err(|_| self.ended = true)?;
+            (self.page, self.end, self.passed) = (page.changes.into(), page.end, page.passed);
+        }
+        let next = self.page.pop_front();
+        if let Some(change) = &next {
+            self.position = change.position();
+        }
+        if self.page.is_empty() {
+            if let Some(passed) = self.passed.take() {
+                self.position = passed;
+            } else if next.is_none() {
+                self.ended = true;
+            }
+            if let Some(end) = self.end.take() {
+                if self.direction == Direction::Forward {
+                    self.position = Position::from(end);
                 }
-                Err(error) => {
-                    self.ended = true;
-                    return Some(Err(error));
-                }
+                self.ended = true;
             }
         }
-        let Some(change) = self.page.pop_front() else {
-            self.ended = true;
-            return None;
-        };
-        self.position = change.position();
-        if self.page.is_empty()
-            && let Some(end) = self.end.take()
-        {
-            if self.direction == Direction::Forward {
-                self.position = Position::from(end);
-            }
-            self.ended = true;
-        }
-        Some(Ok(change))
+        Ok(match next {
+            Some(change) => Step::Change(change),
+            None if self.ended => Step::End,
+            None => Step::Passed,
+        })
+    }
+}
+
+/// The keys of the changes of a collection behind a position.
+pub(super) fn keys_behind(position: &Position, name: &str, direction: Direction) -> KeyRange {
+    match direction {
+        Direction::Forward => KeyRange { start: behind(position, name), end: Bound::Unbounded },
+        Direction::Backward => match &position.within {
+            Some((_, id)) => KeyRange { start: Bound::Unbounded, end: Bound::Excluded(change_key(position.seq, id)) },
+            None => KeyRange { start: Bound::Unbounded, end: behind_all_of(position.seq) },
+        },
     }
 }
 
 /// The changes of a collection behind a position.
-fn page(
+pub(super) fn page(
     snapshot: &dyn Snapshot,
     name: &Arc<str>,
     entry: &CollectionEntry,
@@ -353,20 +462,14 @@ fn page(
     direction: Direction,
     limit: usize,
 ) -> Result<Page> {
-    let range = match direction {
-        Direction::Forward => KeyRange { start: behind(position, name), end: Bound::Unbounded },
-        Direction::Backward => match &position.within {
-            Some((_, id)) => KeyRange { start: Bound::Unbounded, end: Bound::Excluded(change_key(position.seq, id)) },
-            None => KeyRange { start: Bound::Unbounded, end: behind_all_of(position.seq) },
-        },
-    };
+    let range = keys_behind(position, name, direction);
     let mut changes = Vec::new();
     for row in snapshot.range(entry.changes, &range, direction).take(limit) {
         let row = row?;
         changes.push(Change::decode(name, &row.key, &row.value)?);
     }
     let end = (changes.len() < limit).then(|| snapshot.seq());
-    Ok(Page { changes, end })
+    Ok(Page { changes, end, passed: None })
 }
 
 /// Where the keys of a collection's changes begin that lie behind a position.
@@ -409,7 +512,12 @@ impl Source {
 
 /// The changes of all collections behind a position, merged. A page holds as many changes at least as
 /// collections have some, so that the look at each of them is paid by a change.
-fn page_of_store(store: &Store, snapshot: &dyn Snapshot, position: &Position) -> Result<Page> {
+fn page_of_store(
+    store: &Store,
+    snapshot: &dyn Snapshot,
+    position: &Position,
+    filter: Option<&Filtering>,
+) -> Result<Page> {
     let mut sources = Vec::new();
     for name in changed_collections(store, snapshot, position)? {
         if let Some(entry) = store.slot(&name).entry(snapshot)? {
@@ -437,7 +545,11 @@ fn page_of_store(store: &Store, snapshot: &dyn Snapshot, position: &Position) ->
         }
     }
     let end = heap.is_empty().then(|| snapshot.seq());
-    Ok(Page { changes, end })
+    let page = Page { changes, end, passed: None };
+    match filter {
+        Some(filter) => filter.of_store(store, snapshot, page),
+        None => Ok(page),
+    }
 }
 
 /// The names of the collections that may have changes behind a position, in order.

@@ -116,7 +116,7 @@ impl Collection {
     }
 
     /// The document `id` shall say `body`, whatever it says now; a `_rev` in the body is the revision that it
-    /// shall stand on ([`Expect::Leaf`]).
+    /// shall stand on ([`Expect::Leaf`](super::Expect::Leaf)).
     ///
     /// # Errors
     /// [`Error::Conflict`] on a `_rev` that another revision stands on, or that the document does not have; [`Error::NotUnique`]; input errors.

@@ -8,7 +8,8 @@ use crate::document::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
 
 impl Collection {
     /// Applies a JSON patch (RFC 6902) to the body of a document, wholly or not at all. With
-    /// [`Expect::Anything`] it is applied to what the document says at that moment.
+    /// [`Expect::Anything`] it is applied to what the document says at that moment; with [`Expect::Revision`] to that
+    /// revision, be it the winner or a losing one of a conflict, and the new one stands on it.
     ///
     /// ```
     /// use recension::document::{Expect, Store, json::JsonPatch};
@@ -59,7 +60,7 @@ impl Collection {
     }
 
     /// Writes what `change` makes of the bodies of the documents that a query finds, in commits of many; `None` leaves a
-    /// document as it is. Documents that others write meanwhile are left alone and named.
+    /// document as it is. Attachments stay. Documents that others write meanwhile are left alone and named.
     pub fn update_matching(
         &self,
         query: &Query,
@@ -67,7 +68,8 @@ impl Collection {
     ) -> Result<Matched> {
         self.for_matching(self.find(query)?, |document| {
             let body = change(&document.id, &document.body)?;
-            body.map(|body| Write::replace(&document.id, &document.rev, body)).transpose()
+            let write = |body| Ok(Write::replace(&document.id, &document.rev, body)?.keep_attachments());
+            body.map(write).transpose()
         })
     }
 
@@ -121,43 +123,55 @@ pub struct Matched {
 impl TransactionCollection<'_> {
     /// Applies a JSON patch to the body of a document; see [`Collection::patch`].
     pub fn patch(&self, id: &str, expect: Expect, patch: &JsonPatch) -> Result<Staged> {
-        let document = self.expected(id, expect)?;
-        self.write_body(id, patch.apply_minified(&document.body)?)
+        let (body, on) = self.expected(id, expect)?;
+        self.write_body(id, on, patch.apply_minified(&body)?)
     }
 
     /// Applies a JSON merge patch to the body of a document; see [`Collection::merge_patch`].
     pub fn merge_patch(&self, id: &str, expect: Expect, patch: impl AsRef<[u8]>) -> Result<Staged> {
-        let document = self.expected(id, expect)?;
-        self.write_body(id, merge_patch(document.body.as_bytes(), patch)?)
+        let (body, on) = self.expected(id, expect)?;
+        self.write_body(id, on, merge_patch(body.as_bytes(), patch)?)
     }
 
     /// Writes what `change` makes of the body of a document; see [`Collection::update`].
     pub fn update(&self, id: &str, change: impl FnOnce(&str) -> Result<String>) -> Result<Staged> {
-        let document = self.expected(id, Expect::Anything)?;
-        self.write_body(id, change(&document.body)?)
+        let (body, on) = self.expected(id, Expect::Anything)?;
+        self.write_body(id, on, change(&body)?)
     }
 
     /// Writes what `make` makes of the body of a document, or of its absence; see [`Collection::upsert`].
     pub fn upsert(&self, id: &str, make: impl FnOnce(Option<&str>) -> Result<String>) -> Result<Staged> {
         let document = self.get(id)?;
-        self.write_body(id, make(document.as_ref().map(|document| &*document.body))?)
+        self.write_body(id, Expect::Anything, make(document.as_ref().map(|document| &*document.body))?)
     }
 
-    fn expected(&self, id: &str, expect: Expect) -> Result<Document<'static>> {
+    /// What the revision says that is expected, and what a write on it has to expect: of a conflict it may be a loser.
+    fn expected(&self, id: &str, expect: Expect) -> Result<(String, Expect)> {
         let conflict = |expected, found| Error::Conflict { id: id.to_owned(), expected, found, deleted: false };
-        match (self.get(id)?, expect) {
-            (Some(document), Expect::Anything) => Ok(document),
-            (Some(document), Expect::Revision(rev) | Expect::Leaf(rev)) if document.rev == rev => Ok(document),
-            (Some(document), Expect::Revision(rev) | Expect::Leaf(rev)) => Err(conflict(Some(rev), Some(document.rev))),
-            (Some(document), Expect::Absent) => Err(conflict(None, Some(document.rev))),
+        let reader = self.reader()?;
+        let winner = reader.get(id)?;
+        let found = winner.as_ref().map(|document| document.rev);
+        match (winner, expect) {
+            // The transaction depends on what was read of the document, so that the write itself expects nothing more.
+            (Some(document), Expect::Anything) => Ok((document.body.into_owned(), Expect::Anything)),
+            (Some(document), Expect::Revision(rev) | Expect::Leaf(rev)) if document.rev == rev => {
+                Ok((document.body.into_owned(), Expect::Anything))
+            }
+            (Some(_), Expect::Revision(rev) | Expect::Leaf(rev)) => {
+                if !reader.conflicts(id)?.contains(&rev) {
+                    return Err(conflict(Some(rev), found));
+                }
+                let loser = reader.get_revision(id, &rev)?.ok_or_else(|| conflict(Some(rev), found))?;
+                Ok((loser.body, Expect::Revision(rev)))
+            }
+            (Some(_), Expect::Absent) => Err(conflict(None, found)),
             (None, Expect::Revision(rev) | Expect::Leaf(rev)) => Err(conflict(Some(rev), None)),
             (None, _) => Err(Error::NoSuchDocument { collection: self.name().to_owned(), id: id.to_owned() }),
         }
     }
 
-    /// The transaction depends on what was read of the document, so the write itself expects nothing more.
-    fn write_body(&self, id: &str, body: String) -> Result<Staged> {
-        let write = Write::put(id, body)?.expecting(Expect::Anything).keep_attachments();
+    fn write_body(&self, id: &str, on: Expect, body: String) -> Result<Staged> {
+        let write = Write::put(id, body)?.expecting(on).keep_attachments();
         if write.is_deletion() {
             return Err(Error::BadField {
                 field: "_deleted",

@@ -61,6 +61,18 @@ pub const CHECK_PROBLEMS_MAX: usize = 1000;
 /// Changes that a feed reads at a time.
 pub const CHANGES_PAGE: usize = 256;
 
+/// Changes that a feed with a filter reads and tests at a time. Where more lie ahead, an index is looked for.
+pub const CHANGES_FILTERED_PAGE: usize = 1024;
+
+/// Most documents that a feed takes from an index at once. Where more match, every change is read.
+pub const CHANGES_BY_INDEX_MAX: usize = 10_000;
+
+/// Most values of an index that are listed as had by several documents, and most documents of each.
+pub const DUPLICATES_MAX: usize = 1000;
+
+/// Most ids that a feed can be of.
+pub const CHANGES_IDS_MAX: usize = 100_000;
+
 /// Documents that one step of an index build indexes at most; one step is one commit.
 pub const BUILD_STEP_DOCUMENTS: usize = 1000;
 

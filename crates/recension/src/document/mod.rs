@@ -48,6 +48,8 @@
 //! Query            Query::new().matching(path, values).without(path).sort(path, Direction) (repeatedly)
 //!                  .limit(n).skip(n).after(cursor).select([path]).collated(Collation)
 //!                  .through(index).without_indexes().sort_bytes_max(n)
+//! ChangeFilter     ChangeFilter::matching(query)?, ::ids([..])?, .testing(|document| ..), .and(&filter); for
+//!                  .changes(..)?.filtered(&filter) and .follow(..).filtered(&filter)
 //! values           ValueRange, or ValueSet::one_of([v]), range.or(range)
 //! ValueRange       equal(v), at_least(v), above(v), at_most(v), below(v), between(a, b), anything(),
 //!                  prefix(text), of_type(JsonType); .and(range);
@@ -67,6 +69,7 @@ mod at;
 mod attachment;
 mod byte_reader;
 mod catalogue;
+mod change_filter;
 mod changes;
 mod check;
 mod collation;
@@ -74,6 +77,7 @@ mod collection;
 mod condition;
 mod cursor;
 mod diff;
+mod duplicates;
 mod edit;
 mod error;
 mod find;
@@ -111,10 +115,11 @@ mod unicode;
 mod view;
 mod write;
 
-pub use ancestry::{RevisionStatus, RevsDiff};
+pub use ancestry::{Conflicted, ConflictedDocument, RevisionStatus, RevsDiff};
 pub use at::At;
 pub use attachment::{AttachmentInfo, AttachmentReader, Encoding, Following, Upload};
 pub use catalogue::IndexState;
+pub use change_filter::ChangeFilter;
 pub use changes::{Change, Changes, Follow, Position};
 pub use check::{CheckProblem, CheckReport};
 pub use collation::{Collation, JsonType};
@@ -122,6 +127,7 @@ pub use collection::Collection;
 pub use condition::{Condition, Literal, ValueRange, ValueSet};
 pub use cursor::Cursor;
 pub use diff::{CollectionDiff, DocumentDiff, Version};
+pub use duplicates::Duplicate;
 pub use edit::Matched;
 pub use error::{Error, Result};
 pub use find::{Found, Selected, Selection};
@@ -146,8 +152,8 @@ pub use time::format_time;
 pub use transaction::{Transaction, TransactionCollection};
 #[cfg(feature = "typed")]
 pub use typed::{
-    DeclaredIndex, DocumentType, Entry, MigrationProgress, Typed, TypedAt, TypedDocuments, TypedFound, TypedHistory,
-    TypedRevision, TypedTransaction,
+    DeclaredIndex, DeclaredValues, DocumentType, Entry, MigrationProgress, Typed, TypedAt, TypedDocuments, TypedFound,
+    TypedHistory, TypedRevision, TypedTransaction,
 };
 pub use write::{Expect, Write};
 

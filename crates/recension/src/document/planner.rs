@@ -86,7 +86,7 @@ pub(super) struct Way {
     pub(super) ordered: bool,
     /// The keys have all that is wanted.
     pub(super) covering: bool,
-    /// It has one row at most, for each value of a unique index.
+    /// One row for each value of a unique index, but for what replication has brought: an estimate, and no promise.
     rows_max: Option<usize>,
     /// How much the bounds let through, as a guess.
     lets: f64,

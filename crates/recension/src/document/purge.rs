@@ -104,7 +104,7 @@ impl Writer<'_> {
         let log_key = [&[side::PURGED][..], &PENDING.0.to_be_bytes(), id.as_bytes()].concat();
         let earlier = self.view.get(entry.side, &log_key)?.map(|row| row.bytes.into_owned()).unwrap_or_default();
         let old = self.purges_beyond(&entry)?;
-        self.settle(id, Some(&before), Next { tree, written: None, wanted: None })?;
+        self.settle(id, Some(&before), Next { tree, written: None, wanted: None, made_here: false })?;
         let value = [earlier, encode(&purged)].concat();
         self.view.put_at_own_seq(entry.side, &[side::PURGED], id.as_bytes(), value);
         for key in old {

@@ -16,6 +16,8 @@ use crate::engine::Direction;
 /// path with empty brackets (`tags[]`) is met where any of the values there is in the set. Without an
 /// order the documents come as is cheapest.
 ///
+/// Alternatives of one path are a [`ValueSet`]; there are none over several paths: ask once for each.
+///
 /// ```
 /// use recension::document::{Query, Store, ValueRange};
 /// use recension::engine::Direction;

@@ -15,12 +15,15 @@ impl Collection {
     /// Takes over revisions of other replicas in one commit (CouchDB's `new_edits=false`), with a result
     /// for each: `None` where it was known already and nothing was written.
     ///
+    /// A unique index refuses none of them, or replicas would never agree: see
+    /// [`CollectionAt::duplicates`](super::CollectionAt::duplicates).
+    ///
     /// Equal revisions with equal ancestors may come any number of times and in any order: the collection
     /// then is the same.
     ///
     /// # Errors
     /// Where nothing was written: an error of the engine, or [`Error::Busy`]. Of one revision:
-    /// [`Error::NotUnique`], [`Error::ValueTooLong`], [`Error::TooManyRevisions`], [`Error::MissingStub`].
+    /// [`Error::ValueTooLong`], [`Error::TooManyRevisions`], [`Error::MissingStub`].
     pub fn merge_revisions(
         &self,
         writes: impl IntoIterator<Item = ReplicatedWrite>,
@@ -79,7 +82,7 @@ impl Writer<'_> {
             }
             None => None,
         };
-        self.settle(id, before.as_ref(), Next { tree, written, wanted: Some(attachments) })?;
+        self.settle(id, before.as_ref(), Next { tree, written, wanted: Some(attachments), made_here: false })?;
         Ok(true)
     }
 

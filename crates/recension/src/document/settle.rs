@@ -41,6 +41,9 @@ pub(super) struct Next<'w> {
     pub(super) written: Option<(RevId, Content<'w>)>,
     /// Where the bytes of its attachments come from.
     pub(super) wanted: Option<&'w Wanted>,
+    /// The revision was made here: a unique index may refuse it. What others have made is taken as it is, or
+    /// replicas would never agree.
+    pub(super) made_here: bool,
 }
 
 /// A winner and what it says.
@@ -71,7 +74,7 @@ impl Writer<'_> {
 
     /// Writes all that follows from a document's next tree. After an error nothing of it is in the view.
     pub(super) fn settle(&mut self, id: &str, before: Option<&Before>, next: Next<'_>) -> Result<()> {
-        let Next { mut tree, written, wanted } = next;
+        let Next { mut tree, written, wanted, made_here } = next;
         tree.stem(self.entry.as_ref().map_or(super::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit));
         if tree.len() > REVISIONS_PER_DOCUMENT_MAX {
             return Err(Error::TooManyRevisions { id: id.to_owned(), max: REVISIONS_PER_DOCUMENT_MAX });
@@ -79,7 +82,11 @@ impl Writer<'_> {
         let leaves = tree.leaves();
         let winner = leaves.first().map(|leaf| self.winner(id, *leaf, before, written.as_ref())).transpose()?;
         let old_body = before.filter(|before| !before.head.deleted).map(|before| &*before.content.body);
-        let changes = self.index_changes(id, old_body, winner.as_ref().and_then(Winner::live_body))?;
+        // A loser that comes to the front is not refused: who deletes the winner did not write it.
+        let wins = |rev: &RevId| winner.as_ref().is_some_and(|winner| winner.leaf.rev == *rev);
+        let refusable = made_here && written.as_ref().is_some_and(|(rev, _)| wins(rev));
+        let new_body = winner.as_ref().and_then(Winner::live_body);
+        let changes = self.index_changes(id, old_body, new_body, refusable)?;
         let stale = self.stale_blocks(id, before, &tree)?;
         let contents = self.content_changes(id, before, &leaves, written.as_ref(), wanted)?;
 

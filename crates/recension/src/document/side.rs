@@ -59,6 +59,29 @@ pub(super) fn revision_in(key: &[u8], prefix: &[u8], id: &str) -> Result<RevId> 
     rev.ok_or_else(|| stored::damaged(id.as_bytes(), "a key in its side tree names no revision"))
 }
 
+/// The document and the revision in a key of a kind that has both.
+pub(super) fn id_and_revision_in(key: &[u8]) -> Result<(String, RevId)> {
+    let damaged = || stored::damaged(key, "a key in its side tree names no document and revision");
+    let (mut id, mut rest) = (Vec::new(), key.get(1..).unwrap_or_default());
+    let rest = loop {
+        rest = match rest {
+            [0x00, 0x01, after @ ..] => break after,
+            [0x00, 0xff, after @ ..] => {
+                id.push(0);
+                after
+            }
+            [0x00, ..] | [] => return Err(damaged()),
+            [byte, after @ ..] => {
+                id.push(*byte);
+                after
+            }
+        };
+    };
+    let (generation, suffix) = rest.split_first_chunk().ok_or_else(damaged)?;
+    let rev = RevId::from_bytes(u32::from_be_bytes(*generation), suffix).ok_or_else(damaged)?;
+    Ok((String::from_utf8(id).map_err(|_| damaged())?, rev))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +95,7 @@ mod tests {
             for rev in revs.map(|rev| rev.parse::<RevId>().unwrap()) {
                 let key = revision_key(ANCESTORS, id, &rev);
                 assert_eq!(revision_in(&key, &prefix, id).unwrap(), rev);
+                assert_eq!(id_and_revision_in(&key).unwrap(), (id.to_owned(), rev));
                 for other in ids {
                     assert_eq!(
                         KeyRange::prefix(prefix_of(ANCESTORS, other)).contains(&key),
@@ -81,6 +105,11 @@ mod tests {
                 }
                 assert_eq!(before_generation(ANCESTORS, id, 258).contains(&key), rev.generation() < 258);
             }
+        }
+        for key in
+            [&b""[..], b"\x01", b"\x01a", b"\x01a\x00", b"\x01a\x00\x02\0\0\0\x01a", b"\x01\xff\x00\x01\0\0\0\x01a"]
+        {
+            assert!(id_and_revision_in(key).is_err(), "{}", key.escape_ascii());
         }
         assert!(revision_in(b"\x02a\x00\x01\0\0\0\0a", b"\x02a\x00\x01", "a").is_err());
     }

@@ -11,9 +11,6 @@ use icu_collator::{Collator, CollatorBorrowed, CollatorPreferences};
 const LEVEL_END: u8 = 1;
 /// The weight that most characters have on the second and third level.
 const COMMON: u8 = 5;
-/// Between a compressed lead byte and a primary of another one that sorts before or after it.
-const LEAD_CHANGES_DOWN: u8 = 3;
-const LEAD_CHANGES_UP: u8 = 0xff;
 
 /// How runs of the common weight are written, on the second level and on the third (ICU's compression).
 const SECOND: Runs = Runs { low: COMMON, high: COMMON + 0x40, max: 0x21 };
@@ -40,80 +37,50 @@ impl Runs {
     }
 }
 
-/// What an ASCII character is in a sort key. All have the common weight on the second level.
-#[derive(Clone, Copy, Default, Debug)]
-struct Weight {
-    /// One or two bytes; of none, the character is ignored.
-    primary: [u8; 2],
-    primary_len: u8,
-    /// The lead byte of the primary is written once for a run of characters that share it.
-    shares_lead: bool,
-    /// 0: the common one.
-    tertiary: u8,
-}
+/// What each ASCII character is in a sort key: its primary weight (one byte, or where the second is not zero two; 0: the
+/// character is ignored), and its tertiary one (0: the common one). All have the common weight on the second level.
+///
+/// Written down, so that the first string of a process does not wait for the collation's data (0.2 ms).
+#[rustfmt::skip]
+const ASCII: [(u16, u8); 128] = [
+    (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0),
+    (0x0000, 0x0), (0x0304, 0x0), (0x0306, 0x0), (0x0308, 0x0), (0x030a, 0x0), (0x030c, 0x0), (0x0000, 0x0), (0x0000, 0x0),
+    (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0),
+    (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0),
+    (0x0400, 0x0), (0x075a, 0x0), (0x0976, 0x0), (0x0a98, 0x0), (0x0daf, 0x0), (0x0a9a, 0x0), (0x0a92, 0x0), (0x0970, 0x0),
+    (0x097c, 0x0), (0x097e, 0x0), (0x0a82, 0x0), (0x0c7d, 0x0), (0x0600, 0x0), (0x050e, 0x0), (0x0800, 0x0), (0x0a8c, 0x0),
+    (0x1200, 0x0), (0x1400, 0x0), (0x1600, 0x0), (0x1800, 0x0), (0x1a00, 0x0), (0x1c00, 0x0), (0x1e00, 0x0), (0x2000, 0x0),
+    (0x2200, 0x0), (0x2400, 0x0), (0x0736, 0x0), (0x072a, 0x0), (0x0c87, 0x0), (0x0c89, 0x0), (0x0c8b, 0x0), (0x0768, 0x0),
+    (0x0a80, 0x0), (0x2b00, 0xdc), (0x2d00, 0xdc), (0x2f00, 0xdc), (0x3100, 0xdc), (0x3300, 0xdc), (0x3500, 0xdc), (0x3700, 0xdc),
+    (0x3900, 0xdc), (0x3b00, 0xdc), (0x3d00, 0xdc), (0x3f00, 0xdc), (0x4100, 0xdc), (0x4300, 0xdc), (0x4500, 0xdc), (0x4700, 0xdc),
+    (0x4900, 0xdc), (0x4b00, 0xdc), (0x4d00, 0xdc), (0x4f00, 0xdc), (0x5100, 0xdc), (0x5300, 0xdc), (0x5500, 0xdc), (0x5700, 0xdc),
+    (0x5900, 0xdc), (0x5b00, 0xdc), (0x5d00, 0xdc), (0x0980, 0x0), (0x0a8e, 0x0), (0x0982, 0x0), (0x0c0a, 0x0), (0x050a, 0x0),
+    (0x0c04, 0x0), (0x2b00, 0x0), (0x2d00, 0x0), (0x2f00, 0x0), (0x3100, 0x0), (0x3300, 0x0), (0x3500, 0x0), (0x3700, 0x0),
+    (0x3900, 0x0), (0x3b00, 0x0), (0x3d00, 0x0), (0x3f00, 0x0), (0x4100, 0x0), (0x4300, 0x0), (0x4500, 0x0), (0x4700, 0x0),
+    (0x4900, 0x0), (0x4b00, 0x0), (0x4d00, 0x0), (0x4f00, 0x0), (0x5100, 0x0), (0x5300, 0x0), (0x5500, 0x0), (0x5700, 0x0),
+    (0x5900, 0x0), (0x5b00, 0x0), (0x5d00, 0x0), (0x0984, 0x0), (0x0c8f, 0x0), (0x0986, 0x0), (0x0c93, 0x0), (0x0000, 0x0),
+];
 
-struct Order {
-    collator: CollatorBorrowed<'static>,
-    /// `None` where the data are not of the form that the fast way knows.
-    ascii: Option<[Weight; 128]>,
-}
-
-fn order() -> &'static Order {
-    static ORDER: OnceLock<Order> = OnceLock::new();
-    ORDER.get_or_init(|| {
+fn collator() -> &'static CollatorBorrowed<'static> {
+    static COLLATOR: OnceLock<CollatorBorrowed<'static>> = OnceLock::new();
+    COLLATOR.get_or_init(|| {
         let mut options = CollatorOptions::default();
         options.strength = Some(Strength::Tertiary);
-        let collator = match Collator::try_new(CollatorPreferences::default(), options) {
+        match Collator::try_new(CollatorPreferences::default(), options) {
             Ok(collator) => collator,
             // The data of the root are compiled in.
             Err(error) => unreachable!("the root collation: {error}"),
-        };
-        let ascii = ascii_weights(&collator);
-        Order { collator, ascii }
+        }
     })
-}
-
-fn ascii_weights(collator: &CollatorBorrowed<'_>) -> Option<[Weight; 128]> {
-    let mut weights = [Weight::default(); 128];
-    let key = |text: &str| {
-        let mut key = Vec::new();
-        let Ok(()) = collator.write_sort_key_to(text, &mut key);
-        key
-    };
-    for (byte, weight) in weights.iter_mut().enumerate() {
-        let character = char::from(byte as u8);
-        let one = key(&character.to_string());
-        if one == [LEVEL_END, LEVEL_END] {
-            continue;
-        }
-        let (primary, tertiary) = match *one.as_slice() {
-            [p, LEVEL_END, COMMON, LEVEL_END, t] => ([p, 0], t),
-            [p, q, LEVEL_END, COMMON, LEVEL_END, t] => ([p, q], t),
-            _ => return None,
-        };
-        // A lone weight is common, or greater and a byte that no run can be.
-        if tertiary != COMMON && tertiary <= THIRD.high {
-            return None;
-        }
-        let primary_len = if primary[1] == 0 { 1 } else { 2 };
-        let two = key(&format!("{character}{character}"));
-        let shares_lead = primary_len == 2 && two.starts_with(&[primary[0], primary[1], primary[1], LEVEL_END]);
-        *weight = Weight { primary, primary_len, shares_lead, tertiary: if tertiary == COMMON { 0 } else { tertiary } };
-    }
-    Some(weights)
 }
 
 /// Appends the sort key of a string. It has no zero byte.
 pub(super) fn write_sort_key(text: &str, out: &mut Vec<u8>) {
-    let order = order();
-    match &order.ascii {
-        Some(weights) if text.is_ascii() => write_ascii(weights, text.as_bytes(), out),
-        _ => write_any(order, text, out),
-    }
+    if text.is_ascii() { write_ascii(text.as_bytes(), out) } else { write_any(text, out) }
 }
 
-fn write_any(order: &Order, text: &str, out: &mut Vec<u8>) {
-    let Ok(()) = order.collator.write_sort_key_to(text, out);
+fn write_any(text: &str, out: &mut Vec<u8>) {
+    let Ok(()) = collator().write_sort_key_to(text, out);
 }
 
 /// The beginning of the sort keys of all strings that begin with `prefix`, which other strings may have too.
@@ -127,37 +94,28 @@ pub(super) fn write_primaries(prefix: &str, out: &mut Vec<u8>) {
     }
 }
 
-fn write_ascii(weights: &[Weight; 128], text: &[u8], out: &mut Vec<u8>) {
-    let mut shared: Option<[u8; 2]> = None;
-    let mut known = 0_usize;
-    for &byte in text {
-        let Some(weight) = weights.get(usize::from(byte)).filter(|weight| weight.primary_len > 0) else { continue };
-        known += 1;
-        if !weight.shares_lead || shared.is_none_or(|shared| shared[0] != weight.primary[0]) {
-            if let Some(shared) = shared {
-                out.push(if weight.primary < shared { LEAD_CHANGES_DOWN } else { LEAD_CHANGES_UP });
-            }
-            out.push(weight.primary[0]);
-            shared = weight.shares_lead.then_some(weight.primary);
-        } else {
-            shared = Some(weight.primary);
-        }
-        if weight.primary_len == 2 {
-            out.push(weight.primary[1]);
+fn write_ascii(text: &[u8], out: &mut Vec<u8>) {
+    let known = || text.iter().filter_map(|&byte| ASCII.get(usize::from(byte))).filter(|(primary, _)| *primary > 0);
+    let mut count = 0_usize;
+    for (primary, _) in known() {
+        count += 1;
+        let [first, second] = primary.to_be_bytes();
+        out.push(first);
+        if second > 0 {
+            out.push(second);
         }
     }
     out.push(LEVEL_END);
-    SECOND.write(known, false, out);
+    SECOND.write(count, false, out);
     out.push(LEVEL_END);
     let mut common = 0;
-    for &byte in text {
-        let Some(weight) = weights.get(usize::from(byte)).filter(|weight| weight.primary_len > 0) else { continue };
-        if weight.tertiary == 0 {
+    for (_, tertiary) in known() {
+        if *tertiary == 0 {
             common += 1;
         } else {
             THIRD.write(common, true, out);
             common = 0;
-            out.push(weight.tertiary);
+            out.push(*tertiary);
         }
     }
     THIRD.write(common, false, out);
@@ -171,13 +129,13 @@ mod tests {
 
     fn fast(text: &str) -> Vec<u8> {
         let mut key = Vec::new();
-        write_ascii(order().ascii.as_ref().expect("the fast way is there"), text.as_bytes(), &mut key);
+        write_ascii(text.as_bytes(), &mut key);
         key
     }
 
     fn exact(text: &str) -> Vec<u8> {
         let mut key = Vec::new();
-        write_any(order(), text, &mut key);
+        write_any(text, &mut key);
         key
     }
 

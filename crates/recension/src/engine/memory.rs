@@ -79,7 +79,7 @@ impl State {
 
     /// Refuses a read of `range` as of a commit that any of its keys has forgotten.
     fn check_forgotten(&self, tree: TreeId, range: &KeyRange, asked: Seq) -> Result<()> {
-        let concerned = self.forgotten.iter().filter(|(t, old, _)| *t == tree && !old.intersection(range).is_empty());
+        let concerned = self.forgotten.iter().filter(|(t, old, _)| *t == tree && old.overlaps(range));
         match concerned.map(|(.., before)| *before).max() {
             Some(oldest) if asked < oldest => Err(EngineError::Forgotten { asked, oldest }),
             _ => Ok(()),
@@ -101,8 +101,7 @@ impl State {
                 self.rows.remove(&key);
             }
         }
-        let is_within = |old: &KeyRange| old.intersection(range) == *old;
-        self.forgotten.retain(|(t, old, earlier)| !(*t == tree && *earlier <= before && is_within(old)));
+        self.forgotten.retain(|(t, old, earlier)| !(*t == tree && *earlier <= before && range.covers(old)));
         self.forgotten.push((tree, range.clone(), before));
     }
 

@@ -124,8 +124,8 @@ impl RetentionRules {
             return Ok(false);
         }
         let known = self.by_tree.get(tree).map_or(&[][..], Vec::as_slice);
-        let standing = known.iter().any(|(old, kept)| kept == retention && old.intersection(range) == *range);
-        let touched = |old: &KeyRange| !old.intersection(range).is_empty();
+        let standing = known.iter().any(|(old, kept)| kept == retention && old.covers(range));
+        let touched = |old: &KeyRange| old.overlaps(range);
         let replaced = known.iter().filter(|(old, _)| touched(old));
         let count = replaced.clone().count();
         if standing || (count == 0 && *retention == Retention::Everything) {
@@ -183,8 +183,7 @@ impl RetentionRules {
     /// Whether "head only" is the rule for all of a range.
     pub fn is_head_only(&self, tree: TreeId, range: &KeyRange) -> bool {
         let rules = self.by_tree.get(&tree).map_or(&[][..], Vec::as_slice);
-        let covers = |outer: &KeyRange| outer.intersection(range) == *range;
-        rules.iter().any(|(outer, retention)| *retention == Retention::HeadOnly && covers(outer))
+        rules.iter().any(|(outer, retention)| *retention == Retention::HeadOnly && outer.covers(range))
     }
 }
 

@@ -118,22 +118,28 @@ impl KeyRange {
 
     /// Whether no key can lie in the range.
     pub fn is_empty(&self) -> bool {
-        use Bound::{Excluded, Included, Unbounded};
-        match (&self.start, &self.end) {
-            (Unbounded, Unbounded | Included(_)) | (Included(_) | Excluded(_), Unbounded) => false,
-            (Unbounded, Excluded(end)) => end.is_empty(),
-            (Included(start), Included(end)) => start > end,
-            (Included(start), Excluded(end)) | (Excluded(start), Included(end)) => start >= end,
-            // Between a key and its immediate successor (the key with a zero byte) lies nothing.
-            (Excluded(start), Excluded(end)) => {
-                start >= end || (end.len() == start.len() + 1 && end.starts_with(start) && end.last() == Some(&0))
-            }
-        }
+        nothing_between(&self.start, &self.end)
     }
 
     /// The keys that lie in both ranges.
     #[must_use]
     pub fn intersection(&self, other: &KeyRange) -> KeyRange {
+        let (start, end) = self.narrower_ends(other);
+        KeyRange { start: start.clone(), end: end.clone() }
+    }
+
+    /// Whether a key may lie in both ranges.
+    pub fn overlaps(&self, other: &KeyRange) -> bool {
+        let (start, end) = self.narrower_ends(other);
+        !nothing_between(start, end)
+    }
+
+    /// Whether neither end of `inner` lies beyond this range's.
+    pub fn covers(&self, inner: &KeyRange) -> bool {
+        self.narrower_ends(inner) == (&inner.start, &inner.end)
+    }
+
+    fn narrower_ends<'r>(&'r self, other: &'r KeyRange) -> (&'r Bound<Vec<u8>>, &'r Bound<Vec<u8>>) {
         use Bound::{Excluded, Included, Unbounded};
         // Of two ends at one key, the one that leaves it out is the narrower.
         let start = match (&self.start, &other.start) {
@@ -148,7 +154,7 @@ impl KeyRange {
                 if x < y || (x == y && matches!(a, Excluded(_))) { a } else { b }
             }
         };
-        KeyRange { start: start.clone(), end: end.clone() }
+        (start, end)
     }
 
     /// The key, where the range is made of one ([`KeyRange::only`]).
@@ -162,6 +168,20 @@ impl KeyRange {
     /// The two ends, borrowed.
     pub fn as_bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
         (self.start.as_ref().map(Vec::as_slice), self.end.as_ref().map(Vec::as_slice))
+    }
+}
+
+fn nothing_between(start: &Bound<Vec<u8>>, end: &Bound<Vec<u8>>) -> bool {
+    use Bound::{Excluded, Included, Unbounded};
+    match (start, end) {
+        (Unbounded, Unbounded | Included(_)) | (Included(_) | Excluded(_), Unbounded) => false,
+        (Unbounded, Excluded(end)) => end.is_empty(),
+        (Included(start), Included(end)) => start > end,
+        (Included(start), Excluded(end)) | (Excluded(start), Included(end)) => start >= end,
+        // Between a key and its immediate successor (the key with a zero byte) lies nothing.
+        (Excluded(start), Excluded(end)) => {
+            start >= end || (end.len() == start.len() + 1 && end.starts_with(start) && end.last() == Some(&0))
+        }
     }
 }
 

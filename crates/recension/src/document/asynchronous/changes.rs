@@ -9,6 +9,7 @@ use blocking::{Task, unblock};
 use futures_core::Stream;
 
 use super::ChangeItem;
+use crate::document::changes::Step;
 use crate::document::limits::ASYNC_BATCH_ITEMS;
 use crate::document::{Follow, Position};
 
@@ -21,7 +22,7 @@ pub struct ChangeStream {
 
 enum State {
     Idle(Box<Follow>),
-    Reading(Task<(Box<Follow>, VecDeque<ChangeItem>)>),
+    Reading(Task<(Box<Follow>, VecDeque<ChangeItem>, bool)>),
     /// The feed has caught up.
     CaughtUp(Box<Follow>),
     Ended,
@@ -33,25 +34,31 @@ impl ChangeStream {
         ChangeStream { state: State::Idle(Box::new(follow)), changes: VecDeque::new(), position }
     }
 
-    /// Where the feed stands: behind the changes that it has answered. A new feed from here goes on.
+    /// Where the feed stands: behind the changes that it has answered or left out. A new feed from here goes on.
     pub fn position(&self) -> &Position {
         &self.position
     }
 }
 
-fn read(mut follow: Box<Follow>) -> (Box<Follow>, VecDeque<ChangeItem>) {
+/// Some changes, and whether there may be more at once. With a filter a batch may be empty all the same: a stream that is
+/// dropped does not keep its thread for long.
+fn read(mut follow: Box<Follow>) -> (Box<Follow>, VecDeque<ChangeItem>, bool) {
     let mut changes = VecDeque::new();
     while changes.len() < ASYNC_BATCH_ITEMS {
-        match follow.try_next() {
-            Ok(Some(change)) => changes.push_back(Ok(change)),
-            Ok(None) => break,
+        match follow.step() {
+            Ok(Step::Change(change)) => changes.push_back(Ok(change)),
+            Ok(Step::Passed) => break,
+            Ok(Step::End) => {
+                let more = !changes.is_empty();
+                return (follow, changes, more);
+            }
             Err(error) => {
                 changes.push_back(Err(error));
                 break;
             }
         }
     }
-    (follow, changes)
+    (follow, changes, true)
 }
 
 impl Stream for ChangeStream {
@@ -73,8 +80,11 @@ impl Stream for ChangeStream {
             match &mut self.state {
                 State::Ended => return Poll::Ready(None),
                 State::Reading(task) => {
-                    let (follow, changes) = ready!(Pin::new(task).poll(context));
-                    self.state = if changes.is_empty() { State::CaughtUp(follow) } else { State::Idle(follow) };
+                    let (follow, changes, more) = ready!(Pin::new(task).poll(context));
+                    if changes.is_empty() {
+                        self.position = Follow::position(&follow).clone();
+                    }
+                    self.state = if more { State::Idle(follow) } else { State::CaughtUp(follow) };
                     self.changes = changes;
                 }
                 State::CaughtUp(follow) if !follow.ready(context.waker()) => return Poll::Pending,

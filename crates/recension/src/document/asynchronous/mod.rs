@@ -24,8 +24,8 @@ use blocking::unblock;
 pub use changes::ChangeStream;
 
 use super::{
-    At, Change, Collection, CollectionAt, Document, Documents, Found, ListOptions, Position, Query, Result, RevId,
-    Store, Transaction, Write, Written,
+    At, Change, ChangeFilter, Collection, CollectionAt, Document, Documents, Found, ListOptions, Position, Query,
+    Result, RevId, Store, Transaction, Write, Written,
 };
 #[cfg(feature = "typed")]
 use super::{DocumentType, Typed, TypedDocuments, TypedFound};
@@ -78,6 +78,11 @@ impl AsyncStore {
     /// The changes of all collections after `since`, and then those to come.
     pub fn follow(&self, since: impl Into<Position>) -> ChangeStream {
         ChangeStream::new(self.store.follow(since))
+    }
+
+    /// The same of some documents only.
+    pub fn follow_filtered(&self, since: impl Into<Position>, filter: &ChangeFilter) -> ChangeStream {
+        ChangeStream::new(self.store.follow(since).filtered(filter))
     }
 
     /// Anything else that a store can do, on a thread of the pool.
@@ -159,6 +164,11 @@ impl AsyncCollection {
     /// The changes after `since`, and then those to come.
     pub fn follow(&self, since: impl Into<Position>) -> ChangeStream {
         ChangeStream::new(self.collection.follow(since))
+    }
+
+    /// The same of some documents only.
+    pub fn follow_filtered(&self, since: impl Into<Position>, filter: &ChangeFilter) -> ChangeStream {
+        ChangeStream::new(self.collection.follow(since).filtered(filter))
     }
 
     /// Anything else that a collection can do, on a thread of the pool.

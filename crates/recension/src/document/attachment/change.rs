@@ -29,6 +29,16 @@ impl Write {
         Ok(self)
     }
 
+    /// The document shall have this attachment, whose bytes a document or a revision of the collection has: another
+    /// one's, or an older one's. It comes after those that were named before.
+    ///
+    /// # Errors
+    /// As [`Write::attach`]; the write fails with [`Error::ContentGone`] where no document has the bytes any more.
+    pub fn attach_known(mut self, info: &AttachmentInfo) -> Result<Self> {
+        self.attachments.push_known(info.clone())?;
+        Ok(self)
+    }
+
     /// The document shall keep the attachments that it has, besides those that the write names. Without this it
     /// loses them.
     #[must_use]

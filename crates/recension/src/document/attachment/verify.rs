@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use sha2::{Digest, Sha256};
+
 use super::info::{self, Content, ContentHash};
 use super::rows::{
     ContentRow, chunk_count, chunk_key, chunk_len, chunks_of, content_key, damaged, reference_key, references_of,
@@ -102,11 +104,16 @@ impl<'c> ContentsCheck<'c> {
             return Err(damaged(&sha256, "no document has it"));
         }
         let count = chunk_count(stored_len);
+        let mut hash = Sha256::new();
         for number in 0..count {
             let chunk = self.snapshot.get(self.side, &chunk_key(&row.blob, number))?;
-            if chunk.map(|chunk| chunk.len() as u64) != Some(chunk_len(stored_len, number)) {
-                return Err(damaged(&sha256, "a chunk of it is missing or has another length than it should"));
+            match chunk.filter(|chunk| chunk.len() as u64 == chunk_len(stored_len, number)) {
+                Some(chunk) => hash.update(&*chunk.bytes),
+                None => return Err(damaged(&sha256, "a chunk of it is missing or has another length than it should")),
             }
+        }
+        if hash.finalize()[..] != sha256 {
+            return Err(damaged(&sha256, "its bytes are others than were written"));
         }
         Ok(count)
     }

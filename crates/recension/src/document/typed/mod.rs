@@ -17,7 +17,7 @@ pub use transaction::TypedTransaction;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{IndexSpec, Result};
+use super::{Condition, IndexSpec, Literal, Result, ValueRange};
 
 /// A Rust type whose values are documents of one collection. `#[derive(Document)]` writes it.
 ///
@@ -73,19 +73,67 @@ pub trait DocumentType: Serialize + DeserializeOwned {
 pub struct DeclaredIndex {
     /// Its name.
     pub name: &'static str,
-    /// The path of the values that it orders, as text.
-    pub path: &'static str,
+    /// The paths of the values that it orders, as text: by the first one, then by the next. One with `-` before it is
+    /// ordered downwards.
+    pub paths: &'static [&'static str],
     /// Whether each value belongs to one document.
     pub unique: bool,
+    /// What documents meet that are in it: paths, as text, and values there. None: every document is in it that has the
+    /// values.
+    pub only: &'static [(&'static str, DeclaredValues)],
+}
+
+/// The values of a partial index's condition, as JSON texts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeclaredValues {
+    /// Any.
+    Exists,
+    /// This one.
+    Equal(&'static str),
+    /// This or a greater one of its type.
+    AtLeast(&'static str),
+    /// A greater one of its type.
+    Above(&'static str),
+    /// This or a lesser one of its type.
+    AtMost(&'static str),
+    /// A lesser one of its type.
+    Below(&'static str),
+}
+
+impl DeclaredValues {
+    fn range(self) -> Result<ValueRange> {
+        Ok(match self {
+            DeclaredValues::Exists => ValueRange::anything(),
+            DeclaredValues::Equal(json) => ValueRange::equal(Literal::json(json)?),
+            DeclaredValues::AtLeast(json) => ValueRange::at_least(Literal::json(json)?),
+            DeclaredValues::Above(json) => ValueRange::above(Literal::json(json)?),
+            DeclaredValues::AtMost(json) => ValueRange::at_most(Literal::json(json)?),
+            DeclaredValues::Below(json) => ValueRange::below(Literal::json(json)?),
+        })
+    }
 }
 
 impl DeclaredIndex {
     /// What to create it with.
     ///
     /// # Errors
-    /// [`Error::BadName`](super::Error::BadName) for a path that is none.
+    /// [`Error::BadName`](super::Error::BadName) for a path that is none; [`Error::Json`](super::Error::Json) for a value
+    /// that is no JSON.
     pub fn spec(&self) -> Result<IndexSpec> {
-        let path = self.path.parse()?;
-        Ok(if self.unique { IndexSpec::unique(self.name, path) } else { IndexSpec::new(self.name, path) })
+        let direction = |path: &'static str| path.strip_prefix('-').map_or((path, false), |path| (path, true));
+        let (first, others) = self.paths.split_first().unwrap_or((&"", &[]));
+        let (first, down) = direction(first);
+        let path = first.parse()?;
+        let mut spec = if self.unique { IndexSpec::unique(self.name, path) } else { IndexSpec::new(self.name, path) };
+        for other in others {
+            let (path, other_down) = direction(other);
+            let path = path.parse()?;
+            // An index begins upwards; read backwards it is the other way round.
+            spec = if other_down == down { spec.then(path) } else { spec.then_descending(path) };
+        }
+        for (path, values) in self.only {
+            spec = spec.only_where(Condition::new(path.parse()?, values.range()?));
+        }
+        Ok(spec)
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Bound;
 use super::super::{Batch, CommitInfo, Direction, Durability, EngineError, ReadDependency, Result, Seq, Timestamp};
 use super::Shared;
 use super::format::Position;
-use super::index::{Found, State, full_key};
+use super::index::{Found, State, full_key, write_full_key};
 use super::log::{LogWriter, Room, WriteError};
 
 /// What only the leader touches.
@@ -74,9 +74,10 @@ impl Leader {
         let memory = &state.memory[0];
         let before = self.log.end();
         let after_gap = commit.seq != self.last.seq.next();
+        let mut full_key = Vec::new();
         self.log.append(commit, shared.durable(), after_gap, batch, |row, position| {
-            let full_key = full_key(row.tree, row.key).into_boxed_slice();
-            memory.insert(full_key, commit.seq, position, row.value.is_none());
+            write_full_key(&mut full_key, row.tree, row.key);
+            memory.insert(&full_key, commit.seq, position, row.value.is_none());
         })?;
         self.part_log_bytes += u64::from(self.log.end().offset - before.offset);
         self.last = commit;

@@ -46,12 +46,11 @@ impl Forgotten {
 
     /// Forgets the history of a range before `before`. False: it was forgotten already.
     pub(super) fn add(&mut self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<bool> {
-        let covers = |outer: &KeyRange, inner: &KeyRange| outer.intersection(inner) == *inner;
-        let known = |old: &ForgottenRange| old.before >= before && covers(&old.range, range);
+        let known = |old: &ForgottenRange| old.before >= before && old.range.covers(range);
         if range.is_empty() || before == Seq::ZERO || self.of(tree).iter().any(known) {
             return Ok(false);
         }
-        let replaced = |old: &ForgottenRange| old.before <= before && covers(range, &old.range);
+        let replaced = |old: &ForgottenRange| old.before <= before && range.covers(&old.range);
         let len = self.len() + 1 - self.of(tree).iter().filter(|old| replaced(old)).count();
         if len > RANGES_MAX {
             let what = "ranges with a forgotten history; forget larger ranges";
@@ -82,7 +81,7 @@ impl Forgotten {
         if !self.concerns(at) {
             return Ok(());
         }
-        let own = self.of(tree).iter().filter(|old| !old.range.intersection(range).is_empty());
+        let own = self.of(tree).iter().filter(|old| old.range.overlaps(range));
         refuse(own.map(|old| old.before).max().unwrap_or_default(), at)
     }
 

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use super::super::{Direction, EngineError, KeyRange, Result, Row, Seq, TreeId, Value};
 use super::forgotten::Forgotten;
 use super::format::Position;
-use super::mem::{MemoryCursor, MemoryIndex};
+use super::mem::MemoryIndex;
 use super::run::{Hint, Run, RunCursor, SectionKind, hash};
 use super::segment::{LogRow, Segments};
-use super::settled::{BlockKind, Past, PastBlock, SettledCursor, SettledFile, SettledRow, owned_value};
+use super::settled::{BlockKind, Past, PastBlock, Pinned, Pins, SettledCursor, SettledFile, SettledRow, owned_value};
+use super::sorted::SortedCursor;
 use super::times::CommitTimes;
 
 /// Where a version lies.
@@ -52,12 +53,47 @@ impl Found {
     }
 }
 
+/// Where a step of a walk has led.
+pub(super) enum Step<T> {
+    /// To a key that has a version.
+    Found(T),
+    /// Past a few keys that have none as of the moment of the walk. So a walk of several parts never looks much
+    /// further into one of them than the others have got.
+    Nothing,
+    /// Beyond the last key.
+    Ended,
+}
+
+impl<T> Step<T> {
+    fn map<R>(self, to: impl FnOnce(T) -> R) -> Step<R> {
+        match self {
+            Step::Found(found) => Step::Found(to(found)),
+            Step::Nothing => Step::Nothing,
+            Step::Ended => Step::Ended,
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        matches!(self, Step::Ended)
+    }
+}
+
+/// Keys without a version that a run's or a settled file's step goes past.
+const STEP_KEYS: usize = 32;
+
 /// A key with its tree before it, in the order of trees, then keys.
 pub(super) fn full_key(tree: TreeId, key: &[u8]) -> Vec<u8> {
     let mut full = Vec::with_capacity(4 + key.len());
     full.extend(tree.0.to_be_bytes());
     full.extend_from_slice(key);
     full
+}
+
+/// The same, into a buffer.
+pub(super) fn write_full_key(full: &mut Vec<u8>, tree: TreeId, key: &[u8]) {
+    full.clear();
+    full.extend(tree.0.to_be_bytes());
+    full.extend_from_slice(key);
 }
 
 /// All that readers need, as of one moment.
@@ -204,27 +240,33 @@ impl State {
             Direction::Backward => (high, low),
         };
         let mut sources = Vec::with_capacity(self.memory.len() + self.runs.len());
-        for part in &self.memory {
+        for part in self.memory.iter().filter(|part| part.first() <= at) {
             let cursor = part.cursor(start.clone(), end.clone(), at, direction);
-            sources.push(Source { kind: SourceKind::Memory(cursor), key: Vec::new(), entry: None });
+            sources.push(Source { kind: SourceKind::Memory(cursor), key: Vec::new(), step: Step::Nothing });
         }
         for run in self.runs.iter().filter(|run| run.entry.first <= at && run.entry.last > after) {
             let cursor = RunKeys::new(run, &start, end.clone(), at, direction)?;
-            sources.push(Source { kind: SourceKind::Run(cursor), key: Vec::new(), entry: None });
+            sources.push(Source { kind: SourceKind::Run(cursor), key: Vec::new(), step: Step::Nothing });
         }
         for file in self.settled.iter().filter(|file| file.entry.first <= at && file.entry.last > after) {
             let cursor = SettledKeys::new(file, &start, end.clone(), at, direction)?;
-            sources.push(Source { kind: SourceKind::Settled(cursor), key: Vec::new(), entry: None });
+            sources.push(Source { kind: SourceKind::Settled(cursor), key: Vec::new(), step: Step::Nothing });
         }
         for source in &mut sources {
             source.step()?;
         }
-        sources.retain(|source| source.entry.is_some());
+        sources.retain(|source| !source.step.has_ended());
         Ok(Walk { sources: sources.into_iter().map(|source| (source, direction)).collect() })
     }
 
     /// The rows of a range as of `at`.
-    pub(super) fn rows(&self, tree: TreeId, range: &KeyRange, at: Seq, direction: Direction) -> RowsOf<'_> {
+    pub(super) fn rows<'s>(
+        &'s self,
+        tree: TreeId,
+        range: &KeyRange,
+        (at, direction): (Seq, Direction),
+        pins: &'s Pins,
+    ) -> RowsOf<'s> {
         let walk = self.forgotten.check_range(tree, range, at);
         let (walk, failed) = match walk.and_then(|()| self.walk(tree, range, (Seq::ZERO, at), direction)) {
             Ok(walk) => (Some(walk), None),
@@ -240,6 +282,7 @@ impl State {
             answered: 0,
             wanted: READ_AHEAD_ROWS_FIRST,
             key: Vec::new(),
+            pinned: Pinned::new(pins),
         }
     }
 }
@@ -271,18 +314,18 @@ struct Source<'s> {
     kind: SourceKind<'s>,
     /// The key that it stands on.
     key: Vec<u8>,
-    entry: Option<Found>,
+    step: Step<Found>,
 }
 
 enum SourceKind<'s> {
-    Memory(MemoryCursor<'s>),
+    Memory(SortedCursor<'s>),
     Run(RunKeys<'s>),
     Settled(SettledKeys<'s>),
 }
 
 impl Source<'_> {
     fn step(&mut self) -> Result<()> {
-        self.entry = match &mut self.kind {
+        self.step = match &mut self.kind {
             SourceKind::Memory(cursor) => cursor.next(&mut self.key).map(Found::InLog),
             SourceKind::Run(cursor) => cursor.next(&mut self.key)?.map(Found::InLog),
             SourceKind::Settled(cursor) => cursor.next(&mut self.key)?,
@@ -299,32 +342,43 @@ impl Walk<'_> {
 
     /// The next key, written to `key`, and its version.
     pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Found>> {
-        let Some((first, direction)) = self.sources.first() else { return Ok(None) };
-        let mut best = 0;
-        let mut best_key = &first.key;
-        for (index, (source, _)) in self.sources.iter().enumerate().skip(1) {
-            let earlier = match direction {
-                Direction::Forward => source.key < *best_key,
-                Direction::Backward => source.key > *best_key,
+        loop {
+            let Some((first, direction)) = self.sources.first() else { return Ok(None) };
+            let mut best = 0;
+            let mut best_key = &first.key;
+            for (index, (source, _)) in self.sources.iter().enumerate().skip(1) {
+                let earlier = match direction {
+                    Direction::Forward => source.key < *best_key,
+                    Direction::Backward => source.key > *best_key,
+                };
+                if earlier {
+                    best = index;
+                    best_key = &source.key;
+                }
+            }
+            // Equal keys: the newest part comes first and wins; the others' versions are older.
+            let source = &mut self.sources[best].0;
+            let step = std::mem::replace(&mut source.step, Step::Nothing);
+            std::mem::swap(key, &mut source.key);
+            source.step()?;
+            let found = match step {
+                Step::Found(found) => Some(found),
+                Step::Nothing | Step::Ended => None,
             };
-            if earlier {
-                best = index;
-                best_key = &source.key;
+            if found.is_some() {
+                for (source, _) in &mut self.sources[best + 1..] {
+                    if source.key == *key {
+                        source.step()?;
+                    }
+                }
+            }
+            if self.sources.iter().any(|(source, _)| source.step.has_ended()) {
+                self.sources.retain(|(source, _)| !source.step.has_ended());
+            }
+            if found.is_some() {
+                return Ok(found);
             }
         }
-        // Equal keys: the newest part comes first and wins; the others' versions are older.
-        std::mem::swap(key, &mut self.sources[best].0.key);
-        let found = self.sources[best].0.entry.take();
-        self.sources[best].0.step()?;
-        for (source, _) in &mut self.sources[best + 1..] {
-            if source.key == *key {
-                source.step()?;
-            }
-        }
-        if self.sources.iter().any(|(source, _)| source.entry.is_none()) {
-            self.sources.retain(|(source, _)| source.entry.is_some());
-        }
-        Ok(found)
     }
 }
 
@@ -354,28 +408,29 @@ impl<'r> RunKeys<'r> {
         Ok(RunKeys { run, cursor, end, at, direction })
     }
 
-    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<IndexEntry>> {
-        loop {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Step<IndexEntry>> {
+        for _ in 0..STEP_KEYS {
             let found = match self.direction {
                 Direction::Forward => self.cursor.next(key)?,
                 Direction::Backward => self.cursor.back(key)?,
             };
-            let Some(newest) = found else { return Ok(None) };
+            let Some(newest) = found else { return Ok(Step::Ended) };
             if lies_beyond(&self.end, self.direction, key) {
-                return Ok(None);
+                return Ok(Step::Ended);
             }
             if newest.seq <= self.at {
-                return Ok(Some(newest));
+                return Ok(Step::Found(newest));
             }
             if let Some(older) = self.run.get_past(key, self.at)? {
-                return Ok(Some(older));
+                return Ok(Step::Found(older));
             }
         }
+        Ok(Step::Nothing)
     }
 }
 
 /// Whether `key` lies behind the end of a walk.
-fn lies_beyond(end: &Bound<Vec<u8>>, direction: Direction, key: &[u8]) -> bool {
+pub(super) fn lies_beyond(end: &Bound<Vec<u8>>, direction: Direction, key: &[u8]) -> bool {
     match (end, direction) {
         (Bound::Unbounded, _) => false,
         (Bound::Included(end), Direction::Forward) => key > end.as_slice(),
@@ -419,32 +474,33 @@ impl<'f> SettledKeys<'f> {
         Ok(SettledKeys { file, cursor, end, at, direction, past: PastBlock::default() })
     }
 
-    fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Found>> {
-        loop {
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Step<Found>> {
+        for _ in 0..STEP_KEYS {
             let found = match self.direction {
                 Direction::Forward => self.cursor.next(key)?,
                 Direction::Backward => self.cursor.back(key)?,
             };
-            let Some(newest) = found else { return Ok(None) };
+            let Some(newest) = found else { return Ok(Step::Ended) };
             if lies_beyond(&self.end, self.direction, key) {
-                return Ok(None);
+                return Ok(Step::Ended);
             }
             if newest.seq <= self.at {
-                return Ok(Some(Found::Settled(newest)));
+                return Ok(Step::Found(Found::Settled(newest)));
             }
             match self.file.get_past(&newest, key, self.at, &mut self.past)? {
-                Past::Found(older) => return Ok(Some(Found::Settled(older))),
-                Past::GivenUp(oldest) => return Ok(Some(Found::GivenUp(oldest))),
+                Past::Found(older) => return Ok(Step::Found(Found::Settled(older))),
+                Past::GivenUp(oldest) => return Ok(Step::Found(Found::GivenUp(oldest))),
                 Past::Nothing => {}
             }
         }
+        Ok(Step::Nothing)
     }
 }
 
 /// Rows of the first batch.
 const READ_AHEAD_ROWS_FIRST: usize = 4;
 /// Most rows whose places are looked up before the first of them is read.
-const READ_AHEAD_ROWS: usize = 64;
+const READ_AHEAD_ROWS: usize = 32;
 
 /// The rows of a range. Places are looked up in batches, which begin small and grow, and the rows of a
 /// batch are touched before they are read, so that the waits for memory overlap.
@@ -461,6 +517,8 @@ pub(super) struct RowsOf<'s> {
     /// Rows of the next batch.
     wanted: usize,
     key: Vec<u8>,
+    /// Settled blocks that the answers borrow from.
+    pinned: Pinned<'s>,
 }
 
 impl<'s> RowsOf<'s> {
@@ -500,8 +558,8 @@ impl<'s> RowsOf<'s> {
         loop {
             match self.walk.as_mut()?.next(&mut self.key) {
                 Ok(Some(Found::Settled(row))) if !row.deleted => {
-                    let key = Cow::Owned(self.key.get(4..).unwrap_or_default().to_vec());
-                    return Some(Ok(Row { key, value: Value { seq: row.seq, bytes: owned_value(&row) } }));
+                    let (key, bytes) = self.pinned.row(&row, &self.key);
+                    return Some(Ok(Row { key, value: Value { seq: row.seq, bytes } }));
                 }
                 Ok(Some(Found::GivenUp(oldest))) => {
                     self.walk = None;
@@ -524,13 +582,13 @@ impl<'s> RowsOf<'s> {
         EngineError::Forgotten { asked: self.at, oldest }
     }
 
-    fn read(&self, index: usize) -> Result<Row<'s>> {
+    fn read(&mut self, index: usize) -> Result<Row<'s>> {
         let (end, found) = &self.batch[index];
         let start = index.checked_sub(1).map_or(0, |previous| self.batch[previous].0);
         let key = &self.keys[start..*end];
         let (key, bytes): (Cow<'s, [u8]>, Cow<'s, [u8]>) = match found {
             Found::InLog(entry) => self.state.row(key, *entry)?.into_parts(),
-            Found::Settled(row) => (Cow::Owned(key.get(4..).unwrap_or_default().to_vec()), owned_value(row)),
+            Found::Settled(row) => self.pinned.row(row, key),
             Found::GivenUp(oldest) => return Err(self.given_up(*oldest)),
         };
         Ok(Row { key, value: Value { seq: found.seq(), bytes } })

@@ -32,6 +32,7 @@ mod settle;
 mod settled;
 mod settled_files;
 mod snapshot;
+mod sorted;
 mod sync;
 mod times;
 mod verify;
@@ -240,7 +241,7 @@ impl Engine for NativeEngine {
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
         let (head, state) = self.shared.head_state();
-        Ok(Box::new(NativeSnapshot { state, seq: head }))
+        Ok(Box::new(NativeSnapshot::new(state, head)))
     }
 
     fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
@@ -248,7 +249,7 @@ impl Engine for NativeEngine {
         if seq > head {
             return Err(EngineError::NotYet { asked: seq, head });
         }
-        Ok(Box::new(NativeSnapshot { state, seq }))
+        Ok(Box::new(NativeSnapshot::new(state, seq)))
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {

@@ -22,7 +22,7 @@ pub struct NativeOptions {
     /// Runs of about one size that are merged into one. Default 4.
     pub merge_fan_in: usize,
     /// Bytes of log, beyond the settled part, after which it is settled: moved into files in key order.
-    /// `None`: only [`NativeEngine::settle`](super::NativeEngine::settle) does so. Default 128 MiB.
+    /// `None`: only [`NativeEngine::settle`](crate::engine::Engine::settle) does so. Default 128 MiB.
     pub settle_log_bytes: Option<u64>,
     /// Most bytes a second that settling writes while commits are made, as long as it keeps up: while four times
     /// `settle_log_bytes` wait, it goes as fast as it can. Default 32 MiB.

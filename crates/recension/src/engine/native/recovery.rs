@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use super::super::{CommitInfo, EngineError, Result, Seq, Timestamp};
 use super::format::{
-    INDEX_DIR, LOG_DIR, MANIFEST_FILE, Position, SEGMENT_HEADER_BYTES, StoreId, file_number, segment_file,
+    INDEX_DIR, LOG_DIR, MANIFEST_FILE, Position, RECORD_ALIGNMENT, SEGMENT_HEADER_BYTES, StoreId, file_number,
+    segment_file,
 };
-use super::index::full_key;
+use super::index::write_full_key;
 use super::index_files::IndexFiles;
 use super::manifest::{Manifest, RunEntry};
 use super::mem::MemoryIndex;
 use super::options::NativeOptions;
-use super::record::{Record, decode_record, find_header};
+use super::record::{RECORD_HEADER_BYTES, Record, RecordHeader, SegmentSeed, decode_record, find_header};
 use super::run::Run;
 use super::segment::{Segment, Segments};
-use crate::disk::Disk;
+use crate::disk::{Disk, DiskFile};
 
 /// Bytes that are written again with one call.
 const REWRITE_BYTES: usize = 1 << 20;
@@ -188,6 +189,31 @@ fn follows(record: &Record<'_>, last: Seq) -> bool {
     record.header.seq == last.next() || (record.header.after_gap && record.header.seq > last)
 }
 
+/// [`find_header`] in those parts of a file that may hold something: of a preallocated segment, most is a hole.
+fn find_in_data(
+    file: &dyn DiskFile,
+    seed: SegmentSeed,
+    bytes: &[u8],
+    from: u32,
+    wanted: impl Fn(&RecordHeader) -> bool,
+) -> std::io::Result<Option<(usize, RecordHeader)>> {
+    let mut from = u64::from(from);
+    while let Some(data) = file.next_data(from)? {
+        let start = data.start.max(from).next_multiple_of(RECORD_ALIGNMENT);
+        // The zeros behind the data may be the end of a header.
+        let end = data.end.saturating_add(RECORD_HEADER_BYTES as u64).min(bytes.len() as u64);
+        let part = bytes.get(..end as usize).unwrap_or(bytes);
+        if let Some(found) = find_header(seed, part, start as usize, &wanted) {
+            return Ok(Some(found));
+        }
+        from = data.end;
+        if from >= bytes.len() as u64 {
+            break;
+        }
+    }
+    Ok(None)
+}
+
 impl Replay<'_> {
     /// Replays from `end` on and brings the log into a state that can be appended to.
     fn log(&mut self, numbers: &[u32]) -> Result<()> {
@@ -224,15 +250,20 @@ impl Replay<'_> {
 
     /// Replays the records of one segment.
     fn records(&mut self, segment: &Segment, bytes: &[u8], newest: u32) -> Result<()> {
+        let mut key = Vec::new();
         while let Some(record) = bytes
             .get(self.end.offset as usize..)
             .and_then(|rest| decode_record(segment.seed, self.end.offset, rest))
             .filter(|record| follows(record, self.last.seq))
         {
+            // What the writer of this record knew to be synced need not be written again.
+            if record.header.durable >= self.last.seq {
+                self.rewritten = self.end;
+            }
             for (back, row) in record.rows() {
                 let position = Position { segment: segment.number, offset: self.end.offset + back };
-                let key = full_key(row.tree, row.key).into_boxed_slice();
-                self.memory.insert(key, record.header.seq, position, row.value.is_none());
+                write_full_key(&mut key, row.tree, row.key);
+                self.memory.insert(&key, record.header.seq, position, row.value.is_none());
             }
             self.last = CommitInfo { seq: record.header.seq, time: record.header.time };
             self.end.offset += record.header.len;
@@ -291,8 +322,12 @@ impl Replay<'_> {
         for number in self.end.segment..=newest {
             let segment = Segment::found(self.disk, self.id, number);
             let bytes = segment.whole_file()?;
+            let file = segment.file()?;
             let from = if number == self.end.segment { self.end.offset } else { SEGMENT_HEADER_BYTES as u32 };
-            if let Some((at, header)) = find_header(segment.seed, &bytes, from as usize, |h| h.durable >= expected) {
+            let wanted = |header: &RecordHeader| header.durable >= expected;
+            if let Some((at, header)) = find_in_data(&*file, segment.seed, &bytes, from, wanted)
+                .map_err(|e| EngineError::io(format!("looking for data in {}", segment.name()), e))?
+            {
                 if number > self.end.segment {
                     segment.check_header(self.id)?;
                 }

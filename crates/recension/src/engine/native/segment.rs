@@ -105,7 +105,8 @@ impl Segment {
         }
     }
 
-    fn file(&self) -> Result<Arc<dyn DiskFile>> {
+    /// The file itself.
+    pub(super) fn file(&self) -> Result<Arc<dyn DiskFile>> {
         match &self.file {
             Some(file) => Ok(file.clone()),
             None => {
@@ -134,8 +135,10 @@ impl Segment {
 
     /// Reads the segment's own header and checks that it is this store's segment of this number.
     pub(super) fn check_header(&self, id: StoreId) -> Result<()> {
-        let bytes = self.whole_file()?;
-        check_segment_header(&bytes[..bytes.len().min(SEGMENT_HEADER_USED)], id, self.number)
+        // No more than that: what is behind may have been cut off since the file was mapped.
+        let mapping = self.mapping()?;
+        let len = mapping.len().min(SEGMENT_HEADER_USED as u64) as usize;
+        check_segment_header(&mapping.read(0, len).unwrap_or_default(), id, self.number)
     }
 
     /// Writes `bytes` behind the used end. They count as used only after [`Segment::set_used`].
@@ -225,6 +228,9 @@ impl Segment {
     }
 }
 
+/// Bytes of a row that are fetched ahead of reading it. The CPU itself sees where the rest is going.
+const TOUCHED_BYTES: usize = 384;
+
 /// The segments of a log, by number without gaps.
 #[derive(Clone, Default)]
 pub(super) struct Segments {
@@ -283,13 +289,8 @@ impl Segments {
     pub(super) fn touch(&self, position: Position) {
         let Ok(segment) = self.get(position.segment) else { return };
         let Some(mapping) = segment.mapping.get() else { return };
-        let used = segment.used();
-        for cache_line in [0, 128, 256] {
-            let at = position.offset.saturating_add(cache_line);
-            if at < used {
-                std::hint::black_box(mapping.read(u64::from(at), 1).and_then(|bytes| bytes.first().copied()));
-            }
-        }
+        let used = segment.used().saturating_sub(position.offset) as usize;
+        mapping.prefetch(u64::from(position.offset), used.min(TOUCHED_BYTES));
     }
 
     /// The row at `position`, which the index says is the version `seq` of `full_key`.

@@ -6,7 +6,7 @@ use super::super::{
     Direction, EngineError, KeyRange, Result, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions,
 };
 use super::index::{Found, State, full_key};
-use super::settled::owned_value;
+use super::settled::{Pins, owned_value};
 
 /// Keys up to this length are looked up without an allocation.
 const STACK_KEY_BYTES: usize = 124;
@@ -14,6 +14,14 @@ const STACK_KEY_BYTES: usize = 124;
 pub(super) struct NativeSnapshot {
     pub(super) state: Arc<State>,
     pub(super) seq: Seq,
+    /// What ranges have answered from.
+    pins: Pins,
+}
+
+impl NativeSnapshot {
+    pub(super) fn new(state: Arc<State>, seq: Seq) -> Self {
+        NativeSnapshot { state, seq, pins: Pins::default() }
+    }
 }
 
 impl Snapshot for NativeSnapshot {
@@ -36,7 +44,7 @@ impl Snapshot for NativeSnapshot {
     }
 
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
-        Box::new(self.state.rows(tree, range, self.seq, direction))
+        Box::new(self.state.rows(tree, range, (self.seq, direction), &self.pins))
     }
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {

@@ -39,28 +39,27 @@ pub(in super::super) fn hash(full_key: &[u8]) -> u64 {
 
 /// A table being filled: entries wait in spools, one for each piece of the table, until all are known.
 pub(in super::super) struct TableBuilder {
-    /// Buckets that hashes lead to.
-    buckets: usize,
-    buckets_in_piece: usize,
+    /// As many as there are pieces, each with an equal part of all hashes.
     waiting: Vec<Spool>,
+    entries: u64,
     /// An offset was too large for a slot.
     given_up: bool,
 }
 
 impl TableBuilder {
-    /// A table for at most `keys` keys of the run file `name`.
+    /// A table for at most `keys` keys of the run file `name`. It is as large as those need that come.
     pub(in super::super) fn for_keys(disk: &Arc<dyn Disk>, name: &str, keys: u64) -> Self {
-        let buckets = keys.div_ceil(SLOTS_FILLED).max(1) as usize;
-        let buckets_in_piece = (PIECE_BYTES / BUCKET_BYTES).max(buckets.div_ceil(PIECES_MAX));
+        let pieces = buckets_for(keys).div_ceil(PIECE_BYTES / BUCKET_BYTES).min(PIECES_MAX);
         let spool = |piece| Spool::new(disk, format!("{name}.{piece}.spool"), SPOOL_BYTES);
-        let waiting = (0..buckets.div_ceil(buckets_in_piece)).map(spool).collect();
-        TableBuilder { buckets, buckets_in_piece, waiting, given_up: false }
+        TableBuilder { waiting: (0..pieces).map(spool).collect(), entries: 0, given_up: false }
     }
 
     /// Says that the newest entry of the key with this hash lies at `offset`.
     pub(in super::super) fn add(&mut self, hash: u64, offset: u64) -> Result<()> {
         self.given_up |= offset >= 1 << OFFSET_BITS;
-        let piece = &mut self.waiting[first_bucket(hash, self.buckets) / self.buckets_in_piece];
+        self.entries += 1;
+        let piece = first_bucket(hash, self.waiting.len());
+        let piece = &mut self.waiting[piece];
         let mut entry = [0; WAITING_BYTES];
         entry[..8].copy_from_slice(&hash.to_le_bytes());
         entry[8..].copy_from_slice(&offset.to_le_bytes());
@@ -75,9 +74,11 @@ impl TableBuilder {
         // Entries that found no room in their piece go on in the next one. Those that find none at the
         // very end are left out: every line on their way says "overflowed", so a look-up ends in a search.
         let mut carried = Vec::new();
+        // A multiple of the pieces: then the buckets of a piece's hashes are its own.
+        let own = buckets_for(self.entries).div_ceil(self.waiting.len());
+        let buckets = own * self.waiting.len();
         for (index, waiting) in self.waiting.iter().enumerate() {
-            let start = index * self.buckets_in_piece;
-            let own = self.buckets_in_piece.min(self.buckets - start);
+            let start = index * own;
             let spare = if index + 1 == self.waiting.len() { SPARE_BUCKETS } else { 0 };
             let mut piece = Piece { lines: vec![0; (own + spare) * BUCKET_BYTES], overflow: Vec::new() };
             for slot in std::mem::take(&mut carried) {
@@ -87,7 +88,7 @@ impl TableBuilder {
                 for entry in entries.chunks_exact(WAITING_BYTES) {
                     let mut fields = Fields(entry);
                     let (hash, offset) = (fields.u64().unwrap_or_default(), fields.u64().unwrap_or_default());
-                    piece.insert(first_bucket(hash, self.buckets) - start, offset << TAG_BITS | tag(hash));
+                    piece.insert(first_bucket(hash, buckets) - start, offset << TAG_BITS | tag(hash));
                 }
                 Ok(())
             })?;
@@ -118,6 +119,11 @@ impl Piece {
         }
         self.overflow.push(slot);
     }
+}
+
+/// Buckets that the hashes of so many keys lead to.
+fn buckets_for(keys: u64) -> usize {
+    keys.div_ceil(SLOTS_FILLED).max(1) as usize
 }
 
 fn tag(hash: u64) -> u64 {
@@ -176,8 +182,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FsDisk::new(dir.path()));
         let offsets: Vec<_> = offsets.collect();
-        let mut builder = TableBuilder::for_keys(&disk, "run", offsets.len() as u64);
-        builder.buckets_in_piece = builder.buckets.div_ceil(pieces);
+        // Of four times as many keys most do not come.
+        let mut builder = TableBuilder::for_keys(&disk, "run", 4 * offsets.len() as u64);
         builder.waiting = (0..pieces).map(|n| Spool::new(&disk, format!("{n}.spool"), 1000)).collect();
         for (n, offset) in offsets.iter().enumerate() {
             builder.add(hash(&n.to_be_bytes()), *offset).unwrap();
@@ -194,6 +200,7 @@ mod tests {
     fn a_present_key_is_never_denied_and_few_absent_ones_are_guessed() {
         for pieces in [1, 2, 7] {
             let table = table(pieces, 64..20_064);
+            assert!(table.len() < 20_100 * BUCKET_BYTES / 7 + SPARE_BUCKETS * BUCKET_BYTES, "{}", table.len());
             for n in 0..20_000 {
                 let guess = guess(&table, hash(&(n as usize).to_be_bytes()));
                 assert!(guess == Guess::At(n + 64) || guess == Guess::Unknown, "{n}: {guess:?}");

@@ -123,6 +123,9 @@ pub(in super::super) struct RowBlock {
     payload: Vec<u8>,
     prefix_len: usize,
     rows: Vec<RowPlace>,
+    /// The full keys one after the other, so that they can be borrowed; none where they would be much longer
+    /// than they are in the payload.
+    keys: Vec<u8>,
 }
 
 /// Where a row lies in the payload.
@@ -133,10 +136,15 @@ struct RowPlace {
     start: u32,
     value_len: u32,
     past: u32,
+    /// End of the full key in `keys`.
+    key_end: u32,
     rest_len: u16,
     deleted: bool,
     cut: bool,
 }
+
+/// Full keys are kept where the prefixes in them come to no more than this part of the payload.
+const KEYS_PART: usize = 2;
 
 /// Where the prefix starts in a payload.
 const PREFIX_AT: usize = 14;
@@ -150,6 +158,9 @@ impl RowBlock {
         let prefix_len = usize::from(fields.u16()?);
         let mut left = payload.get(PREFIX_AT + prefix_len..)?;
         let mut rows = Vec::with_capacity(count);
+        let prefix = payload.get(PREFIX_AT..PREFIX_AT + prefix_len)?;
+        let with_keys = prefix_len * count <= payload.len() / KEYS_PART;
+        let mut keys = Vec::new();
         for _ in 0..count {
             let rest_len = u16::try_from(take_number(&mut left)?).ok()?;
             let seq = Seq(base.checked_add(take_number(&mut left)?)?);
@@ -161,10 +172,16 @@ impl RowBlock {
                 return None;
             }
             let start = u32::try_from(payload.len() - left.len()).ok()?;
+            let rest = left.get(..usize::from(rest_len))?;
             left = left.get(usize::from(rest_len) + value_len as usize..)?;
-            rows.push(RowPlace { seq, start, value_len, past, rest_len, deleted, cut });
+            if with_keys {
+                keys.extend_from_slice(prefix);
+                keys.extend_from_slice(rest);
+            }
+            let key_end = keys.len() as u32;
+            rows.push(RowPlace { seq, start, value_len, past, key_end, rest_len, deleted, cut });
         }
-        left.is_empty().then_some(RowBlock { payload, prefix_len, rows })
+        left.is_empty().then_some(RowBlock { payload, prefix_len, rows, keys })
     }
 
     pub(in super::super) fn len(&self) -> usize {
@@ -173,7 +190,7 @@ impl RowBlock {
 
     /// Bytes of memory that it takes, about.
     pub(super) fn memory_bytes(&self) -> u64 {
-        (self.payload.capacity() + self.rows.capacity() * size_of::<RowPlace>() + 64) as u64
+        (self.payload.capacity() + self.keys.capacity() + self.rows.capacity() * size_of::<RowPlace>() + 64) as u64
     }
 
     fn prefix(&self) -> &[u8] {
@@ -205,6 +222,15 @@ impl RowBlock {
         let Some(row) = self.rows.get(index) else { return &[] };
         let start = row.start as usize + usize::from(row.rest_len);
         self.payload.get(start..start + row.value_len as usize).unwrap_or_default()
+    }
+
+    /// The full key of a row, where the block has it in one piece.
+    pub(super) fn full_key(&self, index: usize) -> Option<&[u8]> {
+        if self.keys.is_empty() {
+            return None;
+        }
+        let start = index.checked_sub(1).and_then(|before| self.rows.get(before)).map_or(0, |row| row.key_end);
+        self.keys.get(start as usize..self.rows.get(index)?.key_end as usize)
     }
 
     /// Writes the full key of a row to `key`.
@@ -265,7 +291,7 @@ mod tests {
             builder.push(key, kept(*seq, *value), 3);
         }
         let count = builder.len();
-        RowBlock::parse(builder.finish(), count).unwrap()
+        RowBlock::parse(builder.finish().as_slice().to_vec(), count).unwrap()
     }
 
     #[test]
@@ -282,6 +308,7 @@ mod tests {
         for (index, (full_key, seq, value)) in rows.iter().enumerate() {
             block.read_key(index, &mut key);
             assert_eq!(key, *full_key);
+            assert_eq!(block.full_key(index).unwrap(), *full_key);
             assert_eq!(block.version(index), Some((Seq(*seq), value.is_none())));
             assert_eq!(block.value(index), value.unwrap_or_default());
             assert_eq!(block.past(index), 3);
@@ -321,6 +348,17 @@ mod tests {
             assert_eq!(block.newest(key, Seq(at)), found, "{} as of {at}", key.escape_ascii());
         }
         assert_eq!(block.version(3), Some((Seq(6), true)), "a cut version may be a deletion");
+    }
+
+    #[test]
+    fn keys_of_long_prefixes_are_not_multiplied() {
+        let keys: Vec<_> = (0..200_u8).map(|n| [&[7; 1000][..], &[n]].concat()).collect();
+        let rows: Vec<TestRow<'_>> = keys.iter().map(|key| (&key[..], 1, Some(&b"v"[..]))).collect();
+        let block = block(&rows);
+        assert!(block.full_key(3).is_none() && block.memory_bytes() < 16 << 10);
+        let mut key = Vec::new();
+        block.read_key(3, &mut key);
+        assert_eq!(key, keys[3]);
     }
 
     #[test]

@@ -1,0 +1,43 @@
+// The real `recension serve`, which can be killed and started again where it was.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const binary = process.env.RECENSION_BINARY;
+if (!binary) throw new Error('RECENSION_BINARY must name the recension binary');
+
+export class Server {
+  constructor() {
+    this.dir = mkdtempSync(join(tmpdir(), 'recension-clients-'));
+    this.listen = '127.0.0.1:0';
+  }
+
+  async start() {
+    this.process = spawn(binary, ['serve', join(this.dir, 'store'), '--listen', this.listen, '--log', 'warn'], {
+      env: { ...process.env, RECENSION_ADMIN: 'adm:pass' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = new Promise((_, reject) =>
+      this.process.once('exit', (code) => reject(new Error(`the server ended with ${code}`))));
+    exited.catch(() => {});
+    const line = new Promise((resolve) => createInterface(this.process.stdout).once('line', resolve));
+    const said = await Promise.race([line, exited]);
+    this.listen = said.match(/listening on http:\/\/([^/]+)/)[1];
+    this.url = `http://adm:pass@${this.listen}`;
+    return this;
+  }
+
+  // kill -9: nothing is written any more.
+  async kill() {
+    const gone = new Promise((resolve) => this.process.once('exit', resolve));
+    this.process.kill('SIGKILL');
+    await gone;
+  }
+
+  async end() {
+    await this.kill();
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,70 @@
+//! Values of a unique index that several documents have. Writers here never make them; replication may bring them.
+
+use super::catalogue::IndexEntry;
+use super::index_keys::{row_texts, split_key};
+use super::limits::DUPLICATES_MAX;
+use super::{CollectionAt, Error, Result};
+use crate::engine::{Direction, KeyRange};
+
+/// A value that several documents have in an index.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Duplicate {
+    /// The values at the paths of the index, as JSON texts.
+    pub values: Vec<String>,
+    /// The documents that have them, in the order of their ids, at most a thousand.
+    pub ids: Vec<String>,
+}
+
+impl CollectionAt {
+    /// The values of an index that several documents have, in its order: at most a thousand of them. In a unique index
+    /// replication alone brings some. Reads the whole index.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchIndex`].
+    pub fn duplicates(&self, index: &str) -> Result<Vec<Duplicate>> {
+        let none = || Error::NoSuchIndex { collection: self.name.to_string(), index: index.to_owned() };
+        let entry = self.entry.as_ref().and_then(|entry| entry.index(index)).ok_or_else(none)?;
+        let damaged = || Error::DamagedRow {
+            what: format!("a row of index {index}"),
+            why: "it is not values and an id; drop the index and create it again",
+        };
+        let mut found: Vec<Duplicate> = Vec::new();
+        let mut last: Option<(Vec<u8>, String)> = None;
+        // Whether the last value is among those found.
+        let mut open = false;
+        for row in self.snapshot.range(entry.tree, &KeyRange::all(), Direction::Forward) {
+            let row = row?;
+            let id = split_key(&entry.spec, &row.key, None).ok_or_else(damaged)?.to_owned();
+            let value = row.key.get(..row.key.len() - id.len()).unwrap_or_default();
+            let Some((_, first)) = last.as_ref().filter(|(known, _)| known == value) else {
+                open = false;
+                last = Some((value.to_vec(), id));
+                continue;
+            };
+            if !open {
+                if found.len() == DUPLICATES_MAX {
+                    break;
+                }
+                open = true;
+                let values = values_of(entry, &row.key, &row.value).ok_or_else(damaged)?;
+                found.push(Duplicate { values, ids: vec![first.clone()] });
+            }
+            if let Some(duplicate) = found.last_mut().filter(|duplicate| duplicate.ids.len() < DUPLICATES_MAX) {
+                duplicate.ids.push(id);
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn values_of(entry: &IndexEntry, key: &[u8], value: &[u8]) -> Option<Vec<String>> {
+    match row_texts(&entry.spec, key, value)? {
+        (_, Some(texts)) => Some(texts),
+        // Too long for a row: as the key gives them.
+        (_, None) => {
+            let mut texts = Vec::new();
+            split_key(&entry.spec, key, Some(&mut texts))?;
+            Some(texts)
+        }
+    }
+}

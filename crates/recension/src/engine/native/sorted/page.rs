@@ -1,0 +1,171 @@
+//! A page: a few versions in order, with what belongs to each. Keys lie in one piece of memory, and what tells
+//! them apart, most of the time, lies in the slots: a search touches few cache lines. Pure.
+
+use std::cmp::Ordering;
+
+use crate::engine::Seq;
+
+/// A page is split when it has so many versions.
+pub(super) const PAGE_VERSIONS: usize = 128;
+
+/// Versions of one key that are stepped over before a search is cheaper.
+const STEPS_BEFORE_SEARCH: usize = 4;
+
+/// Versions in order (key ascending, then newest first), each with a `T`.
+pub(super) struct Page<T> {
+    /// Bytes that all keys begin with.
+    shared: usize,
+    slots: Vec<Slot<T>>,
+    keys: Vec<u8>,
+}
+
+#[derive(Clone)]
+struct Slot<T> {
+    /// The eight bytes of the key behind the shared ones, with zeros behind its end: where two differ, so do
+    /// the keys, and in the same order.
+    head: u64,
+    seq: Seq,
+    key_at: u32,
+    key_len: u16,
+    item: T,
+}
+
+impl<T: Clone> Page<T> {
+    pub(super) fn new() -> Self {
+        Page { shared: 0, slots: Vec::new(), keys: Vec::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.slots.len() >= PAGE_VERSIONS
+    }
+
+    /// The version at `index`, with what belongs to it.
+    pub(super) fn get(&self, index: usize) -> Option<(&[u8], Seq, &T)> {
+        let slot = self.slots.get(index)?;
+        Some((self.key(slot), slot.seq, &slot.item))
+    }
+
+    pub(super) fn item(&self, index: usize) -> Option<&T> {
+        self.slots.get(index).map(|slot| &slot.item)
+    }
+
+    pub(super) fn item_mut(&mut self, index: usize) -> Option<&mut T> {
+        self.slots.get_mut(index).map(|slot| &mut slot.item)
+    }
+
+    fn key(&self, slot: &Slot<T>) -> &[u8] {
+        let start = slot.key_at as usize;
+        &self.keys[start..start + usize::from(slot.key_len)]
+    }
+
+    fn shared_bytes(&self) -> &[u8] {
+        self.slots.first().map_or(&[], |slot| &self.key(slot)[..self.shared])
+    }
+
+    /// The first version not before (`key`, `seq`).
+    pub(super) fn lower_bound(&self, key: &[u8], seq: Seq) -> usize {
+        self.bound(key, |slot, head| self.compare(slot, head, key, seq).is_lt())
+    }
+
+    /// The first version behind (`key`, `seq`).
+    pub(super) fn upper_bound(&self, key: &[u8], seq: Seq) -> usize {
+        self.bound(key, |slot, head| self.compare(slot, head, key, seq).is_le())
+    }
+
+    fn bound(&self, key: &[u8], before: impl Fn(&Slot<T>, u64) -> bool) -> usize {
+        let shared = self.shared_bytes();
+        match key[..key.len().min(shared.len())].cmp(shared) {
+            Ordering::Less => 0,
+            Ordering::Greater => self.slots.len(),
+            Ordering::Equal => {
+                let head = head(&key[shared.len()..]);
+                self.slots.partition_point(|slot| before(slot, head))
+            }
+        }
+    }
+
+    /// The order of a slot and (`key`, `seq`). `key` begins with the shared bytes and goes on with `head`.
+    fn compare(&self, slot: &Slot<T>, head: u64, key: &[u8], seq: Seq) -> Ordering {
+        let keys = || self.key(slot)[self.shared..].cmp(&key[self.shared..]);
+        slot.head.cmp(&head).then_with(keys).then_with(|| seq.cmp(&slot.seq))
+    }
+
+    /// Whether the versions at two places have the same key.
+    pub(super) fn same_key(&self, a: usize, b: usize) -> bool {
+        match (self.slots.get(a), self.slots.get(b)) {
+            (Some(a), Some(b)) => a.head == b.head && a.key_len == b.key_len && self.key(a) == self.key(b),
+            _ => false,
+        }
+    }
+
+    /// The first version behind `index` that has another key, or a seq that is not `wanted`. After a few steps it is
+    /// `search` that finds it.
+    pub(super) fn skip(&self, index: usize, wanted: impl Fn(Seq) -> bool, search: impl FnOnce() -> usize) -> usize {
+        let goes_on =
+            |next: &usize| self.same_key(index, *next) && self.slots.get(*next).is_some_and(|slot| wanted(slot.seq));
+        (index + 1..=index + STEPS_BEFORE_SEARCH).find(|next| !goes_on(next)).unwrap_or_else(search)
+    }
+
+    /// Whether the version at `index` is (`key`, `seq`).
+    pub(super) fn is_at(&self, index: usize, key: &[u8], seq: Seq) -> bool {
+        self.slots.get(index).is_some_and(|slot| slot.seq == seq && self.key(slot) == key)
+    }
+
+    /// Puts a version at `index`, which [`Page::lower_bound`] gave.
+    pub(super) fn insert(&mut self, index: usize, key: &[u8], seq: Seq, item: T) {
+        if self.slots.is_empty() {
+            self.shared = key.len();
+        } else {
+            let shared = self.shared_bytes();
+            let still = common(shared, key);
+            if still < shared.len() {
+                self.share(still);
+            }
+        }
+        let (key_at, key_len) = (self.keys.len() as u32, key.len() as u16);
+        self.keys.extend_from_slice(key);
+        self.slots.insert(index, Slot { head: head(&key[self.shared..]), seq, key_at, key_len, item });
+    }
+
+    fn share(&mut self, shared: usize) {
+        self.shared = shared;
+        for slot in &mut self.slots {
+            let start = slot.key_at as usize;
+            slot.head = head(&self.keys[start + shared..start + usize::from(slot.key_len)]);
+        }
+    }
+
+    /// A copy of the versions at `range`, with room for a full page.
+    pub(super) fn part(&self, range: std::ops::Range<usize>) -> Self {
+        let slots = self.slots.get(range).unwrap_or_default();
+        let mut part = Page { shared: 0, slots: Vec::with_capacity(PAGE_VERSIONS), keys: Vec::new() };
+        if let (Some(first), Some(last)) = (slots.first(), slots.last()) {
+            part.shared = common(self.key(first), self.key(last));
+        }
+        let bytes: usize = slots.iter().map(|slot| usize::from(slot.key_len)).sum();
+        part.keys.reserve(bytes * PAGE_VERSIONS / slots.len().max(1));
+        for slot in slots {
+            let key_at = part.keys.len() as u32;
+            part.keys.extend_from_slice(self.key(slot));
+            part.slots.push(Slot { head: head(&self.key(slot)[part.shared..]), key_at, ..slot.clone() });
+        }
+        part
+    }
+}
+
+/// Bytes that two keys begin with both.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// The first eight bytes as a number in the order of the bytes.
+fn head(key: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let len = key.len().min(bytes.len());
+    bytes[..len].copy_from_slice(&key[..len]);
+    u64::from_be_bytes(bytes)
+}
