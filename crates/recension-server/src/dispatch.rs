@@ -120,6 +120,9 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
         }
         // Views and Mango come here: `_find`, `_explain`, `_index`, `_partition`.
         ("_find" | "_explain", []) if *request.method() != Method::POST => Err(ApiError::method_not_allowed("POST")),
+        ("_index", _) if matches!(*request.method(), Method::POST | Method::DELETE) => {
+            session.database(db, Access::Admin).and_then(|_| Err(ApiError::not_implemented()))
+        }
         ("_find" | "_explain" | "_index" | "_partition" | "_shards" | "_sync_shards", _) => {
             member().and_then(|_| Err(ApiError::not_implemented()))
         }

@@ -186,6 +186,9 @@ fn expected(to: To, public: bool, granted: u16) -> [u16; 5] {
     }
 }
 
+/// Any status but 401 and 403: endpoints that others are building.
+const ANYTHING: u16 = 0;
+
 /// Every route: method, path, body, who is let through, and what those are answered.
 const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("GET", "/", "", To::All, 200),
@@ -194,6 +197,8 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("GET", "/_session", "", To::All, 200),
     ("DELETE", "/_session", "", To::All, 200),
     ("GET", "/_all_dbs", "", To::ServerAdmins, 200),
+    ("POST", "/_dbs_info", r#"{"keys":[]}"#, To::ServerAdmins, 200),
+    ("POST", "/_replicate", "{}", To::ServerAdmins, 501),
     ("GET", "/_active_tasks", "", To::ServerAdmins, 200),
     ("GET", "/_membership", "", To::ServerAdmins, 200),
     ("GET", "/_metrics", "", To::ServerAdmins, 200),
@@ -202,7 +207,6 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("GET", "/_node/_local/_config/chttpd/port", "", To::ServerAdmins, 200),
     ("PUT", "/_node/_local/_config/a/b", "\"c\"", To::ServerAdmins, 200),
     ("DELETE", "/_node/_local/_config/a/b", "", To::ServerAdmins, 200),
-    ("GET", "/_users", "", To::ServerAdmins, 200),
     ("GET", "/{db}", "", To::Members, 200),
     ("HEAD", "/{db}", "", To::Members, 200),
     ("PUT", "/{db}", "", To::ServerAdmins, 412),
@@ -212,13 +216,13 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("PUT", "/{db}/a", "{}", To::Members, 409),
     ("DELETE", "/{db}/a", "", To::Members, 409),
     ("COPY", "/{db}/a", "", To::Members, 400),
-    ("GET", "/{db}/a/none", "", To::Members, 404),
+    ("GET", "/{db}/a/none", "", To::Members, ANYTHING),
     ("GET", "/{db}/_design/a", "", To::Members, 200),
     ("PUT", "/{db}/_design/a", "{}", To::DesignAdmins, 409),
     ("DELETE", "/{db}/_design/a", "", To::DesignAdmins, 409),
     ("GET", "/{db}/_local/a", "", To::Members, 404),
     ("PUT", "/{db}/_local/a", "{}", To::Members, 201),
-    ("DELETE", "/{db}/_local/a", "", To::Members, 200),
+    ("DELETE", "/{db}/_local/b", "", To::Members, 404),
     ("GET", "/{db}/_all_docs", "", To::Members, 200),
     ("GET", "/{db}/_design_docs", "", To::Members, 200),
     ("GET", "/{db}/_local_docs", "", To::Members, 200),
@@ -241,11 +245,12 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("PUT", "/{db}/_revs_limit", "1000", To::Admins, 200),
     ("POST", "/{db}/_find", "{}", To::Members, 501),
     ("POST", "/{db}/_explain", "{}", To::Members, 501),
+    ("POST", "/{db}/_index", "{}", To::Admins, 501),
     ("GET", "/{db}/_index", "", To::Members, 501),
     ("GET", "/{db}/_partition/a", "", To::Members, 501),
     ("GET", "/{db}/_shards", "", To::Members, 501),
     ("POST", "/{db}/_sync_shards", "{}", To::Members, 501),
-    ("GET", "/{db}/a/_history", "", To::Members, 501),
+    ("GET", "/{db}/a/_history", "", To::Members, ANYTHING),
     ("GET", "/{db}/_none", "", To::Members, 404),
     // Last, for then it is gone.
     ("DELETE", "/{db}", "", To::ServerAdmins, 200),
@@ -269,7 +274,8 @@ fn every_route_lets_in_who_may_and_nobody_else() {
             let path = path.replace("{db}", db);
             for (who, expected) in ASKING.iter().zip(expected(*to, public, *granted)) {
                 let found = server.ask(who, method, &path, body).status;
-                if found != expected {
+                let fits = found == expected || (expected == ANYTHING && !matches!(found, 401 | 403));
+                if !fits {
                     wrong.push(format!("{method} {path} as {who:?}: expected {expected}, found {found}"));
                 }
             }

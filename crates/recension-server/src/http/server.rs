@@ -49,6 +49,7 @@ pub(crate) async fn endpoint(request: Request, session: Session, name: &str, res
             Ok(Answer::ok(r#"{"all_nodes":["nonode@nohost"],"cluster_nodes":["nonode@nohost"]}"#))
         }
         ("_dbs_info", []) => dbs_info(request, &session).await,
+        ("_replicate", []) => session.server_admin().and_then(|_| Err(ApiError::not_implemented())),
         ("_session", []) => super::session::endpoint(request, &session).await,
         ("_node", [node, "_config", path @ ..]) => super::node_config::endpoint(request, &session, node, path).await,
         ("_metrics", []) | ("_node", [_, "_prometheus"]) => metrics(&request, &session),
