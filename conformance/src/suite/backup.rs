@@ -105,7 +105,7 @@ pub(super) fn backups_beside_writers_are_whole(factory: &dyn EngineFactory) {
                 let report = engine.backup(&to).unwrap();
                 assert!(report.head >= before, "it has what was committed before it was asked for");
                 // Its newest commit may be one whose writer has not come back yet.
-                engine.wait_beyond(Seq(report.head.0 - 1), std::time::Duration::from_secs(60));
+                engine.wait_beyond(Seq(report.head.0 - 1), std::time::Duration::from_mins(1));
                 let backup = open(factory, &to);
                 same(&*backup, engine, report.head);
                 let pair = rows(&*now(&*backup), T, &KeyRange::all(), Direction::Forward);

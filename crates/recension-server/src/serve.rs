@@ -186,7 +186,7 @@ fn first_admin(app: &App) -> crate::error::Result<Option<FirstAdmin>> {
         ));
     }
     let (name, password) = ("admin".to_owned(), admins::new_password()?);
-    let hash = admins::hashed(&password, live.password_iterations)?;
+    let hash = admins::hashed(&password, live.password_iterations);
     app.settings.set(&app.config, &app.databases, ("admins", &name), Some(&hash))?;
     Ok(Some(FirstAdmin { name, password }))
 }

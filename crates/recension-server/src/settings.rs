@@ -30,6 +30,7 @@ const SECRET_NOTE: &str = "secret";
 
 /// What the settings come to.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is a setting of its own
 pub(crate) struct Live {
     /// All of them, as they are shown.
     pub(crate) sections: Sections,

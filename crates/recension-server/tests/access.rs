@@ -117,7 +117,7 @@ struct Connection(BufReader<TcpStream>);
 impl Connection {
     fn to(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
         Connection(BufReader::new(stream))
     }
 
@@ -197,7 +197,9 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("GET", "/_session", "", To::All, 200),
     ("DELETE", "/_session", "", To::All, 200),
     ("GET", "/_all_dbs", "", To::ServerAdmins, 200),
-    ("POST", "/_dbs_info", r#"{"keys":[]}"#, To::ServerAdmins, 200),
+    ("GET", "/_dbs_info", "", To::ServerAdmins, 200),
+    // Each row of its answer is decided on its own.
+    ("POST", "/_dbs_info", r#"{"keys":[]}"#, To::All, 200),
     ("POST", "/_replicate", "{}", To::ServerAdmins, 501),
     ("GET", "/_active_tasks", "", To::ServerAdmins, 200),
     ("GET", "/_membership", "", To::ServerAdmins, 200),
@@ -280,6 +282,10 @@ fn every_route_lets_in_who_may_and_nobody_else() {
                 }
             }
         }
+        server.admin("PUT", &format!("/{db}"), &json!({}));
+        let asked = json!({"keys": [db]}).to_string();
+        let told = server.ask("outsider:pw", "POST", "/_dbs_info", &asked).json();
+        assert_eq!(told, json!([{"key": db, "error": "not_found"}]), "of what one may not see");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

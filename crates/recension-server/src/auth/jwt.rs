@@ -28,7 +28,7 @@ const DEFAULT_KID: &str = "_default";
 /// Whose tokens are believed, and for what.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    keys: BTreeMap<String, DecodingKey>,
+    by_name: BTreeMap<String, DecodingKey>,
     required: Vec<String>,
     roles_path: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl Keys {
             (None, name) => vec![name.unwrap_or(ROLES_CLAIM).to_owned()],
         };
         Ok(Keys {
-            keys: keys.into_iter().flatten().map(read).collect::<Result<_>>()?,
+            by_name: keys.into_iter().flatten().map(read).collect::<Result<_>>()?,
             required: required.map(|claim| claim.trim().to_owned()).filter(|claim| !claim.is_empty()).collect(),
             roles_path,
         })
@@ -63,7 +63,7 @@ impl Keys {
 
     /// Whether no tokens are believed.
     pub(crate) fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.by_name.is_empty()
     }
 
     /// Who a token says it is. Pure but for the clock.
@@ -76,7 +76,7 @@ impl Keys {
         let kind = kind_of(header.alg).ok_or_else(|| no("The token's algorithm is not supported.".to_owned()))?;
         let kid = header.kid.as_deref().unwrap_or(DEFAULT_KID);
         let key =
-            self.keys.get(&format!("{kind}:{kid}")).ok_or_else(|| no("The token's key is not known.".to_owned()))?;
+            self.by_name.get(&format!("{kind}:{kid}")).ok_or_else(|| no("The token's key is not known.".to_owned()))?;
         // May be done already: all provide the same.
         let _ = PROVIDER.install_default();
         let mut validation = Validation::new(header.alg);
@@ -157,6 +157,7 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // the library's signature
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> JwtResult<Box<dyn JwtVerifier>> {
     let family = match kind_of(*algorithm) {
         Some("hmac") => AlgorithmFamily::Hmac,

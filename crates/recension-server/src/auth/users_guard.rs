@@ -57,8 +57,6 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
             session.refused = refused;
             return Ok(());
         }
-        // Lists, feeds, and what is the database's: Session::database has admins only, unless it is said here.
-        Target::Special { .. } => return Ok(()),
         Target::Document { id, .. } | Target::OfDocument { id, .. } if !id.starts_with(PREFIX) => {
             // Design and local documents. Others are refused when they are written.
             let own = id.starts_with("_design/") || id.starts_with("_local/");
@@ -86,6 +84,7 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
             _ => return Err(ApiError::method_not_allowed("DELETE,GET,HEAD,PUT")),
         },
         Target::OfDocument { id, .. } => guard.may_see(id)?,
+        // Lists, feeds, and what is the database's: Session::database has admins only, unless it is said above.
         _ => return Ok(()),
     }
     session.lets_into_users = true;

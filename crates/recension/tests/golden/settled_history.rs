@@ -5,6 +5,8 @@
 pub const SETTLED_COMMITS: u64 = 170;
 
 /// Writes that history: `given_up` is called where the rules are set, and `settle` where all is settled.
+/// # Panics
+/// Where the engine refuses.
 pub fn write_settled_history(
     engine: &dyn recension::engine::Engine,
     clock: &recension::engine::ManualClock,
@@ -40,6 +42,8 @@ pub fn write_settled_history(
 }
 
 /// Gives up a part of it: of tree 0 all but two versions, of tree 1 all but what there is, and a part of tree 2 once.
+/// # Panics
+/// Where the engine refuses.
 pub fn give_up(engine: &dyn recension::engine::Engine) {
     use recension::engine::{KeyRange, Retention, RetentionRule, Seq, TreeId};
     let rule = |tree, retention| RetentionRule { tree: TreeId(tree), range: KeyRange::all(), retention };
