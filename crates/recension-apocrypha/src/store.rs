@@ -33,7 +33,15 @@ impl Database {
     /// # Errors
     /// Those of [`Store::collection`].
     pub fn on(store: &Store, dialect: Dialect) -> Result<Self, Error> {
-        Ok(Database { collection: store.collection(COLLECTION)?, dialect, durability: None })
+        Self::in_collection(store, COLLECTION, dialect)
+    }
+
+    /// The members of another collection.
+    ///
+    /// # Errors
+    /// Those of [`Store::collection`].
+    pub fn in_collection(store: &Store, name: &str, dialect: Dialect) -> Result<Self, Error> {
+        Ok(Database { collection: store.collection(name)?, dialect, durability: None })
     }
 
     /// The same with another durability of writes than the store's own.

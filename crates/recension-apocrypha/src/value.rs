@@ -157,6 +157,22 @@ impl Value {
         }
     }
 
+    /// Whether it says the same: numbers may be written in other ways, and members stand in another order.
+    pub fn means(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::Number(one), Value::Number(other)) if one.is_integer() && other.is_integer() => one == other,
+            (Value::Number(one), Value::Number(other)) => one.to_f64().total_cmp(&other.to_f64()).is_eq(),
+            (Value::Array(some), Value::Array(others)) => {
+                some.len() == others.len() && some.iter().zip(others).all(|(one, other)| one.means(other))
+            }
+            (Value::Object(some), Value::Object(others)) => {
+                some.len() == others.len()
+                    && some.iter().all(|(name, one)| others.get(name).is_some_and(|other| one.means(other)))
+            }
+            (one, other) => one == other,
+        }
+    }
+
     /// The string that it is.
     pub fn as_str(&self) -> Option<&str> {
         match self {

@@ -11,6 +11,9 @@ use crate::normalise;
 use crate::print;
 use crate::value::{Members, Value};
 
+/// The refusal where a place does not say what `--if` expects.
+pub const CHANGED: &str = "changed meanwhile";
+
 /// What a command came to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Effect {
@@ -143,6 +146,13 @@ fn write(
         (Some(_), _) => resolve::read(&place, dialect, root)?,
         (None, _) => None,
     };
+    if let Some(expected) = &command.expected {
+        let found = old.as_ref().filter(|value| **value != Value::Null);
+        let holds = found.map_or(expected.is_empty(), |found| found.means(expected));
+        if !holds {
+            return Fault::refused(CHANGED);
+        }
+    }
     let (new, popped) = match operate::write(&command.operator, old, &place, dialect)? {
         Outcome::Unchanged => return Ok(()),
         Outcome::Becomes(value) => (Some(value), None),

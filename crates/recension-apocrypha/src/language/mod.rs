@@ -10,7 +10,9 @@ mod search;
 
 use recension::document::At;
 
-pub use evaluate::{Effect, evaluate};
+use crate::value::Value;
+
+pub use evaluate::{CHANGED, Effect, evaluate};
 pub use parse::parse;
 pub use root::{Fault, MemoryRoot, Root};
 
@@ -25,6 +27,8 @@ pub struct Command {
     pub timing: bool,
     /// `--at`: the database as it was at a moment.
     pub at: Option<At>,
+    /// `--if`: nothing is written unless the place says this; the empty object is what is missing.
+    pub expected: Option<Value>,
     /// `--history`: what was at the path, and since when.
     pub history: bool,
     /// The path.

@@ -3,6 +3,7 @@
 use super::{Command, Operator, Step};
 use crate::dialect::Dialect;
 use crate::limits::{PATH_WORDS_MAX, WORDS_MAX};
+use crate::value::Value;
 
 /// Reads the words of a request, as they stand in a frame: one a line, empty ones left out.
 ///
@@ -15,6 +16,7 @@ pub fn parse(text: &str, dialect: &Dialect) -> Result<Command, String> {
         strict: false,
         timing: false,
         at: None,
+        expected: None,
         history: false,
         steps: Vec::new(),
         operator: Operator::Get,
@@ -30,6 +32,10 @@ pub fn parse(text: &str, dialect: &Dialect) -> Result<Command, String> {
             "--at" if leading => {
                 let moment = words.next().ok_or("--at needs a moment: a commit's number, a time or an age")?;
                 command.at = Some(moment.parse().map_err(|error| format!("--at: {error}"))?);
+            }
+            "--if" if leading => {
+                let json = words.next().ok_or("--if needs the JSON that is expected")?;
+                command.expected = Some(Value::parse(json).map_err(|error| format!("--if: {error}"))?);
             }
             _ => {
                 leading = false;
@@ -49,6 +55,9 @@ pub fn parse(text: &str, dialect: &Dialect) -> Result<Command, String> {
     }
     if command.operator.writes() && (command.at.is_some() || command.history) {
         return Err("the past cannot be changed: --at and --history are for reading".to_owned());
+    }
+    if command.expected.is_some() && (command.steps.is_empty() || !command.operator.writes()) {
+        return Err("--if needs a path and what to write there".to_owned());
     }
     if command.history && command.operator != Operator::Get {
         return Err("--history takes a path and no operator".to_owned());
