@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use recension::document::{
-    At, Collection, CollectionAt, Error, ListOptions, Store, TransactionCollection, Write, format_time,
+    At, Collection, CollectionAt, Error, ListOptions, Path, Store, TransactionCollection, Write, format_time,
 };
 use recension::engine::{Durability, Seq, Timestamp};
 
 use crate::dialect::Dialect;
 use crate::language::{Command, Effect, Fault, Operator, Root, Step, evaluate, parse};
-use crate::limits::{HISTORY_LINES_MAX, REPLY_BYTES_MAX};
+use crate::limits::{HISTORY_LINES_MAX, PART_BYTES_MIN, REPLY_BYTES_MAX};
 use crate::names::{body_of, id_of, name_of, value_of};
 use crate::value::Value;
 
@@ -209,6 +209,17 @@ fn parsed(body: &str) -> Result<Value, Fault> {
     Value::parse(body).map_err(|error| Fault::Store(Error::from(error)))
 }
 
+/// The value at a path of a long body, found without taking the body apart. None where it is missing, the body is short,
+/// or the names are not plainly those of the body.
+fn part_of(body: &str, path: &[String]) -> Result<Option<Value>, Fault> {
+    let plain = |word: &String| !word.starts_with(['$', '_']) && !word.bytes().all(|byte| byte.is_ascii_digit());
+    if body.len() < PART_BYTES_MIN || !path.iter().all(plain) {
+        return Ok(None);
+    }
+    let Ok(path) = Path::from_segments(path.iter().cloned()) else { return Ok(None) };
+    path.find(body).map(parsed).transpose()
+}
+
 /// The members as of one commit.
 struct Reading(CollectionAt);
 
@@ -217,6 +228,12 @@ impl Root for Reading {
         let Some(id) = id_of(name) else { return Ok(None) };
         let Some(document) = self.0.get(&id)? else { return Ok(None) };
         parsed(&document.body).map(|body| Some(value_of(body)))
+    }
+
+    fn part(&mut self, name: &str, path: &[String]) -> Result<Option<Value>, Fault> {
+        let Some(id) = id_of(name) else { return Ok(None) };
+        let Some(document) = self.0.get(&id)? else { return Ok(None) };
+        part_of(&document.body, path)
     }
 
     fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {

@@ -4,8 +4,7 @@ mod common;
 
 use common::Place;
 
-const COMMANDS: [&[&str]; 34] = [
-    &["apocrypha"],
+const COMMANDS: [&[&str]; 33] = [
     &["d"],
     &["attach"],
     &["attach", "put"],

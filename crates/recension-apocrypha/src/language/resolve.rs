@@ -96,6 +96,11 @@ pub(super) fn through_link(mut place: Place, root: &mut dyn Root) -> Result<Plac
 /// The value at a place; `None` where it is missing.
 pub(super) fn read(place: &[String], dialect: &Dialect, root: &mut dyn Root) -> Result<Option<Value>, Fault> {
     let Some((first, rest)) = place.split_first() else { return Ok(None) };
+    if !rest.is_empty()
+        && let Some(part) = root.part(first, rest)?
+    {
+        return Ok(Some(part));
+    }
     let Some(mut value) = root.member(first)? else { return Ok(None) };
     let mut parent = first;
     for word in rest {

@@ -32,6 +32,13 @@ pub trait Root {
     /// A member.
     fn member(&mut self, name: &str) -> Result<Option<Value>, Fault>;
 
+    /// The value at a path within a member, where whoever has it can tell without the rest of the member. None is no
+    /// answer: the whole member has it.
+    fn part(&mut self, name: &str, path: &[String]) -> Result<Option<Value>, Fault> {
+        let _ = (name, path);
+        Ok(None)
+    }
+
     /// Members from the first to the last by the order of their names, until `visit` fails.
     fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault>;
 
