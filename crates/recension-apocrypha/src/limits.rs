@@ -24,6 +24,9 @@ pub const LARGE_COMMANDS_MAX: usize = 4;
 /// Commands that wait for the disk at a time. Who finds no place waits without a thread.
 pub const WAITING_COMMANDS_MAX: usize = 128;
 
+/// Turns that writers of members take; members whose names have one hash share one.
+pub const TURNS: usize = 256;
+
 /// Connections at a time.
 pub const CONNECTIONS_MAX: usize = 10_000;
 

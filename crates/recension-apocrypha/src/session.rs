@@ -1,8 +1,10 @@
 //! A connection: frames in, replies out in their order. What is held for it is bounded, whatever it sends or does not
 //! read; nothing is remembered of one request for the next but that a token was right.
 
+use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::future::Future;
+use std::hash::BuildHasher as _;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,10 +12,10 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::language::{Command, Operator, parse};
+use crate::language::{Command, Operator, Step, parse};
 use crate::limits::{
     FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, PATIENCE_SECONDS, READ_BYTES,
-    REPLIES_BYTES, TOKEN_BYTES_MAX, WAITING_COMMANDS_MAX,
+    REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
 };
 use crate::store::Database;
 use crate::wire::{self, Incoming};
@@ -94,6 +96,10 @@ pub struct Service {
     large: Arc<Semaphore>,
     /// Places for commands that wait for the disk.
     waiting: Arc<Semaphore>,
+    /// Who writes a member waits for those who write it already, rather than to find out that it was in vain. Members
+    /// share turns by their hash.
+    turns: Arc<[Arc<Semaphore>]>,
+    hash: RandomState,
     /// KiB of long requests.
     long_frames: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
@@ -119,6 +125,8 @@ impl Service {
             settings,
             large: Arc::new(Semaphore::new(LARGE_COMMANDS_MAX)),
             waiting: Arc::new(Semaphore::new(WAITING_COMMANDS_MAX)),
+            hash: RandomState::new(),
+            turns: (0..TURNS).map(|_| Arc::new(Semaphore::new(1))).collect(),
             long_frames: Arc::new(Semaphore::new(LONG_FRAMES_BYTES_MAX / 1024)),
             stopping,
         }
@@ -239,6 +247,12 @@ impl Service {
         Then::GoOn
     }
 
+    async fn turn(&self, name: &str) -> Option<OwnedSemaphorePermit> {
+        let hash = self.hash.hash_one(name);
+        let turn = self.turns.get(usize::try_from(hash % TURNS as u64).unwrap_or(0))?;
+        Arc::clone(turn).acquire_owned().await.ok()
+    }
+
     /// Carries a command out, on this thread where it takes microseconds, and on another where it waits.
     async fn run(&self, command: Command) -> String {
         let waits = command.operator == Operator::Flush || command.operator.writes() && self.database.writes_wait();
@@ -247,13 +261,17 @@ impl Service {
             (_, true) => &self.waiting,
             _ => return self.database.run(&command),
         };
+        let turn = match (waits, command.steps.first()) {
+            (true, Some(Step::Key(name) | Step::Reference(name))) => self.turn(name).await,
+            _ => None,
+        };
         let Ok(place) = Arc::clone(places).acquire_owned().await else {
             return self.database.refusal("the server stops");
         };
         let database = self.database.clone();
         let done = tokio::task::spawn_blocking(move || {
             let reply = database.run(&command);
-            drop(place);
+            drop((turn, place));
             reply
         });
         done.await.unwrap_or_else(|error| {

@@ -258,6 +258,7 @@ fn a_command_that_is_refused_changes_nothing() {
         for command in
             [&["!to", "+", "9"][..], &["!to", "--pop", "a"], &["!to", "q", "=", "1"], &["list", "-", "a", "q"]]
         {
+            assert_eq!(client.ask(&["--set", &before.replace('\n', " ")]), "");
             let refused = client.ask(command).starts_with("error: ");
             // `-` with something missing, and `--pop` of an object, are commands of one dialect.
             assert!(refused || command.contains(&"-") || command.contains(&"--pop"), "{command:?}");
