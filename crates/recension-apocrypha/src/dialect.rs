@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 /// What an existing server does differently from the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+// Each is a difference of its own, and two values have them all.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Dialect {
     /// Its name.
     pub name: &'static str,

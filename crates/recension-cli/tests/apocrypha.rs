@@ -195,7 +195,9 @@ fn what_was_acknowledged_is_there_after_kill_9() {
         let chance = (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ trial).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
         std::thread::sleep(Duration::from_millis(5 + chance % 150));
         server.kill();
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        for writer in writers {
+            writer.join().unwrap();
+        }
     }
     let server = Server::start(place.path(), &["--no-unix", "--database", "killed"]);
     let mut checker = TcpStream::connect(server.address).unwrap();

@@ -212,9 +212,13 @@ fn every_connection_reads_its_own_writes_and_writers_lose_nothing() {
                 })
             })
             .collect();
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        for writer in writers {
+            writer.join().unwrap();
+        }
         over.store(true, Ordering::Relaxed);
-        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        for reader in readers {
+            reader.join().unwrap();
+        }
         assert_eq!(served.client().ask(&["shared", "all"]).lines().count(), 600);
     }
 }

@@ -38,7 +38,7 @@ pub fn evaluate(command: &Command, dialect: &Dialect, root: &mut dyn Root) -> Re
         if place.is_empty() {
             at_the_top(command, dialect, root, &mut effect)?;
         } else if command.operator.writes() {
-            write(command, dialect, place, root, &mut effect)?;
+            write(command, dialect, &place, root, &mut effect)?;
         } else {
             read(command, dialect, &place, root, &mut effect)?;
         }
@@ -132,18 +132,18 @@ fn not_found(place: &[String], dialect: &Dialect, root: &mut dyn Root) -> Fault 
 fn write(
     command: &Command,
     dialect: &Dialect,
-    place: Place,
+    place: &Place,
     root: &mut dyn Root,
     effect: &mut Effect,
 ) -> Result<(), Fault> {
-    if command.strict && resolve::read(&place, dialect, root)?.is_none() {
-        return Err(not_found(&place, dialect, root));
+    if command.strict && resolve::read(place, dialect, root)?.is_none() {
+        return Err(not_found(place, dialect, root));
     }
     let Some((name, rest)) = place.split_first() else { return Ok(()) };
     let before = root.member(name)?;
     let old = match (&before, rest) {
         (Some(_), []) => before.clone(),
-        (Some(_), _) => resolve::read(&place, dialect, root)?,
+        (Some(_), _) => resolve::read(place, dialect, root)?,
         (None, _) => None,
     };
     if let Some(expected) = &command.expected {
@@ -153,7 +153,7 @@ fn write(
             return Fault::refused(CHANGED);
         }
     }
-    let (new, popped) = match operate::write(&command.operator, old, &place, dialect)? {
+    let (new, popped) = match operate::write(&command.operator, old, place, dialect)? {
         Outcome::Unchanged => return Ok(()),
         Outcome::Becomes(value) => (Some(value), None),
         Outcome::Vanishes => (None, None),
@@ -161,7 +161,7 @@ fn write(
     };
     if let Some(popped) = popped {
         let prefix = command.context && dialect.context_on_pop;
-        show(&popped, if prefix { &place } else { &[] }, dialect, effect);
+        show(&popped, if prefix { place } else { &[] }, dialect, effect);
     }
     let mut after = match (rest, new) {
         ([], new) => new,

@@ -18,6 +18,8 @@ pub use root::{Fault, MemoryRoot, Root};
 
 /// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
+// They are flags.
+#[allow(clippy::struct_excessive_bools)]
 pub struct Command {
     /// `-c`: each line says where it is from.
     pub context: bool,
