@@ -245,6 +245,8 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("POST", "/{db}/_ensure_full_commit", "{}", To::Members, 201),
     ("GET", "/{db}/_revs_limit", "", To::Members, 200),
     ("PUT", "/{db}/_revs_limit", "1000", To::Admins, 200),
+    ("GET", "/{db}/_retention", "", To::Members, 200),
+    ("PUT", "/{db}/_retention", "\"everything\"", To::Admins, 200),
     ("POST", "/{db}/_find", "{}", To::Members, 501),
     ("POST", "/{db}/_explain", "{}", To::Members, 501),
     ("POST", "/{db}/_index", "{}", To::Admins, 501),
