@@ -62,7 +62,8 @@ impl Patch {
             store.collection(&self.collection)?.patch(&self.id, expect, &patch)?
         } else if text.trim_start().starts_with('[') {
             return Err(CliError::Input(
-                "a merge patch is a JSON object, and this is an array: --json-patch is for lists of operations".to_owned(),
+                "a merge patch is a JSON object, and this is an array: --json-patch is for lists of operations"
+                    .to_owned(),
             ));
         } else {
             let store = context.store(Missing::IsAnError)?;

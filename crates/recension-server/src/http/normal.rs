@@ -168,9 +168,16 @@ mod tests {
         ] {
             assert_eq!(normalized(text).as_deref(), Some(expected), "{text}");
         }
-        for text in
-            ["1.0", "0.1", "0.000001", "12345678901234567890", r#"{"e":true,"f":"a-0.e1\\u0041\n"}"#, "-5", "1e+300", "1e-7"]
-        {
+        for text in [
+            "1.0",
+            "0.1",
+            "0.000001",
+            "12345678901234567890",
+            r#"{"e":true,"f":"a-0.e1\\u0041\n"}"#,
+            "-5",
+            "1e+300",
+            "1e-7",
+        ] {
             assert_eq!(normalized(text), None, "{text}");
         }
     }
