@@ -106,6 +106,11 @@ impl MemoryIndex {
         self.versions.get(full_key, at)
     }
 
+    /// Shows the newest version of the first key from `full_key` on, if there is one.
+    pub(super) fn first_from(&self, full_key: &[u8], see: impl FnOnce(&[u8], IndexEntry)) {
+        self.versions.first_from(full_key, see);
+    }
+
     /// Every version in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Vec<u8>, IndexEntry)> + '_ {
         self.versions.iter()
