@@ -102,7 +102,7 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
     match (name, rest.as_slice()) {
         ("_all_docs" | "_design_docs", rest) => {
             let db = at_its_moment(&request, member()?)?;
-            endpoints::all_docs::endpoint(request, db, name, rest).await
+            endpoints::all_docs::endpoint(request, db, name, rest, None).await
         }
         ("_local_docs", []) => endpoints::local::list(request, member()?).await,
         ("_bulk_docs", []) => endpoints::bulk::endpoint(request, member()?).await,
@@ -118,12 +118,16 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
         ("_compact" | "_view_cleanup" | "_ensure_full_commit" | "_revs_limit", rest) => {
             endpoints::maintenance::endpoint(request, session, db, name, rest).await
         }
-        // Views and Mango come here: `_find`, `_explain`, `_index`, `_partition`.
+        ("_partition", rest) => {
+            let db = at_its_moment(&request, member()?)?;
+            endpoints::partition::endpoint(request, db, rest).await
+        }
+        // Views and Mango come here: `_find`, `_explain`, `_index`.
         ("_find" | "_explain", []) if *request.method() != Method::POST => Err(ApiError::method_not_allowed("POST")),
         ("_index", _) if matches!(*request.method(), Method::POST | Method::DELETE) => {
             session.database(db, Access::Admin).and_then(|_| Err(ApiError::not_implemented()))
         }
-        ("_find" | "_explain" | "_index" | "_partition" | "_shards" | "_sync_shards", _) => {
+        ("_find" | "_explain" | "_index" | "_shards" | "_sync_shards", _) => {
             member().and_then(|_| Err(ApiError::not_implemented()))
         }
         _ => {

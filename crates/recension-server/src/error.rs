@@ -52,6 +52,7 @@ refusals! {
     id_not_a_string = BAD_REQUEST, "illegal_docid", "Document id must be a string";
     id_reserved = BAD_REQUEST, "illegal_docid", "Only reserved document ids may start with underscore.";
     id_empty = BAD_REQUEST, "illegal_docid", "Document id must not be empty";
+    id_without_partition = BAD_REQUEST, "illegal_docid", "Doc id must be of form partition:id";
     id_too_long = BAD_REQUEST, "illegal_docid", "Document id is too long";
     content_type_not_json = UNSUPPORTED_MEDIA_TYPE, "bad_content_type", "Content-Type must be application/json";
     no_destination = BAD_REQUEST, "bad_request", "Destination header is mandatory for COPY.";
@@ -121,6 +122,11 @@ impl ApiError {
              -, and / are allowed. Must begin with a letter."
         );
         Self::new(StatusCode::BAD_REQUEST, "illegal_database_name", reason)
+    }
+
+    /// 400 for a name that no partition can have.
+    pub(crate) fn illegal_partition(reason: &'static str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "illegal_partition", reason)
     }
 
     /// 413 for a document.

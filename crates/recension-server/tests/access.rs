@@ -200,6 +200,7 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("GET", "/_dbs_info", "", To::ServerAdmins, 200),
     // Each row of its answer is decided on its own.
     ("POST", "/_dbs_info", r#"{"keys":[]}"#, To::All, 200),
+    ("GET", "/_db_updates", "", To::ServerAdmins, 200),
     ("POST", "/_replicate", "{}", To::ServerAdmins, 501),
     ("GET", "/_active_tasks", "", To::ServerAdmins, 200),
     ("GET", "/_membership", "", To::ServerAdmins, 200),
@@ -249,7 +250,7 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("POST", "/{db}/_explain", "{}", To::Members, 501),
     ("POST", "/{db}/_index", "{}", To::Admins, 501),
     ("GET", "/{db}/_index", "", To::Members, 501),
-    ("GET", "/{db}/_partition/a", "", To::Members, 501),
+    ("GET", "/{db}/_partition/a", "", To::Members, 400),
     ("GET", "/{db}/_shards", "", To::Members, 501),
     ("POST", "/{db}/_sync_shards", "{}", To::Members, 501),
     ("GET", "/{db}/a/_history", "", To::Members, ANYTHING),

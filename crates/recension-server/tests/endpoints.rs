@@ -2,6 +2,9 @@
 
 mod served;
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+
 use serde_json::{Value, json};
 use served::Served;
 
@@ -219,4 +222,133 @@ fn databases_are_described_together() {
     assert_eq!(session.get("/_dbs_info")[0]["key"], "db");
     assert_eq!(session.ask("POST", "/_dbs_info", "{}").0, 400);
     assert!(session.0.ask("GET", "/_metrics", b"").1.contains("recension_http_requests_total{code=\"2xx\"}"));
+}
+
+#[test]
+fn what_happens_to_databases_is_told_once_each_at_its_last_time() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", "{}");
+    session.ask("PUT", "/other", "");
+    session.ask("PUT", "/db/b", "{}");
+    session.ask("DELETE", "/other", "");
+    let told = |path: &str| {
+        let feed = session.get(path);
+        let rows = feed["results"].as_array().unwrap_or_else(|| panic!("{feed}")).clone();
+        let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+        let rows: Vec<_> = rows
+            .iter()
+            .filter(|row| row["db_name"] != "_users")
+            .map(|row| format!("{} {}", text(row, "type"), text(row, "db_name")))
+            .collect();
+        (rows, text(&feed, "last_seq"))
+    };
+    let (rows, last) = told("/_db_updates");
+    assert_eq!(rows, ["created db", "created other", "updated db", "deleted other"]);
+    assert_eq!(told(&format!("/_db_updates?since={last}")).0, [""; 0]);
+    assert_eq!(told("/_db_updates?descending=true").0[0], "deleted other");
+    // One event at a time comes to the same.
+    let (mut all, mut since) = (Vec::new(), "0".to_owned());
+    for _ in 0..20 {
+        let (rows, last) = told(&format!("/_db_updates?limit=1&since={since}"));
+        all.extend(rows);
+        since = last;
+    }
+    assert_eq!(all, rows);
+    assert_eq!(session.ask("GET", "/_db_updates?feed=x", "").0, 400);
+}
+
+#[test]
+fn feeds_of_databases_wait_for_what_comes() {
+    let session = Session::start();
+    let ask = |path: &str| {
+        let mut stream = session.0.connect();
+        stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+        BufReader::new(stream)
+    };
+    let mut continuous = ask("/_db_updates?feed=continuous&since=now&heartbeat=true");
+    let longpoll = ask("/_db_updates?feed=longpoll&since=now");
+    let until = |reader: &mut BufReader<TcpStream>, word: &str| {
+        let mut line = String::new();
+        while !line.contains(word) {
+            line.clear();
+            assert!(reader.read_line(&mut line).unwrap() > 0, "ended before {word}");
+        }
+        line
+    };
+    // Both heads are sent once their first pages are read: nothing that comes then is missed.
+    let mut longpoll = longpoll;
+    until(&mut longpoll, "results");
+    until(&mut continuous, "transfer-encoding");
+    session.ask("PUT", "/new", "");
+    let created = until(&mut continuous, "created");
+    assert!(created.contains(r#""db_name":"new","type":"created""#), "{created}");
+    until(&mut longpoll, r#""db_name":"new""#);
+    until(&mut longpoll, "last_seq");
+    session.ask("PUT", "/new/a", "{}");
+    until(&mut continuous, "updated");
+    session.ask("DELETE", "/new", "");
+    until(&mut continuous, "deleted");
+}
+
+#[test]
+fn documents_of_partitioned_databases_have_a_partition_and_are_listed_by_it() {
+    let session = Session::start();
+    session.ask("PUT", "/p?partitioned=true", "");
+    assert_eq!(session.get("/p")["props"], json!({"partitioned": true}));
+    for id in ["a:1", "a:2", "b:1", "_design/d", "_local/x"] {
+        assert_eq!(session.ask("PUT", &format!("/p/{id}"), r#"{"v":1}"#).0, 201, "{id}");
+    }
+    let refused = [
+        ("PUT", "/p/none", "{}", "Doc id must be of form partition:id"),
+        ("PUT", "/p/:x", "{}", "Partition must not be empty"),
+        ("PUT", "/p/a:", "{}", "Document id must not be empty"),
+        ("PUT", "/p/none/attachment.txt", "text", "Doc id must be of form partition:id"),
+        ("POST", "/p", "{}", "Doc id must be of form partition:id"),
+        ("POST", "/p/_bulk_docs", r#"{"docs":[{"_id":"a:ok"},{"_id":"bad"}]}"#, "Doc id must be of form partition:id"),
+        (
+            "POST",
+            "/p/_bulk_docs",
+            r#"{"new_edits":false,"docs":[{"_id":"a:ok","_rev":"1-a"},{"_id":"bad","_rev":"1-a"}]}"#,
+            "Doc id must be of form partition:id",
+        ),
+        ("GET", "/p/_partition/_a", "", "Partition must not start with an underscore"),
+        ("GET", "/db/_partition/a", "", "database is not partitioned"),
+    ];
+    for (method, path, body, reason) in refused {
+        let (status, answer) = session.ask(method, path, body);
+        assert_eq!((status, &answer["reason"]), (400, &json!(reason)), "{method} {path}");
+    }
+    assert_eq!(session.ask("GET", "/p/a:ok", "").0, 404, "nothing of a refused bulk is written");
+    let info = session.get("/p/_partition/a");
+    assert_eq!((&info["doc_count"], &info["partition"], &info["db_name"]), (&json!(2), &json!("a"), &json!("p")));
+    assert_eq!(session.get("/p/_partition/none")["doc_count"], 0);
+    for (query, offset, ids) in [
+        ("", json!(1), &["a:1", "a:2"][..]),
+        ("?startkey=%22a:2%22", json!(2), &["a:2"]),
+        ("?descending=true", json!(1), &["a:2", "a:1"]),
+        ("?key=%22b:1%22", json!(3), &[]),
+        ("?limit=1", json!(1), &["a:1"]),
+    ] {
+        let list = session.get(&format!("/p/_partition/a/_all_docs{query}"));
+        let found: Vec<_> = list["rows"].as_array().unwrap().iter().map(|row| row["id"].clone()).collect();
+        assert_eq!(json!(found), json!(ids), "{query}");
+        assert_eq!((&list["offset"], &list["total_rows"]), (&offset, &json!(4)), "{query}");
+    }
+    let keys = session.ask("POST", "/p/_partition/a/_all_docs", r#"{"keys":["a:1","b:1"]}"#).1;
+    assert_eq!((&keys["rows"][0]["id"], &keys["rows"][1]["error"]), (&json!("a:1"), &json!("not_found")));
+    assert_eq!(session.ask("GET", "/p/_partition/a/_changes", "").0, 404);
+}
+
+#[test]
+fn seqs_are_told_of_every_nth_row_where_that_is_asked_for() {
+    let session = Session::start();
+    session.bulk(&json!({"docs": (0..7).map(|id| json!({"_id": id.to_string()})).collect::<Vec<_>>()}));
+    let feed = session.get("/db/_changes?seq_interval=3");
+    let told: Vec<_> = feed["results"].as_array().unwrap().iter().map(|row| !row["seq"].is_null()).collect();
+    assert_eq!(told, [false, false, true, false, false, true, false]);
+    let last = session.get("/db/_changes")["last_seq"].clone();
+    assert_eq!(feed["last_seq"], last);
+    // From a seq that was told, the feed goes on behind its row.
+    let third = feed["results"][2]["seq"].as_str().unwrap();
+    assert_eq!(session.get(&format!("/db/_changes?since={third}"))["results"].as_array().map(Vec::len), Some(4));
 }

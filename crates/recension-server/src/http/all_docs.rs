@@ -7,7 +7,7 @@ use recension::document::{CollectionAt, Document, ListOptions};
 
 use super::body::{elements, member, members_of};
 use super::documents::not_modified;
-use super::list_options::ListQuery;
+use super::list_options::{ListQuery, before};
 use super::reading::{Extras, Shown};
 use super::streaming;
 use crate::answer::Answer;
@@ -18,12 +18,22 @@ use crate::limits::{OFFSET_COUNTED_MAX, QUERIES_MAX};
 use crate::query::Query;
 use crate::request::Request;
 
-/// `/{db}/_all_docs`, `/{db}/_design_docs`, and `…/queries`
-pub(crate) async fn endpoint(mut request: Request, db: Database, name: &str, rest: &[&str]) -> Result<Answer> {
-    let design = name == "_design_docs";
+/// `/{db}/_all_docs`, `/{db}/_design_docs`, and `…/queries`; of a partition those documents whose ids begin so.
+pub(crate) async fn endpoint(
+    mut request: Request,
+    db: Database,
+    name: &str,
+    rest: &[&str],
+    partition: Option<&str>,
+) -> Result<Answer> {
+    let part = match (name, partition) {
+        ("_design_docs", _) => Part::Design,
+        (_, Some(prefix)) => Part::Partition(prefix.to_owned()),
+        (_, None) => Part::All,
+    };
     match rest {
         [] => {}
-        ["queries"] => return queries(request, db, design).await,
+        ["queries"] => return queries(request, db, part).await,
         _ => return Err(ApiError::missing()),
     }
     only(&request, "GET,HEAD,POST")?;
@@ -35,13 +45,13 @@ pub(crate) async fn endpoint(mut request: Request, db: Database, name: &str, res
         return Ok(Answer::empty(StatusCode::NOT_MODIFIED).with(ETAG, format!("W/\"{tag}\"")));
     }
     let app = request.app.clone();
-    let (before, rows) = request.app.blocking(move || list(at, asked, design)).await?;
+    let (before, rows) = request.app.blocking(move || list(at, asked, &part)).await?;
     let answer = streaming::json(&app, before, rows, "\n]}\n".to_owned()).await?;
     Ok(answer.with(ETAG, format!("W/\"{tag}\"")))
 }
 
 /// `POST …/queries`: several lists in one answer.
-async fn queries(mut request: Request, db: Database, design: bool) -> Result<Answer> {
+async fn queries(mut request: Request, db: Database, part: Part) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
@@ -60,7 +70,7 @@ async fn queries(mut request: Request, db: Database, design: bool) -> Result<Ans
     let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let at = db.opened().clone();
     let list_of = move |(number, asked): (usize, ListQuery)| {
-        let (before, rows) = match list(at.clone(), asked, design) {
+        let (before, rows) = match list(at.clone(), asked, &part) {
             Ok((before, rows)) => (Ok(before), Some(rows)),
             Err(error) => (Err(error), None),
         };
@@ -75,9 +85,9 @@ async fn queries(mut request: Request, db: Database, design: bool) -> Result<Ans
 type Rows = Box<dyn Iterator<Item = Result<String>> + Send>;
 
 /// A list: what comes before its rows, and the rows.
-fn list(at: CollectionAt, asked: ListQuery, design: bool) -> Result<(String, Rows)> {
-    let options = within(asked.options(), design);
-    let total = if design { counted(&at, &designs())?.unwrap_or_default() } else { at.count()? };
+fn list(at: CollectionAt, asked: ListQuery, part: &Part) -> Result<(String, Rows)> {
+    let options = part.narrowed(asked.options());
+    let total = if *part == Part::Design { counted(&at, &designs())?.unwrap_or_default() } else { at.count()? };
     let update_seq =
         if asked.update_seq { format!("\"update_seq\":\"{}\",", at.counts()?.changed) } else { String::new() };
     let head = |offset: &str| format!("{{\"total_rows\":{total},{update_seq}\"offset\":{offset},\"rows\":[");
@@ -86,10 +96,11 @@ fn list(at: CollectionAt, asked: ListQuery, design: bool) -> Result<(String, Row
         if asked.descending {
             keys.reverse();
         }
-        let rows = keys.into_iter().skip(skip).take(limit).map(move |key| row_of_key(&at, &key, &asked));
+        let part = part.clone();
+        let rows = keys.into_iter().skip(skip).take(limit).map(move |key| row_of_key(&at, &key, &asked, &part));
         return Ok((head("null"), Box::new(separated(rows))));
     }
-    let before = counted(&at, &within(asked.before(), design))?;
+    let before = counted(&at, &part.before(&asked))?;
     let offset = before.map_or("null".to_owned(), |before| before.saturating_add(skip as u64).min(total).to_string());
     let documents = at.list(&ListOptions { limit: Some(skip.saturating_add(limit)), ..options })?;
     let rows = documents.skip(skip).map(move |document| row(&at, &document?, &asked));
@@ -106,9 +117,10 @@ fn row(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery) -> Result<
     Ok(format!("{{\"id\":{id},\"key\":{id},\"value\":{{\"rev\":\"{rev}\"}}{doc}}}"))
 }
 
-fn row_of_key(at: &CollectionAt, key: &str, asked: &ListQuery) -> Result<String> {
+fn row_of_key(at: &CollectionAt, key: &str, asked: &ListQuery, part: &Part) -> Result<String> {
     let id: Option<String> = serde_json::from_str(key).ok();
-    let document = id.as_deref().map_or(Ok(None), |id| at.current(id))?;
+    let id = id.as_deref().filter(|id| !matches!(part, Part::Partition(prefix) if !id.starts_with(prefix)));
+    let document = id.map_or(Ok(None), |id| at.current(id))?;
     match document {
         None => Ok(format!("{{\"key\":{key},\"error\":\"not_found\"}}")),
         Some(document) if document.deleted => {
@@ -149,22 +161,44 @@ fn designs() -> ListOptions {
     ListOptions::prefix("_design/")
 }
 
-/// A range, within the design documents where only those are asked for.
-fn within(mut options: ListOptions, design: bool) -> ListOptions {
-    use std::ops::Bound::{Excluded, Included, Unbounded};
-    if !design {
-        return options;
+/// Which of a database's documents a list is of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Part {
+    All,
+    /// Counted and placed as if there were no others.
+    Design,
+    /// Those whose ids begin so, counted and placed among all.
+    Partition(String),
+}
+
+impl Part {
+    /// A range, within the part.
+    fn narrowed(&self, mut options: ListOptions) -> ListOptions {
+        use std::ops::Bound::{Excluded, Included, Unbounded};
+        let ListOptions { start, end, .. } = match self {
+            Part::All => return options,
+            Part::Design => designs(),
+            Part::Partition(prefix) => ListOptions::prefix(prefix),
+        };
+        let text = |bound: &std::ops::Bound<String>| match bound {
+            Included(id) | Excluded(id) => id.clone(),
+            Unbounded => String::new(),
+        };
+        if text(&options.start) < text(&start) {
+            options.start = start;
+        }
+        if matches!(options.end, Unbounded) || text(&options.end) > text(&end) {
+            options.end = end;
+        }
+        options
     }
-    let ListOptions { start, end, .. } = designs();
-    let text = |bound: &std::ops::Bound<String>| match bound {
-        Included(id) | Excluded(id) => id.clone(),
-        Unbounded => String::new(),
-    };
-    if text(&options.start) < text(&start) {
-        options.start = start;
+
+    /// The rows that are counted for `offset`: those before the first that was asked for.
+    fn before(&self, asked: &ListQuery) -> ListOptions {
+        match self {
+            Part::All => asked.before(),
+            Part::Design => self.narrowed(asked.before()),
+            Part::Partition(_) => before(self.narrowed(asked.options())),
+        }
     }
-    if matches!(options.end, Unbounded) || text(&options.end) > text(&end) {
-        options.end = end;
-    }
-    options
 }
