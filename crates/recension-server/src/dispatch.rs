@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::header::{HOST, SET_COOKIE};
+use http::header::{ACCEPT_ENCODING, HOST, SET_COOKIE};
 use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 use recension::document::At;
@@ -11,6 +11,7 @@ use crate::answer::{Answer, AnswerBody};
 use crate::auth::{Access, Session, users_guard};
 use crate::cors;
 use crate::databases::Database;
+use crate::encoding;
 use crate::error::{ApiError, Result};
 use crate::http as endpoints;
 use crate::limits::TARGET_BYTES_MAX;
@@ -27,10 +28,13 @@ pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> R
     // Only browsers' pages send an origin, and only where some are let in is it looked at.
     let cors = Arc::clone(&app.settings.live().cors);
     let page = cors.enabled.then(|| head.headers.clone());
+    let coding = head.headers.get(ACCEPT_ENCODING).and_then(|value| encoding::negotiated(value.to_str().ok()?));
     let answer = match page.as_ref().and_then(|headers| cors::preflight(&cors, &method, headers)) {
         Some(answer) => answer,
         None => handle(&app, head, body).await.unwrap_or_else(Answer::from),
     };
+    // The answer to HEAD has no body to be compressed; its tag is the revision, as clients expect it.
+    let answer = if method == Method::HEAD { answer } else { encoding::encoded(answer, coding) };
     let answer = match &page {
         Some(headers) => cors::decorated(answer, &cors, headers),
         None => answer,

@@ -62,6 +62,9 @@ refusals! {
     bad_uuid_count = BAD_REQUEST, "bad_request", "count must be a positive integer";
     too_large = PAYLOAD_TOO_LARGE, "too_large", "the request entity is too large";
     target_too_long = URI_TOO_LONG, "bad_request", "The request's path and query are too long.";
+    bad_gzip = BAD_REQUEST, "bad_request", "The body is said to be gzip, and does not unpack.";
+    bad_content_encoding = UNSUPPORTED_MEDIA_TYPE, "bad_content_encoding",
+        "Only gzip and identity content-encodings are supported";
     body_too_slow = REQUEST_TIMEOUT, "timeout", "The request's body did not arrive in time.";
     bad_target = BAD_REQUEST, "bad_request", "The path or query is not UTF-8 when decoded.";
     stopping = SERVICE_UNAVAILABLE, "service_unavailable", "The server is stopping; try again.";

@@ -17,6 +17,7 @@ pub mod config;
 mod cors;
 mod databases;
 mod dispatch;
+mod encoding;
 mod error;
 mod http;
 pub mod limits;

@@ -8,6 +8,7 @@ use recension::engine::{Engine, Seq};
 
 use super::changes_query::{ChangesQuery, Style};
 use super::feed::{self, Feed, Page, Patience, Source};
+use super::format::Format;
 use super::reading::{Extras, Shown};
 use crate::answer::Answer;
 use crate::databases::Database;
@@ -19,8 +20,11 @@ use crate::request::Request;
 /// `/{db}/_changes`
 pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answer> {
     only(&request, "GET,POST,HEAD")?;
-    let asked = ChangesQuery::of(&mut request, &db).await?;
-    feed::answer(&request.app, Reader::new(db, Arc::new(asked))?).await
+    let mut asked = ChangesQuery::of(&mut request, &db).await?;
+    if Format::of(&request, &[Format::Lines]) == Format::Lines {
+        asked.feed = asked.feed.in_lines();
+    }
+    Ok(feed::answer(&request.app, Reader::new(db, Arc::new(asked))?).await?.varying("Accept"))
 }
 
 /// Where a feed stands.
@@ -169,7 +173,7 @@ impl Source for Reader {
 
     fn page(&mut self) -> Result<Page> {
         let asked = Arc::clone(&self.asked);
-        let at = if asked.feed == Feed::Normal { self.until.clone() } else { self.db.now()? };
+        let at = if asked.feed.ends() { self.until.clone() } else { self.db.now()? };
         (self.seen, self.changed) = (at.seq(), at.counts()?.changed);
         let mut page = Page { text: String::new(), ended: self.emitted >= asked.limit, caught_up: false };
         let mut changes = self.source(&at)?;
@@ -198,7 +202,7 @@ impl Source for Reader {
             if !asked.descending {
                 self.position = self.position.clone().max_of(at.seq(), page.ended);
             }
-            page.ended |= asked.feed == Feed::Normal;
+            page.ended |= asked.feed.ends();
         }
         Ok(page)
     }
@@ -208,7 +212,7 @@ impl Source for Reader {
         let (last, pending) = (&self.position, self.pending()?);
         Ok(match self.asked.feed {
             Feed::Normal | Feed::LongPoll => format!("\n],\n\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),
-            Feed::Continuous => format!("{{\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),
+            Feed::Continuous | Feed::Lines => format!("{{\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),
             Feed::EventSource => String::new(),
         })
     }

@@ -89,7 +89,7 @@ impl Source for Updates {
             self.position = self.position.max(event.seq);
         }
         (self.position, self.seen) = (until, until);
-        let ended = self.feed == Feed::Normal || self.emitted >= self.limit;
+        let ended = self.feed.ends() || self.emitted >= self.limit;
         Ok(Page { text, ended, caught_up: true })
     }
 
@@ -97,7 +97,7 @@ impl Source for Updates {
         let last = Position::from(self.position);
         Ok(match self.feed {
             Feed::Normal | Feed::LongPoll => format!("\n],\"last_seq\":\"{last}\"}}\n"),
-            Feed::Continuous => format!("{{\"last_seq\":\"{last}\"}}\n"),
+            Feed::Continuous | Feed::Lines => format!("{{\"last_seq\":\"{last}\"}}\n"),
             Feed::EventSource => String::new(),
         })
     }

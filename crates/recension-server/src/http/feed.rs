@@ -11,6 +11,7 @@ use http::header::CACHE_CONTROL;
 use recension::engine::{Engine, Seq};
 use tokio::time::{Instant, sleep_until};
 
+use super::format::Format;
 use crate::answer::{Answer, Gone, Sink, pieces};
 use crate::error::{ApiError, Result};
 use crate::limits::FEED_MILLIS_DEFAULT;
@@ -21,6 +22,8 @@ use crate::state::App;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Feed {
     Normal,
+    /// As normal, in lines.
+    Lines,
     LongPoll,
     Continuous,
     EventSource,
@@ -43,6 +46,29 @@ impl Feed {
         matches!(self, Feed::Normal | Feed::LongPoll)
     }
 
+    /// Whether it ends with what there is.
+    pub(crate) fn ends(self) -> bool {
+        matches!(self, Feed::Normal | Feed::Lines)
+    }
+
+    /// The feed in lines, where there is one of the kind.
+    pub(crate) fn in_lines(self) -> Self {
+        if self == Feed::Normal { Feed::Lines } else { self }
+    }
+
+    /// What comes before its rows.
+    fn beginning(self) -> &'static str {
+        if self.is_array() { "{\"results\":[\n" } else { "" }
+    }
+
+    fn content_type(self) -> &'static str {
+        match self {
+            Feed::Normal | Feed::LongPoll | Feed::Continuous => "application/json",
+            Feed::Lines => Format::Lines.content_type(),
+            Feed::EventSource => "text/event-stream",
+        }
+    }
+
     /// A row in its form.
     pub(crate) fn push(self, row: &str, seq: &dyn std::fmt::Display, first: bool, out: &mut String) {
         match self {
@@ -50,7 +76,7 @@ impl Feed {
                 out.push_str(if first { "" } else { ",\n" });
                 out.push_str(row);
             }
-            Feed::Continuous => {
+            Feed::Continuous | Feed::Lines => {
                 out.push_str(row);
                 out.push('\n');
             }
@@ -136,9 +162,9 @@ pub(crate) async fn answer(app: &Arc<App>, mut source: impl Source) -> Result<An
         })
         .await?;
     let feed = source.feed();
-    if feed == Feed::Normal && first.ended {
-        let text = format!("{{\"results\":[\n{}{}", first.text, source.end()?);
-        return Ok(Answer::of(http::StatusCode::OK, "application/json", text));
+    if feed.ends() && first.ended {
+        let text = format!("{}{}{}", feed.beginning(), first.text, source.end()?);
+        return Ok(Answer::of(http::StatusCode::OK, feed.content_type(), text));
     }
     let (sink, answer) = pieces();
     let app = Arc::clone(app);
@@ -148,8 +174,8 @@ pub(crate) async fn answer(app: &Arc<App>, mut source: impl Source) -> Result<An
         let _ = run(&app, source, first, sink).await;
         app.metrics.feeds.fetch_sub(1, Ordering::Relaxed);
     });
-    let content_type = if feed == Feed::EventSource { "text/event-stream" } else { "application/json" };
-    let answer = Answer::streamed(content_type, answer);
+    let mut answer = Answer::streamed(feed.content_type(), answer);
+    answer.as_it_is = !feed.ends();
     Ok(if feed == Feed::EventSource { answer.with(CACHE_CONTROL, "no-cache") } else { answer })
 }
 
@@ -157,7 +183,7 @@ pub(crate) async fn answer(app: &Arc<App>, mut source: impl Source) -> Result<An
 async fn run(app: &Arc<App>, mut source: impl Source, mut page: Page, sink: Sink) -> std::result::Result<(), Gone> {
     let feed = source.feed();
     if feed.is_array() {
-        sink.send("{\"results\":[\n").await?;
+        sink.send(feed.beginning()).await?;
     }
     let patience = source.patience().timeout;
     let mut gives_up = patience.map(|patience| Instant::now() + patience);
