@@ -24,6 +24,7 @@ pub mod limits;
 mod listen;
 pub mod logs;
 mod metrics;
+mod patient;
 mod query;
 mod request;
 mod route;
