@@ -12,6 +12,7 @@
 //! ```
 
 mod answer;
+mod apocrypha;
 mod auth;
 pub mod config;
 mod cors;
@@ -32,4 +33,5 @@ mod serve;
 mod settings;
 mod state;
 
+pub use apocrypha::{Apocrypha, ApocryphaConfig, Backend, trace_to_stderr};
 pub use serve::{FirstAdmin, ServeError, Server, signalled};

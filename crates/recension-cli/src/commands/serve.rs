@@ -60,6 +60,9 @@ impl Serve {
             let server = Server::bind(config).await.map_err(|error| CliError::Io(error.to_string()))?;
             // Whoever started it learns from this line where it listens, and that it does.
             context.out.line(&format!("listening on {}", server.url()))?;
+            if let Some(address) = server.apocrypha() {
+                context.out.line(&format!("listening for Apocrypha on {address}"))?;
+            }
             if let Some(admin) = server.first_admin() {
                 let (name, password) = (&admin.name, &admin.password);
                 context.out.line(&format!("server admin: {name}, password: {password} (it is not shown again)"))?;
