@@ -10,7 +10,7 @@ use crate::measure::stats::as_f64;
 use crate::measure::{calibrate, filesystem};
 use crate::report::{Report, compare, csv, markdown, table, units};
 use crate::run::{RunArgs, doctor, run};
-use crate::subjects::{USUAL, kinds};
+use crate::subjects::Given;
 use crate::worker;
 use crate::workloads::SUITES;
 
@@ -32,6 +32,8 @@ enum Commands {
         /// Where stores would lie.
         #[arg(long, default_value = "target/lab/data")]
         dir: PathBuf,
+        #[command(flatten)]
+        given: Given,
     },
     /// Measures the machine alone: a sync, memory, loopback.
     Calibrate {
@@ -68,6 +70,9 @@ enum Commands {
     /// For the laboratory itself: measures one store, commanded on standard input.
     #[command(hide = true)]
     Worker,
+    /// For the laboratory itself: the floor of HTTP.
+    #[command(hide = true)]
+    Floor,
 }
 
 /// Runs the program.
@@ -77,11 +82,12 @@ pub fn main() -> ExitCode {
             list();
             Ok(0)
         }
-        Commands::Doctor { dir } => doctor(&dir),
+        Commands::Doctor { dir, given } => doctor(&dir, &given),
         Commands::Calibrate { dir, json } => calibrate_here(&dir, json).map(|()| 0),
         Commands::Run(args) => run(&args),
         Commands::Report { report, markdown, csv, write } => print_report(&report, markdown, csv, write.as_deref()),
         Commands::Compare { before, after } => compare_reports(&before, &after),
+        Commands::Floor => crate::servers::hyper_floor::serve().map(|()| 0),
         Commands::Worker => worker::serve::serve().map(|()| 0),
     };
     match done {
@@ -99,12 +105,12 @@ fn list() {
         for operation in suite.operations {
             println!("  {:<20} {:<6} {}", operation.name, operation.unit, operation.what);
         }
-    }
-    println!("subjects");
-    for kind in kinds() {
-        let usual = if USUAL.contains(&kind.name) { "" } else { " (only where it is asked for)" };
-        let state = kind.unavailable().unwrap_or_else(|| kind.version());
-        println!("  {:<10} {:?}  {}{usual}: {state}", kind.name, kind.tier, kind.what);
+        println!("  its subjects");
+        for kind in (suite.kinds)() {
+            let usual = if suite.usual.contains(&kind.name) { "" } else { " (only where it is asked for)" };
+            let state = (kind.missing)(&Given::default()).unwrap_or_else(|| (kind.version)());
+            println!("  {:<20} {:?}     {}{usual}: {state}", kind.name, kind.tier, kind.what);
+        }
     }
 }
 
