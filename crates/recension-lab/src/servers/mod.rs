@@ -8,7 +8,7 @@ pub mod redis;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -52,14 +52,14 @@ impl Place<'_> {
         }
     }
 
-    /// Starts a server whose output goes to a file, and waits until it listens.
-    pub fn start(&self, what: &str, command: &mut Command, address: SocketAddr) -> Result<Process> {
+    /// Starts a server whose output goes to a file, and waits until it is ready.
+    pub fn start(&self, what: &str, command: &mut Command, ready: impl Fn() -> bool) -> Result<Process> {
         let mut process = self.spawn(what, command, false)?;
         let begin = Instant::now();
-        while TcpStream::connect(address).is_err() {
+        while !ready() {
             process.must_be_alive()?;
             if begin.elapsed() > PATIENCE {
-                return Err(process.failed(&format!("did not listen within {} s", PATIENCE.as_secs())));
+                return Err(process.failed(&format!("was not ready within {} s", PATIENCE.as_secs())));
             }
             std::thread::sleep(Duration::from_millis(5)); // another's process: there is nothing to wait on
         }
@@ -183,9 +183,8 @@ mod tests {
     fn a_server_that_ends_at_once_is_an_error_with_its_last_words() {
         let dir = tempfile::tempdir().unwrap();
         let place = Place { dir: dir.path(), traced: None };
-        let address = free_port().unwrap();
         let mut command = Command::new("sh");
-        let error = place.start("a shell", command.args(["-c", "echo no room >&2; exit 3"]), address).err().unwrap();
+        let error = place.start("a shell", command.args(["-c", "echo no room >&2; exit 3"]), || false).err().unwrap();
         let error = error.to_string();
         assert!(error.contains("a shell ended (exit status: 3)") && error.contains("no room"), "{error}");
     }

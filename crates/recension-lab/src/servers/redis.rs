@@ -1,6 +1,7 @@
 //! Redis with its log synced at every write, so that what it acknowledges is as durable as everybody's.
 
-use std::net::SocketAddr;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
 
 use super::{Place, Process, free_port, said_by};
 use crate::error::Result;
@@ -26,5 +27,15 @@ pub fn start(place: &Place<'_>) -> Result<(Process, SocketAddr)> {
     let mut command = place.program("redis-server");
     command.args(["--bind", "127.0.0.1", "--port", &address.port().to_string(), "--dir"]).arg(place.dir);
     command.args(["--appendonly", "yes", "--appendfsync", "always", "--save", ""]);
-    Ok((place.start("redis-server", &mut command, address)?, address))
+    Ok((place.start("redis-server", &mut command, || answers(address))?, address))
+}
+
+/// Whether it answers: it listens before it has read its log.
+fn answers(address: SocketAddr) -> bool {
+    let mut said = [0; 5];
+    let asked = TcpStream::connect(address).and_then(|mut stream| {
+        stream.write_all(b"PING\r\n")?;
+        stream.read_exact(&mut said)
+    });
+    asked.is_ok() && &said == b"+PONG"
 }
