@@ -3,6 +3,8 @@
 
 pub mod express_pouchdb;
 pub mod hyper_floor;
+pub mod mariadb;
+pub mod postgresql;
 pub mod recension;
 pub mod redis;
 

@@ -4,6 +4,7 @@
 
 #[cfg(feature = "peers")]
 mod fjall;
+pub mod goget;
 mod history;
 pub mod http;
 #[cfg(feature = "peers")]

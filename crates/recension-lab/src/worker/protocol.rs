@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::goget::Goget;
 use super::http::Http;
 use crate::measure::usage::Usage;
 use crate::subjects::{OpenOptions, Settled};
@@ -118,6 +119,8 @@ pub enum Command {
     Documents(Documents),
     /// A server under load.
     Http(Http),
+    /// Accounts.
+    Goget(Goget),
 }
 
 /// Commands of the documents layer, on a store of its own.

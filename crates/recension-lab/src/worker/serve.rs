@@ -4,6 +4,7 @@ use std::io::{BufRead, Write as _};
 use std::time::{Duration, Instant};
 
 use super::documents::DocumentStore;
+use super::goget::Shop;
 use super::http::HttpSession;
 use super::protocol::{Command, Line, Reply, Rows};
 use super::{offered, reads, writes};
@@ -42,6 +43,7 @@ pub struct State {
     store: Option<OpenStore>,
     documents: Option<DocumentStore>,
     http: Option<HttpSession>,
+    goget: Option<Shop>,
 }
 
 /// An open store and what the model needs.
@@ -79,6 +81,7 @@ impl State {
             Command::Usage => Ok(Reply { usage: Some(usage::own()), ..Reply::default() }),
             Command::Documents(command) => DocumentStore::handle(&mut self.documents, &command),
             Command::Http(command) => HttpSession::handle(&mut self.http, command),
+            Command::Goget(command) => Shop::handle(&mut self.goget, command),
             Command::Write { rows, per_commit, threads, marked } => {
                 writes::write(self.store()?, rows, per_commit, threads, marked)
             }

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod engine;
+pub mod goget;
 pub mod http;
 pub mod plan;
 pub mod progress;
@@ -52,7 +53,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 2] = [&engine::SUITE, &http::SUITE];
+pub const SUITES: [&Suite; 3] = [&engine::SUITE, &http::SUITE, &goget::SUITE];
 
 /// The suite of a name.
 pub fn suite(name: &str) -> Result<&'static Suite> {
