@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::error::{LabError, Result};
 use crate::measure::stats::as_f64;
 use crate::measure::{calibrate, filesystem};
-use crate::report::{Report, compare, csv, markdown, table, units};
+use crate::report::{Report, compare, csv, html, markdown, table, units};
 use crate::run::{RunArgs, doctor, run};
 use crate::subjects::Given;
 use crate::worker;
@@ -44,9 +44,9 @@ enum Commands {
         #[arg(long)]
         json: bool,
     },
-    /// Runs suites; prints a table and writes OUT/SUITE.json, .md and .csv.
+    /// Runs suites; prints a table and writes OUT/SUITE.json, .html, .md and .csv.
     Run(RunArgs),
-    /// Prints a report again: as a table, or as --markdown or --csv.
+    /// Prints a report again: as a table, or as --html, --markdown or --csv.
     Report {
         /// The report.
         report: PathBuf,
@@ -56,6 +56,9 @@ enum Commands {
         /// As CSV.
         #[arg(long)]
         csv: bool,
+        /// As one HTML file, onto standard output.
+        #[arg(long, conflicts_with_all = ["csv", "markdown", "write"])]
+        html: bool,
         /// Puts the Markdown into this file, between its markers.
         #[arg(long, value_name = "FILE", conflicts_with = "csv")]
         write: Option<PathBuf>,
@@ -85,7 +88,9 @@ pub fn main() -> ExitCode {
         Commands::Doctor { dir, given } => doctor(&dir, &given),
         Commands::Calibrate { dir, json } => calibrate_here(&dir, json).map(|()| 0),
         Commands::Run(args) => run(&args),
-        Commands::Report { report, markdown, csv, write } => print_report(&report, markdown, csv, write.as_deref()),
+        Commands::Report { report, markdown, csv, html, write } => {
+            print_report(&report, Form::of(markdown, csv, html), write.as_deref())
+        }
         Commands::Compare { before, after } => compare_reports(&before, &after),
         Commands::Floor => crate::servers::hyper_floor::serve().map(|()| 0),
         Commands::Worker => worker::serve::serve().map(|()| 0),
@@ -136,16 +141,41 @@ fn calibrate_here(dir: &Path, json: bool) -> Result<()> {
     Ok(())
 }
 
-fn print_report(path: &Path, as_markdown: bool, as_csv: bool, write: Option<&Path>) -> Result<u8> {
+/// What a report is printed as.
+enum Form {
+    Table,
+    Markdown,
+    Csv,
+    Html,
+}
+
+impl Form {
+    fn of(markdown: bool, csv: bool, html: bool) -> Self {
+        match (markdown, csv, html) {
+            (true, _, _) => Form::Markdown,
+            (_, true, _) => Form::Csv,
+            (_, _, true) => Form::Html,
+            _ => Form::Table,
+        }
+    }
+}
+
+fn print_report(path: &Path, form: Form, write: Option<&Path>) -> Result<u8> {
     let report = Report::read(path)?;
     match write {
         Some(file) => {
             markdown::replace_section(file, &report.suite, &markdown::render(&report))?;
             println!("{} has the figures of {} now", file.display(), path.display());
         }
-        None if as_markdown => print!("{}", markdown::render(&report)),
-        None if as_csv => print!("{}", csv::render(&report)),
-        None => print!("{}", table::render(&report)),
+        None => {
+            let render = match form {
+                Form::Table => table::render,
+                Form::Markdown => markdown::render,
+                Form::Csv => csv::render,
+                Form::Html => html::render,
+            };
+            print!("{}", render(&report));
+        }
     }
     Ok(0)
 }

@@ -14,7 +14,7 @@ use crate::measure::calibrate::{Calibration, calibrate};
 use crate::measure::stats::as_f64;
 use crate::measure::steal::ProcessorTimes;
 use crate::measure::{budget, filesystem, trace};
-use crate::report::{Report, SubjectInfo, csv, markdown, table, units};
+use crate::report::{Report, SubjectInfo, csv, html, markdown, table, units};
 use crate::subjects::{Given, named};
 use crate::workloads::bench::{Member, empty_dir, remove_dir};
 use crate::workloads::progress::Progress;
@@ -87,7 +87,8 @@ pub fn run(args: &RunArgs) -> Result<u8> {
         report.write(&file)?;
         write(&file.with_extension("md"), &markdown::render(&report))?;
         write(&file.with_extension("csv"), &csv::render(&report))?;
-        println!("{} (also .md and .csv)", file.display());
+        write(&file.with_extension("html"), &html::render(&report))?;
+        println!("{} (also .html, .md and .csv)", file.display());
         if report.interrupted {
             return Err(LabError::Interrupted);
         }
