@@ -72,8 +72,9 @@ const DEFAULT_STORE: &str = "recension.store";
 pub struct Context {
     /// Where results go.
     pub out: Output,
-    /// The address of the store, where one was named.
-    named: Option<String>,
+    address: String,
+    /// Whether the address was named.
+    named: bool,
     /// The store of the session, which [`Session::keep`] keeps open.
     home: String,
     quiet: bool,
@@ -90,18 +91,19 @@ impl Context {
     pub fn in_session(common: &Common, session: &Session, home: &str) -> Self {
         let out = Output::new(Audience::new(common.json, common.table), common.quiet);
         let home = home.to_owned();
-        let named = common.store.clone();
-        Context { out, named, home, quiet: common.quiet, session: session.share() }
+        let address = common.store.as_deref().unwrap_or(DEFAULT_STORE).to_owned();
+        let named = common.store.is_some();
+        Context { out, address, named, home, quiet: common.quiet, session: session.share() }
     }
 
     /// The store's address, where the command line or the environment names one.
     pub fn named_address(&self) -> Option<&str> {
-        self.named.as_deref()
+        self.named.then_some(self.address.as_str())
     }
 
     /// The store's address, as it was given.
     pub fn address(&self) -> String {
-        self.named.as_deref().unwrap_or(DEFAULT_STORE).to_owned()
+        self.address.clone()
     }
 
     /// Whether the commands come from a shell.
@@ -111,7 +113,8 @@ impl Context {
 
     /// Names another store than the command line does.
     pub fn set_address(&mut self, address: &str) {
-        self.named = Some(address.to_owned());
+        address.clone_into(&mut self.address);
+        self.named = true;
     }
 
     /// Whether remarks and progress are to be left out.
