@@ -223,7 +223,13 @@ impl<'r> Bench<'r> {
             row.settling = taken.settling;
             row.note = (!taken.notes.is_empty()).then(|| taken.notes.join("; "));
             row.reason = reason;
-            row.samples = taken.wall;
+            row.samples = match figure {
+                Figure::PerOperation => taken.wall,
+                Figure::Quantile(quantile) => {
+                    let of = |round: &Vec<u64>| stats::quantile_of_rounds(std::slice::from_ref(round), quantile);
+                    taken.latencies.iter().filter_map(|round| Some(of(round)?.median)).collect()
+                }
+            };
             self.rows.push(row);
         }
     }
