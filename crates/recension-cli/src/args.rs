@@ -53,10 +53,10 @@ pub struct CommandLine {
 /// Flags of every command.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// The store: a directory, sqlite:FILE, or memory:
-    #[arg(long, short, global = true, env = "RECENSION_STORE", default_value = "recension.store")]
+    /// The store: a directory, sqlite:FILE, or memory: [default: recension.store]
+    #[arg(long, short, global = true, env = "RECENSION_STORE")]
     #[arg(value_name = "ADDRESS", help_heading = "Common options")]
-    pub store: String,
+    pub store: Option<String>,
     /// One JSON value a line, also at a terminal
     #[arg(long, global = true, help_heading = "Common options")]
     pub json: bool,

@@ -27,6 +27,7 @@ use crate::dispatch;
 use crate::error::ApiError;
 use crate::limits::{HEAD_BYTES_MAX, HEADERS_MAX};
 use crate::listen::{Listeners, Listening, Taken};
+use crate::patient::Patient;
 use crate::state::App;
 
 /// A server that cannot be, or cannot go on.
@@ -143,6 +144,7 @@ impl Server {
                 app.metrics.connections.fetch_add(1, Ordering::Relaxed);
                 match taken.open().await {
                     Ok(stream) => {
+                        let stream = Patient::new(stream, Duration::from_secs(app.config.reader_seconds));
                         let connection =
                             builder.serve_connection(TokioIo::new(stream), service(&app, peer)).into_owned();
                         if let Err(error) = watcher.watch(connection).await {

@@ -35,10 +35,8 @@ pub struct ConfigCommand {
 }
 
 fn configured(flags: &ServeFlags, dir: Option<&str>, context: &Context) -> Result<Config> {
-    // The file may name a store; the command line's default is weaker than that.
-    let address = context.address();
-    let named = dir.or(if address == "recension.store" { None } else { Some(address.as_str()) });
-    Config::of(flags, named).map_err(|error| CliError::Usage(error.message))
+    // The file may name a store: the command line's default is weaker than that, what it names is not.
+    Config::of(flags, dir.or(context.named_address())).map_err(|error| CliError::Usage(error.message))
 }
 
 impl ConfigCommand {

@@ -31,7 +31,7 @@ pub struct ServeFlags {
     /// The certificate's key (PEM)
     #[arg(long, env = "RECENSION_TLS_KEY", value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
-    /// Lets pages of these origins ask (CORS): `*` or a list
+    /// Lets pages of these origins ask (CORS), with passwords and cookies; or `*`, all, without
     #[arg(long, env = "RECENSION_CORS_ORIGINS", value_name = "ORIGIN", value_delimiter = ',')]
     pub cors_origins: Vec<String>,
     /// Answer commands of Apocrypha there too
@@ -73,6 +73,8 @@ impl ServeFlags {
         if !self.cors_origins.is_empty() {
             config.cors.enabled = true;
             config.cors.origins.clone_from(&self.cors_origins);
+            // PouchDB asks with credentials. Sites that are named are trusted with them; all the world is not.
+            config.cors.credentials |= !self.cors_origins.iter().any(|origin| origin == "*");
         }
     }
 }

@@ -47,6 +47,8 @@ pub struct Config {
     pub body_idle_seconds: u64,
     /// Seconds that requests have to finish when the server stops.
     pub shutdown_seconds: u64,
+    /// Seconds in which a client has to take something of its answer.
+    pub reader_seconds: u64,
     /// CORS.
     pub cors: Cors,
     /// Whether everybody is server admin as long as there are none. On loopback only.
@@ -167,6 +169,7 @@ impl Default for Config {
             head_seconds: limits::HEAD_SECONDS_MAX,
             body_idle_seconds: limits::BODY_IDLE_SECONDS_MAX,
             shutdown_seconds: limits::SHUTDOWN_SECONDS_MAX,
+            reader_seconds: limits::READER_SECONDS_MAX,
             cors: Cors::default(),
             admin_party: false,
             apocrypha: ApocryphaSection::default(),
@@ -281,6 +284,17 @@ mod tests {
         assert_eq!((config.listen.port(), config.max_connections, config.cors.enabled), (2, 7, true));
         assert_eq!(config.max_document_size, limits::DOCUMENT_BYTES_MAX);
         assert_eq!(toml::from_str::<Config>(&config.to_toml()), Ok(config));
+    }
+
+    #[test]
+    fn sites_that_are_named_are_trusted_with_credentials_and_all_the_world_is_not() {
+        for (origins, credentials) in
+            [(&["https://a.example"][..], true), (&["*"], false), (&["https://a", "*"], false)]
+        {
+            let cors_origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
+            let flags = ServeFlags { cors_origins, ..ServeFlags::default() };
+            assert_eq!(Config::of(&flags, None).unwrap().cors.credentials, credentials, "{origins:?}");
+        }
     }
 
     #[test]

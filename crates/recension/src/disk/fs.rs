@@ -10,11 +10,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memmap2::{Mmap, MmapOptions};
+use memmap2::{Advice, Mmap, MmapOptions};
 use rustix::fs::{FallocateFlags, SeekFrom};
 use rustix::io::Errno;
 
-use super::{Disk, DiskFile, DiskLock, Mapping};
+use super::{Access, Disk, DiskFile, DiskLock, Mapping};
 
 /// A directory of the file system.
 #[derive(Clone, Debug)]
@@ -245,6 +245,16 @@ impl Mapping for FsMapping {
         let bytes = self.map.as_deref().unwrap_or_default();
         let start = usize::try_from(offset).ok()?;
         bytes.get(start..start.checked_add(len)?).map(Cow::Borrowed)
+    }
+
+    fn expect(&self, access: Access) {
+        let advice = match access {
+            Access::Scattered => Advice::Random,
+            Access::InOrder => Advice::Normal,
+            Access::AllSoon => Advice::WillNeed,
+        };
+        // A system that does not take advice answers all the same.
+        let _ = self.map.as_ref().map(|map| map.advise(advice));
     }
 
     fn prefetch(&self, offset: u64, len: usize) {

@@ -92,6 +92,17 @@ pub trait DiskFile: Send + Sync + 'static {
     fn map(&self, len: u64) -> io::Result<Arc<dyn Mapping>>;
 }
 
+/// How a view of a file is going to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Here and there: what lies around a place is of no use.
+    Scattered,
+    /// One part after the other.
+    InOrder,
+    /// All of it, soon.
+    AllSoon,
+}
+
 /// A read-only view of a file. The caller reads only bytes whose writes have ended.
 pub trait Mapping: Send + Sync + 'static {
     /// Bytes of the view, in bytes.
@@ -105,6 +116,9 @@ pub trait Mapping: Send + Sync + 'static {
     /// The bytes at `offset`, borrowed where the implementation can; `None` where they do not all
     /// lie in the view.
     fn read(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>>;
+
+    /// Says how it is going to be read: a hint, without effect on any answer.
+    fn expect(&self, _access: Access) {}
 
     /// Says that the bytes at `offset` are about to be read: a hint, without effect on any answer.
     fn prefetch(&self, _offset: u64, _len: usize) {}

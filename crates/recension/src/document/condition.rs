@@ -253,6 +253,17 @@ impl ValueSet {
         self.ranges.len()
     }
 
+    /// The value, where it is said to be one.
+    pub(super) fn one_value(&self) -> Option<&Literal> {
+        match self.ranges.as_slice() {
+            [ValueRange { parts }] => match parts.as_slice() {
+                [Part::Equal(value)] => Some(value),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Whether what lies in it depends on how strings are ordered.
     pub(super) fn orders_strings(&self) -> bool {
         self.ranges.iter().any(ValueRange::orders_strings)

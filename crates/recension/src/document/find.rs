@@ -10,6 +10,7 @@ use super::catalogue::{CollectionEntry, IndexEntry};
 use super::cursor::{Cursor, Place};
 use super::index_keys::{IndexKeys, row_texts, split_key};
 use super::json::quote;
+use super::lookup::Lookup;
 use super::planner::{Asked, Chosen, Planner, Resume, Sampler, Want};
 use super::reader::{OwnedRows, document_of, id_of, read_document};
 use super::sorted::{Sorted, SortedHit, order_key};
@@ -121,17 +122,27 @@ impl Found {
     pub fn cursor(&self) -> Option<Cursor> {
         self.hits.cursor()
     }
+
+    /// The next document, seen through `see`, borrowed from the engine where it can be. An error of `see` is answered,
+    /// and the others follow.
+    pub(super) fn next_with<T>(&mut self, see: impl FnOnce(Document<'_>) -> Result<T>) -> Option<Result<T>> {
+        if matches!(self.hits.source, Source::Lookup(_)) {
+            return self.hits.look_up(see);
+        }
+        let hit = self.hits.next()?;
+        let document = hit.and_then(|hit| match hit.document {
+            Some(document) => Ok(document),
+            None => self.hits.document(&hit.id),
+        });
+        Some(document.and_then(see))
+    }
 }
 
 impl Iterator for Found {
     type Item = Result<Document<'static>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let hit = self.hits.next()?;
-        Some(hit.and_then(|hit| match hit.document {
-            Some(document) => Ok(document),
-            None => self.hits.document(&hit.id),
-        }))
+        self.next_with(|document| Ok(document.into_owned()))
     }
 }
 
@@ -179,6 +190,7 @@ struct Hits {
 
 enum Source {
     Nothing,
+    Lookup(Lookup),
     Stream(Box<Stream>),
     /// In their order, the first one last.
     Sorted(Vec<SortedHit>),
@@ -211,6 +223,12 @@ impl Hits {
             last: None,
         };
         let Some(entry) = at.entry.clone() else { return Ok(hits) };
+        if want == Want::Documents
+            && let Some(lookup) = Lookup::of(&entry.indexes, query)
+        {
+            hits.source = Source::Lookup(lookup);
+            return Ok(hits);
+        }
         let planner = Planner { query, indexes: &entry.indexes, want, resume, explain: false };
         let chosen = planner.choose(at)?;
         let mut stream = Stream::of(at, &entry, query, want, &chosen);
@@ -234,22 +252,50 @@ impl Hits {
     fn plan(&self) -> Plan {
         let indexes = self.at.entry.as_deref().map(|entry| entry.indexes.as_slice()).unwrap_or_default();
         let planner = Planner { query: &self.query, indexes, want: self.want, resume: Resume::Nowhere, explain: false };
-        match &self.chosen {
-            Some(chosen) => planner.describe(chosen),
-            None => planner.describe(&planner.scan_of_nothing()),
+        match (&self.chosen, &self.source) {
+            (Some(chosen), _) => planner.describe(chosen),
+            (None, Source::Lookup(lookup)) => planner.describe(&planner.choose_lookup(lookup.index)),
+            (None, _) => planner.describe(&planner.scan_of_nothing()),
         }
     }
 
     fn cursor(&self) -> Option<Cursor> {
-        let place = self.last.clone();
+        let place = match &self.source {
+            Source::Lookup(lookup) => lookup.place(),
+            _ => self.last.clone(),
+        };
         let goes_on = || self.query.after.clone();
         place.map_or_else(goes_on, |place| Some(Cursor { seq: self.at.seq(), query: self.query.fingerprint(), place }))
+    }
+
+    /// The next document of a look-up.
+    fn look_up<T>(&mut self, see: impl FnOnce(Document<'_>) -> Result<T>) -> Option<Result<T>> {
+        let Source::Lookup(lookup) = &mut self.source else { return None };
+        let snapshot = &*self.at.snapshot;
+        let documents = self.at.entry.as_ref().map_or(TreeId(0), |entry| entry.documents);
+        while self.left > 0 {
+            let document = lookup.next_id(snapshot)?.and_then(|id| read_indexed(snapshot, documents, id));
+            match document {
+                Ok(_) if self.skip > 0 => self.skip -= 1,
+                Ok(document) => {
+                    self.left -= 1;
+                    let seen = see(document);
+                    lookup.answered = true;
+                    return Some(seen);
+                }
+                Err(error) => {
+                    self.left = 0;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
     }
 
     /// A document that is in the snapshot.
     fn document(&self, id: &str) -> Result<Document<'static>> {
         let documents = self.at.entry.as_ref().map_or(TreeId(0), |entry| entry.documents);
-        read_indexed(&*self.at.snapshot, documents, id)
+        Ok(read_indexed(&*self.at.snapshot, documents, id)?.into_owned())
     }
 }
 
@@ -259,7 +305,8 @@ impl Iterator for Hits {
     fn next(&mut self) -> Option<Self::Item> {
         while self.left > 0 {
             let next = match &mut self.source {
-                Source::Nothing => None,
+                // Whoever asks for hits has no look-up.
+                Source::Nothing | Source::Lookup(_) => None,
                 Source::Stream(stream) => stream.next_hit(),
                 Source::Sorted(hits) => hits.pop().map(|SortedHit { order, id, values }| {
                     let place = Place::Sorted(order, id.clone());
@@ -537,9 +584,9 @@ impl Reader {
 }
 
 /// A document that an index of the same snapshot names.
-fn read_indexed(snapshot: &dyn Snapshot, documents: TreeId, id: &str) -> Result<Document<'static>> {
+fn read_indexed<'s>(snapshot: &'s dyn Snapshot, documents: TreeId, id: &'s str) -> Result<Document<'s>> {
     match read_document(snapshot, documents, Cow::Borrowed(id))? {
-        Some(document) if !document.deleted => Ok(document.into_owned()),
+        Some(document) if !document.deleted => Ok(document),
         _ => Err(Error::DamagedRow {
             what: format!("an index entry of document {id:?}"),
             why: "there is no such document; drop the index and create it again",

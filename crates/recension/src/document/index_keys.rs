@@ -181,7 +181,8 @@ impl Wanted {
     }
 }
 
-fn encode_part(spec: &IndexSpec, direction: Direction, value: &str, out: &mut Vec<u8>) -> Result<bool> {
+/// Appends the key of a value, as a part of an index has it; answers whether it gives the same text again.
+pub(super) fn encode_part(spec: &IndexSpec, direction: Direction, value: &str, out: &mut Vec<u8>) -> Result<bool> {
     let start = out.len();
     let same = spec.collation.encode_value(value, out)?;
     if direction == Direction::Backward {

@@ -88,6 +88,7 @@ pub mod json;
 pub mod limits;
 mod loader;
 mod local;
+mod lookup;
 mod model;
 mod plan;
 mod planner;

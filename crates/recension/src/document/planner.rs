@@ -12,6 +12,7 @@ use super::condition::{Bounds, Condition, KeySet};
 use super::index_spec::IndexSpec;
 use super::json::{Path, PathSet};
 use super::limits::RANGES_MAX;
+use super::lookup::Lookup;
 use super::plan::{Alternative, Plan, PlanSort};
 use super::query::{Query, Through};
 use super::reader::after_prefix;
@@ -128,6 +129,25 @@ pub(super) struct Planner<'p> {
 
 impl Planner<'_> {
     pub(super) fn choose(&self, sampler: &dyn Sampler) -> Result<Chosen> {
+        let (mut ways, others) = self.ways();
+        if ways.is_empty() {
+            return Err(self.no_way(&others));
+        }
+        if self.explain || !is_obvious(&ways) {
+            self.weigh(&mut ways, sampler)?;
+        }
+        let lookup = if self.want == Want::Documents { Lookup::of(self.indexes, self.query) } else { None };
+        Ok(self.chosen(ways, others, lookup.map(|lookup| lookup.index)))
+    }
+
+    /// What [`Planner::choose`] chooses where a query is a look-up in an index.
+    pub(super) fn choose_lookup(&self, index: usize) -> Chosen {
+        let (ways, others) = self.ways();
+        if ways.is_empty() { self.scan_of_nothing() } else { self.chosen(ways, others, Some(index)) }
+    }
+
+    /// The ways that can be gone, and why others cannot.
+    fn ways(&self) -> (Vec<Way>, Vec<Alternative>) {
         let mut ways = Vec::new();
         let mut others = Vec::new();
         for (number, entry) in self.indexes.iter().enumerate() {
@@ -140,14 +160,15 @@ impl Planner<'_> {
             Ok(()) => ways.push(self.scan()),
             Err(why) => others.push(rejected(None, why.to_owned())),
         }
-        if ways.is_empty() {
-            return Err(self.no_way(&others));
-        }
-        if self.explain || !is_obvious(&ways) {
-            self.weigh(&mut ways, sampler)?;
-        }
+        (ways, others)
+    }
+
+    /// The best way: a look-up in the index of this number, if it is one, else the cheapest.
+    fn chosen(&self, mut ways: Vec<Way>, mut others: Vec<Alternative>, lookup: Option<usize>) -> Chosen {
+        let lookup = lookup.and_then(|index| ways.iter().position(|way| way.index == Some(index)));
         // The first of equals: an index before the scan.
-        let best = (0..ways.len()).min_by(|a, b| ways[*a].order_of_choice().total_cmp(&ways[*b].order_of_choice()));
+        let order = |at: &usize| ways[*at].order_of_choice();
+        let best = lookup.or_else(|| (0..ways.len()).min_by(|a, b| order(a).total_cmp(&order(b))));
         let way = ways.remove(best.unwrap_or(0));
         ways.sort_by(|a, b| a.order_of_choice().total_cmp(&b.order_of_choice()));
         let weighed = ways.iter().map(|way| Alternative {
@@ -157,7 +178,7 @@ impl Planner<'_> {
             rejected: None,
         });
         others.splice(0..0, weighed.collect::<Vec<_>>());
-        Ok(Chosen { way, others })
+        Chosen { way, others }
     }
 
     fn admitted(&self, entry: &IndexEntry) -> std::result::Result<(), String> {

@@ -1,6 +1,8 @@
 //! What a query asks for: conditions on paths, an order, a page of it, what of each document. Plain values;
 //! `planner` chooses how it is carried out, and `find` carries it out.
 
+use std::sync::Arc;
+
 use super::collation::Collation;
 use super::condition::{Condition, ValueSet};
 use super::cursor::Cursor;
@@ -35,7 +37,8 @@ use crate::engine::Direction;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Query {
-    pub(super) conditions: Vec<Condition>,
+    /// Shared: an answer keeps its query.
+    pub(super) conditions: Arc<Vec<Condition>>,
     pub(super) absent: Vec<Path>,
     pub(super) sort: Vec<(Path, Direction)>,
     pub(super) select: Vec<Path>,
@@ -58,7 +61,7 @@ pub(super) enum Through {
 impl Default for Query {
     fn default() -> Self {
         Query {
-            conditions: Vec::new(),
+            conditions: Arc::default(),
             absent: Vec::new(),
             sort: Vec::new(),
             select: Vec::new(),
@@ -85,13 +88,14 @@ impl Query {
     #[must_use]
     pub fn matching(mut self, path: Path, values: impl Into<ValueSet>) -> Self {
         let values = values.into();
+        let conditions = Arc::make_mut(&mut self.conditions);
         if !path.is_multiple()
-            && let Some(known) = self.conditions.iter_mut().find(|condition| condition.path == path)
+            && let Some(known) = conditions.iter_mut().find(|condition| condition.path == path)
             && known.values.len().saturating_mul(values.len()) <= RANGES_MAX
         {
             known.values = known.values.and(&values);
         } else {
-            self.conditions.push(Condition { path, values });
+            conditions.push(Condition { path, values });
         }
         self
     }
@@ -187,7 +191,7 @@ impl Query {
     /// What a cursor of this query has in common with its other pages: not the page, not what is selected.
     pub(super) fn fingerprint(&self) -> u32 {
         let mut bytes = vec![self.collation.encoding()];
-        for Condition { path, values } in &self.conditions {
+        for Condition { path, values } in self.conditions.iter() {
             bytes.extend(path.to_string().bytes().chain([0]));
             values.encode(&mut bytes);
         }

@@ -153,6 +153,15 @@ pub trait Snapshot: Send + Sync {
     /// The rows whose keys lie in `range`. The iterator ends after its first error.
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_>;
 
+    /// Writes the least key that begins with `prefix` and has a row to `key`, and answers whether there is one: what a
+    /// range would tell, without a range's cost where the engine can.
+    fn first_key(&self, tree: TreeId, prefix: &[u8], key: &mut Vec<u8>) -> Result<bool> {
+        let row = self.range(tree, &KeyRange::prefix(prefix), Direction::Forward).next().transpose()?;
+        key.clear();
+        key.extend_from_slice(row.as_ref().map_or(&[], |row| &row.key));
+        Ok(row.is_some())
+    }
+
     /// Every version of `key` up to this snapshot, newest first, deletions included.
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_>;
 }

@@ -97,7 +97,7 @@ impl<T: DocumentType> Iterator for TypedFound<T> {
     type Item = Result<T>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        Some(self.found.next()?.and_then(|document| self.codec.decode(&document)))
+        self.found.next_with(|document| self.codec.decode(&document))
     }
 }
 

@@ -12,7 +12,9 @@ use super::format::Position;
 use super::mem::MemoryIndex;
 use super::run::{Hint, Run, RunCursor, SectionKind, hash};
 use super::segment::{LogRow, Segments};
-use super::settled::{BlockKind, Past, PastBlock, Pinned, Pins, SettledCursor, SettledFile, SettledRow, owned_value};
+use super::settled::{
+    BlockKind, Past, PastBlock, Pinned, Pins, SettledCursor, SettledFile, SettledRange, SettledRow, owned_value,
+};
 use super::sorted::SortedCursor;
 use super::times::CommitTimes;
 
@@ -282,6 +284,7 @@ impl State {
             answered: 0,
             wanted: READ_AHEAD_ROWS_FIRST,
             key: Vec::new(),
+            settled: None,
             pinned: Pinned::new(pins),
         }
     }
@@ -334,10 +337,23 @@ impl Source<'_> {
     }
 }
 
-impl Walk<'_> {
+impl<'s> Walk<'s> {
     /// Whether only settled files are left to walk.
     fn is_settled(&self) -> bool {
         self.sources.iter().all(|(source, _)| matches!(source.kind, SourceKind::Settled(_)))
+    }
+
+    /// What is left, where it is one settled file's.
+    fn only_settled(&mut self) -> Option<SettledRange<'s>> {
+        if self.sources.len() != 1 || !self.is_settled() {
+            return None;
+        }
+        let (source, direction) = self.sources.pop()?;
+        let SourceKind::Settled(mut keys) = source.kind else { return None };
+        if matches!(source.step, Step::Found(_)) {
+            keys.cursor.step_back(direction);
+        }
+        Some(SettledRange::new(keys.file, keys.cursor, keys.end, keys.at, direction))
     }
 
     /// The next key, written to `key`, and its version.
@@ -487,7 +503,7 @@ impl<'f> SettledKeys<'f> {
             if newest.seq <= self.at {
                 return Ok(Step::Found(Found::Settled(newest)));
             }
-            match self.file.get_past(&newest, key, self.at, &mut self.past)? {
+            match self.file.get_past_of(&newest, key, self.at, &mut self.past)? {
                 Past::Found(older) => return Ok(Step::Found(Found::Settled(older))),
                 Past::GivenUp(oldest) => return Ok(Step::Found(Found::GivenUp(oldest))),
                 Past::Nothing => {}
@@ -517,6 +533,8 @@ pub(super) struct RowsOf<'s> {
     /// Rows of the next batch.
     wanted: usize,
     key: Vec<u8>,
+    /// What is left of the walk, where it is one settled file's.
+    settled: Option<SettledRange<'s>>,
     /// Settled blocks that the answers borrow from.
     pinned: Pinned<'s>,
 }
@@ -599,8 +617,20 @@ impl<'s> Iterator for RowsOf<'s> {
     type Item = Result<Row<'s>>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(settled) = &mut self.settled {
+            let row = settled.next(&mut self.pinned).transpose();
+            if !matches!(row, Some(Ok(_))) {
+                self.settled = None;
+            }
+            return row;
+        }
         if self.answered == self.batch.len() {
-            if self.walk.as_ref().is_some_and(Walk::is_settled) {
+            if let Some(walk) = self.walk.as_mut().filter(|walk| walk.is_settled()) {
+                self.settled = walk.only_settled();
+                if self.settled.is_some() {
+                    self.walk = None;
+                    return self.next();
+                }
                 return self.next_settled();
             }
             self.fill();

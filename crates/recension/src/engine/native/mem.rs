@@ -50,15 +50,15 @@ impl MemoryIndex {
         self.versions.insert(full_key, seq, position, deleted);
     }
 
-    /// Adds a version, which ranges and searches find when [`MemoryIndex::add_gathered`] has been called.
-    pub(super) fn gather(&self, gathered: &mut Gathered, full_key: &[u8], entry: IndexEntry) {
-        self.count(full_key, entry);
-        gathered.push(full_key, entry.seq, entry.position, entry.deleted);
+    /// Adds what has been gathered, in the order of commits. Only one thread may insert.
+    pub(super) fn add(&self, gathered: &mut Gathered) {
+        gathered.each(|full_key, entry| self.count(full_key, entry));
+        self.versions.insert_all(gathered);
     }
 
-    /// Adds what has been gathered to what is sorted.
-    pub(super) fn add_gathered(&self, gathered: &mut Gathered) {
-        self.versions.insert_all(gathered);
+    /// What [`MemoryIndex::bytes`] comes to with so many versions and bytes of keys.
+    pub(super) fn bytes_of(versions: u64, key_bytes: u64) -> u64 {
+        key_bytes + versions * ENTRY_OVERHEAD_BYTES + mem_table::slot_bytes(versions)
     }
 
     fn count(&self, full_key: &[u8], entry: IndexEntry) {
@@ -104,6 +104,11 @@ impl MemoryIndex {
     /// The newest version of a key that is not newer than `at`.
     pub(super) fn get(&self, full_key: &[u8], at: Seq) -> Option<IndexEntry> {
         self.versions.get(full_key, at)
+    }
+
+    /// Shows the newest version of the first key from `full_key` on, if there is one.
+    pub(super) fn first_from(&self, full_key: &[u8], see: impl FnOnce(&[u8], IndexEntry)) {
+        self.versions.first_from(full_key, see);
     }
 
     /// Every version in order.

@@ -100,6 +100,19 @@ impl MemoryTable {
     }
 }
 
+/// Bytes of the slots of a table with so many versions.
+pub(super) fn slot_bytes(versions: u64) -> u64 {
+    let (mut room, mut bytes) = (0, 0);
+    for level in 0..LEVELS {
+        if room >= versions {
+            break;
+        }
+        room += capacity(level) as u64;
+        bytes += (capacity(level) * 2 * size_of::<AtomicU64>()) as u64;
+    }
+    bytes
+}
+
 fn capacity(level: usize) -> usize {
     FIRST_LEVEL_ENTRIES * GROWTH.pow(level as u32)
 }

@@ -7,6 +7,7 @@
 mod backup;
 mod commit;
 mod doomed;
+mod first;
 mod forgotten;
 mod format;
 mod group;

@@ -2,6 +2,8 @@
 //! torn (cut it) or damaged (refuse). docs/format.md has the rule. Every step can be repeated.
 
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{Builder, Scope};
 
 use super::super::{CommitInfo, EngineError, Result, Seq, Timestamp};
 use super::format::{
@@ -23,7 +25,7 @@ use crate::disk::{Disk, DiskFile};
 const REWRITE_BYTES: usize = 1 << 20;
 
 /// Versions that are put in order at once: what they take is small beside the index's memory.
-const GATHERED_MAX: usize = 1 << 16;
+const GATHERED_MAX: usize = 1 << 14;
 
 /// A store as it was found.
 pub(super) struct Recovered {
@@ -68,6 +70,8 @@ pub(super) fn recover(
         }),
         end: newest.map_or(Position::START, |run| run.end),
         replayed_bytes: 0,
+        versions: 0,
+        key_bytes: 0,
         rewritten: newest.map_or(Position::START, |run| run.end),
         kept: 0,
     };
@@ -182,10 +186,43 @@ struct Replay<'d> {
     last: CommitInfo,
     end: Position,
     replayed_bytes: u64,
+    /// Versions in `memory`, and bytes of their keys.
+    versions: u64,
+    key_bytes: u64,
     /// Behind what was written again: see [`Replay::make_durable`].
     rewritten: Position,
     /// Segments that stay.
     kept: u32,
+}
+
+/// Who puts what was replayed into the index.
+enum Sorter {
+    /// The thread that reads.
+    Here,
+    /// Another one, which takes a batch while the next one is gathered.
+    Beside(SyncSender<Gathered>),
+}
+
+impl Sorter {
+    /// Lets another thread do it from now on, where there can be one.
+    fn begin<'s>(&mut self, scope: &'s Scope<'s, '_>, memory: &'s MemoryIndex) {
+        if matches!(self, Sorter::Beside(_)) {
+            return;
+        }
+        let (sender, batches) = sync_channel::<Gathered>(1);
+        let add_all = move || batches.into_iter().for_each(|mut batch| memory.add(&mut batch));
+        if Builder::new().name("recension-replay".to_owned()).spawn_scoped(scope, add_all).is_ok() {
+            *self = Sorter::Beside(sender);
+        }
+    }
+
+    fn add(&self, memory: &MemoryIndex, mut batch: Gathered) {
+        match self {
+            Sorter::Here => memory.add(&mut batch),
+            // It takes no more only when it has panicked, and then the scope panics, too.
+            Sorter::Beside(sender) => drop(sender.send(batch)),
+        }
+    }
 }
 
 /// Whether `record` is the commit that comes after `last`.
@@ -254,40 +291,57 @@ impl Replay<'_> {
 
     /// Replays the records of one segment.
     fn records(&mut self, segment: &Segment, bytes: &[u8], newest: u32) -> Result<()> {
+        while self.records_until_full(segment, bytes) {
+            // The manifest may name only what is durable; after a mere process crash it may not be.
+            self.make_durable(segment, bytes, newest)?;
+            let part = std::mem::replace(&mut self.memory, MemoryIndex::new());
+            self.runs.push(self.files.flush(&part, (self.last, self.end))?);
+            (self.replayed_bytes, self.key_bytes, self.versions) = (0, 0, 0);
+        }
+        Ok(())
+    }
+
+    /// Replays records until they end, or until the index has all that memory may hold of it; answers whether that is
+    /// so. Records are read and checked here, and put into the index by another thread, where there are many.
+    fn records_until_full(&mut self, segment: &Segment, bytes: &[u8]) -> bool {
+        let Replay { options, memory, last, end, rewritten, replayed_bytes, key_bytes, versions, .. } = self;
+        let memory = &*memory;
         let mut key = Vec::new();
         let mut gathered = Gathered::default();
-        while let Some(record) = bytes
-            .get(self.end.offset as usize..)
-            .and_then(|rest| decode_record(segment.seed, self.end.offset, rest))
-            .filter(|record| follows(record, self.last.seq))
-        {
-            // What the writer of this record knew to be synced need not be written again.
-            if record.header.durable >= self.last.seq {
-                self.rewritten = self.end;
+        let mut full = false;
+        std::thread::scope(|scope| {
+            let mut sorter = Sorter::Here;
+            while let Some(record) = bytes
+                .get(end.offset as usize..)
+                .and_then(|rest| decode_record(segment.seed, end.offset, rest))
+                .filter(|record| follows(record, last.seq))
+            {
+                // What the writer of this record knew to be synced need not be written again.
+                if record.header.durable >= last.seq {
+                    *rewritten = *end;
+                }
+                for (back, row) in record.rows() {
+                    let position = Position { segment: segment.number, offset: end.offset + back };
+                    write_full_key(&mut key, row.tree, row.key);
+                    gathered.push(&key, IndexEntry { seq: record.header.seq, position, deleted: row.value.is_none() });
+                    *key_bytes += key.len() as u64;
+                    *versions += 1;
+                }
+                *last = CommitInfo { seq: record.header.seq, time: record.header.time };
+                end.offset += record.header.len;
+                *replayed_bytes += u64::from(record.header.len);
+                if gathered.len() >= GATHERED_MAX {
+                    sorter.begin(scope, memory);
+                    sorter.add(memory, std::mem::take(&mut gathered));
+                }
+                if MemoryIndex::bytes_of(*versions, *key_bytes) > options.index_memory_bytes {
+                    full = true;
+                    break;
+                }
             }
-            for (back, row) in record.rows() {
-                let position = Position { segment: segment.number, offset: self.end.offset + back };
-                write_full_key(&mut key, row.tree, row.key);
-                let entry = IndexEntry { seq: record.header.seq, position, deleted: row.value.is_none() };
-                self.memory.gather(&mut gathered, &key, entry);
-            }
-            self.last = CommitInfo { seq: record.header.seq, time: record.header.time };
-            self.end.offset += record.header.len;
-            self.replayed_bytes += u64::from(record.header.len);
-            if gathered.len() >= GATHERED_MAX {
-                self.memory.add_gathered(&mut gathered);
-            }
-            if self.memory.bytes() > self.options.index_memory_bytes {
-                self.memory.add_gathered(&mut gathered);
-                // The manifest may name only what is durable; after a mere process crash it may not be.
-                self.make_durable(segment, bytes, newest)?;
-                let part = std::mem::replace(&mut self.memory, MemoryIndex::new());
-                self.runs.push(self.files.flush(&part, (self.last, self.end))?);
-                self.replayed_bytes = 0;
-            }
-        }
-        self.memory.add_gathered(&mut gathered);
-        Ok(())
+            sorter.add(memory, gathered);
+        });
+        full
     }
 
     /// Makes what has been replayed of a segment durable. A sync is not enough: if the process before this

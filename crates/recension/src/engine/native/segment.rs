@@ -14,7 +14,7 @@ use super::format::{
 use super::record::{
     RECORD_HEADER_BYTES, ROW_HEADER_BYTES, RecordHeader, SegmentSeed, StoredRow, decode_header, decode_row, row_len,
 };
-use crate::disk::{Disk, DiskFile, Mapping};
+use crate::disk::{Access, Disk, DiskFile, Mapping};
 
 /// One file of the log.
 pub(super) struct Segment {
@@ -187,6 +187,8 @@ impl Segment {
             return Err(EngineError::damaged(name, 0, format!("expected at most 4 GiB, found {len} bytes")));
         }
         let mapping = file.map(len).map_err(|e| EngineError::io(format!("mapping {name}"), e))?;
+        // A row that is not in memory is to cost one page, not all that the system reads around it.
+        mapping.expect(Access::Scattered);
         Ok(self.mapping.get_or_init(|| mapping))
     }
 
@@ -204,10 +206,18 @@ impl Segment {
     /// Every byte of the file, used or not, as long as it was when the segment was first read.
     pub(super) fn whole_file(&self) -> Result<Cow<'_, [u8]>> {
         let mapping = self.mapping()?;
+        mapping.expect(Access::InOrder);
         let len = mapping.len();
         mapping.read(0, len as usize).ok_or_else(|| {
             EngineError::damaged(self.name(), 0, format!("expected {len} bytes, and they cannot be read"))
         })
+    }
+
+    /// Says that all of it is about to be read.
+    pub(super) fn read_ahead(&self) {
+        if let Ok(mapping) = self.mapping() {
+            mapping.expect(Access::AllSoon);
+        }
     }
 
     /// The header of the commit record at `offset`; `None` where the records end.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::super::{
     Direction, EngineError, KeyRange, Result, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions,
 };
+use super::first::First;
 use super::index::{Found, State, full_key};
 use super::settled::{Pins, owned_value};
 
@@ -34,17 +35,26 @@ impl Snapshot for NativeSnapshot {
     }
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
-        if key.len() > STACK_KEY_BYTES {
-            return self.state.get(&full_key(tree, key), self.seq);
-        }
-        let mut buffer = [0; 4 + STACK_KEY_BYTES];
-        buffer[..4].copy_from_slice(&tree.0.to_be_bytes());
-        buffer[4..4 + key.len()].copy_from_slice(key);
-        self.state.get(&buffer[..4 + key.len()], self.seq)
+        with_full_key(tree, key, |full_key| self.state.get(full_key, self.seq))
     }
 
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
         Box::new(self.state.rows(tree, range, (self.seq, direction), &self.pins))
+    }
+
+    fn first_key(&self, tree: TreeId, prefix: &[u8], key: &mut Vec<u8>) -> Result<bool> {
+        let first = with_full_key(tree, prefix, |prefix| self.state.first(prefix, self.seq, key))?;
+        if first == First::Found {
+            key.drain(..4);
+            return Ok(true);
+        }
+        key.clear();
+        if first == First::Nothing {
+            return Ok(false);
+        }
+        let row = self.range(tree, &KeyRange::prefix(prefix), Direction::Forward).next().transpose()?;
+        key.extend_from_slice(row.as_ref().map_or(&[], |row| &row.key));
+        Ok(row.is_some())
     }
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
@@ -56,6 +66,17 @@ impl Snapshot for NativeSnapshot {
         }
         Box::new(VersionsOf { snapshot: self, full_key, next: Some(self.seq), kept_from })
     }
+}
+
+/// Calls `look` with a full key, which is made on the stack where it is short.
+fn with_full_key<R>(tree: TreeId, key: &[u8], look: impl FnOnce(&[u8]) -> R) -> R {
+    if key.len() > STACK_KEY_BYTES {
+        return look(&full_key(tree, key));
+    }
+    let mut buffer = [0; 4 + STACK_KEY_BYTES];
+    buffer[..4].copy_from_slice(&tree.0.to_be_bytes());
+    buffer[4..4 + key.len()].copy_from_slice(key);
+    look(&buffer[..4 + key.len()])
 }
 
 /// The versions of a key: one look-up each, from the newest on.

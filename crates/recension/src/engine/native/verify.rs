@@ -202,6 +202,7 @@ pub(super) fn each_record(
     for segment in segments.list.iter().filter(|segment| segment.number >= from.segment) {
         let start = if segment.number == from.segment { from.offset } else { SEGMENT_HEADER_BYTES as u32 };
         let mut at = start as usize;
+        segment.read_ahead();
         let bytes = segment.bytes(0, segment.used() as usize)?;
         while before < last {
             let Some(record) = bytes.get(at..).and_then(|rest| decode_record(segment.seed, at as u32, rest)) else {

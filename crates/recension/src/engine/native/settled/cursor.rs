@@ -1,12 +1,13 @@
 //! Walks the rows of one section of a settled file, in either direction. Reads ahead: the further it
 //! walks, the more with one call.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::cache::Cached;
 use super::rows::RowBlock;
 use super::{BlockKind, FILE_HEADER_BYTES, SettledFile, SettledRow};
-use crate::engine::{EngineError, Result, Seq};
+use crate::engine::{Direction, EngineError, Result, Seq};
 
 /// Bytes read with the first call, about a hundred rows, and with later ones.
 const WINDOW_BYTES_FIRST: usize = 16 << 10;
@@ -146,6 +147,39 @@ impl<'f> SettledCursor<'f> {
             self.block += 1;
             self.index = 0;
             self.rows = None;
+        }
+    }
+
+    /// Puts the cursor back to where it was before its last step, which answered a row.
+    pub(in super::super) fn step_back(&mut self, direction: Direction) {
+        match direction {
+            Direction::Forward => self.index = self.index.saturating_sub(1),
+            Direction::Backward => self.index += 1,
+        }
+    }
+
+    /// The rows of a block that lie behind the cursor, or before it; it moves past them. `None` at the end.
+    pub(super) fn take_block(&mut self, direction: Direction) -> Result<Option<(Arc<RowBlock>, Range<usize>)>> {
+        self.backward = direction == Direction::Backward;
+        loop {
+            if self.backward && self.index == 0 {
+                if self.block == 0 {
+                    return Ok(None);
+                }
+                self.block -= 1;
+                self.rows = None;
+                self.index = self.load()?.map_or(0, |rows| rows.len());
+            }
+            let Some(block) = self.load()?.cloned() else { return Ok(None) };
+            let rows = if self.backward { 0..self.index } else { self.index..block.len() };
+            self.index = 0;
+            if !self.backward {
+                self.block += 1;
+                self.rows = None;
+            }
+            if !rows.is_empty() {
+                return Ok(Some((block, rows)));
+            }
         }
     }
 

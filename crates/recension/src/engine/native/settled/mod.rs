@@ -8,6 +8,7 @@ mod commits;
 mod cursor;
 mod manifest;
 mod pins;
+mod range;
 mod rows;
 mod scan;
 mod writer;
@@ -22,6 +23,7 @@ pub(super) use self::cache::BlockCache;
 pub(super) use self::cursor::SettledCursor;
 pub(super) use self::manifest::{SettledManifest, read_manifest};
 pub(super) use self::pins::{Pinned, Pins};
+pub(super) use self::range::SettledRange;
 pub(super) use self::rows::KeptVersion;
 pub(super) use self::scan::Scan;
 pub(super) use self::writer::SettledWriter;
@@ -66,9 +68,10 @@ struct Section {
     entries: u64,
 }
 
-/// The block of `past` that was read last: a walk needs the same one many times.
+/// The block of `past` that was read last, and the place behind the row that was found in it: a walk needs the same one
+/// many times.
 #[derive(Default)]
-pub(super) struct PastBlock(Option<(usize, Arc<RowBlock>)>);
+pub(super) struct PastBlock(Option<(usize, Arc<RowBlock>, usize)>);
 
 /// A version in a checked block.
 #[derive(Clone)]
@@ -253,7 +256,7 @@ impl SettledFile {
             },
         };
         let Some(row) = newest.as_ref().filter(|row| row.seq > at) else { return Ok(newest) };
-        match self.get_past(row, full_key, at, &mut PastBlock::default())? {
+        match self.get_past((&row.block, row.index), full_key, at, &mut PastBlock::default())? {
             Past::Found(row) => Ok(Some(row)),
             Past::Nothing => Ok(None),
             Past::GivenUp(oldest) => Err(EngineError::Forgotten { asked: at, oldest }),
@@ -268,29 +271,54 @@ impl SettledFile {
 
     /// The newest of a key's older versions that is not newer than `at`; `newest` is its row in `current`, which
     /// is newer.
-    pub(super) fn get_past(&self, newest: &SettledRow, full_key: &[u8], at: Seq, read: &mut PastBlock) -> Result<Past> {
-        if newest.is_cut() {
-            return Ok(Past::GivenUp(newest.seq));
+    fn get_past(
+        &self,
+        (newest, index): (&RowBlock, usize),
+        full_key: &[u8],
+        at: Seq,
+        read: &mut PastBlock,
+    ) -> Result<Past> {
+        if newest.is_cut(index) {
+            let oldest = newest.version(index).map_or(at, |(seq, _)| seq);
+            return Ok(Past::GivenUp(oldest));
         }
-        let number = newest.block.past(newest.index);
+        let number = newest.past(index);
         if number >= self.sections[BlockKind::Past as usize].blocks {
             return Ok(Past::Nothing);
         }
-        let block = match &read.0 {
-            Some((known, block)) if *known == number => block.clone(),
-            _ => {
-                let block = self.rows(BlockKind::Past, number)?;
-                read.0 = Some((number, block.clone()));
-                block
+        let (block, behind) = match &mut read.0 {
+            Some((known, block, behind)) if *known == number => (&*block, behind),
+            place => {
+                let (_, block, behind) = place.insert((number, self.rows(BlockKind::Past, number)?, 0));
+                (&*block, behind)
             }
         };
-        let found = Past::of(&block, block.newest(full_key, at));
+        // A walk forward finds most versions right behind the one that it found before.
+        let newest = match *behind {
+            index if block.is_newest(index, full_key, at) => Ok(Some(index)),
+            _ => block.newest(full_key, at),
+        };
+        if let Ok(Some(index)) = newest {
+            *behind = index + 1;
+        }
+        let found = Past::of(block, newest);
         // Older ones lie behind, if the key goes on there.
         let goes_on = || block.len().checked_sub(1).is_some_and(|last| block.has_key(last, full_key));
         if matches!(found, Past::Nothing) && goes_on() {
             return self.search(full_key, at, BlockKind::Past);
         }
         Ok(found)
+    }
+
+    /// As `get_past`.
+    pub(super) fn get_past_of(
+        &self,
+        newest: &SettledRow,
+        full_key: &[u8],
+        at: Seq,
+        read: &mut PastBlock,
+    ) -> Result<Past> {
+        self.get_past((&newest.block, newest.index), full_key, at, read)
     }
 
     fn search(&self, full_key: &[u8], at: Seq, kind: BlockKind) -> Result<Past> {

@@ -57,7 +57,8 @@ impl<'s> Pinned<'s> {
         }
     }
 
-    fn block(&mut self, block: &Arc<RowBlock>) -> Option<&'s RowBlock> {
+    /// The same block, for as long as the snapshot lives; `None` where it is not kept.
+    pub(super) fn block(&mut self, block: &Arc<RowBlock>) -> Option<&'s RowBlock> {
         let known = self.lately.iter().flatten().find(|known| std::ptr::eq(**known, Arc::as_ptr(block)));
         if known.is_some() {
             return known.copied();

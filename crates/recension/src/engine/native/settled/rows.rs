@@ -260,6 +260,13 @@ impl RowBlock {
         self.rows.partition_point(|row| compare_versions((self.rest(row), row.seq), (rest, seq)).is_lt())
     }
 
+    /// Whether a row is the newest version of `full_key` not newer than `at`.
+    pub(in super::super) fn is_newest(&self, index: usize, full_key: &[u8], at: Seq) -> bool {
+        let is_version = |index: usize| self.rows.get(index).is_some_and(|row| row.seq <= at);
+        let newer_is = || index.checked_sub(1).is_some_and(|newer| is_version(newer) && self.has_key(newer, full_key));
+        is_version(index) && self.has_key(index, full_key) && !newer_is()
+    }
+
     /// The newest version of `full_key` not newer than `at`, if it is in this block. The error is the oldest
     /// version of the key, where that is newer and those before it were given up.
     pub(in super::super) fn newest(&self, full_key: &[u8], at: Seq) -> Result<Option<usize>, Seq> {

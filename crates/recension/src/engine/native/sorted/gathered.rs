@@ -5,6 +5,7 @@ use super::SortedVersions;
 use super::page::{common, head};
 use crate::engine::Seq;
 use crate::engine::native::format::Position;
+use crate::engine::native::index::IndexEntry;
 
 /// Versions in the order in which they came.
 #[derive(Default)]
@@ -25,9 +26,18 @@ impl Gathered {
         self.versions.len()
     }
 
-    pub(in super::super) fn push(&mut self, key: &[u8], seq: Seq, position: Position, deleted: bool) {
+    pub(in super::super) fn push(&mut self, key: &[u8], entry: IndexEntry) {
+        let IndexEntry { seq, position, deleted } = entry;
         self.keys.extend_from_slice(key);
         self.versions.push(Version { key_end: self.keys.len(), seq, position, deleted });
+    }
+
+    /// Shows all of them, in the order in which they came.
+    pub(in super::super) fn each(&self, mut see: impl FnMut(&[u8], IndexEntry)) {
+        for (index, version) in self.versions.iter().enumerate() {
+            let Version { seq, position, deleted, .. } = *version;
+            see(self.key(index), IndexEntry { seq, position, deleted });
+        }
     }
 
     fn key(&self, index: usize) -> &[u8] {

@@ -163,6 +163,15 @@ impl SortedVersions {
         })
     }
 
+    /// Shows the newest version of the first key not before `key`, if there is one.
+    pub(super) fn first_from(&self, key: &[u8], see: impl FnOnce(&[u8], IndexEntry)) {
+        self.ahead(key, Seq(u64::MAX), |page, index| {
+            let (found, seq, place) = page.get(index)?;
+            see(found, entry(seq, *place));
+            Some(())
+        });
+    }
+
     /// Shows the first version not before (`key`, `seq`): a page and its place in it, which is the page's end if there
     /// is none.
     fn ahead<R>(&self, key: &[u8], seq: Seq, see: impl FnOnce(&Page<Place>, usize) -> Option<R>) -> Option<R> {

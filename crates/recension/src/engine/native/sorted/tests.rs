@@ -97,7 +97,7 @@ proptest! {
         let (versions, model) = build(&rows);
         let (gathered, mut together) = (SortedVersions::new(), Gathered::default());
         for (number, (key, seq, deleted)) in rows.iter().enumerate() {
-            together.push(key, Seq(*seq), position(number as u32), *deleted);
+            together.push(key, found(*seq, number as u32, *deleted));
             if number % 700 == 699 {
                 gathered.insert_all(&mut together);
             }

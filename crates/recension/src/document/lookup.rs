@@ -1,0 +1,97 @@
+//! Looking up a value in a unique index: what programs ask most often. One key is made, one key of the index and its
+//! document are read, and nothing is weighed. The value may be several documents' (replication brings that), so it goes
+//! on until there is no other.
+
+use std::ops::Bound;
+
+use super::catalogue::{IndexEntry, IndexState};
+use super::cursor::Place;
+use super::index_keys::encode_part;
+use super::query::{Query, Through};
+use super::{Error, Result};
+use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
+
+/// A walk over the documents that have one value, mostly one document.
+pub(super) struct Lookup {
+    /// The index's place among those of the collection.
+    pub(super) index: usize,
+    tree: TreeId,
+    /// The encoded values; the id of a document that has them follows.
+    values: Vec<u8>,
+    /// The key of the row that was read last.
+    last: Vec<u8>,
+    /// A document was answered.
+    pub(super) answered: bool,
+    ended: bool,
+}
+
+impl Lookup {
+    /// What a query is that asks for one value at each path of a unique index, and for nothing else; `None` for others.
+    pub(super) fn of(indexes: &[IndexEntry], query: &Query) -> Option<Self> {
+        if !query.absent.is_empty() || !query.sort.is_empty() || query.after.is_some() {
+            return None;
+        }
+        let mut values = Vec::new();
+        let fits = |index: &IndexEntry| {
+            let spec = &index.spec;
+            let admitted = match &query.through {
+                Through::Cheapest => true,
+                Through::Index(name) => *name == spec.name,
+                Through::NoIndex => false,
+            };
+            if !admitted || !spec.unique || !spec.filter.is_empty() || index.state != IndexState::Ready {
+                return false;
+            }
+            values.clear();
+            // The paths of an index differ: with as many conditions each has its own.
+            spec.parts.len() == query.conditions.len()
+                && spec.parts.iter().all(|part| {
+                    let asked = query.conditions.iter().find(|condition| condition.path == part.path);
+                    let value = asked.and_then(|condition| condition.values.one_value());
+                    value.is_some_and(|value| encode_part(spec, part.direction, value.text(), &mut values).is_ok())
+                })
+        };
+        let index = indexes.iter().position(fits)?;
+        let tree = indexes.get(index)?.tree;
+        Some(Lookup { index, tree, values, last: Vec::new(), answered: false, ended: false })
+    }
+
+    /// The id of the next document.
+    pub(super) fn next_id(&mut self, snapshot: &dyn Snapshot) -> Option<Result<&str>> {
+        // The end, unless a row is found.
+        if std::mem::replace(&mut self.ended, true) {
+            return None;
+        }
+        let found = if self.last.is_empty() {
+            snapshot.first_key(self.tree, &self.values, &mut self.last).map_err(Error::from)
+        } else {
+            self.step(snapshot)
+        };
+        match found {
+            Ok(true) => self.ended = false,
+            Ok(false) => return None,
+            Err(error) => return Some(Err(error)),
+        }
+        let id = self.last.strip_prefix(self.values.as_slice()).and_then(|id| std::str::from_utf8(id).ok());
+        Some(id.ok_or_else(|| Error::DamagedRow {
+            what: "a row of a unique index".to_owned(),
+            why: "it is not values and an id; drop the index and create it again",
+        }))
+    }
+
+    /// Moves on to the next row.
+    fn step(&mut self, snapshot: &dyn Snapshot) -> Result<bool> {
+        let behind = KeyRange { start: Bound::Excluded(self.last.clone()), ..KeyRange::prefix(self.values.as_slice()) };
+        let row = snapshot.range(self.tree, &behind, Direction::Forward).next().transpose()?;
+        if let Some(row) = &row {
+            self.last.clear();
+            self.last.extend_from_slice(&row.key);
+        }
+        Ok(row.is_some())
+    }
+
+    /// Where the document stands that was answered last.
+    pub(super) fn place(&self) -> Option<Place> {
+        self.answered.then(|| Place::Index(self.tree, self.last.clone()))
+    }
+}
