@@ -44,6 +44,11 @@ fn fuzz(name: &str, usual: u64) {
 }
 
 #[test]
+fn sessions_of_apocrypha_do_what_a_map_in_memory_does() {
+    fuzz("apocrypha", 2000);
+}
+
+#[test]
 fn the_log_reader_answers_rightly_or_not_at_all() {
     fuzz("log", 2000);
 }

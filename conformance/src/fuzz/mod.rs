@@ -2,6 +2,7 @@
 //! are run on a stored corpus and seeded mutations of it by `tests/fuzz_corpus.rs`, on stable Rust, and
 //! by cargo-fuzz from `conformance/fuzz`.
 
+mod apocrypha;
 mod edits;
 mod forge;
 mod golden;
@@ -25,7 +26,8 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
+    Target { name: "apocrypha", run: apocrypha::session },
     Target { name: "log", run: store::log },
     Target { name: "run", run: store::run },
     Target { name: "manifest", run: store::manifest },

@@ -61,8 +61,11 @@ pub(super) fn every_combination_of_bounds_is_kept_to(factory: &dyn EngineFactory
         for end in &bounds {
             let range = KeyRange { start: start.clone(), end: end.clone() };
             let within = (start.as_ref().map(Vec::as_slice), end.as_ref().map(Vec::as_slice));
-            let mut expected: Vec<_> =
-                KEYS.iter().filter(|key| within.contains::<[u8]>(key)).map(|key| key.to_vec()).collect();
+            let mut expected: Vec<_> = KEYS
+                .iter()
+                .filter(|key| RangeBounds::<[u8]>::contains::<[u8]>(&within, key))
+                .map(|key| key.to_vec())
+                .collect();
             assert_eq!(keys(&*snapshot, T, &range, Direction::Forward), expected, "{range:?}");
             expected.reverse();
             assert_eq!(keys(&*snapshot, T, &range, Direction::Backward), expected, "{range:?} backward");

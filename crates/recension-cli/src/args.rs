@@ -4,9 +4,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    attach, backup, changes, collections, compact, completions, conflicts, delete, diff, explain, export, find, get,
-    history, import, index, man, patch, purge, put, restore, restore_backup, retention, salvage, serve, shell, stats,
-    verify,
+    apocrypha, attach, backup, changes, collections, compact, completions, conflicts, d, delete, diff, explain, export,
+    find, get, history, import, index, man, patch, purge, put, restore, restore_backup, retention, salvage, serve,
+    shell, stats, verify,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -53,10 +53,10 @@ pub struct CommandLine {
 /// Flags of every command.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// The store: a directory, sqlite:FILE, or memory:
-    #[arg(long, short, global = true, env = "RECENSION_STORE", default_value = "recension.store")]
+    /// The store: a directory, sqlite:FILE, or memory: [default: recension.store]
+    #[arg(long, short, global = true, env = "RECENSION_STORE")]
     #[arg(value_name = "ADDRESS", help_heading = "Common options")]
-    pub store: String,
+    pub store: Option<String>,
     /// One JSON value a line, also at a terminal
     #[arg(long, global = true, help_heading = "Common options")]
     pub json: bool,
@@ -121,6 +121,10 @@ pub enum Command {
     Salvage(salvage::Salvage),
     /// Serve the store over HTTP, as CouchDB does
     Serve(serve::Serve),
+    /// Answer commands of Apocrypha
+    Apocrypha(apocrypha::ApocryphaCommand),
+    /// Say a command of Apocrypha to a server
+    D(d::D),
     /// Print how serve would be configured
     Config(serve::ConfigCommand),
     /// Run many commands on one open store, by hand or from a script

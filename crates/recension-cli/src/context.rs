@@ -65,11 +65,16 @@ impl Session {
     }
 }
 
+/// The store of those who name none.
+const DEFAULT_STORE: &str = "recension.store";
+
 /// The surroundings of a command.
 pub struct Context {
     /// Where results go.
     pub out: Output,
     address: String,
+    /// Whether the address was named.
+    named: bool,
     /// The store of the session, which [`Session::keep`] keeps open.
     home: String,
     quiet: bool,
@@ -79,14 +84,21 @@ pub struct Context {
 impl Context {
     /// As the command line says.
     pub fn new(common: &Common) -> Self {
-        Context::in_session(common, &Session::default(), &common.store)
+        Context::in_session(common, &Session::default(), common.store.as_deref().unwrap_or(DEFAULT_STORE))
     }
 
     /// As a line of a shell on the store `home` says.
     pub fn in_session(common: &Common, session: &Session, home: &str) -> Self {
         let out = Output::new(Audience::new(common.json, common.table), common.quiet);
         let home = home.to_owned();
-        Context { out, address: common.store.clone(), home, quiet: common.quiet, session: session.share() }
+        let address = common.store.as_deref().unwrap_or(DEFAULT_STORE).to_owned();
+        let named = common.store.is_some();
+        Context { out, address, named, home, quiet: common.quiet, session: session.share() }
+    }
+
+    /// The store's address, where the command line or the environment names one.
+    pub fn named_address(&self) -> Option<&str> {
+        self.named.then_some(self.address.as_str())
     }
 
     /// The store's address, as it was given.
@@ -102,6 +114,7 @@ impl Context {
     /// Names another store than the command line does.
     pub fn set_address(&mut self, address: &str) {
         address.clone_into(&mut self.address);
+        self.named = true;
     }
 
     /// Whether remarks and progress are to be left out.

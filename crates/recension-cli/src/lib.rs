@@ -23,7 +23,9 @@ pub mod shell;
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
 
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -35,7 +37,7 @@ use crate::error::{CliError, Result};
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
     // Clap prints and exits by itself: with 0 for help, with 2 for what it does not understand.
-    let line = CommandLine::parse();
+    let line = CommandLine::parse_from(as_d(std::env::args_os().collect()));
     let mut context = Context::new(&line.common);
     let outcome = run(&line, &mut context).and_then(|()| Ok(context.out.flush()?));
     match outcome {
@@ -51,6 +53,15 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// The command line of `recension d` where the program was started as `d`: its words are then all its own.
+fn as_d(mut args: Vec<OsString>) -> Vec<OsString> {
+    let name = args.first().map(Path::new).and_then(Path::file_name);
+    if name == Some(OsStr::new("d")) {
+        args.splice(..1, ["recension", "d", "--"].map(OsString::from));
+    }
+    args
+}
+
 fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
     match &line.command {
         Command::Shell(command) => command.run(&line.common, context),
@@ -58,6 +69,8 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::Export(command) => command.run(context),
         Command::Get(command) => command.run(context),
         Command::Serve(command) => command.run(context),
+        Command::Apocrypha(command) => command.run(context),
+        Command::D(command) => command.run(context),
         Command::Config(command) => command.run(context),
         Command::Put(command) => command.run(context),
         Command::Delete(command) => command.run(context),

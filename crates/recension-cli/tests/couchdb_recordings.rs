@@ -1,39 +1,11 @@
 //! What Apache CouchDB 3.4.3 answered (conformance/couchdb, its FORMAT.md), asked of the real `recension serve`: one test
 //! an area, which fails with any step.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+mod common;
 
-/// A server of its own on a free port; it ends with the test.
-struct Served {
-    process: Child,
-    url: String,
-    _dir: tempfile::TempDir,
-}
+use std::process::Command;
 
-impl Served {
-    fn start() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let mut process = Command::new(env!("CARGO_BIN_EXE_recension"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn"])
-            .arg(dir.path().join("store"))
-            .env("RECENSION_ADMIN", "adm:pass")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("listening on ").expect("it says where it listens").trim_end_matches('/');
-        Served { url: url.to_owned(), process, _dir: dir }
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
+use common::served::Served;
 
 fn replay(area: &str) {
     let served = Served::start();

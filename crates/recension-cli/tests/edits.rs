@@ -31,6 +31,7 @@ fn a_patch_comes_from_an_argument_a_file_or_standard_input() {
         (1, &["patch", "menu", "slug", "{}"], "slug"),
         (5, &["patch", "menu", "pizza", "--json-patch", r#"[{"op":"remove","path":"/x"}]"#], "/x"),
         (5, &["patch", "menu", "pizza", "--json-patch", "{}"], "array"),
+        (5, &["patch", "menu", "pizza", "[]"], "--json-patch"),
         (5, &["patch", "menu", "pizza", "{"], "line 1"),
         (6, &["patch", "menu", "pizza", "--file", "missing"], "opening missing"),
     ] {

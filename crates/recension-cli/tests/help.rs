@@ -4,7 +4,8 @@ mod common;
 
 use common::Place;
 
-const COMMANDS: [&[&str]; 32] = [
+const COMMANDS: [&[&str]; 33] = [
+    &["d"],
     &["attach"],
     &["attach", "put"],
     &["attach", "get"],
@@ -116,7 +117,7 @@ fn what_is_not_understood_ends_with_2_and_says_what_would_be() {
         (&["import", "c", "--on-conflict", "maybe"], "error, skip, replace"),
         (&["import", "c", "--delimiter", ";;"], "one ASCII character"),
         (&["restore", "c", "x"], "--at <MOMENT>"),
-        (&["export", "c", "--format", "xml"], "ndjson, json, csv"),
+        (&["export", "c", "--format", "xml"], "ndjson, json, apocrypha, csv"),
         (&["stats", "--json", "--table"], "cannot be used with"),
     ] {
         let message_seen = place.fails(2, args);

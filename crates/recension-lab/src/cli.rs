@@ -8,9 +8,9 @@ use clap::{Parser, Subcommand};
 use crate::error::{LabError, Result};
 use crate::measure::stats::as_f64;
 use crate::measure::{calibrate, filesystem};
-use crate::report::{Report, compare, csv, markdown, table, units};
+use crate::report::{Report, compare, csv, html, markdown, table, units};
 use crate::run::{RunArgs, doctor, run};
-use crate::subjects::{USUAL, kinds};
+use crate::subjects::Given;
 use crate::worker;
 use crate::workloads::SUITES;
 
@@ -32,6 +32,8 @@ enum Commands {
         /// Where stores would lie.
         #[arg(long, default_value = "target/lab/data")]
         dir: PathBuf,
+        #[command(flatten)]
+        given: Given,
     },
     /// Measures the machine alone: a sync, memory, loopback.
     Calibrate {
@@ -42,9 +44,9 @@ enum Commands {
         #[arg(long)]
         json: bool,
     },
-    /// Runs suites; prints a table and writes OUT/SUITE.json, .md and .csv.
+    /// Runs suites; prints a table and writes OUT/SUITE.json, .html, .md and .csv.
     Run(RunArgs),
-    /// Prints a report again: as a table, or as --markdown or --csv.
+    /// Prints a report again: as a table, or as --html, --markdown or --csv.
     Report {
         /// The report.
         report: PathBuf,
@@ -54,6 +56,9 @@ enum Commands {
         /// As CSV.
         #[arg(long)]
         csv: bool,
+        /// As one HTML file, onto standard output.
+        #[arg(long, conflicts_with_all = ["csv", "markdown", "write"])]
+        html: bool,
         /// Puts the Markdown into this file, between its markers.
         #[arg(long, value_name = "FILE", conflicts_with = "csv")]
         write: Option<PathBuf>,
@@ -68,6 +73,9 @@ enum Commands {
     /// For the laboratory itself: measures one store, commanded on standard input.
     #[command(hide = true)]
     Worker,
+    /// For the laboratory itself: the floor of HTTP.
+    #[command(hide = true)]
+    Floor,
 }
 
 /// Runs the program.
@@ -77,11 +85,14 @@ pub fn main() -> ExitCode {
             list();
             Ok(0)
         }
-        Commands::Doctor { dir } => doctor(&dir),
+        Commands::Doctor { dir, given } => doctor(&dir, &given),
         Commands::Calibrate { dir, json } => calibrate_here(&dir, json).map(|()| 0),
         Commands::Run(args) => run(&args),
-        Commands::Report { report, markdown, csv, write } => print_report(&report, markdown, csv, write.as_deref()),
+        Commands::Report { report, markdown, csv, html, write } => {
+            print_report(&report, Form::of(markdown, csv, html), write.as_deref())
+        }
         Commands::Compare { before, after } => compare_reports(&before, &after),
+        Commands::Floor => crate::servers::hyper_floor::serve().map(|()| 0),
         Commands::Worker => worker::serve::serve().map(|()| 0),
     };
     match done {
@@ -99,12 +110,12 @@ fn list() {
         for operation in suite.operations {
             println!("  {:<20} {:<6} {}", operation.name, operation.unit, operation.what);
         }
-    }
-    println!("subjects");
-    for kind in kinds() {
-        let usual = if USUAL.contains(&kind.name) { "" } else { " (only where it is asked for)" };
-        let state = kind.unavailable().unwrap_or_else(|| kind.version());
-        println!("  {:<10} {:?}  {}{usual}: {state}", kind.name, kind.tier, kind.what);
+        println!("  its subjects");
+        for kind in (suite.kinds)() {
+            let usual = if suite.usual.contains(&kind.name) { "" } else { " (only where it is asked for)" };
+            let state = (kind.missing)(&Given::default()).unwrap_or_else(|| (kind.version)());
+            println!("  {:<20} {:?}     {}{usual}: {state}", kind.name, kind.tier, kind.what);
+        }
     }
 }
 
@@ -130,16 +141,41 @@ fn calibrate_here(dir: &Path, json: bool) -> Result<()> {
     Ok(())
 }
 
-fn print_report(path: &Path, as_markdown: bool, as_csv: bool, write: Option<&Path>) -> Result<u8> {
+/// What a report is printed as.
+enum Form {
+    Table,
+    Markdown,
+    Csv,
+    Html,
+}
+
+impl Form {
+    fn of(markdown: bool, csv: bool, html: bool) -> Self {
+        match (markdown, csv, html) {
+            (true, _, _) => Form::Markdown,
+            (_, true, _) => Form::Csv,
+            (_, _, true) => Form::Html,
+            _ => Form::Table,
+        }
+    }
+}
+
+fn print_report(path: &Path, form: Form, write: Option<&Path>) -> Result<u8> {
     let report = Report::read(path)?;
     match write {
         Some(file) => {
             markdown::replace_section(file, &report.suite, &markdown::render(&report))?;
             println!("{} has the figures of {} now", file.display(), path.display());
         }
-        None if as_markdown => print!("{}", markdown::render(&report)),
-        None if as_csv => print!("{}", csv::render(&report)),
-        None => print!("{}", table::render(&report)),
+        None => {
+            let render = match form {
+                Form::Table => table::render,
+                Form::Markdown => markdown::render,
+                Form::Csv => csv::render,
+                Form::Html => html::render,
+            };
+            print!("{}", render(&report));
+        }
     }
     Ok(0)
 }

@@ -7,9 +7,11 @@
 pub mod cli;
 pub mod data;
 pub mod error;
+pub mod load;
 pub mod measure;
 pub mod report;
 pub mod run;
+pub mod servers;
 pub mod subjects;
 pub mod worker;
 pub mod workloads;

@@ -14,11 +14,11 @@ use crate::measure::calibrate::{Calibration, calibrate};
 use crate::measure::stats::as_f64;
 use crate::measure::steal::ProcessorTimes;
 use crate::measure::{budget, filesystem, trace};
-use crate::report::{Report, SubjectInfo, csv, markdown, table, units};
-use crate::subjects::{USUAL, kind, kinds};
+use crate::report::{Report, SubjectInfo, csv, html, markdown, table, units};
+use crate::subjects::{Given, named};
 use crate::workloads::bench::{Member, empty_dir, remove_dir};
 use crate::workloads::progress::Progress;
-use crate::workloads::{Bench, Mode, Plan, Suite, suite};
+use crate::workloads::{Bench, Mode, Plan, SUITES, Suite, suite};
 
 /// Processes that want to run beside us beyond which a run is noisy.
 const LOAD_MAX: f64 = 0.5;
@@ -48,6 +48,8 @@ pub struct RunArgs {
     /// Only these subjects, with commas between.
     #[arg(long, value_delimiter = ',')]
     subjects: Vec<String>,
+    #[command(flatten)]
+    given: Given,
     /// Where the stores lie while they are measured.
     #[arg(long, default_value = "target/lab/data")]
     dir: PathBuf,
@@ -85,7 +87,8 @@ pub fn run(args: &RunArgs) -> Result<u8> {
         report.write(&file)?;
         write(&file.with_extension("md"), &markdown::render(&report))?;
         write(&file.with_extension("csv"), &csv::render(&report))?;
-        println!("{} (also .md and .csv)", file.display());
+        write(&file.with_extension("html"), &html::render(&report))?;
+        println!("{} (also .html, .md and .csv)", file.display());
         if report.interrupted {
             return Err(LabError::Interrupted);
         }
@@ -101,9 +104,12 @@ fn write(file: &Path, text: &str) -> Result<()> {
     std::fs::write(file, text).map_err(LabError::io(format!("writing {}", file.display())))
 }
 
-fn plan(args: &RunArgs) -> Result<Plan> {
-    let names: Vec<&str> =
-        if args.subjects.is_empty() { USUAL.to_vec() } else { args.subjects.iter().map(String::as_str).collect() };
+fn plan(args: &RunArgs, suite: &Suite) -> Result<Plan> {
+    let names: Vec<&str> = if args.subjects.is_empty() {
+        suite.usual.to_vec()
+    } else {
+        args.subjects.iter().map(String::as_str).collect()
+    };
     std::fs::create_dir_all(&args.dir).map_err(LabError::io(format!("making {}", args.dir.display())))?;
     let dir = args.dir.canonicalize().map_err(LabError::io(format!("finding {}", args.dir.display())))?;
     let on = filesystem::name(&dir)?;
@@ -121,7 +127,11 @@ fn plan(args: &RunArgs) -> Result<Plan> {
         mode: if args.full { Mode::Full } else { Mode::Quick },
         rows: args.rows,
         budget_bytes: args.budget.map(|mib| mib << 20),
-        subjects: names.into_iter().map(kind).collect::<Result<_>>()?,
+        subjects: names
+            .into_iter()
+            .map(|name| named((suite.kinds)(), name, |kind| kind.name))
+            .collect::<Result<_>>()?,
+        given: args.given.clone(),
         // A directory of this run's own: two runs, or a file of somebody's, are never in its way.
         dir: dir.join(format!("run-{}", std::process::id())),
         program: std::env::current_exe().map_err(LabError::io("finding this program"))?,
@@ -131,7 +141,7 @@ fn plan(args: &RunArgs) -> Result<Plan> {
 }
 
 fn run_suite(args: &RunArgs, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Result<Report> {
-    let plan = plan(args)?;
+    let plan = plan(args, suite)?;
     empty_dir(&plan.dir)?;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let begin = Instant::now();
@@ -177,9 +187,10 @@ fn info(member: &Member) -> SubjectInfo {
     SubjectInfo {
         name: member.kind.name.to_owned(),
         what: member.kind.what.to_owned(),
-        version: member.kind.version(),
+        version: (member.kind.version)(),
         tier: format!("{:?}", member.kind.tier),
         tier_note: member.kind.tier_note.map(str::to_owned),
+        floor: member.kind.floor,
         settings: member.settings.clone(),
         syncs: member.syncs.clone(),
         reason: member.reason.clone(),
@@ -221,7 +232,7 @@ fn warnings(plan: &Plan, before: &Calibration, after: Option<&Calibration>, stol
 }
 
 /// Looks at what a run here needs and can claim; exit code 1 where durable figures cannot be taken.
-pub fn doctor(dir: &Path) -> Result<u8> {
+pub fn doctor(dir: &Path, given: &Given) -> Result<u8> {
     std::fs::create_dir_all(dir).map_err(LabError::io(format!("making {}", dir.display())))?;
     let found = calibrate(dir)?;
     let mut fit = true;
@@ -250,10 +261,13 @@ pub fn doctor(dir: &Path) -> Result<u8> {
         "build",
         if optimised { "optimised" } else { "a debug build: figures mean nothing" }.to_owned(),
     );
-    let missing: Vec<&str> = kinds().iter().filter(|kind| kind.unavailable().is_some()).map(|kind| kind.name).collect();
-    let words =
-        if missing.is_empty() { "all built in".to_owned() } else { format!("not built in: {}", missing.join(", ")) };
-    optional(missing.is_empty(), "subjects", words);
+    for suite in SUITES {
+        for kind in (suite.kinds)() {
+            let missing = (kind.missing)(given);
+            let words = missing.clone().unwrap_or_else(|| (kind.version)());
+            optional(missing.is_none(), &format!("{}: {}", suite.name, kind.name), words);
+        }
+    }
     println!("cores {}, memory {}", as_f64(found.cores), units::bytes(found.memory_bytes));
     Ok(u8::from(!fit))
 }

@@ -6,12 +6,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, LOCATION, SERVER};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, LOCATION, SERVER, VARY};
 use http::{HeaderMap, HeaderName, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use recension::document::json::quote;
 use tokio::sync::mpsc;
 
+use crate::encoding::EncodedBody;
 use crate::error::ApiError;
 use crate::limits::{CHUNKS_WAITING_MAX, READER_SECONDS_MAX};
 
@@ -21,6 +22,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: AnswerBody,
+    /// It is not to be compressed.
+    pub(crate) as_it_is: bool,
 }
 
 impl Answer {
@@ -40,7 +43,7 @@ impl Answer {
         let mut headers = HeaderMap::with_capacity(6);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("must-revalidate"));
-        Answer { status, headers, body: AnswerBody::Whole(Some(body.into())) }
+        Answer { status, headers, body: AnswerBody::Whole(Some(body.into())), as_it_is: false }
     }
 
     /// A body that comes in pieces.
@@ -52,7 +55,7 @@ impl Answer {
 
     /// Without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Answer { status, headers: HeaderMap::new(), body: AnswerBody::Whole(None) }
+        Answer { status, headers: HeaderMap::new(), body: AnswerBody::Whole(None), as_it_is: false }
     }
 
     /// With a header. What cannot be a header's value is left out.
@@ -62,6 +65,17 @@ impl Answer {
             self.headers.insert(name, value);
         }
         self
+    }
+
+    /// It depends on a header of the request.
+    #[must_use]
+    pub(crate) fn varying(self, header: &str) -> Self {
+        let before = self.headers.get(VARY).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        match before {
+            Some(before) if before.split(',').any(|own| own.trim().eq_ignore_ascii_case(header)) => self,
+            Some(before) => self.with(VARY, format!("{before}, {header}")),
+            None => self.with(VARY, header),
+        }
     }
 
     /// With `ETag`, quoted.
@@ -78,7 +92,7 @@ impl Answer {
 
     /// As it is sent. The answer to a HEAD says how long the body would be, and has none.
     pub(crate) fn into_response(self, head: bool) -> Response<AnswerBody> {
-        let Answer { status, mut headers, mut body } = self;
+        let Answer { status, mut headers, mut body, .. } = self;
         headers.insert(SERVER, HeaderValue::from_static(concat!("Recension/", env!("CARGO_PKG_VERSION"))));
         let mut response = Response::new(AnswerBody::Whole(None));
         *response.status_mut() = status;
@@ -112,6 +126,8 @@ pub(crate) enum AnswerBody {
     Whole(Option<Bytes>),
     /// What comes through a channel.
     Pieces(Pieces),
+    /// What is compressed on its way.
+    Encoded(Box<EncodedBody>),
 }
 
 impl Body for AnswerBody {
@@ -127,6 +143,7 @@ impl Body for AnswerBody {
                 Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty()).map(|bytes| Ok(Frame::data(bytes))))
             }
             AnswerBody::Pieces(pieces) => pieces.poll(context),
+            AnswerBody::Encoded(body) => body.poll(context),
         }
     }
 
@@ -137,7 +154,7 @@ impl Body for AnswerBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             AnswerBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            AnswerBody::Pieces(_) => SizeHint::default(),
+            AnswerBody::Pieces(_) | AnswerBody::Encoded(_) => SizeHint::default(),
         }
     }
 }
@@ -169,7 +186,7 @@ enum Piece {
 
 impl Pieces {
     /// What is not ended by its sender's word is broken off: it failed, or gave up a reader that does not read.
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         if self.ended {
             return Poll::Ready(None);
         }

@@ -4,7 +4,7 @@
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD,
-    ORIGIN, VARY,
+    ORIGIN,
 };
 use http::{HeaderMap, Method, StatusCode};
 
@@ -39,10 +39,8 @@ pub(crate) fn preflight(cors: &Cors, method: &Method, headers: &HeaderMap) -> Op
 #[must_use]
 pub(crate) fn decorated(answer: Answer, cors: &Cors, headers: &HeaderMap) -> Answer {
     let Some(origin) = allowed(cors, headers) else { return answer };
-    let answer = answer
-        .with(ACCESS_CONTROL_ALLOW_ORIGIN, origin)
-        .with(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED)
-        .with(VARY, "Origin");
+    let answer =
+        answer.with(ACCESS_CONTROL_ALLOW_ORIGIN, origin).with(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED).varying("Origin");
     if cors.credentials { answer.with(ACCESS_CONTROL_ALLOW_CREDENTIALS, "true") } else { answer }
 }
 

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use recension::document::{At, Collection, CollectionAt, Store};
+use recension::engine::{Engine, Seq};
 
 use crate::auth::{Granted, Identity, ServerAdmin, security};
 use crate::error::{ApiError, Result};
+use crate::http::partition;
 use crate::limits::DATABASE_NAME_BYTES_MAX;
 
 /// The collection of the server's own notes. No path names it: databases' names begin with a letter, or are known.
@@ -56,6 +58,7 @@ impl Databases {
             return Ok(());
         }
         self.store.collection("_users")?.make(&[(security::SETTING, security::DEFAULT)])?;
+        self.note_event(Event::CREATED, "_users")?;
         self.set_note("users", "made")
     }
 
@@ -91,12 +94,52 @@ impl Databases {
             return Err(ApiError::illegal_database_name(name));
         }
         let settings: Vec<_> = [(security::SETTING, security::DEFAULT)].iter().chain(settings).copied().collect();
-        if self.store.collection(name)?.make(&settings)? { Ok(()) } else { Err(ApiError::database_exists()) }
+        if !self.store.collection(name)?.make(&settings)? {
+            return Err(ApiError::database_exists());
+        }
+        self.note_event(Event::CREATED, name)
     }
 
     /// Drops a database.
     pub(crate) fn drop(&self, name: &str, _proof: ServerAdmin) -> Result<()> {
-        if is_name(name) && self.store.drop_collection(name)? { Ok(()) } else { Err(ApiError::no_database()) }
+        if !is_name(name) || !self.store.drop_collection(name)? {
+            return Err(ApiError::no_database());
+        }
+        self.note_event(Event::DELETED, name)
+    }
+
+    /// Notes for `_db_updates` that a database was made or dropped: a document of the server's own collection, whose
+    /// last change is the event's commit. Who dies between the two leaves no note.
+    fn note_event(&self, kind: &str, name: &str) -> Result<()> {
+        self.store.collection(OWN)?.put(&format!("{kind}:{name}"), "{}")?;
+        Ok(())
+    }
+
+    /// What happened to databases after a commit, in no order, and up to which commit that is all.
+    pub(crate) fn events(&self, since: Seq, _proof: ServerAdmin) -> Result<(Seq, Vec<Event>)> {
+        let noted = self.store.collection(OWN)?.at(At::Now)?;
+        let changed = self.store.collections_changed(since, At::Seq(noted.seq()))?;
+        let changed = changed.into_iter().map(|(name, seq)| (Event::UPDATED, name.to_string(), seq));
+        let mut events: Vec<Event> = Vec::new();
+        for change in noted.changes(since) {
+            let change = change?;
+            if let Some((kind, name)) = change.id.split_once(':')
+                && let Some(kind) = [Event::CREATED, Event::DELETED].into_iter().find(|own| *own == kind)
+            {
+                events.push(Event { seq: change.seq, database: name.to_owned(), kind });
+            }
+        }
+        events.extend(changed.filter(|(_, name, _)| is_name(name)).map(|(kind, database, seq)| Event {
+            seq,
+            database,
+            kind,
+        }));
+        Ok((noted.seq(), events))
+    }
+
+    /// The engine, to be woken by.
+    pub(crate) fn engine(&self, _proof: ServerAdmin) -> Arc<dyn Engine> {
+        Arc::clone(self.store.engine())
     }
 
     /// The names of all databases, in order.
@@ -114,6 +157,22 @@ impl Databases {
     pub(crate) fn checkpoint(&self) -> recension::document::Result<()> {
         Ok(self.store.engine().checkpoint()?)
     }
+}
+
+/// What happened to a database last, of its kind.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Event {
+    /// The commit.
+    pub(crate) seq: Seq,
+    pub(crate) database: String,
+    /// In CouchDB's words.
+    pub(crate) kind: &'static str,
+}
+
+impl Event {
+    const CREATED: &str = "created";
+    const UPDATED: &str = "updated";
+    const DELETED: &str = "deleted";
 }
 
 /// A database that somebody was given access to.
@@ -172,8 +231,19 @@ impl Database {
         Ok(self.opened.setting(name)?)
     }
 
-    /// Whether a document may be written: design documents are their admins' affair.
+    /// Whether its documents are in partitions.
+    pub(crate) fn is_partitioned(&self) -> Result<bool> {
+        Ok(self.setting("partitioned")?.is_some())
+    }
+
+    /// Whether a document of the id can be in it.
+    pub(crate) fn check_id(&self, id: &str) -> Result<()> {
+        if self.is_partitioned()? { partition::check_id(id) } else { Ok(()) }
+    }
+
+    /// Whether a document may be written: it can be, and design documents are their admins' affair.
     pub(crate) fn may_write(&self, id: &str) -> Result<()> {
+        self.check_id(id)?;
         if let Some(error) = self.refused.get(id) {
             return Err(error.clone());
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::header::{HOST, SET_COOKIE};
+use http::header::{ACCEPT_ENCODING, HOST, SET_COOKIE};
 use http::{Method, Response, StatusCode};
 use hyper::body::Incoming;
 use recension::document::At;
@@ -11,6 +11,7 @@ use crate::answer::{Answer, AnswerBody};
 use crate::auth::{Access, Session, users_guard};
 use crate::cors;
 use crate::databases::Database;
+use crate::encoding;
 use crate::error::{ApiError, Result};
 use crate::http as endpoints;
 use crate::limits::TARGET_BYTES_MAX;
@@ -27,10 +28,13 @@ pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> R
     // Only browsers' pages send an origin, and only where some are let in is it looked at.
     let cors = Arc::clone(&app.settings.live().cors);
     let page = cors.enabled.then(|| head.headers.clone());
+    let coding = head.headers.get(ACCEPT_ENCODING).and_then(|value| encoding::negotiated(value.to_str().ok()?));
     let answer = match page.as_ref().and_then(|headers| cors::preflight(&cors, &method, headers)) {
         Some(answer) => answer,
         None => handle(&app, head, body).await.unwrap_or_else(Answer::from),
     };
+    // The answer to HEAD has no body to be compressed; its tag is the revision, as clients expect it.
+    let answer = if method == Method::HEAD { answer } else { encoding::encoded(answer, coding) };
     let answer = match &page {
         Some(headers) => cors::decorated(answer, &cors, headers),
         None => answer,
@@ -102,7 +106,7 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
     match (name, rest.as_slice()) {
         ("_all_docs" | "_design_docs", rest) => {
             let db = at_its_moment(&request, member()?)?;
-            endpoints::all_docs::endpoint(request, db, name, rest).await
+            endpoints::all_docs::endpoint(request, db, name, rest, None).await
         }
         ("_local_docs", []) => endpoints::local::list(request, member()?).await,
         ("_bulk_docs", []) => endpoints::bulk::endpoint(request, member()?).await,
@@ -118,12 +122,16 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
         ("_compact" | "_view_cleanup" | "_ensure_full_commit" | "_revs_limit", rest) => {
             endpoints::maintenance::endpoint(request, session, db, name, rest).await
         }
-        // Views and Mango come here: `_find`, `_explain`, `_index`, `_partition`.
+        ("_partition", rest) => {
+            let db = at_its_moment(&request, member()?)?;
+            endpoints::partition::endpoint(request, db, rest).await
+        }
+        // Views and Mango come here: `_find`, `_explain`, `_index`.
         ("_find" | "_explain", []) if *request.method() != Method::POST => Err(ApiError::method_not_allowed("POST")),
         ("_index", _) if matches!(*request.method(), Method::POST | Method::DELETE) => {
             session.database(db, Access::Admin).and_then(|_| Err(ApiError::not_implemented()))
         }
-        ("_find" | "_explain" | "_index" | "_partition" | "_shards" | "_sync_shards", _) => {
+        ("_find" | "_explain" | "_index" | "_shards" | "_sync_shards", _) => {
             member().and_then(|_| Err(ApiError::not_implemented()))
         }
         _ => {

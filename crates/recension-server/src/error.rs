@@ -52,6 +52,7 @@ refusals! {
     id_not_a_string = BAD_REQUEST, "illegal_docid", "Document id must be a string";
     id_reserved = BAD_REQUEST, "illegal_docid", "Only reserved document ids may start with underscore.";
     id_empty = BAD_REQUEST, "illegal_docid", "Document id must not be empty";
+    id_without_partition = BAD_REQUEST, "illegal_docid", "Doc id must be of form partition:id";
     id_too_long = BAD_REQUEST, "illegal_docid", "Document id is too long";
     content_type_not_json = UNSUPPORTED_MEDIA_TYPE, "bad_content_type", "Content-Type must be application/json";
     no_destination = BAD_REQUEST, "bad_request", "Destination header is mandatory for COPY.";
@@ -61,6 +62,9 @@ refusals! {
     bad_uuid_count = BAD_REQUEST, "bad_request", "count must be a positive integer";
     too_large = PAYLOAD_TOO_LARGE, "too_large", "the request entity is too large";
     target_too_long = URI_TOO_LONG, "bad_request", "The request's path and query are too long.";
+    bad_gzip = BAD_REQUEST, "bad_request", "The body is said to be gzip, and does not unpack.";
+    bad_content_encoding = UNSUPPORTED_MEDIA_TYPE, "bad_content_encoding",
+        "Only gzip and identity content-encodings are supported";
     body_too_slow = REQUEST_TIMEOUT, "timeout", "The request's body did not arrive in time.";
     bad_target = BAD_REQUEST, "bad_request", "The path or query is not UTF-8 when decoded.";
     stopping = SERVICE_UNAVAILABLE, "service_unavailable", "The server is stopping; try again.";
@@ -121,6 +125,11 @@ impl ApiError {
              -, and / are allowed. Must begin with a letter."
         );
         Self::new(StatusCode::BAD_REQUEST, "illegal_database_name", reason)
+    }
+
+    /// 400 for a name that no partition can have.
+    pub(crate) fn illegal_partition(reason: &'static str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "illegal_partition", reason)
     }
 
     /// 413 for a document.

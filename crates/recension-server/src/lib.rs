@@ -12,17 +12,20 @@
 //! ```
 
 mod answer;
+mod apocrypha;
 mod auth;
 pub mod config;
 mod cors;
 mod databases;
 mod dispatch;
+mod encoding;
 mod error;
 mod http;
 pub mod limits;
 mod listen;
 pub mod logs;
 mod metrics;
+mod patient;
 mod query;
 mod request;
 mod route;
@@ -30,4 +33,5 @@ mod serve;
 mod settings;
 mod state;
 
+pub use apocrypha::{Apocrypha, ApocryphaConfig, Backend, trace_to_stderr};
 pub use serve::{FirstAdmin, ServeError, Server, signalled};

@@ -30,6 +30,9 @@ pub const BLOCKING_THREADS_MAX: usize = 128;
 /// Bytes of an answer that are collected before they are sent.
 pub const CHUNK_BYTES: usize = 64 * 1024;
 
+/// Shortest answer that is compressed, in bytes: about what one packet takes.
+pub const COMPRESSED_BYTES_MIN: usize = 1400;
+
 /// Chunks of an answer that wait for a slow reader. With the one that is being made they are all that it holds.
 pub const CHUNKS_WAITING_MAX: usize = 2;
 

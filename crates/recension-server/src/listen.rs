@@ -1,5 +1,6 @@
 //! Sockets: TCP, TCP with TLS, unix. What comes out of each is a stream of bytes; nothing here knows HTTP.
 
+use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
@@ -21,6 +23,31 @@ use crate::serve::ServeError;
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Duplex for S {}
+
+/// Where to listen, and how.
+pub(crate) struct Listening<'c> {
+    pub(crate) listen: SocketAddr,
+    pub(crate) unix_socket: Option<&'c Path>,
+    /// A certificate chain and its key.
+    pub(crate) tls: Option<(&'c Path, &'c Path)>,
+    /// The protocols that TLS offers.
+    pub(crate) protocols: &'c [&'c str],
+    /// For handshakes.
+    pub(crate) patience: Duration,
+}
+
+impl<'c> Listening<'c> {
+    /// That of the HTTP server.
+    pub(crate) fn http(config: &'c Config) -> Self {
+        Listening {
+            listen: config.listen,
+            unix_socket: config.unix_socket.as_deref(),
+            tls: config.tls_certificate.as_deref().zip(config.tls_key.as_deref()),
+            protocols: &["h2", "http/1.1"],
+            patience: Duration::from_secs(config.head_seconds),
+        }
+    }
+}
 
 /// What is listened on.
 pub(crate) struct Listeners {
@@ -44,22 +71,50 @@ enum Raw {
 }
 
 impl Listeners {
-    /// Listens where the configuration says.
-    pub(crate) async fn bind(config: &Config) -> Result<Self, ServeError> {
-        let tls = match (&config.tls_certificate, &config.tls_key) {
-            (Some(certificate), Some(key)) => Some(acceptor(certificate, key)?),
-            _ => None,
+    /// Listens.
+    pub(crate) async fn bind(listening: &Listening<'_>) -> Result<Self, ServeError> {
+        let tls = match listening.tls {
+            Some((certificate, key)) => Some(acceptor(certificate, key, listening.protocols)?),
+            None => None,
         };
-        let listen = config.listen;
+        let listen = listening.listen;
         let failed = |source| ServeError::Io { what: format!("listening on {listen}"), source };
         let tcp = TcpListener::bind(listen).await.map_err(failed)?;
         let address = tcp.local_addr().map_err(failed)?;
-        let unix = config.unix_socket.as_deref().map(UnixSocket::bind).transpose()?;
-        Ok(Listeners { tcp, address, tls, unix, patience: Duration::from_secs(config.head_seconds) })
+        let unix = listening.unix_socket.map(UnixSocket::bind).transpose()?;
+        Ok(Listeners { tcp, address, tls, unix, patience: listening.patience })
+    }
+
+    /// Takes connections until `until` completes, no more at a time than there are places; `serve` is given each with its
+    /// place, which it holds while the connection lasts.
+    pub(crate) async fn accept_until(
+        &self,
+        places: usize,
+        until: impl Future<Output = ()>,
+        mut serve: impl FnMut(Taken, OwnedSemaphorePermit),
+    ) {
+        let places = Arc::new(Semaphore::new(places));
+        tokio::pin!(until);
+        loop {
+            let place = Arc::clone(&places).acquire_owned();
+            let taken = tokio::select! {
+                taken = async { (place.await, self.accept().await) } => taken,
+                () = &mut until => break,
+            };
+            match taken {
+                (Ok(place), Ok(taken)) => serve(taken, place),
+                (Ok(_), Err(error)) => {
+                    // No file descriptors are left: those who are served free some.
+                    tracing::warn!(%error, "a connection could not be taken");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                (Err(_), _) => break,
+            }
+        }
     }
 
     /// The next connection.
-    pub(crate) async fn accept(&self) -> io::Result<Taken> {
+    async fn accept(&self) -> io::Result<Taken> {
         let unix = async {
             match &self.unix {
                 Some(unix) => unix.listener.accept().await,
@@ -88,6 +143,14 @@ impl Taken {
         match &self.stream {
             Raw::Tcp(stream) | Raw::Tls(stream, _) => stream.peer_addr().ok().map(|address| Peer(address.ip())),
             Raw::Unix(_) => None,
+        }
+    }
+
+    /// The connection's socket, where it is TCP without TLS.
+    pub(crate) fn open_plain(self) -> Result<tokio::net::TcpStream, Self> {
+        match self.stream {
+            Raw::Tcp(stream) => Ok(stream),
+            stream => Err(Taken { stream, ..self }),
         }
     }
 
@@ -132,7 +195,7 @@ impl Drop for UnixSocket {
     }
 }
 
-fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, ServeError> {
+fn acceptor(certificate: &Path, key: &Path, protocols: &[&str]) -> Result<TlsAcceptor, ServeError> {
     let wrong = |path: &Path, why: String| ServeError::Io {
         what: format!("{}: {why}", path.display()),
         source: io::Error::from(io::ErrorKind::InvalidData),
@@ -145,6 +208,6 @@ fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, ServeError> {
         .with_no_client_auth()
         .with_single_cert(chain, private)
         .map_err(|error| wrong(certificate, error.to_string()))?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderName, Method};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
+use crate::encoding::gunzipped;
 use crate::error::{ApiError, Result};
 use crate::query::Query;
 use crate::state::App;
@@ -59,7 +60,22 @@ impl Request {
     }
 
     /// The whole body, of at most `max` bytes. Its memory grows with what has arrived, not with what was announced.
+    /// What was sent gzipped is unpacked.
     pub(crate) async fn bytes_up_to(&mut self, max: usize) -> Result<Bytes> {
+        let coding = if self.replaced.is_some() { None } else { self.header(CONTENT_ENCODING) };
+        match coding.map(str::to_ascii_lowercase).as_deref() {
+            None | Some("" | "identity") => self.plain_bytes_up_to(max).await,
+            Some("gzip") => {
+                let packed = self.plain_bytes_up_to(max).await?;
+                let unpacked = move || gunzipped(&packed, max).map_err(|_| ApiError::bad_gzip());
+                let unpacked = self.app.blocking(unpacked).await?;
+                unpacked.map(Bytes::from).ok_or_else(ApiError::too_large)
+            }
+            Some(_) => Err(ApiError::bad_content_encoding()),
+        }
+    }
+
+    async fn plain_bytes_up_to(&mut self, max: usize) -> Result<Bytes> {
         let announced = self.header(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
         if announced.is_some_and(|length| length > max as u64) {
             return Err(ApiError::too_large());

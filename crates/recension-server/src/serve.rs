@@ -15,16 +15,19 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use recension::document::Store;
-use tokio::sync::{Semaphore, watch};
+use recension_apocrypha::{Database, Settings};
+use tokio::sync::watch;
 
 use crate::answer::AnswerBody;
+use crate::apocrypha::{Apocrypha, ApocryphaConfig, Backend};
 use crate::auth::{Peer, admins};
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::databases::Databases;
 use crate::dispatch;
 use crate::error::ApiError;
 use crate::limits::{HEAD_BYTES_MAX, HEADERS_MAX};
-use crate::listen::Listeners;
+use crate::listen::{Listeners, Listening, Taken};
+use crate::patient::Patient;
 use crate::state::App;
 
 /// A server that cannot be, or cannot go on.
@@ -67,6 +70,7 @@ pub struct Server {
     listeners: Listeners,
     stop: watch::Sender<bool>,
     first_admin: Option<FirstAdmin>,
+    apocrypha: Option<Apocrypha>,
 }
 
 /// The server admin that the first start made. The password is kept as its hash only: who does not note it down now has
@@ -92,13 +96,15 @@ impl Server {
     /// [`ServeError`].
     pub async fn bind(config: Config) -> Result<Self, ServeError> {
         let engine = recension_engines::open(&config.store).map_err(recension::document::Error::from)?;
-        let databases = Databases::on(Store::on(engine)?);
+        let store = Store::on(engine)?;
+        let apocrypha = apocrypha(&config, &store).await?;
+        let databases = Databases::on(store);
         let (stop, stopping) = watch::channel(false);
         let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
         let app = Arc::new(App::new(config, databases, stopping).map_err(configured)?);
         let first_admin = first_admin(&app).map_err(configured)?;
-        let listeners = Listeners::bind(&app.config).await?;
-        Ok(Server { app, listeners, stop, first_admin })
+        let listeners = Listeners::bind(&Listening::http(&app.config)).await?;
+        Ok(Server { app, listeners, stop, first_admin, apocrypha })
     }
 
     /// The server admin that this start made; others find one.
@@ -109,6 +115,11 @@ impl Server {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.listeners.address
+    }
+
+    /// Where it listens for commands of Apocrypha, if it does.
+    pub fn apocrypha(&self) -> Option<SocketAddr> {
+        self.apocrypha.as_ref().map(Apocrypha::address)
     }
 
     /// Its URL.
@@ -123,33 +134,17 @@ impl Server {
     /// # Errors
     /// [`ServeError::Store`] where the last checkpoint fails.
     pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let Server { app, listeners, stop, .. } = self;
+        let Server { app, listeners, stop, apocrypha, .. } = self;
         let connections = GracefulShutdown::new();
-        let places = Arc::new(Semaphore::new(app.config.max_connections));
         let builder = connection_builder(&app.config);
-        tokio::pin!(until);
-        loop {
-            let place = Arc::clone(&places).acquire_owned();
-            let taken = tokio::select! {
-                taken = async { (place.await, listeners.accept().await) } => taken,
-                () = &mut until => break,
-            };
-            let (Ok(place), taken) = taken else { break };
-            let taken = match taken {
-                Ok(taken) => taken,
-                Err(error) => {
-                    // No file descriptors are left: those who are served free some.
-                    tracing::warn!(%error, "a connection could not be taken");
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-            };
+        let take = |taken: Taken, place| {
             let peer = taken.peer();
             let (app, builder, watcher) = (Arc::clone(&app), builder.clone(), connections.watcher());
             tokio::spawn(async move {
                 app.metrics.connections.fetch_add(1, Ordering::Relaxed);
                 match taken.open().await {
                     Ok(stream) => {
+                        let stream = Patient::new(stream, Duration::from_secs(app.config.reader_seconds));
                         let connection =
                             builder.serve_connection(TokioIo::new(stream), service(&app, peer)).into_owned();
                         if let Err(error) = watcher.watch(connection).await {
@@ -161,7 +156,12 @@ impl Server {
                 app.metrics.connections.fetch_sub(1, Ordering::Relaxed);
                 drop(place);
             });
-        }
+        };
+        let beside = apocrypha.map(|apocrypha| {
+            let app = Arc::clone(&app);
+            tokio::spawn(apocrypha.run(async move { app.stopped().await }))
+        });
+        listeners.accept_until(app.config.max_connections, until, take).await;
         drop(listeners);
         // Who listened is gone, or is told.
         let _ = stop.send(true);
@@ -169,8 +169,29 @@ impl Server {
         if tokio::time::timeout(patience, connections.shutdown()).await.is_err() {
             tracing::warn!("requests were cut off: they took longer than {patience:?} to finish");
         }
+        if let Some(beside) = beside {
+            // A panic of its own was logged; it is no reason to leave the store without its checkpoint.
+            beside.await.unwrap_or(Ok(()))?;
+        }
         Ok(app.databases.checkpoint()?)
     }
+}
+
+/// The listener of Apocrypha that is configured.
+async fn apocrypha(config: &Config, store: &Store) -> Result<Option<Apocrypha>, ServeError> {
+    let Some(listen) = config.apocrypha.listen else { return Ok(None) };
+    let wrong = |error: ConfigError| ServeError::Configured(error.message);
+    let database = Database::on(store, config.apocrypha.dialect().map_err(wrong)?)?;
+    let settings = Settings { token: config.apocrypha.token().map_err(wrong)?, ..Settings::default() };
+    let apocrypha = ApocryphaConfig {
+        listen,
+        unix_socket: config.apocrypha.unix_socket.clone(),
+        tls: config.tls_certificate.clone().zip(config.tls_key.clone()),
+        settings,
+        max_connections: config.max_connections,
+        shutdown: Duration::from_secs(config.shutdown_seconds),
+    };
+    Apocrypha::bind(apocrypha, Backend::Database(database)).await.map(Some)
 }
 
 /// Makes a server admin where there is none, and nothing says that there is to be none.

@@ -200,6 +200,8 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("GET", "/_dbs_info", "", To::ServerAdmins, 200),
     // Each row of its answer is decided on its own.
     ("POST", "/_dbs_info", r#"{"keys":[]}"#, To::All, 200),
+    ("GET", "/_openapi.json", "", To::All, 200),
+    ("GET", "/_db_updates", "", To::ServerAdmins, 200),
     ("POST", "/_replicate", "{}", To::ServerAdmins, 501),
     ("GET", "/_active_tasks", "", To::ServerAdmins, 200),
     ("GET", "/_membership", "", To::ServerAdmins, 200),
@@ -245,11 +247,13 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("POST", "/{db}/_ensure_full_commit", "{}", To::Members, 201),
     ("GET", "/{db}/_revs_limit", "", To::Members, 200),
     ("PUT", "/{db}/_revs_limit", "1000", To::Admins, 200),
+    ("GET", "/{db}/_retention", "", To::Members, 200),
+    ("PUT", "/{db}/_retention", "\"everything\"", To::Admins, 200),
     ("POST", "/{db}/_find", "{}", To::Members, 501),
     ("POST", "/{db}/_explain", "{}", To::Members, 501),
     ("POST", "/{db}/_index", "{}", To::Admins, 501),
     ("GET", "/{db}/_index", "", To::Members, 501),
-    ("GET", "/{db}/_partition/a", "", To::Members, 501),
+    ("GET", "/{db}/_partition/a", "", To::Members, 400),
     ("GET", "/{db}/_shards", "", To::Members, 501),
     ("POST", "/{db}/_sync_shards", "{}", To::Members, 501),
     ("GET", "/{db}/a/_history", "", To::Members, ANYTHING),
@@ -300,6 +304,60 @@ fn every_route_has_a_line_in_the_table() {
     assert!(names.len() > 30, "the files are not read as they were: {names:?}");
     let missing: Vec<_> = names.iter().filter(|name| !named.contains(name)).collect();
     assert!(missing.is_empty(), "routes without a line: {missing:?}");
+}
+
+/// A path of the table, as the description names it.
+fn described(path: &str) -> String {
+    let whole = [
+        ("/_node/_local/_config/chttpd/port", "/_node/{node}/_config/{section}/{setting}"),
+        ("/_node/_local/_config/a/b", "/_node/{node}/_config/{section}/{setting}"),
+        ("/_node/_local/_config", "/_node/{node}/_config"),
+        ("/_node/_local/_prometheus", "/_node/{node}/_prometheus"),
+        ("/{db}/a/none", "/{db}/{id}/{attachment}"),
+        ("/{db}/a/_history", "/{db}/{id}/_history"),
+        ("/{db}/_design/a", "/{db}/_design/{name}"),
+        ("/{db}/_local/a", "/{db}/_local/{name}"),
+        ("/{db}/_local/b", "/{db}/_local/{name}"),
+        ("/{db}/_partition/a", "/{db}/_partition/{partition}"),
+        ("/{db}/a", "/{db}/{id}"),
+    ];
+    whole.iter().find(|(own, _)| *own == path).map_or(path, |(_, named)| named).to_owned()
+}
+
+/// Both ways for paths, from the table to the description for methods, too: neither forgets what the other has.
+#[test]
+fn every_route_is_described_and_what_is_described_is_there() {
+    let server = Served::start();
+    let description = server.ask("", "GET", "/_openapi.json", "").json();
+    let paths = description["paths"].as_object().unwrap();
+    for (method, path, _, _, granted) in ROUTES {
+        if matches!(*granted, 501) || *method == "COPY" || *path == "/{db}/_none" {
+            continue;
+        }
+        let operation = &description["paths"][described(path)][method.to_lowercase()];
+        assert!(operation.is_object(), "{method} {path} is not described");
+    }
+    server.admin("PUT", "/here?partitioned=true", &json!({}));
+    server.admin("PUT", "/here/a:1", &json!({}));
+    for (path, item) in paths {
+        for (method, operation) in item.as_object().unwrap().iter().filter(|(name, _)| *name != "parameters") {
+            let names = [
+                ("{db}", "here"),
+                ("{id}", "a:1"),
+                ("{node}", "_local"),
+                ("{section}", "chttpd"),
+                ("{setting}", "port"),
+            ];
+            let asked = names.iter().fold(path.clone(), |path, (from, to)| path.replace(from, to));
+            let asked = asked.replace(['{', '}'], "");
+            let answer = server.ask(ADMIN, &method.to_uppercase(), &asked, "");
+            assert!(!matches!(answer.status, 405 | 501), "{method} {path} is described: {}", answer.body);
+            assert!(operation["responses"].is_object());
+            if asked == "/here" && method == "delete" {
+                server.admin("PUT", "/here?partitioned=true", &json!({}));
+            }
+        }
+    }
 }
 
 #[test]

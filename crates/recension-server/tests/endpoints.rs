@@ -2,6 +2,9 @@
 
 mod served;
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+
 use serde_json::{Value, json};
 use served::Served;
 
@@ -216,7 +219,304 @@ fn databases_are_described_together() {
     session.ask("PUT", "/db/a", "{}");
     let (status, infos) = session.ask("POST", "/_dbs_info", r#"{"keys":["db","nope"]}"#);
     assert_eq!((status, &infos[0]["info"]["doc_count"], &infos[1]["error"]), (200, &json!(1), &json!("not_found")));
-    assert_eq!(session.get("/_dbs_info")[0]["key"], "db");
+    let all = session.get("/_dbs_info");
+    let names: Vec<_> = all.as_array().unwrap().iter().map(|info| info["key"].as_str().unwrap()).collect();
+    assert_eq!(names, ["_users", "db"]);
     assert_eq!(session.ask("POST", "/_dbs_info", "{}").0, 400);
     assert!(session.0.ask("GET", "/_metrics", b"").1.contains("recension_http_requests_total{code=\"2xx\"}"));
+}
+
+#[test]
+fn what_happens_to_databases_is_told_once_each_at_its_last_time() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", "{}");
+    session.ask("PUT", "/other", "");
+    session.ask("PUT", "/db/b", "{}");
+    session.ask("DELETE", "/other", "");
+    let told = |path: &str| {
+        let feed = session.get(path);
+        let rows = feed["results"].as_array().unwrap_or_else(|| panic!("{feed}")).clone();
+        let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
+        let rows: Vec<_> = rows
+            .iter()
+            .filter(|row| row["db_name"] != "_users")
+            .map(|row| format!("{} {}", text(row, "type"), text(row, "db_name")))
+            .collect();
+        (rows, text(&feed, "last_seq"))
+    };
+    let (rows, last) = told("/_db_updates");
+    assert_eq!(rows, ["created db", "created other", "updated db", "deleted other"]);
+    assert_eq!(told(&format!("/_db_updates?since={last}")).0, [""; 0]);
+    assert_eq!(told("/_db_updates?descending=true").0[0], "deleted other");
+    // One event at a time comes to the same.
+    let (mut all, mut since) = (Vec::new(), "0".to_owned());
+    for _ in 0..20 {
+        let (rows, last) = told(&format!("/_db_updates?limit=1&since={since}"));
+        all.extend(rows);
+        since = last;
+    }
+    assert_eq!(all, rows);
+    assert_eq!(session.ask("GET", "/_db_updates?feed=x", "").0, 400);
+}
+
+#[test]
+fn feeds_of_databases_wait_for_what_comes() {
+    let session = Session::start();
+    let ask = |path: &str| {
+        let mut stream = session.0.connect();
+        stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes()).unwrap();
+        BufReader::new(stream)
+    };
+    let mut continuous = ask("/_db_updates?feed=continuous&since=now&heartbeat=true");
+    let longpoll = ask("/_db_updates?feed=longpoll&since=now");
+    let until = |reader: &mut BufReader<TcpStream>, word: &str| {
+        let mut line = String::new();
+        while !line.contains(word) {
+            line.clear();
+            assert!(reader.read_line(&mut line).unwrap() > 0, "ended before {word}");
+        }
+        line
+    };
+    // Both heads are sent once their first pages are read: nothing that comes then is missed.
+    let mut longpoll = longpoll;
+    until(&mut longpoll, "results");
+    until(&mut continuous, "transfer-encoding");
+    session.ask("PUT", "/new", "");
+    let created = until(&mut continuous, "created");
+    assert!(created.contains(r#""db_name":"new","type":"created""#), "{created}");
+    until(&mut longpoll, r#""db_name":"new""#);
+    until(&mut longpoll, "last_seq");
+    session.ask("PUT", "/new/a", "{}");
+    until(&mut continuous, "updated");
+    session.ask("DELETE", "/new", "");
+    until(&mut continuous, "deleted");
+}
+
+#[test]
+fn documents_of_partitioned_databases_have_a_partition_and_are_listed_by_it() {
+    let session = Session::start();
+    session.ask("PUT", "/p?partitioned=true", "");
+    assert_eq!(session.get("/p")["props"], json!({"partitioned": true}));
+    for id in ["a:1", "a:2", "b:1", "_design/d", "_local/x"] {
+        assert_eq!(session.ask("PUT", &format!("/p/{id}"), r#"{"v":1}"#).0, 201, "{id}");
+    }
+    let refused = [
+        ("PUT", "/p/none", "{}", "Doc id must be of form partition:id"),
+        ("PUT", "/p/:x", "{}", "Partition must not be empty"),
+        ("PUT", "/p/a:", "{}", "Document id must not be empty"),
+        ("PUT", "/p/none/attachment.txt", "text", "Doc id must be of form partition:id"),
+        ("POST", "/p", "{}", "Doc id must be of form partition:id"),
+        ("POST", "/p/_bulk_docs", r#"{"docs":[{"_id":"a:ok"},{"_id":"bad"}]}"#, "Doc id must be of form partition:id"),
+        (
+            "POST",
+            "/p/_bulk_docs",
+            r#"{"new_edits":false,"docs":[{"_id":"a:ok","_rev":"1-a"},{"_id":"bad","_rev":"1-a"}]}"#,
+            "Doc id must be of form partition:id",
+        ),
+        ("GET", "/p/_partition/_a", "", "Partition must not start with an underscore"),
+        ("GET", "/db/_partition/a", "", "database is not partitioned"),
+    ];
+    for (method, path, body, reason) in refused {
+        let (status, answer) = session.ask(method, path, body);
+        assert_eq!((status, &answer["reason"]), (400, &json!(reason)), "{method} {path}");
+    }
+    assert_eq!(session.ask("GET", "/p/a:ok", "").0, 404, "nothing of a refused bulk is written");
+    let info = session.get("/p/_partition/a");
+    assert_eq!((&info["doc_count"], &info["partition"], &info["db_name"]), (&json!(2), &json!("a"), &json!("p")));
+    assert_eq!(session.get("/p/_partition/none")["doc_count"], 0);
+    for (query, offset, ids) in [
+        ("", json!(1), &["a:1", "a:2"][..]),
+        ("?startkey=%22a:2%22", json!(2), &["a:2"]),
+        ("?descending=true", json!(1), &["a:2", "a:1"]),
+        ("?key=%22b:1%22", json!(3), &[]),
+        ("?limit=1", json!(1), &["a:1"]),
+    ] {
+        let list = session.get(&format!("/p/_partition/a/_all_docs{query}"));
+        let found: Vec<_> = list["rows"].as_array().unwrap().iter().map(|row| row["id"].clone()).collect();
+        assert_eq!(json!(found), json!(ids), "{query}");
+        assert_eq!((&list["offset"], &list["total_rows"]), (&offset, &json!(4)), "{query}");
+    }
+    let keys = session.ask("POST", "/p/_partition/a/_all_docs", r#"{"keys":["a:1","b:1"]}"#).1;
+    assert_eq!((&keys["rows"][0]["id"], &keys["rows"][1]["error"]), (&json!("a:1"), &json!("not_found")));
+    assert_eq!(session.ask("GET", "/p/_partition/a/_changes", "").0, 404);
+}
+
+#[test]
+fn seqs_are_told_of_every_nth_row_where_that_is_asked_for() {
+    let session = Session::start();
+    session.bulk(&json!({"docs": (0..7).map(|id| json!({"_id": id.to_string()})).collect::<Vec<_>>()}));
+    let feed = session.get("/db/_changes?seq_interval=3");
+    let told: Vec<_> = feed["results"].as_array().unwrap().iter().map(|row| !row["seq"].is_null()).collect();
+    assert_eq!(told, [false, false, true, false, false, true, false]);
+    let last = session.get("/db/_changes")["last_seq"].clone();
+    assert_eq!(feed["last_seq"], last);
+    // From a seq that was told, the feed goes on behind its row.
+    let third = feed["results"][2]["seq"].as_str().unwrap();
+    assert_eq!(session.get(&format!("/db/_changes?since={third}"))["results"].as_array().map(Vec::len), Some(4));
+}
+
+/// The head and the body of an answer, the body without its chunks' lengths.
+fn answered(session: &Session, method: &str, path: &str, headers: &str) -> (String, Vec<u8>) {
+    let mut stream = session.0.connect();
+    write!(stream, "{method} {path} HTTP/1.1\r\nHost: x\r\n{headers}Connection: close\r\n\r\n").unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert!(reader.read_line(&mut head).unwrap() > 0, "{head}");
+    }
+    let (head, mut body) = (head.to_lowercase(), Vec::new());
+    if !head.contains("transfer-encoding: chunked") {
+        reader.read_to_end(&mut body).unwrap();
+        return (head, body);
+    }
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let length = usize::from_str_radix(line.trim(), 16).unwrap();
+        let mut piece = vec![0; length + 2];
+        reader.read_exact(&mut piece).unwrap();
+        if length == 0 {
+            return (head, body);
+        }
+        body.extend_from_slice(&piece[..length]);
+    }
+}
+
+fn many(session: &Session, count: usize) {
+    let text = "What is said often is packed well. ".repeat(4);
+    let docs: Vec<Value> = (0..count).map(|id| json!({"_id": format!("{id:05}"), "n": id, "text": text})).collect();
+    session.bulk(&json!({"docs": docs}));
+}
+
+#[test]
+fn answers_are_compressed_as_the_client_asks_and_mean_the_same() {
+    let session = Session::start();
+    many(&session, 2000);
+    session.ask("PUT", "/db/large", &json!({"text": "x".repeat(200_000)}).to_string());
+    session.ask("PUT", "/db/small", "{}");
+    for path in
+        ["/db/_all_docs?include_docs=true", "/db/_all_docs?limit=20", "/db/_changes?include_docs=true", "/db/large"]
+    {
+        let (plain_head, plain) = answered(&session, "GET", path, "");
+        assert!(!plain_head.contains("content-encoding"), "{plain_head}");
+        assert!(plain_head.contains("vary:") && plain_head.contains("accept-encoding"), "{plain_head}");
+        for coding in ["gzip", "br", "zstd"] {
+            let (head, body) = answered(&session, "GET", path, &format!("Accept-Encoding: {coding}\r\n"));
+            assert!(head.contains(&format!("content-encoding: {coding}\r\n")), "{path}: {head}");
+            assert!(head.contains("accept-encoding"), "{path}: {head}");
+            assert!(body.len() * 2 < plain.len(), "{path} {coding}: {} of {}", body.len(), plain.len());
+            let mut read = Vec::new();
+            match coding {
+                "gzip" => flate2::read::GzDecoder::new(&body[..]).read_to_end(&mut read).map(|_| ()).unwrap(),
+                "br" => brotli::BrotliDecompress(&mut &body[..], &mut read).unwrap(),
+                _ => read = zstd::decode_all(&body[..]).unwrap(),
+            }
+            assert!(read == plain, "{path} {coding}");
+        }
+    }
+}
+
+#[test]
+fn tags_are_weak_where_the_answer_is_compressed_and_hold_for_every_form() {
+    let session = Session::start();
+    let rev = session.ask("PUT", "/db/large", &json!({"text": "x".repeat(5000)}).to_string()).1["rev"].clone();
+    let rev = rev.as_str().unwrap();
+    let gzip = "Accept-Encoding: gzip\r\n";
+    assert!(answered(&session, "GET", "/db/large", "").0.contains(&format!("\r\netag: \"{rev}\"\r\n")));
+    assert!(answered(&session, "GET", "/db/large", gzip).0.contains(&format!("\r\netag: w/\"{rev}\"\r\n")));
+    // Clients read revisions off HEAD.
+    let head = answered(&session, "HEAD", "/db/large", gzip).0;
+    assert!(head.contains(&format!("\r\netag: \"{rev}\"\r\n")) && !head.contains("content-encoding"), "{head}");
+    for tag in [format!("\"{rev}\""), format!("W/\"{rev}\"")] {
+        let (head, body) = answered(&session, "GET", "/db/large", &format!("{gzip}If-None-Match: {tag}\r\n"));
+        assert!(head.starts_with("http/1.1 304") && head.contains("accept-encoding") && body.is_empty(), "{head}");
+    }
+    let (head, _) = answered(&session, "DELETE", "/db/large", &format!("If-Match: W/\"{rev}\"\r\n"));
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+}
+
+#[test]
+fn what_is_short_what_waits_and_what_is_stored_is_not_compressed() {
+    let session = Session::start();
+    session.ask("PUT", "/db/a", "{}");
+    let rev = session.get("/db/a")["_rev"].as_str().unwrap().to_owned();
+    let put = format!(
+        "PUT /db/a/x.bin?rev={rev} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 5000\r\nConnection: close\r\n\r\n{}",
+        " ".repeat(5000)
+    );
+    assert!(session.0.raw(put.as_bytes()).contains("201 Created"));
+    let all = "Accept-Encoding: br, zstd\r\n";
+    for path in
+        ["/db/a", "/db/a/x.bin", "/db/_changes?feed=continuous&timeout=0", "/db/_changes?feed=longpoll", "/db/nope"]
+    {
+        let head = answered(&session, "GET", path, all).0;
+        assert!(!head.contains("content-encoding"), "{path}: {head}");
+    }
+}
+
+#[test]
+fn bodies_may_come_gzipped_and_are_unpacked_within_the_bound() {
+    let session =
+        Session(Served::with(recension_server::config::Config { max_request_size: 100_000, ..Default::default() }));
+    session.ask("PUT", "/db", "");
+    let send = |coding: &str, plain: &[u8], cut: usize| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packed.write_all(plain).unwrap();
+        let mut packed = packed.finish().unwrap();
+        packed.truncate(packed.len() - cut);
+        let head = format!(
+            "POST /db HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Encoding: {coding}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            packed.len()
+        );
+        session.0.raw(&[head.as_bytes(), &packed].concat())[9..12].parse::<u16>().unwrap()
+    };
+    assert_eq!(send("gzip", br#"{"_id":"packed"}"#, 0), 201);
+    assert_eq!(session.ask("GET", "/db/packed", "").0, 200);
+    assert_eq!(send("gzip", br#"{"_id":"cut"}"#, 6), 400);
+    assert_eq!(send("gzip", format!("{{\"a\":\"{}\"}}", "x".repeat(100_000)).as_bytes(), 0), 413);
+    assert_eq!(send("br", b"{}", 0), 415);
+    session.0.is_well();
+}
+
+#[test]
+fn lists_come_in_lines_and_in_tables_where_the_client_wants_them() {
+    let session = Session::start();
+    session.bulk(&json!({"docs": [
+        {"_id": "a", "name": "Ada, \"Countess\"", "address": {"city": "London"}}, {"_id": "b", "tags": [1, 2]},
+    ]}));
+    let ask = |path: &str, accept: &str| {
+        let (head, body) = answered(&session, "GET", path, &format!("Accept: {accept}\r\n"));
+        assert!(head.starts_with("http/1.1 200") && head.contains("vary: accept"), "{head}");
+        (head, String::from_utf8(body).unwrap())
+    };
+    let objects = |text: &str| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>();
+    let lines = "application/x-ndjson";
+    let (head, text) = ask("/db/_all_docs", lines);
+    assert!(head.contains("content-type: application/x-ndjson\r\n"), "{head}");
+    assert_eq!(json!(objects(&text)), session.get("/db/_all_docs")["rows"]);
+    let docs = objects(&ask("/db/_all_docs?include_docs=true", lines).1);
+    assert_eq!(docs[0]["doc"], session.get("/db/a"));
+    let changes = objects(&ask("/db/_changes", lines).1);
+    let feed = session.get("/db/_changes");
+    assert_eq!(json!(changes[..2]), feed["results"]);
+    assert_eq!(changes[2], json!({"last_seq": feed["last_seq"], "pending": 0}));
+    let history = objects(&ask("/db/a/_history", lines).1);
+    assert_eq!(json!(history), session.get("/db/a/_history")["history"]);
+
+    let revs = ["a", "b"].map(|id| session.get(&format!("/db/{id}"))["_rev"].as_str().unwrap().to_owned());
+    let (head, table) = ask("/db/_all_docs?fields=name,address.city,tags", "text/csv");
+    assert!(head.contains("content-type: text/csv"), "{head}");
+    let expected = format!(
+        "id,rev,name,address.city,tags\r\na,{},\"Ada, \"\"Countess\"\"\",London,\r\nb,{},,,\"[1,2]\"\r\n",
+        revs[0], revs[1]
+    );
+    assert_eq!(table, expected);
+    assert_eq!(ask("/db/_all_docs", "text/csv").1, format!("id,rev\r\na,{}\r\nb,{}\r\n", revs[0], revs[1]));
+    let history = ask("/db/a/_history", "text/csv").1;
+    assert!(history.starts_with("rev,seq,time,deleted\r\n") && history.contains(&revs[0]), "{history}");
+    // A tag of one form is not the other's.
+    let tag = head.split("etag: ").nth(1).unwrap().split("\r\n").next().unwrap().to_uppercase();
+    assert_eq!(session.status_with("/db/_all_docs", &format!("If-None-Match: {tag}")), "HTTP/1.1 200 OK");
+    let same = format!("Accept: text/csv\r\nIf-None-Match: {}", tag.replace("-CSV", "-csv"));
+    assert_eq!(session.status_with("/db/_all_docs?fields=name", &same), "HTTP/1.1 304 Not Modified");
 }

@@ -328,14 +328,13 @@ fn a_chunk_that_was_changed_or_lost_is_an_error_of_the_read_and_a_finding_of_the
         };
         let mut changed = row.1.clone();
         changed[1000] ^= 1;
-        for (value, found) in [(changed, false), (row.1[..row.1.len() - 1].to_vec(), true)] {
+        for value in [changed, row.1[..row.1.len() - 1].to_vec()] {
             let mut batch = Batch::new();
             batch.put(SIDE, &row.0, &value);
             engine.commit(batch).unwrap();
             let read = collection.attachment("a", "x").unwrap().unwrap().read_to_end(&mut Vec::new());
             assert!(read.is_err(), "{content_type}");
-            // Lengths are the check's affair; the bytes are a reader's, and below it the engine's checksums'.
-            assert_eq!(!collection.store().check(At::Now).unwrap().problems.is_empty(), found);
+            assert!(!collection.store().check(At::Now).unwrap().problems.is_empty(), "{content_type}");
         }
     }
 }

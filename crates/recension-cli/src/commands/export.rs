@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use clap::{Args, ValueEnum};
-use recension::document::{At, AttachmentInfo, CollectionAt, Document, ListOptions, Path as DocumentPath};
+use recension::document::{At, AttachmentInfo, CollectionAt, Document, ListOptions, Path as DocumentPath, Store};
+use recension_apocrypha::{Database, Dialect, file};
 
 use crate::context::{Context, Missing, took};
 use crate::csv_out::{quoted, record, text_cell};
@@ -27,6 +28,8 @@ pub enum ExportFormat {
     Ndjson,
     /// An array of documents
     Json,
+    /// One object of all members, as the database files of Apocrypha
+    Apocrypha,
     /// Comma-separated values under a header; nested values as JSON
     Csv,
 }
@@ -36,6 +39,7 @@ Examples:
   recension export cities > cities.ndjson
   recension export cities -o cities.csv --fields name,countrycode,population
   recension export cities -o cities.json --at 2026-11-21
+  recension export apocrypha -o db.json --format apocrypha
   recension export cities | recension --store sqlite:copy.sqlite import cities
 
 A document is written as it was stored, with its id as the member _id. Importing an export gives the same \
@@ -84,6 +88,7 @@ impl Export {
         }
         let started = context.started();
         let number = match &self.output {
+            _ if format == ExportFormat::Apocrypha => self.write_apocrypha(&store)?,
             None => {
                 let mut out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
                 let number = self.write(context, &collection, format, &mut out)?;
@@ -93,6 +98,17 @@ impl Export {
             Some(path) => replace(path, |out| self.write(context, &collection, format, out))?,
         };
         Ok(context.out.remark(&format!("{} in {}", counted(number), took(started.elapsed())))?)
+    }
+
+    fn write_apocrypha(&self, store: &Store) -> Result<u64> {
+        let database = Database::in_collection(store, &self.collection, Dialect::HASKELL)?;
+        let write = |out: &mut dyn Write| {
+            file::export(&database, self.at, out).map_err(|error| CliError::Io(format!("exporting: {error}")))
+        };
+        match &self.output {
+            None => write(&mut io::stdout().lock()),
+            Some(path) => replace(path, |out| write(out)),
+        }
     }
 
     fn write(
@@ -119,7 +135,9 @@ impl Export {
         for document in documents(context, collection)? {
             let document = document?;
             match format {
-                ExportFormat::Ndjson => writeln!(out, "{}", self.text(collection, &document)?)?,
+                ExportFormat::Apocrypha | ExportFormat::Ndjson => {
+                    writeln!(out, "{}", self.text(collection, &document)?)?
+                }
                 ExportFormat::Json => {
                     let before = if number == 0 { "[\n" } else { ",\n" };
                     write!(out, "{before}{}", self.text(collection, &document)?)?;

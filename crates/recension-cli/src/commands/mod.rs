@@ -1,5 +1,6 @@
 //! One file a command: its arguments, its help, and what it does.
 
+pub mod apocrypha;
 pub mod attach;
 pub mod backup;
 pub mod changes;
@@ -7,6 +8,7 @@ pub mod collections;
 pub mod compact;
 pub mod completions;
 pub mod conflicts;
+pub mod d;
 pub mod delete;
 pub mod diff;
 pub mod explain;

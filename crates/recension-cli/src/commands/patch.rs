@@ -7,7 +7,7 @@ use recension::document::json::JsonPatch;
 use recension::document::{Expect, RevId};
 
 use crate::context::{Context, Missing};
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::files::{text_of_file, text_or_input};
 
 const NO_PATCH: &str = "there is no patch: give it as the last argument, in a file (--file), or on standard input";
@@ -60,6 +60,11 @@ impl Patch {
             let patch = JsonPatch::from_json(&text)?;
             let store = context.store(Missing::IsAnError)?;
             store.collection(&self.collection)?.patch(&self.id, expect, &patch)?
+        } else if text.trim_start().starts_with('[') {
+            return Err(CliError::Input(
+                "a merge patch is a JSON object, and this is an array: --json-patch is for lists of operations"
+                    .to_owned(),
+            ));
         } else {
             let store = context.store(Missing::IsAnError)?;
             store.collection(&self.collection)?.merge_patch(&self.id, expect, &text)?

@@ -35,10 +35,8 @@ pub struct ConfigCommand {
 }
 
 fn configured(flags: &ServeFlags, dir: Option<&str>, context: &Context) -> Result<Config> {
-    // The file may name a store; the command line's default is weaker than that.
-    let address = context.address();
-    let named = dir.or(if address == "recension.store" { None } else { Some(address.as_str()) });
-    Config::of(flags, named).map_err(|error| CliError::Usage(error.message))
+    // The file may name a store: the command line's default is weaker than that, what it names is not.
+    Config::of(flags, dir.or(context.named_address())).map_err(|error| CliError::Usage(error.message))
 }
 
 impl ConfigCommand {
@@ -62,6 +60,9 @@ impl Serve {
             let server = Server::bind(config).await.map_err(|error| CliError::Io(error.to_string()))?;
             // Whoever started it learns from this line where it listens, and that it does.
             context.out.line(&format!("listening on {}", server.url()))?;
+            if let Some(address) = server.apocrypha() {
+                context.out.line(&format!("listening for Apocrypha on {address}"))?;
+            }
             if let Some(admin) = server.first_admin() {
                 let (name, password) = (&admin.name, &admin.password);
                 context.out.line(&format!("server admin: {name}, password: {password} (it is not shown again)"))?;

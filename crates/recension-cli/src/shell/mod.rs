@@ -201,7 +201,7 @@ impl<'c> Shell<'c> {
             }
         };
         if !names_a_store {
-            line.common.store.clone_from(&self.home);
+            line.common.store = Some(self.home.clone());
         }
         if !line.common.json && !line.common.table {
             (line.common.json, line.common.table) = (self.common.json, self.common.table);

@@ -1,6 +1,8 @@
 //! Runs the real binary, as a user does.
 #![allow(dead_code, unreachable_pub, reason = "each test file is a crate that uses its part")]
 
+pub mod served;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -80,6 +80,32 @@ pub fn quantile_of_rounds(rounds: &[Vec<u64>], quantile: f64) -> Option<Summary>
     Some(Summary { median: as_f64(median as usize), low, high, mean, n: n as usize })
 }
 
+/// Quantiles of latencies, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Quantiles {
+    /// The median.
+    pub p50: u64,
+    /// 90 %.
+    pub p90: u64,
+    /// 99 %.
+    pub p99: u64,
+    /// 99.9 %.
+    pub p999: u64,
+    /// The longest.
+    pub max: u64,
+}
+
+/// The quantiles of all latencies of the rounds; none of nothing.
+pub fn quantiles(rounds: &[Vec<u64>]) -> Option<Quantiles> {
+    let mut all = empty_histogram();
+    for latency in rounds.iter().flatten() {
+        all.saturating_record(*latency);
+    }
+    let at = |quantile| all.value_at_quantile(quantile);
+    let found = Quantiles { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: all.max() };
+    (!all.is_empty()).then_some(found)
+}
+
 fn empty_histogram() -> Histogram<u64> {
     // Three digits, bounds that are constant and valid.
     Histogram::new_with_bounds(1, LATENCY_MAX_NS, 3).unwrap_or_else(|_| unreachable!("constant bounds"))

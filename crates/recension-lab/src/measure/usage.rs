@@ -1,5 +1,7 @@
 //! What a process holds and has written, as the kernel counts it.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 /// Bytes, from `/proc/self`. Zero where the kernel does not say.
@@ -24,6 +26,20 @@ pub fn own() -> Usage {
     }
 }
 
+/// Memory of a process that is resident, mapped files with it.
+pub fn resident_bytes(id: u32) -> u64 {
+    field(&std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default(), "VmRSS") * 1024
+}
+
+/// Processor time that a process has had, as precisely as the kernel tells it of others: hundredths of a second.
+pub fn processor_time(id: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    // The name, in parentheses, may have anything in it; user and system time are the 12th and 13th after it.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+    let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_nanos(ticks * 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1))
+}
+
 fn field(text: &str, name: &str) -> u64 {
     text.lines()
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.split_whitespace().next()?.parse().ok())
@@ -45,5 +61,12 @@ mod tests {
     #[test]
     fn the_kernel_says_what_this_process_uses() {
         assert!(own().anonymous_bytes > 0 && own().mapped_bytes > 0);
+        let id = std::process::id();
+        assert!(resident_bytes(id) > own().anonymous_bytes / 2);
+        let begin = std::time::Instant::now();
+        while processor_time(id).is_zero() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "this loop costs processor time");
+        }
+        assert_eq!((resident_bytes(0), processor_time(0)), (0, Duration::ZERO));
     }
 }

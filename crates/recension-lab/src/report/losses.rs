@@ -3,7 +3,7 @@
 
 use super::model::{Report, Row};
 use super::units::{digits, show};
-use crate::subjects::{FLOOR, OURS};
+use crate::subjects::OURS;
 
 /// Ratios nearer to one than this are called even, whatever their interval.
 const EVEN: f64 = 1.03;
@@ -42,7 +42,8 @@ pub fn losses(report: &Report) -> Vec<Loss> {
 
 fn worst(report: &Report, operation: &str) -> Option<Loss> {
     let ours = report.row(operation, OURS)?;
-    let others = |row: &&Row| row.operation == operation && row.subject != OURS && row.subject != FLOOR;
+    let floor = |name: &str| report.subject(name).is_some_and(|subject| subject.floor);
+    let others = |row: &&Row| row.operation == operation && row.subject != OURS && !floor(&row.subject);
     let mut ahead: Vec<Ahead<'_>> = report.results.iter().filter(others).filter_map(|row| ahead(ours, row)).collect();
     // Those that keep as much first, each kind with the furthest ahead first.
     let weaker = |ahead: &Ahead<'_>| ahead.theirs.tier < ours.tier;
@@ -106,7 +107,8 @@ mod tests {
         });
         let text = serde_json::json!({
             "suite": "s", "mode": "quick", "command": "", "started": 0, "took_seconds": 1.0, "interrupted": false,
-            "warnings": [], "sizes": "", "calibration": calibration, "calibration_after": null, "subjects": [],
+            "warnings": [], "sizes": "", "calibration": calibration, "calibration_after": null,
+            "subjects": [{"name": "raw", "what": "", "version": "", "tier": "T2", "floor": true}],
             "operations": [{"name": "o", "unit": "ns", "what": ""}], "results": rows.collect::<Vec<_>>(),
         });
         serde_json::from_value(text).unwrap()
@@ -124,7 +126,7 @@ mod tests {
             ("the furthest ahead", vec![("a", "T2", 50.0, 1.0, "ns"), ("b", "T2", 20.0, 1.0, "ns")], Some("b")),
             ("a weaker one last", vec![("a", "T2", 50.0, 1.0, "ns"), ("w", "T1", 2.0, 0.1, "ns")], Some("a")),
             ("only a weaker one", vec![("w", "T1", 2.0, 0.1, "ns")], Some("w")),
-            ("the floor is no subject", vec![(FLOOR, "T2", 50.0, 1.0, "ns")], None),
+            ("the floor is no subject", vec![("raw", "T2", 50.0, 1.0, "ns")], None),
         ] {
             let rows: Vec<_> = [ours].into_iter().chain(others).collect();
             let found = losses(&report(&rows));

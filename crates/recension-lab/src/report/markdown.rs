@@ -17,7 +17,7 @@ pub fn render(report: &Report) -> String {
 }
 
 fn write(report: &Report, text: &mut String) -> std::fmt::Result {
-    writeln!(text, "## Suite `{}`: against other engines\n", report.suite)?;
+    writeln!(text, "## Suite `{}`: {}\n", report.suite, about(&report.suite))?;
     writeln!(text, "```console\n{}\n```\n", report.command)?;
     let machine = &report.calibration;
     writeln!(
@@ -49,6 +49,16 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     write_figures(report, text)?;
     write_subjects(report, text)?;
     write_operations(report, text)
+}
+
+/// What a suite is about, as its heading says.
+fn about(suite: &str) -> &'static str {
+    match suite {
+        "engine" => "against other engines",
+        "http" => "servers of documents",
+        "goget" => "accounts and items",
+        _ => "against others",
+    }
 }
 
 fn write_losses(report: &Report, text: &mut String) -> std::fmt::Result {

@@ -54,6 +54,9 @@ pub struct SubjectInfo {
     /// What a reader of the tier must know.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tier_note: Option<String>,
+    /// Whether it is what the machine sets, and no competitor.
+    #[serde(default)]
+    pub floor: bool,
     /// How it was opened.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub settings: Option<String>,
@@ -111,6 +114,9 @@ pub struct Row {
     /// How many times ours is of this one, round by round.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ours_to_this: Option<stats::Summary>,
+    /// Of the latencies of single operations, over all rounds, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub quantiles: Option<stats::Quantiles>,
     /// False where the subject's settling is less than the row's name says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub settling: Option<bool>,

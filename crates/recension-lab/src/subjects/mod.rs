@@ -4,7 +4,9 @@
 
 #[cfg(feature = "peers")]
 mod fjall;
+pub mod goget;
 mod history;
+pub mod http;
 #[cfg(feature = "peers")]
 mod lmdb;
 mod raw;
@@ -142,7 +144,7 @@ pub trait Reader {
     }
 }
 
-/// A subject that there is.
+/// A subject that there is, whatever suite it is of.
 #[derive(Clone, Copy)]
 pub struct Kind {
     /// Its name in reports.
@@ -155,38 +157,49 @@ pub struct Kind {
     pub tier_note: Option<&'static str>,
     /// Whether a store is there again when it was closed.
     pub persistent: bool,
-    version: fn() -> String,
-    open: Option<Open>,
+    /// Whether it is what the machine sets, and no competitor.
+    pub floor: bool,
+    /// The version that is built in or installed.
+    pub version: fn() -> String,
+    /// Why it cannot be measured here and what to do about that, if it cannot.
+    pub missing: fn(&Given) -> Option<String>,
+}
+
+impl Kind {
+    /// One that keeps what it acknowledges, and needs nothing.
+    pub const fn new(name: &'static str, what: &'static str, version: fn() -> String) -> Self {
+        Kind { name, what, tier: Tier::T2, tier_note: None, persistent: true, floor: false, version, missing: |_| None }
+    }
+}
+
+/// What a run was given beside its sizes: where servers are that the laboratory cannot start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
+pub struct Given {
+    /// A `CouchDB` server to measure, with name and password: http://admin:secret@127.0.0.1:5984
+    #[arg(long, env = "RECENSION_LAB_COUCHDB_URL", value_name = "URL", hide_env_values = true)]
+    pub couchdb_url: Option<String>,
+    /// The `recension` to measure; else the one beside this program.
+    #[arg(long, value_name = "FILE")]
+    pub recension: Option<std::path::PathBuf>,
 }
 
 type Open = fn(&Path, &OpenOptions) -> Result<Box<dyn Subject>>;
-
-impl Kind {
-    /// The version that is built in.
-    pub fn version(&self) -> String {
-        (self.version)()
-    }
-
-    /// Why it cannot be measured, if it cannot.
-    pub fn unavailable(&self) -> Option<String> {
-        self.open
-            .is_none()
-            .then(|| "built without the feature `peers`; `make bench SUITE=engine` builds with it".into())
-    }
-
-    /// Opens a store in a directory, which exists.
-    pub fn open(&self, dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {
-        match self.open {
-            Some(open) => open(dir, options),
-            None => Err(LabError::Unavailable { reason: self.unavailable().unwrap_or_default() }),
-        }
-    }
-}
 
 /// Us.
 pub const OURS: &str = "recension";
 /// What the machine sets: an append and a sync.
 pub const FLOOR: &str = "raw";
+
+/// This program's own version, which is Recension's.
+pub fn our_version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}
+
+/// Why what the feature `peers` brings is missing, where it is.
+pub fn without_peers(_: &Given) -> Option<String> {
+    let missing = cfg!(not(feature = "peers"));
+    missing.then(|| "built without the feature `peers`; `make bench SUITE=...` builds with it".to_owned())
+}
 
 #[cfg(feature = "peers")]
 macro_rules! peer {
@@ -201,51 +214,57 @@ macro_rules! peer {
     };
 }
 
-/// Every subject.
-pub fn kinds() -> Vec<Kind> {
-    let kind = |name, what, version, open| Kind {
-        name,
-        what,
-        tier: Tier::T2,
-        tier_note: None,
-        persistent: true,
-        version,
-        open,
-    };
+/// The subjects of the suite `engine`, and how each is opened.
+fn engines() -> Vec<(Kind, Option<Open>)> {
+    let peer = |name, what, version| Kind { missing: without_peers, ..Kind::new(name, what, version) };
     vec![
-        kind(OURS, "the native engine", || env!("CARGO_PKG_VERSION").to_owned(), Some(recension::open_native)),
-        kind("sqlite", "SQLite, WAL, synchronous=FULL", versions::sqlite, peer!(sqlite)),
-        kind("lmdb", "LMDB, by heed", || versions::of_crate("heed"), peer!(lmdb)),
-        kind("redb", "redb", || versions::of_crate("redb"), peer!(redb)),
-        kind("fjall", "fjall", || versions::of_crate("fjall"), peer!(fjall)),
-        kind("surrealkv", "SurrealKV", || versions::of_crate("surrealkv"), peer!(surrealkv)),
-        Kind {
-            tier: Tier::T1,
-            tier_note: Some(
-                "weaker: its flush is sync_file_range, which neither flushes the disk's cache nor syncs metadata",
-            ),
-            ..kind("sled", "sled", || versions::of_crate("sled"), peer!(sled))
-        },
-        kind(FLOOR, "append + fdatasync into a preallocated file", String::new, Some(raw::open)),
-        Kind {
-            tier: Tier::T0,
-            persistent: false,
-            ..kind("memory", "Recension's memory engine", || env!("CARGO_PKG_VERSION").to_owned(), {
-                Some(recension::open_memory)
-            })
-        },
+        (Kind::new(OURS, "the native engine", our_version), Some(recension::open_native)),
+        (peer("sqlite", "SQLite, WAL, synchronous=FULL", versions::sqlite), peer!(sqlite)),
+        (peer("lmdb", "LMDB, by heed", || versions::of_crate("heed")), peer!(lmdb)),
+        (peer("redb", "redb", || versions::of_crate("redb")), peer!(redb)),
+        (peer("fjall", "fjall", || versions::of_crate("fjall")), peer!(fjall)),
+        (peer("surrealkv", "SurrealKV", || versions::of_crate("surrealkv")), peer!(surrealkv)),
+        (
+            Kind {
+                tier: Tier::T1,
+                tier_note: Some(
+                    "weaker: its flush is sync_file_range, which neither flushes the disk's cache nor syncs metadata",
+                ),
+                ..peer("sled", "sled", || versions::of_crate("sled"))
+            },
+            peer!(sled),
+        ),
+        (
+            Kind { floor: true, ..Kind::new(FLOOR, "append + fdatasync into a preallocated file", String::new) },
+            Some(raw::open),
+        ),
+        (
+            Kind { tier: Tier::T0, persistent: false, ..Kind::new("memory", "Recension's memory engine", our_version) },
+            Some(recension::open_memory),
+        ),
     ]
+}
+
+/// What they are.
+pub fn kinds() -> Vec<Kind> {
+    engines().into_iter().map(|(kind, _)| kind).collect()
 }
 
 /// The subjects of the suite, where nobody chooses.
 pub const USUAL: [&str; 8] = [OURS, "sqlite", "lmdb", "redb", "fjall", "surrealkv", "sled", FLOOR];
 
-/// The subject of a name.
-pub fn kind(name: &str) -> Result<Kind> {
-    kinds().into_iter().find(|kind| kind.name == name).ok_or_else(|| LabError::Usage {
-        what: format!(
-            "there is no subject \"{name}\"; there are {}",
-            kinds().iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ")
-        ),
+/// Opens the store of an engine in a directory, which exists.
+pub fn open(name: &str, dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {
+    named(engines(), name, |(kind, _)| kind.name).and_then(|(kind, open)| match open {
+        Some(open) => open(dir, options),
+        None => Err(LabError::Unavailable { reason: (kind.missing)(&Given::default()).unwrap_or_default() }),
     })
+}
+
+/// The one of a name.
+pub fn named<T>(all: Vec<T>, name: &str, of: fn(&T) -> &'static str) -> Result<T> {
+    let names = all.iter().map(of).collect::<Vec<_>>().join(", ");
+    all.into_iter()
+        .find(|one| of(one) == name)
+        .ok_or_else(|| LabError::Usage { what: format!("there is no subject \"{name}\"; there are {names}") })
 }

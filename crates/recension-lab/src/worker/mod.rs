@@ -4,6 +4,8 @@
 //! of memory, and one that crashes does not take the run with it.
 
 pub mod documents;
+pub mod goget;
+pub mod http;
 pub mod offered;
 pub mod process;
 pub mod protocol;

@@ -132,6 +132,12 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.commands = None;
+        // Its whole group: a server that it has started is never left behind.
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw)
+            && matches!(self.child.try_wait(), Ok(None))
+        {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::goget::Goget;
+use super::http::Http;
 use crate::measure::usage::Usage;
 use crate::subjects::{OpenOptions, Settled};
 
@@ -115,6 +117,10 @@ pub enum Command {
     Close,
     /// Documents through the Rust API.
     Documents(Documents),
+    /// A server under load.
+    Http(Http),
+    /// Accounts.
+    Goget(Goget),
 }
 
 /// Commands of the documents layer, on a store of its own.
@@ -154,6 +160,8 @@ pub struct Reply {
     pub wall_ns: u64,
     /// Processor time of the threads that did them; of writes, of the whole process until it came to rest.
     pub cpu_ns: Option<u64>,
+    /// Processor time of the client that asked, where the subject is another process.
+    pub client_cpu_ns: Option<u64>,
     /// Bytes that the disk was asked to write, until the process came to rest.
     pub written_bytes: u64,
     /// The number of the last commit, to read as of.

@@ -4,13 +4,15 @@ use std::io::{BufRead, Write as _};
 use std::time::{Duration, Instant};
 
 use super::documents::DocumentStore;
+use super::goget::Shop;
+use super::http::HttpSession;
 use super::protocol::{Command, Line, Reply, Rows};
 use super::{offered, reads, writes};
 use crate::data::{Digest, Key, key, row_of, value};
 use crate::error::{LabError, Result};
 use crate::measure::clock::nanos;
 use crate::measure::usage;
-use crate::subjects::{Subject, Tree, kind};
+use crate::subjects::{self, Subject, Tree};
 
 /// Longest wait for a subject's background after reads and single commits.
 pub(super) const REST: Duration = Duration::from_millis(300);
@@ -40,6 +42,8 @@ pub fn serve() -> Result<()> {
 pub struct State {
     store: Option<OpenStore>,
     documents: Option<DocumentStore>,
+    http: Option<HttpSession>,
+    goget: Option<Shop>,
 }
 
 /// An open store and what the model needs.
@@ -59,10 +63,9 @@ impl State {
         match command {
             Command::Open { subject, dir, options, rows } => {
                 let order = order(rows)?;
-                let kind = kind(&subject)?;
                 let before = usage::own();
                 let start = Instant::now();
-                let subject = kind.open(&dir, &options)?;
+                let subject = subjects::open(&subject, &dir, &options)?;
                 let wall_ns = nanos(start.elapsed());
                 let settings = Some(subject.settings());
                 let history_rows = options.history && !subject.keeps_versions();
@@ -77,6 +80,8 @@ impl State {
             }
             Command::Usage => Ok(Reply { usage: Some(usage::own()), ..Reply::default() }),
             Command::Documents(command) => DocumentStore::handle(&mut self.documents, &command),
+            Command::Http(command) => HttpSession::handle(&mut self.http, command),
+            Command::Goget(command) => Shop::handle(&mut self.goget, command),
             Command::Write { rows, per_commit, threads, marked } => {
                 writes::write(self.store()?, rows, per_commit, threads, marked)
             }

@@ -79,12 +79,12 @@ struct Taken {
 }
 
 /// What a row is made of.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum Figure {
     /// Nanoseconds an operation, the median of the rounds.
     PerOperation,
-    /// The 99.9th percentile of the latencies of all rounds.
-    P999,
+    /// This quantile of the latencies of all rounds.
+    Quantile(f64),
 }
 
 /// A run.
@@ -118,7 +118,7 @@ impl<'r> Bench<'r> {
                 memory_before: 0,
                 settings: None,
                 syncs: None,
-                reason: kind.unavailable(),
+                reason: (kind.missing)(&plan.given),
             })
             .collect();
         let random = Random::new(plan.seed);
@@ -207,7 +207,7 @@ impl<'r> Bench<'r> {
             let mut row = row(self.suite.name, operation, member, self.plan);
             let summary = match figure {
                 Figure::PerOperation => stats::summary(&taken.wall),
-                Figure::P999 => stats::quantile_of_rounds(&taken.latencies, 0.999),
+                Figure::Quantile(quantile) => stats::quantile_of_rounds(&taken.latencies, quantile),
             };
             if summary.is_none() && reason.is_none() {
                 continue; // ended before its first round
@@ -219,10 +219,17 @@ impl<'r> Bench<'r> {
             if figure == Figure::PerOperation && member.kind.name != OURS {
                 row.ours_to_this = ours.as_ref().and_then(|ours| stats::ratio(ours, &taken.wall));
             }
+            row.quantiles = stats::quantiles(&taken.latencies);
             row.settling = taken.settling;
             row.note = (!taken.notes.is_empty()).then(|| taken.notes.join("; "));
             row.reason = reason;
-            row.samples = taken.wall;
+            row.samples = match figure {
+                Figure::PerOperation => taken.wall,
+                Figure::Quantile(quantile) => {
+                    let of = |round: &Vec<u64>| stats::quantile_of_rounds(std::slice::from_ref(round), quantile);
+                    taken.latencies.iter().filter_map(|round| Some(of(round)?.median)).collect()
+                }
+            };
             self.rows.push(row);
         }
     }
@@ -277,6 +284,28 @@ impl<'r> Bench<'r> {
                 if let Err(error) = act(member) {
                     fail(member, &error);
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at the final state of every subject. One whose state is wrong has no valid figures.
+    pub fn verify_with(
+        &mut self,
+        what: &str,
+        who: fn(&Kind) -> bool,
+        act: impl FnMut(&mut Member) -> Result<()>,
+    ) -> Result<()> {
+        let fine: Vec<&str> = self.members.iter().filter(|m| m.reason.is_none()).map(|m| m.kind.name).collect();
+        self.prepare(what, who, act)?;
+        for row in &mut self.rows {
+            let member = self.members.iter().find(|member| member.kind.name == row.subject);
+            if let Some(reason) = member.and_then(|member| member.reason.as_ref())
+                && fine.contains(&row.subject.as_str())
+            {
+                (row.median, row.low, row.high, row.ours_to_this) = (None, None, None, None);
+                (row.cpu_median, row.cpu_low, row.cpu_high, row.quantiles) = (None, None, None, None);
+                row.reason = Some(reason.clone());
             }
         }
         Ok(())
@@ -400,6 +429,7 @@ pub fn row(suite: &str, operation: Operation, member: &Member, plan: &Plan) -> R
         cpu_low: None,
         cpu_high: None,
         ours_to_this: None,
+        quantiles: None,
         settling: None,
         note: None,
         reason: None,

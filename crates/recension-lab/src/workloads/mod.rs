@@ -2,6 +2,8 @@
 
 pub mod bench;
 pub mod engine;
+pub mod goget;
+pub mod http;
 pub mod plan;
 pub mod progress;
 
@@ -10,6 +12,7 @@ pub use plan::{Mode, Plan};
 
 use crate::error::{LabError, Result};
 use crate::report::model::OperationInfo;
+use crate::subjects::Kind;
 
 /// An operation of a suite.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +40,10 @@ pub struct Suite {
     pub name: &'static str,
     /// What it is about.
     pub what: &'static str,
+    /// What can be measured in it.
+    pub kinds: fn() -> Vec<Kind>,
+    /// Who is, where nobody chooses.
+    pub usual: &'static [&'static str],
     /// Its operations.
     pub operations: &'static [Operation],
     /// The sizes of a plan, in words.
@@ -46,7 +53,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 1] = [&engine::SUITE];
+pub const SUITES: [&Suite; 3] = [&engine::SUITE, &http::SUITE, &goget::SUITE];
 
 /// The suite of a name.
 pub fn suite(name: &str) -> Result<&'static Suite> {

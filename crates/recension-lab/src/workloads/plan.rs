@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::subjects::Kind;
+use crate::subjects::{Given, Kind};
 
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +24,8 @@ pub struct Plan {
     pub budget_bytes: Option<u64>,
     /// Who.
     pub subjects: Vec<Kind>,
+    /// What the run was given.
+    pub given: Given,
     /// Where the stores lie; it is the run's own and is removed.
     pub dir: PathBuf,
     /// This program, to start workers with.

@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn what_is_no_hash_is_not_taken_for_one() {
         for text in [
-            r#"{}"#,
+            r"{}",
             r#"{"password_scheme":"pbkdf2","iterations":10,"salt":"s","derived_key":""}"#,
             r#"{"password_scheme":"pbkdf2","iterations":0,"salt":"s","derived_key":"00000000000000000000000000000000"}"#,
             r#"{"password_scheme":"pbkdf2","iterations":4000000000,"salt":"s","derived_key":"00000000000000000000000000000000"}"#,

@@ -31,9 +31,18 @@ pub struct ServeFlags {
     /// The certificate's key (PEM)
     #[arg(long, env = "RECENSION_TLS_KEY", value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
-    /// Lets pages of these origins ask (CORS): `*` or a list
+    /// Lets pages of these origins ask (CORS), with passwords and cookies; or `*`, all, without
     #[arg(long, env = "RECENSION_CORS_ORIGINS", value_name = "ORIGIN", value_delimiter = ',')]
     pub cors_origins: Vec<String>,
+    /// Answer commands of Apocrypha there too
+    #[arg(long, env = "RECENSION_APOCRYPHA", value_name = "ADDRESS:PORT")]
+    pub apocrypha: Option<SocketAddr>,
+    /// The dialect of Apocrypha: haskell or python
+    #[arg(long, env = "RECENSION_APOCRYPHA_DIALECT", value_name = "DIALECT")]
+    pub apocrypha_dialect: Option<String>,
+    /// What connections of Apocrypha have to say first
+    #[arg(long, env = "RECENSION_APOCRYPHA_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub apocrypha_token: Option<String>,
     /// What to log: error, warn, info, debug or a filter
     #[arg(long, env = "RECENSION_LOG", value_name = "LEVEL")]
     pub log: Option<String>,
@@ -55,12 +64,17 @@ impl ServeFlags {
         config.unix_socket = self.unix_socket.clone().or(config.unix_socket.take());
         config.tls_certificate = self.tls_certificate.clone().or(config.tls_certificate.take());
         config.tls_key = self.tls_key.clone().or(config.tls_key.take());
+        config.apocrypha.listen = self.apocrypha.or(config.apocrypha.listen);
+        config.apocrypha.dialect = self.apocrypha_dialect.clone().or(config.apocrypha.dialect.take());
+        config.apocrypha.token = self.apocrypha_token.clone().or(config.apocrypha.token.take());
         config.admins.extend(self.admin.clone());
         config.log_json |= self.log_json;
         config.admin_party |= self.admin_party;
         if !self.cors_origins.is_empty() {
             config.cors.enabled = true;
             config.cors.origins.clone_from(&self.cors_origins);
+            // PouchDB asks with credentials. Sites that are named are trusted with them; all the world is not.
+            config.cors.credentials |= !self.cors_origins.iter().any(|origin| origin == "*");
         }
     }
 }

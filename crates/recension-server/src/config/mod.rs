@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use recension_apocrypha::{Dialect, Token};
 use serde::{Deserialize, Serialize};
 
 pub use self::flags::ServeFlags;
@@ -46,10 +47,14 @@ pub struct Config {
     pub body_idle_seconds: u64,
     /// Seconds that requests have to finish when the server stops.
     pub shutdown_seconds: u64,
+    /// Seconds in which a client has to take something of its answer.
+    pub reader_seconds: u64,
     /// CORS.
     pub cors: Cors,
     /// Whether everybody is server admin as long as there are none. On loopback only.
     pub admin_party: bool,
+    /// A listener of Apocrypha beside HTTP's.
+    pub apocrypha: ApocryphaSection,
     /// Settings by CouchDB's sections and names, as `_node/_local/_config` takes them: `[settings.chttpd]`. Those that
     /// are secrets are not printed.
     #[serde(serialize_with = "without_secrets")]
@@ -91,6 +96,44 @@ fn without_secrets<S: serde::Serializer>(
     shown.serialize(to)
 }
 
+/// A listener of Apocrypha beside HTTP's, with the same certificate.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ApocryphaSection {
+    /// Where; without it there is none.
+    pub listen: Option<SocketAddr>,
+    /// A unix socket too.
+    pub unix_socket: Option<PathBuf>,
+    /// `haskell` or `python`; nothing is `haskell`.
+    pub dialect: Option<String>,
+    /// What connections have to say first. Needed where `listen` is not loopback.
+    #[serde(skip_serializing)]
+    pub token: Option<String>,
+}
+
+impl ApocryphaSection {
+    /// The dialect that is meant.
+    ///
+    /// # Errors
+    /// Where there is none of the name.
+    pub fn dialect(&self) -> Result<Dialect, ConfigError> {
+        self.dialect.as_deref().map_or(Ok(Dialect::HASKELL), str::parse).map_err(|message| ConfigError { message })
+    }
+
+    /// The token that is meant.
+    ///
+    /// # Errors
+    /// Where it cannot be one.
+    pub fn token(&self) -> Result<Option<Token>, ConfigError> {
+        let made = |text: &String| {
+            Token::new(text).ok_or_else(|| ConfigError {
+                message: "a token of Apocrypha is one line of 1 to 1024 bytes".to_owned(),
+            })
+        };
+        self.token.as_ref().map(made).transpose()
+    }
+}
+
 /// Which other sites' pages may ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -126,8 +169,10 @@ impl Default for Config {
             head_seconds: limits::HEAD_SECONDS_MAX,
             body_idle_seconds: limits::BODY_IDLE_SECONDS_MAX,
             shutdown_seconds: limits::SHUTDOWN_SECONDS_MAX,
+            reader_seconds: limits::READER_SECONDS_MAX,
             cors: Cors::default(),
             admin_party: false,
+            apocrypha: ApocryphaSection::default(),
             settings: BTreeMap::new(),
         }
     }
@@ -212,6 +257,11 @@ impl Config {
         {
             return bad("an admin is given as name:password");
         }
+        self.apocrypha.dialect()?;
+        let token = self.apocrypha.token()?;
+        if token.is_none() && self.apocrypha.listen.is_some_and(|listen| !listen.ip().is_loopback()) {
+            return bad("Apocrypha listens beyond loopback with a token only; set RECENSION_APOCRYPHA_TOKEN");
+        }
         if self.tls_certificate.is_some() != self.tls_key.is_some() {
             return bad("TLS needs both a certificate and its key: tls_certificate and tls_key");
         }
@@ -234,6 +284,17 @@ mod tests {
         assert_eq!((config.listen.port(), config.max_connections, config.cors.enabled), (2, 7, true));
         assert_eq!(config.max_document_size, limits::DOCUMENT_BYTES_MAX);
         assert_eq!(toml::from_str::<Config>(&config.to_toml()), Ok(config));
+    }
+
+    #[test]
+    fn sites_that_are_named_are_trusted_with_credentials_and_all_the_world_is_not() {
+        for (origins, credentials) in
+            [(&["https://a.example"][..], true), (&["*"], false), (&["https://a", "*"], false)]
+        {
+            let cors_origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
+            let flags = ServeFlags { cors_origins, ..ServeFlags::default() };
+            assert_eq!(Config::of(&flags, None).unwrap().cors.credentials, credentials, "{origins:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{
     ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, IF_RANGE, RANGE,
-    VARY,
 };
 use http::{HeaderName, Method, StatusCode};
 use md5::{Digest as _, Md5};
@@ -97,11 +96,12 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
         streaming::bytes(&request.app, "application/octet-stream", Vec::new(), Blocks::of(reader, CHUNK_BYTES)).await?
     };
     answer.status = status;
+    answer.as_it_is = true;
     // What was stored came as a header or in JSON, and need not be fit for a header.
     answer = answer.with(CONTENT_TYPE, &info.content_type).etag(tag).with(CONTENT_LENGTH, length.to_string());
     answer = answer.with(ACCEPT_RANGES, if gzip { "none" } else { "bytes" });
     if gzip {
-        answer = answer.with(VARY, "Accept-Encoding");
+        answer = answer.varying("Accept-Encoding");
     }
     if as_stored {
         answer = answer.with(CONTENT_ENCODING, "gzip").with(CONTENT_MD5, tag);

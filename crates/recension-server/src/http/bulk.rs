@@ -75,6 +75,7 @@ fn edit(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
         match item(doc, |text| Ok(Incoming::parse(text, max)?.write))? {
             Item::Written(write) => {
                 let id = write.id().map_or_else(new_uuid, str::to_owned);
+                db.check_id(&id)?;
                 match db.may_write(&id) {
                     Ok(()) => Ok(Item::Written(write.renamed(&id)?)),
                     Err(error) => Ok(Item::Row(error_row(&id, None, &error))),
@@ -140,10 +141,15 @@ fn merge(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
     let mut rows = Vec::new();
     for doc in docs {
         match item(doc, |text| incoming::replicated(text, max))? {
-            Item::Written(write) => match db.may_write(write.id()) {
-                Ok(()) => writes.push(write),
-                Err(error) => rows.push(error_row(write.id(), write.path().first().map(ToString::to_string), &error)),
-            },
+            Item::Written(write) => {
+                db.check_id(write.id())?;
+                match db.may_write(write.id()) {
+                    Ok(()) => writes.push(write),
+                    Err(error) => {
+                        rows.push(error_row(write.id(), write.path().first().map(ToString::to_string), &error));
+                    }
+                }
+            }
             Item::Local(name, text) => drop(local_row(db.collection(), &name, &text)),
             Item::Row(row) => rows.push(row),
         }

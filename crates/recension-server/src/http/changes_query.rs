@@ -1,31 +1,22 @@
 //! What a feed of changes is asked for, read from the query, the body and a header.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use http::{HeaderName, Method};
 use recension::document::{Change, CollectionAt, Position};
 use serde_json::value::RawValue;
 
 use super::body::{elements, member, members_of};
+use super::feed::{Feed, Patience};
 use super::inline::Inline;
 use super::selector::Selector;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
-use crate::limits::{DOC_IDS_MAX, FEED_MILLIS_DEFAULT};
+use crate::limits::DOC_IDS_MAX;
 use crate::query::Query;
 use crate::request::Request;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-
-/// How a feed is sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Feed {
-    Normal,
-    LongPoll,
-    Continuous,
-    EventSource,
-}
 
 /// Which revisions a row names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,10 +71,9 @@ pub(crate) struct ChangesQuery {
     pub(crate) conflicts: bool,
     pub(crate) inline: Inline,
     pub(crate) filter: Filter,
-    /// Time between heartbeats; `None`: none.
-    pub(crate) heartbeat: Option<Duration>,
-    /// Time without a change after which the feed ends; `None`: never.
-    pub(crate) timeout: Option<Duration>,
+    pub(crate) patience: Patience,
+    /// Every how many rows one has a seq.
+    pub(crate) seq_interval: u64,
 }
 
 impl ChangesQuery {
@@ -101,28 +91,11 @@ impl ChangesQuery {
 
     fn read(query: &Query, body: &[u8], last_event: Option<&str>, db: &Database) -> Result<Self> {
         let members = if body.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { members_of(body)? };
-        let feed = match query.get("feed") {
-            None | Some("normal") => Feed::Normal,
-            Some("longpoll") => Feed::LongPoll,
-            Some("continuous" | "live") => Feed::Continuous,
-            Some("eventsource") => Feed::EventSource,
-            Some(_) => {
-                let reason = "Supported `feed` types: normal, continuous, live, longpoll, eventsource";
-                return Err(ApiError::bad_request(reason));
-            }
-        };
+        let feed = Feed::of(query, "Supported `feed` types: normal, continuous, live, longpoll, eventsource")?;
         let style = match query.get("style") {
             None | Some("main_only") => Style::MainOnly,
             Some("all_docs") => Style::AllDocs,
             Some(_) => return Err(ApiError::bad_request("Supported `style` values: main_only, all_docs")),
-        };
-        let heartbeat = heartbeat(query)?;
-        let timeout = match query.get("timeout") {
-            None => FEED_MILLIS_DEFAULT,
-            Some(text) => text
-                .parse::<u64>()
-                .map_err(|_| ApiError::bad_request("Invalid timeout value."))?
-                .min(FEED_MILLIS_DEFAULT),
         };
         let number = |name: &str| -> Result<Option<u64>> {
             let bad = |_| ApiError::bad_request(format!("Invalid value for {name}."));
@@ -138,27 +111,14 @@ impl ChangesQuery {
             conflicts: query.is_true("conflicts"),
             inline: Inline::in_rows(query.is_true("attachments"), query.is_true("att_encoding_info")),
             filter: filter(query, &members, db)?,
-            heartbeat,
-            timeout: heartbeat.is_none().then(|| Duration::from_millis(timeout)),
+            patience: Patience::of(query)?,
+            seq_interval: number("seq_interval")?.unwrap_or(1).max(1),
         })
     }
 }
 
-/// `true`, or milliseconds.
-fn heartbeat(query: &Query) -> Result<Option<Duration>> {
-    const BAD: &str = "Invalid heartbeat value. Expecting a positive integer value (in milliseconds).";
-    match query.get("heartbeat") {
-        None | Some("false") => Ok(None),
-        Some("true") => Ok(Some(Duration::from_millis(FEED_MILLIS_DEFAULT))),
-        Some(text) => match text.parse::<u64>() {
-            Ok(millis) if millis > 0 => Ok(Some(Duration::from_millis(millis.min(FEED_MILLIS_DEFAULT)))),
-            _ => Err(ApiError::bad_request(BAD)),
-        },
-    }
-}
-
 /// A seq as this server gave it; also within quotes, as some clients send it. `None`: now.
-fn since(text: Option<&str>) -> Result<Option<Position>> {
+pub(crate) fn since(text: Option<&str>) -> Result<Option<Position>> {
     match text.map(|text| text.trim_matches('"')) {
         Some("now") => Ok(None),
         None | Some("" | "0" | "null") => Ok(Some(Position::START)),

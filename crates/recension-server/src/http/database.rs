@@ -49,7 +49,7 @@ pub(crate) fn info(db: &Database) -> Result<String> {
     let now = db.opened();
     let counts = now.counts()?;
     let (changed, purged) = (counts.changed, now.purge_seq()?);
-    let partitioned = if now.setting("partitioned")?.is_some() { "\"partitioned\":true" } else { "" };
+    let partitioned = if db.is_partitioned()? { "\"partitioned\":true" } else { "" };
     Ok(format!(
         "{{\"instance_start_time\":\"0\",\"db_name\":{},\"purge_seq\":\"{purged}\",\"update_seq\":\"{changed}\",\
          \"sizes\":{{\"file\":{bytes},\"external\":{bytes},\"active\":{bytes}}},\"props\":{{{partitioned}}},\

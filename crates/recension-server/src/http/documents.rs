@@ -86,7 +86,7 @@ pub(crate) fn not_modified(request: &Request, tag: &impl std::fmt::Display) -> b
 /// The revision that query, header and body name, which must be one.
 pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Option<RevId>> {
     let in_query = request.query.rev("rev")?;
-    let tag = request.header(IF_MATCH).map(|tag| tag.trim().trim_matches('"'));
+    let tag = request.header(IF_MATCH).map(|tag| tag.trim().trim_start_matches("W/").trim_matches('"'));
     let in_header = tag.map(|tag| tag.parse::<RevId>().map_err(|_| ApiError::bad_rev())).transpose()?;
     if let (Some(query), Some(header)) = (in_query, in_header)
         && query != header

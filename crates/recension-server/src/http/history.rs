@@ -1,9 +1,12 @@
 //! The past of a document: `/{db}/{id}/_history`. CouchDB has none. `?at=` is in `dispatch.rs`.
 
+use std::borrow::Cow;
+
 use http::Method;
 use recension::document::format_time;
 use recension::document::json::quote;
 
+use super::format::{Format, csv_line};
 use super::reading::{Extras, Shown};
 use super::streaming;
 use crate::answer::Answer;
@@ -24,22 +27,33 @@ pub(crate) async fn of_document(request: Request, db: Database, id: &str) -> Res
     if history.peek().is_none() {
         return Err(ApiError::missing());
     }
-    let before = format!("{{\"id\":{},\"history\":[", quote(&id));
+    let format = Format::of(&request, &[Format::Lines, Format::Csv]);
+    let before = match format {
+        Format::Json => format!("{{\"id\":{},\"history\":[", quote(&id)),
+        Format::Lines => String::new(),
+        Format::Csv => {
+            let columns = ["rev", "seq", "time", "deleted"].into_iter().chain(include_docs.then_some("doc"));
+            csv_line(columns.map(Cow::from))
+        }
+    };
     let rows = history.take(limit).enumerate().map(move |(number, revision)| {
         let revision = revision?;
-        let doc = if include_docs {
-            format!(",\"doc\":{}", Shown::of(&id, &revision).to_json(&at, Extras::default())?)
-        } else {
-            String::new()
-        };
-        Ok(format!(
-            "{}{{\"rev\":\"{}\",\"seq\":{},\"time\":\"{}\",\"deleted\":{}{doc}}}",
-            if number == 0 { "\n" } else { ",\n" },
-            revision.rev,
-            revision.seq,
-            format_time(revision.time),
-            revision.deleted
-        ))
+        let doc = include_docs.then(|| Shown::of(&id, &revision).to_json(&at, Extras::default())).transpose()?;
+        let (rev, seq, time) = (revision.rev, revision.seq, format_time(revision.time));
+        if format == Format::Csv {
+            let cells = [rev.to_string(), seq.to_string(), time.clone(), revision.deleted.to_string()];
+            return Ok(csv_line(cells.into_iter().chain(doc).map(Cow::from)));
+        }
+        let doc = doc.map_or(String::new(), |doc| format!(",\"doc\":{doc}"));
+        let row =
+            format!("{{\"rev\":\"{rev}\",\"seq\":{seq},\"time\":\"{time}\",\"deleted\":{}{doc}}}", revision.deleted);
+        Ok(match format {
+            Format::Lines => row + "\n",
+            _ => format!("{}{row}", if number == 0 { "\n" } else { ",\n" }),
+        })
     });
-    streaming::json(&request.app, before, rows, "\n]}\n".to_owned()).await
+    let after = if format == Format::Json { "\n]}\n" } else { "" };
+    let rows = rows.chain(std::iter::once(Ok(after.to_owned())));
+    let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows).await?;
+    Ok(answer.varying("Accept"))
 }

@@ -151,20 +151,7 @@ impl ListQuery {
 
     /// The rows that come before the first one.
     pub(crate) fn before(&self) -> ListOptions {
-        let all = ListOptions::default();
-        let ListOptions { start, end, direction, .. } = self.options();
-        let turned = |bound| match bound {
-            Bound::Included(id) => Bound::Excluded(id),
-            Bound::Excluded(id) => Bound::Included(id),
-            Bound::Unbounded => Bound::Excluded(String::new()),
-        };
-        match direction {
-            Direction::Forward => ListOptions { end: turned(start), ..all },
-            Direction::Backward => match end {
-                Bound::Unbounded => ListOptions { end: Bound::Excluded(String::new()), ..all },
-                end => ListOptions { start: turned(end), ..all },
-            },
-        }
+        before(self.options())
     }
 
     /// Whether an id is in the range.
@@ -208,6 +195,24 @@ impl ListQuery {
             Place::At(bound) => bound,
             Place::First => Bound::Excluded(String::new()),
         }
+    }
+}
+
+/// The rows that come before the first of some.
+pub(crate) fn before(options: ListOptions) -> ListOptions {
+    let all = ListOptions::default();
+    let ListOptions { start, end, direction, .. } = options;
+    let turned = |bound| match bound {
+        Bound::Included(id) => Bound::Excluded(id),
+        Bound::Excluded(id) => Bound::Included(id),
+        Bound::Unbounded => Bound::Excluded(String::new()),
+    };
+    match direction {
+        Direction::Forward => ListOptions { end: turned(start), ..all },
+        Direction::Backward => match end {
+            Bound::Unbounded => ListOptions { end: Bound::Excluded(String::new()), ..all },
+            end => ListOptions { start: turned(end), ..all },
+        },
     }
 }
 

@@ -7,7 +7,7 @@ use http::{Method, StatusCode};
 use recension::document::json::quote;
 
 use super::body::{elements, member, members_of};
-use super::database;
+use super::{database, db_updates, openapi};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::databases::new_uuid;
@@ -49,11 +49,13 @@ pub(crate) async fn endpoint(request: Request, session: Session, name: &str, res
             Ok(Answer::ok(r#"{"all_nodes":["nonode@nohost"],"cluster_nodes":["nonode@nohost"]}"#))
         }
         ("_dbs_info", []) => dbs_info(request, &session).await,
+        ("_db_updates", []) => db_updates::endpoint(request, &session).await,
+        ("_openapi.json", []) => openapi::endpoint(&request),
         ("_replicate", []) => session.server_admin().and_then(|_| Err(ApiError::not_implemented())),
         ("_session", []) => super::session::endpoint(request, &session).await,
         ("_node", [node, "_config", path @ ..]) => super::node_config::endpoint(request, &session, node, path).await,
         ("_metrics", []) | ("_node", [_, "_prometheus"]) => metrics(&request, &session),
-        // `_db_updates`, `_replicate`, `_openapi.json` come here.
+        // What replicates comes here.
         _ => Err(ApiError::no_database()),
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::catalogue::{CATALOGUE, COUNTS_PREFIX, CollectionEntry};
+use super::catalogue::{CATALOGUE, COUNTS_PREFIX, CollectionEntry, counts_key};
 use super::change_filter::{ChangeFilter, Filtering};
 use super::limits::{CHANGES_PAGE, RECENT_COMMITS_MAX};
 use super::{At, Collection, CollectionAt, Error, Result, RevId, Store};
@@ -190,6 +190,18 @@ impl Store {
         let snapshot: Arc<dyn Snapshot> = self.snapshot(At::Now)?.into();
         let moment = Moment::OfStore(self.clone(), snapshot);
         Ok(Changes { feed: Feed::Store, moment, pages: Pages::new(since.into(), Direction::Forward), filter: None })
+    }
+
+    /// The collections of which documents were changed after `since`, up to a moment, each with the commit of its last
+    /// change. Where the commits between are few and of this process, no other collection is looked at.
+    pub fn collections_changed(&self, since: Seq, until: At) -> Result<Vec<(Arc<str>, Seq)>> {
+        let snapshot = self.snapshot(until)?;
+        let mut changed = Vec::new();
+        for name in changed_collections(self, &*snapshot, &Position::from(since))? {
+            let counts = snapshot.get(CATALOGUE, &counts_key(&name))?;
+            changed.extend(counts.map(|row| (name, row.seq)).filter(|(_, seq)| *seq > since));
+        }
+        Ok(changed)
     }
 
     /// The changes of all collections after `since`, and then those to come.

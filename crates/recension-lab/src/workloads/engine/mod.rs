@@ -9,12 +9,14 @@ mod syncs;
 
 use super::{Bench, Operation, Suite};
 use crate::error::Result;
-use crate::subjects::{FLOOR, Kind, OURS};
+use crate::subjects::{FLOOR, Kind, OURS, USUAL, kinds};
 
 /// The suite.
 pub const SUITE: Suite = Suite {
     name: "engine",
     what: "rows of 16 + 300 bytes: durable puts, gets, ranges, the past, sizes, reopening; and documents",
+    kinds,
+    usual: &USUAL,
     operations: &OPERATIONS,
     sizes: |plan| sizes::Sizes::of(plan).words(),
     run,

@@ -27,16 +27,23 @@ impl Shared {
 
     /// Moves the horizons to where the rules have them now. A failure leaves readers as they are.
     pub(super) fn move_horizons(&self, extent: Extent) -> Result<()> {
+        // In this order: a rule that is replaced meanwhile gives up nothing that was written since, and a clock that is
+        // put back gives up nothing that it had not reached.
+        let (head, state) = self.head_state();
+        let now = self.clock.now();
         let rules = self.settled_files.rules();
         if rules.is_empty() {
             return Ok(());
         }
-        let now = self.clock.now();
+        let last_commit_at = |time: Timestamp| -> Result<Seq> {
+            let found = state.times.last(&state, head, |commit| commit.time <= time)?;
+            Ok(found.map_or(Seq::ZERO, |commit| commit.seq))
+        };
         let mut horizons: Vec<(TreeId, KeyRange, Seq)> = Vec::new();
         for RetentionRule { tree, range, retention } in rules.iter() {
             let before = match retention {
                 Retention::Everything | Retention::Versions(_) => continue,
-                Retention::HeadOnly => self.head(),
+                Retention::HeadOnly => head,
                 Retention::Duration(duration) => {
                     let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
                     let step = match extent {
@@ -44,7 +51,7 @@ impl Shared {
                         Extent::Due => (micros / STEPS_OF_DURATION).max(1),
                     };
                     let needed = now.0.saturating_sub(micros);
-                    self.last_commit_at(Timestamp(needed - needed % step))?
+                    last_commit_at(Timestamp(needed - needed % step))?
                 }
             };
             horizons.push((tree, range, before));
@@ -53,11 +60,5 @@ impl Shared {
             self.replace_state(|state| state.forgotten = Arc::new(self.settled_files.forgotten()));
         }
         Ok(())
-    }
-
-    fn last_commit_at(&self, time: Timestamp) -> Result<Seq> {
-        let (head, state) = self.head_state();
-        let found = state.times.last(&state, head, |commit| commit.time <= time)?;
-        Ok(found.map_or(Seq::ZERO, |commit| commit.seq))
     }
 }

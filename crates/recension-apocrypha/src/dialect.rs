@@ -1,0 +1,145 @@
+//! The two dialects: one value each, with a field for everything in which the existing servers differ. Nothing else
+//! in this crate asks which dialect it is.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// What an existing server does differently from the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// Its name.
+    pub name: &'static str,
+    /// Which element of an array `--pop` takes.
+    pub pop_takes: End,
+    /// Whether `--pop` takes whole values that are no arrays, whatever they are.
+    pub pop_takes_anything: bool,
+    /// Whether `-` takes all occurrences and passes over what is missing; otherwise the first, and missing is an error.
+    pub remove_all: bool,
+    /// Whether `-` takes members of objects.
+    pub remove_members: bool,
+    /// Whether `+` makes a number or a boolean the first element of an array.
+    pub append_to_scalars: bool,
+    /// Whether `=` without values deletes.
+    pub assign_nothing_deletes: bool,
+    /// What vanishes when something was written.
+    pub normal: Normal,
+    /// How values are printed.
+    pub print: Print,
+    /// Whether replies end with a newline.
+    pub newline_at_end: bool,
+    /// Whether a leading `-s` means `--strict`, otherwise `--set`; and whether `-c` stands before the path only.
+    pub flags_lead: bool,
+    /// Whether a reference's target of several words is a path, where no key has that name; whether references are
+    /// looked up where they stand, otherwise at the top; and whether an object's keys are references.
+    pub references_are_paths: bool,
+    /// Whether strings that begin with `!` are followed.
+    pub symlinks: bool,
+    /// Whether `-c` goes before objects too.
+    pub context_on_objects: bool,
+    /// Whether `-c` goes before what `--pop` prints.
+    pub context_on_pop: bool,
+    /// The texts of errors.
+    pub errors: Errors,
+}
+
+/// An end of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Its first element.
+    First,
+    /// Its last one.
+    Last,
+}
+
+/// What vanishes when something was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Normal {
+    /// `null`, `""`, `[]` and `{}` in the objects along the path.
+    AlongThePath,
+    /// Every falsy value of the member of the top level; and arrays of one element become it.
+    Everywhere,
+}
+
+/// How values are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Print {
+    /// Objects as indented JSON.
+    Json,
+    /// Objects as Python writes them; JSON in ASCII.
+    Python,
+}
+
+/// The texts of errors where the existing servers' differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Errors {
+    /// Short ones.
+    Plain,
+    /// With keys and types.
+    Detailed,
+}
+
+impl Dialect {
+    /// As the server in Haskell has it.
+    pub const HASKELL: Dialect = Dialect {
+        name: "haskell",
+        pop_takes: End::First,
+        pop_takes_anything: false,
+        remove_all: true,
+        remove_members: false,
+        append_to_scalars: false,
+        assign_nothing_deletes: false,
+        normal: Normal::AlongThePath,
+        print: Print::Json,
+        newline_at_end: false,
+        flags_lead: false,
+        references_are_paths: false,
+        symlinks: false,
+        context_on_objects: false,
+        context_on_pop: true,
+        errors: Errors::Plain,
+    };
+
+    /// As the server in Python has it.
+    pub const PYTHON: Dialect = Dialect {
+        name: "python",
+        pop_takes: End::Last,
+        pop_takes_anything: true,
+        remove_all: false,
+        remove_members: true,
+        append_to_scalars: true,
+        assign_nothing_deletes: true,
+        normal: Normal::Everywhere,
+        print: Print::Python,
+        newline_at_end: true,
+        flags_lead: true,
+        references_are_paths: true,
+        symlinks: true,
+        context_on_objects: true,
+        context_on_pop: false,
+        errors: Errors::Detailed,
+    };
+
+    /// Both.
+    pub const ALL: [Dialect; 2] = [Dialect::HASKELL, Dialect::PYTHON];
+}
+
+impl Default for Dialect {
+    fn default() -> Self {
+        Dialect::HASKELL
+    }
+}
+
+impl fmt::Display for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl FromStr for Dialect {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Dialect::ALL.into_iter().find(|dialect| dialect.name == text);
+        known.ok_or_else(|| format!("there are the dialects haskell and python, and none is called {text:?}"))
+    }
+}

@@ -1,0 +1,68 @@
+//! What a command reads and writes: the members of the top level, by name.
+
+use std::collections::BTreeMap;
+
+use recension::document::Error;
+
+use crate::value::Value;
+
+/// Why a command was not carried out. Nothing of it was.
+#[derive(Debug)]
+pub enum Fault {
+    /// The command cannot be; the text says why, and becomes `error: ...`.
+    Refused(String),
+    /// The store refuses.
+    Store(Error),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Fault::Store(error)
+    }
+}
+
+impl Fault {
+    pub(crate) fn refused<T>(why: impl Into<String>) -> Result<T, Fault> {
+        Err(Fault::Refused(why.into()))
+    }
+}
+
+/// The top level, as one command sees it: its own writes included.
+pub trait Root {
+    /// A member.
+    fn member(&mut self, name: &str) -> Result<Option<Value>, Fault>;
+
+    /// The value at a path within a member, where whoever has it can tell without the rest of the member. None is no
+    /// answer: the whole member has it.
+    fn part(&mut self, name: &str, path: &[String]) -> Result<Option<Value>, Fault> {
+        let _ = (name, path);
+        Ok(None)
+    }
+
+    /// Members from the first to the last by the order of their names, until `visit` fails.
+    fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault>;
+
+    /// What a member shall be; none takes it away.
+    fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault>;
+}
+
+/// A top level in memory.
+pub type MemoryRoot = BTreeMap<String, Value>;
+
+impl Root for MemoryRoot {
+    fn member(&mut self, name: &str) -> Result<Option<Value>, Fault> {
+        Ok(self.get(name).cloned())
+    }
+
+    fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {
+        self.iter().try_for_each(|(name, value)| visit(name, value.clone()))
+    }
+
+    fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault> {
+        match value {
+            Some(value) => self.insert(name.to_owned(), value),
+            None => self.remove(name),
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,30 @@
+//! Apocrypha: a command language for JSON and its wire protocol, as the two existing servers speak it, over a
+//! collection of documents. ARCHITECTURE.md, "Apocrypha", tells a command's way through these files.
+//!
+//! ```
+//! use recension_apocrypha::{Database, Dialect};
+//!
+//! # fn main() -> recension::document::Result<()> {
+//! let database = Database::on(&recension::open("memory:")?, Dialect::HASKELL)?;
+//! assert_eq!(database.answer("toppings\n+\npineapple"), "");
+//! assert_eq!(database.answer("toppings"), "pineapple");
+//! # Ok(()) }
+//! ```
+
+pub mod dialect;
+pub mod file;
+pub mod language;
+pub mod limits;
+mod names;
+mod normalise;
+mod print;
+mod python;
+mod session;
+mod store;
+mod value;
+pub mod wire;
+
+pub use dialect::Dialect;
+pub use session::{Peer, Service, Settings, Token, Trace};
+pub use store::{COLLECTION, Database};
+pub use value::{Members, Number, Value};

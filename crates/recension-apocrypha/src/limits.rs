@@ -1,0 +1,61 @@
+//! Every bound of Apocrypha. Input beyond one is refused with an error that names it.
+
+/// Longest request, in bytes, where the configuration says nothing else. A document cannot be much longer.
+pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bytes of requests longer than [`READ_BYTES`] that all connections together may hold.
+pub const LONG_FRAMES_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Bytes that are read of a connection at a time, and that wait there as requests not yet answered.
+pub const READ_BYTES: usize = 64 * 1024;
+
+/// Bytes of its buffers that an idle connection keeps.
+pub const IDLE_BYTES: usize = 4 * 1024;
+
+/// Bytes of replies that are collected before they are sent.
+pub const REPLIES_BYTES: usize = 64 * 1024;
+
+/// Longest reply, in bytes, and the most that a command on the whole database reads into memory.
+pub const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Commands on the whole database, or on its past, that run at a time.
+pub const LARGE_COMMANDS_MAX: usize = 4;
+
+/// Commands that wait for the disk at a time. Who finds no place waits without a thread.
+pub const WAITING_COMMANDS_MAX: usize = 128;
+
+/// Turns that writers of members take; members whose names have one hash share one.
+pub const TURNS: usize = 256;
+
+/// Connections at a time.
+pub const CONNECTIONS_MAX: usize = 10_000;
+
+/// Most words of a command.
+pub const WORDS_MAX: usize = 100_000;
+
+/// Most words of a path.
+pub const PATH_WORDS_MAX: usize = 500;
+
+/// Most places that one command reads or writes through references.
+pub const PLACES_MAX: usize = 10_000;
+
+/// Most symlinks that are followed one after the other.
+pub const LINKS_MAX: usize = 32;
+
+/// Most members that a command on the top level replaces at once.
+pub const MEMBERS_SET_MAX: usize = 100_000;
+
+/// Most lines of a history.
+pub const HISTORY_LINES_MAX: usize = 1000;
+
+/// Longest token, in bytes.
+pub const TOKEN_BYTES_MAX: usize = 1024;
+
+/// Bytes of a body from which on a value in it is looked for before the body is taken apart.
+pub const PART_BYTES_MIN: usize = 1024;
+
+/// Seconds in which the rest of a request has to go on arriving, and a reply to be taken.
+pub const PATIENCE_SECONDS: u64 = 30;
+
+/// Longest database file of the originals, unpacked, in bytes.
+pub const FILE_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;

@@ -1,0 +1,132 @@
+//! Members of the top level as documents: which id one has, and which body. Ids and members of bodies must not begin
+//! with `_`, ids not be empty, and a body has to be an object; so such names get a `$` in front, as do those that would
+//! then look like them, and a value that is no object is the only member, `$value`, of one.
+
+use std::borrow::Cow;
+
+use recension::document::limits::DOCUMENT_ID_BYTES_MAX;
+
+use crate::value::{Members, Value};
+
+/// The member of a body that holds a value which is no object.
+const VALUE: &str = "$value";
+
+/// The id of a member of the top level; `None` where it is too long to be any.
+pub(crate) fn id_of(name: &str) -> Option<Cow<'_, str>> {
+    let bare = name.trim_start_matches('$');
+    let id =
+        if bare.is_empty() || bare.starts_with('_') { Cow::Owned(format!("${name}")) } else { Cow::Borrowed(name) };
+    Some(id).filter(|id| id.len() <= DOCUMENT_ID_BYTES_MAX)
+}
+
+/// The member of the top level that a document is; `None` where it is none, as a design document.
+pub(crate) fn name_of(id: &str) -> Option<&str> {
+    let bare = id.trim_start_matches('$');
+    match () {
+        () if id.starts_with('_') => None,
+        () if bare.is_empty() || bare.starts_with('_') => id.strip_prefix('$'),
+        () => Some(id),
+    }
+}
+
+fn is_marked(name: &str) -> bool {
+    let bare = name.trim_start_matches('$');
+    bare.starts_with('_') || (bare == "value" && bare.len() < name.len())
+}
+
+/// The body of the document that says a value.
+pub(crate) fn body_of(value: &Value) -> String {
+    match value {
+        Value::Object(members) if !members.keys().any(|name| is_marked(name)) => value.to_json(),
+        Value::Object(members) => {
+            let marked = |(name, member): (&String, &Value)| {
+                (if is_marked(name) { format!("${name}") } else { name.clone() }, member.clone())
+            };
+            Value::Object(members.iter().map(marked).collect()).to_json()
+        }
+        other => {
+            let mut body = format!("{{\"{VALUE}\":");
+            other.write_json(&mut body);
+            body.push('}');
+            body
+        }
+    }
+}
+
+/// The value that a document's body says.
+pub(crate) fn value_of(body: Value) -> Value {
+    let Value::Object(mut members) = body else { return body };
+    if members.len() == 1
+        && let Some(value) = members.swap_remove(VALUE)
+    {
+        return value;
+    }
+    if !members.keys().any(|name| name.starts_with('$') && is_marked(name)) {
+        return Value::Object(members);
+    }
+    let bare = |(name, member): (String, Value)| match name.strip_prefix('$') {
+        // `$value` beside others is written so by somebody else, and is no value.
+        Some(rest) if is_marked(&name) && name != VALUE => (rest.to_owned(), member),
+        _ => (name, member),
+    };
+    Value::Object(members.into_iter().map(bare).collect::<Members>())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_that_no_document_can_have_get_another() {
+        for (name, id) in [
+            ("a", "a"),
+            ("", "$"),
+            ("$", "$$"),
+            ("_a", "$_a"),
+            ("$_a", "$$_a"),
+            ("$a", "$a"),
+            ("a_", "a_"),
+            ("_design/x", "$_design/x"),
+        ] {
+            assert_eq!(id_of(name).as_deref(), Some(id));
+            assert_eq!(name_of(id), Some(name));
+        }
+        assert_eq!(name_of("_design/x"), None);
+        assert_eq!(id_of(&"x".repeat(2049)), None);
+    }
+
+    #[test]
+    fn what_is_no_object_is_the_member_value_of_one() {
+        for (value, body) in [
+            ("1", r#"{"$value":1}"#),
+            ("[{\"_a\":1}]", r#"{"$value":[{"_a":1}]}"#),
+            (r#"{"value":1}"#, r#"{"value":1}"#),
+            (r#"{"$value":1}"#, r#"{"$$value":1}"#),
+            (r#"{"_id":1,"$_id":2,"$x":{"_y":3}}"#, r#"{"$_id":1,"$$_id":2,"$x":{"_y":3}}"#),
+            ("{}", "{}"),
+        ] {
+            let parsed = Value::parse(value).unwrap();
+            assert_eq!(body_of(&parsed), body);
+            assert_eq!(value_of(Value::parse(body).unwrap()), parsed);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_and_value_comes_back(names in prop::collection::btree_set("[$_]{0,3}(value|a|)", 0..5), other: bool) {
+            for name in &names {
+                let id = id_of(name).unwrap();
+                prop_assert!(!id.is_empty() && !id.starts_with('_'));
+                prop_assert_eq!(name_of(&id), Some(name.as_str()));
+            }
+            let members = Value::Object(names.into_iter().map(|name| (name, Value::Bool(other))).collect());
+            for value in [members.clone(), Value::Array(vec![members]), Value::Bool(other)] {
+                let body = body_of(&value);
+                prop_assert!(recension::document::Write::put("x", &body).is_ok(), "{}", body);
+                prop_assert_eq!(value_of(Value::parse(&body).unwrap()), value);
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! A connection: frames in, replies out in their order. What is held for it is bounded, whatever it sends or does not
+//! read; nothing is remembered of one request for the next but that a token was right.
+
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::future::Future;
+use std::hash::BuildHasher as _;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::language::{Command, Operator, Step, parse};
+use crate::limits::{
+    FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, PATIENCE_SECONDS, READ_BYTES,
+    REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
+};
+use crate::store::Database;
+use crate::wire::{self, Incoming};
+
+/// A secret that a connection has to know. It is compared in a time that does not tell how much of it is right.
+#[derive(Clone)]
+pub struct Token(Arc<[u8]>);
+
+impl Token {
+    /// A token; `None` where it is empty, too long, or has a newline in it.
+    pub fn new(text: &str) -> Option<Self> {
+        let possible = !text.is_empty() && text.len() <= TOKEN_BYTES_MAX && !text.contains('\n');
+        possible.then(|| Token(text.as_bytes().into()))
+    }
+
+    fn is(&self, other: &str) -> bool {
+        let other = other.as_bytes();
+        let differences =
+            self.0.iter().zip(other.iter().chain(std::iter::repeat(&0))).fold(0, |sum, (a, b)| sum | (a ^ b));
+        differences == 0 && self.0.len() == other.len()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+/// What connections are bound by.
+#[derive(Clone)]
+pub struct Settings {
+    /// What has to be said first on a connection from the network.
+    pub token: Option<Token>,
+    /// Longest request, in bytes.
+    pub frame_bytes_max: usize,
+    /// How long a request may pause, and a reply may wait to be taken.
+    pub patience: Duration,
+    /// Is told each command and how long it took.
+    pub trace: Option<Trace>,
+}
+
+/// Is told a line.
+pub type Trace = Arc<dyn Fn(&str) + Send + Sync>;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            token: None,
+            frame_bytes_max: FRAME_BYTES_MAX,
+            patience: Duration::from_secs(PATIENCE_SECONDS),
+            trace: None,
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings").field("token", &self.token).finish_non_exhaustive()
+    }
+}
+
+/// Where a connection is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A unix socket, whose file says who may.
+    ThisMachine,
+    /// TCP.
+    Network,
+}
+
+/// Answers connections.
+#[derive(Clone)]
+pub struct Service {
+    database: Database,
+    settings: Settings,
+    /// Places for commands on much.
+    large: Arc<Semaphore>,
+    /// Places for commands that wait for the disk.
+    waiting: Arc<Semaphore>,
+    /// Who writes a member waits for those who write it already, rather than to find out that it was in vain. Members
+    /// share turns by their hash.
+    turns: Arc<[Arc<Semaphore>]>,
+    hash: RandomState,
+    /// KiB of long requests.
+    long_frames: Arc<Semaphore>,
+    stopping: watch::Receiver<bool>,
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// What follows a reply.
+enum Then {
+    GoOn,
+    Close,
+}
+
+impl Service {
+    /// For a database, until `stopping` becomes true.
+    pub fn new(database: Database, settings: Settings, stopping: watch::Receiver<bool>) -> Self {
+        Service {
+            database,
+            settings,
+            large: Arc::new(Semaphore::new(LARGE_COMMANDS_MAX)),
+            waiting: Arc::new(Semaphore::new(WAITING_COMMANDS_MAX)),
+            hash: RandomState::new(),
+            turns: (0..TURNS).map(|_| Arc::new(Semaphore::new(1))).collect(),
+            long_frames: Arc::new(Semaphore::new(LONG_FRAMES_BYTES_MAX / 1024)),
+            stopping,
+        }
+    }
+
+    /// Answers a connection until it ends, or the service stops and what it has asked is answered.
+    ///
+    /// # Errors
+    /// Those of the stream; [`io::ErrorKind::TimedOut`] for who sends half a request or does not read.
+    pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(&self, mut stream: S, peer: Peer) -> io::Result<()> {
+        let mut input: Vec<u8> = Vec::with_capacity(IDLE_BYTES);
+        let mut output: Vec<u8> = Vec::new();
+        let mut known = peer == Peer::ThisMachine || self.settings.token.is_none();
+        let mut first = true;
+        let mut stopping = self.stopping.clone();
+        let mut room: Option<OwnedSemaphorePermit> = None;
+        loop {
+            let mut used = 0;
+            let needed = loop {
+                let longest = if known { self.settings.frame_bytes_max } else { TOKEN_BYTES_MAX + 16 };
+                match wire::next(input.get(used..).unwrap_or_default(), longest) {
+                    Incoming::Frame(payload) => {
+                        used += wire::HEAD_BYTES + payload.len();
+                        let then = self.answer(payload, &mut known, std::mem::take(&mut first), &mut output).await;
+                        if matches!(then, Then::Close) {
+                            return self.send(&mut stream, &mut output).await;
+                        }
+                        if output.len() >= REPLIES_BYTES {
+                            self.send(&mut stream, &mut output).await?;
+                        }
+                    }
+                    Incoming::Partial(needed) => break needed,
+                    Incoming::TooLong(length) => {
+                        let why = format!("the request announces {length} bytes, and {longest} are allowed");
+                        wire::write(self.database.refusal(&why).as_bytes(), &mut output);
+                        return self.send(&mut stream, &mut output).await;
+                    }
+                }
+            };
+            self.send(&mut stream, &mut output).await?;
+            input.drain(..used);
+            if input.is_empty() {
+                room = None;
+                input.shrink_to(IDLE_BYTES);
+            }
+            let needed = needed.unwrap_or(0);
+            if needed > READ_BYTES && room.is_none() {
+                room = Some(self.room_for(needed).await?);
+            }
+            let wanted = if needed > input.len() { (needed - input.len()).min(READ_BYTES) } else { IDLE_BYTES };
+            input.reserve(wanted);
+            let read = if input.is_empty() {
+                tokio::select! {
+                    biased;
+                    read = stream.read_buf(&mut input) => read?,
+                    _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+                }
+            } else {
+                in_time(self.settings.patience, stream.read_buf(&mut input)).await?
+            };
+            // What was announced and did not come is no request.
+            if read == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn room_for(&self, bytes: usize) -> io::Result<OwnedSemaphorePermit> {
+        let kib = u32::try_from((bytes / 1024 + 1).min(LONG_FRAMES_BYTES_MAX / 1024)).unwrap_or(u32::MAX);
+        let room = Arc::clone(&self.long_frames).acquire_many_owned(kib);
+        in_time(self.settings.patience, async { room.await.map_err(io::Error::other) }).await
+    }
+
+    async fn send<S: AsyncWrite + Unpin>(&self, stream: &mut S, output: &mut Vec<u8>) -> io::Result<()> {
+        if output.is_empty() {
+            return Ok(());
+        }
+        in_time(self.settings.patience, async {
+            stream.write_all(output).await?;
+            stream.flush().await
+        })
+        .await?;
+        output.clear();
+        output.shrink_to(IDLE_BYTES);
+        Ok(())
+    }
+
+    async fn answer(&self, payload: &[u8], known: &mut bool, first: bool, output: &mut Vec<u8>) -> Then {
+        let dialect = self.database.dialect();
+        let refuse = |why: &str, output: &mut Vec<u8>| wire::write(self.database.refusal(why).as_bytes(), output);
+        let Ok(text) = std::str::from_utf8(payload) else {
+            refuse("the request is not UTF-8", output);
+            return if *known { Then::GoOn } else { Then::Close };
+        };
+        if let Some(said) = text.strip_prefix("--token\n").filter(|_| first) {
+            *known |= self.settings.token.as_ref().is_none_or(|token| token.is(said.trim_end_matches('\n')));
+            if *known {
+                wire::write(b"", output);
+                return Then::GoOn;
+            }
+            refuse("the token is not right", output);
+            return Then::Close;
+        }
+        if !*known {
+            refuse("a token is needed first: --token TOKEN", output);
+            return Then::Close;
+        }
+        let started = self.settings.trace.as_ref().map(|_| Instant::now());
+        match parse(text, dialect) {
+            Ok(command) => wire::write(self.run(command).await.as_bytes(), output),
+            Err(why) => refuse(&why, output),
+        }
+        if let (Some(trace), Some(started)) = (&self.settings.trace, started) {
+            let words: String = text.split('\n').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+            let shown: String = words.chars().take(80).collect();
+            trace(&format!("{:.6} {}", started.elapsed().as_secs_f64(), shown.escape_debug()));
+        }
+        Then::GoOn
+    }
+
+    async fn turn(&self, name: &str) -> Option<OwnedSemaphorePermit> {
+        let hash = self.hash.hash_one(name);
+        let turn = self.turns.get(usize::try_from(hash % TURNS as u64).unwrap_or(0))?;
+        Arc::clone(turn).acquire_owned().await.ok()
+    }
+
+    /// Carries a command out, on this thread where it takes microseconds, and on another where it waits.
+    async fn run(&self, command: Command) -> String {
+        let waits = command.operator == Operator::Flush || command.operator.writes() && self.database.writes_wait();
+        let places = match (command.is_large(), waits) {
+            (true, _) => &self.large,
+            (_, true) => &self.waiting,
+            _ => return self.database.run(&command),
+        };
+        let turn = match (waits, command.steps.first()) {
+            (true, Some(Step::Key(name) | Step::Reference(name))) => self.turn(name).await,
+            _ => None,
+        };
+        let Ok(place) = Arc::clone(places).acquire_owned().await else {
+            return self.database.refusal("the server stops");
+        };
+        let database = self.database.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let reply = database.run(&command);
+            drop((turn, place));
+            reply
+        });
+        done.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a command's work panicked");
+            self.database.refusal("the command failed; see the server's log")
+        })
+    }
+}
+
+async fn in_time<T>(patience: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    tokio::time::timeout(patience, work).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+}

@@ -1,0 +1,316 @@
+//! A database: the members of the top level are the documents of one collection. A read is of one commit and reads
+//! the documents that it needs, by id; a write is one commit of the documents that it changes, made anew where others
+//! were faster.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use recension::document::{
+    At, Collection, CollectionAt, Error, ListOptions, Path, Store, TransactionCollection, Write, format_time,
+};
+use recension::engine::{Durability, Seq, Timestamp};
+
+use crate::dialect::Dialect;
+use crate::language::{Command, Effect, Fault, Operator, Root, Step, evaluate, parse};
+use crate::limits::{HISTORY_LINES_MAX, PART_BYTES_MIN, REPLY_BYTES_MAX};
+use crate::names::{body_of, id_of, name_of, value_of};
+use crate::value::Value;
+
+/// The collection whose documents are the members, unless another is named.
+pub const COLLECTION: &str = "apocrypha";
+
+/// A database of Apocrypha in a store. Clones are cheap and are the same database.
+#[derive(Clone)]
+pub struct Database {
+    collection: Collection,
+    dialect: Dialect,
+    durability: Option<Durability>,
+}
+
+impl Database {
+    /// The members of the collection `apocrypha`.
+    ///
+    /// # Errors
+    /// Those of [`Store::collection`].
+    pub fn on(store: &Store, dialect: Dialect) -> Result<Self, Error> {
+        Self::in_collection(store, COLLECTION, dialect)
+    }
+
+    /// The members of another collection.
+    ///
+    /// # Errors
+    /// Those of [`Store::collection`].
+    pub fn in_collection(store: &Store, name: &str, dialect: Dialect) -> Result<Self, Error> {
+        Ok(Database { collection: store.collection(name)?, dialect, durability: None })
+    }
+
+    /// The same with another durability of writes than the store's own.
+    #[must_use]
+    pub fn with_durability(self, durability: Durability) -> Self {
+        Database { durability: Some(durability), ..self }
+    }
+
+    /// The collection.
+    pub fn collection(&self) -> &Collection {
+        &self.collection
+    }
+
+    /// Its dialect.
+    pub fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
+    /// Whether a write waits for the disk.
+    pub fn writes_wait(&self) -> bool {
+        self.durability.unwrap_or_default() == Durability::Disk
+    }
+
+    /// The reply to a request's text: one word a line.
+    pub fn answer(&self, request: &str) -> String {
+        match parse(request, &self.dialect) {
+            Ok(command) => self.run(&command),
+            Err(why) => self.refusal(&why),
+        }
+    }
+
+    /// The reply to a command.
+    pub fn run(&self, command: &Command) -> String {
+        let started = command.timing.then(Instant::now);
+        let effect = match (&command.operator, command.history) {
+            (Operator::Flush, _) => self.flush(),
+            (_, true) => self.history(command),
+            (operator, _) if operator.writes() => self.write(command),
+            _ => self.read(command),
+        };
+        let mut lines = match effect {
+            Ok(effect) => effect.lines,
+            Err(Fault::Refused(why)) => return self.refusal(&why),
+            Err(Fault::Store(error)) => return self.refusal(&error.to_string()),
+        };
+        lines.extend(started.map(|started| format!("time: {:.6} s", started.elapsed().as_secs_f64())));
+        self.reply(lines)
+    }
+
+    fn reply(&self, mut lines: Vec<String>) -> String {
+        if lines.iter().map(|line| line.len() + 1).sum::<usize>() > REPLY_BYTES_MAX {
+            return self.refusal(&format!("the reply is longer than {REPLY_BYTES_MAX} bytes; ask for a part"));
+        }
+        let mut reply = match lines.pop() {
+            Some(only) if lines.is_empty() => only,
+            Some(last) => {
+                lines.push(last);
+                lines.join("\n")
+            }
+            None => return String::new(),
+        };
+        if self.dialect.newline_at_end {
+            reply.push('\n');
+        }
+        reply
+    }
+
+    /// The reply that says why something was not done. It is one line, whatever the reason is.
+    pub fn refusal(&self, why: &str) -> String {
+        let end = if self.dialect.newline_at_end { "\n" } else { "" };
+        format!("error: {}{end}", why.replace('\n', " "))
+    }
+
+    fn read(&self, command: &Command) -> Result<Effect, Fault> {
+        let mut reading = Reading(self.collection.at(command.at.unwrap_or(At::Now))?);
+        evaluate(command, &self.dialect, &mut reading)
+    }
+
+    fn write(&self, command: &Command) -> Result<Effect, Fault> {
+        let store = self.collection.store();
+        let mut refused = None;
+        let done = store.transaction_with(self.durability, |transaction| {
+            let collection = transaction.collection(self.collection.name())?;
+            let mut writing = Writing { collection, changed: BTreeMap::new() };
+            match evaluate(command, &self.dialect, &mut writing) {
+                Ok(effect) => writing.finish().map(|()| effect),
+                Err(Fault::Store(error)) => Err(error),
+                Err(Fault::Refused(why)) => {
+                    refused = Some(why);
+                    Err(Error::abort("the command is refused"))
+                }
+            }
+        });
+        match (done, refused) {
+            (Ok((effect, _)), _) => Ok(effect),
+            (Err(_), Some(why)) => Err(Fault::Refused(why)),
+            (Err(error), None) => Err(Fault::Store(error)),
+        }
+    }
+
+    fn flush(&self) -> Result<Effect, Fault> {
+        self.collection.store().engine().checkpoint().map_err(Error::from)?;
+        Ok(Effect::default())
+    }
+
+    /// What was at a path, newest first, a line each: the commit since which it was so, its time, and JSON or `-`.
+    fn history(&self, command: &Command) -> Result<Effect, Fault> {
+        let now = self.collection.at(command.at.unwrap_or(At::Now))?;
+        let mut path = Vec::new();
+        for step in &command.steps {
+            match step {
+                Step::Key(key) => path.push(key.clone()),
+                Step::Reference(_) => {
+                    return Err(Fault::Refused("--history takes a path of keys, without references".to_owned()));
+                }
+            }
+        }
+        let Some((name, rest)) = path.split_first() else { return Ok(Effect::default()) };
+        let Some(id) = id_of(name) else { return Ok(Effect::default()) };
+        let mut effect = Effect::default();
+        let mut bytes = 0;
+        let mut newest: Option<(Seq, Timestamp, Option<String>)> = None;
+        let mut note = |(seq, time, text): (Seq, Timestamp, Option<String>)| {
+            let line = format!("{seq} {} {}", format_time(time), text.as_deref().unwrap_or("-"));
+            bytes += line.len() + 1;
+            if bytes > REPLY_BYTES_MAX {
+                return Err(Fault::Refused("the history is too long for one reply; ask for a part".to_owned()));
+            }
+            effect.lines.push(line);
+            Ok(effect.lines.len() < HISTORY_LINES_MAX)
+        };
+        for revision in now.history(&id)? {
+            let revision = revision?;
+            let value = if revision.deleted { None } else { Some(value_of(parsed(&revision.body)?)) };
+            let text = value.as_ref().and_then(|value| value.at(rest)).map(Value::to_json);
+            match &mut newest {
+                Some((seq, time, same)) if *same == text => (*seq, *time) = (revision.seq, revision.time),
+                _ => {
+                    if let Some(newer) = newest.replace((revision.seq, revision.time, text))
+                        && !note(newer)?
+                    {
+                        newest = None;
+                        break;
+                    }
+                }
+            }
+        }
+        // Before its first value it was missing, which is no news.
+        if let Some(oldest) = newest.filter(|(.., text)| text.is_some()) {
+            note(oldest)?;
+        }
+        Ok(effect)
+    }
+
+    /// Every member as of one commit, in the order of the documents' ids.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn each_member(&self, at: At, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {
+        Reading(self.collection.at(at)?).each(visit)
+    }
+}
+
+fn parsed(body: &str) -> Result<Value, Fault> {
+    Value::parse(body).map_err(|error| Fault::Store(Error::from(error)))
+}
+
+/// The value at a path of a long body, found without taking the body apart. None where it is missing, the body is short,
+/// or the names are not plainly those of the body.
+fn part_of(body: &str, path: &[String]) -> Result<Option<Value>, Fault> {
+    let plain = |word: &String| !word.starts_with(['$', '_']) && !word.bytes().all(|byte| byte.is_ascii_digit());
+    if body.len() < PART_BYTES_MIN || !path.iter().all(plain) {
+        return Ok(None);
+    }
+    let Ok(path) = Path::from_segments(path.iter().cloned()) else { return Ok(None) };
+    path.find(body).map(parsed).transpose()
+}
+
+/// The members as of one commit.
+struct Reading(CollectionAt);
+
+impl Root for Reading {
+    fn member(&mut self, name: &str) -> Result<Option<Value>, Fault> {
+        let Some(id) = id_of(name) else { return Ok(None) };
+        let Some(document) = self.0.get(&id)? else { return Ok(None) };
+        parsed(&document.body).map(|body| Some(value_of(body)))
+    }
+
+    fn part(&mut self, name: &str, path: &[String]) -> Result<Option<Value>, Fault> {
+        let Some(id) = id_of(name) else { return Ok(None) };
+        let Some(document) = self.0.get(&id)? else { return Ok(None) };
+        part_of(&document.body, path)
+    }
+
+    fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {
+        each_of(&self.0, visit)
+    }
+
+    fn put(&mut self, _: &str, _: Option<Value>) -> Result<(), Fault> {
+        Err(Fault::Refused("this command reads only".to_owned()))
+    }
+}
+
+fn each_of(collection: &CollectionAt, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {
+    for document in collection.list(&ListOptions::default())? {
+        let document = document?;
+        if let Some(name) = name_of(&document.id) {
+            visit(name, value_of(parsed(&document.body)?))?;
+        }
+    }
+    Ok(())
+}
+
+/// The members as a transaction sees them, and above them what the command has changed.
+struct Writing<'t> {
+    collection: TransactionCollection<'t>,
+    changed: BTreeMap<String, Option<Value>>,
+}
+
+impl Writing<'_> {
+    fn finish(self) -> Result<(), Error> {
+        for (name, value) in self.changed {
+            let Some(id) = id_of(&name) else {
+                return Err(Error::abort("a key of the top level has at most 2048 bytes"));
+            };
+            match value {
+                Some(value) => {
+                    self.collection.write(Write::put(&id, body_of(&value))?.keep_attachments())?;
+                }
+                None => {
+                    if let Some(document) = self.collection.get(&id)? {
+                        self.collection.delete(&id, &document.rev)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Root for Writing<'_> {
+    fn member(&mut self, name: &str) -> Result<Option<Value>, Fault> {
+        if let Some(changed) = self.changed.get(name) {
+            return Ok(changed.clone());
+        }
+        let Some(id) = id_of(name) else { return Ok(None) };
+        let Some(document) = self.collection.get(&id)? else { return Ok(None) };
+        parsed(&document.body).map(|body| Some(value_of(body)))
+    }
+
+    fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {
+        let changed = &self.changed;
+        each_of(&self.collection.reader()?, &mut |name, value| match changed.get(name) {
+            None => visit(name, value),
+            Some(_) => Ok(()),
+        })?;
+        for (name, value) in changed {
+            if let Some(value) = value {
+                visit(name, value.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault> {
+        if id_of(name).is_none() {
+            return Err(Fault::Refused("a key of the top level has at most 2048 bytes".to_owned()));
+        }
+        self.changed.insert(name.to_owned(), value);
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! `recension apocrypha`: a server of Apocrypha's command language, with the flags of the existing ones, so that a
+//! start script goes on working when the program's name is changed in it.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use recension::document::Store;
+use recension::engine::Durability;
+use recension_apocrypha::{Database, Dialect, Settings, Token, file};
+use recension_server::{Apocrypha, ApocryphaConfig, Backend, logs, trace_to_stderr};
+
+use crate::context::{Context, Missing};
+use crate::error::{CliError, Result};
+
+/// The setting of the collection that says that the file was read.
+const IMPORTED: &str = "apocrypha_imported";
+
+/// What an acknowledged write survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DurabilityName {
+    /// Loss of power
+    Disk,
+    /// The end of the process
+    Process,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recension apocrypha
+  recension apocrypha --database db.json --tcp-port 9998 --dialect python
+  recension apocrypha --stateless --no-unix --trace
+  RECENSION_APOCRYPHA_TOKEN=secret recension apocrypha --listen 0.0.0.0:9999
+
+The members of the top level are the documents of the collection apocrypha. --database FILE names a database \
+of the existing servers: it is read once, into the store FILE.recension, and never written; `recension --store \
+FILE.recension export apocrypha --format apocrypha -o FILE` writes it back.";
+
+/// Answer commands of Apocrypha, over TCP and a unix socket
+///
+/// Every write that was answered is on disk, unless --durability or --stateless says otherwise. Ctrl-C or SIGTERM
+/// ends it when what was asked is answered.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+// Flags of two programs that this one takes the place of.
+#[allow(clippy::struct_excessive_bools)]
+pub struct ApocryphaCommand {
+    /// Which of the existing servers to answer as: haskell or python
+    #[arg(long, env = "RECENSION_APOCRYPHA_DIALECT", default_value = "haskell", value_name = "DIALECT")]
+    dialect: Dialect,
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, default_value = "127.0.0.1:9999", value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+    /// The port to listen on, on 127.0.0.1
+    #[arg(long, value_name = "N", conflicts_with = "listen")]
+    tcp_port: Option<u16>,
+    /// The unix socket to listen on too (apocrypha.sock in the folder for temporary files)
+    #[arg(long, value_name = "PATH")]
+    unix_socket: Option<PathBuf>,
+    /// No unix socket
+    #[arg(long, conflicts_with = "unix_socket")]
+    no_unix: bool,
+    /// A database file of the existing servers, or a store
+    #[arg(long, value_name = "PATH")]
+    database: Option<PathBuf>,
+    /// Keep everything in memory, and nothing afterwards
+    #[arg(long)]
+    stateless: bool,
+    /// What an answered write survives
+    #[arg(long, value_enum, default_value = "disk")]
+    durability: DurabilityName,
+    /// Pass everything on to another server
+    #[arg(long, value_name = "HOST[:PORT]", conflicts_with_all = ["database", "stateless"])]
+    proxy: Option<String>,
+    /// What connections over TCP have to say first; needed beyond loopback
+    #[arg(long, env = "RECENSION_APOCRYPHA_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    token: Option<String>,
+    /// A certificate chain (PEM), to speak TLS
+    #[arg(long, env = "RECENSION_TLS_CERTIFICATE", value_name = "FILE", requires = "tls_key")]
+    tls_certificate: Option<PathBuf>,
+    /// The certificate's key (PEM)
+    #[arg(long, env = "RECENSION_TLS_KEY", value_name = "FILE", requires = "tls_certificate")]
+    tls_key: Option<PathBuf>,
+    /// Longest command, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = recension_apocrypha::limits::FRAME_BYTES_MAX)]
+    max_frame: usize,
+    /// Connections at a time
+    #[arg(long, value_name = "N", default_value_t = recension_apocrypha::limits::CONNECTIONS_MAX)]
+    max_connections: usize,
+    /// Print each command with the seconds that it took, on standard error
+    #[arg(long)]
+    trace: bool,
+    /// Print no remarks
+    #[arg(long)]
+    headless: bool,
+    /// Accepted: there is no cache here that could be stale
+    #[arg(long)]
+    no_cache: bool,
+}
+
+impl ApocryphaCommand {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        logs::init(&recension_server::config::Config { log: "warn".to_owned(), ..Default::default() });
+        let config = self.config()?;
+        if self.no_cache && !self.headless {
+            context.out.remark("--no-cache changes nothing: no answer comes from a cache that could be stale")?;
+        }
+        let backend = match &self.proxy {
+            Some(host) if host.contains(':') => Backend::Proxy(host.clone()),
+            Some(host) => Backend::Proxy(format!("{host}:9999")),
+            None => Backend::Database(self.open(context)?),
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CliError::io("starting the server's threads", &error))?;
+        runtime.block_on(async {
+            let failed = |error: recension_server::ServeError| CliError::Io(error.to_string());
+            let server = Apocrypha::bind(config, backend).await.map_err(failed)?;
+            context.out.line(&format!("listening on {}", server.address()))?;
+            context.out.flush()?;
+            server.run(recension_server::signalled()).await.map_err(failed)
+        })
+    }
+
+    fn config(&self) -> Result<ApocryphaConfig> {
+        let token = self.token.as_deref().map(|text| {
+            Token::new(text).ok_or_else(|| CliError::Usage("a token is one line of 1 to 1024 bytes".to_owned()))
+        });
+        let unix_socket = self.unix_socket.clone().unwrap_or_else(default_socket);
+        Ok(ApocryphaConfig {
+            listen: self.tcp_port.map_or(self.listen, |port| SocketAddr::from(([127, 0, 0, 1], port))),
+            unix_socket: (!self.no_unix).then_some(unix_socket),
+            tls: self.tls_certificate.clone().zip(self.tls_key.clone()),
+            settings: Settings {
+                token: token.transpose()?,
+                frame_bytes_max: self.max_frame,
+                trace: self.trace.then(trace_to_stderr),
+                ..Settings::default()
+            },
+            max_connections: self.max_connections,
+            ..ApocryphaConfig::default()
+        })
+    }
+
+    fn open(&self, context: &mut Context) -> Result<Database> {
+        let file = self.database.as_deref().filter(|path| !path.is_dir());
+        if self.stateless {
+            context.set_address("memory:");
+        } else if let Some(path) = &self.database {
+            let mut address = path.clone().into_os_string();
+            if file.is_some() {
+                address.push(".recension");
+            }
+            let address = address.to_str().ok_or_else(|| CliError::Usage("--database is not UTF-8".to_owned()))?;
+            context.set_address(address);
+        }
+        let store: Store = context.store(Missing::Create)?;
+        let database = Database::on(&store, self.dialect)?;
+        if let Some(path) = file.filter(|path| path.exists()) {
+            self.import(&database, path, context)?;
+        }
+        let durability = match self.durability {
+            DurabilityName::Disk if !self.stateless => Durability::Disk,
+            _ => Durability::Process,
+        };
+        Ok(database.with_durability(durability))
+    }
+
+    /// Reads the file, where that was not done before; nobody is answered until all of it is there.
+    fn import(&self, database: &Database, path: &Path, context: &mut Context) -> Result<()> {
+        if database.collection().setting(IMPORTED)?.is_some() {
+            return Ok(());
+        }
+        let number = file::import(database, path)
+            .map_err(|error| CliError::Input(format!("reading the database {}: {error}", path.display())))?;
+        database.collection().set_setting(IMPORTED, Some(&path.display().to_string()))?;
+        if self.headless {
+            return Ok(());
+        }
+        Ok(context.out.remark(&format!("{number} members were read from {}", path.display()))?)
+    }
+}
+
+/// Where the existing servers have their unix socket.
+pub(super) fn default_socket() -> PathBuf {
+    std::env::temp_dir().join("apocrypha.sock")
+}

@@ -1,0 +1,217 @@
+//! `recension apocrypha` and `recension d` as processes: files of the existing servers, the command-line client, and
+//! what is there after `kill -9`.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use common::Place;
+
+struct Server {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Server {
+    fn start(folder: &Path, flags: &[&str]) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_recension"))
+            .args(["apocrypha", "--listen", "127.0.0.1:0"])
+            .args(flags)
+            .current_dir(folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on ").unwrap_or_else(|| {
+            let mut why = String::new();
+            let _ = process.stderr.as_mut().unwrap().read_to_string(&mut why);
+            panic!("it does not listen: {why}");
+        });
+        Server { address: address.parse().unwrap(), process }
+    }
+
+    /// Ends it as `kill -9` does; answers what it said on standard error.
+    fn kill(mut self) -> String {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        let mut said = String::new();
+        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        said
+    }
+
+    fn d(&self, words: &[&str]) -> (i32, String, String) {
+        self.d_with(words, "", &[])
+    }
+
+    fn d_with(&self, words: &[&str], input: &str, options: &[&str]) -> (i32, String, String) {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_recension"))
+            .args(["d", "--port", &self.address.port().to_string()])
+            .args(options)
+            .arg("--")
+            .args(words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        process.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let ended = process.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (ended.status.code().unwrap(), text(ended.stdout), text(ended.stderr))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Asks on a connection; `None` where the server is gone.
+fn ask(stream: &mut TcpStream, words: &[&str]) -> Option<String> {
+    let payload = words.join("\n");
+    let frame = [&(payload.len() as u32).to_be_bytes()[..], payload.as_bytes()].concat();
+    stream.write_all(&frame).ok()?;
+    let mut head = [0; 4];
+    stream.read_exact(&mut head).ok()?;
+    let mut reply = vec![0; u32::from_be_bytes(head) as usize];
+    stream.read_exact(&mut reply).ok()?;
+    String::from_utf8(reply).ok()
+}
+
+#[test]
+fn a_database_file_is_read_once_and_can_be_written_back() {
+    let place = Place::new();
+    let folder = place.path();
+    std::fs::write(folder.join("db.json"), r#"{"pizza": "sauce", "sub": {"b": 1.50, "_a": []}}"#).unwrap();
+    let flags = ["--no-unix", "--database", "db.json"];
+    let server = Server::start(folder, &flags);
+    assert_eq!(server.d(&["pizza"]), (0, "sauce\n".into(), String::new()));
+    assert_eq!(server.d(&["pizza", "+", "cheese"]).0, 0);
+    assert_eq!(server.d(&["sub", "--del"]).0, 0);
+    server.kill();
+    // What was deleted does not come back from the file.
+    let server = Server::start(folder, &flags);
+    assert_eq!(server.d(&["--keys"]).1, "pizza\n");
+    assert_eq!(server.d(&["sub", "x", "_id", "=", "1"]).0, 0);
+    server.kill();
+    let export = ["--store", "db.json.recension", "export", "apocrypha", "--format", "apocrypha", "-o", "out.json"];
+    place.ok(&export);
+    let out = std::fs::read_to_string(folder.join("out.json")).unwrap();
+    assert_eq!(out, r#"{"pizza":["sauce","cheese"],"sub":{"x":{"_id":"1"}}}"#);
+    assert!(place.ok(&["--store", "db.json.recension", "get", "apocrypha", "pizza"]).contains("sauce"));
+    // What is no database is refused before anybody is answered.
+    std::fs::write(folder.join("bad.json"), "[1]").unwrap();
+    let ended = place.run(&["apocrypha", "--listen", "127.0.0.1:0", "--no-unix", "--database", "bad.json"]);
+    assert!(ended.code == 5 && ended.err.contains("no database of Apocrypha"), "{}", ended.err);
+}
+
+#[test]
+fn d_says_words_and_what_is_piped_in() {
+    let place = Place::new();
+    let server = Server::start(place.path(), &["--stateless", "--no-unix", "--token", "sesame", "--trace"]);
+    let d = |words: &[&str], input: &str| server.d_with(words, input, &["--token", "sesame"]);
+    assert_eq!(d(&["toppings", "+", "pineapple"], ""), (0, String::new(), String::new()));
+    assert_eq!(d(&["toppings", "+"], "ham\nolives\n").0, 0);
+    assert_eq!(d(&["toppings"], "").1, "pineapple\nham\nolives\n");
+    assert_eq!(d(&["menu", "--set"], "{\n  \"pizza\":\n 1}\n").0, 0);
+    assert_eq!(d(&["menu", "--edit"], "").1, "{\n    \"pizza\": 1\n}\n");
+    let (code, _, error) = d(&["toppings", "x", "y"], "");
+    assert_eq!((code, error.as_str()), (5, "recension: cannot index through non-dict\n"));
+    assert!(server.d_with(&["toppings"], "", &["--token", "other"]).2.contains("token"));
+    let said = server.kill();
+    assert!(said.lines().any(|line| line.starts_with("0.0") && line.ends_with(" toppings + pineapple")), "{said}");
+}
+
+#[test]
+fn serve_answers_apocrypha_beside_http() {
+    let place = Place::new();
+    let mut process = Command::new(env!("CARGO_BIN_EXE_recension"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--apocrypha", "127.0.0.1:0", "--admin", "ada:secret"])
+        .current_dir(place.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let http = lines.next().unwrap().unwrap().replace("listening on http://", "").replace('/', "");
+    let address = lines.next().unwrap().unwrap().replace("listening for Apocrypha on ", "");
+    let mut stream = TcpStream::connect(&address).unwrap();
+    assert_eq!(ask(&mut stream, &["menu", "pizza", "=", "9.50"]).as_deref(), Some(""));
+    let mut web = TcpStream::connect(&http).unwrap();
+    // ada:secret
+    let request = format!(
+        "GET /apocrypha/menu HTTP/1.1\r\nHost: {http}\r\nAuthorization: Basic YWRhOnNlY3JldA==\r\nConnection: close\r\n\r\n"
+    );
+    web.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    web.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains(r#""pizza":"9.50""#), "{answer}");
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
+/// Rows A2 and A3 of what the existing servers do wrong. `RECENSION_KILLS=100` for as many trials.
+#[test]
+fn what_was_acknowledged_is_there_after_kill_9() {
+    let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
+    let (trials, seed) = (number("RECENSION_KILLS", 10), number("RECENSION_SEED", 1));
+    let place = Place::new();
+    // What each writer was told is written: counted over all trials.
+    let acknowledged: Arc<Vec<AtomicU64>> = Arc::new((0..4).map(|_| AtomicU64::new(0)).collect());
+    for trial in 0..trials {
+        let durability = if trial % 2 == 0 { "disk" } else { "process" };
+        let server = Server::start(place.path(), &["--no-unix", "--database", "killed", "--durability", durability]);
+        let mut checker = TcpStream::connect(server.address).unwrap();
+        check(&mut checker, &acknowledged, &format!("before trial {trial}, RECENSION_SEED={seed}"));
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                let (address, acknowledged) = (server.address, Arc::clone(&acknowledged));
+                std::thread::spawn(move || {
+                    let mut stream = TcpStream::connect(address).unwrap();
+                    loop {
+                        let next = acknowledged[writer].load(Ordering::SeqCst) + 1;
+                        let (own, value) = (format!("own {writer}"), format!("{next:06}"));
+                        let set = ask(&mut stream, &[&own, "=", &value]);
+                        let all = set.and_then(|_| ask(&mut stream, &["all", &own, "last", "=", &value]));
+                        match all.as_deref() {
+                            Some("") => acknowledged[writer].store(next, Ordering::SeqCst),
+                            Some(other) => panic!("{other}"),
+                            None => return,
+                        }
+                    }
+                })
+            })
+            .collect();
+        // Another moment in each trial.
+        let chance = (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ trial).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
+        std::thread::sleep(Duration::from_millis(5 + chance % 150));
+        server.kill();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+    }
+    let server = Server::start(place.path(), &["--no-unix", "--database", "killed"]);
+    let mut checker = TcpStream::connect(server.address).unwrap();
+    check(&mut checker, &acknowledged, "at the end");
+    let written: u64 = acknowledged.iter().map(|counted| counted.load(Ordering::SeqCst)).sum();
+    assert!(written > trials, "only {written} writes were made: nothing was tried");
+}
+
+/// Nothing that was acknowledged is missing, and of the one that was not all or nothing is there.
+fn check(checker: &mut TcpStream, acknowledged: &[AtomicU64], when: &str) {
+    for (writer, counted) in acknowledged.iter().enumerate() {
+        let own = format!("own {writer}");
+        let known = counted.load(Ordering::SeqCst);
+        for words in [&[own.as_str()][..], &["all", &own, "last"]] {
+            let found: u64 = ask(checker, words).unwrap().parse().unwrap_or(0);
+            assert!(found == known || found == known + 1, "{when}: {words:?} is {found}, {known} was acknowledged");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The real `recension serve` on a free port; it ends with the test.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A server of its own, with the admin `adm`, password `pass`.
+pub struct Served {
+    process: Child,
+    pub url: String,
+    _dir: tempfile::TempDir,
+}
+
+impl Served {
+    pub fn start() -> Self {
+        Served::with(&[])
+    }
+
+    /// With more arguments.
+    pub fn with(args: &[&str]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut process = Command::new(env!("CARGO_BIN_EXE_recension"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--log", "warn"])
+            .args(args)
+            .arg(dir.path().join("store"))
+            .env("RECENSION_ADMIN", "adm:pass")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("listening on ").expect("it says where it listens").trim_end_matches('/');
+        Served { url: url.to_owned(), process, _dir: dir }
+    }
+
+    /// The URL with the admin in it.
+    pub fn url_of_admin(&self) -> String {
+        self.url.replacen("://", "://adm:pass@", 1)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

@@ -1,0 +1,123 @@
+//! The accounts of the article `AcidState` vs SQL vs `MongoDB` (2013): each subject behind one small trait, one file
+//! each. Everything that is read is decoded into [`Account`]; everything that is written is durable when the call
+//! returns; every subject has an index on the name.
+
+mod model;
+mod recension;
+mod sql;
+
+#[cfg(feature = "peers")]
+mod mariadb;
+#[cfg(feature = "peers")]
+mod postgresql;
+#[cfg(feature = "peers")]
+mod sqlite;
+
+use std::path::Path;
+
+pub use model::{Account, Item, Status, account, item};
+
+use super::{Given, Kind, OURS, named, our_version, versions, without_peers};
+use crate::error::{LabError, Result};
+use crate::servers::{mariadb as mariadb_server, postgresql as postgresql_server};
+
+/// A store of accounts.
+pub trait Accounts: Send {
+    /// Stores many that are new; not timed.
+    fn load(&mut self, accounts: &[Account]) -> Result<()>;
+
+    /// Stores one that is new.
+    fn create(&mut self, account: &Account) -> Result<()>;
+
+    /// The account of an id, with its items.
+    fn get(&mut self, id: u64) -> Result<Option<Account>>;
+
+    /// The account of a name, with its items.
+    fn get_by_name(&mut self, name: &str) -> Result<Option<Account>>;
+
+    /// All accounts with their items, in the order that is the subject's own.
+    fn list(&mut self) -> Result<Vec<Account>>;
+
+    /// Reads an account, then adds an item to it, in one transaction.
+    fn add_item(&mut self, id: u64, item: &Item) -> Result<()>;
+
+    /// Changes the item at a place, which there is.
+    fn change_item(&mut self, id: u64, place: usize, item: &Item) -> Result<()>;
+
+    /// Changes the passphrase.
+    fn update(&mut self, id: u64, passphrase: &str) -> Result<()>;
+
+    /// Removes an account and its items.
+    fn delete(&mut self, id: u64) -> Result<()>;
+
+    /// How it was set up, in the subject's own words.
+    fn settings(&self) -> String;
+
+    /// Closes it in order.
+    fn close(self: Box<Self>) -> Result<()>;
+}
+
+type Open = fn(&Path) -> Result<Box<dyn Accounts>>;
+
+#[cfg(feature = "peers")]
+macro_rules! peer {
+    ($module:ident) => {
+        Some($module::open as Open)
+    };
+}
+#[cfg(not(feature = "peers"))]
+macro_rules! peer {
+    ($module:ident) => {
+        None
+    };
+}
+
+fn subjects() -> Vec<(Kind, Option<Open>)> {
+    vec![
+        (
+            Kind::new(OURS, "embedded, typed documents with a unique index, items nested", our_version),
+            Some(recension::open),
+        ),
+        (
+            Kind { missing: without_peers, ..Kind::new("sqlite", "SQLite by rusqlite, two tables", versions::sqlite) },
+            peer!(sqlite),
+        ),
+        (
+            Kind {
+                missing: |given| without_peers(given).or_else(postgresql_server::missing),
+                ..Kind::new(
+                    "postgresql",
+                    "PostgreSQL by tokio-postgres, prepared, two tables",
+                    postgresql_server::version,
+                )
+            },
+            peer!(postgresql),
+        ),
+        (
+            Kind {
+                missing: |given| without_peers(given).or_else(mariadb_server::missing),
+                ..Kind::new("mariadb", "MariaDB (InnoDB) by mysql_async, prepared, two tables", mariadb_server::version)
+            },
+            peer!(mariadb),
+        ),
+    ]
+}
+
+/// What they are.
+pub fn kinds() -> Vec<Kind> {
+    subjects().into_iter().map(|(kind, _)| kind).collect()
+}
+
+/// Opens one in a directory, which exists.
+pub fn open(name: &str, dir: &Path) -> Result<Box<dyn Accounts>> {
+    let (kind, open) = named(subjects(), name, |(kind, _)| kind.name)?;
+    match open {
+        Some(open) => open(dir),
+        None => Err(LabError::Unavailable { reason: (kind.missing)(&Given::default()).unwrap_or_default() }),
+    }
+}
+
+/// The account that an operation is about is not there.
+fn gone(id: u64) -> LabError {
+    LabError::Wrong { what: format!("account {id}"), expected: "the account".to_owned(), found: "none".to_owned() }
+}

@@ -1,0 +1,286 @@
+//! Accounts and their items: timed calls on a store, with every answer compared with the model when the clock has
+//! stopped.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::protocol::Reply;
+use super::serve::REST;
+use crate::error::{LabError, Result};
+use crate::measure::clock::{come_to_rest, nanos};
+use crate::subjects::goget::{Account, Accounts, Status, account, item, open};
+
+/// What a worker of the suite `goget` is to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Goget {
+    /// Opens a store.
+    Open {
+        /// The subject.
+        subject: String,
+        /// Its directory, which exists.
+        dir: PathBuf,
+        /// Accounts, numbered from 1, that it is loaded with. Without them it is opened as it is.
+        load: Option<u64>,
+    },
+    /// New accounts, one a call.
+    Create {
+        /// How many.
+        count: u64,
+    },
+    /// Gets one account, again and again.
+    Get {
+        /// Which.
+        id: u64,
+        /// By its name.
+        by_name: bool,
+        /// How often.
+        count: u64,
+    },
+    /// Lists all accounts, all decoded.
+    List,
+    /// Adds items to an account, one a call.
+    AddItem {
+        /// Which account.
+        id: u64,
+        /// How many.
+        count: u64,
+    },
+    /// Changes items of an account, the oldest first.
+    ChangeItem {
+        /// Which account.
+        id: u64,
+        /// How many.
+        count: u64,
+    },
+    /// Changes passphrases of one account.
+    Update {
+        /// Which account.
+        id: u64,
+        /// How often.
+        count: u64,
+    },
+    /// Deletes the newest accounts, one a call.
+    Delete {
+        /// How many.
+        count: u64,
+    },
+    /// Reads everything and compares it with the model.
+    Verify,
+    /// Closes the store in order.
+    Close,
+}
+
+/// A store, and what it should hold.
+#[derive(Default)]
+pub(super) struct Shop {
+    accounts: Option<Box<dyn Accounts>>,
+    model: BTreeMap<u64, Account>,
+    /// The number of the next account.
+    next: u64,
+    /// Calls that changed something: what is written differs each time.
+    writes: u64,
+}
+
+impl Shop {
+    /// Does one command.
+    pub(super) fn handle(shop: &mut Option<Shop>, command: Goget) -> Result<Reply> {
+        if let Goget::Open { subject, dir, load } = command {
+            return Shop::open(shop, &subject, &dir, load);
+        }
+        let none = || LabError::Worker { what: "no store is open".to_owned() };
+        let shop = shop.as_mut().ok_or_else(none)?;
+        if matches!(command, Goget::Close) {
+            shop.accounts.take().ok_or_else(none)?.close()?;
+            return Ok(Reply::default());
+        }
+        let Shop { accounts, model, next, writes } = shop;
+        let accounts = accounts.as_mut().ok_or_else(none)?;
+        match command {
+            Goget::Open { .. } | Goget::Close => Ok(Reply::default()),
+            Goget::Create { count } => {
+                let made: Vec<Account> = (*next..*next + count).map(account).collect();
+                *next += count;
+                let reply = each(&made, |one| accounts.create(one))?;
+                model.extend(made.into_iter().map(|one| (one.id, one)));
+                Ok(reply)
+            }
+            Goget::Get { id, by_name, count } => {
+                let expected = model.get(&id).ok_or_else(|| absent(id))?;
+                let mut found = Vec::new();
+                let reply = each(&vec![(); count as usize], |()| {
+                    found.push(if by_name { accounts.get_by_name(&expected.name) } else { accounts.get(id) }?);
+                    Ok(())
+                })?;
+                for one in found {
+                    same(expected, one.as_ref())?;
+                }
+                Ok(reply)
+            }
+            Goget::List => {
+                let mut found = Vec::new();
+                let reply = each(&[()], |()| {
+                    found = accounts.list()?;
+                    Ok(())
+                })?;
+                same_all(model, found).map(|()| reply)
+            }
+            Goget::AddItem { id, count } => {
+                let made: Vec<_> = (*writes..*writes + count).map(|nth| item(nth, Status::Need)).collect();
+                *writes += count;
+                let reply = each(&made, |one| accounts.add_item(id, one))?;
+                model.get_mut(&id).ok_or_else(|| absent(id))?.items.extend(made);
+                Ok(reply)
+            }
+            Goget::ChangeItem { id, count } => {
+                let expected = model.get_mut(&id).ok_or_else(|| absent(id))?;
+                let places = expected.items.len().max(1);
+                let made: Vec<_> =
+                    (0..count).map(|nth| (nth as usize % places, item(*writes + nth, Status::Got))).collect();
+                *writes += count;
+                let reply = each(&made, |(place, one)| accounts.change_item(id, *place, one))?;
+                for (place, one) in made {
+                    if let Some(old) = expected.items.get_mut(place) {
+                        *old = one;
+                    }
+                }
+                Ok(reply)
+            }
+            Goget::Update { id, count } => {
+                let made: Vec<String> = (*writes..*writes + count).map(|nth| account(nth).passphrase).collect();
+                *writes += count;
+                let reply = each(&made, |one| accounts.update(id, one))?;
+                if let (Some(account), Some(last)) = (model.get_mut(&id), made.into_iter().last()) {
+                    account.passphrase = last;
+                }
+                Ok(reply)
+            }
+            Goget::Delete { count } => {
+                let newest: Vec<u64> = model.keys().rev().take(count as usize).copied().collect();
+                let reply = each(&newest, |id| accounts.delete(*id))?;
+                for id in newest {
+                    model.remove(&id);
+                    same_absence(id, accounts.get(id)?)?;
+                }
+                Ok(reply)
+            }
+            Goget::Verify => same_all(model, accounts.list()?).map(|()| Reply::default()),
+        }
+    }
+
+    fn open(shop: &mut Option<Shop>, subject: &str, dir: &std::path::Path, load: Option<u64>) -> Result<Reply> {
+        let mut accounts = open(subject, dir)?;
+        let settings = Some(accounts.settings());
+        let shop = shop.get_or_insert_default();
+        if let Some(count) = load {
+            let all: Vec<Account> = (1..=count).map(account).collect();
+            if !all.is_empty() {
+                accounts.load(&all)?;
+            }
+            (shop.model, shop.next) = (all.into_iter().map(|one| (one.id, one)).collect(), count + 1);
+        }
+        shop.accounts = Some(accounts);
+        Ok(Reply { settings, ..Reply::default() })
+    }
+}
+
+/// Times calls, one after the other, each by itself.
+fn each<T>(calls: &[T], mut call: impl FnMut(&T) -> Result<()>) -> Result<Reply> {
+    let mut latencies_ns = Vec::with_capacity(calls.len());
+    for one in calls {
+        let start = Instant::now();
+        call(one)?;
+        latencies_ns.push(nanos(start.elapsed()));
+    }
+    let wall_ns = latencies_ns.iter().sum();
+    come_to_rest(REST.min(Duration::from_millis(50)));
+    Ok(Reply { ops: calls.len() as u64, wall_ns, latencies_ns, ..Reply::default() })
+}
+
+fn absent(id: u64) -> LabError {
+    LabError::Worker { what: format!("the model has no account {id}") }
+}
+
+fn wrong(what: String, expected: impl std::fmt::Debug, found: impl std::fmt::Debug) -> LabError {
+    LabError::Wrong { what, expected: format!("{expected:?}"), found: format!("{found:?}") }
+}
+
+fn same(expected: &Account, found: Option<&Account>) -> Result<()> {
+    let right = found == Some(expected);
+    if right { Ok(()) } else { Err(wrong(format!("account {}", expected.id), expected, found)) }
+}
+
+fn same_absence(id: u64, found: Option<Account>) -> Result<()> {
+    if found.is_none() { Ok(()) } else { Err(wrong(format!("account {id}, deleted"), "none", found)) }
+}
+
+fn same_all(model: &BTreeMap<u64, Account>, mut found: Vec<Account>) -> Result<()> {
+    found.sort_unstable_by_key(|account| account.id);
+    if found.len() != model.len() {
+        return Err(wrong("the list of all accounts".to_owned(), model.len(), found.len()));
+    }
+    model.values().zip(&found).try_for_each(|(expected, found)| same(expected, Some(found)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(shop: &mut Option<Shop>, command: Goget) -> Result<Reply> {
+        Shop::handle(shop, command)
+    }
+
+    fn opened(dir: &std::path::Path) -> Option<Shop> {
+        let mut shop = None;
+        let open = Goget::Open { subject: "recension".to_owned(), dir: dir.to_owned(), load: Some(20) };
+        ask(&mut shop, open).unwrap();
+        shop
+    }
+
+    #[test]
+    fn accounts_are_as_the_model_says_after_every_operation_and_after_reopening() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut shop = opened(dir.path());
+        for command in [
+            Goget::Create { count: 5 },
+            Goget::AddItem { id: 7, count: 3 },
+            Goget::ChangeItem { id: 7, count: 4 },
+            Goget::Update { id: 8, count: 2 },
+            Goget::Get { id: 7, by_name: false, count: 3 },
+            Goget::Get { id: 8, by_name: true, count: 3 },
+            Goget::Delete { count: 2 },
+            Goget::List,
+            Goget::Close,
+            Goget::Open { subject: "recension".to_owned(), dir: dir.path().to_owned(), load: None },
+            Goget::Verify,
+        ] {
+            let said = format!("{command:?}");
+            ask(&mut shop, command).unwrap_or_else(|error| panic!("{said}: {error}"));
+        }
+        let model = &shop.as_ref().unwrap().model;
+        assert_eq!((model.len(), model[&7].items.len()), (23, 3));
+        assert_eq!(model[&7].items[0].status, Status::Got);
+    }
+
+    #[test]
+    fn every_wrong_answer_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut shop = opened(dir.path());
+        for (what, spoil, command) in [
+            ("an item lost", 7_u64, Goget::Get { id: 7, by_name: false, count: 1 }),
+            ("an item lost, by name", 8, Goget::Get { id: 8, by_name: true, count: 1 }),
+            ("an item lost, in the list", 9, Goget::List),
+        ] {
+            // The model knows of an item that the store was never given.
+            shop.as_mut().unwrap().model.get_mut(&spoil).unwrap().items.push(item(1, Status::Need));
+            let error = ask(&mut shop, command).unwrap_err();
+            assert!(matches!(error, LabError::Wrong { .. }), "{what}: {error}");
+            shop.as_mut().unwrap().model.get_mut(&spoil).unwrap().items.clear();
+        }
+        ask(&mut shop, Goget::Verify).unwrap();
+        shop.as_mut().unwrap().model.remove(&3);
+        assert!(ask(&mut shop, Goget::Verify).unwrap_err().to_string().contains("expected 19, found 20"));
+    }
+}

@@ -1,0 +1,204 @@
+//! The suite `goget`: the experiment of the article `AcidState` vs SQL vs `MongoDB` (2013), without its errors: every
+//! list is forced and compared, every write is durable, every subject has the index, and no hashing is in a timer.
+
+use super::bench::{Figure, Member, empty_dir, start};
+use super::{Bench, Operation, Plan, Suite};
+use crate::error::Result;
+use crate::measure::filesystem::bytes_on_disk;
+use crate::measure::stats::as_f64;
+use crate::subjects::Kind;
+use crate::subjects::goget::kinds;
+use crate::worker::goget::Goget;
+use crate::worker::{Command, Launch, Reply, Worker};
+
+/// The suite.
+pub const SUITE: Suite = Suite {
+    name: "goget",
+    what: "accounts with items (AcidState vs SQL vs MongoDB, 2013): new, get, list, add, change, delete, all durable",
+    kinds,
+    usual: &["recension", "sqlite", "postgresql", "mariadb"],
+    operations: &OPERATIONS,
+    sizes: |plan| Sizes::of(plan).words(),
+    run,
+};
+
+const fn ns(name: &'static str, what: &'static str) -> Operation {
+    Operation { name, unit: "ns", what, weight: 5 }
+}
+
+const OPERATIONS: [Operation; 22] = [
+    ns("sm_new", "a new account in a store that was empty"),
+    ns("sm_list", "the list of all accounts there, about a hundred, each decoded: the whole list"),
+    ns("sm_get_id", "account 42 by its number, with its items, there"),
+    ns("sm_add_item", "reads account 42 and adds an item, there"),
+    ns("md_new", "a new account beside 1,000"),
+    ns("md_list", "the list of all 1,000 accounts, each decoded: the whole list"),
+    ns("md_get_id", "account 789 of 1,000 by its number, with its items"),
+    ns("md_add_item", "reads account 789 of 1,000 and adds an item"),
+    ns("lg_get_id", "account 42 of 50,000 by its number, with its items"),
+    ns("lg_add_item", "reads account 42 of 50,000 and adds an item"),
+    ns("lg2_new", "a new account beside 50,000"),
+    ns("lg2_list", "the list of all 50,000 accounts, each decoded: the whole list"),
+    ns("lg2_get_id", "account 45,678 of 50,000 by its number, with its items"),
+    ns("lg2_get_name", "the same by its name"),
+    ns("lg2_add_item", "reads account 45,678 of 50,000 and adds an item"),
+    ns("lg2_change_item", "changes one item of it"),
+    ns("lg2_update", "changes its passphrase"),
+    ns("lg2_delete", "deletes an account without items"),
+    ns("lg2_get_id_p99", "the 99th percentile of single gets by number"),
+    ns("lg2_add_item_p99", "the 99th percentile of adding an item"),
+    ns("lg2_reopen", "closing in order and opening again, a server with its own start"),
+    Operation {
+        name: "lg2_size",
+        unit: "bytes",
+        what: "allocated blocks after all of this; of servers with what they keep for themselves",
+        weight: 1,
+    },
+];
+
+struct Sizes {
+    accounts: [u64; 3],
+    focus: [u64; 4],
+    rounds: usize,
+    lists: usize,
+    writes: u64,
+    gets: u64,
+}
+
+impl Sizes {
+    fn of(plan: &Plan) -> Self {
+        let large = plan.rows.unwrap_or(50_000).max(100);
+        // A trial of the laboratory itself, as in its tests: every step, nothing to be believed.
+        let trial = large < 5_000;
+        let medium = large.min(1_000);
+        Sizes {
+            accounts: [100, medium, large],
+            focus: [42, 789.min(medium), 42, 45_678.min(large)],
+            rounds: if trial { 2 } else { plan.pick(5, 15) },
+            lists: if trial { 1 } else { plan.pick(5, 10) },
+            writes: if trial { 3 } else { plan.pick(30, 100) },
+            gets: if trial { 20 } else { plan.pick(500, 2_000) },
+        }
+    }
+
+    fn words(&self) -> String {
+        let [small, medium, large] = self.accounts;
+        format!(
+            "{small}, {medium} and {large} accounts; {} rounds of {} gets or {} writes; items start at none and grow as the run \
+             adds them",
+            self.rounds, self.gets, self.writes
+        )
+    }
+}
+
+fn everybody(_: &Kind) -> bool {
+    true
+}
+
+fn ask(member: &mut Member, command: Goget) -> Result<Reply> {
+    member.ask(&Command::Goget(command))
+}
+
+fn open(member: &mut Member, load: Option<u64>) -> Result<()> {
+    let (subject, dir) = (member.kind.name.to_owned(), member.dir.clone());
+    let reply = ask(member, Goget::Open { subject, dir, load })?;
+    member.settings = member.settings.take().or(reply.settings);
+    Ok(())
+}
+
+fn run(bench: &mut Bench<'_>) -> Result<()> {
+    let sizes = Sizes::of(bench.plan);
+    let [small, medium, large] = sizes.accounts;
+    let [of_small, of_medium, of_large, of_large_too] = sizes.focus;
+
+    corpus(bench, "sm", 0, |bench| {
+        // The store was empty; what is read later is what these rounds made.
+        bench.prepare("making accounts", everybody, |member| ask(member, Goget::Create { count: small }).map(drop))?;
+        published(bench, &sizes, ["sm_new", "sm_list", "sm_get_id", "sm_add_item"], of_small)
+    })?;
+    corpus(bench, "md", medium, |bench| {
+        published(bench, &sizes, ["md_new", "md_list", "md_get_id", "md_add_item"], of_medium)
+    })?;
+    corpus(bench, "lg", large, |bench| {
+        get(bench, &sizes, "lg_get_id", of_large, false)?;
+        add(bench, &sizes, "lg_add_item", of_large)?;
+        published(bench, &sizes, ["lg2_new", "lg2_list", "lg2_get_id", "lg2_add_item"], of_large_too)?;
+        more(bench, &sizes, of_large_too)
+    })
+}
+
+/// One corpus: every subject with a new store, verified at the end after it was closed and opened again.
+fn corpus(
+    bench: &mut Bench<'_>,
+    name: &str,
+    load: u64,
+    measure: impl FnOnce(&mut Bench<'_>) -> Result<()>,
+) -> Result<()> {
+    let plan = bench.plan;
+    bench.prepare("opening", everybody, |member| {
+        member.dir = plan.dir.join(name).join(member.kind.name);
+        member.worker = None;
+        empty_dir(&member.dir)?;
+        start(plan, member, &Launch::Plain)?;
+        open(member, Some(load))
+    })?;
+    measure(bench)?;
+    bench.verify_with("verifying the final state", everybody, |member| {
+        ask(member, Goget::Close)?;
+        open(member, None)?;
+        ask(member, Goget::Verify)?;
+        ask(member, Goget::Close)?;
+        member.worker.take().into_iter().for_each(Worker::end);
+        Ok(())
+    })?;
+    bench.remove(everybody)
+}
+
+fn published(bench: &mut Bench<'_>, sizes: &Sizes, names: [&str; 4], id: u64) -> Result<()> {
+    let [new, list, get_id, add_item] = names;
+    get(bench, sizes, get_id, id, false)?;
+    add(bench, sizes, add_item, id)?;
+    bench.rounds(new, everybody, (sizes.rounds, true), Figure::PerOperation, |member, _| {
+        ask(member, Goget::Create { count: sizes.writes })
+    })?;
+    bench.rounds(list, everybody, (sizes.lists, true), Figure::PerOperation, |member, _| ask(member, Goget::List))
+}
+
+fn get(bench: &mut Bench<'_>, sizes: &Sizes, name: &str, id: u64, by_name: bool) -> Result<()> {
+    bench.rounds(name, everybody, (sizes.rounds, true), Figure::PerOperation, |member, _| {
+        ask(member, Goget::Get { id, by_name, count: sizes.gets })
+    })
+}
+
+fn add(bench: &mut Bench<'_>, sizes: &Sizes, name: &str, id: u64) -> Result<()> {
+    bench.rounds(name, everybody, (sizes.rounds, true), Figure::PerOperation, |member, _| {
+        ask(member, Goget::AddItem { id, count: sizes.writes })
+    })
+}
+
+/// What the article did not measure.
+fn more(bench: &mut Bench<'_>, sizes: &Sizes, id: u64) -> Result<()> {
+    let rounds = (sizes.rounds, true);
+    get(bench, sizes, "lg2_get_name", id, true)?;
+    let count = sizes.writes;
+    for (name, command) in [
+        ("lg2_change_item", Goget::ChangeItem { id, count }),
+        ("lg2_update", Goget::Update { id, count }),
+        ("lg2_delete", Goget::Delete { count }),
+    ] {
+        bench.rounds(name, everybody, rounds, Figure::PerOperation, |member, _| ask(member, command.clone()))?;
+    }
+    for (name, command) in [
+        ("lg2_get_id_p99", Goget::Get { id, by_name: false, count: sizes.gets }),
+        ("lg2_add_item_p99", Goget::AddItem { id, count }),
+    ] {
+        bench.rounds(name, everybody, rounds, Figure::Quantile(0.99), |member, _| ask(member, command.clone()))?;
+    }
+    bench.rounds("lg2_reopen", everybody, (1, false), Figure::PerOperation, |member, _| {
+        let begin = std::time::Instant::now();
+        ask(member, Goget::Close)?;
+        open(member, None)?;
+        Ok(Reply { ops: 1, wall_ns: crate::measure::clock::nanos(begin.elapsed()), ..Reply::default() })
+    })?;
+    bench.single("lg2_size", everybody, |member| Ok((as_f64(bytes_on_disk(&member.dir)? as usize), None)))
+}

@@ -1,0 +1,117 @@
+//! `_db_updates`: which databases were made, written to and dropped, each of the three at its last time. `feed.rs` sends it.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use recension::document::Position;
+use recension::document::json::quote;
+use recension::engine::{Engine, Seq};
+
+use super::changes_query::since;
+use super::feed::{self, Feed, Page, Patience, Source};
+use crate::answer::Answer;
+use crate::auth::{ServerAdmin, Session};
+use crate::dispatch::only;
+use crate::error::Result;
+use crate::request::Request;
+use crate::state::App;
+
+/// `/_db_updates`
+pub(crate) async fn endpoint(request: Request, session: &Session) -> Result<Answer> {
+    only(&request, "GET,HEAD")?;
+    let proof = session.server_admin()?;
+    let query = &request.query;
+    let app = Arc::clone(&request.app);
+    let since = match since(query.get("since"))? {
+        Some(since) => since.seq(),
+        None => app.databases.engine(proof).head(),
+    };
+    let updates = Updates {
+        feed: Feed::of(query, "Supported `feed` types: normal, continuous, live, longpoll, eventsource")?,
+        patience: Patience::of(query)?,
+        limit: query.number("limit")?.unwrap_or(u64::MAX),
+        descending: query.flag("descending")?,
+        app,
+        proof,
+        position: since,
+        emitted: 0,
+        seen: Seq::ZERO,
+    };
+    feed::answer(&request.app, updates).await
+}
+
+/// Where the feed stands.
+struct Updates {
+    app: Arc<App>,
+    proof: ServerAdmin,
+    feed: Feed,
+    patience: Patience,
+    limit: u64,
+    descending: bool,
+    position: Seq,
+    emitted: u64,
+    seen: Seq,
+}
+
+impl Source for Updates {
+    fn feed(&self) -> Feed {
+        self.feed
+    }
+
+    fn patience(&self) -> Patience {
+        self.patience
+    }
+
+    fn emitted(&self) -> u64 {
+        self.emitted
+    }
+
+    /// A page is all that there is: three rows for each database that has changed.
+    fn page(&mut self) -> Result<Page> {
+        let (until, mut events) = self.app.databases.events(self.position, self.proof)?;
+        events.sort_unstable();
+        if self.descending {
+            events.sort_by_key(|event| Reverse(event.seq));
+        }
+        let mut text = String::new();
+        let mut last = self.position;
+        for event in events {
+            // What happened in one commit is not parted: the position behind it is that commit's.
+            if self.emitted >= self.limit && event.seq != last {
+                return Ok(Page { text, ended: true, caught_up: false });
+            }
+            let seq = Position::from(event.seq);
+            let (name, kind) = (quote(&event.database), event.kind);
+            let row = format!("{{\"db_name\":{name},\"type\":\"{kind}\",\"seq\":\"{seq}\"}}");
+            self.feed.push(&row, &seq, self.emitted == 0, &mut text);
+            self.emitted += 1;
+            last = event.seq;
+            self.position = self.position.max(event.seq);
+        }
+        (self.position, self.seen) = (until, until);
+        let ended = self.feed.ends() || self.emitted >= self.limit;
+        Ok(Page { text, ended, caught_up: true })
+    }
+
+    fn end(&self) -> Result<String> {
+        let last = Position::from(self.position);
+        Ok(match self.feed {
+            Feed::Normal | Feed::LongPoll => format!("\n],\"last_seq\":\"{last}\"}}\n"),
+            Feed::Continuous | Feed::Lines => format!("{{\"last_seq\":\"{last}\"}}\n"),
+            Feed::EventSource => String::new(),
+        })
+    }
+
+    fn engine(&self) -> Arc<dyn Engine> {
+        self.app.databases.engine(self.proof)
+    }
+
+    fn seen(&self) -> Seq {
+        self.seen
+    }
+
+    /// Nearly every commit is of some database.
+    fn look(&mut self) -> Option<bool> {
+        Some(true)
+    }
+}

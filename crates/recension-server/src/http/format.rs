@@ -1,0 +1,133 @@
+//! The forms of a list: JSON, or where the client asks for it a row a line (NDJSON) or a table (CSV). CouchDB has JSON.
+
+use http::header::ACCEPT;
+use serde_json::value::RawValue;
+
+use super::body::{member, members_of};
+use crate::request::Request;
+
+/// A form of a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Format {
+    Json,
+    Lines,
+    Csv,
+}
+
+impl Format {
+    /// The one that a request likes best of JSON and some others. Who names none of them gets JSON, as everywhere.
+    pub(crate) fn of(request: &Request, others: &[Format]) -> Self {
+        Self::negotiated(request.header(ACCEPT).unwrap_or_default(), others)
+    }
+
+    fn negotiated(accept: &str, others: &[Format]) -> Self {
+        let mut best = (Format::Json, 0.0);
+        for part in accept.split(',') {
+            let mut words = part.split(';').map(str::trim);
+            let format = match words.next().unwrap_or_default().to_ascii_lowercase().as_str() {
+                "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Format::Lines,
+                "text/csv" => Format::Csv,
+                "application/json" | "application/*" | "*/*" => Format::Json,
+                _ => continue,
+            };
+            if format != Format::Json && !others.contains(&format) {
+                continue;
+            }
+            let weight = words.find_map(|word| word.strip_prefix("q=")).map_or(1.0, |q| q.parse().unwrap_or(0.0));
+            // Of equals the first, but what is named before what is anything.
+            if weight > best.1 {
+                best = (format, weight);
+            }
+        }
+        best.0
+    }
+
+    pub(crate) fn content_type(self) -> &'static str {
+        match self {
+            Format::Json => "application/json",
+            Format::Lines => "application/x-ndjson",
+            Format::Csv => "text/csv; charset=utf-8",
+        }
+    }
+
+    /// What tells its tags from those of the other forms.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Format::Json => "",
+            Format::Lines => "-ndjson",
+            Format::Csv => "-csv",
+        }
+    }
+}
+
+/// A line of a table.
+pub(crate) fn csv_line<'c>(cells: impl IntoIterator<Item = std::borrow::Cow<'c, str>>) -> String {
+    let mut line = String::new();
+    for (number, cell) in cells.into_iter().enumerate() {
+        if number > 0 {
+            line.push(',');
+        }
+        if cell.contains(['"', ',', '\r', '\n']) {
+            line.push('"');
+            line.push_str(&cell.replace('"', "\"\""));
+            line.push('"');
+        } else {
+            line.push_str(&cell);
+        }
+    }
+    line.push_str("\r\n");
+    line
+}
+
+/// What a document says at a path of members (`address.city`), as a cell: strings as they are, what is absent or `null` as
+/// nothing, all else as JSON.
+pub(crate) fn cell(document: &str, path: &str) -> String {
+    let Ok(mut value) = serde_json::from_str::<&RawValue>(document) else { return String::new() };
+    for name in path.split('.') {
+        let found = members_of(value.get().as_bytes()).ok().and_then(|members| member(&members, name));
+        match found {
+            Some(found) => value = found,
+            None => return String::new(),
+        }
+    }
+    match value.get() {
+        "null" => String::new(),
+        text => serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_is_the_one_that_the_client_likes_best() {
+        let both = [Format::Lines, Format::Csv];
+        for (accept, others, expected) in [
+            ("", &both[..], Format::Json),
+            ("*/*", &both, Format::Json),
+            ("text/html", &both, Format::Json),
+            ("text/csv", &both, Format::Csv),
+            ("text/csv", &[Format::Lines], Format::Json),
+            ("application/x-ndjson, */*;q=0.1", &both, Format::Lines),
+            ("application/json, text/csv", &both, Format::Json),
+            ("application/json;q=0.5, text/csv;q=0.8", &both, Format::Csv),
+            ("text/csv;q=0", &both, Format::Json),
+            ("text/csv;q=x, application/jsonl", &both, Format::Lines),
+        ] {
+            assert_eq!(Format::negotiated(accept, others), expected, "{accept}");
+        }
+    }
+
+    #[test]
+    fn cells_are_quoted_where_they_must_be() {
+        let line = csv_line(["a", "", "b,c", "say \"x\"", "two\nlines"].map(Into::into));
+        assert_eq!(line, "a,,\"b,c\",\"say \"\"x\"\"\",\"two\nlines\"\r\n");
+        let document = r#"{"a":"é\n","b":{"c":1.0,"d":[1,2]},"n":null}"#;
+        for (path, expected) in
+            [("a", "é\n"), ("b.c", "1.0"), ("b.d", "[1,2]"), ("n", ""), ("b.x", ""), ("a.x", ""), ("", "")]
+        {
+            assert_eq!(cell(document, path), expected, "{path}");
+        }
+    }
+}

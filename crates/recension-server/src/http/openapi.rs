@@ -1,0 +1,260 @@
+//! `/_openapi.json`: what this server has, for people and tools. It is made from one table, which the tests compare with
+//! the table of access: a route that is added without a line here fails there.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use recension::document::json::quote;
+
+use crate::answer::Answer;
+use crate::dispatch::only;
+use crate::error::Result;
+use crate::request::Request;
+
+/// `/_openapi.json`
+pub(crate) fn endpoint(request: &Request) -> Result<Answer> {
+    static TEXT: LazyLock<String> = LazyLock::new(description);
+    only(request, "GET,HEAD")?;
+    Ok(Answer::ok(TEXT.as_str()))
+}
+
+/// What an operation takes and answers.
+struct Operation {
+    method: &'static str,
+    path: &'static str,
+    summary: &'static str,
+    /// Parameters of the query: `name:type`, separated by blanks.
+    query: &'static str,
+    /// The body, as a JSON schema; empty: none.
+    body: &'static str,
+    /// What is answered when all is well, and in which form.
+    answers: &'static [(u16, Form)],
+}
+
+/// The body of an answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    None,
+    Object,
+    Array,
+    /// Any JSON.
+    Json,
+    /// JSON, or lines or a table where the client asks for them.
+    List,
+    Text,
+    /// As it was stored.
+    Bytes,
+}
+
+const OK: &[(u16, Form)] = &[(200, Form::Object)];
+const CREATED: &[(u16, Form)] = &[(201, Form::Object), (202, Form::Object)];
+const WRITTEN: &[(u16, Form)] = &[(200, Form::Object), (201, Form::Object), (202, Form::Object)];
+const HEAD: &[(u16, Form)] = &[(200, Form::None), (304, Form::None)];
+const LIST: &[(u16, Form)] = &[(200, Form::List), (304, Form::None)];
+
+const DOCUMENT: &str = r#"{"type":"object"}"#;
+const KEYS: &str = r#"{"type":"object","properties":{"keys":{"type":"array"}}}"#;
+const QUERIES: &str =
+    r#"{"type":"object","required":["queries"],"properties":{"queries":{"type":"array","items":{"type":"object"}}}}"#;
+const REVS: &str = r#"{"type":"object","additionalProperties":{"type":"array","items":{"type":"string"}}}"#;
+const BULK: &str = r#"{"type":"object","required":["docs"],"properties":{"docs":{"type":"array","items":{"type":"object"}},"new_edits":{"type":"boolean"}}}"#;
+const BULK_GET: &str = r#"{"type":"object","required":["docs"],"properties":{"docs":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string"},"rev":{"type":"string"},"atts_since":{"type":"array","items":{"type":"string"}}}}}}}"#;
+const SECURITY: &str = r#"{"type":"object","properties":{"admins":{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}},"roles":{"type":"array","items":{"type":"string"}}}},"members":{"type":"object","properties":{"names":{"type":"array","items":{"type":"string"}},"roles":{"type":"array","items":{"type":"string"}}}}}}"#;
+const LOG_IN: &str = r#"{"type":"object","required":["name","password"],"properties":{"name":{"type":"string"},"password":{"type":"string"}}}"#;
+const NUMBER: &str = r#"{"type":"integer","minimum":1}"#;
+const STRING: &str = r#"{"type":"string"}"#;
+const ANY: &str = "{}";
+const EMPTY: &str = r#"{"type":"object"}"#;
+
+const LIST_QUERY: &str = "key:json keys:json startkey:json endkey:json inclusive_end:boolean descending:boolean limit:integer skip:integer include_docs:boolean attachments:boolean att_encoding_info:boolean conflicts:boolean update_seq:boolean fields:string at:string";
+const NAMES_QUERY: &str = "startkey:json endkey:json descending:boolean limit:integer skip:integer";
+const FEED_QUERY: &str = "feed:feed since:string limit:integer descending:boolean heartbeat:integer timeout:timeout";
+const CHANGES_QUERY: &str = "feed:feed since:string limit:integer descending:boolean heartbeat:integer timeout:timeout style:style include_docs:boolean attachments:boolean att_encoding_info:boolean conflicts:boolean seq_interval:integer filter:filter doc_ids:json";
+const READ_QUERY: &str = "rev:string revs:boolean revs_info:boolean open_revs:json latest:boolean conflicts:boolean deleted_conflicts:boolean meta:boolean local_seq:boolean attachments:boolean atts_since:json att_encoding_info:boolean at:string";
+const WRITE_QUERY: &str = "rev:string new_edits:boolean batch:string";
+
+macro_rules! operations {
+    ($($method:ident $path:literal, $summary:literal, $query:expr, $body:expr, $answers:expr;)*) => {
+        &[$(Operation {
+            method: stringify!($method), path: $path, summary: $summary, query: $query, body: $body, answers: $answers,
+        }),*]
+    };
+}
+
+/// Everything that this server has, but what it answers with 501.
+const OPERATIONS: &[Operation] = operations! {
+    get "/", "What answers here, and its version", "", "", OK;
+    get "/_up", "Whether the server is ready", "", "", OK;
+    get "/_uuids", "Identifiers for new documents", "count:integer", "", OK;
+    get "/_openapi.json", "This description", "", "", OK;
+    get "/_session", "Who asks", "", "", OK;
+    post "/_session", "Logs in: the answer has a cookie", "next:string", LOG_IN, &[(200, Form::Object), (302, Form::Object)];
+    delete "/_session", "Logs out", "", "", OK;
+    get "/_all_dbs", "The names of all databases", NAMES_QUERY, "", &[(200, Form::Array)];
+    get "/_dbs_info", "What is told of every database", "", "", &[(200, Form::Array)];
+    post "/_dbs_info", "What is told of some databases", "", KEYS, &[(200, Form::Array)];
+    get "/_db_updates", "Databases that were made, written to and dropped", FEED_QUERY, "", &[(200, Form::Json)];
+    get "/_active_tasks", "What runs in the background", "", "", &[(200, Form::Array)];
+    get "/_membership", "The nodes: one", "", "", OK;
+    get "/_metrics", "Metrics for Prometheus", "", "", &[(200, Form::Text)];
+    get "/_node/{node}/_prometheus", "Metrics for Prometheus", "", "", &[(200, Form::Text)];
+    get "/_node/{node}/_config", "All settings", "", "", OK;
+    get "/_node/{node}/_config/{section}", "The settings of a section", "", "", OK;
+    get "/_node/{node}/_config/{section}/{setting}", "A setting", "", "", &[(200, Form::Json)];
+    put "/_node/{node}/_config/{section}/{setting}", "Changes a setting", "", STRING, &[(200, Form::Json)];
+    delete "/_node/{node}/_config/{section}/{setting}", "Takes a setting back", "", "", &[(200, Form::Json)];
+    get "/{db}", "What is told of the database", "", "", OK;
+    head "/{db}", "Whether there is the database", "", "", HEAD;
+    put "/{db}", "Makes the database", "partitioned:boolean", "", CREATED;
+    delete "/{db}", "Drops the database", "", "", OK;
+    post "/{db}", "Writes a document under its own id or a new one", "batch:string", DOCUMENT, CREATED;
+    get "/{db}/{id}", "A document", READ_QUERY, "", &[(200, Form::Json), (304, Form::None)];
+    head "/{db}/{id}", "Whether there is a document, and its revision", READ_QUERY, "", HEAD;
+    put "/{db}/{id}", "Writes a document", WRITE_QUERY, DOCUMENT, WRITTEN;
+    delete "/{db}/{id}", "Deletes a document", "rev:string", "", OK;
+    patch "/{db}/{id}", "Changes a document by a JSON merge patch or a JSON patch", "rev:string", DOCUMENT, OK;
+    get "/{db}/{id}/_history", "The revisions that a document has had", "limit:integer include_docs:boolean at:string", "", LIST;
+    get "/{db}/{id}/{attachment}", "An attachment", "rev:string at:string", "", &[(200, Form::Bytes), (206, Form::Bytes), (304, Form::None)];
+    put "/{db}/{id}/{attachment}", "Writes an attachment", "rev:string", ANY, CREATED;
+    delete "/{db}/{id}/{attachment}", "Deletes an attachment", "rev:string", "", OK;
+    get "/{db}/_design/{name}", "A design document", READ_QUERY, "", &[(200, Form::Json), (304, Form::None)];
+    put "/{db}/_design/{name}", "Writes a design document", WRITE_QUERY, DOCUMENT, WRITTEN;
+    delete "/{db}/_design/{name}", "Deletes a design document", "rev:string", "", OK;
+    get "/{db}/_local/{name}", "A local document, which no replica gets", "", "", OK;
+    put "/{db}/_local/{name}", "Writes a local document", "rev:string", DOCUMENT, WRITTEN;
+    delete "/{db}/_local/{name}", "Deletes a local document", "rev:string", "", OK;
+    get "/{db}/_all_docs", "Documents by id", LIST_QUERY, "", LIST;
+    post "/{db}/_all_docs", "Documents by id", LIST_QUERY, KEYS, LIST;
+    post "/{db}/_all_docs/queries", "Several lists of documents", "", QUERIES, OK;
+    get "/{db}/_design_docs", "Design documents by id", LIST_QUERY, "", LIST;
+    post "/{db}/_design_docs", "Design documents by id", LIST_QUERY, KEYS, LIST;
+    post "/{db}/_design_docs/queries", "Several lists of design documents", "", QUERIES, OK;
+    get "/{db}/_local_docs", "Local documents by id", LIST_QUERY, "", OK;
+    post "/{db}/_local_docs", "Local documents by id", LIST_QUERY, KEYS, OK;
+    post "/{db}/_bulk_docs", "Writes many documents in one commit", "atomic:boolean", BULK, &[(201, Form::Array)];
+    post "/{db}/_bulk_get", "Many revisions in one answer", "revs:boolean latest:boolean attachments:boolean att_encoding_info:boolean", BULK_GET, OK;
+    post "/{db}/_revs_diff", "Which of some revisions are missing here", "", REVS, OK;
+    post "/{db}/_missing_revs", "Which of some revisions are missing here, in an older form", "", REVS, OK;
+    get "/{db}/_changes", "What has changed", CHANGES_QUERY, "", &[(200, Form::List)];
+    post "/{db}/_changes", "What has changed", CHANGES_QUERY, r#"{"type":"object","properties":{"doc_ids":{"type":"array","items":{"type":"string"}},"selector":{"type":"object"}}}"#, &[(200, Form::List)];
+    get "/{db}/_partition/{partition}", "What is told of a partition", "", "", OK;
+    get "/{db}/_partition/{partition}/_all_docs", "Documents of a partition by id", LIST_QUERY, "", LIST;
+    post "/{db}/_partition/{partition}/_all_docs", "Documents of a partition by id", LIST_QUERY, KEYS, LIST;
+    post "/{db}/_purge", "Removes revisions as if they had never been", "", REVS, CREATED;
+    get "/{db}/_purged_infos", "What was purged", "", "", OK;
+    get "/{db}/_purged_infos_limit", "How many purges are remembered", "", "", &[(200, Form::Json)];
+    put "/{db}/_purged_infos_limit", "Sets how many purges are remembered", "", NUMBER, OK;
+    get "/{db}/_security", "Who may do what", "", "", OK;
+    put "/{db}/_security", "Sets who may do what", "", SECURITY, OK;
+    post "/{db}/_compact", "Gives up the bodies of revisions that are no leaves", "", EMPTY, &[(202, Form::Object)];
+    post "/{db}/_view_cleanup", "Has nothing to do", "", EMPTY, &[(202, Form::Object)];
+    post "/{db}/_ensure_full_commit", "Has nothing to do: what is acknowledged is durable", "", EMPTY, CREATED;
+    get "/{db}/_revs_limit", "How many revisions of a document are remembered", "", "", &[(200, Form::Json)];
+    put "/{db}/_revs_limit", "Sets how many revisions of a document are remembered", "", NUMBER, OK;
+    get "/{db}/_retention", "How much of the past is kept", "", "", &[(200, Form::Json)];
+    put "/{db}/_retention", "Sets how much of the past is kept", "", STRING, &[(200, Form::Json)];
+};
+
+/// The table as an OpenAPI 3.1 document.
+fn description() -> String {
+    let mut out = format!(
+        "{{\"openapi\":\"3.1.0\",\"info\":{{\"title\":\"Recension\",\"version\":\"{}\",\"description\":{}}},\
+         \"security\":[{{}},{{\"basic\":[]}},{{\"cookie\":[]}},{{\"bearer\":[]}}],\"paths\":{{",
+        env!("CARGO_PKG_VERSION"),
+        quote(
+            "The HTTP interface of Apache CouchDB 3, as far as it is there, and what goes beyond. COPY, which documents \
+             have too, is no method that OpenAPI knows."
+        ),
+    );
+    let mut paths: Vec<&str> = OPERATIONS.iter().map(|operation| operation.path).collect();
+    paths.dedup();
+    for (number, path) in paths.iter().enumerate() {
+        let comma = if number == 0 { "" } else { "," };
+        // Writing to a String cannot fail, here and below.
+        let _ = write!(out, "{comma}{}:{{\"parameters\":[{}]", quote(path), of_path(path));
+        for operation in OPERATIONS.iter().filter(|operation| operation.path == *path) {
+            operation.describe(&mut out);
+        }
+        out.push('}');
+    }
+    out.push_str(
+        "},\"components\":{\"schemas\":{\"Error\":{\"type\":\"object\",\"required\":[\"error\",\"reason\"],\"properties\":\
+         {\"error\":{\"type\":\"string\"},\"reason\":{}}}},\"securitySchemes\":{\"basic\":{\"type\":\"http\",\"scheme\":\
+         \"basic\"},\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"},\"cookie\":{\"type\":\"apiKey\",\"in\":\"cookie\",\
+         \"name\":\"AuthSession\"}}}}",
+    );
+    out
+}
+
+/// The parameters that stand in a path.
+fn of_path(path: &str) -> String {
+    let names = path.split('{').skip(1).filter_map(|part| part.split('}').next());
+    let described = names.map(|name| {
+        let quoted = quote(name);
+        format!(
+            "{{\"name\":{quoted},\"in\":\"path\",\"required\":true,\"schema\":{{\"type\":\"string\",\"minLength\":1}}}}"
+        )
+    });
+    described.collect::<Vec<_>>().join(",")
+}
+
+impl Operation {
+    fn describe(&self, out: &mut String) {
+        let _ = write!(out, ",\"{}\":{{\"summary\":{}", self.method, quote(self.summary));
+        let query: Vec<String> = self.query.split_whitespace().map(of_query).collect();
+        let _ = write!(out, ",\"parameters\":[{}]", query.join(","));
+        let content_type = match (self.method, self.path) {
+            ("patch", _) => "application/merge-patch+json",
+            ("put", path) if path.ends_with("{attachment}") => "application/octet-stream",
+            _ => "application/json",
+        };
+        if !self.body.is_empty() {
+            let body = self.body;
+            let _ = write!(out, ",\"requestBody\":{{\"content\":{{\"{content_type}\":{{\"schema\":{body}}}}}}}");
+        }
+        out.push_str(",\"responses\":{");
+        for (status, form) in self.answers {
+            let _ = write!(out, "\"{status}\":{{\"description\":\"\"{}}},", form.content());
+        }
+        out.push_str("\"4XX\":{\"description\":\"what is wrong\"");
+        if self.method != "head" {
+            let content = ",\"content\":{\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/Error\"}}}";
+            out.push_str(content);
+        }
+        out.push_str("}}}");
+    }
+}
+
+/// `name:type` as a parameter of the query.
+fn of_query(parameter: &str) -> String {
+    let (name, kind) = parameter.split_once(':').unwrap_or((parameter, "string"));
+    let value = match kind {
+        "boolean" => "\"schema\":{\"type\":\"boolean\"}",
+        "integer" => "\"schema\":{\"type\":\"integer\",\"minimum\":0}",
+        "json" => "\"content\":{\"application/json\":{\"schema\":{}}}",
+        "feed" => "\"schema\":{\"enum\":[\"normal\",\"longpoll\",\"continuous\",\"eventsource\"]}",
+        "style" => "\"schema\":{\"enum\":[\"main_only\",\"all_docs\"]}",
+        "filter" => "\"schema\":{\"enum\":[\"_doc_ids\",\"_selector\",\"_design\"]}",
+        "timeout" => "\"schema\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":60000}",
+        _ => "\"schema\":{\"type\":\"string\"}",
+    };
+    format!("{{\"name\":\"{name}\",\"in\":\"query\",{value}}}")
+}
+
+impl Form {
+    fn content(self) -> &'static str {
+        match self {
+            Form::None => "",
+            Form::Object => ",\"content\":{\"application/json\":{\"schema\":{\"type\":\"object\"}}}",
+            Form::Array => ",\"content\":{\"application/json\":{\"schema\":{\"type\":\"array\"}}}",
+            Form::Json => {
+                ",\"content\":{\"application/json\":{\"schema\":{}},\"multipart/mixed\":{},\"multipart/related\":{},\"text/event-stream\":{}}"
+            }
+            Form::List => {
+                ",\"content\":{\"application/json\":{\"schema\":{}},\"application/x-ndjson\":{},\"text/csv\":{},\"text/event-stream\":{}}"
+            }
+            Form::Text => ",\"content\":{\"text/plain\":{}}",
+            Form::Bytes => ",\"content\":{\"*/*\":{}}",
+        }
+    }
+}
