@@ -142,6 +142,7 @@ fn calibrate_here(dir: &Path, json: bool) -> Result<()> {
 }
 
 /// What a report is printed as.
+#[derive(Clone, Copy)]
 enum Form {
     Table,
     Markdown,

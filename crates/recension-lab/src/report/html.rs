@@ -57,7 +57,7 @@ fn head(report: &Report, title: &str, page: &mut String) {
         show(machine.memory_latency_ns, "ns"),
         show(machine.loopback_ns, "ns"),
     );
-    let early = report.interrupted.then(|| "This run was ended early: operations are missing or have few rounds.");
+    let early = report.interrupted.then_some("This run was ended early: operations are missing or have few rounds.");
     for warning in early.into_iter().chain(report.warnings.iter().map(String::as_str)) {
         let _ = write!(page, "<p class=\"warning\">{}</p>", text(warning));
     }

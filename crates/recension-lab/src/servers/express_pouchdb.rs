@@ -1,4 +1,4 @@
-//! express-pouchdb: PouchDB over LevelDB, in one Node process, behind Express. Installed by
+//! express-pouchdb: `PouchDB` over `LevelDB`, in one Node process, behind Express. Installed by
 //! `scripts/node-packages crates/recension-lab/node`.
 
 use std::net::SocketAddr;

@@ -21,7 +21,7 @@ use crate::error::{LabError, Result};
 use crate::measure::trace;
 
 /// How long a server may take to listen, and to end when it was asked to.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Bytes of a server's output that are quoted.
 const QUOTED_BYTES: usize = 600;
 

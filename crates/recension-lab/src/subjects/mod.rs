@@ -175,7 +175,7 @@ impl Kind {
 /// What a run was given beside its sizes: where servers are that the laboratory cannot start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
 pub struct Given {
-    /// A `CouchDB` server to measure, with name and password: http://admin:secret@127.0.0.1:5984
+    /// A `CouchDB` server to measure, with name and password of an admin
     #[arg(long, env = "RECENSION_LAB_COUCHDB_URL", value_name = "URL", hide_env_values = true)]
     pub couchdb_url: Option<String>,
     /// The `recension` to measure; else the one beside this program.

@@ -376,7 +376,7 @@ impl HttpSession {
             self.single(self.couch()?.all_docs(&database, true))?.0
         };
         // PouchDB makes revisions as the server does: both sides have the documents at the same ones.
-        let revisions = if pull { self.read.clone() } else { self.revisions_of(&there)? };
+        let revisions = if pull { self.read.clone() } else { Self::revisions_of(&there)? };
         self.couch()?.check_all_docs(&revisions, true, &there)?;
         if done.documents != self.read.len() as u64 || revisions.len() != self.read.len() {
             return Err(LabError::Wrong {
@@ -390,7 +390,7 @@ impl HttpSession {
     }
 
     /// The revisions that a list tells: which ones `PouchDB` makes is its own affair.
-    fn revisions_of(&self, listed: &Answer) -> Result<Vec<String>> {
+    fn revisions_of(listed: &Answer) -> Result<Vec<String>> {
         let told: serde_json::Value =
             serde_json::from_slice(&listed.body).map_err(LabError::subject("reading _all_docs"))?;
         let rows = told.get("rows").and_then(serde_json::Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -420,7 +420,7 @@ impl HttpSession {
         }
         for database in &self.synced {
             let (answer, _) = self.single(self.couch()?.all_docs(database, true))?;
-            let revisions = self.revisions_of(&answer)?;
+            let revisions = Self::revisions_of(&answer)?;
             self.couch()?.check_all_docs(&revisions, true, &answer)?;
             if revisions.len() != self.read.len() {
                 return Err(LabError::Wrong {

@@ -1,6 +1,8 @@
 //! The SQL that all the SQL subjects are given, with `?` for parameters, and what becomes of its rows.
 #![cfg_attr(not(feature = "peers"), allow(dead_code))]
 
+use std::fmt::Write as _; // to a String, which cannot fail
+
 use super::{Account, Item, Status};
 
 /// The tables. Items lie in the order of their accounts.
@@ -30,7 +32,7 @@ pub(super) fn numbered(sql: &str) -> String {
     let mut parts = sql.split('?');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for (at, part) in parts.enumerate() {
-        text.push_str(&format!("${}{part}", at + 1));
+        let _ = write!(text, "${}{part}", at + 1);
     }
     text
 }

@@ -29,7 +29,7 @@ pub(super) fn given(url: &str) -> Result<Server> {
     let place = if place.contains(':') { place.to_owned() } else { format!("{place}:5984") };
     let found = place.to_socket_addrs().map_err(LabError::io(format!("finding {place}")))?.next();
     let admin = login.and_then(|login| login.split_once(':'));
-    super::couch(None, found.ok_or_else(malformed)?, admin, "a server that was given")
+    Ok(super::couch(None, found.ok_or_else(malformed)?, admin, "a server that was given"))
 }
 
 /// A row of `_all_docs` or of `_changes`, an answer of `_bulk_docs`.

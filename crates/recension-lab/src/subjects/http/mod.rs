@@ -75,12 +75,12 @@ fn subjects() -> Vec<(Kind, Start)> {
             |place, given| {
                 let (process, address) = servers::recension::start(place, given)?;
                 let (name, password) = servers::recension::ADMIN;
-                couch(
+                Ok(couch(
                     Some(process),
                     address,
                     Some((name, password)),
                     "defaults, requests as admin with Basic authentication",
-                )
+                ))
             },
         ),
         (
@@ -96,7 +96,7 @@ fn subjects() -> Vec<(Kind, Start)> {
             },
             |place, _| {
                 let (process, address) = servers::express_pouchdb::start(place)?;
-                couch(Some(process), address, None, "defaults: LevelDB in the process, no authentication")
+                Ok(couch(Some(process), address, None, "defaults: LevelDB in the process, no authentication"))
             },
         ),
         (
@@ -154,15 +154,15 @@ fn subjects() -> Vec<(Kind, Start)> {
     ]
 }
 
-fn couch(process: Option<Process>, address: SocketAddr, admin: Option<(&str, &str)>, settings: &str) -> Result<Server> {
+fn couch(process: Option<Process>, address: SocketAddr, admin: Option<(&str, &str)>, settings: &str) -> Server {
     let login = admin.map(|(name, password)| format!("{name}:{password}@")).unwrap_or_default();
-    Ok(Server {
+    Server {
         process,
         address,
         dialect: Box::new(Couch::new(address, admin)),
         url: format!("http://{login}{address}"),
         settings: settings.to_owned(),
-    })
+    }
 }
 
 /// What they are.

@@ -1,5 +1,7 @@
 //! Redis: `SET` and `GET` of the same bodies.
 
+use std::fmt::Write as _; // to a String, which cannot fail
+
 use super::{Dialect, id, wrong};
 use crate::data::value;
 use crate::error::Result;
@@ -10,7 +12,7 @@ pub(super) struct Redis;
 fn command(words: &[&str]) -> Vec<u8> {
     let mut text = format!("*{}\r\n", words.len());
     for word in words {
-        text.push_str(&format!("${}\r\n{word}\r\n", word.len()));
+        let _ = write!(text, "${}\r\n{word}\r\n", word.len());
     }
     text.into_bytes()
 }

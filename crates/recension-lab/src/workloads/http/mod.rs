@@ -162,12 +162,12 @@ fn start_server(plan: &Plan, member: &mut Member, traced: bool, fresh: bool) -> 
 fn run(bench: &mut Bench<'_>) -> Result<()> {
     let sizes = Sizes::of(bench.plan);
     open(bench, "data", false)?;
-    bench.single("idle_memory", startable, |member| memory(member))?;
+    bench.single("idle_memory", startable, memory)?;
     load(bench, &sizes)?;
     reads(bench, &sizes)?;
     writes(bench, &sizes)?;
     replications(bench, &sizes)?;
-    bench.single("memory", startable, |member| memory(member))?;
+    bench.single("memory", startable, memory)?;
     again(bench)?;
     close(bench)?;
     syncs(bench, &sizes)

@@ -1,0 +1,50 @@
+//! The program as its users run it, in sizes that mean nothing.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Runs a suite in a directory with all of its usual subjects; answers the report.
+pub fn run(dir: &Path, suite: &str) -> Value {
+    let (data, out) = (dir.join("data"), dir.join("out"));
+    let output = Command::new(env!("CARGO_BIN_EXE_recension-lab"))
+        .args(["run", suite, "--rows", "100", "--silent", "--any-filesystem", "--dir"])
+        .arg(&data)
+        .arg("--out")
+        .arg(&out)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0, "the run removes its stores");
+    let page = std::fs::read_to_string(out.join(format!("{suite}.html"))).unwrap();
+    assert!(page.ends_with("</html>\n"), "{page}");
+    serde_json::from_str(&std::fs::read_to_string(out.join(format!("{suite}.json"))).unwrap()).unwrap()
+}
+
+/// A row.
+pub fn row<'r>(report: &'r Value, operation: &str, subject: &str) -> &'r Value {
+    let mut rows = report["results"].as_array().unwrap().iter();
+    let found = rows.find(|row| row["operation"] == operation && row["subject"] == subject);
+    found.unwrap_or_else(|| panic!("no row of {operation} of {subject}: {}", report["subjects"]))
+}
+
+/// Looks at these rows of every subject: it was measured, or it cannot run here and says what to do about that.
+/// What runs and fails is a fault.
+pub fn measured_or_explained(report: &Value, operations: &[&str]) {
+    for subject in report["subjects"].as_array().unwrap() {
+        let name = subject["name"].as_str().unwrap();
+        for operation in operations {
+            let row = row(report, operation, name);
+            match subject["reason"].as_str() {
+                Some(reason) => {
+                    let known =
+                        ["apt-get install", "scripts/node-packages", "--recension", "--couchdb-url", "make bench"];
+                    assert!(known.iter().any(|part| reason.contains(part)), "{name}: {reason}");
+                    assert!(row["median"].is_null() && row["reason"].is_string(), "{row}");
+                }
+                None => assert!(row["median"].as_f64().unwrap() > 0.0, "{row}"),
+            }
+        }
+    }
+}

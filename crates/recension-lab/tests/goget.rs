@@ -1,0 +1,21 @@
+//! The suite `goget`.
+
+mod common;
+
+use common::{measured_or_explained, row, run};
+
+#[test]
+fn every_database_that_is_here_is_measured_and_every_other_says_why_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = run(dir.path(), "goget");
+    let operations: Vec<String> = report["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|operation| operation["name"].as_str().unwrap().to_owned())
+        .collect();
+    let names: Vec<&str> = operations.iter().map(String::as_str).collect();
+    measured_or_explained(&report, &names);
+    // Ours needs nothing that could be missing.
+    assert!(row(&report, "lg2_list", "recension")["median"].is_number());
+}
