@@ -58,3 +58,24 @@ fn curl_makes_writes_reads_packs_resumes_and_follows() {
     assert_eq!(code, 22, "{refused}");
     assert_eq!(json(&[&served.url.clone(), "-u", "adm:wrong"])["error"], "unauthorized");
 }
+
+#[test]
+fn tls_is_spoken_with_both_versions_of_http_and_only_with_who_trusts_the_certificate() {
+    let keys = concat!(env!("CARGO_MANIFEST_DIR"), "/../recension-server/tests/keys");
+    let (certificate, key) = (format!("{keys}/certificate.pem"), format!("{keys}/ec.pem"));
+    let served = Served::with(&["--tls-certificate", &certificate, "--tls-key", &key]);
+    assert!(served.url.starts_with("https://"), "{}", served.url);
+    let url = served.url_of_admin();
+    let told = "\n%{http_version} %{ssl_verify_result}";
+    for (version, spoken) in [("--http1.1", "1.1"), ("--http2", "2")] {
+        let (code, text) = curl(&["--cacert", &certificate, version, "-w", told, &format!("{url}/_up")]);
+        assert_eq!(code, 0, "{text}");
+        assert!(text.starts_with("{\"status\":\"ok\"") && text.ends_with(&format!("\n{spoken} 0")), "{text}");
+    }
+    let made = curl(&["--cacert", &certificate, "-i", "-X", "PUT", &format!("{url}/db")]).1;
+    assert!(made.to_lowercase().contains(&format!("location: {}/db", served.url)), "{made}");
+    // 60: the certificate is not trusted; 52 or 56: who speaks without TLS gets no answer.
+    assert_eq!(curl(&[&format!("{url}/_up")]).0, 60);
+    let plain = url.replacen("https", "http", 1);
+    assert_ne!(curl(&[&format!("{plain}/_up")]).0, 0);
+}

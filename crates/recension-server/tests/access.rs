@@ -567,6 +567,93 @@ fn token(claims: &Value, secret: &[u8]) -> String {
     format!("{message}.{}", BASE64_URL_SAFE_NO_PAD.encode(ring::hmac::sign(&key, message.as_bytes())))
 }
 
+/// The bytes of a PEM text. The keys of `tests/keys` are for these tests and for nothing else.
+fn der(pem: &str) -> Vec<u8> {
+    let lines: String = pem.lines().filter(|line| !line.starts_with("-----")).collect();
+    BASE64_STANDARD.decode(lines).unwrap()
+}
+
+#[test]
+fn tokens_signed_with_keys_that_the_server_does_not_have_are_believed() {
+    let server = Served::start();
+    let random = ring::rand::SystemRandom::new();
+    let rsa = ring::signature::RsaKeyPair::from_pkcs8(&der(include_str!("keys/rsa.pem"))).unwrap();
+    let algorithm = &ring::signature::ECDSA_P256_SHA256_FIXED_SIGNING;
+    let ec = ring::signature::EcdsaKeyPair::from_pkcs8(algorithm, &der(include_str!("keys/ec.pem")), &random).unwrap();
+    for (name, public) in [
+        ("rsa:r", include_str!("keys/rsa.pub.pem")),
+        ("ec:e", include_str!("keys/ec.pub.pem")),
+        // Whoever takes a public key for a secret believes what everybody can sign.
+        ("hmac:h", &BASE64_STANDARD.encode("secret")),
+    ] {
+        assert_eq!(server.set("jwt_keys", name, &public.trim_end().replace('\n', "\\n")).status, 200, "{name}");
+    }
+    let part = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
+    let signed = |algorithm: &str, key: &str, by: &str| {
+        let claims = json!({"sub": "ada", "exp": 4_102_444_800_u64, "_couchdb.roles": ["a"]});
+        let message = format!("{}.{}", part(&json!({"alg": algorithm, "typ": "JWT", "kid": key})), part(&claims));
+        let signature = match by {
+            "rsa" => {
+                let mut signature = vec![0; rsa.public().modulus_len()];
+                let padding = &ring::signature::RSA_PKCS1_SHA256;
+                rsa.sign(padding, &random, message.as_bytes(), &mut signature).unwrap();
+                signature
+            }
+            "ec" => ec.sign(&random, message.as_bytes()).unwrap().as_ref().to_vec(),
+            secret => {
+                let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, secret.as_bytes());
+                ring::hmac::sign(&key, message.as_bytes()).as_ref().to_vec()
+            }
+        };
+        let token = format!("{message}.{}", BASE64_URL_SAFE_NO_PAD.encode(signature));
+        server.ask_with(&format!("Authorization: Bearer {token}\r\n"), "GET", "/_session", "")
+    };
+    for (algorithm, key, by) in [("RS256", "r", "rsa"), ("ES256", "e", "ec")] {
+        let answer = signed(algorithm, key, by);
+        assert_eq!(answer.status, 200, "{algorithm}: {}", answer.body);
+        assert_eq!(answer.json()["userCtx"], json!({"name": "ada", "roles": ["a"]}), "{algorithm}");
+    }
+    let public = include_str!("keys/rsa.pub.pem");
+    for (algorithm, key, by) in [
+        ("RS256", "r", "ec"),
+        ("ES256", "e", "rsa"),
+        ("HS256", "r", public),
+        ("HS256", "e", "secret"),
+        ("RS256", "x", "rsa"),
+    ] {
+        assert_eq!(signed(algorithm, key, by).status, 401, "{algorithm} {key}");
+    }
+}
+
+#[test]
+fn a_session_that_is_used_is_renewed_when_a_tenth_of_it_has_passed() {
+    let server = Served::start();
+    server.user("ada", &[]);
+    server.set("chttpd_auth", "secret", "known");
+    let salt =
+        server.admin("GET", "/_users/org.couchdb.user:ada", &json!({})).json()["salt"].as_str().unwrap().to_owned();
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
+    // A session lasts 600 seconds.
+    let aged = |seconds: u64| {
+        let mut bytes = format!("ada:{:X}", now - seconds).into_bytes();
+        let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, format!("known{salt}").as_bytes());
+        let signature = ring::hmac::sign(&key, &bytes);
+        bytes.push(b':');
+        bytes.extend_from_slice(signature.as_ref());
+        let header = format!("Cookie: AuthSession={}\r\n", BASE64_URL_SAFE_NO_PAD.encode(bytes));
+        server.ask_with(&header, "GET", "/_session", "")
+    };
+    for (seconds, name, renewed) in [(5, json!("ada"), false), (120, json!("ada"), true), (700, json!(null), false)] {
+        let answer = aged(seconds);
+        assert_eq!(answer.json()["userCtx"]["name"], name, "after {seconds} s");
+        assert_eq!(answer.head.contains("set-cookie"), renewed, "after {seconds} s: {}", answer.head);
+        if renewed {
+            let header = format!("Cookie: {}\r\n", answer.cookie());
+            assert_eq!(server.ask_with(&header, "GET", "/_session", "").json()["userCtx"]["name"], "ada");
+        }
+    }
+}
+
 #[test]
 fn tokens_are_believed_while_they_hold() {
     let server = Served::start();

@@ -520,3 +520,24 @@ fn lists_come_in_lines_and_in_tables_where_the_client_wants_them() {
     let same = format!("Accept: text/csv\r\nIf-None-Match: {}", tag.replace("-CSV", "-csv"));
     assert_eq!(session.status_with("/db/_all_docs?fields=name", &same), "HTTP/1.1 304 Not Modified");
 }
+
+/// As PouchDB's tests want it: all of them can be read, whichever came first, until they are compacted.
+#[test]
+fn revisions_that_come_together_with_their_ancestors_are_all_kept() {
+    let session = Session::start();
+    let revision = |rev: &str, ids: &[&str]| json!({"_id": "foo", "_rev": rev, "_deleted": rev == "3-a3", "is": rev, "_revisions": {"start": ids.len(), "ids": ids}});
+    let docs = [
+        revision("3-a3", &["a3", "a2", "a1"]),
+        revision("1-a1", &["a1"]),
+        revision("1-b1", &["b1"]),
+        revision("2-a2", &["a2", "a1"]),
+    ];
+    assert_eq!(session.bulk(&json!({"new_edits": false, "docs": docs})), json!([]));
+    for rev in ["1-a1", "2-a2", "3-a3", "1-b1"] {
+        assert_eq!(session.get(&format!("/db/foo?rev={rev}"))["is"], rev);
+    }
+    session.ask("POST", "/db/_compact", "{}");
+    for (rev, status) in [("1-a1", 404), ("2-a2", 404), ("3-a3", 200), ("1-b1", 200)] {
+        assert_eq!(session.ask("GET", &format!("/db/foo?rev={rev}"), "").0, status, "{rev}");
+    }
+}

@@ -1,8 +1,10 @@
 //! `_bulk_docs`: many documents in one commit, with a row for each.
 
+use std::collections::{HashMap, HashSet};
+
 use http::StatusCode;
 use recension::document::json::quote;
-use recension::document::{Collection, Error, ReplicatedWrite, Write, Written};
+use recension::document::{Collection, Error, ReplicatedWrite, RevId, Write, Written};
 use serde_json::value::RawValue;
 
 use super::body::{elements, member, members_of};
@@ -154,16 +156,45 @@ fn merge(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
             Item::Row(row) => rows.push(row),
         }
     }
-    let named: Vec<_> = writes.iter().map(|write| (write.id().to_owned(), write.path().first().copied())).collect();
-    if writes.is_empty() {
-        return Ok(rows);
-    }
-    for (result, (id, rev)) in db.collection().merge_revisions(writes)?.into_iter().zip(named) {
-        if let Err(error) = result {
-            rows.push(error_row(&id, rev.map(|rev| rev.to_string()), &error.into()));
+    for writes in in_commits(writes) {
+        let named: Vec<_> = writes.iter().map(|write| (write.id().to_owned(), write.path().first().copied())).collect();
+        for (result, (id, rev)) in db.collection().merge_revisions(writes)?.into_iter().zip(named) {
+            if let Err(error) = result {
+                rows.push(error_row(&id, rev.map(|rev| rev.to_string()), &error.into()));
+            }
         }
     }
     Ok(rows)
+}
+
+/// The commits that take revisions over: one, but where a revision and one that stands on it come together. What an
+/// ancestor said is found by `rev` where a commit had it as a leaf, so that it goes before.
+fn in_commits(writes: Vec<ReplicatedWrite>) -> Vec<Vec<ReplicatedWrite>> {
+    let mut of_ids: HashMap<&str, Vec<(usize, &[RevId])>> = HashMap::new();
+    for (number, write) in writes.iter().enumerate() {
+        of_ids.entry(write.id()).or_default().push((number, write.path()));
+    }
+    let mut rounds = vec![0; writes.len()];
+    for mut of_id in of_ids.into_values().filter(|of_id| of_id.len() > 1) {
+        let ancestors: HashSet<RevId> = of_id.iter().flat_map(|(_, path)| path.iter().skip(1)).copied().collect();
+        let stands_on_others = of_id.iter().any(|(_, path)| path.first().is_some_and(|rev| ancestors.contains(rev)));
+        if stands_on_others {
+            of_id.sort_by_key(|(_, path)| path.first().map(RevId::generation));
+            for (round, (number, _)) in of_id.iter().enumerate() {
+                if let Some(own) = rounds.get_mut(*number) {
+                    *own = round;
+                }
+            }
+        }
+    }
+    let mut commits: Vec<Vec<ReplicatedWrite>> = Vec::new();
+    commits.resize_with(rounds.iter().max().map_or(0, |last| last + 1), Vec::new);
+    for (write, round) in writes.into_iter().zip(rounds) {
+        if let Some(commit) = commits.get_mut(round) {
+            commit.push(write);
+        }
+    }
+    commits
 }
 
 fn local_row(collection: &Collection, name: &str, text: &str) -> String {
