@@ -44,7 +44,7 @@ pub(crate) fn negotiated(accept: &str) -> Option<Coding> {
     let mut best = (None, weight("identity").unwrap_or(0.0).max(f32::MIN_POSITIVE));
     for (coding, name) in CODINGS {
         let weight = weight(name).unwrap_or(others);
-        if weight > best.1 || (weight == best.1 && best.0.is_none()) {
+        if weight > best.1 || (weight >= best.1 && best.0.is_none()) {
             best = (Some(coding), weight);
         }
     }

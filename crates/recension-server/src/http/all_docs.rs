@@ -65,8 +65,11 @@ pub(crate) async fn endpoint(
     Ok(answer.with(ETAG, format!("W/\"{tag}\"")).varying("Accept"))
 }
 
-/// What comes before the rows, and how a row is written as a line.
-fn lines(format: Format, fields: Option<Vec<String>>, docs: bool) -> (String, Box<dyn Fn(&Row) -> String + Send>) {
+/// How a row is written as a line.
+type WriteLine = Box<dyn Fn(&Row) -> String + Send>;
+
+/// What comes before the rows, and how they are written.
+fn lines(format: Format, fields: Option<Vec<String>>, docs: bool) -> (String, WriteLine) {
     if format == Format::Lines {
         return (String::new(), Box::new(|row| row.json() + "\n"));
     }

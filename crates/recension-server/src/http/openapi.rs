@@ -155,7 +155,7 @@ const OPERATIONS: &[Operation] = operations! {
     put "/{db}/_retention", "Sets how much of the past is kept", "", STRING, &[(200, Form::Json)];
 };
 
-/// The table as an OpenAPI 3.1 document.
+/// The table as an `OpenAPI` 3.1 document.
 fn description() -> String {
     let mut out = format!(
         "{{\"openapi\":\"3.1.0\",\"info\":{{\"title\":\"Recension\",\"version\":\"{}\",\"description\":{}}},\
