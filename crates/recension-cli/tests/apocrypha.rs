@@ -217,3 +217,50 @@ fn check(checker: &mut TcpStream, acknowledged: &[AtomicU64], when: &str) {
         }
     }
 }
+
+/// Runs `recension d` at a terminal with an editor that is a line of shell; answers how it ended.
+fn edit(place: &Place, server: &Server, path: &[&str], editor: &str) -> i32 {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&screen).unwrap();
+    unlockpt(&screen).unwrap();
+    let name = ptsname(&screen, Vec::new()).unwrap();
+    let child = std::fs::File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let stdio = || Stdio::from(child.try_clone().unwrap());
+    let script = place.path().join("editor");
+    std::fs::write(&script, editor).unwrap();
+    let ended = place
+        .command(&["d", "--port", &server.address.port().to_string(), "--"])
+        .args(path)
+        .arg("--edit")
+        .env_remove("VISUAL")
+        .env("EDITOR", format!("sh '{}'", script.display()))
+        .env("RECENSION", env!("CARGO_BIN_EXE_recension"))
+        .env("PORT", server.address.port().to_string())
+        .stdin(stdio())
+        .stdout(stdio())
+        .stderr(stdio())
+        .status()
+        .unwrap();
+    drop((child, screen));
+    ended.code().unwrap()
+}
+
+#[test]
+fn an_editor_changes_a_value_unless_somebody_was_faster() {
+    let place = Place::new();
+    let server = Server::start(place.path(), &["--stateless", "--no-unix"]);
+    let shown = || server.d(&["menu", "--edit"]).1;
+    assert_eq!(server.d(&["menu", "--set", r#"{"pizza":1,"soup":[]}"#]).0, 0);
+    assert_eq!(edit(&place, &server, &["menu"], "sed -i s/1/2/ \"$1\""), 0);
+    assert_eq!(shown(), "{\n    \"pizza\": 2,\n    \"soup\": []\n}\n");
+    assert_eq!(edit(&place, &server, &["menu"], "true"), 0);
+    // Somebody else writes while the editor is open.
+    let faster = "\"$RECENSION\" d --port $PORT -- menu pasta = 9 </dev/null; sed -i s/2/3/ \"$1\"";
+    assert_eq!(edit(&place, &server, &["menu"], faster), 3);
+    assert!(shown().contains("\"pizza\": 2") && shown().contains("\"pasta\": \"9\""), "{}", shown());
+    assert_eq!(edit(&place, &server, &["menu"], "exit 1"), 6);
+    assert_eq!(edit(&place, &server, &["menu"], "echo { > \"$1\""), 5);
+    assert_eq!(edit(&place, &server, &["menu"], "sed -i s/2/4/ \"$1\""), 0);
+    assert!(shown().contains("\"pizza\": 4"), "{}", shown());
+}
