@@ -59,7 +59,7 @@ def test_many_documents_are_written_listed_and_followed(couch, db):
     listed = couch.post_all_docs(db=db, include_docs=True, start_key="d0100", limit=500).get_result()
     assert [row["doc"]["n"] for row in listed["rows"]] == list(range(100, 600))
     assert couch.get_database_information(db=db).get_result()["doc_count"] == 1200
-    seen = {row["id"] for row in ChangesFollower(service=couch, db=db).start_one_off()}
+    seen = {row.id for row in ChangesFollower(service=couch, db=db).start_one_off()}
     assert len(seen) == 1200
     got = couch.post_bulk_get(db=db, docs=[{"id": "d0007"}]).get_result()
     assert got["results"][0]["docs"][0]["ok"]["n"] == 7
