@@ -4,8 +4,9 @@ import os
 
 import pytest
 from ibm_cloud_sdk_core import ApiException
-from ibmcloudant.cloudant_v1 import BulkDocs, CloudantV1, Document
-from ibmcloudant import BasicAuthenticator, ChangesFollower, CouchDbSessionAuthenticator
+from ibm_cloud_sdk_core.authenticators import BasicAuthenticator
+from ibmcloudant.cloudant_v1 import CloudantV1, Document
+from ibmcloudant import ChangesFollower, CouchDbSessionAuthenticator
 
 
 def client(authenticator):
@@ -52,13 +53,13 @@ def test_documents_are_written_read_changed_and_deleted(couch, db):
 
 
 def test_many_documents_are_written_listed_and_followed(couch, db):
-    docs = [Document(id=f"d{n:04}", n=n, text="what is said often is packed well " * 3) for n in range(1200)]
-    rows = couch.post_bulk_docs(db=db, bulk_docs=BulkDocs(docs=docs)).get_result()
+    docs = [{"_id": f"d{n:04}", "n": n, "text": "what is said often is packed well " * 3} for n in range(1200)]
+    rows = couch.post_bulk_docs(db=db, bulk_docs={"docs": docs}).get_result()
     assert len(rows) == 1200 and all(row["ok"] for row in rows)
     listed = couch.post_all_docs(db=db, include_docs=True, start_key="d0100", limit=500).get_result()
     assert [row["doc"]["n"] for row in listed["rows"]] == list(range(100, 600))
     assert couch.get_database_information(db=db).get_result()["doc_count"] == 1200
-    seen = {row["id"] for row in ChangesFollower(service=couch, db=db).start_one_off()}
+    seen = {row.id for row in ChangesFollower(service=couch, db=db).start_one_off()}
     assert len(seen) == 1200
     got = couch.post_bulk_get(db=db, docs=[{"id": "d0007"}]).get_result()
     assert got["results"][0]["docs"][0]["ok"]["n"] == 7
