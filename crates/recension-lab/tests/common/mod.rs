@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Runs a suite in a directory with all of its usual subjects; answers the report.
-pub fn run(dir: &Path, suite: &str) -> Value {
+pub(crate) fn run(dir: &Path, suite: &str) -> Value {
     let (data, out) = (dir.join("data"), dir.join("out"));
     let output = Command::new(env!("CARGO_BIN_EXE_recension-lab"))
         .args(["run", suite, "--rows", "100", "--silent", "--any-filesystem", "--dir"])
@@ -23,7 +23,7 @@ pub fn run(dir: &Path, suite: &str) -> Value {
 }
 
 /// A row.
-pub fn row<'r>(report: &'r Value, operation: &str, subject: &str) -> &'r Value {
+pub(crate) fn row<'r>(report: &'r Value, operation: &str, subject: &str) -> &'r Value {
     let mut rows = report["results"].as_array().unwrap().iter();
     let found = rows.find(|row| row["operation"] == operation && row["subject"] == subject);
     found.unwrap_or_else(|| panic!("no row of {operation} of {subject}: {}", report["subjects"]))
@@ -31,7 +31,7 @@ pub fn row<'r>(report: &'r Value, operation: &str, subject: &str) -> &'r Value {
 
 /// Looks at these rows of every subject: it was measured, or it cannot run here and says what to do about that.
 /// What runs and fails is a fault.
-pub fn measured_or_explained(report: &Value, operations: &[&str]) {
+pub(crate) fn measured_or_explained(report: &Value, operations: &[&str]) {
     for subject in report["subjects"].as_array().unwrap() {
         let name = subject["name"].as_str().unwrap();
         for operation in operations {
