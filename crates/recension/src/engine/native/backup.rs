@@ -63,6 +63,7 @@ impl NativeEngine {
         }
         for segment in image.state.segments.list.iter().filter(|segment| segment.number <= image.end.segment) {
             let len = if segment.number == image.end.segment { image.end.offset } else { segment.used() };
+            segment.read_ahead();
             let read = |at: u64, len: usize| segment.bytes(at as u32, len).map(std::borrow::Cow::into_owned);
             copy.file(&segment.name(), LOG_DIR, u64::from(len), false, &read)?;
         }

@@ -85,6 +85,10 @@ impl CommitTimes {
     ) -> Result<(Option<CommitInfo>, Option<u32>)> {
         let mut samples = self.samples.lock();
         let samples = samples.entry(segment.number).or_default();
+        if samples.is_empty() {
+            // The headers of all of it, most likely.
+            segment.read_ahead();
+        }
         let known = samples.partition_point(|sample| wanted(sample.commit));
         let mut offset = match known.checked_sub(1) {
             Some(index) => samples[index].offset,
