@@ -85,7 +85,7 @@ fn what_the_description_says_holds_for_requests_that_are_made_from_it() {
     schemathesis
         .arg("run")
         .arg(&file)
-        .args(["--url", &served.url, "--auth", "adm:pass", "--seed", "1", "--max-examples", "12"])
+        .args(["--url", &served.url, "--auth", "adm:pass", "--seed", "1", "--max-examples", "6"])
         .args(["--phases", "examples,coverage,fuzzing", "--request-timeout", "10", "--no-shrink"])
         .args([
             "--checks",
