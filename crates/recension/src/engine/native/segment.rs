@@ -2,7 +2,7 @@
 //! A reader is given only bytes below the segment's used end.
 
 use std::borrow::Cow;
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -182,11 +182,19 @@ impl Segment {
         }
         let name = self.name();
         let file = self.file()?;
-        let len = file.len().map_err(|e| EngineError::io(format!("reading the size of {name}"), e))?;
-        if u32::try_from(len).is_err() {
-            return Err(EngineError::damaged(name, 0, format!("expected at most 4 GiB, found {len} bytes")));
-        }
-        let mapping = file.map(len).map_err(|e| EngineError::io(format!("mapping {name}"), e))?;
+        let mut longer = u64::MAX;
+        let mapping = loop {
+            let len = file.len().map_err(|e| EngineError::io(format!("reading the size of {name}"), e))?;
+            if u32::try_from(len).is_err() {
+                return Err(EngineError::damaged(name, 0, format!("expected at most 4 GiB, found {len} bytes")));
+            }
+            match file.map(len) {
+                Ok(mapping) => break mapping,
+                // A sealed segment is cut to what is used of it in the background, and that was just now.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && len < longer => longer = len,
+                Err(error) => return Err(EngineError::io(format!("mapping {name}"), error)),
+            }
+        };
         // A row that is not in memory is to cost one page, not all that the system reads around it.
         mapping.expect(Access::Scattered);
         Ok(self.mapping.get_or_init(|| mapping))
