@@ -23,6 +23,7 @@ macro_rules! areas {
 }
 
 areas! {
+    the_server_answers_as_couchdb: "server",
     documents_answer_as_couchdbs: "documents",
     attachments_answer_as_couchdbs: "attachments",
     revisions_answer_as_couchdbs: "revisions",
