@@ -1,5 +1,5 @@
 //! Clients in Python against the real `recension apocrypha`: our own (clients/python), and the existing one as it is on
-//! PyPI, which `scripts/python-packages` installs.
+//! `PyPI`, which `scripts/python-packages` installs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! A client from PyPI, and schemathesis on `/_openapi.json`, against the real `recension serve`. `scripts/python-packages`
+//! A client from `PyPI`, and schemathesis on `/_openapi.json`, against the real `recension serve`. `scripts/python-packages`
 //! installs them.
 
 mod common;

@@ -136,7 +136,7 @@ impl Export {
             let document = document?;
             match format {
                 ExportFormat::Apocrypha | ExportFormat::Ndjson => {
-                    writeln!(out, "{}", self.text(collection, &document)?)?
+                    writeln!(out, "{}", self.text(collection, &document)?)?;
                 }
                 ExportFormat::Json => {
                     let before = if number == 0 { "[\n" } else { ",\n" };
