@@ -171,8 +171,9 @@ fn measure(
         threads.into_iter().flat_map(|thread| thread.join().expect("a client")).collect()
     });
     micros.sort_by(f64::total_cmp);
-    let at = |share: f64| micros.get((micros.len() as f64 * share) as usize).copied().unwrap_or(f64::NAN);
-    (micros.len() as f64 / length.as_secs_f64(), at(0.5), at(0.99))
+    let at = |percent: usize| micros.get(micros.len() * percent / 100).copied().unwrap_or(f64::NAN);
+    let requests = u32::try_from(micros.len()).unwrap_or(u32::MAX);
+    (f64::from(requests) / length.as_secs_f64(), at(50), at(99))
 }
 
 struct Redis {
