@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use recension::disk::FsDisk;
@@ -135,6 +136,24 @@ fn a_second_process_is_told_who_holds_the_store() {
     assert!(message.contains("this process") && message.contains(&std::process::id().to_string()), "{message}");
     drop(engine);
     NativeEngine::open(disk(), options()).unwrap();
+}
+
+/// A process that is being started has copies of all files until it is another program.
+#[test]
+fn a_closed_store_is_free_while_processes_are_started() {
+    let dir = tempfile::tempdir().unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                Command::new("true").status().unwrap();
+            }
+        });
+        let opened = (0..300).map(|_| NativeEngine::open(Arc::new(FsDisk::new(dir.path())), options()).map(drop));
+        let refused = opened.filter_map(Result::err).next();
+        stop.store(true, Ordering::Relaxed);
+        assert!(refused.is_none(), "{refused:?}");
+    });
 }
 
 #[test]

@@ -92,11 +92,21 @@ impl Disk for FsDisk {
                 file.set_len(0)?;
                 file.rewind()?;
                 writeln!(file, "{}", std::process::id())?;
-                Ok(Ok(DiskLock { guard: Box::new(file) }))
+                Ok(Ok(DiskLock { guard: Box::new(Held(file)) }))
             }
             Err(TryLockError::WouldBlock) => Ok(Err(holder(&mut file, &path))),
             Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+}
+
+/// A lock that is held. To close the file would not do: a process that is just being started has a copy of it for a moment.
+struct Held(File);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Where it fails, closing is what is left.
+        let _ = self.0.unlock();
     }
 }
 
