@@ -149,8 +149,8 @@ fn a_closed_store_is_free_while_processes_are_started() {
                 Command::new("true").status().unwrap();
             }
         });
-        let opened = (0..300).map(|_| NativeEngine::open(Arc::new(FsDisk::new(dir.path())), options()).map(drop));
-        let refused = opened.filter_map(Result::err).next();
+        let mut opened = (0..300).map(|_| NativeEngine::open(Arc::new(FsDisk::new(dir.path())), options()).map(drop));
+        let refused = opened.find_map(Result::err);
         stop.store(true, Ordering::Relaxed);
         assert!(refused.is_none(), "{refused:?}");
     });
