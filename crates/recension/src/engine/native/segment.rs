@@ -313,8 +313,6 @@ impl Segments {
 
     /// The row at `position`, which the index says is the version `seq` of `full_key`.
     pub(super) fn row(&self, position: Position, full_key: &[u8], seq: Seq) -> Result<LogRow<'_>> {
-        // All of the row is waited for at once, and not one cache line after the other.
-        self.touch(position);
         let segment = self.get(position.segment)?;
         let wrong = |what: &str| {
             let what = format!("{what} (looking for {}, seq {seq})", full_key.escape_ascii());
