@@ -6,6 +6,10 @@ pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of requests longer than [`READ_BYTES`] that all connections together may hold.
 pub const LONG_FRAMES_BYTES_MAX: usize = 256 * 1024 * 1024;
 
+/// Bytes of replies longer than [`REPLIES_BYTES`] that all connections together may hold, where the configuration says
+/// nothing else.
+pub const LONG_REPLIES_BYTES_MAX: usize = 256 * 1024 * 1024;
+
 /// Bytes that are read of a connection at a time, and that wait there as requests not yet answered.
 pub const READ_BYTES: usize = 64 * 1024;
 
