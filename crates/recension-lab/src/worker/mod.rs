@@ -3,6 +3,7 @@
 //! its threads are seen to rest before the next subject's turn, it can be killed, traced, and given a budget
 //! of memory, and one that crashes does not take the run with it.
 
+pub mod apocrypha;
 pub mod documents;
 pub mod goget;
 pub mod http;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::apocrypha::Apocrypha;
 use super::goget::Goget;
 use super::http::Http;
 use crate::measure::usage::Usage;
@@ -121,6 +122,8 @@ pub enum Command {
     Http(Http),
     /// Accounts.
     Goget(Goget),
+    /// A server of members under load.
+    Apocrypha(Apocrypha),
 }
 
 /// Commands of the documents layer, on a store of its own.

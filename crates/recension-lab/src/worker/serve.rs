@@ -3,6 +3,7 @@
 use std::io::{BufRead, Write as _};
 use std::time::{Duration, Instant};
 
+use super::apocrypha::ApocryphaSession;
 use super::documents::DocumentStore;
 use super::goget::Shop;
 use super::http::HttpSession;
@@ -43,6 +44,7 @@ pub struct State {
     store: Option<OpenStore>,
     documents: Option<DocumentStore>,
     http: Option<HttpSession>,
+    apocrypha: Option<ApocryphaSession>,
     goget: Option<Shop>,
 }
 
@@ -81,6 +83,7 @@ impl State {
             Command::Usage => Ok(Reply { usage: Some(usage::own()), ..Reply::default() }),
             Command::Documents(command) => DocumentStore::handle(&mut self.documents, &command),
             Command::Http(command) => HttpSession::handle(&mut self.http, command),
+            Command::Apocrypha(command) => ApocryphaSession::handle(&mut self.apocrypha, command),
             Command::Goget(command) => Shop::handle(&mut self.goget, command),
             Command::Write { rows, per_commit, threads, marked } => {
                 writes::write(self.store()?, rows, per_commit, threads, marked)

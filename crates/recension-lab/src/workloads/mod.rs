@@ -1,5 +1,6 @@
 //! The suites. Each is a list of operations, sizes for quick and full runs, and the order in which it goes.
 
+pub mod apocrypha;
 pub mod bench;
 pub mod engine;
 pub mod goget;
@@ -53,7 +54,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 3] = [&engine::SUITE, &http::SUITE, &goget::SUITE];
+pub const SUITES: [&Suite; 4] = [&engine::SUITE, &http::SUITE, &goget::SUITE, &apocrypha::SUITE];
 
 /// The suite of a name.
 pub fn suite(name: &str) -> Result<&'static Suite> {
