@@ -18,6 +18,7 @@ const OWN: &str = "_recension";
 /// The store, as databases.
 pub(crate) struct Databases {
     store: Store,
+    nobody: Arc<Identity>,
 }
 
 impl std::fmt::Debug for Databases {
@@ -29,7 +30,7 @@ impl std::fmt::Debug for Databases {
 impl Databases {
     /// The databases of a store.
     pub(crate) fn on(store: Store) -> Self {
-        Databases { store }
+        Databases { store, nobody: Arc::default() }
     }
 
     /// What the server calls itself: made once, and kept in the store.
@@ -72,13 +73,7 @@ impl Databases {
         if !opened.exists() {
             return Err(ApiError::no_database());
         }
-        Ok(Database {
-            collection: Arc::new(collection),
-            opened,
-            admin: false,
-            writer: Identity::default(),
-            refused: Arc::default(),
-        })
+        Ok(Database { collection, opened, admin: false, writer: Arc::clone(&self.nobody), refused: None })
     }
 
     /// Makes a database.
@@ -178,18 +173,23 @@ impl Event {
 /// A database that somebody was given access to.
 #[derive(Clone)]
 pub(crate) struct Database {
-    collection: Arc<Collection>,
+    collection: Collection,
     opened: CollectionAt,
     admin: bool,
-    writer: Identity,
+    writer: Arc<Identity>,
     /// Documents that may not be written, and why.
-    refused: Arc<BTreeMap<String, ApiError>>,
+    refused: Option<Arc<BTreeMap<String, ApiError>>>,
 }
 
 impl Database {
     /// The same for a writer.
-    pub(crate) fn with_writer(self, admin: bool, writer: Identity, refused: BTreeMap<String, ApiError>) -> Self {
-        Database { admin, writer, refused: Arc::new(refused), ..self }
+    pub(crate) fn with_writer(
+        self,
+        admin: bool,
+        writer: Arc<Identity>,
+        refused: Option<Arc<BTreeMap<String, ApiError>>>,
+    ) -> Self {
+        Database { admin, writer, refused, ..self }
     }
 
     /// Its name.
@@ -203,8 +203,8 @@ impl Database {
     }
 
     /// Its documents, for work on another thread.
-    pub(crate) fn share(&self) -> Arc<Collection> {
-        Arc::clone(&self.collection)
+    pub(crate) fn share(&self) -> Collection {
+        self.collection.clone()
     }
 
     /// It as of the moment in which access was given: what a request that only reads goes by.
@@ -244,7 +244,7 @@ impl Database {
     /// Whether a document may be written: it can be, and design documents are their admins' affair.
     pub(crate) fn may_write(&self, id: &str) -> Result<()> {
         self.check_id(id)?;
-        if let Some(error) = self.refused.get(id) {
+        if let Some(error) = self.refused.as_ref().and_then(|refused| refused.get(id)) {
             return Err(error.clone());
         }
         if self.admin || !id.starts_with("_design/") {

@@ -1,5 +1,6 @@
 //! From a request to the endpoint that answers it: who asks, what the path names, which file has the endpoint.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::header::{ACCEPT_ENCODING, HOST, SET_COOKIE};
@@ -8,6 +9,7 @@ use hyper::body::Incoming;
 use recension::document::At;
 
 use crate::answer::{Answer, AnswerBody};
+use crate::auth::connection::Connection;
 use crate::auth::{Access, Session, users_guard};
 use crate::cors;
 use crate::databases::Database;
@@ -21,7 +23,11 @@ use crate::route::Target;
 use crate::state::App;
 
 /// Answers a request. It never fails: what goes wrong is an answer too.
-pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> Response<AnswerBody> {
+pub(crate) async fn answer(
+    app: Arc<App>,
+    connection: Arc<Connection>,
+    request: http::Request<Incoming>,
+) -> Response<AnswerBody> {
     let started = std::time::Instant::now();
     let (head, body) = request.into_parts();
     let (method, uri) = (head.method.clone(), head.uri.clone());
@@ -31,7 +37,7 @@ pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> R
     let coding = head.headers.get(ACCEPT_ENCODING).and_then(|value| encoding::negotiated(value.to_str().ok()?));
     let answer = match page.as_ref().and_then(|headers| cors::preflight(&cors, &method, headers)) {
         Some(answer) => answer,
-        None => handle(&app, head, body).await.unwrap_or_else(Answer::from),
+        None => handle(&app, connection, head, body).await.unwrap_or_else(Answer::from),
     };
     // The answer to HEAD has no body to be compressed; its tag is the revision, as clients expect it.
     let answer = if method == Method::HEAD { answer } else { encoding::encoded(answer, coding) };
@@ -45,15 +51,21 @@ pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> R
     answer.into_response(method == Method::HEAD)
 }
 
-async fn handle(app: &Arc<App>, head: http::request::Parts, body: Incoming) -> Result<Answer> {
+async fn handle(
+    app: &Arc<App>,
+    connection: Arc<Connection>,
+    head: http::request::Parts,
+    body: Incoming,
+) -> Result<Answer> {
     let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
     if target > TARGET_BYTES_MAX {
         return Err(ApiError::target_too_long());
     }
     let query = Query::parse(head.uri.query().unwrap_or_default())?;
-    let target = Target::parse(head.uri.path())?;
-    let mut session = Session::identify(app, &head).await?;
-    let mut request = Request::new(Arc::clone(app), head, query, body);
+    let uri = head.uri.clone();
+    let target = Target::parse(uri.path())?;
+    let mut session = Session::identify(app, &connection, &head).await?;
+    let mut request = Request::new(Arc::clone(app), connection, head, query, body);
     users_guard::pass(&mut request, &mut session, &target).await?;
     let renewed = session.renewed().map(str::to_owned);
     let answer = route(request, session, target).await?;
@@ -64,7 +76,7 @@ async fn handle(app: &Arc<App>, head: http::request::Parts, body: Incoming) -> R
     })
 }
 
-async fn route(request: Request, session: Session, target: Target) -> Result<Answer> {
+async fn route(request: Request, session: Session, target: Target<'_>) -> Result<Answer> {
     match target {
         Target::Root => endpoints::server::root(&request),
         Target::Server { name, rest } => endpoints::server::endpoint(request, session, &name, &rest).await,
@@ -81,7 +93,7 @@ async fn route(request: Request, session: Session, target: Target) -> Result<Ans
         Target::OfDocument { id, .. } if id.starts_with("_local/") => Err(ApiError::local_has_no_attachments()),
         Target::OfDocument { db, id, name } => {
             let db = at_its_moment(&request, session.database(&db, Access::Member)?)?;
-            match name.as_str() {
+            match &*name {
                 "_history" => endpoints::history::of_document(request, db, &id).await,
                 name => endpoints::attachments::endpoint(request, db, &id, name).await,
             }
@@ -100,8 +112,8 @@ fn at_its_moment(request: &Request, db: Database) -> Result<Database> {
 }
 
 /// `/{db}/_name`.
-async fn special(request: Request, session: Session, db: &str, name: &str, rest: &[String]) -> Result<Answer> {
-    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+async fn special(request: Request, session: Session, db: &str, name: &str, rest: &[Cow<'_, str>]) -> Result<Answer> {
+    let rest: Vec<&str> = rest.iter().map(|part| &**part).collect();
     let member = || session.database(db, Access::Member);
     match (name, rest.as_slice()) {
         ("_all_docs" | "_design_docs", rest) => {

@@ -1,5 +1,6 @@
 //! Endpoints of the server: `/`, `/_up`, `/_uuids`, `/_all_dbs` and the like.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use http::header::CACHE_CONTROL;
@@ -32,8 +33,8 @@ pub(crate) fn root(request: &Request) -> Result<Answer> {
 }
 
 /// `/_name` and what is below.
-pub(crate) async fn endpoint(request: Request, session: Session, name: &str, rest: &[String]) -> Result<Answer> {
-    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+pub(crate) async fn endpoint(request: Request, session: Session, name: &str, rest: &[Cow<'_, str>]) -> Result<Answer> {
+    let rest: Vec<&str> = rest.iter().map(|part| &**part).collect();
     match (name, rest.as_slice()) {
         ("_up", []) => up(&request),
         ("_uuids", []) => uuids(&request),
