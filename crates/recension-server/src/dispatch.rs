@@ -16,6 +16,7 @@ use crate::databases::Database;
 use crate::encoding;
 use crate::error::{ApiError, Result};
 use crate::http as endpoints;
+use crate::http::rooms::{self, Place};
 use crate::limits::TARGET_BYTES_MAX;
 use crate::query::Query;
 use crate::request::Request;
@@ -40,7 +41,7 @@ pub(crate) async fn answer(
         None => handle(&app, connection, head, body).await.unwrap_or_else(Answer::from),
     };
     // The answer to HEAD has no body to be compressed; its tag is the revision, as clients expect it.
-    let answer = if method == Method::HEAD { answer } else { encoding::encoded(answer, coding) };
+    let answer = encoding::encoded(answer, coding.filter(|_| method != Method::HEAD));
     let answer = match &page {
         Some(headers) => cors::decorated(answer, &cors, headers),
         None => answer,
@@ -92,6 +93,12 @@ async fn route(request: Request, session: Session, target: Target<'_>) -> Result
         }
         Target::OfDocument { id, .. } if id.starts_with("_local/") => Err(ApiError::local_has_no_attachments()),
         Target::OfDocument { db, id, name } => {
+            let part = name.split('/').next().unwrap_or_default();
+            if id.starts_with("_design/")
+                && let Some(refusal) = rooms::refusal(&session, request.method(), Place::Design(&db), part)
+            {
+                return Err(refusal);
+            }
             let db = at_its_moment(&request, session.database(&db, Access::Member)?)?;
             match &*name {
                 "_history" => endpoints::history::of_document(request, db, &id).await,
@@ -135,18 +142,17 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
             endpoints::maintenance::endpoint(request, session, db, name, rest).await
         }
         ("_partition", rest) => {
+            let name = rest.get(1).copied().unwrap_or_default();
+            if let Some(refusal) = rooms::refusal(&session, request.method(), Place::Partition(db), name) {
+                return Err(refusal);
+            }
             let db = at_its_moment(&request, member()?)?;
             endpoints::partition::endpoint(request, db, rest).await
         }
-        // Views and Mango come here: `_find`, `_explain`, `_index`.
-        ("_find" | "_explain", []) if *request.method() != Method::POST => Err(ApiError::method_not_allowed("POST")),
-        ("_index", _) if matches!(*request.method(), Method::POST | Method::DELETE) => {
-            session.database(db, Access::Admin).and_then(|_| Err(ApiError::not_implemented()))
-        }
-        ("_find" | "_explain" | "_index" | "_shards" | "_sync_shards", _) => {
-            member().and_then(|_| Err(ApiError::not_implemented()))
-        }
         _ => {
+            if let Some(refusal) = rooms::refusal(&session, request.method(), Place::Database(db), name) {
+                return Err(refusal);
+            }
             member()?;
             Err(match *request.method() {
                 Method::GET | Method::HEAD => ApiError::missing(),

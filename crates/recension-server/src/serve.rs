@@ -98,7 +98,15 @@ impl Server {
     /// [`ServeError`].
     pub async fn bind(config: Config) -> Result<Self, ServeError> {
         let engine = recension_engines::open(&config.store).map_err(recension::document::Error::from)?;
-        let store = Store::on(engine)?;
+        Self::on(Store::on(engine)?, config).await
+    }
+
+    /// Listens, for a store that is open already: a program's own, which it goes on to use beside the server.
+    /// [`Config::store`] is not looked at.
+    ///
+    /// # Errors
+    /// [`ServeError`].
+    pub async fn on(store: Store, config: Config) -> Result<Self, ServeError> {
         let apocrypha = apocrypha(&config, &store).await?;
         let databases = Databases::on(store);
         let (stop, stopping) = watch::channel(false);

@@ -19,7 +19,7 @@ impl Session {
 
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
         let (status, body) = self.0.ask(method, path, body.as_bytes());
-        (status, serde_json::from_str(&unchunked(&body)).unwrap_or(Value::Null))
+        (status, served::json(&body))
     }
 
     fn get(&self, path: &str) -> Value {
@@ -36,21 +36,6 @@ impl Session {
             self.0.raw(format!("GET {path} HTTP/1.1\r\nHost: x\r\n{header}\r\nConnection: close\r\n\r\n").as_bytes());
         answer.split("\r\n").next().unwrap_or_default().to_owned()
     }
-}
-
-/// A body without the lines that say how long its chunks are. Good for answers of short lines only.
-fn unchunked(body: &str) -> String {
-    if !body.ends_with("0\r\n\r\n") {
-        return body.to_owned();
-    }
-    let mut rest = body;
-    let mut out = String::new();
-    while let Some((length, after)) = rest.split_once("\r\n") {
-        let length = usize::from_str_radix(length, 16).unwrap();
-        out.push_str(&after[..length]);
-        rest = after[length..].trim_start_matches("\r\n");
-    }
-    out
 }
 
 fn conflicted() -> Value {
