@@ -533,6 +533,51 @@ fn requests_of_many_users_on_one_connection_and_on_many_are_never_mixed_up() {
 }
 
 #[test]
+fn what_a_connection_remembers_ends_with_what_it_rests_on() {
+    let server = Served::start();
+    server.user("ada", &["a"]);
+    let mut connection = Connection::to(server.address);
+    let mut who = |header: &str| {
+        let answer = connection.ask(header, "GET", "/_session", "");
+        let user = if answer.status == 200 { answer.json()["userCtx"].clone() } else { Value::Null };
+        (answer.status, user)
+    };
+    let ada = basic("ada:pw");
+    let document = |server: &Served| server.ask(ADMIN, "GET", "/_users/org.couchdb.user:ada", "").json();
+    for _ in 0..3 {
+        assert_eq!(who(&ada), (200, json!({"name": "ada", "roles": ["a"]})));
+    }
+    // A password of the same length, and nobody.
+    assert_eq!(who(&basic("ada:pv")).0, 401);
+    assert_eq!(who(""), (200, json!({"name": null, "roles": []})));
+    // Other roles with the same password, then another password, then no user.
+    assert_eq!(who(&ada).0, 200);
+    let mut changed = document(&server);
+    changed["roles"] = json!(["b"]);
+    server.admin("PUT", "/_users/org.couchdb.user:ada", &changed);
+    assert_eq!(who(&ada), (200, json!({"name": "ada", "roles": ["b"]})));
+    let mut changed = document(&server);
+    changed["password"] = json!("other");
+    server.admin("PUT", "/_users/org.couchdb.user:ada", &changed);
+    assert_eq!(who(&ada).0, 401);
+    let other = basic("ada:other");
+    assert_eq!(who(&other), (200, json!({"name": "ada", "roles": ["b"]})));
+    let rev = document(&server)["_rev"].as_str().unwrap().to_owned();
+    assert_eq!(server.ask(ADMIN, "DELETE", &format!("/_users/org.couchdb.user:ada?rev={rev}"), "").status, 200);
+    assert_eq!(who(&other).0, 401);
+    // Server admins by the settings.
+    let second = basic("second:x");
+    assert_eq!(server.set("admins", "second", "x").status, 200);
+    assert_eq!(who(&second), (200, json!({"name": "second", "roles": ["_admin"]})));
+    assert_eq!(server.set("admins", "second", "y").status, 200);
+    assert_eq!(who(&second).0, 401);
+    assert_eq!(server.set("admins", "second", "x").status, 200);
+    assert_eq!(who(&second).0, 200);
+    assert_eq!(server.ask(ADMIN, "DELETE", "/_node/_local/_config/admins/second", "").status, 200);
+    assert_eq!(who(&second).0, 401);
+}
+
+#[test]
 fn settings_take_effect_at_once_and_outlive_the_server() {
     let dir = tempfile::tempdir().unwrap();
     let config = |dir: &Path| Config {

@@ -112,6 +112,28 @@ fn feeds_are_filtered_by_ids_selectors_and_kind() {
 }
 
 #[test]
+fn what_couchdbs_replicator_notes_in_a_document_is_kept() {
+    let session = Session::start();
+    let notes = json!({
+        "_replication_id": "c0ebe9256695ff083347cbf95f93e280", "source": "a", "_replication_state": "error",
+        "_replication_state_time": "2026-11-21T10:00:00Z", "_replication_state_reason": "db_not_found",
+        "_replication_stats": {"docs_read": 1},
+    });
+    let told = |id: &str, rev: &str| {
+        let mut told = notes.clone();
+        (told["_id"], told["_rev"]) = (json!(id), json!(rev));
+        told
+    };
+    let (status, answer) = session.ask("PUT", "/db/r", &notes.to_string());
+    assert_eq!(status, 201, "{answer}");
+    assert_eq!(session.get("/db/r"), told("r", answer["rev"].as_str().unwrap()));
+    assert_eq!(session.bulk(&json!({"new_edits": false, "docs": [told("s", "1-a")]})), json!([]));
+    assert_eq!(session.get("/db/s"), told("s", "1-a"));
+    let refused = session.ask("PUT", "/db/t", r#"{"_replication_other":1}"#);
+    assert_eq!((refused.0, &refused.1["error"]), (400, &json!("doc_validation")), "{}", refused.1);
+}
+
+#[test]
 fn a_feed_goes_on_within_a_commit_of_many_documents() {
     let session = Session::start();
     let docs: Vec<Value> = (0..1000).map(|number| json!({"_id": format!("{number:04}")})).collect();
@@ -385,6 +407,9 @@ fn answers_are_compressed_as_the_client_asks_and_mean_the_same() {
         let (plain_head, plain) = answered(&session, "GET", path, "");
         assert!(!plain_head.contains("content-encoding"), "{plain_head}");
         assert!(plain_head.contains("vary:") && plain_head.contains("accept-encoding"), "{plain_head}");
+        // HEAD says that there are other forms, and tells of the plain one.
+        let head = answered(&session, "HEAD", path, "Accept-Encoding: gzip\r\n").0;
+        assert!(head.contains("accept-encoding") && !head.contains("content-encoding"), "{path}: {head}");
         for coding in ["gzip", "br", "zstd"] {
             let (head, body) = answered(&session, "GET", path, &format!("Accept-Encoding: {coding}\r\n"));
             assert!(head.contains(&format!("content-encoding: {coding}\r\n")), "{path}: {head}");
