@@ -62,6 +62,19 @@ impl<'p> Target<'p> {
     }
 }
 
+impl Target<'_> {
+    /// The database that it is of, or is.
+    pub(crate) fn database(&self) -> Option<&str> {
+        match self {
+            Target::Database { db }
+            | Target::Special { db, .. }
+            | Target::Document { db, .. }
+            | Target::OfDocument { db, .. } => Some(db),
+            Target::Root | Target::Server { .. } | Target::Redirect { .. } => None,
+        }
+    }
+}
+
 /// A path's first part, and what stands behind the slash after it.
 fn cut(path: &str) -> (&str, Option<&str>) {
     path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)))

@@ -19,7 +19,8 @@ pub(super) async fn identify(app: &App, connection: &Connection, headers: &Heade
         return Ok(Some(identity));
     }
     let Some((name, password)) = pair(header) else { return Ok(None) };
-    let account = credentials::check(app, connection.address(), &name, &password).await?;
+    // Once a connection, and slow: its future need not be a part of every request's.
+    let account = Box::pin(credentials::check(app, connection.address(), &name, &password)).await?;
     connection.remember(header, &account.identity, account.basis);
     Ok(Some(account.identity))
 }

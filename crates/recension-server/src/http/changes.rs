@@ -42,6 +42,8 @@ struct Reader {
     until: CollectionAt,
     /// Changes that were looked at in this request.
     looked_at: u64,
+    /// Some were not looked at: they are not of those that are asked for.
+    passed_over: bool,
     /// The changes that a page has not come to the end of.
     under_way: Option<Walk>,
 }
@@ -82,6 +84,7 @@ impl Reader {
             changed: Seq::ZERO,
             until,
             looked_at: 0,
+            passed_over: false,
             under_way: None,
         })
     }
@@ -144,7 +147,7 @@ impl Reader {
         }
         let at = &self.until;
         let from_start = self.asked.since.as_ref() == Some(&Position::START);
-        if (from_start || self.asked.descending) && self.asked.filter.ids().is_none() {
+        if (from_start || self.asked.descending) && !self.passed_over {
             let counts = at.counts()?;
             return Ok((counts.documents + counts.deleted).saturating_sub(self.looked_at));
         }
@@ -198,6 +201,7 @@ impl Source for Reader {
                 self.walk(at)?
             }
         };
+        self.passed_over |= walk.tested;
         let mut looked_at = 0;
         while self.emitted < asked.limit {
             let Some(change) = walk.next()? else {
