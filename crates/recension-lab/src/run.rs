@@ -1,6 +1,7 @@
 //! A run from the command line to the files: what is to be measured, whether it can be here, the calibration
 //! around it, the report.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -261,13 +262,47 @@ pub fn doctor(dir: &Path, given: &Given) -> Result<u8> {
         "build",
         if optimised { "optimised" } else { "a debug build: figures mean nothing" }.to_owned(),
     );
+    let mut reasons: Vec<String> = trace::unavailable().into_iter().collect();
     for suite in SUITES {
         for kind in (suite.kinds)() {
             let missing = (kind.missing)(given);
             let words = missing.clone().unwrap_or_else(|| (kind.version)());
             optional(missing.is_none(), &format!("{}: {}", suite.name, kind.name), words);
+            reasons.extend(missing);
         }
     }
     println!("cores {}, memory {}", as_f64(found.cores), units::bytes(found.memory_bytes));
+    let commands: BTreeSet<&str> = reasons.iter().filter_map(|reason| command_in(reason)).collect();
+    if !commands.is_empty() {
+        println!("What is missing can be had with");
+        commands.iter().for_each(|command| println!("  {command}"));
+    }
     Ok(u8::from(!fit))
+}
+
+/// The command that a reason names, between backquotes: words that a shell takes, and not one name.
+fn command_in(reason: &str) -> Option<&str> {
+    reason.split('`').skip(1).step_by(2).find(|quoted| quoted.contains(' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_missing_names_one_command_or_a_server() {
+        assert_eq!(
+            command_in("no `initdb`; `apt-get install postgresql`, or `pacman -S it`"),
+            Some("apt-get install postgresql")
+        );
+        assert_eq!(command_in("built without the feature `peers`"), None);
+        for suite in SUITES {
+            for kind in (suite.kinds)() {
+                if let Some(reason) = (kind.missing)(&Given::default()) {
+                    let known = command_in(&reason).is_some() || reason.contains("server");
+                    assert!(known, "{}: {}: {reason}", suite.name, kind.name);
+                }
+            }
+        }
+    }
 }

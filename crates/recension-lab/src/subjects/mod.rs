@@ -5,10 +5,11 @@
 #[cfg(feature = "peers")]
 mod fjall;
 pub mod goget;
+pub mod hasql;
 mod history;
 pub mod http;
 #[cfg(feature = "peers")]
-mod lmdb;
+pub(crate) mod lmdb;
 mod raw;
 mod recension;
 #[cfg(feature = "peers")]

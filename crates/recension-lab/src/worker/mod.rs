@@ -5,6 +5,7 @@
 
 pub mod documents;
 pub mod goget;
+pub mod hasql;
 pub mod http;
 pub mod offered;
 pub mod process;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::goget::Goget;
+use super::hasql::Hasql;
 use super::http::Http;
 use crate::measure::usage::Usage;
 use crate::subjects::{OpenOptions, Settled};
@@ -121,6 +122,8 @@ pub enum Command {
     Http(Http),
     /// Accounts.
     Goget(Goget),
+    /// Rows, parameters and transfers.
+    Hasql(Hasql),
 }
 
 /// Commands of the documents layer, on a store of its own.

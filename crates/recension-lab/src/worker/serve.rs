@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::documents::DocumentStore;
 use super::goget::Shop;
+use super::hasql::Bank;
 use super::http::HttpSession;
 use super::protocol::{Command, Line, Reply, Rows};
 use super::{offered, reads, writes};
@@ -44,6 +45,7 @@ pub struct State {
     documents: Option<DocumentStore>,
     http: Option<HttpSession>,
     goget: Option<Shop>,
+    hasql: Option<Bank>,
 }
 
 /// An open store and what the model needs.
@@ -82,6 +84,7 @@ impl State {
             Command::Documents(command) => DocumentStore::handle(&mut self.documents, &command),
             Command::Http(command) => HttpSession::handle(&mut self.http, command),
             Command::Goget(command) => Shop::handle(&mut self.goget, command),
+            Command::Hasql(command) => Bank::handle(&mut self.hasql, command),
             Command::Write { rows, per_commit, threads, marked } => {
                 writes::write(self.store()?, rows, per_commit, threads, marked)
             }

@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod engine;
 pub mod goget;
+pub mod hasql;
 pub mod http;
 pub mod plan;
 pub mod progress;
@@ -53,7 +54,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 3] = [&engine::SUITE, &http::SUITE, &goget::SUITE];
+pub const SUITES: [&Suite; 4] = [&engine::SUITE, &http::SUITE, &goget::SUITE, &hasql::SUITE];
 
 /// The suite of a name.
 pub fn suite(name: &str) -> Result<&'static Suite> {

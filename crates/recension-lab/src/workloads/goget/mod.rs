@@ -16,7 +16,7 @@ pub const SUITE: Suite = Suite {
     name: "goget",
     what: "accounts with items (AcidState vs SQL vs MongoDB, 2013): new, get, list, add, change, delete, all durable",
     kinds,
-    usual: &["recension", "sqlite", "postgresql", "mariadb"],
+    usual: &["recension", "sqlite", "postgresql", "mariadb", "redis", "lmdb", "redb", "mongodb"],
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
