@@ -28,12 +28,19 @@ const LOAD_MAX: f64 = 0.5;
 const STOLEN_PERCENT_MAX: u64 = 2;
 
 /// What is to be run.
-#[allow(clippy::struct_excessive_bools)] // switches of a command line
 #[derive(Args)]
 pub struct RunArgs {
     /// The suites.
     #[arg(required = true)]
     suites: Vec<String>,
+    #[command(flatten)]
+    how: How,
+}
+
+/// How it is to be run.
+#[allow(clippy::struct_excessive_bools)] // switches of a command line
+#[derive(Args)]
+pub struct How {
     /// Minutes; the default.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
@@ -73,7 +80,12 @@ pub struct RunArgs {
 
 /// Runs the suites; answers the exit code.
 pub fn run(args: &RunArgs) -> Result<u8> {
-    let suites = args.suites.iter().map(|name| suite(name)).collect::<Result<Vec<_>>>()?;
+    run_suites(&args.suites, &args.how)
+}
+
+/// The same of suites that are known.
+pub fn run_suites(suites: &[impl AsRef<str>], args: &How) -> Result<u8> {
+    let suites = suites.iter().map(|name| suite(name.as_ref())).collect::<Result<Vec<_>>>()?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // The first one ends the run in order, the second one at once.
@@ -105,7 +117,7 @@ fn write(file: &Path, text: &str) -> Result<()> {
     std::fs::write(file, text).map_err(LabError::io(format!("writing {}", file.display())))
 }
 
-fn plan(args: &RunArgs, suite: &Suite) -> Result<Plan> {
+fn plan(args: &How, suite: &Suite) -> Result<Plan> {
     let names: Vec<&str> = if args.subjects.is_empty() {
         suite.usual.to_vec()
     } else {
@@ -141,7 +153,7 @@ fn plan(args: &RunArgs, suite: &Suite) -> Result<Plan> {
     })
 }
 
-fn run_suite(args: &RunArgs, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Result<Report> {
+fn run_suite(args: &How, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Result<Report> {
     let plan = plan(args, suite)?;
     empty_dir(&plan.dir)?;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -198,7 +210,7 @@ fn info(member: &Member) -> SubjectInfo {
     }
 }
 
-fn command(args: &RunArgs, suite: &Suite) -> String {
+fn command(args: &How, suite: &Suite) -> String {
     if args.rows.is_none() && args.subjects.is_empty() {
         let full = if args.full { " FULL=1" } else { "" };
         return format!("make bench SUITE={}{full}", suite.name);

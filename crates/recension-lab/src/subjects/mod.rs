@@ -8,6 +8,7 @@ pub mod goget;
 pub mod hasql;
 mod history;
 pub mod http;
+mod liar;
 #[cfg(feature = "peers")]
 pub(crate) mod lmdb;
 mod raw;
@@ -243,6 +244,12 @@ fn engines() -> Vec<(Kind, Option<Open>)> {
             Kind { tier: Tier::T0, persistent: false, ..Kind::new("memory", "Recension's memory engine", our_version) },
             Some(recension::open_memory),
         ),
+        (Kind::new("lying-unsynced", "says that it syncs and does not", our_version), Some(liar::open_unsynced)),
+        (
+            Kind::new("lying-dropping", "acknowledges some commits that it drops", our_version),
+            Some(liar::open_dropping),
+        ),
+        (Kind::new("lying-short", "ends ranges before their end", our_version), Some(liar::open_short)),
     ]
 }
 

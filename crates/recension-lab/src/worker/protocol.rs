@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::acknowledged::{Acknowledge, Found};
 use super::goget::Goget;
 use super::hasql::Hasql;
 use super::http::Http;
@@ -112,6 +113,13 @@ pub enum Command {
         /// Its version.
         version: u32,
     },
+    /// Commits that are counted when they are acknowledged.
+    Acknowledge(Acknowledge),
+    /// Compares the store with what was acknowledged.
+    Look {
+        /// Commits of each thread.
+        acknowledged: Vec<u64>,
+    },
     /// What the process uses.
     Usage,
     /// Closes the store in order; timed.
@@ -179,6 +187,8 @@ pub struct Reply {
     pub settings: Option<String>,
     /// What a reader of the figure must know.
     pub note: Option<String>,
+    /// What is there of acknowledged commits.
+    pub found: Option<Found>,
 }
 
 /// A line from a worker.

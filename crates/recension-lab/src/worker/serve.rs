@@ -3,6 +3,7 @@
 use std::io::{BufRead, Write as _};
 use std::time::{Duration, Instant};
 
+use super::acknowledged;
 use super::documents::DocumentStore;
 use super::goget::Shop;
 use super::hasql::Bank;
@@ -106,6 +107,8 @@ impl State {
                 Ok(Reply { ops: 1, wall_ns: nanos(start.elapsed()), settled: Some(settled), ..Reply::default() })
             }
             Command::Verify { parts } => verify(self.store()?, &parts),
+            Command::Acknowledge(asked) => acknowledged::acknowledge(self.store()?, &asked),
+            Command::Look { acknowledged } => acknowledged::look(self.store()?, &acknowledged),
             Command::FirstGet { row, version } => first_get(self.store()?, row, version),
         }
     }

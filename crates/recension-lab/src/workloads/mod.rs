@@ -1,6 +1,7 @@
 //! The suites. Each is a list of operations, sizes for quick and full runs, and the order in which it goes.
 
 pub mod bench;
+pub mod crash;
 pub mod engine;
 pub mod goget;
 pub mod hasql;
@@ -54,7 +55,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 4] = [&engine::SUITE, &http::SUITE, &goget::SUITE, &hasql::SUITE];
+pub const SUITES: [&Suite; 5] = [&engine::SUITE, &http::SUITE, &goget::SUITE, &hasql::SUITE, &crash::SUITE];
 
 /// The suite of a name.
 pub fn suite(name: &str) -> Result<&'static Suite> {
