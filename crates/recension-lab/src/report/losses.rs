@@ -30,7 +30,8 @@ pub fn times(ours: &Row, theirs: &Row) -> Option<(f64, Option<(f64, f64)>)> {
     let (ours_median, theirs_median) = (ours.median?, theirs.median?);
     // Without common rounds: the intervals must not touch.
     let (low, high) = (ours.low? / theirs.high?, ours.high? / theirs.low?);
-    (ours_median > 0.0 && theirs_median > 0.0).then(|| (ours_median / theirs_median, (ours.n > 1 && theirs.n > 1).then_some((low, high))))
+    (ours_median > 0.0 && theirs_median > 0.0)
+        .then(|| (ours_median / theirs_median, (ours.n > 1 && theirs.n > 1).then_some((low, high))))
 }
 
 /// The losses, the greatest first. The floor is no subject, and one that keeps less durable is named as such.
