@@ -30,20 +30,24 @@ fn tier(report: &Value, name: &str) -> String {
 fn what_is_acknowledged_survives_and_whoever_lies_about_it_is_caught() {
     let dir = tempfile::tempdir().unwrap();
     let subjects = "recension,lying-unsynced,lying-dropping,lying-short";
-    let report = lab(dir.path(), &["crash", "--rows", "60", "--subjects", subjects], "crash");
+    let report = lab(dir.path(), &["crash", "--rows", "150", "--subjects", subjects], "crash");
     let count = |operation: &str, subject: &str| row(&report, operation, subject)["median"].as_f64();
     for operation in ["kill_lost", "kill_broken", "power_lost", "power_broken", "torn_lost", "torn_broken"] {
         let ours = row(&report, operation, "recension");
         match ours["median"].as_f64() {
             Some(lost) => assert_eq!(lost, 0.0, "{ours}"),
-            None => assert!(ours["reason"].as_str().unwrap().contains("x86-64"), "{ours}"),
+            None => {
+                let reason = ours["reason"].as_str().unwrap();
+                let known = ["x86-64", "C compiler", "seccomp"];
+                assert!(known.iter().any(|part| reason.contains(part)), "{ours}");
+            }
         }
     }
     assert!(row(&report, "kill_lost", "recension")["note"].as_str().unwrap().contains("acknowledged in 3 crashes"));
     assert!(count("kill_lost", "lying-dropping").unwrap() > 0.0);
     // What was written is in the system's memory: kill -9 does not show that it was not synced, loss of power does.
     assert_eq!(count("kill_lost", "lying-unsynced"), Some(0.0));
-    if cfg!(target_arch = "x86_64") {
+    if count("power_lost", "recension").is_some() {
         assert!(count("power_lost", "lying-unsynced").unwrap() > 0.0);
         assert_eq!((tier(&report, "lying-unsynced").as_str(), tier(&report, "recension").as_str()), ("T1", "T2"));
     }

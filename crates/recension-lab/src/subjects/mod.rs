@@ -11,6 +11,8 @@ pub mod http;
 mod liar;
 #[cfg(feature = "peers")]
 pub(crate) mod lmdb;
+#[cfg(feature = "peers")]
+mod nebari;
 mod raw;
 mod recension;
 #[cfg(feature = "peers")]
@@ -226,6 +228,7 @@ fn engines() -> Vec<(Kind, Option<Open>)> {
         (peer("redb", "redb", || versions::of_crate("redb")), peer!(redb)),
         (peer("fjall", "fjall", || versions::of_crate("fjall")), peer!(fjall)),
         (peer("surrealkv", "SurrealKV", || versions::of_crate("surrealkv")), peer!(surrealkv)),
+        (peer("nebari", "nebari, unversioned trees", || versions::of_crate("nebari")), peer!(nebari)),
         (
             Kind {
                 tier: Tier::T1,
@@ -259,7 +262,7 @@ pub fn kinds() -> Vec<Kind> {
 }
 
 /// The subjects of the suite, where nobody chooses.
-pub const USUAL: [&str; 8] = [OURS, "sqlite", "lmdb", "redb", "fjall", "surrealkv", "sled", FLOOR];
+pub const USUAL: [&str; 9] = [OURS, "sqlite", "lmdb", "redb", "fjall", "surrealkv", "nebari", "sled", FLOOR];
 
 /// Opens the store of an engine in a directory, which exists.
 pub fn open(name: &str, dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {

@@ -8,6 +8,7 @@ pub mod documents;
 pub mod goget;
 pub mod hasql;
 pub mod http;
+pub mod logs;
 pub mod offered;
 pub mod process;
 pub mod protocol;

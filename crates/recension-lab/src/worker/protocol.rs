@@ -8,6 +8,7 @@ use super::acknowledged::{Acknowledge, Found};
 use super::goget::Goget;
 use super::hasql::Hasql;
 use super::http::Http;
+use super::logs::Logs;
 use crate::measure::usage::Usage;
 use crate::subjects::{OpenOptions, Settled};
 
@@ -128,6 +129,8 @@ pub enum Command {
     Documents(Documents),
     /// A server under load.
     Http(Http),
+    /// Logs and blobs, in the open store.
+    Logs(Logs),
     /// Accounts.
     Goget(Goget),
     /// Rows, parameters and transfers.

@@ -9,7 +9,7 @@ use super::goget::Shop;
 use super::hasql::Bank;
 use super::http::HttpSession;
 use super::protocol::{Command, Line, Reply, Rows};
-use super::{offered, reads, writes};
+use super::{logs, offered, reads, writes};
 use crate::data::{Digest, Key, key, row_of, value};
 use crate::error::{LabError, Result};
 use crate::measure::clock::nanos;
@@ -107,6 +107,7 @@ impl State {
                 Ok(Reply { ops: 1, wall_ns: nanos(start.elapsed()), settled: Some(settled), ..Reply::default() })
             }
             Command::Verify { parts } => verify(self.store()?, &parts),
+            Command::Logs(command) => logs::handle(self.store()?, &command),
             Command::Acknowledge(asked) => acknowledged::acknowledge(self.store()?, &asked),
             Command::Look { acknowledged } => acknowledged::look(self.store()?, &acknowledged),
             Command::FirstGet { row, version } => first_get(self.store()?, row, version),

@@ -55,7 +55,8 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 5] = [&engine::SUITE, &http::SUITE, &goget::SUITE, &hasql::SUITE, &crash::SUITE];
+pub const SUITES: [&Suite; 6] =
+    [&engine::SUITE, &http::SUITE, &goget::SUITE, &hasql::SUITE, &nebari::SUITE, &crash::SUITE];
 
 /// The suite of a name.
 pub fn suite(name: &str) -> Result<&'static Suite> {

@@ -18,7 +18,7 @@ pub const SUITE: Suite = Suite {
     name: "crash",
     what: "acknowledged commits that are gone after kill -9, and after a loss of power: every embedded store",
     kinds: || kinds().into_iter().filter(stores).collect(),
-    usual: &["recension", "sqlite", "lmdb", "redb", "fjall", "surrealkv", "sled"],
+    usual: &["recension", "sqlite", "lmdb", "redb", "fjall", "surrealkv", "nebari", "sled"],
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -195,7 +195,9 @@ fn crashes(plan: &Plan, member: &mut Member, end: End, shim: Option<&Path>, size
     member.dir = base.join("0");
     empty_dir(&member.dir)?;
     for round in 0..=sizes.rounds {
-        let threads = if round % 2 == 0 { 4 } else { 1 };
+        // What one thread does takes the most calls, so a moment that is drawn among them may lie behind the end of four: then
+        // the crash comes when all is done.
+        let threads = if round % 2 == 0 && round > 0 { 4 } else { 1 };
         // Threads that pause keep their rows; each has its own.
         let mut from = before.clone();
         from.resize(from.len().max(threads), 0);
@@ -209,8 +211,8 @@ fn crashes(plan: &Plan, member: &mut Member, end: End, shim: Option<&Path>, size
         let _ = std::fs::remove_file(&crash.events);
         // The first round only counts the calls that there are: its end is no crash.
         let cut = (round > 0).then(|| match end {
-            End::Killed => 1 + random.below(sizes.commits),
-            End::PowerLost | End::Torn => 1 + random.below(calls),
+            End::Killed => drawn(&mut random, (round, sizes.rounds), sizes.commits),
+            End::PowerLost | End::Torn => drawn(&mut random, (round, sizes.rounds), calls),
         });
         let survives = if end == End::Torn { random.number() | 1 } else { 0 };
         crash.go(plan, member, (end, cut, survives), shim, &from, threads)?;
@@ -247,6 +249,12 @@ fn crashes(plan: &Plan, member: &mut Member, end: End, shim: Option<&Path>, size
     }
     remove_dir(&base)?;
     Ok(tally)
+}
+
+/// A moment within the round's own part of all that there are, so that early and late ones all have their turn.
+fn drawn(random: &mut crate::data::Random, (round, rounds): (u64, u64), all: u64) -> u64 {
+    let (from, to) = (all * (round - 1) / rounds, all * round / rounds);
+    1 + from + random.below((to - from).max(1))
 }
 
 fn begin_anew(member: &mut Member, before: &mut Vec<u64>, dir: PathBuf) -> Result<()> {
@@ -322,6 +330,10 @@ impl Crash {
         match ended {
             // It was killed, by itself, when it was its time.
             Err(LabError::Worker { what }) if cut.is_some() && what.contains("signal: 9") => Ok(()),
+            // What is preloaded has given up, and says why.
+            Err(LabError::Worker { what }) if what.contains("exit status: 86") => {
+                Err(LabError::Unavailable { reason: what })
+            }
             Err(error) => Err(error),
             // It ran on to the end, by fewer calls than were counted before; the store is not closed, the process ends.
             Ok(_) => {
@@ -345,4 +357,19 @@ fn look(plan: &Plan, member: &mut Member, acknowledged: &[u64]) -> Result<Found>
     let closed = found.and_then(|reply| member.ask(&Command::Close).map(|_| reply.found.unwrap_or_default()));
     member.worker.take().into_iter().for_each(Worker::end);
     closed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_drawn_from_the_whole_and_each_round_has_its_part() {
+        let mut random = crate::data::Random::new(5);
+        for all in [1, 2, 7, 100] {
+            let drawn: Vec<u64> = (1..=4).map(|round| drawn(&mut random, (round, 4), all)).collect();
+            assert!(drawn.is_sorted() && drawn.iter().all(|moment| (1..=all).contains(moment)), "{drawn:?} of {all}");
+        }
+        assert!(drawn(&mut random, (4, 4), 100) > 75);
+    }
 }
