@@ -36,7 +36,7 @@ struct State {
     before: Option<(OpKind, Hook)>,
 }
 
-type Hook = Arc<dyn Fn() + Send + Sync>;
+type Hook = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The disk right after one call that changed it.
 #[derive(Clone)]
@@ -111,16 +111,16 @@ impl SimDisk {
         self.shared.lock().faults.add(fault);
     }
 
-    /// Calls `hook` before every call of a file's that syncs or maps it, whichever is wanted, while no other call is held up:
+    /// Calls `hook` with a file's name before every call that syncs or maps it, whichever is wanted, while no other call is held up:
     /// a slow disk, in which commits come together, or something that happens just then.
-    pub fn before(&self, kind: OpKind, hook: impl Fn() + Send + Sync + 'static) {
+    pub fn before(&self, kind: OpKind, hook: impl Fn(&str) + Send + Sync + 'static) {
         self.shared.lock().before = Some((kind, Arc::new(hook)));
     }
 
-    fn call_hook(&self, kind: OpKind) {
+    fn call_hook(&self, kind: OpKind, name: &str) {
         let hook = self.shared.lock().before.clone().filter(|(wanted, _)| *wanted == kind);
         if let Some((_, hook)) = hook {
-            hook();
+            hook(name);
         }
     }
 
@@ -377,7 +377,7 @@ impl DiskFile for SimFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.disk.call_hook(OpKind::Sync);
+        self.disk.call_hook(OpKind::Sync, &self.name);
         let last_write = self.disk.shared.lock().last_writes.get(&self.id).copied().unwrap_or(0);
         self.disk.call(OpKind::Sync, &self.name, (last_write, 0), |state, _, fault| {
             let file = state.world.file(self.id);
@@ -401,7 +401,7 @@ impl DiskFile for SimFile {
     }
 
     fn map(&self, len: u64) -> io::Result<Arc<dyn Mapping>> {
-        self.disk.call_hook(OpKind::Map);
+        self.disk.call_hook(OpKind::Map, &self.name);
         self.disk.call(OpKind::Map, &self.name, (0, len), |state, _, _| {
             if state.world.live(self.id).len() < len {
                 return Err(io::ErrorKind::UnexpectedEof.into());
