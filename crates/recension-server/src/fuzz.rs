@@ -57,8 +57,8 @@ fn read<'b>(mut parser: Parser, pieces: impl Iterator<Item = &'b [u8]>) -> Resul
                 Event::Part(_) => assert!(open.replace(Vec::new()).is_none(), "a part within a part"),
                 Event::Data(data) => {
                     assert!(!data.is_empty(), "no data is no event");
-                    assert!(open.is_some(), "data outside of a part");
-                    open.iter_mut().for_each(|open| open.extend(&data));
+                    let Some(open) = &mut open else { panic!("data outside of a part") };
+                    open.extend(&data);
                 }
                 Event::EndOfPart => {
                     assert!(open.is_some(), "the end of no part");

@@ -60,7 +60,7 @@ struct Walk {
 
 impl Walk {
     fn peek(&mut self) -> Result<Option<&Change>> {
-        match self.changes.next_if(|change| change.is_err()) {
+        match self.changes.next_if(std::result::Result::is_err) {
             Some(error) => error.map(|_| None).map_err(ApiError::from),
             None => Ok(self.changes.peek().and_then(|change| change.as_ref().ok()).filter(|c| c.seq > self.after)),
         }
