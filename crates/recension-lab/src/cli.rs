@@ -1,4 +1,4 @@
-//! The command line: `list | doctor | calibrate | run | report | compare`.
+//! The command line: `list | doctor | calibrate | run | crash | report | compare`.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use crate::error::{LabError, Result};
 use crate::measure::stats::as_f64;
 use crate::measure::{calibrate, filesystem};
 use crate::report::{Report, compare, csv, html, markdown, table, units};
-use crate::run::{RunArgs, doctor, run};
+use crate::run::{How, RunArgs, doctor, run, run_suites};
 use crate::subjects::Given;
 use crate::worker;
 use crate::workloads::SUITES;
@@ -46,6 +46,8 @@ enum Commands {
     },
     /// Runs suites; prints a table and writes OUT/SUITE.json, .html, .md and .csv.
     Run(RunArgs),
+    /// What is left of acknowledged commits after kill -9 and after losses of power: the suite `crash`.
+    Crash(How),
     /// Prints a report again: as a table, or as --html, --markdown or --csv.
     Report {
         /// The report.
@@ -88,6 +90,7 @@ pub fn main() -> ExitCode {
         Commands::Doctor { dir, given } => doctor(&dir, &given),
         Commands::Calibrate { dir, json } => calibrate_here(&dir, json).map(|()| 0),
         Commands::Run(args) => run(&args),
+        Commands::Crash(how) => run_suites(&["crash"], &how),
         Commands::Report { report, markdown, csv, html, write } => {
             print_report(&report, Form::of(markdown, csv, html), write.as_deref())
         }

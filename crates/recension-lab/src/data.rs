@@ -13,7 +13,8 @@ pub const VALUE_BYTES: usize = 300;
 /// Bytes of a row.
 pub const ROW_BYTES: u64 = (KEY_BYTES + VALUE_BYTES) as u64;
 
-const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Odd, so that multiplying by it loses nothing.
+pub const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
 /// The inverse of `SCATTER` modulo 2^64.
 const GATHER: u64 = 0xf1de_83e1_9937_733d;
 

@@ -1,6 +1,7 @@
 //! A run from the command line to the files: what is to be measured, whether it can be here, the calibration
 //! around it, the report.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -27,12 +28,19 @@ const LOAD_MAX: f64 = 0.5;
 const STOLEN_PERCENT_MAX: u64 = 2;
 
 /// What is to be run.
-#[allow(clippy::struct_excessive_bools)] // switches of a command line
 #[derive(Args)]
 pub struct RunArgs {
     /// The suites.
     #[arg(required = true)]
     suites: Vec<String>,
+    #[command(flatten)]
+    how: How,
+}
+
+/// How it is to be run.
+#[allow(clippy::struct_excessive_bools)] // switches of a command line
+#[derive(Args)]
+pub struct How {
     /// Minutes; the default.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
@@ -72,7 +80,12 @@ pub struct RunArgs {
 
 /// Runs the suites; answers the exit code.
 pub fn run(args: &RunArgs) -> Result<u8> {
-    let suites = args.suites.iter().map(|name| suite(name)).collect::<Result<Vec<_>>>()?;
+    run_suites(&args.suites, &args.how)
+}
+
+/// The same of suites that are known.
+pub fn run_suites(suites: &[impl AsRef<str>], args: &How) -> Result<u8> {
+    let suites = suites.iter().map(|name| suite(name.as_ref())).collect::<Result<Vec<_>>>()?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // The first one ends the run in order, the second one at once.
@@ -104,7 +117,7 @@ fn write(file: &Path, text: &str) -> Result<()> {
     std::fs::write(file, text).map_err(LabError::io(format!("writing {}", file.display())))
 }
 
-fn plan(args: &RunArgs, suite: &Suite) -> Result<Plan> {
+fn plan(args: &How, suite: &Suite) -> Result<Plan> {
     let names: Vec<&str> = if args.subjects.is_empty() {
         suite.usual.to_vec()
     } else {
@@ -140,7 +153,7 @@ fn plan(args: &RunArgs, suite: &Suite) -> Result<Plan> {
     })
 }
 
-fn run_suite(args: &RunArgs, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Result<Report> {
+fn run_suite(args: &How, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Result<Report> {
     let plan = plan(args, suite)?;
     empty_dir(&plan.dir)?;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -197,7 +210,7 @@ fn info(member: &Member) -> SubjectInfo {
     }
 }
 
-fn command(args: &RunArgs, suite: &Suite) -> String {
+fn command(args: &How, suite: &Suite) -> String {
     if args.rows.is_none() && args.subjects.is_empty() {
         let full = if args.full { " FULL=1" } else { "" };
         return format!("make bench SUITE={}{full}", suite.name);
@@ -261,13 +274,47 @@ pub fn doctor(dir: &Path, given: &Given) -> Result<u8> {
         "build",
         if optimised { "optimised" } else { "a debug build: figures mean nothing" }.to_owned(),
     );
+    let mut reasons: Vec<String> = trace::unavailable().into_iter().collect();
     for suite in SUITES {
         for kind in (suite.kinds)() {
             let missing = (kind.missing)(given);
             let words = missing.clone().unwrap_or_else(|| (kind.version)());
             optional(missing.is_none(), &format!("{}: {}", suite.name, kind.name), words);
+            reasons.extend(missing);
         }
     }
     println!("cores {}, memory {}", as_f64(found.cores), units::bytes(found.memory_bytes));
+    let commands: BTreeSet<&str> = reasons.iter().filter_map(|reason| command_in(reason)).collect();
+    if !commands.is_empty() {
+        println!("What is missing can be had with");
+        commands.iter().for_each(|command| println!("  {command}"));
+    }
     Ok(u8::from(!fit))
+}
+
+/// The command that a reason names, between backquotes: words that a shell takes, and not one name.
+fn command_in(reason: &str) -> Option<&str> {
+    reason.split('`').skip(1).step_by(2).find(|quoted| quoted.contains(' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_missing_names_one_command_or_a_server() {
+        assert_eq!(
+            command_in("no `initdb`; `apt-get install postgresql`, or `pacman -S it`"),
+            Some("apt-get install postgresql")
+        );
+        assert_eq!(command_in("built without the feature `peers`"), None);
+        for suite in SUITES {
+            for kind in (suite.kinds)() {
+                if let Some(reason) = (kind.missing)(&Given::default()) {
+                    let known = command_in(&reason).is_some() || reason.contains("server");
+                    assert!(known, "{}: {}: {reason}", suite.name, kind.name);
+                }
+            }
+        }
+    }
 }

@@ -21,7 +21,8 @@ pub struct Loss {
     pub words: String,
 }
 
-/// How many times our figure is of theirs, with the interval where rounds were measured in turns.
+/// How many times our figure is of theirs, with the interval where rounds were measured in turns. Nothing is a number of
+/// times of nothing.
 pub fn times(ours: &Row, theirs: &Row) -> Option<(f64, Option<(f64, f64)>)> {
     if let Some(ratio) = theirs.ours_to_this {
         return Some((ratio.median, (ratio.n > 1).then_some((ratio.low, ratio.high))));
@@ -29,7 +30,8 @@ pub fn times(ours: &Row, theirs: &Row) -> Option<(f64, Option<(f64, f64)>)> {
     let (ours_median, theirs_median) = (ours.median?, theirs.median?);
     // Without common rounds: the intervals must not touch.
     let (low, high) = (ours.low? / theirs.high?, ours.high? / theirs.low?);
-    (theirs_median > 0.0).then(|| (ours_median / theirs_median, (ours.n > 1 && theirs.n > 1).then_some((low, high))))
+    (ours_median > 0.0 && theirs_median > 0.0)
+        .then(|| (ours_median / theirs_median, (ours.n > 1 && theirs.n > 1).then_some((low, high))))
 }
 
 /// The losses, the greatest first. The floor is no subject, and one that keeps less durable is named as such.
@@ -67,7 +69,10 @@ struct Ahead<'r> {
 }
 
 fn ahead<'r>(ours: &Row, theirs: &'r Row) -> Option<Ahead<'r>> {
-    theirs.median?;
+    // Something beside nothing, as where we alone have lost something, is a loss beyond all numbers of times.
+    if theirs.median? <= 0.0 && ours.median? > 0.0 {
+        return Some(Ahead { theirs, times: f64::INFINITY, interval: None });
+    }
     let (times, interval) = times(ours, theirs)?;
     // A time that was taken once has no interval, so nothing is said of it; a size is no matter of chance.
     let beyond_noise = interval.map_or(theirs.unit != "ns", |(low, _)| low > 1.0);
@@ -79,14 +84,9 @@ fn words(ours: &Row, ahead: &Ahead<'_>) -> String {
     let figure = |row: &Row| row.median.map_or_else(String::new, |median| show(median, &row.unit));
     let interval = interval.map_or_else(String::new, |(low, high)| format!(" ({} to {})", digits(low), digits(high)));
     let weaker = if theirs.tier < ours.tier { format!(", durable only to {}", theirs.tier) } else { String::new() };
-    format!(
-        "`{}`: {} takes {}, we take {}: {} times{interval}{weaker}",
-        ours.operation,
-        theirs.subject,
-        figure(theirs),
-        figure(ours),
-        digits(*times),
-    )
+    let times = if times.is_finite() { format!(": {} times{interval}", digits(*times)) } else { String::new() };
+    let (operation, subject) = (&ours.operation, &theirs.subject);
+    format!("`{operation}`: {subject} takes {}, we take {}{times}{weaker}", figure(theirs), figure(ours))
 }
 
 #[cfg(test)]
@@ -131,6 +131,12 @@ mod tests {
             let rows: Vec<_> = [ours].into_iter().chain(others).collect();
             let found = losses(&report(&rows));
             assert_eq!(found.first().map(|loss| loss.subject.as_str()), expected, "{what}");
+        }
+        // Counts: something beside nothing is a loss, nothing beside something or nothing is none.
+        for (ours, theirs, lost) in [(3.0, 0.0, true), (0.0, 3.0, false), (0.0, 0.0, false)] {
+            let found = losses(&report(&[(OURS, "T2", ours, 0.0, "count"), ("a", "T2", theirs, 0.0, "count")]));
+            assert_eq!(found.len(), usize::from(lost), "{ours} beside {theirs}");
+            assert!(found.iter().all(|loss| loss.words == "`o`: a takes 0.00, we take 3.00"), "{found:?}");
         }
         let both = losses(&report(&[ours, ("a", "T2", 50.0, 1.0, "ns"), ("w", "T1", 2.0, 0.1, "ns")]));
         assert_eq!(both[0].words, "`o`: a takes 50.0 ns, we take 100 ns: 2.00 times (1.94 to 2.06); also ahead: w");

@@ -28,7 +28,8 @@ pub fn start(place: &Place<'_>) -> Result<(Process, SocketAddr, bool)> {
     let fresh = !data.exists();
     let init = place.dir.join("first.sql");
     if fresh {
-        let user = "CREATE USER lab@'127.0.0.1'; GRANT ALL ON *.* TO lab@'127.0.0.1';\n";
+        // One statement a line: it takes no second one.
+        let user = "CREATE USER lab@'127.0.0.1';\nGRANT ALL ON *.* TO lab@'127.0.0.1';\n";
         std::fs::write(&init, user).map_err(LabError::io("writing MariaDB's first commands"))?;
         let output = Command::new("mariadb-install-db")
             .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--user=root"])

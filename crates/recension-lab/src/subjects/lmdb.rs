@@ -18,11 +18,19 @@ type Rows = Database<Bytes, Bytes>;
 /// Address space, not memory or disk.
 const MAP_BYTES: usize = 64 << 30;
 
-pub(super) fn open(dir: &Path, _: &OpenOptions) -> Result<Box<dyn Subject>> {
+/// How it is opened, for the report.
+pub(super) const SETTINGS: &str = "defaults: fdatasync and a synced meta page a commit, mapped, no WRITEMAP";
+
+/// Opens an environment of two databases in a directory of the laboratory's.
+pub(super) fn environment(dir: &Path) -> Result<Env> {
     let mut options = EnvOpenOptions::new();
     options.map_size(MAP_BYTES).max_dbs(2);
     // SAFETY: the directory was made for this run, and one process has it open at a time.
-    let env = unsafe { options.open(dir) }.map_err(LabError::subject("opening the environment"))?;
+    unsafe { options.open(dir) }.map_err(LabError::subject("opening the environment"))
+}
+
+pub(super) fn open(dir: &Path, _: &OpenOptions) -> Result<Box<dyn Subject>> {
+    let env = environment(dir)?;
     let tables = || -> heed::Result<(Rows, Rows)> {
         let mut transaction = env.write_txn()?;
         let current = env.create_database(&mut transaction, Some("current"))?;
@@ -71,7 +79,7 @@ impl Subject for Lmdb {
         Some("it has no compaction or checkpoint to run beside commits")
     }
     fn settings(&self) -> String {
-        "defaults: fdatasync and a synced meta page a commit, mapped, no WRITEMAP".to_owned()
+        SETTINGS.to_owned()
     }
     fn close(self: Box<Self>) -> Result<()> {
         self.env.prepare_for_closing().wait();

@@ -6,10 +6,14 @@ pub mod apocrypha;
 #[cfg(feature = "peers")]
 mod fjall;
 pub mod goget;
+pub mod hasql;
 mod history;
 pub mod http;
+mod liar;
 #[cfg(feature = "peers")]
-mod lmdb;
+pub(crate) mod lmdb;
+#[cfg(feature = "peers")]
+mod nebari;
 mod raw;
 mod recension;
 #[cfg(feature = "peers")]
@@ -225,6 +229,7 @@ fn engines() -> Vec<(Kind, Option<Open>)> {
         (peer("redb", "redb", || versions::of_crate("redb")), peer!(redb)),
         (peer("fjall", "fjall", || versions::of_crate("fjall")), peer!(fjall)),
         (peer("surrealkv", "SurrealKV", || versions::of_crate("surrealkv")), peer!(surrealkv)),
+        (peer("nebari", "nebari, unversioned trees", || versions::of_crate("nebari")), peer!(nebari)),
         (
             Kind {
                 tier: Tier::T1,
@@ -243,6 +248,12 @@ fn engines() -> Vec<(Kind, Option<Open>)> {
             Kind { tier: Tier::T0, persistent: false, ..Kind::new("memory", "Recension's memory engine", our_version) },
             Some(recension::open_memory),
         ),
+        (Kind::new("lying-unsynced", "says that it syncs and does not", our_version), Some(liar::open_unsynced)),
+        (
+            Kind::new("lying-dropping", "acknowledges some commits that it drops", our_version),
+            Some(liar::open_dropping),
+        ),
+        (Kind::new("lying-short", "ends ranges before their end", our_version), Some(liar::open_short)),
     ]
 }
 
@@ -252,7 +263,7 @@ pub fn kinds() -> Vec<Kind> {
 }
 
 /// The subjects of the suite, where nobody chooses.
-pub const USUAL: [&str; 8] = [OURS, "sqlite", "lmdb", "redb", "fjall", "surrealkv", "sled", FLOOR];
+pub const USUAL: [&str; 9] = [OURS, "sqlite", "lmdb", "redb", "fjall", "surrealkv", "nebari", "sled", FLOOR];
 
 /// Opens the store of an engine in a directory, which exists.
 pub fn open(name: &str, dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {

@@ -7,17 +7,27 @@ use std::sync::Arc;
 
 use recension::disk::FsDisk;
 use recension::engine::{
-    Batch, Direction, Engine, KeyRange, MemoryEngine, NativeEngine, NativeOptions, Seq, Snapshot, TreeId,
+    Batch, Direction, Durability, Engine, KeyRange, MemoryEngine, NativeEngine, NativeOptions, Seq, Snapshot, TreeId,
 };
 
 use super::{OpenOptions, Reader, RowToWrite, SeeRow, SeeValue, Settled, Subject, Tree};
 use crate::error::{LabError, Result};
 
 pub(super) fn open_native(dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {
-    let settings = NativeOptions { block_cache_bytes: options.cache_bytes, ..NativeOptions::default() };
+    open_with(dir, NativeOptions { block_cache_bytes: options.cache_bytes, ..NativeOptions::default() })
+}
+
+/// Without a sync a commit: for a subject that lies about it.
+pub(super) fn open_unsynced(dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {
+    let durability = Durability::Process;
+    open_with(dir, NativeOptions { block_cache_bytes: options.cache_bytes, durability, ..NativeOptions::default() })
+}
+
+fn open_with(dir: &Path, settings: NativeOptions) -> Result<Box<dyn Subject>> {
     let words = format!(
-        "defaults: durability Disk, index in memory up to {} MiB, settling every {} MiB of log, files mapped; cache of {} \
+        "defaults: durability {:?}, index in memory up to {} MiB, settling every {} MiB of log, files mapped; cache of {} \
          MiB for settled blocks",
+        settings.durability,
         settings.index_memory_bytes >> 20,
         settings.settle_log_bytes.unwrap_or_default() >> 20,
         settings.block_cache_bytes >> 20,

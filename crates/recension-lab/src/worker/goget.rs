@@ -187,7 +187,7 @@ impl Shop {
 }
 
 /// Times calls, one after the other, each by itself.
-fn each<T>(calls: &[T], mut call: impl FnMut(&T) -> Result<()>) -> Result<Reply> {
+pub(super) fn each<T>(calls: &[T], mut call: impl FnMut(&T) -> Result<()>) -> Result<Reply> {
     let mut latencies_ns = Vec::with_capacity(calls.len());
     for one in calls {
         let start = Instant::now();

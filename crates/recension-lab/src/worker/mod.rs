@@ -3,10 +3,13 @@
 //! its threads are seen to rest before the next subject's turn, it can be killed, traced, and given a budget
 //! of memory, and one that crashes does not take the run with it.
 
+pub mod acknowledged;
 pub mod apocrypha;
 pub mod documents;
 pub mod goget;
+pub mod hasql;
 pub mod http;
+pub mod logs;
 pub mod offered;
 pub mod process;
 pub mod protocol;
@@ -14,5 +17,5 @@ pub mod reads;
 pub mod serve;
 pub mod writes;
 
-pub use process::{Launch, Worker};
+pub use process::{Launch, Loss, Worker};
 pub use protocol::{Command, Reply, Rows};

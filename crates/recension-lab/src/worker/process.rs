@@ -26,6 +26,24 @@ pub enum Launch<'b> {
     Traced(PathBuf),
     /// With a budget of memory.
     Within(&'b Budget),
+    /// With a loss of power to come.
+    Losing(Loss),
+}
+
+/// A loss of power that is made by what is preloaded: see `workloads/crash/power_loss.c`.
+pub struct Loss {
+    /// What is preloaded.
+    pub library: PathBuf,
+    /// The store's directory.
+    pub root: PathBuf,
+    /// The directory of the second image.
+    pub shadow: PathBuf,
+    /// The file in which calls are counted.
+    pub events: PathBuf,
+    /// The call at which the power fails; 0: none.
+    pub cut_at: u64,
+    /// The seed by which some of what was not synced survives; 0: nothing does.
+    pub survives: u64,
 }
 
 /// A running worker; it is killed when it is dropped.
@@ -44,6 +62,14 @@ impl Worker {
             Launch::Traced(file) => {
                 let mut start = Program::new("strace");
                 start.args(trace::arguments(file)).arg(program);
+                start
+            }
+            Launch::Losing(loss) => {
+                let mut start = Program::new(program);
+                start.env("LD_PRELOAD", &loss.library).env("LAB_LOSS_ROOT", &loss.root);
+                start.env("LAB_LOSS_SHADOW", &loss.shadow).env("LAB_LOSS_EVENTS", &loss.events);
+                start.env("LAB_LOSS_CUT_AT", loss.cut_at.to_string());
+                start.env("LAB_LOSS_SURVIVES", loss.survives.to_string());
                 start
             }
             Launch::Within(budget) => {

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::acknowledged::{Acknowledge, Found};
 use super::apocrypha::Apocrypha;
 use super::goget::Goget;
+use super::hasql::Hasql;
 use super::http::Http;
+use super::logs::Logs;
 use crate::measure::usage::Usage;
 use crate::subjects::{OpenOptions, Settled};
 
@@ -112,6 +115,13 @@ pub enum Command {
         /// Its version.
         version: u32,
     },
+    /// Commits that are counted when they are acknowledged.
+    Acknowledge(Acknowledge),
+    /// Compares the store with what was acknowledged.
+    Look {
+        /// Commits of each thread.
+        acknowledged: Vec<u64>,
+    },
     /// What the process uses.
     Usage,
     /// Closes the store in order; timed.
@@ -120,10 +130,14 @@ pub enum Command {
     Documents(Documents),
     /// A server under load.
     Http(Http),
+    /// Logs and blobs, in the open store.
+    Logs(Logs),
     /// Accounts.
     Goget(Goget),
     /// A server of members under load.
     Apocrypha(Apocrypha),
+    /// Rows, parameters and transfers.
+    Hasql(Hasql),
 }
 
 /// Commands of the documents layer, on a store of its own.
@@ -179,6 +193,8 @@ pub struct Reply {
     pub settings: Option<String>,
     /// What a reader of the figure must know.
     pub note: Option<String>,
+    /// What is there of acknowledged commits.
+    pub found: Option<Found>,
 }
 
 /// A line from a worker.

@@ -3,12 +3,14 @@
 use std::io::{BufRead, Write as _};
 use std::time::{Duration, Instant};
 
+use super::acknowledged;
 use super::apocrypha::ApocryphaSession;
 use super::documents::DocumentStore;
 use super::goget::Shop;
+use super::hasql::Bank;
 use super::http::HttpSession;
 use super::protocol::{Command, Line, Reply, Rows};
-use super::{offered, reads, writes};
+use super::{logs, offered, reads, writes};
 use crate::data::{Digest, Key, key, row_of, value};
 use crate::error::{LabError, Result};
 use crate::measure::clock::nanos;
@@ -46,6 +48,7 @@ pub struct State {
     http: Option<HttpSession>,
     apocrypha: Option<ApocryphaSession>,
     goget: Option<Shop>,
+    hasql: Option<Bank>,
 }
 
 /// An open store and what the model needs.
@@ -85,6 +88,7 @@ impl State {
             Command::Http(command) => HttpSession::handle(&mut self.http, command),
             Command::Apocrypha(command) => ApocryphaSession::handle(&mut self.apocrypha, command),
             Command::Goget(command) => Shop::handle(&mut self.goget, command),
+            Command::Hasql(command) => Bank::handle(&mut self.hasql, command),
             Command::Write { rows, per_commit, threads, marked } => {
                 writes::write(self.store()?, rows, per_commit, threads, marked)
             }
@@ -106,6 +110,9 @@ impl State {
                 Ok(Reply { ops: 1, wall_ns: nanos(start.elapsed()), settled: Some(settled), ..Reply::default() })
             }
             Command::Verify { parts } => verify(self.store()?, &parts),
+            Command::Logs(command) => logs::handle(self.store()?, &command),
+            Command::Acknowledge(asked) => acknowledged::acknowledge(self.store()?, &asked),
+            Command::Look { acknowledged } => acknowledged::look(self.store()?, &acknowledged),
             Command::FirstGet { row, version } => first_get(self.store()?, row, version),
         }
     }

@@ -2,9 +2,12 @@
 
 pub mod apocrypha;
 pub mod bench;
+pub mod crash;
 pub mod engine;
 pub mod goget;
+pub mod hasql;
 pub mod http;
+pub mod nebari;
 pub mod plan;
 pub mod progress;
 
@@ -54,7 +57,8 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 4] = [&engine::SUITE, &http::SUITE, &goget::SUITE, &apocrypha::SUITE];
+pub const SUITES: [&Suite; 7] =
+    [&engine::SUITE, &http::SUITE, &apocrypha::SUITE, &goget::SUITE, &hasql::SUITE, &nebari::SUITE, &crash::SUITE];
 
 /// The suite of a name.
 pub fn suite(name: &str) -> Result<&'static Suite> {

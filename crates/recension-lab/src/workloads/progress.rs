@@ -1,13 +1,23 @@
 //! What is being measured, and how long it will take: a bar on a terminal, a line an operation elsewhere.
 
+use std::cell::Cell;
 use std::io::IsTerminal;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::measure::stats::as_f64;
+
+/// A share of the run below which the rest is not estimated from it.
+const TOLD_FROM: f64 = 0.02;
 
 /// The progress of a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
     said: String,
+    begin: Instant,
+    units: u64,
+    done: Cell<u64>,
 }
 
 impl Progress {
@@ -21,12 +31,18 @@ impl Progress {
             bar.enable_steady_tick(std::time::Duration::from_millis(500));
             bar
         });
-        Progress { bar, said: String::new() }
+        Progress { bar, said: String::new(), begin: Instant::now(), units, done: Cell::new(0) }
     }
 
     /// Says nothing.
     pub fn silent() -> Self {
-        Progress { bar: Some(ProgressBar::hidden()), said: String::new() }
+        Progress {
+            bar: Some(ProgressBar::hidden()),
+            said: String::new(),
+            begin: Instant::now(),
+            units: 0,
+            done: Cell::new(0),
+        }
     }
 
     /// What is going on now.
@@ -35,7 +51,9 @@ impl Progress {
             Some(bar) => bar.set_message(format!("{operation}: {subject}")),
             None if self.said != operation => {
                 operation.clone_into(&mut self.said);
-                eprintln!("  {operation}");
+                let left = left(self.begin.elapsed(), self.done.get(), self.units);
+                let left = left.map(|left| format!("  (about {} s left)", left.as_secs())).unwrap_or_default();
+                eprintln!("  {operation}{left}");
             }
             None => {}
         }
@@ -43,6 +61,7 @@ impl Progress {
 
     /// Units are done.
     pub fn done(&self, units: u64) {
+        self.done.set(self.done.get() + units);
         if let Some(bar) = &self.bar {
             bar.inc(units);
         }
@@ -52,6 +71,33 @@ impl Progress {
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+    }
+}
+
+/// How long the rest takes, if it goes on as it went so far.
+fn left(elapsed: Duration, done: u64, units: u64) -> Option<Duration> {
+    let share = as_f64(usize::try_from(done).ok()?) / as_f64(usize::try_from(units).ok().filter(|units| *units > 0)?);
+    (share >= TOLD_FROM).then(|| elapsed.mul_f64((1.0 / share - 1.0).max(0.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_is_told_from_what_is_done() {
+        let ten = Duration::from_secs(10);
+        for (done, units, expected) in [
+            (0, 100, None),
+            (1, 100, None),
+            (25, 100, Some(30)),
+            (50, 100, Some(10)),
+            (100, 100, Some(0)),
+            (150, 100, Some(0)),
+            (5, 0, None),
+        ] {
+            assert_eq!(left(ten, done, units).map(|left| left.as_secs()), expected, "{done} of {units}");
         }
     }
 }

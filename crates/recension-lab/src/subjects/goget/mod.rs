@@ -4,12 +4,20 @@
 
 mod model;
 mod recension;
+mod redis;
+mod resp;
 mod sql;
 
+#[cfg(feature = "peers")]
+mod lmdb;
 #[cfg(feature = "peers")]
 mod mariadb;
 #[cfg(feature = "peers")]
 mod postgresql;
+#[cfg(feature = "peers")]
+mod redb;
+#[cfg(feature = "peers")]
+mod rows;
 #[cfg(feature = "peers")]
 mod sqlite;
 
@@ -19,7 +27,7 @@ pub use model::{Account, Item, Status, account, item};
 
 use super::{Given, Kind, OURS, named, our_version, versions, without_peers};
 use crate::error::{LabError, Result};
-use crate::servers::{mariadb as mariadb_server, postgresql as postgresql_server};
+use crate::servers::{mariadb as mariadb_server, postgresql as postgresql_server, redis as redis_server};
 
 /// A store of accounts.
 pub trait Accounts: Send {
@@ -58,6 +66,10 @@ pub trait Accounts: Send {
 }
 
 type Open = fn(&Path) -> Result<Box<dyn Accounts>>;
+
+/// Debian and the registries have no server, so that no driver could be tried.
+const WITHOUT_MONGODB: &str =
+    "needs a server at a URL (Debian and the registries have none), and no driver for it is built in yet";
 
 #[cfg(feature = "peers")]
 macro_rules! peer {
@@ -99,6 +111,38 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
                 ..Kind::new("mariadb", "MariaDB (InnoDB) by mysql_async, prepared, two tables", mariadb_server::version)
             },
             peer!(mariadb),
+        ),
+        (
+            Kind {
+                missing: redis_server::missing,
+                ..Kind::new(
+                    "redis",
+                    "Redis, its log synced at every write, accounts as JSON in a hash",
+                    redis_server::version,
+                )
+            },
+            Some(redis::open),
+        ),
+        (
+            Kind {
+                missing: without_peers,
+                ..Kind::new("lmdb", "LMDB by heed, accounts as rows of JSON", || versions::of_crate("heed"))
+            },
+            peer!(lmdb),
+        ),
+        (
+            Kind {
+                missing: without_peers,
+                ..Kind::new("redb", "redb, accounts as rows of JSON", || versions::of_crate("redb"))
+            },
+            peer!(redb),
+        ),
+        (
+            Kind {
+                missing: |_| Some(WITHOUT_MONGODB.to_owned()),
+                ..Kind::new("mongodb", "MongoDB, accounts as documents", || "as given".to_owned())
+            },
+            None,
         ),
     ]
 }

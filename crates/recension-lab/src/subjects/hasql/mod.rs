@@ -1,0 +1,143 @@
+//! The clients of the article on `hasql` (2014): the same three pieces of work on `PostgreSQL` by every client there is in
+//! Rust, in `SQLite` and in ours. Whatever is read is decoded into [`Person`] or a number; whatever is written is durable
+//! and serializable.
+
+mod model;
+mod recension;
+
+#[cfg(feature = "peers")]
+mod day;
+#[cfg(feature = "peers")]
+mod diesel;
+#[cfg(feature = "peers")]
+mod postgresql;
+#[cfg(feature = "peers")]
+mod sqlite;
+#[cfg(feature = "peers")]
+mod sqlx;
+#[cfg(feature = "peers")]
+mod text;
+#[cfg(feature = "peers")]
+mod tokio_postgres;
+
+use std::path::Path;
+
+pub use model::{ACCOUNTS, AMOUNT, Day, Person, Set, person};
+
+use super::{Given, Kind, OURS, named, our_version, versions, without_peers};
+use crate::error::{LabError, Result};
+use crate::servers::postgresql as server;
+
+/// A database with the tables of the experiment.
+pub trait Database: Send {
+    /// Stores people; not timed.
+    fn load(&mut self, set: Set, people: &[Person]) -> Result<()>;
+
+    /// Stores accounts from 1 on, each at 0; not timed.
+    fn load_accounts(&mut self, count: i32) -> Result<()>;
+
+    /// A client with a connection of its own.
+    fn client(&self) -> Result<Box<dyn Client>>;
+
+    /// How it was set up, in the subject's own words.
+    fn settings(&self) -> String;
+
+    /// Closes it in order.
+    fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// What came of a try to move money.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moved {
+    /// The two balances that were read.
+    From(i64, i64),
+    /// Another transaction was in the way: it has to be tried again.
+    Conflict,
+}
+
+/// A client.
+pub trait Client: Send {
+    /// `SELECT * FROM a`.
+    fn all(&mut self, set: Set) -> Result<Vec<Person>>;
+
+    /// `SELECT * FROM a WHERE id > above AND id < below AND birthday != not`, so often; answers the rows of all.
+    fn between(&mut self, above: i32, below: i32, not: Day, count: u64) -> Result<u64>;
+
+    /// Moves [`AMOUNT`] in one serializable transaction: reads, writes, reads, writes.
+    fn transfer(&mut self, from: i32, to: i32) -> Result<Moved>;
+
+    /// The balances in the order of their accounts.
+    fn balances(&mut self) -> Result<Vec<i64>>;
+}
+
+type Open = fn(&Path) -> Result<Box<dyn Database>>;
+
+#[cfg(feature = "peers")]
+macro_rules! peer {
+    ($open:path) => {
+        Some($open as Open)
+    };
+}
+#[cfg(not(feature = "peers"))]
+macro_rules! peer {
+    ($open:path) => {
+        None
+    };
+}
+
+fn of_postgresql(name: &'static str, what: &'static str, version: fn() -> String) -> Kind {
+    Kind { missing: |given| without_peers(given).or_else(server::missing), ..Kind::new(name, what, version) }
+}
+
+/// The server's version with a client's.
+fn with(client: &str) -> String {
+    format!("{}, {client} {}", server::version(), versions::of_crate(client))
+}
+
+fn subjects() -> Vec<(Kind, Option<Open>)> {
+    vec![
+        (Kind::new(OURS, "embedded, typed documents, transactions", our_version), Some(recension::open)),
+        (
+            Kind { missing: without_peers, ..Kind::new("sqlite", "SQLite by rusqlite", versions::sqlite) },
+            peer!(sqlite::open),
+        ),
+        (
+            of_postgresql("postgresql", "PostgreSQL by tokio-postgres: prepared, binary", || with("tokio-postgres")),
+            peer!(tokio_postgres::open),
+        ),
+        (
+            of_postgresql("pg-pipelined", "the same, what can be asked at once is asked at once", || {
+                with("tokio-postgres")
+            }),
+            peer!(tokio_postgres::open_pipelined),
+        ),
+        (
+            of_postgresql("pg-text", "PostgreSQL by tokio-postgres: the simple protocol, all as text", || {
+                with("tokio-postgres")
+            }),
+            peer!(text::open),
+        ),
+        (
+            of_postgresql("pg-sqlx", "PostgreSQL by sqlx: prepared and kept, binary", || with("sqlx-postgres")),
+            peer!(sqlx::open),
+        ),
+        (
+            of_postgresql("pg-diesel", "PostgreSQL by diesel over libpq: prepared and kept, binary", || with("diesel")),
+            peer!(diesel::open),
+        ),
+    ]
+}
+
+/// What they are.
+pub fn kinds() -> Vec<Kind> {
+    subjects().into_iter().map(|(kind, _)| kind).collect()
+}
+
+/// Opens one in a directory, which exists.
+pub fn open(name: &str, dir: &Path) -> Result<Box<dyn Database>> {
+    let (kind, open) = named(subjects(), name, |(kind, _)| kind.name)?;
+    match open {
+        Some(open) => open(dir),
+        None => Err(LabError::Unavailable { reason: (kind.missing)(&Given::default()).unwrap_or_default() }),
+    }
+}
