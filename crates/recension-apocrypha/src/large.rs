@@ -49,7 +49,7 @@ impl LargeMembers {
     }
 
     /// Keeps what a member says, where its body is long enough to be worth it and within the bounds.
-    pub(crate) fn keep(&self, id: &str, written_at: Seq, body_bytes: usize, value: &Value) {
+    pub(crate) fn keep(&self, id: &str, written_at: Seq, body_bytes: usize, value: &Arc<Value>) {
         if body_bytes < LARGE_BYTES_MIN {
             return;
         }
@@ -58,7 +58,7 @@ impl LargeMembers {
         if bytes > LARGE_BYTES_MAX / 2 {
             return;
         }
-        let member = Member { written_at, value: Arc::new(value.clone()), bytes, looked_at: 0 };
+        let member = Member { written_at, value: value.clone(), bytes, looked_at: 0 };
         let mut kept = self.kept.lock();
         kept.take(id);
         while kept.bytes + bytes > LARGE_BYTES_MAX || kept.members.len() >= LARGE_MEMBERS_MAX {
@@ -103,8 +103,8 @@ fn memory_of(value: &Value) -> usize {
 mod tests {
     use super::*;
 
-    fn text(bytes: usize) -> Value {
-        Value::String("x".repeat(bytes))
+    fn text(bytes: usize) -> Arc<Value> {
+        Arc::new(Value::String("x".repeat(bytes)))
     }
 
     #[test]
@@ -114,7 +114,7 @@ mod tests {
         assert!(!large.has("a"));
         large.keep("a", Seq(2), LARGE_BYTES_MIN, &text(2));
         assert!(large.has("a") && large.get("a", Seq(1)).is_none() && large.get("b", Seq(2)).is_none());
-        assert_eq!(large.get("a", Seq(2)).as_deref(), Some(&text(2)));
+        assert_eq!(large.get("a", Seq(2)), Some(text(2)));
         large.keep("a", Seq(3), LARGE_BYTES_MIN, &text(3));
         assert!(large.get("a", Seq(2)).is_none() && large.get("a", Seq(3)).is_some());
     }

@@ -14,7 +14,7 @@ use recension::engine::{Durability, Seq, Timestamp};
 use crate::dialect::Dialect;
 use crate::language::{Command, Effect, Fault, Operator, Part, Root, Step, evaluate, parse};
 use crate::large::LargeMembers;
-use crate::limits::{HISTORY_LINES_MAX, REPLY_BYTES_MAX};
+use crate::limits::{HISTORY_LINES_MAX, LARGE_BYTES_MIN, LARGE_MEMBERS_MAX, REPLY_BYTES_MAX};
 use crate::names::{body_of, id_of, name_of, value_of};
 use crate::value::Value;
 
@@ -128,9 +128,9 @@ impl Database {
         let mut refused = None;
         let done = store.transaction_with(self.durability, |transaction| {
             let collection = transaction.collection(self.collection.name())?;
-            let mut writing = Writing { collection, changed: BTreeMap::new(), large: &self.large };
+            let mut writing = Writing { collection, changed: BTreeMap::new(), read: None, large: &self.large };
             match evaluate(command, &self.dialect, &mut writing) {
-                Ok(effect) => writing.finish().map(|()| effect),
+                Ok(effect) => writing.finish().map(|written| (effect, written)),
                 Err(Fault::Store(error)) => Err(error),
                 Err(Fault::Refused(why)) => {
                     refused = Some(why);
@@ -139,7 +139,12 @@ impl Database {
             }
         });
         match (done, refused) {
-            (Ok((effect, _)), _) => Ok(effect),
+            (Ok(((effect, written), commit)), _) => {
+                for (id, bytes, value) in &written {
+                    self.large.keep(id, commit.seq, *bytes, value);
+                }
+                Ok(effect)
+            }
             (Err(_), Some(why)) => Err(Fault::Refused(why)),
             (Err(error), None) => Err(Fault::Store(error)),
         }
@@ -212,33 +217,18 @@ fn parsed(body: &str) -> Result<Value, Fault> {
     Value::parse(body).map_err(|error| Fault::Store(Error::from(error)))
 }
 
-/// What a document says: of those that are kept, or of the store.
-enum Found {
-    Kept(Arc<Value>),
-    Read(Value),
-}
-
-impl Found {
-    fn into_value(self) -> Value {
-        match self {
-            Found::Kept(value) => Arc::unwrap_or_clone(value),
-            Found::Read(value) => value,
-        }
-    }
-}
-
-/// Reads a document, or finds what it says among those that were read before.
-fn look(members: &CollectionAt, id: &str, large: &LargeMembers) -> Result<Option<Found>, Fault> {
+/// What a document says: of those that were read before, or of the store.
+fn look(members: &CollectionAt, id: &str, large: &LargeMembers) -> Result<Option<Arc<Value>>, Fault> {
     if large.has(id)
         && let Some(written_at) = members.written_at(id)?
         && let Some(value) = large.get(id, written_at)
     {
-        return Ok(Some(Found::Kept(value)));
+        return Ok(Some(value));
     }
     let Some(document) = members.get(id)? else { return Ok(None) };
-    let value = value_of(parsed(&document.body)?);
+    let value = Arc::new(value_of(parsed(&document.body)?));
     large.keep(id, document.seq, document.body.len(), &value);
-    Ok(Some(Found::Read(value)))
+    Ok(Some(value))
 }
 
 /// The members as of one commit.
@@ -250,16 +240,12 @@ struct Reading<'d> {
 impl Root for Reading<'_> {
     fn member(&mut self, name: &str) -> Result<Option<Value>, Fault> {
         let Some(id) = id_of(name) else { return Ok(None) };
-        Ok(look(&self.members, &id, self.large)?.map(Found::into_value))
+        Ok(look(&self.members, &id, self.large)?.map(Arc::unwrap_or_clone))
     }
 
     fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
         let Some(id) = id_of(name).filter(|id| self.large.has(id)) else { return Ok(Part::Unknown) };
-        match look(&self.members, &id, self.large)? {
-            Some(Found::Kept(member)) => Ok(part_of(&member, path)),
-            Some(Found::Read(member)) => Ok(part_of(&member, path)),
-            None => Ok(Part::Known(None)),
-        }
+        Ok(look(&self.members, &id, self.large)?.map_or(Part::Known(None), |member| part_of(&member, path)))
     }
 
     fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {
@@ -301,18 +287,30 @@ fn each_of(collection: &CollectionAt, visit: &mut dyn FnMut(&str, Value) -> Resu
 struct Writing<'t> {
     collection: TransactionCollection<'t>,
     changed: BTreeMap<String, Option<Value>>,
+    /// The member that was read last.
+    read: Option<(String, Arc<Value>)>,
     large: &'t LargeMembers,
 }
 
+/// Members that a command has written: their documents' ids, the bytes of their bodies, and what they say.
+type Written = Vec<(String, usize, Arc<Value>)>;
+
 impl Writing<'_> {
-    fn finish(self) -> Result<(), Error> {
+    /// Writes what was changed; answers what there is to be kept in memory when it is committed.
+    fn finish(self) -> Result<Written, Error> {
+        let mut written = Written::new();
         for (name, value) in self.changed {
             let Some(id) = id_of(&name) else {
                 return Err(Error::abort("a key of the top level has at most 2048 bytes"));
             };
             match value {
                 Some(value) => {
-                    self.collection.write(Write::put(&id, body_of(&value))?.keep_attachments())?;
+                    let write = Write::put(&id, body_of(&value))?.keep_attachments();
+                    let bytes = write.body().len();
+                    self.collection.write(write)?;
+                    if bytes >= LARGE_BYTES_MIN && written.len() < LARGE_MEMBERS_MAX {
+                        written.push((id.into_owned(), bytes, Arc::new(value)));
+                    }
                 }
                 None => {
                     if let Some(document) = self.collection.get(&id)? {
@@ -321,7 +319,20 @@ impl Writing<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(written)
+    }
+
+    /// A member as it was before this command.
+    fn before(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
+        if let Some((read, value)) = &self.read
+            && read == name
+        {
+            return Ok(Some(value.clone()));
+        }
+        let Some(id) = id_of(name) else { return Ok(None) };
+        let found = look(&self.collection.reader()?, &id, self.large)?;
+        self.read = found.clone().map(|value| (name.to_owned(), value));
+        Ok(found)
     }
 }
 
@@ -330,8 +341,14 @@ impl Root for Writing<'_> {
         if let Some(changed) = self.changed.get(name) {
             return Ok(changed.clone());
         }
-        let Some(id) = id_of(name) else { return Ok(None) };
-        Ok(look(&self.collection.reader()?, &id, self.large)?.map(Found::into_value))
+        Ok(self.before(name)?.map(|member| Value::clone(&member)))
+    }
+
+    fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
+        if let Some(changed) = self.changed.get(name) {
+            return Ok(changed.as_ref().map_or(Part::Known(None), |member| part_of(member, path)));
+        }
+        Ok(self.before(name)?.map_or(Part::Known(None), |member| part_of(&member, path)))
     }
 
     fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {

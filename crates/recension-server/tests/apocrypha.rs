@@ -148,7 +148,8 @@ fn a_client_that_does_not_read_harms_only_itself() {
 #[test]
 fn replies_that_nobody_takes_are_bounded_over_all_connections() {
     // Two of the replies have room, and a third one has not.
-    let settings = Settings { replies_bytes_max: 60 << 20, ..Settings::default() };
+    let (replies_bytes_max, patience) = (60 << 20, Duration::from_mins(10));
+    let settings = Settings { replies_bytes_max, patience, ..Settings::default() };
     let served = Commanded::tuned(Dialect::HASKELL, settings);
     served.load(&format!("{{\"long\":\"{}\"}}", "x".repeat(24 << 20)));
     let mut holding: Vec<Client> = (0..2).map(|_| served.client()).collect();
