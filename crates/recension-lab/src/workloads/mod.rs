@@ -6,6 +6,7 @@ pub mod engine;
 pub mod goget;
 pub mod hasql;
 pub mod http;
+pub mod nebari;
 pub mod plan;
 pub mod progress;
 
