@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use recension::engine::{Durability, Engine, NativeEngine};
 use recension_conformance::crash::{
     Answer, Finding, History, Opener, Shape, Step, answer_after_damage, native, random_changes, random_workload, run,
+    test_clock,
 };
 use recension_conformance::sim::{OpKind, Rng, SimDisk};
 
@@ -156,6 +157,25 @@ fn every_flipped_byte_of_the_log_of_a_store_that_was_not_closed_costs_at_most_th
         Answer::Shorter(commits) => commits == 1 && name == file && offset >= start,
         _ => true,
     });
+}
+
+#[test]
+fn the_room_behind_the_newest_commit_is_kept_by_an_open_unless_something_lies_there() {
+    let store = unclosed_store();
+    let (file, start, len) = store.places().pop().unwrap();
+    let (newest, file_len) = store.newest_segment();
+    assert!(newest == file && start + len + 8 < file_len, "there is room behind {start} + {len} of {file_len}");
+    let cuts = |damage: &dyn Fn(&SimDisk)| {
+        let disk = store.disk.process_crash();
+        damage(&disk);
+        let before = disk.counters();
+        let engine = (store.opener)(disk.arc(), test_clock()).unwrap();
+        assert_eq!(engine.head().0, store.commits());
+        disk.counters().since(&before).of(OpKind::SetLen)
+    };
+    assert_eq!(cuts(&|_| {}), 0);
+    assert_eq!(cuts(&|disk| disk.overwrite(&newest, file_len - 1, &[1])), 1);
+    assert_eq!(cuts(&|disk| disk.overwrite(&newest, start + len, &[1])), 1);
 }
 
 #[test]

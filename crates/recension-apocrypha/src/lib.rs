@@ -14,6 +14,7 @@
 pub mod dialect;
 pub mod file;
 pub mod language;
+mod large;
 pub mod limits;
 mod names;
 mod normalise;

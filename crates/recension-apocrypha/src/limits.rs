@@ -6,6 +6,10 @@ pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of requests longer than [`READ_BYTES`] that all connections together may hold.
 pub const LONG_FRAMES_BYTES_MAX: usize = 256 * 1024 * 1024;
 
+/// Bytes of replies longer than [`REPLIES_BYTES`] that all connections together may hold, where the configuration says
+/// nothing else.
+pub const LONG_REPLIES_BYTES_MAX: usize = 256 * 1024 * 1024;
+
 /// Bytes that are read of a connection at a time, and that wait there as requests not yet answered.
 pub const READ_BYTES: usize = 64 * 1024;
 
@@ -51,8 +55,14 @@ pub const HISTORY_LINES_MAX: usize = 1000;
 /// Longest token, in bytes.
 pub const TOKEN_BYTES_MAX: usize = 1024;
 
-/// Bytes of a body from which on a value in it is looked for before the body is taken apart.
-pub const PART_BYTES_MIN: usize = 1024;
+/// Bytes of a body from which on what it says is kept in memory after it was read.
+pub const LARGE_BYTES_MIN: usize = 4 * 1024;
+
+/// Bytes of memory that such members take together.
+pub const LARGE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Such members.
+pub const LARGE_MEMBERS_MAX: usize = 1024;
 
 /// Seconds in which the rest of a request has to go on arriving, and a reply to be taken.
 pub const PATIENCE_SECONDS: u64 = 30;

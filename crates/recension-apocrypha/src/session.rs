@@ -14,8 +14,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::language::{Command, Operator, Step, parse};
 use crate::limits::{
-    FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, PATIENCE_SECONDS, READ_BYTES,
-    REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
+    FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, LONG_REPLIES_BYTES_MAX, PATIENCE_SECONDS,
+    READ_BYTES, REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
 };
 use crate::store::Database;
 use crate::wire::{self, Incoming};
@@ -52,6 +52,8 @@ pub struct Settings {
     pub token: Option<Token>,
     /// Longest request, in bytes.
     pub frame_bytes_max: usize,
+    /// Bytes of long replies that all connections together may hold. A reply beyond is refused: it would wait in memory.
+    pub replies_bytes_max: usize,
     /// How long a request may pause, and a reply may wait to be taken.
     pub patience: Duration,
     /// Is told each command and how long it took.
@@ -66,6 +68,7 @@ impl Default for Settings {
         Settings {
             token: None,
             frame_bytes_max: FRAME_BYTES_MAX,
+            replies_bytes_max: LONG_REPLIES_BYTES_MAX,
             patience: Duration::from_secs(PATIENCE_SECONDS),
             trace: None,
         }
@@ -102,6 +105,8 @@ pub struct Service {
     hash: RandomState,
     /// KiB of long requests.
     long_frames: Arc<Semaphore>,
+    /// KiB of long replies.
+    long_replies: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
 }
 
@@ -109,6 +114,14 @@ impl fmt::Debug for Service {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Service").field("settings", &self.settings).finish_non_exhaustive()
     }
+}
+
+/// Replies that were not sent yet.
+#[derive(Default)]
+struct Output {
+    bytes: Vec<u8>,
+    /// The place of a long one among everybody's.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 /// What follows a reply.
@@ -120,9 +133,11 @@ enum Then {
 impl Service {
     /// For a database, until `stopping` becomes true.
     pub fn new(database: Database, settings: Settings, stopping: watch::Receiver<bool>) -> Self {
+        let replies_kib = (settings.replies_bytes_max / 1024).min(Semaphore::MAX_PERMITS);
         Service {
             database,
             settings,
+            long_replies: Arc::new(Semaphore::new(replies_kib)),
             large: Arc::new(Semaphore::new(LARGE_COMMANDS_MAX)),
             waiting: Arc::new(Semaphore::new(WAITING_COMMANDS_MAX)),
             hash: RandomState::new(),
@@ -138,7 +153,7 @@ impl Service {
     /// Those of the stream; [`io::ErrorKind::TimedOut`] for who sends half a request or does not read.
     pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(&self, mut stream: S, peer: Peer) -> io::Result<()> {
         let mut input: Vec<u8> = Vec::with_capacity(IDLE_BYTES);
-        let mut output: Vec<u8> = Vec::new();
+        let mut output = Output::default();
         let mut known = peer == Peer::ThisMachine || self.settings.token.is_none();
         let mut first = true;
         let mut stopping = self.stopping.clone();
@@ -154,14 +169,14 @@ impl Service {
                         if matches!(then, Then::Close) {
                             return self.send(&mut stream, &mut output).await;
                         }
-                        if output.len() >= REPLIES_BYTES {
+                        if output.bytes.len() >= REPLIES_BYTES {
                             self.send(&mut stream, &mut output).await?;
                         }
                     }
                     Incoming::Partial(needed) => break needed,
                     Incoming::TooLong(length) => {
                         let why = format!("the request announces {length} bytes, and {longest} are allowed");
-                        wire::write(self.database.refusal(&why).as_bytes(), &mut output);
+                        wire::write(self.database.refusal(&why).as_bytes(), &mut output.bytes);
                         return self.send(&mut stream, &mut output).await;
                     }
                 }
@@ -200,23 +215,25 @@ impl Service {
         in_time(self.settings.patience, async { room.await.map_err(io::Error::other) }).await
     }
 
-    async fn send<S: AsyncWrite + Unpin>(&self, stream: &mut S, output: &mut Vec<u8>) -> io::Result<()> {
-        if output.is_empty() {
+    async fn send<S: AsyncWrite + Unpin>(&self, stream: &mut S, output: &mut Output) -> io::Result<()> {
+        if output.bytes.is_empty() {
             return Ok(());
         }
         in_time(self.settings.patience, async {
-            stream.write_all(output).await?;
+            stream.write_all(&output.bytes).await?;
             stream.flush().await
         })
         .await?;
-        output.clear();
-        output.shrink_to(IDLE_BYTES);
+        output.bytes.clear();
+        output.bytes.shrink_to(IDLE_BYTES);
+        output.place = None;
         Ok(())
     }
 
-    async fn answer(&self, payload: &[u8], known: &mut bool, first: bool, output: &mut Vec<u8>) -> Then {
+    async fn answer(&self, payload: &[u8], known: &mut bool, first: bool, output: &mut Output) -> Then {
         let dialect = self.database.dialect();
-        let refuse = |why: &str, output: &mut Vec<u8>| wire::write(self.database.refusal(why).as_bytes(), output);
+        let refuse =
+            |why: &str, output: &mut Output| wire::write(self.database.refusal(why).as_bytes(), &mut output.bytes);
         let Ok(text) = std::str::from_utf8(payload) else {
             refuse("the request is not UTF-8", output);
             return if *known { Then::GoOn } else { Then::Close };
@@ -224,7 +241,7 @@ impl Service {
         if let Some(said) = text.strip_prefix("--token\n").filter(|_| first) {
             *known |= self.settings.token.as_ref().is_none_or(|token| token.is(said.trim_end_matches('\n')));
             if *known {
-                wire::write(b"", output);
+                wire::write(b"", &mut output.bytes);
                 return Then::GoOn;
             }
             refuse("the token is not right", output);
@@ -236,7 +253,7 @@ impl Service {
         }
         let started = self.settings.trace.as_ref().map(|_| Instant::now());
         match parse(text, dialect) {
-            Ok(command) => wire::write(self.run(command).await.as_bytes(), output),
+            Ok(command) => self.reply(self.run(command).await, output),
             Err(why) => refuse(&why, output),
         }
         if let (Some(trace), Some(started)) = (&self.settings.trace, started) {
@@ -245,6 +262,22 @@ impl Service {
             trace(&format!("{:.6} {}", started.elapsed().as_secs_f64(), shown.escape_debug()));
         }
         Then::GoOn
+    }
+
+    /// Adds a reply, if there is room for it.
+    fn reply(&self, mut reply: String, output: &mut Output) {
+        if reply.len() > REPLIES_BYTES {
+            let kib = u32::try_from(reply.len().div_ceil(1024)).unwrap_or(u32::MAX);
+            // Of this connection there is one at a time: it is sent before the next request is answered.
+            output.place = Arc::clone(&self.long_replies).try_acquire_many_owned(kib).ok();
+            if output.place.is_none() {
+                reply = self.database.refusal(&format!(
+                    "the reply has {kib} KiB, and all replies that wait to be taken have at most {}; ask again, or for a part",
+                    self.settings.replies_bytes_max / 1024
+                ));
+            }
+        }
+        wire::write(reply.as_bytes(), &mut output.bytes);
     }
 
     async fn turn(&self, name: &str) -> Option<OwnedSemaphorePermit> {

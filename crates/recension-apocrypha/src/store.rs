@@ -3,16 +3,18 @@
 //! were faster.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use recension::document::{
-    At, Collection, CollectionAt, Error, ListOptions, Path, Store, TransactionCollection, Write, format_time,
+    At, Collection, CollectionAt, Error, ListOptions, Store, TransactionCollection, Write, format_time,
 };
 use recension::engine::{Durability, Seq, Timestamp};
 
 use crate::dialect::Dialect;
-use crate::language::{Command, Effect, Fault, Operator, Root, Step, evaluate, parse};
-use crate::limits::{HISTORY_LINES_MAX, PART_BYTES_MIN, REPLY_BYTES_MAX};
+use crate::language::{Command, Effect, Fault, Operator, Part, Root, Step, evaluate, parse};
+use crate::large::LargeMembers;
+use crate::limits::{HISTORY_LINES_MAX, REPLY_BYTES_MAX};
 use crate::names::{body_of, id_of, name_of, value_of};
 use crate::value::Value;
 
@@ -25,6 +27,7 @@ pub struct Database {
     collection: Collection,
     dialect: Dialect,
     durability: Option<Durability>,
+    large: Arc<LargeMembers>,
 }
 
 impl Database {
@@ -41,7 +44,7 @@ impl Database {
     /// # Errors
     /// Those of [`Store::collection`].
     pub fn in_collection(store: &Store, name: &str, dialect: Dialect) -> Result<Self, Error> {
-        Ok(Database { collection: store.collection(name)?, dialect, durability: None })
+        Ok(Database { collection: store.collection(name)?, dialect, durability: None, large: Arc::default() })
     }
 
     /// The same with another durability of writes than the store's own.
@@ -116,7 +119,7 @@ impl Database {
     }
 
     fn read(&self, command: &Command) -> Result<Effect, Fault> {
-        let mut reading = Reading(self.collection.at(command.at.unwrap_or(At::Now))?);
+        let mut reading = Reading { members: self.collection.at(command.at.unwrap_or(At::Now))?, large: &self.large };
         evaluate(command, &self.dialect, &mut reading)
     }
 
@@ -125,7 +128,7 @@ impl Database {
         let mut refused = None;
         let done = store.transaction_with(self.durability, |transaction| {
             let collection = transaction.collection(self.collection.name())?;
-            let mut writing = Writing { collection, changed: BTreeMap::new() };
+            let mut writing = Writing { collection, changed: BTreeMap::new(), large: &self.large };
             match evaluate(command, &self.dialect, &mut writing) {
                 Ok(effect) => writing.finish().map(|()| effect),
                 Err(Fault::Store(error)) => Err(error),
@@ -201,7 +204,7 @@ impl Database {
     /// # Errors
     /// Those of the store.
     pub fn each_member(&self, at: At, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {
-        Reading(self.collection.at(at)?).each(visit)
+        each_of(&self.collection.at(at)?, visit)
     }
 }
 
@@ -209,40 +212,79 @@ fn parsed(body: &str) -> Result<Value, Fault> {
     Value::parse(body).map_err(|error| Fault::Store(Error::from(error)))
 }
 
-/// The value at a path of a long body, found without taking the body apart. None where it is missing, the body is short,
-/// or the names are not plainly those of the body.
-fn part_of(body: &str, path: &[String]) -> Result<Option<Value>, Fault> {
-    let plain = |word: &String| !word.starts_with(['$', '_']) && !word.bytes().all(|byte| byte.is_ascii_digit());
-    if body.len() < PART_BYTES_MIN || !path.iter().all(plain) {
-        return Ok(None);
+/// What a document says: of those that are kept, or of the store.
+enum Found {
+    Kept(Arc<Value>),
+    Read(Value),
+}
+
+impl Found {
+    fn into_value(self) -> Value {
+        match self {
+            Found::Kept(value) => Arc::unwrap_or_clone(value),
+            Found::Read(value) => value,
+        }
     }
-    let Ok(path) = Path::from_segments(path.iter().cloned()) else { return Ok(None) };
-    path.find(body).map(parsed).transpose()
+}
+
+/// Reads a document, or finds what it says among those that were read before.
+fn look(members: &CollectionAt, id: &str, large: &LargeMembers) -> Result<Option<Found>, Fault> {
+    if large.has(id)
+        && let Some(written_at) = members.written_at(id)?
+        && let Some(value) = large.get(id, written_at)
+    {
+        return Ok(Some(Found::Kept(value)));
+    }
+    let Some(document) = members.get(id)? else { return Ok(None) };
+    let value = value_of(parsed(&document.body)?);
+    large.keep(id, document.seq, document.body.len(), &value);
+    Ok(Some(Found::Read(value)))
 }
 
 /// The members as of one commit.
-struct Reading(CollectionAt);
+struct Reading<'d> {
+    members: CollectionAt,
+    large: &'d LargeMembers,
+}
 
-impl Root for Reading {
+impl Root for Reading<'_> {
     fn member(&mut self, name: &str) -> Result<Option<Value>, Fault> {
         let Some(id) = id_of(name) else { return Ok(None) };
-        let Some(document) = self.0.get(&id)? else { return Ok(None) };
-        parsed(&document.body).map(|body| Some(value_of(body)))
+        Ok(look(&self.members, &id, self.large)?.map(Found::into_value))
     }
 
-    fn part(&mut self, name: &str, path: &[String]) -> Result<Option<Value>, Fault> {
-        let Some(id) = id_of(name) else { return Ok(None) };
-        let Some(document) = self.0.get(&id)? else { return Ok(None) };
-        part_of(&document.body, path)
+    fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
+        let Some(id) = id_of(name).filter(|id| self.large.has(id)) else { return Ok(Part::Unknown) };
+        match look(&self.members, &id, self.large)? {
+            Some(Found::Kept(member)) => Ok(part_of(&member, path)),
+            Some(Found::Read(member)) => Ok(part_of(&member, path)),
+            None => Ok(Part::Known(None)),
+        }
     }
 
     fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {
-        each_of(&self.0, visit)
+        each_of(&self.members, visit)
     }
 
     fn put(&mut self, _: &str, _: Option<Value>) -> Result<(), Fault> {
         Err(Fault::Refused("this command reads only".to_owned()))
     }
+}
+
+/// The value at a path of a member. Why there can be none is told from the whole member.
+fn part_of(member: &Value, path: &[String]) -> Part {
+    let mut value = member;
+    for word in path {
+        value = match value {
+            Value::Object(members) => match members.get(word) {
+                Some(member) => member,
+                None => return Part::Known(None),
+            },
+            Value::Null => return Part::Known(None),
+            _ => return Part::Unknown,
+        };
+    }
+    Part::Known(Some(value.clone()))
 }
 
 fn each_of(collection: &CollectionAt, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {
@@ -259,6 +301,7 @@ fn each_of(collection: &CollectionAt, visit: &mut dyn FnMut(&str, Value) -> Resu
 struct Writing<'t> {
     collection: TransactionCollection<'t>,
     changed: BTreeMap<String, Option<Value>>,
+    large: &'t LargeMembers,
 }
 
 impl Writing<'_> {
@@ -288,8 +331,7 @@ impl Root for Writing<'_> {
             return Ok(changed.clone());
         }
         let Some(id) = id_of(name) else { return Ok(None) };
-        let Some(document) = self.collection.get(&id)? else { return Ok(None) };
-        parsed(&document.body).map(|body| Some(value_of(body)))
+        Ok(look(&self.collection.reader()?, &id, self.large)?.map(Found::into_value))
     }
 
     fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {

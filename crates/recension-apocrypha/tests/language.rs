@@ -90,9 +90,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_store_answers_as_a_map_in_memory_does(requests in prop::collection::vec(command(), 1..20), python: bool) {
+    fn the_store_answers_as_a_map_in_memory_does(
+        requests in prop::collection::vec(command(), 1..20), python: bool, large: bool,
+    ) {
         let dialect = if python { Dialect::PYTHON } else { Dialect::HASKELL };
         let (database, mut model) = (database(dialect), MemoryRoot::new());
+        // Long enough for its parts to be kept in memory.
+        let long = format!("a\n--set\n{{\"b\":\"{}\",\"c\":{{\"a\":[\"b\",\"c\"]}},\"a\":\"!b\"}}", "x".repeat(5000));
+        let requests = large.then_some(long).into_iter().chain(requests);
         for request in requests {
             let reply = database.answer(&request);
             let expected = match modelled(&mut model, &request, &dialect) {

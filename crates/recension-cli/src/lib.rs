@@ -17,6 +17,7 @@ pub mod problems;
 pub mod progress;
 pub mod query;
 pub mod shell;
+pub mod tls;
 
 /// The programs of the README are compiled and run.
 #[cfg(doctest)]

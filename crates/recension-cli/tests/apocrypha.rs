@@ -263,4 +263,48 @@ fn an_editor_changes_a_value_unless_somebody_was_faster() {
     assert_eq!(edit(&place, &server, &["menu"], "echo { > \"$1\""), 5);
     assert_eq!(edit(&place, &server, &["menu"], "sed -i s/2/4/ \"$1\""), 0);
     assert!(shown().contains("\"pizza\": 4"), "{}", shown());
+    // The whole database is written so too.
+    let faster = "\"$RECENSION\" d --port $PORT -- tea = green </dev/null; sed -i s/4/5/ \"$1\"";
+    assert_eq!(edit(&place, &server, &[], faster), 3);
+    assert!(shown().contains("\"pizza\": 4") && server.d(&["tea"]).1 == "green\n");
+    assert_eq!(edit(&place, &server, &[], "sed -i 's/green/black/' \"$1\""), 0);
+    assert_eq!(server.d(&["tea"]).1, "black\n");
+    assert!(shown().contains("\"pizza\": 4"), "{}", shown());
+}
+
+#[test]
+fn d_speaks_tls_with_who_is_vouched_for_and_says_why_with_nobody_else() {
+    let place = Place::new();
+    let keys = format!("{}/../recension-server/tests/keys", env!("CARGO_MANIFEST_DIR"));
+    let [certificate, key, authority, other] =
+        ["vouched.pem", "vouched.key.pem", "authority.pem", "certificate.pem"].map(|name| format!("{keys}/{name}"));
+    let flags = ["--stateless", "--no-unix", "--tls-certificate", &certificate, "--tls-key", &key];
+    let server = Server::start(place.path(), &flags);
+    let d = |words: &[&str], options: &[&str]| server.d_with(words, "", options);
+    assert_eq!(d(&["menu", "=", "☃"], &["--ca", &authority]), (0, String::new(), String::new()));
+    assert_eq!(d(&["menu"], &["--ca", &authority, "--tls", "--host", "localhost"]).1, "☃\n");
+    // More than a record of TLS holds.
+    let long = "x".repeat(100_000);
+    assert_eq!(d(&["long", "=", &long], &["--ca", &authority]).0, 0);
+    assert_eq!(d(&["long"], &["--ca", &authority]).1.len(), long.len() + 1);
+    let empty = place.path().join("empty.pem");
+    std::fs::write(&empty, "").unwrap();
+    let empty = empty.to_str().unwrap();
+    for (options, code, part) in [
+        // Somebody else's certificate; none; a file that is not there; the right one for another name; no TLS.
+        (&["--ca", other.as_str()][..], 6, "no TLS with 127.0.0.1"),
+        (&["--ca", empty], 5, "there is no certificate in it"),
+        (&["--ca", "nowhere.pem"], 5, "nowhere.pem"),
+        (&["--ca", &authority, "--host", "127.0.0.2"], 6, "no TLS with 127.0.0.2"),
+        (&["--ca", &authority, "--host", "not a name"], 6, "not a name"),
+        (&[], 6, "asking the server"),
+    ] {
+        let (found, _, error) = d(&["menu"], options);
+        assert!(found == code && error.contains(part), "{options:?}: {found} {error}");
+    }
+    assert_eq!(d(&["menu"], &["--ca", &authority]).1, "☃\n");
+    // And the other way around.
+    let plain = Server::start(place.path(), &["--stateless", "--no-unix"]);
+    let (code, _, error) = plain.d_with(&["menu"], "", &["--ca", &authority]);
+    assert!(code == 6 && error.contains("no TLS with 127.0.0.1"), "{error}");
 }

@@ -1,6 +1,6 @@
 //! What a command of Apocrypha takes, beside Redis GET and SET, with the same client code: closed loop, clients with one
 //! connection each, in this process. Needs `redis-server` in the path; Redis keeps nothing on disk here.
-//! `cargo run --release -p recension-server --example apocrypha_figures [seconds]`
+//! `cargo run --release -p recension-server --example apocrypha_figures [seconds] [clients] [part of a row's name]`
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,6 +17,8 @@ const SIZES: [usize; 3] = [100, 10_000, 100_000];
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1.0);
     let length = Duration::from_secs_f64(seconds);
+    let only_clients: Option<usize> = std::env::args().nth(2).and_then(|text| text.parse().ok());
+    let only = std::env::args().nth(3).unwrap_or_default();
     let dir = tempfile::tempdir().expect("a temporary directory");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
     let redis = Redis::start(&dir.path().display().to_string());
@@ -40,37 +42,26 @@ fn main() {
                 break;
             }
         }
-        for clients in [1, 10, 20] {
-            let rows = [
-                (
-                    "redis GET",
-                    measure(clients, length, || redis.connect(), |n| resp(&["GET", &key(n % size.min(1000))])),
-                ),
-                ("get", measure(clients, length, || Client::frames(process), |n| frame(&[&key(n % size)]))),
-                (
-                    "redis SET",
-                    measure(clients, length, || redis.connect(), |n| resp(&["SET", &key(n % size), &n.to_string()])),
-                ),
-                (
-                    "set, process",
-                    measure(
-                        clients,
-                        length,
-                        || Client::frames(process),
-                        |n| frame(&[&key(n % size), "=", &n.to_string()]),
-                    ),
-                ),
-                (
-                    "set, disk",
-                    measure(
-                        clients,
-                        length,
-                        || Client::frames(disk),
-                        |n| frame(&[&key(n % size), "=", &n.to_string()]),
-                    ),
-                ),
+        for clients in [1, 10, 20].into_iter().filter(|clients| only_clients.is_none_or(|only| only == *clients)) {
+            let rows: [(&str, &dyn Fn() -> (f64, f64, f64)); 5] = [
+                ("redis GET", &|| {
+                    measure(clients, length, || redis.connect(), |n| resp(&["GET", &key(n % size.min(1000))]))
+                }),
+                ("get", &|| measure(clients, length, || Client::frames(process), |n| frame(&[&key(n % size)]))),
+                ("redis SET", &|| {
+                    measure(clients, length, || redis.connect(), |n| resp(&["SET", &key(n % size), &n.to_string()]))
+                }),
+                ("set, process", &|| {
+                    let set = |n: usize| frame(&[&key(n % size), "=", &n.to_string()]);
+                    measure(clients, length, || Client::frames(process), set)
+                }),
+                ("set, disk", &|| {
+                    let set = |n: usize| frame(&[&key(n % size), "=", &n.to_string()]);
+                    measure(clients, length, || Client::frames(disk), set)
+                }),
             ];
-            for (name, (rate, p50, p99)) in rows {
+            for (name, run) in rows.into_iter().filter(|(name, _)| name.contains(&only)) {
+                let (rate, p50, p99) = run();
                 println!(
                     "{size:>6} members, {clients:>2} clients: {name:<13} {rate:>8.0}/s   p50 {p50:>7.1} us   p99 {p99:>8.1} us"
                 );

@@ -72,7 +72,8 @@ impl fmt::Debug for Apocrypha {
 #[derive(Clone)]
 enum Serving {
     Here(Service),
-    There(Arc<str>),
+    /// Where, and how long that may take to answer the first time.
+    There(Arc<str>, Duration),
 }
 
 impl Apocrypha {
@@ -121,7 +122,7 @@ impl Apocrypha {
         };
         let serving = match backend {
             Backend::Database(database) => Serving::Here(Service::new(database, config.settings, stopping.clone())),
-            Backend::Proxy(address) => Serving::There(address.into()),
+            Backend::Proxy(address) => Serving::There(address.into(), config.settings.patience),
         };
         // Every connection holds a sender; when the last is dropped all have ended.
         let (alive, mut ended) = mpsc::channel::<()>(1);
@@ -155,13 +156,18 @@ async fn serve(serving: &Serving, taken: Taken, stopping: watch::Receiver<bool>)
             Ok(stream) => service.serve(stream, peer).await,
             Err(taken) => service.serve(taken.open().await?, peer).await,
         },
-        Serving::There(address) => forward(taken.open().await?, address, stopping).await,
+        Serving::There(address, patience) => forward(taken.open().await?, (address, *patience), stopping).await,
     }
 }
 
 /// Passes bytes on, both ways. Who cannot be reached is an error reply, not a client that hangs.
-async fn forward(mut stream: Box<dyn Duplex>, to: &str, mut stopping: watch::Receiver<bool>) -> std::io::Result<()> {
-    match TcpStream::connect(to).await {
+async fn forward(
+    mut stream: Box<dyn Duplex>,
+    (to, patience): (&str, Duration),
+    mut stopping: watch::Receiver<bool>,
+) -> std::io::Result<()> {
+    let connected = tokio::time::timeout(patience, TcpStream::connect(to)).await;
+    match connected.unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into())) {
         Ok(mut upstream) => {
             upstream.set_nodelay(true)?;
             tokio::select! {

@@ -1,16 +1,16 @@
 //! Databases: a database is a collection of the store of the same name. The only file of the server that holds the
 //! store; what is done to it needs a proof of access that `auth` gives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use recension::document::{At, Collection, CollectionAt, Store};
+use recension::document::{At, Collection, CollectionAt, Store, Write};
 use recension::engine::{Engine, Seq};
 
 use crate::auth::{Granted, Identity, ServerAdmin, security};
 use crate::error::{ApiError, Result};
 use crate::http::partition;
-use crate::limits::DATABASE_NAME_BYTES_MAX;
+use crate::limits::{DATABASE_NAME_BYTES_MAX, NOTES_AT_ONCE_MAX};
 
 /// The collection of the server's own notes. No path names it: databases' names begin with a letter, or are known.
 const OWN: &str = "_recension";
@@ -18,6 +18,7 @@ const OWN: &str = "_recension";
 /// The store, as databases.
 pub(crate) struct Databases {
     store: Store,
+    nobody: Arc<Identity>,
 }
 
 impl std::fmt::Debug for Databases {
@@ -29,7 +30,7 @@ impl std::fmt::Debug for Databases {
 impl Databases {
     /// The databases of a store.
     pub(crate) fn on(store: Store) -> Self {
-        Databases { store }
+        Databases { store, nobody: Arc::default() }
     }
 
     /// What the server calls itself: made once, and kept in the store.
@@ -72,13 +73,7 @@ impl Databases {
         if !opened.exists() {
             return Err(ApiError::no_database());
         }
-        Ok(Database {
-            collection: Arc::new(collection),
-            opened,
-            admin: false,
-            writer: Identity::default(),
-            refused: Arc::default(),
-        })
+        Ok(Database { collection, opened, admin: false, writer: Arc::clone(&self.nobody), refused: None })
     }
 
     /// Makes a database.
@@ -108,8 +103,34 @@ impl Databases {
         self.note_event(Event::DELETED, name)
     }
 
+    /// Notes what happened to databases and was not noted: by a server that was killed between the two, by programs that
+    /// use the store without one. Reads the names of all databases and all notes.
+    pub(crate) fn note_what_was_missed(&self) -> Result<()> {
+        let own = self.store.collection(OWN)?;
+        // In the order of commits, so that the last one stays.
+        let mut noted: BTreeMap<String, &'static str> = BTreeMap::new();
+        for change in own.at(At::Now)?.changes(Seq::ZERO) {
+            if let Some((kind, name)) = Event::noted(&change?.id) {
+                noted.insert(name.to_owned(), kind);
+            }
+        }
+        let there = self.store.collections(At::Now)?.into_iter().map(|collection| collection.name);
+        let there: BTreeSet<String> = there.filter(|name| is_name(name)).collect();
+        let made = there.iter().filter(|name| noted.get(*name) != Some(&Event::CREATED));
+        let dropped = noted.iter().filter(|(name, kind)| **kind == Event::CREATED && !there.contains(*name));
+        let made = made.map(|name| format!("{}:{name}", Event::CREATED));
+        let missed: Vec<String> = made.chain(dropped.map(|(name, _)| format!("{}:{name}", Event::DELETED))).collect();
+        for some in missed.chunks(NOTES_AT_ONCE_MAX) {
+            let writes = some.iter().map(|id| Ok(Write::put(id, "{}")?)).collect::<Result<Vec<_>>>()?;
+            for written in own.bulk(writes)? {
+                written?;
+            }
+        }
+        Ok(())
+    }
+
     /// Notes for `_db_updates` that a database was made or dropped: a document of the server's own collection, whose
-    /// last change is the event's commit. Who dies between the two leaves no note.
+    /// last change is the event's commit. Who dies between the two leaves no note: the next start makes it.
     fn note_event(&self, kind: &str, name: &str) -> Result<()> {
         self.store.collection(OWN)?.put(&format!("{kind}:{name}"), "{}")?;
         Ok(())
@@ -123,9 +144,7 @@ impl Databases {
         let mut events: Vec<Event> = Vec::new();
         for change in noted.changes(since) {
             let change = change?;
-            if let Some((kind, name)) = change.id.split_once(':')
-                && let Some(kind) = [Event::CREATED, Event::DELETED].into_iter().find(|own| *own == kind)
-            {
+            if let Some((kind, name)) = Event::noted(&change.id) {
                 events.push(Event { seq: change.seq, database: name.to_owned(), kind });
             }
         }
@@ -173,23 +192,34 @@ impl Event {
     const CREATED: &str = "created";
     const UPDATED: &str = "updated";
     const DELETED: &str = "deleted";
+
+    /// The kind, and the database, that the id of a note names.
+    fn noted(id: &str) -> Option<(&'static str, &str)> {
+        let (kind, name) = id.split_once(':')?;
+        [Event::CREATED, Event::DELETED].into_iter().find(|own| *own == kind).map(|kind| (kind, name))
+    }
 }
 
 /// A database that somebody was given access to.
 #[derive(Clone)]
 pub(crate) struct Database {
-    collection: Arc<Collection>,
+    collection: Collection,
     opened: CollectionAt,
     admin: bool,
-    writer: Identity,
+    writer: Arc<Identity>,
     /// Documents that may not be written, and why.
-    refused: Arc<BTreeMap<String, ApiError>>,
+    refused: Option<Arc<BTreeMap<String, ApiError>>>,
 }
 
 impl Database {
     /// The same for a writer.
-    pub(crate) fn with_writer(self, admin: bool, writer: Identity, refused: BTreeMap<String, ApiError>) -> Self {
-        Database { admin, writer, refused: Arc::new(refused), ..self }
+    pub(crate) fn with_writer(
+        self,
+        admin: bool,
+        writer: Arc<Identity>,
+        refused: Option<Arc<BTreeMap<String, ApiError>>>,
+    ) -> Self {
+        Database { admin, writer, refused, ..self }
     }
 
     /// Its name.
@@ -203,8 +233,8 @@ impl Database {
     }
 
     /// Its documents, for work on another thread.
-    pub(crate) fn share(&self) -> Arc<Collection> {
-        Arc::clone(&self.collection)
+    pub(crate) fn share(&self) -> Collection {
+        self.collection.clone()
     }
 
     /// It as of the moment in which access was given: what a request that only reads goes by.
@@ -244,7 +274,7 @@ impl Database {
     /// Whether a document may be written: it can be, and design documents are their admins' affair.
     pub(crate) fn may_write(&self, id: &str) -> Result<()> {
         self.check_id(id)?;
-        if let Some(error) = self.refused.get(id) {
+        if let Some(error) = self.refused.as_ref().and_then(|refused| refused.get(id)) {
             return Err(error.clone());
         }
         if self.admin || !id.starts_with("_design/") {

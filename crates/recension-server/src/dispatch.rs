@@ -1,5 +1,6 @@
 //! From a request to the endpoint that answers it: who asks, what the path names, which file has the endpoint.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::header::{ACCEPT_ENCODING, HOST, SET_COOKIE};
@@ -8,12 +9,14 @@ use hyper::body::Incoming;
 use recension::document::At;
 
 use crate::answer::{Answer, AnswerBody};
-use crate::auth::{Access, Session, users_guard};
+use crate::auth::connection::Connection;
+use crate::auth::{Access, Session, users, users_guard};
 use crate::cors;
 use crate::databases::Database;
 use crate::encoding;
 use crate::error::{ApiError, Result};
 use crate::http as endpoints;
+use crate::http::rooms::{self, Place};
 use crate::limits::TARGET_BYTES_MAX;
 use crate::query::Query;
 use crate::request::Request;
@@ -21,7 +24,11 @@ use crate::route::Target;
 use crate::state::App;
 
 /// Answers a request. It never fails: what goes wrong is an answer too.
-pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> Response<AnswerBody> {
+pub(crate) async fn answer(
+    app: Arc<App>,
+    connection: Arc<Connection>,
+    request: http::Request<Incoming>,
+) -> Response<AnswerBody> {
     let started = std::time::Instant::now();
     let (head, body) = request.into_parts();
     let (method, uri) = (head.method.clone(), head.uri.clone());
@@ -31,10 +38,10 @@ pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> R
     let coding = head.headers.get(ACCEPT_ENCODING).and_then(|value| encoding::negotiated(value.to_str().ok()?));
     let answer = match page.as_ref().and_then(|headers| cors::preflight(&cors, &method, headers)) {
         Some(answer) => answer,
-        None => handle(&app, head, body).await.unwrap_or_else(Answer::from),
+        None => handle(&app, connection, head, body).await.unwrap_or_else(Answer::from),
     };
     // The answer to HEAD has no body to be compressed; its tag is the revision, as clients expect it.
-    let answer = if method == Method::HEAD { answer } else { encoding::encoded(answer, coding) };
+    let answer = encoding::encoded(answer, coding.filter(|_| method != Method::HEAD));
     let answer = match &page {
         Some(headers) => cors::decorated(answer, &cors, headers),
         None => answer,
@@ -45,18 +52,30 @@ pub(crate) async fn answer(app: Arc<App>, request: http::Request<Incoming>) -> R
     answer.into_response(method == Method::HEAD)
 }
 
-async fn handle(app: &Arc<App>, head: http::request::Parts, body: Incoming) -> Result<Answer> {
+async fn handle(
+    app: &Arc<App>,
+    connection: Arc<Connection>,
+    head: http::request::Parts,
+    body: Incoming,
+) -> Result<Answer> {
     let target = head.uri.path_and_query().map_or(0, |target| target.as_str().len());
     if target > TARGET_BYTES_MAX {
         return Err(ApiError::target_too_long());
     }
     let query = Query::parse(head.uri.query().unwrap_or_default())?;
-    let target = Target::parse(head.uri.path())?;
-    let mut session = Session::identify(app, &head).await?;
-    let mut request = Request::new(Arc::clone(app), head, query, body);
-    users_guard::pass(&mut request, &mut session, &target).await?;
+    let uri = head.uri.clone();
+    let target = Target::parse(uri.path())?;
+    let mut session = Session::identify(app, &connection, &head).await?;
+    let mut request = Request::new(Arc::clone(app), connection, head, query, body);
+    // What waits is boxed: the future of every request is as large as the largest that is not, and is moved about.
+    if target.database() == Some(users::DATABASE) {
+        Box::pin(users_guard::pass(&mut request, &mut session, &target)).await?;
+    }
     let renewed = session.renewed().map(str::to_owned);
-    let answer = route(request, session, target).await?;
+    let answer = match at_once(&request, &session, &target) {
+        Some(answer) => answer?,
+        None => Box::pin(route(request, session, target)).await?,
+    };
     // A session that goes on; logging in and out have a cookie of their own.
     Ok(match renewed.filter(|_| !answer.headers.contains_key(SET_COOKIE)) {
         Some(cookie) => answer.with(SET_COOKIE, cookie),
@@ -64,7 +83,17 @@ async fn handle(app: &Arc<App>, head: http::request::Parts, body: Incoming) -> R
     })
 }
 
-async fn route(request: Request, session: Session, target: Target) -> Result<Answer> {
+/// The answer that nothing has to be waited for: to a GET of a document.
+fn at_once(request: &Request, session: &Session, target: &Target<'_>) -> Option<Result<Answer>> {
+    let Target::Document { db, id } = target else { return None };
+    if id.starts_with("_local/") || !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return None;
+    }
+    let db = session.database(db, Access::Member).and_then(|db| at_its_moment(request, db));
+    db.map_or_else(|error| Some(Err(error)), |db| endpoints::documents::at_once(request, &db, id))
+}
+
+async fn route(request: Request, session: Session, target: Target<'_>) -> Result<Answer> {
     match target {
         Target::Root => endpoints::server::root(&request),
         Target::Server { name, rest } => endpoints::server::endpoint(request, session, &name, &rest).await,
@@ -80,8 +109,14 @@ async fn route(request: Request, session: Session, target: Target) -> Result<Ans
         }
         Target::OfDocument { id, .. } if id.starts_with("_local/") => Err(ApiError::local_has_no_attachments()),
         Target::OfDocument { db, id, name } => {
+            let part = name.split('/').next().unwrap_or_default();
+            if id.starts_with("_design/")
+                && let Some(refusal) = rooms::refusal(&session, request.method(), Place::Design(&db), part)
+            {
+                return Err(refusal);
+            }
             let db = at_its_moment(&request, session.database(&db, Access::Member)?)?;
-            match name.as_str() {
+            match &*name {
                 "_history" => endpoints::history::of_document(request, db, &id).await,
                 name => endpoints::attachments::endpoint(request, db, &id, name).await,
             }
@@ -100,8 +135,8 @@ fn at_its_moment(request: &Request, db: Database) -> Result<Database> {
 }
 
 /// `/{db}/_name`.
-async fn special(request: Request, session: Session, db: &str, name: &str, rest: &[String]) -> Result<Answer> {
-    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+async fn special(request: Request, session: Session, db: &str, name: &str, rest: &[Cow<'_, str>]) -> Result<Answer> {
+    let rest: Vec<&str> = rest.iter().map(|part| &**part).collect();
     let member = || session.database(db, Access::Member);
     match (name, rest.as_slice()) {
         ("_all_docs" | "_design_docs", rest) => {
@@ -123,18 +158,17 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
             endpoints::maintenance::endpoint(request, session, db, name, rest).await
         }
         ("_partition", rest) => {
+            let name = rest.get(1).copied().unwrap_or_default();
+            if let Some(refusal) = rooms::refusal(&session, request.method(), Place::Partition(db), name) {
+                return Err(refusal);
+            }
             let db = at_its_moment(&request, member()?)?;
             endpoints::partition::endpoint(request, db, rest).await
         }
-        // Views and Mango come here: `_find`, `_explain`, `_index`.
-        ("_find" | "_explain", []) if *request.method() != Method::POST => Err(ApiError::method_not_allowed("POST")),
-        ("_index", _) if matches!(*request.method(), Method::POST | Method::DELETE) => {
-            session.database(db, Access::Admin).and_then(|_| Err(ApiError::not_implemented()))
-        }
-        ("_find" | "_explain" | "_index" | "_shards" | "_sync_shards", _) => {
-            member().and_then(|_| Err(ApiError::not_implemented()))
-        }
         _ => {
+            if let Some(refusal) = rooms::refusal(&session, request.method(), Place::Database(db), name) {
+                return Err(refusal);
+            }
             member()?;
             Err(match *request.method() {
                 Method::GET | Method::HEAD => ApiError::missing(),

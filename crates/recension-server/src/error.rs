@@ -83,7 +83,6 @@ refusals! {
     unknown_config_value = NOT_FOUND, "not_found", "unknown_config_value";
     empty_range = BAD_REQUEST, "query_parse_error",
         "No rows can match your key range, reverse your start_key and end_key or set descending=true";
-    not_implemented = NOT_IMPLEMENTED, "not_implemented", "This server does not have that yet; see docs/compatibility.md.";
 }
 
 impl ApiError {
@@ -116,6 +115,12 @@ impl ApiError {
     /// A member of a document that begins with `_` and that documents do not have, or not so.
     pub(crate) fn special_member(name: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "doc_validation", format!("Bad special document member: {name}"))
+    }
+
+    /// 501 for what CouchDB has and this server does not.
+    pub(crate) fn not_there_yet(what: &str) -> Self {
+        let reason = format!("{what}: not there yet; docs/compatibility.md says what there is.");
+        Self::new(StatusCode::NOT_IMPLEMENTED, "not_implemented", reason)
     }
 
     /// 400 for a name that no database can have.

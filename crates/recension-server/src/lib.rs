@@ -20,6 +20,8 @@ mod databases;
 mod dispatch;
 mod encoding;
 mod error;
+#[doc(hidden)]
+pub mod fuzz;
 mod http;
 pub mod limits;
 mod listen;

@@ -135,6 +135,12 @@ pub const FEED_PAGE: usize = 256;
 /// Longest selector, in bytes.
 pub const SELECTOR_BYTES_MAX: usize = 1024 * 1024;
 
+/// Events of databases that one commit notes at most, when the server starts.
+pub const NOTES_AT_ONCE_MAX: usize = 1000;
+
+/// Most conditions of a selector that an index is looked for with. (A query has 256 at most.)
+pub const SELECTOR_CONDITIONS_MAX: usize = 64;
+
 /// Deepest nesting of a selector.
 pub const SELECTOR_DEPTH_MAX: usize = 64;
 

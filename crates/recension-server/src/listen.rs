@@ -15,7 +15,7 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::auth::Peer;
+use crate::auth::throttle::Address;
 use crate::config::Config;
 use crate::serve::ServeError;
 
@@ -139,9 +139,9 @@ impl Listeners {
 
 impl Taken {
     /// Where it comes from. A unix socket's comes from this machine.
-    pub(crate) fn peer(&self) -> Option<Peer> {
+    pub(crate) fn peer(&self) -> Address {
         match &self.stream {
-            Raw::Tcp(stream) | Raw::Tls(stream, _) => stream.peer_addr().ok().map(|address| Peer(address.ip())),
+            Raw::Tcp(stream) | Raw::Tls(stream, _) => stream.peer_addr().ok().map(|address| address.ip()),
             Raw::Unix(_) => None,
         }
     }

@@ -10,6 +10,7 @@ use http::{HeaderName, Method};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 
+use crate::auth::connection::Connection;
 use crate::encoding::gunzipped;
 use crate::error::{ApiError, Result};
 use crate::query::Query;
@@ -19,6 +20,7 @@ use crate::state::App;
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) app: Arc<App>,
+    pub(crate) connection: Arc<Connection>,
     pub(crate) head: Parts,
     pub(crate) query: Query,
     body: Incoming,
@@ -27,8 +29,8 @@ pub(crate) struct Request {
 
 impl Request {
     /// From what hyper has read.
-    pub(crate) fn new(app: Arc<App>, head: Parts, query: Query, body: Incoming) -> Self {
-        Request { app, head, query, body, replaced: None }
+    pub(crate) fn new(app: Arc<App>, connection: Arc<Connection>, head: Parts, query: Query, body: Incoming) -> Self {
+        Request { app, connection, head, query, body, replaced: None }
     }
 
     /// The method.

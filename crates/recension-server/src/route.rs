@@ -1,23 +1,25 @@
 //! From a request's path to what it names. Pure. CouchDB's rules: a path is cut at its slashes before it is decoded, `+` is
 //! a blank, ids of design and local documents have a slash of their own, and attachments' names any number of them.
 
+use std::borrow::Cow;
+
 use crate::error::{ApiError, Result};
 
-/// What a path names.
+/// What a path names. It is borrowed from the path where nothing had to be decoded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Target {
+pub(crate) enum Target<'p> {
     /// `/`
     Root,
     /// `/_name/rest…`: of the server. The rest is decoded.
-    Server { name: String, rest: Vec<String> },
+    Server { name: Cow<'p, str>, rest: Vec<Cow<'p, str>> },
     /// `/{db}`
-    Database { db: String },
+    Database { db: Cow<'p, str> },
     /// `/{db}/_name/rest…`: of the database.
-    Special { db: String, name: String, rest: Vec<String> },
+    Special { db: Cow<'p, str>, name: Cow<'p, str>, rest: Vec<Cow<'p, str>> },
     /// `/{db}/{id}`, `/{db}/_design/{name}` or `/{db}/_local/{name}`
-    Document { db: String, id: String },
+    Document { db: Cow<'p, str>, id: Cow<'p, str> },
     /// What follows a document's id: an attachment's name, or an endpoint of ours that begins with `_`.
-    OfDocument { db: String, id: String, name: String },
+    OfDocument { db: Cow<'p, str>, id: Cow<'p, str>, name: Cow<'p, str> },
     /// `/{db}/_design%2Fname`: to be asked for with a slash.
     Redirect { to: String },
 }
@@ -25,59 +27,79 @@ pub(crate) enum Target {
 /// Databases whose names begin with `_`.
 const SYSTEM_DATABASES: [&str; 3] = ["_users", "_replicator", "_global_changes"];
 
-impl Target {
+impl<'p> Target<'p> {
     /// Reads a path, as it stands in the request.
-    pub(crate) fn parse(path: &str) -> Result<Self> {
-        let mut parts = path.strip_prefix('/').unwrap_or(path).split('/');
-        let first = parts.next().map_or_else(|| Ok(String::new()), decode)?;
-        let rest: Vec<&str> = parts.collect();
+    pub(crate) fn parse(path: &'p str) -> Result<Self> {
+        let (first, rest) = cut(path.strip_prefix('/').unwrap_or(path));
+        let first = decoded(first)?;
         if first.is_empty() {
             return Ok(Target::Root);
         }
-        if first.starts_with('_') && !SYSTEM_DATABASES.contains(&first.as_str()) {
-            let rest = rest.iter().filter(|part| !part.is_empty()).map(|part| decode(part)).collect::<Result<_>>()?;
+        if first.starts_with('_') && !SYSTEM_DATABASES.contains(&&*first) {
+            let rest = parts(rest).filter(|part| !part.is_empty()).map(decoded).collect::<Result<_>>()?;
             return Ok(Target::Server { name: first, rest });
         }
         let db = first;
-        match rest.as_slice() {
-            [] | [""] => Ok(Target::Database { db }),
-            ["_design", name, rest @ ..] if !name.is_empty() => {
-                of_document(db, format!("_design/{}", decode(name)?), rest)
+        let Some(rest) = rest.filter(|rest| !rest.is_empty()) else { return Ok(Target::Database { db }) };
+        let (first, rest) = cut(rest);
+        match (first, rest) {
+            ("_design" | "_local", Some(below)) if !below.is_empty() && !below.starts_with('/') => {
+                let (name, rest) = cut(below);
+                return of_document(db, Cow::Owned(format!("{first}/{}", decoded(name)?)), rest);
             }
-            ["_local", name, rest @ ..] if !name.is_empty() => {
-                of_document(db, format!("_local/{}", decode(name)?), rest)
-            }
-            ["_local"] | ["_local", ..] => Err(ApiError::bad_local_id()),
-            [first, rest @ ..] => {
-                let name = decode(first)?;
-                if let Some(design) = name.strip_prefix("_design/") {
-                    let to = path.replacen(first, &format!("_design/{}", encode(design)), 1);
-                    return Ok(Target::Redirect { to });
-                }
-                if name.starts_with("_local/") {
-                    return of_document(db, name, rest);
-                }
-                if name.starts_with('_') {
-                    let rest = rest.iter().map(|part| decode(part)).collect::<Result<_>>()?;
-                    return Ok(Target::Special { db, name, rest });
-                }
-                of_document(db, name, rest)
-            }
+            ("_local", _) => return Err(ApiError::bad_local_id()),
+            _ => {}
+        }
+        let name = decoded(first)?;
+        if let Some(design) = name.strip_prefix("_design/") {
+            return Ok(Target::Redirect { to: path.replacen(first, &format!("_design/{}", encode(design)), 1) });
+        }
+        if name.starts_with('_') && !name.starts_with("_local/") {
+            let rest = parts(rest).map(decoded).collect::<Result<_>>()?;
+            return Ok(Target::Special { db, name, rest });
+        }
+        of_document(db, name, rest)
+    }
+}
+
+impl Target<'_> {
+    /// The database that it is of, or is.
+    pub(crate) fn database(&self) -> Option<&str> {
+        match self {
+            Target::Database { db }
+            | Target::Special { db, .. }
+            | Target::Document { db, .. }
+            | Target::OfDocument { db, .. } => Some(db),
+            Target::Root | Target::Server { .. } | Target::Redirect { .. } => None,
         }
     }
 }
 
-fn of_document(db: String, id: String, rest: &[&str]) -> Result<Target> {
+/// A path's first part, and what stands behind the slash after it.
+fn cut(path: &str) -> (&str, Option<&str>) {
+    path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)))
+}
+
+fn parts(rest: Option<&str>) -> impl Iterator<Item = &str> {
+    rest.into_iter().flat_map(|rest| rest.split('/'))
+}
+
+fn of_document<'p>(db: Cow<'p, str>, id: Cow<'p, str>, rest: Option<&'p str>) -> Result<Target<'p>> {
     match rest {
-        [] | [""] => Ok(Target::Document { db, id }),
-        _ => Ok(Target::OfDocument { db, id, name: decode(&rest.join("/"))? }),
+        None | Some("") => Ok(Target::Document { db, id }),
+        Some(name) => Ok(Target::OfDocument { db, id, name: decoded(name)? }),
     }
 }
 
 /// Decodes `%41` and `+`.
 pub(crate) fn decode(text: &str) -> Result<String> {
+    decoded(text).map(Cow::into_owned)
+}
+
+/// The same, borrowed where there is nothing to decode.
+fn decoded(text: &str) -> Result<Cow<'_, str>> {
     if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
-        return Ok(text.to_owned());
+        return Ok(Cow::Borrowed(text));
     }
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
@@ -98,7 +120,7 @@ pub(crate) fn decode(text: &str) -> Result<String> {
             _ => out.push(byte),
         }
     }
-    String::from_utf8(out).map_err(|_| ApiError::bad_target())
+    String::from_utf8(out).map(Cow::Owned).map_err(|_| ApiError::bad_target())
 }
 
 /// Encodes what a path's part cannot hold; slashes too.
@@ -121,14 +143,18 @@ pub(crate) fn encode(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> String {
-        text.to_owned()
+    fn text(text: &str) -> Cow<'_, str> {
+        Cow::Borrowed(text)
     }
 
     #[test]
     fn paths_name_what_couchdbs_do() {
-        let document = |id: &str| Target::Document { db: text("db"), id: text(id) };
-        let within = |id: &str, name: &str| Target::OfDocument { db: text("db"), id: text(id), name: text(name) };
+        let document = |id: &'static str| Target::Document { db: text("db"), id: text(id) };
+        let within = |id: &'static str, name: &'static str| Target::OfDocument {
+            db: text("db"),
+            id: text(id),
+            name: text(name),
+        };
         for (path, expected) in [
             ("/", Target::Root),
             ("/_up", Target::Server { name: text("_up"), rest: vec![] }),
@@ -148,8 +174,13 @@ mod tests {
             ("/db/_local%2Fx", document("_local/x")),
             ("/db/a/dir/f.txt", within("a", "dir/f.txt")),
             ("/db/_design/x/_view/v", within("_design/x", "_view/v")),
-            ("/db/_design%2Fx", Target::Redirect { to: text("/db/_design/x") }),
+            ("/db/_design%2Fx", Target::Redirect { to: "/db/_design/x".to_owned() }),
             ("/db/100%", document("100%")),
+            ("/db/a/", document("a")),
+            ("/db/a//b", within("a", "/b")),
+            ("/db/_design", Target::Special { db: text("db"), name: text("_design"), rest: vec![] }),
+            ("/db/_design/", Target::Special { db: text("db"), name: text("_design"), rest: vec![text("")] }),
+            ("//db", Target::Root),
         ] {
             assert_eq!(Target::parse(path), Ok(expected), "{path}");
         }

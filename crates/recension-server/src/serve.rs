@@ -20,7 +20,9 @@ use tokio::sync::watch;
 
 use crate::answer::AnswerBody;
 use crate::apocrypha::{Apocrypha, ApocryphaConfig, Backend};
-use crate::auth::{Peer, admins};
+use crate::auth::admins;
+use crate::auth::connection::Connection;
+use crate::auth::throttle::Address;
 use crate::config::{Config, ConfigError};
 use crate::databases::Databases;
 use crate::dispatch;
@@ -96,7 +98,15 @@ impl Server {
     /// [`ServeError`].
     pub async fn bind(config: Config) -> Result<Self, ServeError> {
         let engine = recension_engines::open(&config.store).map_err(recension::document::Error::from)?;
-        let store = Store::on(engine)?;
+        Self::on(Store::on(engine)?, config).await
+    }
+
+    /// Listens, for a store that is open already: a program's own, which it goes on to use beside the server.
+    /// [`Config::store`] is not looked at.
+    ///
+    /// # Errors
+    /// [`ServeError`].
+    pub async fn on(store: Store, config: Config) -> Result<Self, ServeError> {
         let apocrypha = apocrypha(&config, &store).await?;
         let databases = Databases::on(store);
         let (stop, stopping) = watch::channel(false);
@@ -215,15 +225,12 @@ fn first_admin(app: &App) -> crate::error::Result<Option<FirstAdmin>> {
 /// What answers the requests of a connection.
 fn service(
     app: &Arc<App>,
-    peer: Option<Peer>,
+    peer: Address,
 ) -> impl Service<Request<Incoming>, Response = Response<AnswerBody>, Error = Infallible, Future: Send> + Send + use<> {
-    let app = Arc::clone(app);
-    service_fn(move |mut request: Request<Incoming>| {
-        let app = Arc::clone(&app);
-        if let Some(peer) = peer {
-            request.extensions_mut().insert(peer);
-        }
-        async move { Ok::<_, Infallible>(dispatch::answer(app, request).await) }
+    let (app, connection) = (Arc::clone(app), Arc::new(Connection::from(peer)));
+    service_fn(move |request: Request<Incoming>| {
+        let (app, connection) = (Arc::clone(&app), Arc::clone(&connection));
+        async move { Ok::<_, Infallible>(dispatch::answer(app, connection, request).await) }
     })
 }
 

@@ -38,6 +38,7 @@ impl App {
         let blocking = Arc::new(Semaphore::new(BLOCKING_THREADS_MAX));
         let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
         databases.make_users()?;
+        databases.note_what_was_missed()?;
         let settings = Settings::open(&config, &databases)?;
         let credentials = Credentials::new()?;
         let metrics = Metrics::default();

@@ -249,10 +249,38 @@ const ROUTES: &[(&str, &str, &str, To, u16)] = &[
     ("PUT", "/{db}/_revs_limit", "1000", To::Admins, 200),
     ("GET", "/{db}/_retention", "", To::Members, 200),
     ("PUT", "/{db}/_retention", "\"everything\"", To::Admins, 200),
+    ("GET", "/_scheduler/jobs", "", To::ServerAdmins, 501),
+    ("GET", "/_cluster_setup", "", To::ServerAdmins, 501),
+    ("GET", "/_reshard", "", To::ServerAdmins, 501),
+    ("POST", "/_search_analyze", "{}", To::ServerAdmins, 501),
+    ("POST", "/_nouveau_analyze", "{}", To::ServerAdmins, 501),
+    ("GET", "/_utils/", "", To::ServerAdmins, 501),
+    ("GET", "/_node/_local/_stats", "", To::ServerAdmins, 501),
+    ("GET", "/_node/_local/_system", "", To::ServerAdmins, 501),
+    ("GET", "/_node/_local/_versions", "", To::ServerAdmins, 501),
+    ("GET", "/_node/_local/_smoosh/status", "", To::ServerAdmins, 501),
+    ("POST", "/_node/_local/_restart", "{}", To::ServerAdmins, 501),
     ("POST", "/{db}/_find", "{}", To::Members, 501),
+    ("POST", "/{db}/_partition/a/_find", "{}", To::Members, 501),
+    ("POST", "/{db}/_partition/a/_explain", "{}", To::Members, 501),
+    ("GET", "/{db}/_partition/a/_design/a/_view/v", "", To::Members, 501),
+    ("GET", "/{db}/_design/a/_view/v", "", To::Members, 501),
+    ("POST", "/{db}/_design/a/_view/v/queries", "{}", To::Members, 501),
+    ("GET", "/{db}/_design/a/_info", "", To::Members, 501),
+    ("GET", "/{db}/_design/a/_show/s/a", "", To::Members, 501),
+    ("GET", "/{db}/_design/a/_list/l/v", "", To::Members, 501),
+    ("PUT", "/{db}/_design/a/_update/u/a", "{}", To::Members, 501),
+    ("GET", "/{db}/_design/a/_rewrite/x", "", To::Members, 501),
+    ("GET", "/{db}/_design/a/_search/s", "", To::Members, 501),
+    ("GET", "/{db}/_design/a/_search_info/s", "", To::Members, 501),
+    ("GET", "/{db}/_design/a/_nouveau/s", "", To::Members, 501),
+    ("GET", "/{db}/_design/a/_nouveau_info/s", "", To::Members, 501),
+    ("POST", "/{db}/_search_cleanup", "{}", To::Admins, 501),
+    ("POST", "/{db}/_nouveau_cleanup", "{}", To::Admins, 501),
     ("POST", "/{db}/_explain", "{}", To::Members, 501),
     ("POST", "/{db}/_index", "{}", To::Admins, 501),
     ("GET", "/{db}/_index", "", To::Members, 501),
+    ("DELETE", "/{db}/_index/a/json/i", "", To::Admins, 501),
     ("GET", "/{db}/_partition/a", "", To::Members, 400),
     ("GET", "/{db}/_shards", "", To::Members, 501),
     ("POST", "/{db}/_sync_shards", "{}", To::Members, 501),
@@ -298,7 +326,8 @@ fn every_route_lets_in_who_may_and_nobody_else() {
 #[test]
 fn every_route_has_a_line_in_the_table() {
     let named: Vec<&str> = ROUTES.iter().flat_map(|(_, path, ..)| path.split('/')).collect();
-    let source = [include_str!("../src/dispatch.rs"), include_str!("../src/http/server.rs")].concat();
+    let source = [include_str!("../src/dispatch.rs"), include_str!("../src/http/server.rs")].concat()
+        + include_str!("../src/http/rooms.rs");
     let literals = source.split('"').skip(1).step_by(2);
     let names: Vec<&str> = literals.filter(|name| name.starts_with('_') && !name.ends_with('/')).collect();
     assert!(names.len() > 30, "the files are not read as they were: {names:?}");
@@ -501,6 +530,51 @@ fn requests_of_many_users_on_one_connection_and_on_many_are_never_mixed_up() {
             });
         }
     });
+}
+
+#[test]
+fn what_a_connection_remembers_ends_with_what_it_rests_on() {
+    let server = Served::start();
+    server.user("ada", &["a"]);
+    let mut connection = Connection::to(server.address);
+    let mut who = |header: &str| {
+        let answer = connection.ask(header, "GET", "/_session", "");
+        let user = if answer.status == 200 { answer.json()["userCtx"].clone() } else { Value::Null };
+        (answer.status, user)
+    };
+    let ada = basic("ada:pw");
+    let document = |server: &Served| server.ask(ADMIN, "GET", "/_users/org.couchdb.user:ada", "").json();
+    for _ in 0..3 {
+        assert_eq!(who(&ada), (200, json!({"name": "ada", "roles": ["a"]})));
+    }
+    // A password of the same length, and nobody.
+    assert_eq!(who(&basic("ada:pv")).0, 401);
+    assert_eq!(who(""), (200, json!({"name": null, "roles": []})));
+    // Other roles with the same password, then another password, then no user.
+    assert_eq!(who(&ada).0, 200);
+    let mut changed = document(&server);
+    changed["roles"] = json!(["b"]);
+    server.admin("PUT", "/_users/org.couchdb.user:ada", &changed);
+    assert_eq!(who(&ada), (200, json!({"name": "ada", "roles": ["b"]})));
+    let mut changed = document(&server);
+    changed["password"] = json!("other");
+    server.admin("PUT", "/_users/org.couchdb.user:ada", &changed);
+    assert_eq!(who(&ada).0, 401);
+    let other = basic("ada:other");
+    assert_eq!(who(&other), (200, json!({"name": "ada", "roles": ["b"]})));
+    let rev = document(&server)["_rev"].as_str().unwrap().to_owned();
+    assert_eq!(server.ask(ADMIN, "DELETE", &format!("/_users/org.couchdb.user:ada?rev={rev}"), "").status, 200);
+    assert_eq!(who(&other).0, 401);
+    // Server admins by the settings.
+    let second = basic("second:x");
+    assert_eq!(server.set("admins", "second", "x").status, 200);
+    assert_eq!(who(&second), (200, json!({"name": "second", "roles": ["_admin"]})));
+    assert_eq!(server.set("admins", "second", "y").status, 200);
+    assert_eq!(who(&second).0, 401);
+    assert_eq!(server.set("admins", "second", "x").status, 200);
+    assert_eq!(who(&second).0, 200);
+    assert_eq!(server.ask(ADMIN, "DELETE", "/_node/_local/_config/admins/second", "").status, 200);
+    assert_eq!(who(&second).0, 401);
 }
 
 #[test]

@@ -146,6 +146,29 @@ fn a_client_that_does_not_read_harms_only_itself() {
 }
 
 #[test]
+fn replies_that_nobody_takes_are_bounded_over_all_connections() {
+    // Two of the replies have room, and a third one has not.
+    let settings = Settings { replies_bytes_max: 60 << 20, ..Settings::default() };
+    let served = Commanded::tuned(Dialect::HASKELL, settings);
+    served.load(&format!("{{\"long\":\"{}\"}}", "x".repeat(24 << 20)));
+    let mut holding: Vec<Client> = (0..2).map(|_| served.client()).collect();
+    for client in &mut holding {
+        client.0.write_all(&request(&["long"])).unwrap();
+        // Its first bytes are there: most of it waits in the server, since sockets hold a few MB.
+        assert_eq!(client.0.peek(&mut [0; 4]).unwrap(), 4);
+    }
+    let mut third = served.client();
+    let refused = third.ask(&["long"]);
+    assert!(refused.starts_with("error: the reply has 24576 KiB"), "{}", refused.get(..80).unwrap_or_default());
+    assert_eq!(third.ask(&["--history", "long"]).get(..7), Some("error: "));
+    // Short ones go on, and when one was taken another has its place.
+    served.is_well();
+    assert_eq!(holding[0].reply().unwrap().len(), 24 << 20);
+    assert_eq!(holding[0].ask(&["well"]), "yes");
+    assert_eq!(third.ask(&["long"]).len(), 24 << 20);
+}
+
+#[test]
 fn requests_that_come_together_are_answered_in_their_order() {
     let served = Commanded::start(Dialect::HASKELL);
     let mut client = served.client();
@@ -319,6 +342,49 @@ fn the_past_is_read_as_it_was() {
         assert!(client.ask(&["--at", &moment, "menu", "=", "x"]).starts_with("error: "));
         assert_eq!(client.ask(&["--flush"]), "");
         assert!(client.ask(&["--timing", "nothing"]).starts_with("time: 0.0"));
+    }
+}
+
+#[test]
+fn the_whole_database_is_replaced_on_condition() {
+    for dialect in Dialect::ALL {
+        let served = Commanded::start(dialect);
+        let mut client = served.client();
+        assert_eq!(client.ask(&["--if", "{}", "--set", r#"{"a":"1","b":{"c":2}}"#]), "");
+        for wrong in ["{}", r#"{"a":"1"}"#, r#"{"a":"1","b":{"c":3}}"#] {
+            let reply = client.ask(&["--if", wrong, "--set", "{}"]);
+            assert_eq!(reply.trim_end(), "error: changed meanwhile", "{wrong}");
+        }
+        assert_eq!(client.ask(&["--if", r#"{"b":{"c":2.0},"a":"1"}"#, "--set", r#"{"d":"2"}"#]), "");
+        assert_eq!(client.ask(&["--keys"]).trim_end(), "d");
+        assert!(client.ask(&["--if", "{}", "--del"]).starts_with("error: --if needs"));
+    }
+}
+
+#[test]
+fn parts_of_a_large_member_are_as_they_were_written_last() {
+    for dialect in Dialect::ALL {
+        let served = Commanded::start(dialect);
+        let members: Vec<String> = (0..1000).map(|n| format!("\"k{n}\":\"{n}\"")).collect();
+        served.load(&format!("{{\"large\":{{{}}},\"list\":[\"{}\",\"y\"]}}", members.join(","), "x".repeat(9000)));
+        let (mut one, mut other) = (served.client(), served.client());
+        for n in (0..1000).step_by(97) {
+            let (key, value) = (format!("k{n}"), format!("new {n}"));
+            assert_eq!(one.ask(&["large", &key]).trim_end(), n.to_string());
+            assert_eq!(one.ask(&["large", &key, "=", &value]), "");
+            assert_eq!(other.ask(&["large", &key]).trim_end(), value);
+            assert_eq!(one.ask(&["large", &key, "--del"]), "");
+            assert_eq!(other.ask(&["large", &key]), "");
+            assert!(other.ask(&["--strict", "large", &key]).starts_with(&format!("error: {key} not found")));
+            assert!(other.ask(&["large", "k1", &key]).starts_with("error: cannot index through non-dict"));
+        }
+        // As it was, and when it is gone and there again.
+        let before = served.store.engine().head().0.to_string();
+        assert_eq!(one.ask(&["large", "--del"]) + &other.ask(&["large", "k1"]), "");
+        assert_eq!(one.ask(&["--at", &before, "large", "k1"]).trim_end(), "1");
+        assert_eq!(one.ask(&["large", "k1", "=", "again"]) + other.ask(&["large", "k1"]).trim_end(), "again");
+        assert_eq!(other.ask(&["large", "k2"]), "");
+        assert!(one.ask(&["list", "x"]).starts_with("error: ") && one.ask(&["list"]).trim_end().ends_with("\ny"));
     }
 }
 

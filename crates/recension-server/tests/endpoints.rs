@@ -19,7 +19,7 @@ impl Session {
 
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, Value) {
         let (status, body) = self.0.ask(method, path, body.as_bytes());
-        (status, serde_json::from_str(&unchunked(&body)).unwrap_or(Value::Null))
+        (status, served::json(&body))
     }
 
     fn get(&self, path: &str) -> Value {
@@ -36,21 +36,6 @@ impl Session {
             self.0.raw(format!("GET {path} HTTP/1.1\r\nHost: x\r\n{header}\r\nConnection: close\r\n\r\n").as_bytes());
         answer.split("\r\n").next().unwrap_or_default().to_owned()
     }
-}
-
-/// A body without the lines that say how long its chunks are. Good for answers of short lines only.
-fn unchunked(body: &str) -> String {
-    if !body.ends_with("0\r\n\r\n") {
-        return body.to_owned();
-    }
-    let mut rest = body;
-    let mut out = String::new();
-    while let Some((length, after)) = rest.split_once("\r\n") {
-        let length = usize::from_str_radix(length, 16).unwrap();
-        out.push_str(&after[..length]);
-        rest = after[length..].trim_start_matches("\r\n");
-    }
-    out
 }
 
 fn conflicted() -> Value {
@@ -124,6 +109,28 @@ fn feeds_are_filtered_by_ids_selectors_and_kind() {
     ] {
         assert_eq!(session.ask("POST", path, "{}").0, status, "{path}");
     }
+}
+
+#[test]
+fn what_couchdbs_replicator_notes_in_a_document_is_kept() {
+    let session = Session::start();
+    let notes = json!({
+        "_replication_id": "c0ebe9256695ff083347cbf95f93e280", "source": "a", "_replication_state": "error",
+        "_replication_state_time": "2026-11-21T10:00:00Z", "_replication_state_reason": "db_not_found",
+        "_replication_stats": {"docs_read": 1},
+    });
+    let told = |id: &str, rev: &str| {
+        let mut told = notes.clone();
+        (told["_id"], told["_rev"]) = (json!(id), json!(rev));
+        told
+    };
+    let (status, answer) = session.ask("PUT", "/db/r", &notes.to_string());
+    assert_eq!(status, 201, "{answer}");
+    assert_eq!(session.get("/db/r"), told("r", answer["rev"].as_str().unwrap()));
+    assert_eq!(session.bulk(&json!({"new_edits": false, "docs": [told("s", "1-a")]})), json!([]));
+    assert_eq!(session.get("/db/s"), told("s", "1-a"));
+    let refused = session.ask("PUT", "/db/t", r#"{"_replication_other":1}"#);
+    assert_eq!((refused.0, &refused.1["error"]), (400, &json!("doc_validation")), "{}", refused.1);
 }
 
 #[test]
@@ -400,6 +407,9 @@ fn answers_are_compressed_as_the_client_asks_and_mean_the_same() {
         let (plain_head, plain) = answered(&session, "GET", path, "");
         assert!(!plain_head.contains("content-encoding"), "{plain_head}");
         assert!(plain_head.contains("vary:") && plain_head.contains("accept-encoding"), "{plain_head}");
+        // HEAD says that there are other forms, and tells of the plain one.
+        let head = answered(&session, "HEAD", path, "Accept-Encoding: gzip\r\n").0;
+        assert!(head.contains("accept-encoding") && !head.contains("content-encoding"), "{path}: {head}");
         for coding in ["gzip", "br", "zstd"] {
             let (head, body) = answered(&session, "GET", path, &format!("Accept-Encoding: {coding}\r\n"));
             assert!(head.contains(&format!("content-encoding: {coding}\r\n")), "{path}: {head}");

@@ -83,6 +83,9 @@ fn a_forgotten_history_gives_its_disk_back_and_is_refused_ever_after() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), options());
     write(&engine, 1);
+    let fresh = engine.stats().unwrap();
+    let (log, less) = (detail(&fresh, "log not settled yet"), detail(&fresh, "reclaimable by settling, about"));
+    assert!(less > 0 && less < log, "settling makes {log} bytes of log smaller, and nothing of them");
     engine.settle().unwrap();
     let once = engine.stats().unwrap().disk_bytes;
     let first = engine.head();

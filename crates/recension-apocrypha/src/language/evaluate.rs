@@ -215,6 +215,21 @@ fn replace(
     Ok(())
 }
 
+/// The whole database.
+fn all_of(root: &mut dyn Root) -> Result<Value, Fault> {
+    let mut members = Members::new();
+    let mut bytes = 0;
+    root.each(&mut |name, value| {
+        bytes += name.len() + operate::size(&value);
+        if bytes > REPLY_BYTES_MAX {
+            return too_long();
+        }
+        members.insert(name.to_owned(), value);
+        Ok(())
+    })?;
+    Ok(Value::Object(members))
+}
+
 /// Commands on the whole database.
 fn at_the_top(command: &Command, dialect: &Dialect, root: &mut dyn Root, effect: &mut Effect) -> Result<(), Fault> {
     match &command.operator {
@@ -232,17 +247,7 @@ fn at_the_top(command: &Command, dialect: &Dialect, root: &mut dyn Root, effect:
             Ok(())
         }
         Operator::Get | Operator::Edit => {
-            let mut members = Members::new();
-            let mut bytes = 0;
-            root.each(&mut |name, value| {
-                bytes += name.len() + operate::size(&value);
-                if bytes > REPLY_BYTES_MAX {
-                    return too_long();
-                }
-                members.insert(name.to_owned(), value);
-                Ok(())
-            })?;
-            let whole = Value::Object(members);
+            let whole = all_of(root)?;
             match command.operator {
                 Operator::Edit => effect.lines.push(print::json(dialect.print, &whole)),
                 _ => print::lines(dialect.print, &whole, &mut effect.lines),
@@ -257,6 +262,11 @@ fn at_the_top(command: &Command, dialect: &Dialect, root: &mut dyn Root, effect:
                 return Fault::refused(format!(
                     "--set replaces at most {MEMBERS_SET_MAX} members at the top level; import the file instead"
                 ));
+            }
+            if let Some(expected) = &command.expected
+                && !all_of(root)?.means(expected)
+            {
+                return Fault::refused(CHANGED);
             }
             let mut gone = Vec::new();
             root.each(&mut |name, _| {

@@ -14,7 +14,7 @@ use crate::value::Value;
 
 pub use evaluate::{CHANGED, Effect, evaluate};
 pub use parse::parse;
-pub use root::{Fault, MemoryRoot, Root};
+pub use root::{Fault, MemoryRoot, Part, Root};
 
 /// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]

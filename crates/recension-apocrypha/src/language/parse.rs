@@ -56,8 +56,9 @@ pub fn parse(text: &str, dialect: &Dialect) -> Result<Command, String> {
     if command.operator.writes() && (command.at.is_some() || command.history) {
         return Err("the past cannot be changed: --at and --history are for reading".to_owned());
     }
-    if command.expected.is_some() && (command.steps.is_empty() || !command.operator.writes()) {
-        return Err("--if needs a path and what to write there".to_owned());
+    let sets = matches!(command.operator, Operator::Set(_));
+    if command.expected.is_some() && (!command.operator.writes() || (command.steps.is_empty() && !sets)) {
+        return Err("--if needs a path and what to write there, or --set".to_owned());
     }
     if command.history && command.operator != Operator::Get {
         return Err("--history takes a path and no operator".to_owned());

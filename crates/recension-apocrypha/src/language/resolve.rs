@@ -1,6 +1,6 @@
 //! Paths with references and symlinks into the places that they mean: paths of members from the top.
 
-use super::root::{Fault, Root};
+use super::root::{Fault, Part, Root};
 use super::{Command, Step};
 use crate::dialect::{Dialect, Errors};
 use crate::limits::{LINKS_MAX, PATH_WORDS_MAX, PLACES_MAX};
@@ -97,9 +97,9 @@ pub(super) fn through_link(mut place: Place, root: &mut dyn Root) -> Result<Plac
 pub(super) fn read(place: &[String], dialect: &Dialect, root: &mut dyn Root) -> Result<Option<Value>, Fault> {
     let Some((first, rest)) = place.split_first() else { return Ok(None) };
     if !rest.is_empty()
-        && let Some(part) = root.part(first, rest)?
+        && let Part::Known(part) = root.part(first, rest)?
     {
-        return Ok(Some(part));
+        return Ok(part);
     }
     let Some(mut value) = root.member(first)? else { return Ok(None) };
     let mut parent = first;

@@ -27,16 +27,24 @@ impl Fault {
     }
 }
 
+/// What is known of a part of a member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// It is this; or there is none.
+    Known(Option<Value>),
+    /// The whole member tells.
+    Unknown,
+}
+
 /// The top level, as one command sees it: its own writes included.
 pub trait Root {
     /// A member.
     fn member(&mut self, name: &str) -> Result<Option<Value>, Fault>;
 
-    /// The value at a path within a member, where whoever has it can tell without the rest of the member. None is no
-    /// answer: the whole member has it.
-    fn part(&mut self, name: &str, path: &[String]) -> Result<Option<Value>, Fault> {
+    /// The value at a path within a member, where whoever has it can tell without the rest of the member.
+    fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
         let _ = (name, path);
-        Ok(None)
+        Ok(Part::Unknown)
     }
 
     /// Members from the first to the last by the order of their names, until `visit` fails.

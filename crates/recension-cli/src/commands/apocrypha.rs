@@ -13,6 +13,9 @@ use recension_server::{Apocrypha, ApocryphaConfig, Backend, logs, trace_to_stder
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 
+/// The existing servers' port.
+const PORT: u16 = 9999;
+
 /// The setting of the collection that says that the file was read.
 const IMPORTED: &str = "apocrypha_imported";
 
@@ -84,6 +87,9 @@ pub struct ApocryphaCommand {
     /// Longest command, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = recension_apocrypha::limits::FRAME_BYTES_MAX)]
     max_frame: usize,
+    /// Bytes of replies longer than 64 KiB that all connections together may hold
+    #[arg(long, value_name = "BYTES", default_value_t = recension_apocrypha::limits::LONG_REPLIES_BYTES_MAX)]
+    max_replies: usize,
     /// Connections at a time
     #[arg(long, value_name = "N", default_value_t = recension_apocrypha::limits::CONNECTIONS_MAX)]
     max_connections: usize,
@@ -107,8 +113,7 @@ impl ApocryphaCommand {
             context.out.remark("--no-cache changes nothing: no answer comes from a cache that could be stale")?;
         }
         let backend = match &self.proxy {
-            Some(host) if host.contains(':') => Backend::Proxy(host.clone()),
-            Some(host) => Backend::Proxy(format!("{host}:9999")),
+            Some(host) => Backend::Proxy(with_port(host)),
             None => Backend::Database(self.open(context)?),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -136,6 +141,7 @@ impl ApocryphaCommand {
             settings: Settings {
                 token: token.transpose()?,
                 frame_bytes_max: self.max_frame,
+                replies_bytes_max: self.max_replies,
                 trace: self.trace.then(trace_to_stderr),
                 ..Settings::default()
             },
@@ -183,7 +189,36 @@ impl ApocryphaCommand {
     }
 }
 
+/// The usual port where none is named. An address of IPv6 stands in brackets, or has no port.
+fn with_port(host: &str) -> String {
+    let after = host.rsplit_once(']').map_or(host, |(_, after)| after);
+    match (host.starts_with('['), after.matches(':').count()) {
+        (true, 0) | (false, 0) => format!("{host}:{PORT}"),
+        (false, 2..) => format!("[{host}]:{PORT}"),
+        _ => host.to_owned(),
+    }
+}
+
 /// Where the existing servers have their unix socket.
 pub(super) fn default_socket() -> PathBuf {
     std::env::temp_dir().join("apocrypha.sock")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_is_named_with_or_without_its_port() {
+        for (named, address) in [
+            ("db", "db:9999"),
+            ("db:1", "db:1"),
+            ("127.0.0.1", "127.0.0.1:9999"),
+            ("::1", "[::1]:9999"),
+            ("[::1]", "[::1]:9999"),
+            ("[::1]:1", "[::1]:1"),
+        ] {
+            assert_eq!(with_port(named), address);
+        }
+    }
 }

@@ -16,6 +16,7 @@ use recension_apocrypha::{Value, wire};
 use super::apocrypha::default_socket;
 use crate::context::Context;
 use crate::error::{CliError, Result};
+use crate::tls;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,6 +25,7 @@ Examples:
   recension d toppings --edit
   recension d --strict menu pizza --keys
   recension d -- -c menu pizza
+  recension d --host db.example.org --ca ca.pem menu
   recension d --completion bash
 
 Without --host and --port the unix socket is asked first, then 127.0.0.1:9999. What is piped in is the last \
@@ -60,6 +62,12 @@ pub struct D {
     /// The server's unix socket
     #[arg(long, value_name = "PATH", conflicts_with_all = ["host", "port"])]
     socket: Option<PathBuf>,
+    /// Speak TLS
+    #[arg(long, conflicts_with = "socket")]
+    tls: bool,
+    /// The certificates (PEM) to trust, instead of the system's; implies --tls
+    #[arg(long, env = "RECENSION_APOCRYPHA_CA", value_name = "FILE", conflicts_with = "socket")]
+    ca: Option<PathBuf>,
     /// What the server wants to be told first
     #[arg(long, env = "RECENSION_APOCRYPHA_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     token: Option<String>,
@@ -112,10 +120,12 @@ impl D {
             Some(path) => {
                 to_socket(path).map_err(|error| CliError::io(format!("connecting to {}", path.display()), &error))?
             }
-            None if self.host.is_none() && self.port.is_none() => match to_socket(&default_socket()) {
-                Ok(server) => server,
-                Err(_) => self.connect_tcp()?,
-            },
+            None if self.host.is_none() && self.port.is_none() && !self.speaks_tls() => {
+                match to_socket(&default_socket()) {
+                    Ok(server) => server,
+                    Err(_) => self.connect_tcp()?,
+                }
+            }
             None => self.connect_tcp()?,
         };
         if let Some(token) = &self.token {
@@ -134,7 +144,14 @@ impl D {
         })?;
         let set = stream.set_nodelay(true).and_then(|()| stream.set_read_timeout(Some(Duration::from_mins(5))));
         set.map_err(|error| CliError::io("connecting", &error))?;
+        if self.speaks_tls() {
+            return Ok(Box::new(tls::over(stream, host, self.ca.as_deref())?));
+        }
         Ok(Box::new(stream))
+    }
+
+    fn speaks_tls(&self) -> bool {
+        self.tls || self.ca.is_some()
     }
 }
 
@@ -185,12 +202,8 @@ fn edit(server: &mut dyn Duplex, words: &[String], context: &mut Context) -> Res
         }
         let wrong = |error| CliError::Input(format!("{}: {error}; it stays there", file.display()));
         let json = Value::parse(&after).map_err(|error| wrong(error.to_string()))?.to_json();
-        let mut command = Vec::new();
-        // The top level has no --if: what is written of it is what was saved.
-        if !path.is_empty() {
-            let expected = Value::parse(&before).map_err(|error| wrong(error.to_string()))?.to_json();
-            command.extend(["--if".to_owned(), expected]);
-        }
+        let expected = Value::parse(&before).map_err(|error| wrong(error.to_string()))?.to_json();
+        let mut command = vec!["--if".to_owned(), expected];
         command.extend(path.iter().cloned());
         command.extend(["--set".to_owned(), json]);
         ask(server, &command).map(drop).map_err(|error| match error {

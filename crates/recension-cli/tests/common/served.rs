@@ -32,6 +32,14 @@ impl Served {
         Served { url: url.to_owned(), process, _dir: dir }
     }
 
+    /// A figure of the server's memory, in bytes, by its name in `/proc/PID/status`.
+    #[allow(dead_code)] // one of the tests asks
+    pub fn memory(&self, name: &str) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with(name)).expect(name);
+        line.split_whitespace().nth(1).and_then(|kib| kib.parse::<usize>().ok()).expect(line) * 1024
+    }
+
     /// The URL with the admin in it.
     pub fn url_of_admin(&self) -> String {
         self.url.replacen("://", "://adm:pass@", 1)

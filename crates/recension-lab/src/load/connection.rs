@@ -20,12 +20,14 @@ pub enum Wire {
     Http,
     /// Redis's.
     Resp,
+    /// Apocrypha's: four bytes of length, then so many.
+    Frames,
 }
 
 /// An answer.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
-    /// HTTP's status; of Redis 200, or 404 for nil, or 500 for an error.
+    /// HTTP's status; of Redis 200, or 404 for nil, or 500 for an error; of Apocrypha 200 or 500.
     pub status: u16,
     /// The body.
     pub body: Vec<u8>,
@@ -68,6 +70,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         match self.wire {
             Wire::Http => self.http().await,
             Wire::Resp => self.resp().await,
+            Wire::Frames => self.frame().await,
         }
     }
 
@@ -124,6 +127,21 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         };
         self.held.drain(..at);
         Ok(Answer { status, body })
+    }
+
+    async fn frame(&mut self) -> Result<Answer> {
+        loop {
+            if let Some((length, rest)) = self.held.split_first_chunk::<4>() {
+                let length = u32::from_be_bytes(*length) as usize;
+                if let Some(body) = rest.get(..length) {
+                    let body = body.to_vec();
+                    self.held.drain(..4 + length);
+                    let status = if body.starts_with(b"error: ") { 500 } else { 200 };
+                    return Ok(Answer { status, body });
+                }
+            }
+            self.more().await?;
+        }
     }
 
     async fn resp(&mut self) -> Result<Answer> {

@@ -1,6 +1,7 @@
 //! Servers that the laboratory starts itself: child processes on loopback with fresh directories, stopped by their
 //! process ids. One file a server.
 
+pub mod apocrypha;
 pub mod express_pouchdb;
 pub mod hyper_floor;
 pub mod mariadb;

@@ -1,4 +1,5 @@
-//! Redis with its log synced at every write, so that what it acknowledges is as durable as everybody's.
+//! Redis with its log synced at every write, so that what it acknowledges is as durable as everybody's; or with less, where
+//! that is what is compared.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -21,12 +22,17 @@ pub fn version() -> String {
     said.split_whitespace().find_map(|word| word.strip_prefix("v=")).unwrap_or("unknown").to_owned()
 }
 
-/// Starts it.
+/// Starts it so that what it acknowledges survives loss of power.
 pub fn start(place: &Place<'_>) -> Result<(Process, SocketAddr)> {
+    start_with(place, &["--appendonly", "yes", "--appendfsync", "always", "--save", ""])
+}
+
+/// Starts it with these settings.
+pub fn start_with(place: &Place<'_>, settings: &[&str]) -> Result<(Process, SocketAddr)> {
     let address = free_port()?;
     let mut command = place.program("redis-server");
     command.args(["--bind", "127.0.0.1", "--port", &address.port().to_string(), "--dir"]).arg(place.dir);
-    command.args(["--appendonly", "yes", "--appendfsync", "always", "--save", ""]);
+    command.args(settings);
     Ok((place.start("redis-server", &mut command, || answers(address))?, address))
 }
 

@@ -2,6 +2,7 @@
 //! users would write by hand, and keeps nothing back: commits are durable when they return, or the tier says
 //! that they are not.
 
+pub mod apocrypha;
 #[cfg(feature = "peers")]
 mod fjall;
 pub mod goget;

@@ -4,6 +4,7 @@
 //! of memory, and one that crashes does not take the run with it.
 
 pub mod acknowledged;
+pub mod apocrypha;
 pub mod documents;
 pub mod goget;
 pub mod hasql;

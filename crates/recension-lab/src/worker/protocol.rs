@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::acknowledged::{Acknowledge, Found};
+use super::apocrypha::Apocrypha;
 use super::goget::Goget;
 use super::hasql::Hasql;
 use super::http::Http;
@@ -133,6 +134,8 @@ pub enum Command {
     Logs(Logs),
     /// Accounts.
     Goget(Goget),
+    /// A server of members under load.
+    Apocrypha(Apocrypha),
     /// Rows, parameters and transfers.
     Hasql(Hasql),
 }

@@ -4,6 +4,7 @@ use std::io::{BufRead, Write as _};
 use std::time::{Duration, Instant};
 
 use super::acknowledged;
+use super::apocrypha::ApocryphaSession;
 use super::documents::DocumentStore;
 use super::goget::Shop;
 use super::hasql::Bank;
@@ -45,6 +46,7 @@ pub struct State {
     store: Option<OpenStore>,
     documents: Option<DocumentStore>,
     http: Option<HttpSession>,
+    apocrypha: Option<ApocryphaSession>,
     goget: Option<Shop>,
     hasql: Option<Bank>,
 }
@@ -84,6 +86,7 @@ impl State {
             Command::Usage => Ok(Reply { usage: Some(usage::own()), ..Reply::default() }),
             Command::Documents(command) => DocumentStore::handle(&mut self.documents, &command),
             Command::Http(command) => HttpSession::handle(&mut self.http, command),
+            Command::Apocrypha(command) => ApocryphaSession::handle(&mut self.apocrypha, command),
             Command::Goget(command) => Shop::handle(&mut self.goget, command),
             Command::Hasql(command) => Bank::handle(&mut self.hasql, command),
             Command::Write { rows, per_commit, threads, marked } => {

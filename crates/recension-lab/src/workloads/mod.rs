@@ -1,5 +1,6 @@
 //! The suites. Each is a list of operations, sizes for quick and full runs, and the order in which it goes.
 
+pub mod apocrypha;
 pub mod bench;
 pub mod crash;
 pub mod engine;
@@ -56,8 +57,8 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 6] =
-    [&engine::SUITE, &http::SUITE, &goget::SUITE, &hasql::SUITE, &nebari::SUITE, &crash::SUITE];
+pub const SUITES: [&Suite; 7] =
+    [&engine::SUITE, &http::SUITE, &apocrypha::SUITE, &goget::SUITE, &hasql::SUITE, &nebari::SUITE, &crash::SUITE];
 
 /// The suite of a name.
 pub fn suite(name: &str) -> Result<&'static Suite> {

@@ -1,24 +1,33 @@
 //! `Authorization: Basic`: a name and a password with every request.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use http::HeaderMap;
 use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 
-use super::throttle::Address;
+use super::connection::Connection;
 use super::{Identity, credentials};
 use crate::error::Result;
 use crate::state::App;
 
 /// Who the header says it is; `None` where there is none.
-pub(super) async fn identify(app: &App, address: Address, headers: &HeaderMap) -> Result<Option<Identity>> {
-    let Some((name, password)) = pair(headers) else { return Ok(None) };
-    Ok(Some(credentials::check(app, address, &name, &password).await?.identity))
+pub(super) async fn identify(app: &App, connection: &Connection, headers: &HeaderMap) -> Result<Option<Arc<Identity>>> {
+    let Some(header) = headers.get(AUTHORIZATION) else { return Ok(None) };
+    if let Some(identity) = connection.recall(app, header)? {
+        return Ok(Some(identity));
+    }
+    let Some((name, password)) = pair(header) else { return Ok(None) };
+    // Once a connection, and slow: its future need not be a part of every request's.
+    let account = Box::pin(credentials::check(app, connection.address(), &name, &password)).await?;
+    connection.remember(header, &account.identity, account.basis);
+    Ok(Some(account.identity))
 }
 
 /// Both of them empty is nobody, as for CouchDB.
-fn pair(headers: &HeaderMap) -> Option<(String, String)> {
-    let text = headers.get(AUTHORIZATION)?.to_str().ok()?;
+fn pair(header: &HeaderValue) -> Option<(String, String)> {
+    let text = header.to_str().ok()?;
     let (scheme, encoded) = text.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;

@@ -8,6 +8,7 @@
 
 pub(crate) mod admins;
 pub(crate) mod basic;
+pub(crate) mod connection;
 pub(crate) mod credentials;
 pub(crate) mod jwt;
 pub(crate) mod password;
@@ -23,8 +24,8 @@ use std::sync::Arc;
 use http::Method;
 use http::request::Parts;
 
+use self::connection::Connection;
 use self::security::Security;
-use self::throttle::Address;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::state::App;
@@ -63,7 +64,7 @@ pub(crate) enum Access {
 #[derive(Clone, Debug)]
 pub(crate) struct Session {
     app: Arc<App>,
-    identity: Identity,
+    identity: Arc<Identity>,
     /// How it is known who asks, in CouchDB's words.
     handler: Option<&'static str>,
     /// A cookie that goes on with the session.
@@ -71,7 +72,7 @@ pub(crate) struct Session {
     /// `users_guard.rs` has looked at the request.
     lets_into_users: bool,
     /// Documents of the request that `users_guard.rs` refuses.
-    refused: BTreeMap<String, ApiError>,
+    refused: Option<Arc<BTreeMap<String, ApiError>>>,
 }
 
 /// Proof that the server's admin asks. Only [`Session::server_admin`] makes one.
@@ -82,34 +83,25 @@ pub(crate) struct ServerAdmin(());
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Granted(());
 
-/// Where a connection comes from, as an extension of its requests. Unix sockets have none.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub(crate) std::net::IpAddr);
-
-/// The address that a request comes from.
-pub(crate) fn address(head: &Parts) -> Address {
-    head.extensions.get::<Peer>().map(|peer| peer.0)
-}
-
 impl Session {
     /// Finds out who asks. The one place where a request becomes an identity. Of several that it names the cookie's counts,
     /// then the token's.
     ///
     /// # Errors
     /// 401 where credentials were sent and do not hold, or where there have to be some.
-    pub(crate) async fn identify(app: &Arc<App>, head: &Parts) -> Result<Self> {
+    pub(crate) async fn identify(app: &Arc<App>, connection: &Connection, head: &Parts) -> Result<Self> {
         let headers = &head.headers;
         let (identity, handler, renewed) = if let Some((identity, renewed)) = sessions::identify(app, headers)? {
             (identity, Some("cookie"), renewed)
         } else if let Some(identity) = jwt::identify(app, headers)? {
-            (identity, Some("jwt"), None)
-        } else if let Some(identity) = basic::identify(app, address(head), headers).await? {
+            (Arc::new(identity), Some("jwt"), None)
+        } else if let Some(identity) = basic::identify(app, connection, headers).await? {
             (identity, Some("default"), None)
         } else {
-            (nobody(app, head)?, None, None)
+            (Arc::new(nobody(app, head)?), None, None)
         };
         let app = Arc::clone(app);
-        Ok(Session { app, identity, handler, renewed, lets_into_users: false, refused: BTreeMap::new() })
+        Ok(Session { app, identity, handler, renewed, lets_into_users: false, refused: None })
     }
 
     /// Who asks.
@@ -138,7 +130,7 @@ impl Session {
         let database = self.app.databases.open(name, Granted(()))?;
         // A server admin may everything: nothing has to be read for that.
         if self.identity.is_server_admin() {
-            return Ok(database.with_writer(true, self.identity.clone(), self.refused.clone()));
+            return Ok(database.with_writer(true, Arc::clone(&self.identity), self.refused.clone()));
         }
         let security = Security::of(&database)?;
         let admin = security.is_admin(&self.identity);
@@ -150,7 +142,7 @@ impl Session {
                 return Err(ApiError::not_admin_of_users());
             }
         }
-        Ok(database.with_writer(admin, self.identity.clone(), self.refused.clone()))
+        Ok(database.with_writer(admin, Arc::clone(&self.identity), self.refused.clone()))
     }
 }
 

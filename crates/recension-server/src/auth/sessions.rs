@@ -2,6 +2,8 @@
 //! and the salt of the user's password. A changed password therefore ends the user's sessions, and nothing about
 //! sessions is stored.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use http::HeaderMap;
@@ -82,7 +84,7 @@ fn attributes(live: &Live, secure: bool) -> String {
 ///
 /// # Errors
 /// 400 for one that does not read.
-pub(super) fn identify(app: &App, headers: &HeaderMap) -> Result<Option<(Identity, Option<String>)>> {
+pub(super) fn identify(app: &App, headers: &HeaderMap) -> Result<Option<(Arc<Identity>, Option<String>)>> {
     let Some(value) = value_of(headers).filter(|value| !value.is_empty()) else { return Ok(None) };
     let Some(claim) = Claim::parse(value) else {
         return Err(ApiError::bad_request("Malformed AuthSession cookie. Please clear your cookies."));

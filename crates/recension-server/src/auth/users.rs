@@ -1,11 +1,16 @@
 //! Users: the documents of `_users`, which are who may log in, and what CouchDB's own validation lets be written there.
 
+use std::sync::Arc;
+
+use recension::document::Document;
+use recension::engine::Seq;
 use serde_json::{Map, Value};
 
 use super::password::Verifier;
 use super::{Granted, Identity};
 use crate::error::{ApiError, Result};
 use crate::limits::{PASSWORD_BYTES_MAX, PASSWORD_ITERATIONS_MAX};
+use crate::settings::Live;
 use crate::state::App;
 
 /// The database of users.
@@ -17,15 +22,46 @@ pub(crate) const PREFIX: &str = "org.couchdb.user:";
 /// Somebody who can log in.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    pub(crate) identity: Identity,
+    pub(crate) identity: Arc<Identity>,
     pub(crate) verifier: Verifier,
+    pub(crate) basis: Basis,
+}
+
+/// What an account was read from. While it is what it was, the account is, too.
+#[derive(Clone, Debug)]
+pub(crate) struct Basis {
+    /// Whose the names of the server admins are.
+    live: Arc<Live>,
+    /// The commit of the user's document; none of a server admin.
+    document: Option<Seq>,
 }
 
 /// Who has a name: a server admin, or else a user of `_users`. It reads a row, or two.
 pub(crate) fn find(app: &App, name: &str) -> Result<Option<Account>> {
-    if let Some(verifier) = app.settings.live().admins.get(name) {
-        return Ok(Some(Account { identity: Identity::server_admin(name), verifier: verifier.clone() }));
+    let live = app.settings.live();
+    if let Some(verifier) = live.admins.get(name) {
+        let (identity, verifier) = (Arc::new(Identity::server_admin(name)), verifier.clone());
+        return Ok(Some(Account { identity, verifier, basis: Basis { live, document: None } }));
     }
+    let found = document(app, name, |document| (document.seq, account(name, &document.body)))?;
+    let Some((seq, Some((identity, verifier)))) = found else { return Ok(None) };
+    Ok(Some(Account { identity: Arc::new(identity), verifier, basis: Basis { live, document: Some(seq) } }))
+}
+
+/// Whether an account is what it was when it was found. It reads a row, or none.
+pub(super) fn stands(app: &App, identity: &Identity, basis: &Basis) -> Result<bool> {
+    if !Arc::ptr_eq(&app.settings.live(), &basis.live) {
+        return Ok(false);
+    }
+    match (basis.document, &identity.name) {
+        (None, _) => Ok(true),
+        (Some(seq), Some(name)) => Ok(document(app, name, |document| document.seq)? == Some(seq)),
+        (Some(_), None) => Ok(false),
+    }
+}
+
+/// What is wanted of the document of a user; `None` where there is none.
+fn document<T>(app: &App, name: &str, wanted: impl FnOnce(&Document<'_>) -> T) -> Result<Option<T>> {
     let id = format!("{PREFIX}{name}");
     if name.is_empty() || id.len() > crate::limits::USER_ID_BYTES_MAX {
         return Ok(None);
@@ -35,13 +71,12 @@ pub(crate) fn find(app: &App, name: &str) -> Result<Option<Account>> {
         Err(error) if error == ApiError::no_database() => return Ok(None),
         Err(error) => return Err(error),
     };
-    let now = db.now()?;
-    let document = now.current(&id)?.filter(|document| !document.deleted);
-    Ok(document.and_then(|document| account(name, &document.body)))
+    let document = db.opened().current(&id)?.filter(|document| !document.deleted);
+    Ok(document.as_ref().map(wanted))
 }
 
 /// What a user document says. Roles that only the server gives are not believed.
-fn account(name: &str, body: &str) -> Option<Account> {
+fn account(name: &str, body: &str) -> Option<(Identity, Verifier)> {
     let document: Map<String, Value> = serde_json::from_str(body).ok()?;
     if document.get("type")?.as_str()? != "user" || document.get("name")?.as_str()? != name {
         return None;
@@ -49,7 +84,7 @@ fn account(name: &str, body: &str) -> Option<Account> {
     let roles = document.get("roles").and_then(Value::as_array).into_iter().flatten();
     let roles = roles.filter_map(Value::as_str).filter(|role| !role.starts_with('_')).map(str::to_owned).collect();
     let verifier = Verifier::of_document(&document)?;
-    Some(Account { identity: Identity { name: Some(name.to_owned()), roles }, verifier })
+    Some((Identity { name: Some(name.to_owned()), roles }, verifier))
 }
 
 /// Whether somebody may put this into `_users`: CouchDB's validation, in its order and its words.
@@ -217,7 +252,7 @@ mod tests {
     fn a_document_gives_no_roles_that_are_the_servers() {
         let document = r#"{"type":"user","name":"ada","roles":["a","_admin"],"password_scheme":"simple","salt":"s",
             "password_sha":"00"}"#;
-        assert_eq!(account("ada", document).unwrap().identity.roles, ["a"]);
+        assert_eq!(account("ada", document).unwrap().0.roles, ["a"]);
         assert!(account("bob", document).is_none());
     }
 }

@@ -3,6 +3,7 @@
 //! before an endpoint sees it, so that no endpoint can store one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Method;
@@ -27,7 +28,7 @@ struct Guard<'s> {
 }
 
 /// Lets requests for other databases pass; for `_users`, changes bodies and marks the session as let in, or refuses.
-pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &Target) -> Result<()> {
+pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &Target<'_>) -> Result<()> {
     let method = request.method().clone();
     let reads = matches!(method, Method::GET | Method::HEAD);
     match target {
@@ -54,7 +55,7 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
         }
         Target::Special { name, .. } if name == "_bulk_docs" && guard.admin => {
             let refused = guard.bulk(request).await?;
-            session.refused = refused;
+            session.refused = Some(Arc::new(refused));
             return Ok(());
         }
         Target::Document { id, .. } | Target::OfDocument { id, .. } if !id.starts_with(PREFIX) => {

@@ -1,9 +1,10 @@
 //! `_changes`: what has changed in a database. `feed.rs` sends it.
 
+use std::iter::Peekable;
 use std::sync::Arc;
 
 use recension::document::json::quote;
-use recension::document::{Change, CollectionAt, Position};
+use recension::document::{Change, Changes, CollectionAt, Position};
 use recension::engine::{Engine, Seq};
 
 use super::changes_query::{ChangesQuery, Style};
@@ -13,7 +14,7 @@ use super::reading::{Extras, Shown};
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::dispatch::only;
-use crate::error::Result;
+use crate::error::{ApiError, Result};
 use crate::limits::{CHUNK_BYTES, FEED_PAGE, PENDING_COUNTED_MAX};
 use crate::request::Request;
 
@@ -41,47 +42,65 @@ struct Reader {
     until: CollectionAt,
     /// Changes that were looked at in this request.
     looked_at: u64,
+    /// Some were not looked at: they are not of those that are asked for.
+    passed_over: bool,
+    /// The changes that a page has not come to the end of.
+    under_way: Option<Walk>,
+}
+
+/// Changes up to a moment.
+struct Walk {
+    at: CollectionAt,
+    /// They are those of the filter.
+    tested: bool,
+    /// It ends before changes up to this commit.
+    after: Seq,
+    changes: Peekable<Changes>,
+}
+
+impl Walk {
+    fn peek(&mut self) -> Result<Option<&Change>> {
+        match self.changes.next_if(|change| change.is_err()) {
+            Some(error) => error.map(|_| None).map_err(ApiError::from),
+            None => Ok(self.changes.peek().and_then(|change| change.as_ref().ok()).filter(|c| c.seq > self.after)),
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Change>> {
+        Ok(if self.peek()?.is_some() { self.changes.next().transpose()? } else { None })
+    }
 }
 
 impl Reader {
     fn new(db: Database, asked: Arc<ChangesQuery>) -> Result<Self> {
         let until = db.now()?;
         let position = asked.since.clone().unwrap_or_else(|| Position::from(until.seq()));
-        Ok(Reader { db, asked, position, emitted: 0, seen: Seq::ZERO, changed: Seq::ZERO, until, looked_at: 0 })
+        Ok(Reader {
+            db,
+            asked,
+            position,
+            emitted: 0,
+            seen: Seq::ZERO,
+            changed: Seq::ZERO,
+            until,
+            looked_at: 0,
+            passed_over: false,
+            under_way: None,
+        })
     }
 
-    /// The changes that are to be looked at.
-    fn source(&self, at: &CollectionAt) -> Result<Box<dyn Iterator<Item = recension::document::Result<Change>>>> {
-        if let Some(ids) = self.asked.filter.ids() {
-            return self.of_ids(at, ids);
-        }
-        if self.asked.descending {
-            return Ok(Box::new(at.changes_backward()));
-        }
-        Ok(Box::new(at.changes(self.position.clone())))
-    }
-
-    /// The changes of some documents, by looking at each of them: a feed of few documents reads those only.
-    fn of_ids(
-        &self,
-        at: &CollectionAt,
-        ids: &[String],
-    ) -> Result<Box<dyn Iterator<Item = recension::document::Result<Change>>>> {
-        let mut changes = Vec::new();
-        for id in ids {
-            if let Some(document) = at.current(id)?
-                && document.seq > self.position.seq()
-            {
-                let collection = Arc::from(at.name());
-                let (rev, deleted, seq) = (document.rev, document.deleted, document.seq);
-                changes.push(Change { collection, id: id.clone(), seq, rev, deleted });
-            }
-        }
-        changes.sort_by(|a, b| (a.seq, &a.id).cmp(&(b.seq, &b.id)));
-        if self.asked.descending {
-            changes.reverse();
-        }
-        Ok(Box::new(changes.into_iter().map(Ok)))
+    /// The changes that are to be looked at, from where the feed stands.
+    fn walk(&self, at: CollectionAt) -> Result<Walk> {
+        let Reader { asked, position, .. } = self;
+        let around = asked.filter.around(&at)?;
+        let all = if asked.descending { at.changes_backward() } else { at.changes(position.clone()) };
+        let changes = match &around {
+            Some(filter) => all.filtered(filter),
+            None => all,
+        };
+        // A feed of ids that goes backwards has an end; others do not mind `since`.
+        let after = if asked.descending && asked.filter.ids().is_some() { position.seq() } else { Seq::ZERO };
+        Ok(Walk { at, tested: around.is_some(), after, changes: changes.peekable() })
     }
 
     fn push(&mut self, at: &CollectionAt, change: &Change, position: &Position, out: &mut String) -> Result<()> {
@@ -128,7 +147,7 @@ impl Reader {
         }
         let at = &self.until;
         let from_start = self.asked.since.as_ref() == Some(&Position::START);
-        if (from_start || self.asked.descending) && self.asked.filter.ids().is_none() {
+        if (from_start || self.asked.descending) && !self.passed_over {
             let counts = at.counts()?;
             return Ok((counts.documents + counts.deleted).saturating_sub(self.looked_at));
         }
@@ -173,36 +192,44 @@ impl Source for Reader {
 
     fn page(&mut self) -> Result<Page> {
         let asked = Arc::clone(&self.asked);
-        let at = if asked.feed.ends() { self.until.clone() } else { self.db.now()? };
-        (self.seen, self.changed) = (at.seq(), at.counts()?.changed);
         let mut page = Page { text: String::new(), ended: self.emitted >= asked.limit, caught_up: false };
-        let mut changes = self.source(&at)?;
-        let mut next = changes.next().transpose()?;
+        let mut walk = match self.under_way.take() {
+            Some(walk) => walk,
+            None => {
+                let at = if asked.feed.ends() { self.until.clone() } else { self.db.now()? };
+                (self.seen, self.changed) = (at.seq(), at.counts()?.changed);
+                self.walk(at)?
+            }
+        };
+        self.passed_over |= walk.tested;
         let mut looked_at = 0;
-        while let Some(change) = next.take().filter(|_| self.emitted < asked.limit) {
-            next = changes.next().transpose()?;
+        while self.emitted < asked.limit {
+            let Some(change) = walk.next()? else {
+                page.caught_up = true;
+                break;
+            };
             // Within a commit of several documents a position says where; behind its last one, the commit is enough.
-            let within = next.as_ref().is_some_and(|next| next.seq == change.seq);
+            let within = walk.peek()?.is_some_and(|next| next.seq == change.seq);
             let position = if within && !asked.descending { change.position() } else { Position::from(change.seq) };
-            if asked.filter.takes(&at, &change)? {
-                self.push(&at, &change, &position, &mut page.text)?;
+            if walk.tested || asked.filter.takes(&walk.at, &change)? {
+                self.push(&walk.at, &change, &position, &mut page.text)?;
             }
             self.position = position;
             self.looked_at += 1;
             looked_at += 1;
-            let enough = looked_at >= FEED_PAGE || page.text.len() >= CHUNK_BYTES;
-            if enough && next.is_some() && !asked.descending && asked.filter.ids().is_none() {
-                page.ended = self.emitted >= asked.limit;
-                return Ok(page);
+            if looked_at >= FEED_PAGE || page.text.len() >= CHUNK_BYTES {
+                break;
             }
         }
         page.ended = self.emitted >= asked.limit;
-        page.caught_up = next.is_none();
+        page.caught_up |= walk.peek()?.is_none();
         if page.caught_up {
             if !asked.descending {
-                self.position = self.position.clone().max_of(at.seq(), page.ended);
+                self.position = self.position.clone().max_of(walk.at.seq(), page.ended);
             }
             page.ended |= asked.feed.ends();
+        } else if !page.ended {
+            self.under_way = Some(walk);
         }
         Ok(page)
     }

@@ -1,8 +1,10 @@
 //! One document: GET, HEAD, PUT, DELETE, COPY, and POST to its database.
 
+use std::borrow::Cow;
+
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderName, Method, StatusCode};
-use recension::document::{CollectionAt, Expect, RevId, Write};
+use recension::document::{AttachmentInfo, CollectionAt, Document, Expect, RevId, Revision, Write};
 
 use super::incoming::Incoming;
 use super::inline::Inline;
@@ -28,44 +30,69 @@ pub(crate) async fn document(request: Request, db: Database, id: &str) -> Result
     }
 }
 
-/// Reads take microseconds where the page is in memory: no thread is changed for them.
+/// A revision that a request asks for.
+struct Found<'f> {
+    rev: RevId,
+    seq: u64,
+    deleted: bool,
+    body: Cow<'f, str>,
+    attachments: Vec<AttachmentInfo>,
+}
+
+impl<'f> Found<'f> {
+    /// The winner, or the revision that the query names.
+    fn of(query: &Query, at: &'f CollectionAt, id: &'f str) -> Result<Self> {
+        let Some(rev) = query.rev("rev")? else {
+            let document = at.current(id)?.ok_or_else(ApiError::missing)?;
+            if document.deleted {
+                return Err(ApiError::deleted());
+            }
+            let Document { rev, seq, body, attachments, .. } = document;
+            return Ok(Found { rev, seq: seq.0, deleted: false, body, attachments });
+        };
+        let latest = if query.is_true("latest") { at.latest(id, &rev)?.first().map(|leaf| leaf.rev) } else { None };
+        let revision = revisions::body_of(at, id, &latest.unwrap_or(rev))?.ok_or_else(ApiError::missing)?;
+        let Revision { rev, seq, deleted, body, attachments, .. } = revision;
+        Ok(Found { rev, seq: seq.0, deleted, body: body.into(), attachments })
+    }
+
+    fn shown<'s>(&'s self, id: &'s str) -> Shown<'s> {
+        let Found { rev, seq, deleted, ref body, ref attachments } = *self;
+        Shown { id, rev, seq, deleted, body, attachments }
+    }
+}
+
+/// The answer to a request that reads one document, and not its attachments; `None` for others. Reads take microseconds where
+/// the page is in memory: no thread is changed for them, and nothing is waited for.
+pub(crate) fn at_once(request: &Request, db: &Database, id: &str) -> Option<Result<Answer>> {
+    let waits = ["open_revs", "attachments", "atts_since", "att_encoding_info"];
+    let plain = waits.iter().all(|name| request.query.get(name).is_none());
+    (plain && matches!(*request.method(), Method::GET | Method::HEAD)).then(|| {
+        let at = db.opened();
+        let found = Found::of(&request.query, at, id)?;
+        if not_modified(request, &found.rev) {
+            return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(found.rev));
+        }
+        Ok(Answer::ok(found.shown(id).to_json(at, Extras::of(&request.query))?).etag(found.rev))
+    })
+}
+
 async fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
     let query = &request.query;
+    if let Some(answer) = at_once(request, db, id) {
+        return answer;
+    }
     let at = db.opened();
     if let Some(open) = query.get("open_revs").filter(|open| *open != "[]") {
         return revisions::open_revs(request, at, id, open).await;
     }
-    let extras = Extras::of(query);
-    let Some(rev) = query.rev("rev")? else {
-        let document = at.current(id)?.ok_or_else(ApiError::missing)?;
-        if document.deleted {
-            return Err(ApiError::deleted());
-        }
-        let rev = document.rev;
-        if not_modified(request, &rev) {
-            return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(rev));
-        }
-        let shown = Shown {
-            id,
-            rev,
-            seq: document.seq.0,
-            deleted: false,
-            body: &document.body,
-            attachments: &document.attachments,
-        };
-        return answer_of(request, at, shown, extras).await;
-    };
-    let latest = if query.is_true("latest") { at.latest(id, &rev)?.first().map(|leaf| leaf.rev) } else { None };
-    let revision = revisions::body_of(at, id, &latest.unwrap_or(rev))?.ok_or_else(ApiError::missing)?;
-    if not_modified(request, &revision.rev) {
-        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(revision.rev));
+    let found = Found::of(query, at, id)?;
+    if not_modified(request, &found.rev) {
+        return Ok(Answer::empty(StatusCode::NOT_MODIFIED).etag(found.rev));
     }
-    answer_of(request, at, Shown::of(id, &revision), extras).await
-}
-
-async fn answer_of(request: &Request, at: &CollectionAt, shown: Shown<'_>, extras: Extras) -> Result<Answer> {
+    let (shown, extras) = (found.shown(id), Extras::of(query));
     if !shown.attachments.is_empty() {
-        let inline = Inline::of(&request.query)?;
+        let inline = Inline::of(query)?;
         if inline.bytes && multipart::is_taken(request, &["multipart/related", "multipart/mixed"]) {
             return Ok(multipart::document(request, at, shown, extras, &inline).await?.etag(shown.rev));
         }

@@ -17,7 +17,7 @@ use crate::state::App;
 /// An attachment that is being taken in.
 pub(crate) struct Intake {
     app: Arc<App>,
-    collection: Arc<Collection>,
+    collection: Collection,
     content_type: String,
     gzip: bool,
     held: Vec<u8>,
@@ -31,7 +31,7 @@ struct Running {
 
 impl Intake {
     /// An attachment of a database; `gzip` where its bytes come compressed.
-    pub(crate) fn new(app: Arc<App>, collection: Arc<Collection>, content_type: String, gzip: bool) -> Self {
+    pub(crate) fn new(app: Arc<App>, collection: Collection, content_type: String, gzip: bool) -> Self {
         Intake { app, collection, content_type, gzip, held: Vec::new(), running: None }
     }
 
@@ -63,7 +63,7 @@ impl Intake {
     async fn start(&mut self) -> Result<()> {
         let place = Arc::clone(&self.app.uploads).acquire_owned().await.map_err(|_| ApiError::stopping())?;
         let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
-        let (collection, content_type, gzip) = (Arc::clone(&self.collection), self.content_type.clone(), self.gzip);
+        let (collection, content_type, gzip) = (self.collection.clone(), self.content_type.clone(), self.gzip);
         let pieces = Arriving { receiver, piece: Bytes::from(std::mem::take(&mut self.held)), ended: false };
         let upload = tokio::task::spawn_blocking(move || {
             let upload = take(&collection, pieces, &content_type, gzip);

@@ -145,6 +145,11 @@ impl Parser {
         }
     }
 
+    /// How many bytes it holds.
+    pub(crate) fn held(&self) -> usize {
+        self.held.len()
+    }
+
     /// What is certainly no part of a delimiter.
     fn data(&mut self) -> Option<Bytes> {
         let mut from = 0;

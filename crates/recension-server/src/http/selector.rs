@@ -1,9 +1,12 @@
-//! Selectors, as `_changes?filter=_selector` takes them: Mango's operators on one document. Pure. Which documents a
-//! selector finds through an index is for `_find`, to come.
+//! Selectors, as `_changes?filter=_selector` takes them: Mango's operators on one document. Pure. What of a
+//! selector an index can answer: `selector_query.rs`.
 
 use std::cmp::Ordering;
 
+use recension::document::Query;
 use serde_json::{Map, Value};
+
+use super::selector_query;
 
 use crate::error::{ApiError, Result};
 use crate::limits::{SELECTOR_BYTES_MAX, SELECTOR_DEPTH_MAX};
@@ -13,7 +16,7 @@ use crate::limits::{SELECTOR_BYTES_MAX, SELECTOR_DEPTH_MAX};
 pub(crate) struct Selector(Test);
 
 #[derive(Clone, Debug)]
-enum Test {
+pub(super) enum Test {
     All(Vec<Test>),
     Any(Vec<Test>),
     Not(Box<Test>),
@@ -33,7 +36,7 @@ enum Test {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Comparison {
+pub(super) enum Comparison {
     Equal,
     NotEqual,
     Less,
@@ -53,6 +56,11 @@ impl Selector {
             Ok(_) => Err(bad("Selector must be a JSON object")),
             Err(_) => Err(ApiError::bad_json()),
         }
+    }
+
+    /// What an index can be asked for, of which it selects; `None`: nothing.
+    pub(crate) fn query(&self) -> Option<Query> {
+        selector_query::query_of(&self.0)
     }
 
     /// Whether it selects a document.

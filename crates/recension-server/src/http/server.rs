@@ -1,5 +1,6 @@
 //! Endpoints of the server: `/`, `/_up`, `/_uuids`, `/_all_dbs` and the like.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use http::header::CACHE_CONTROL;
@@ -7,6 +8,7 @@ use http::{Method, StatusCode};
 use recension::document::json::quote;
 
 use super::body::{elements, member, members_of};
+use super::rooms::{self, Place};
 use super::{database, db_updates, openapi};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
@@ -32,8 +34,8 @@ pub(crate) fn root(request: &Request) -> Result<Answer> {
 }
 
 /// `/_name` and what is below.
-pub(crate) async fn endpoint(request: Request, session: Session, name: &str, rest: &[String]) -> Result<Answer> {
-    let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
+pub(crate) async fn endpoint(request: Request, session: Session, name: &str, rest: &[Cow<'_, str>]) -> Result<Answer> {
+    let rest: Vec<&str> = rest.iter().map(|part| &**part).collect();
     match (name, rest.as_slice()) {
         ("_up", []) => up(&request),
         ("_uuids", []) => uuids(&request),
@@ -51,12 +53,18 @@ pub(crate) async fn endpoint(request: Request, session: Session, name: &str, res
         ("_dbs_info", []) => dbs_info(request, &session).await,
         ("_db_updates", []) => db_updates::endpoint(request, &session).await,
         ("_openapi.json", []) => openapi::endpoint(&request),
-        ("_replicate", []) => session.server_admin().and_then(|_| Err(ApiError::not_implemented())),
         ("_session", []) => super::session::endpoint(request, &session).await,
         ("_node", [node, "_config", path @ ..]) => super::node_config::endpoint(request, &session, node, path).await,
         ("_metrics", []) | ("_node", [_, "_prometheus"]) => metrics(&request, &session),
-        // What replicates comes here.
-        _ => Err(ApiError::no_database()),
+        // What replicates comes here; until then `rooms.rs` refuses it.
+        ("_node", [_, part, ..]) => {
+            let refusal = rooms::refusal(&session, request.method(), Place::Node, part);
+            Err(refusal.unwrap_or_else(ApiError::no_database))
+        }
+        (name, _) => {
+            let refusal = rooms::refusal(&session, request.method(), Place::Server, name);
+            Err(refusal.unwrap_or_else(ApiError::no_database))
+        }
     }
 }
 

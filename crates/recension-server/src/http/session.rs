@@ -5,7 +5,7 @@ use http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE};
 use recension::document::json::quote;
 
 use crate::answer::Answer;
-use crate::auth::{Identity, Session, address, credentials, sessions};
+use crate::auth::{Identity, Session, credentials, sessions};
 use crate::dispatch::absolute;
 use crate::error::{ApiError, Result};
 use crate::limits::SESSION_BODY_BYTES_MAX;
@@ -45,7 +45,7 @@ async fn log_in(mut request: Request) -> Result<Answer> {
     let body = request.bytes_up_to(SESSION_BODY_BYTES_MAX).await?;
     let (name, password) = pair(&request, &body)?;
     let app = request.app.clone();
-    let account = credentials::check(&app, address(&request.head), &name, &password).await?;
+    let account = credentials::check(&app, request.connection.address(), &name, &password).await?;
     let cookie = sessions::cookie(&app.settings.live(), is_secure(&request), &name, account.verifier.salt());
     let text = format!("{{\"ok\":true,\"name\":{},\"roles\":[{}]}}", quote(&name), quoted(&account.identity.roles));
     Ok(on(&request, text).with(SET_COOKIE, cookie))

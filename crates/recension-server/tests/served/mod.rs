@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use recension::document::Store;
 use recension_server::Server;
 use recension_server::config::Config;
 
@@ -19,15 +20,22 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn with(config: Config) -> Self {
+        Self::on_with(Store::memory().unwrap(), config)
+    }
+
+    /// On a store that the test holds, too.
+    pub(crate) fn on(store: Store) -> Self {
+        Self::on_with(store, Config::default())
+    }
+
+    fn on_with(store: Store, config: Config) -> Self {
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let (tell, told) = mpsc::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
             runtime.block_on(async {
                 let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-                let server = Server::bind(Config { store: "memory:".into(), listen, admin_party: true, ..config })
-                    .await
-                    .unwrap();
+                let server = Server::on(store, Config { listen, admin_party: true, ..config }).await.unwrap();
                 tell.send(server.address()).unwrap();
                 server.run(async { stopped.await.unwrap_or_default() }).await.unwrap();
             });
@@ -73,6 +81,25 @@ impl Served {
         drop(self.stop.take());
         self.thread.take().unwrap().join().unwrap();
     }
+}
+
+/// A body as JSON, without the lines that say how long its chunks are. Good for answers of short lines only.
+pub(crate) fn json(body: &str) -> serde_json::Value {
+    serde_json::from_str(&unchunked(body)).unwrap_or(serde_json::Value::Null)
+}
+
+fn unchunked(body: &str) -> String {
+    if !body.ends_with("0\r\n\r\n") {
+        return body.to_owned();
+    }
+    let mut rest = body;
+    let mut out = String::new();
+    while let Some((length, after)) = rest.split_once("\r\n") {
+        let length = usize::from_str_radix(length, 16).unwrap();
+        out.push_str(&after[..length]);
+        rest = after[length..].trim_start_matches("\r\n");
+    }
+    out
 }
 
 impl Drop for Served {

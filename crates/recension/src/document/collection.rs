@@ -25,7 +25,7 @@ pub struct Collection {
 
 impl Collection {
     pub(super) fn new(store: Store, slot: Arc<Slot>) -> Self {
-        Collection { store, name: Arc::from(slot.name.as_str()), slot, must_exist: false }
+        Collection { store, name: Arc::clone(&slot.shared_name), slot, must_exist: false }
     }
 
     /// The same collection, which no write makes: where it was dropped, writes fail.

@@ -100,6 +100,14 @@ impl CollectionAt {
         }
     }
 
+    /// The commit that wrote what a document says, or its deletion, without reading that; `None` where there was none.
+    pub fn written_at(&self, id: &str) -> Result<Option<Seq>> {
+        match &self.entry {
+            Some(entry) => Ok(self.snapshot.version(entry.documents, id.as_bytes())?),
+            None => Ok(None),
+        }
+    }
+
     /// Documents by id.
     pub fn list(&self, options: &ListOptions) -> Result<Documents> {
         let rows = self

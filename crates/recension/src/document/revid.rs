@@ -81,16 +81,16 @@ impl RevId {
 
     fn write_suffix(&self, to: &mut impl fmt::Write) -> fmt::Result {
         const HEX: &[u8; 16] = b"0123456789abcdef";
-        let hexadecimal = usize::from(self.len) == HASH_BYTES;
-        for byte in self.suffix_bytes() {
-            if hexadecimal {
-                to.write_char(char::from(HEX[usize::from(byte >> 4)]))?;
-                to.write_char(char::from(HEX[usize::from(byte & 15)]))?;
-            } else {
-                to.write_char(char::from(*byte))?;
-            }
+        let Some(hash) = self.hash() else {
+            // Every other suffix is of printable ASCII.
+            return to.write_str(std::str::from_utf8(self.suffix_bytes()).unwrap_or_default());
+        };
+        // Written at once: every answer with a document has it twice.
+        let mut digits = [0; 2 * HASH_BYTES];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(hash) {
+            pair.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
         }
-        Ok(())
+        to.write_str(std::str::from_utf8(&digits).unwrap_or_default())
     }
 
     /// The id with the generation `generation` and a suffix as text.

@@ -251,7 +251,7 @@ pub(super) fn retry<T>(mut attempt: impl FnMut() -> Result<Attempt<T>>) -> Resul
 /// What is known of a collection's row in the catalogue.
 pub(super) struct Slot {
     pub(super) name: String,
-    shared_name: Arc<str>,
+    pub(super) shared_name: Arc<str>,
     pub(super) key: Vec<u8>,
     known: RwLock<Known>,
     /// When uploads that were broken off are looked for again.

@@ -3,7 +3,7 @@
 //! one of these; nothing here knows what the rows mean.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use parking_lot::Mutex;
@@ -23,11 +23,23 @@ pub(super) struct View {
     state: Mutex<State>,
 }
 
+// Most transactions have a few keys of a few trees, for which sorted maps cost less than hashing does; a key is
+// looked for as it is borrowed.
 #[derive(Default)]
 struct State {
-    rows: BTreeMap<(TreeId, Vec<u8>), Pending>,
-    counters: BTreeMap<(TreeId, Vec<u8>), Vec<i64>>,
-    reads: HashMap<TreeId, Reads>,
+    rows: ByKey<Pending>,
+    counters: ByKey<Vec<i64>>,
+    reads: BTreeMap<TreeId, Reads>,
+}
+
+type ByKey<T> = BTreeMap<TreeId, BTreeMap<Vec<u8>, T>>;
+
+fn at<'m, T>(map: &'m ByKey<T>, tree: TreeId, key: &[u8]) -> Option<&'m T> {
+    map.get(&tree)?.get(key)
+}
+
+fn all<T>(map: &ByKey<T>) -> impl Iterator<Item = (TreeId, &Vec<u8>, &T)> {
+    map.iter().flat_map(|(tree, keys)| keys.iter().map(|(key, item)| (*tree, key, item)))
 }
 
 /// A row that the transaction has written; no value deletes.
@@ -40,7 +52,7 @@ struct Pending {
 /// What has been read of one tree.
 #[derive(Default)]
 struct Reads {
-    keys: HashSet<Vec<u8>>,
+    keys: BTreeSet<Vec<u8>>,
     ranges: Vec<KeyRange>,
     /// So much has been read that the whole tree stands for it.
     whole: bool,
@@ -85,7 +97,7 @@ impl View {
 
     /// Whether the transaction has written the key itself.
     pub(super) fn has_written(&self, tree: TreeId, key: &[u8]) -> bool {
-        self.state.lock().rows.contains_key(&(tree, key.to_vec()))
+        at(&self.state.lock().rows, tree, key).is_some()
     }
 
     pub(super) fn put(&self, tree: TreeId, key: Vec<u8>, value: Vec<u8>) {
@@ -98,7 +110,9 @@ impl View {
 
     /// Takes back what the transaction has written at a key, as if it never had.
     pub(super) fn withdraw(&self, tree: TreeId, key: &[u8]) {
-        self.state.lock().rows.remove(&(tree, key.to_vec()));
+        if let Some(rows) = self.state.lock().rows.get_mut(&tree) {
+            rows.remove(key);
+        }
     }
 
     /// Writes `value` at `prefix`, the seq that the commit will have, `suffix`. Until then it is read with
@@ -111,31 +125,33 @@ impl View {
     /// Adds to counters; see [`Batch::add`].
     pub(super) fn add(&self, tree: TreeId, key: &[u8], amounts: &[i64]) {
         let mut state = self.state.lock();
-        let sums = state.counters.entry((tree, key.to_vec())).or_default();
+        let sums = state.counters.entry(tree).or_default().entry(key.to_vec()).or_default();
         add_to(sums, amounts);
     }
 
     fn write(&self, tree: TreeId, key: Vec<u8>, pending: Pending) {
-        self.state.lock().rows.insert((tree, key), pending);
+        self.state.lock().rows.entry(tree).or_default().insert(key, pending);
     }
 
     /// The commit of what has been written, depending on what has been read.
     pub(super) fn batch(&self) -> Batch {
         let state = self.state.lock();
         let at = self.base.seq();
-        let mut batch = Batch::new();
-        for ((tree, key), pending) in &state.rows {
+        let sizes = all(&state.rows).map(|(_, key, row)| key.len() + row.value.as_ref().map_or(0, Vec::len));
+        let (rows, bytes) = sizes.fold((0, 0), |(rows, bytes), size| (rows + 1, bytes + size));
+        let mut batch = Batch::with_capacity(rows + state.counters.len(), bytes);
+        for (tree, key, pending) in all(&state.rows) {
             match (&pending.value, pending.own_seq_after) {
-                (None, _) => batch.delete(*tree, key),
-                (Some(value), None) => batch.put(*tree, key, value),
+                (None, _) => batch.delete(tree, key),
+                (Some(value), None) => batch.put(tree, key, value),
                 (Some(value), Some(before)) => {
                     let (prefix, rest) = key.split_at(before);
-                    batch.put_at_own_seq(*tree, prefix, &rest[OWN_SEQ_BYTES..], value)
+                    batch.put_at_own_seq(tree, prefix, &rest[OWN_SEQ_BYTES..], value)
                 }
             };
         }
-        for ((tree, key), amounts) in &state.counters {
-            batch.add(*tree, key, amounts);
+        for (tree, key, amounts) in all(&state.counters) {
+            batch.add(tree, key, amounts);
         }
         for (tree, reads) in &state.reads {
             if reads.whole {
@@ -170,16 +186,11 @@ impl Snapshot for View {
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
         let mut state = self.state.lock();
-        let mut added = None;
-        // A transaction that has written nothing, and the first of most, needs no key of its own to look for.
-        if !state.rows.is_empty() || !state.counters.is_empty() {
-            let full = (tree, key.to_vec());
-            if let Some(pending) = state.rows.get(&full) {
-                let value = pending.value.clone();
-                return Ok(value.map(|value| Value { seq: PENDING, bytes: Cow::Owned(value) }));
-            }
-            added = state.counters.get(&full).cloned();
+        if let Some(pending) = at(&state.rows, tree, key) {
+            let value = pending.value.clone();
+            return Ok(value.map(|value| Value { seq: PENDING, bytes: Cow::Owned(value) }));
         }
+        let added = at(&state.counters, tree, key).cloned();
         state.reads.entry(tree).or_default().note_key(key);
         drop(state);
         let value = self.base.get(tree, key)?;
@@ -188,6 +199,17 @@ impl Snapshot for View {
         add_to(&mut sums, &added);
         let bytes = sums.iter().flat_map(|sum| sum.to_be_bytes()).collect();
         Ok(Some(Value { seq: PENDING, bytes: Cow::Owned(bytes) }))
+    }
+
+    fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {
+        let mut state = self.state.lock();
+        if let Some(pending) = at(&state.rows, tree, key) {
+            return Ok(pending.value.as_ref().map(|_| PENDING));
+        }
+        let added = at(&state.counters, tree, key).is_some();
+        state.reads.entry(tree).or_default().note_key(key);
+        drop(state);
+        if added { Ok(Some(PENDING)) } else { self.base.version(tree, key) }
     }
 
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
@@ -199,7 +221,7 @@ impl Snapshot for View {
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
         let mut state = self.state.lock();
-        let own = state.rows.get(&(tree, key.to_vec())).map(|pending| {
+        let own = at(&state.rows, tree, key).map(|pending| {
             let value = pending.value.clone().map(Cow::Owned);
             Ok(Version { seq: PENDING, time: Timestamp(u64::MAX), value })
         });
@@ -214,23 +236,13 @@ type OwnRow = (Vec<u8>, Option<Vec<u8>>);
 impl View {
     fn own_rows(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Vec<OwnRow> {
         let state = self.state.lock();
-        if state.rows.is_empty() {
-            return Vec::new();
-        }
-        let bound = |bound: &Bound<Vec<u8>>, open| match bound {
-            Bound::Included(key) => Bound::Included((tree, key.clone())),
-            Bound::Excluded(key) => Bound::Excluded((tree, key.clone())),
-            Bound::Unbounded => open,
-        };
-        let end = match tree.0.checked_add(1) {
-            Some(next) => Bound::Excluded((TreeId(next), Vec::new())),
-            None => Bound::Unbounded,
-        };
-        let bounds = (bound(&range.start, Bound::Included((tree, Vec::new()))), bound(&range.end, end));
-        let row = |((_, key), pending): (&(TreeId, Vec<u8>), &Pending)| (key.clone(), pending.value.clone());
+        let Some(rows) = state.rows.get(&tree) else { return Vec::new() };
+        let bounds = (range.start.as_ref().map(Vec::as_slice), range.end.as_ref().map(Vec::as_slice));
+        let rows = rows.range::<[u8], (Bound<&[u8]>, Bound<&[u8]>)>(bounds);
+        let row = |(key, pending): (&Vec<u8>, &Pending)| (key.clone(), pending.value.clone());
         match direction {
-            Direction::Forward => state.rows.range(bounds).map(row).collect(),
-            Direction::Backward => state.rows.range(bounds).rev().map(row).collect(),
+            Direction::Forward => rows.map(row).collect(),
+            Direction::Backward => rows.rev().map(row).collect(),
         }
     }
 }

@@ -91,6 +91,11 @@ impl Batch {
         Self::default()
     }
 
+    /// An empty batch with room for so many rows, and so many bytes of their keys and values.
+    pub fn with_capacity(rows: usize, bytes: usize) -> Self {
+        Batch { rows: Vec::with_capacity(rows), bytes: Vec::with_capacity(bytes), ..Self::default() }
+    }
+
     /// Writes `value` at `key`, in place of what is there.
     pub fn put(&mut self, tree: TreeId, key: &[u8], value: &[u8]) -> &mut Self {
         let key = self.keep(key);

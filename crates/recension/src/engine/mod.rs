@@ -150,6 +150,11 @@ pub trait Snapshot: Send + Sync {
     /// The value at `key`.
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>>;
 
+    /// The commit that wrote the value at `key`, without the value where the engine can; `None` where there is none.
+    fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {
+        Ok(self.get(tree, key)?.map(|value| value.seq))
+    }
+
     /// The rows whose keys lie in `range`. The iterator ends after its first error.
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_>;
 

@@ -134,7 +134,15 @@ fn note_settling(bench: &mut Bench<'_>, operation: &str) {
     }
 }
 
+/// Ranges right after opening, when the subjects' own caches are empty (the system's is not), and with all rows read once,
+/// which the caches have room for.
 fn settled_reads(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
+    bench.rounds("range_100_first", stores, (1, false), Figure::PerOperation, |member, round| {
+        member.ask(&ranges(sizes, false, round))
+    })?;
+    bench.prepare("reading all rows once", stores, |member| {
+        member.ask(&Command::Verify { parts: vec![all(sizes)] }).map(drop)
+    })?;
     for (name, reverse) in [("range_100_settled", false), ("range_100_reverse", true)] {
         bench.rounds(name, stores, (sizes.rounds, true), Figure::PerOperation, |member, round| {
             member.ask(&ranges(sizes, reverse, round))

@@ -30,7 +30,7 @@ const fn bytes(name: &'static str, what: &'static str) -> Operation {
     Operation { name, unit: "bytes", what, weight: 1 }
 }
 
-const OPERATIONS: [Operation; 29] = [
+const OPERATIONS: [Operation; 30] = [
     ns("put_durable_1", "one new row a commit from one thread, durable when it returns; a round's mean", 4),
     ns("put_durable_16", "the same from 16 threads at once: time divided by commits", 4),
     ns("batch_1000", "one commit of 1000 new rows in random order", 4),
@@ -40,8 +40,9 @@ const OPERATIONS: [Operation; 29] = [
     ns("get_asof", "a random row as it was before every row was overwritten", 5),
     ns("range_asof", "100 rows from a random key on, as they were before the overwriting", 5),
     ns("range_100_fresh", "100 rows from a random key on, right after the load", 4),
-    ns("range_100_settled", "the same after the subject's own compaction or checkpoint", 4),
-    ns("range_100_reverse", "the same downwards, settled", 4),
+    ns("range_100_first", "the same after the subject's own compaction or checkpoint, right after opening", 2),
+    ns("range_100_settled", "the same when every row has been read once, and caches have room for all", 4),
+    ns("range_100_reverse", "the same downwards", 4),
     ns("get_while_writing", "a random row while another thread commits single rows at an offered rate", 10),
     ns("get_beyond_memory", "a random row, the process and its page cache in a budget smaller than the store", 3),
     ns("range_beyond_memory", "100 rows in the same budget", 3),

@@ -9,11 +9,21 @@ use super::{Event, JsonError, Parser, Text};
 pub struct Minified {
     /// The text, without what was taken out of it.
     pub text: String,
-    /// Top-level members whose names start with `_`, taken out: name and value's text.
+    /// Top-level members whose names start with `_`, taken out: name and value's text. `_replication_state` and the like stay.
     pub reserved: Vec<(String, String)>,
     /// What the text is: `an object`, `an array`, `a string`, `a number`, `true or false`, `null`.
     pub kind: &'static str,
 }
+
+/// Members of a document whose names start with `_` and that are as others: what CouchDB's replicator notes in the documents
+/// that ask for a replication.
+const KEPT: [&str; 5] = [
+    "_replication_id",
+    "_replication_state",
+    "_replication_state_reason",
+    "_replication_state_time",
+    "_replication_stats",
+];
 
 /// Checks and minifies any JSON text.
 ///
@@ -135,7 +145,7 @@ fn rebuild(
         let end = starts.get(i + 1).map_or(old.len(), |next| next - 1 - start);
         let member = &old[starts[i] - start..end];
         let decoded = name.decode();
-        if take && decoded.starts_with('_') {
+        if take && decoded.starts_with('_') && !KEPT.contains(&&*decoded) {
             taken.push((decoded.into_owned(), member[name.raw.len() + 3..].to_owned()));
             continue;
         }

@@ -40,17 +40,8 @@ impl RevisionTree {
         if self.nodes.len() <= LINE_NODES_MAX {
             return Vec::new();
         }
-        let above = self.above();
-        let in_line = |rev: &RevId| above.get(rev).filter(|above| above.count == 1).and_then(|above| above.node);
-        let starts = self.nodes.iter().filter(|(rev, node)| {
-            let on_line =
-                node.parent.is_some_and(|parent| self.nodes.contains_key(&parent) && in_line(&parent).is_some());
-            in_line(rev).is_some() && !on_line
-        });
         let mut blocks = Vec::new();
-        for start in starts.map(|(rev, _)| *rev).collect::<Vec<_>>() {
-            let line: Vec<RevId> =
-                std::iter::successors(Some(start), in_line).filter(|rev| in_line(rev).is_some()).collect();
+        for line in self.lines() {
             let mut rest = line.as_slice();
             while rest.len() >= LINE_NODES_MAX {
                 let (oldest, newer) = rest.split_at(BLOCK_NODES);
@@ -59,6 +50,48 @@ impl RevisionTree {
             }
         }
         blocks
+    }
+
+    /// The nodes that one other stands on, as lines, each oldest first.
+    fn lines(&self) -> Vec<Vec<RevId>> {
+        if let Some((mut line, _)) = self.only_line() {
+            line.pop();
+            return vec![line];
+        }
+        let above = self.above();
+        let in_line = |rev: &RevId| above.get(rev).filter(|above| above.count == 1).and_then(|above| above.node);
+        let starts = self.nodes.iter().filter(|(rev, node)| {
+            let on_line =
+                node.parent.is_some_and(|parent| self.nodes.contains_key(&parent) && in_line(&parent).is_some());
+            in_line(rev).is_some() && !on_line
+        });
+        let line = |(start, _): (&RevId, _)| {
+            std::iter::successors(Some(*start), in_line).filter(|rev| in_line(rev).is_some()).collect()
+        };
+        starts.map(line).collect()
+    }
+
+    /// The nodes, oldest first, of a tree that is one line on at most one stretch, and that stretch's newest revision:
+    /// nearly every document's, told without looking anything up.
+    pub(super) fn only_line(&self) -> Option<(Vec<RevId>, Option<RevId>)> {
+        let mut line: Vec<RevId> = Vec::with_capacity(self.nodes.len());
+        let mut below = None;
+        for (rev, node) in &self.nodes {
+            match line.last() {
+                None => below = node.parent,
+                Some(last) if node.parent == Some(*last) => {}
+                Some(_) => return None,
+            }
+            line.push(*rev);
+        }
+        let stretches_fit = match (below, self.stretches.first_key_value()) {
+            (None, None) => true,
+            (Some(below), Some((newest, stretch))) => {
+                self.stretches.len() == 1 && below == *newest && stretch.before.is_none()
+            }
+            _ => false,
+        };
+        (stretches_fit && !line.is_empty()).then_some((line, below))
     }
 
     fn above(&self) -> HashMap<RevId, Above> {

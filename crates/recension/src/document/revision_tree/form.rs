@@ -32,8 +32,9 @@ impl RevisionTree {
     /// The bytes of a tree whose winner is `winner`; `None` for the tree of that alone.
     pub(in crate::document) fn encode(&self, winner: &RevId) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        let mut places: HashMap<RevId, (u16, u16)> = HashMap::with_capacity(self.nodes.len());
         let runs = self.runs();
+        // Of a tree of one line nobody asks for places.
+        let mut places: HashMap<RevId, (u16, u16)> = HashMap::new();
         if let [run] = runs.as_slice()
             && run.nodes == [*winner]
             && run.stretch.is_none()
@@ -58,7 +59,9 @@ impl RevisionTree {
             for (index, rev) in run.nodes.iter().enumerate() {
                 let node = self.nodes.get(rev)?;
                 put_node(&mut out, rev, flags(node.deleted, DELETED) | flags(node.inner, INNER), Some(winner));
-                places.insert(*rev, (number as u16, index as u16));
+                if runs.len() > 1 {
+                    places.insert(*rev, (number as u16, index as u16));
+                }
             }
         }
         Some(out)
@@ -66,6 +69,9 @@ impl RevisionTree {
 
     /// The tree as runs, each of which stands on an earlier one, if on any.
     fn runs(&self) -> Vec<Run> {
+        if let Some((nodes, stretch)) = self.only_line() {
+            return vec![Run { nodes, stretch, stands_on: None }];
+        }
         let parents: HashSet<RevId> = self.nodes.values().filter_map(|node| node.parent).collect();
         let before: HashSet<RevId> = self.stretches.values().filter_map(|stretch| stretch.before).collect();
         let mut tips: Vec<&RevId> =

@@ -199,6 +199,8 @@ impl State {
             Hint::Absent => return Ok(None),
             // The row's own checksum, key and seq confirm the hint; nothing else does.
             Hint::Perhaps(newest) if newest.seq <= at => {
+                // All of the row is waited for at once, and not one cache line after the other.
+                self.segments.touch(newest.position);
                 if let Ok(found) = self.value(full_key, newest) {
                     return Ok(Some(found));
                 }

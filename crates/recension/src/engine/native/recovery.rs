@@ -255,6 +255,19 @@ fn find_in_data(
     Ok(None)
 }
 
+/// Whether a file whose bytes are `bytes` has any but zeros from `from` on. Holes are not looked at.
+fn holds_more_than_zeros(file: &dyn DiskFile, bytes: &[u8], from: u32) -> std::io::Result<bool> {
+    let mut from = u64::from(from);
+    while let Some(data) = file.next_data(from)?.filter(|data| data.start < bytes.len() as u64) {
+        let (start, end) = (data.start.max(from) as usize, data.end.min(bytes.len() as u64) as usize);
+        if bytes.get(start..end).unwrap_or_default().iter().any(|&byte| byte != 0) {
+            return Ok(true);
+        }
+        from = data.end.max(from + 1);
+    }
+    Ok(false)
+}
+
 impl Replay<'_> {
     /// Replays from `end` on and brings the log into a state that can be appended to.
     fn log(&mut self, numbers: &[u32]) -> Result<()> {
@@ -413,7 +426,10 @@ impl Replay<'_> {
         self.kept = self.end.segment;
         self.remove_segments(self.end.segment + 1, newest)?;
         self.make_durable(segment, bytes, newest)?;
-        if bytes.len() > self.end.offset as usize { segment.cut(self.end.offset) } else { Ok(()) }
+        // Room that was set apart and never written to is kept for what comes.
+        let written = holds_more_than_zeros(&*segment.file()?, bytes, self.end.offset)
+            .map_err(|e| EngineError::io(format!("looking for data in {}", segment.name()), e))?;
+        if written { segment.cut(self.end.offset) } else { Ok(()) }
     }
 
     /// The segment to begin with has no whole header. Where nothing says that it was ever used, a crash

@@ -38,6 +38,17 @@ impl Snapshot for NativeSnapshot {
         with_full_key(tree, key, |full_key| self.state.get(full_key, self.seq))
     }
 
+    fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {
+        with_full_key(tree, key, |full_key| {
+            self.state.forgotten.check(full_key, self.seq)?;
+            let found = self.state.find(full_key, self.seq)?;
+            match found {
+                Some(Found::GivenUp(oldest)) => Err(EngineError::Forgotten { asked: self.seq, oldest }),
+                found => Ok(found.filter(|found| !found.is_deleted()).map(|found| found.seq())),
+            }
+        })
+    }
+
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
         Box::new(self.state.rows(tree, range, (self.seq, direction), &self.pins))
     }

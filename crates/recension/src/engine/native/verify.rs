@@ -239,6 +239,14 @@ pub(super) fn distinct_rows(record: &Record<'_>) -> u64 {
     keys.len() as u64
 }
 
+/// Bytes by which a log shrinks when it is settled, about: as `rows` bytes of keys and values became `settled` ones, or by
+/// half where none have.
+fn shrinks_by(log: u64, settled: u64, rows: u64) -> u64 {
+    let (settled, rows) = if rows == 0 { (1, 2) } else { (settled, rows) };
+    let left = u128::from(log) * u128::from(settled) / u128::from(rows);
+    log.saturating_sub(u64::try_from(left).unwrap_or(u64::MAX))
+}
+
 pub(super) fn stats(shared: &Shared) -> Result<Stats> {
     let (head, state) = shared.head_state();
     let mut log_bytes = 0;
@@ -258,12 +266,13 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
     // What a newer file has of a key takes the place of what an older one has: the oldest file alone would be
     // exact, and is after `settle`.
     let (live, past) = (row_bytes(0) + unsettled, row_bytes(1));
-    // Of the log all but the newest segment; of settled rows the part of the past that has been forgotten,
-    // which is known only when it has been merged.
+    // Of the log what it will shrink by, as what is settled did; of settled rows the part of the past that has been
+    // forgotten, which is known only when it has been merged.
     let rules = shared.settled_files.rules();
     let nothing_new = rules.is_empty() || state.settled.first().is_some_and(|file| file.entry.last == head);
     let forgettable = if shared.settled_files.is_merged() && nothing_new { 0 } else { past };
-    let reclaimable = unsettled + forgettable;
+    let shrinks = shrinks_by(unsettled, settled_bytes, row_bytes(0) + row_bytes(1));
+    let reclaimable = shrinks + forgettable;
     let in_memory: u64 = state.memory.iter().map(|part| part.len()).sum();
     Ok(Stats {
         engine: "native",

@@ -9,8 +9,8 @@ use super::rows::RowBlock;
 use super::{BlockKind, FILE_HEADER_BYTES, SettledFile, SettledRow};
 use crate::engine::{Direction, EngineError, Result, Seq};
 
-/// Bytes read with the first call, about a hundred rows, and with later ones.
-const WINDOW_BYTES_FIRST: usize = 16 << 10;
+/// Bytes read with the first call, a hundred rows of 300 bytes, and with later ones.
+const WINDOW_BYTES_FIRST: usize = 24 << 10;
 const WINDOW_BYTES_MAX: usize = 256 << 10;
 
 /// A place between two rows of a section.

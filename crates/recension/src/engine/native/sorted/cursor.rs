@@ -156,25 +156,31 @@ impl Look {
         if index == page.len() {
             return Stop::Ended;
         }
+        let mut last: &[u8] = &[];
         while batch.found.len() < self.wanted
             && let Some((key, seq, place)) = page.get(index)
         {
             if lies_beyond(&self.end, self.direction, key) {
                 return Stop::Ended;
             }
-            batch.look_at(key);
+            last = key;
+            let mut wanted = index;
             if seq <= self.at {
                 batch.push(key, entry(seq, *place));
             } else {
-                let older = page.skip(index, |seq| seq > self.at, || page.lower_bound(key, self.at));
-                match page.get(older) {
-                    None => return Stop::Search,
-                    Some((found, seq, place)) if found == key => batch.push(key, entry(seq, *place)),
-                    Some(_) => {}
+                wanted = page.skip(index, |seq| seq > self.at, || page.lower_bound(key, self.at));
+                match page.get(wanted) {
+                    None => {
+                        batch.look_at(key);
+                        return Stop::Search;
+                    }
+                    Some((_, seq, place)) if page.same_key(index, wanted) => batch.push(key, entry(seq, *place)),
+                    Some(_) => wanted = index,
                 }
             }
-            index = page.skip(index, |_| true, || page.upper_bound(key, Seq::ZERO));
+            index = page.skip(wanted, |_| true, || page.upper_bound(key, Seq::ZERO));
         }
+        batch.look_at(last);
         Stop::GoOn
     }
 

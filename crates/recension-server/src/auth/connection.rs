@@ -1,0 +1,73 @@
+//! What is known of a connection: where it comes from, and whose the last `Authorization: Basic` was that came over it.
+//! Most clients send the same one with every request, so that it is looked up once. Who asks is decided for each request
+//! all the same: another header is another matter, and what was found holds only while nothing that it rests on has changed.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::HeaderValue;
+use parking_lot::Mutex;
+
+use super::throttle::Address;
+use super::users::Basis;
+use super::{Identity, users};
+use crate::error::Result;
+use crate::limits::REMEMBERED_SECONDS;
+use crate::state::App;
+
+/// A connection.
+#[derive(Debug, Default)]
+pub(crate) struct Connection {
+    address: Address,
+    last: Mutex<Option<Remembered>>,
+}
+
+struct Remembered {
+    header: HeaderValue,
+    identity: Arc<Identity>,
+    basis: Basis,
+    since: Instant,
+}
+
+impl std::fmt::Debug for Remembered {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not the header: it is a password.
+        f.debug_struct("Remembered").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+impl Connection {
+    /// One from an address; unix sockets have none.
+    pub(crate) fn from(address: Address) -> Self {
+        Connection { address, last: Mutex::default() }
+    }
+
+    /// Where it comes from.
+    pub(crate) fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Whose the header is, where it is the last one's and nothing has changed since.
+    pub(super) fn recall(&self, app: &App, header: &HeaderValue) -> Result<Option<Arc<Identity>>> {
+        let last = self.last.lock();
+        let fresh = Duration::from_secs(REMEMBERED_SECONDS);
+        match &*last {
+            Some(last) if same(&last.header, header) && last.since.elapsed() < fresh => {
+                Ok(users::stands(app, &last.identity, &last.basis)?.then(|| Arc::clone(&last.identity)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Remembers whose a header is, which was checked.
+    pub(super) fn remember(&self, header: &HeaderValue, identity: &Arc<Identity>, basis: Basis) {
+        let (header, identity) = (header.clone(), Arc::clone(identity));
+        *self.last.lock() = Some(Remembered { header, identity, basis, since: Instant::now() });
+    }
+}
+
+/// Whether two headers are the same, in a time that does not tell where they differ.
+fn same(one: &HeaderValue, other: &HeaderValue) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    one.len() == other.len() && one.iter().zip(other).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
+}

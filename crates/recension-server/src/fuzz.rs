@@ -1,0 +1,164 @@
+//! Fuzz targets for what the server reads of strangers, as plain functions over bytes, each with an oracle that panics.
+//! `conformance/fuzz` drives them with libFuzzer; the tests here with a corpus and with chance.
+
+use crate::http::multipart_parser::{Event, Malformed, Parser};
+use crate::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX};
+
+/// A multipart body in pieces. Of the input the first byte is the boundary's length, the second says how the body is cut;
+/// then come boundary and body.
+///
+/// Oracle: however it is cut, the parts are those of the body in one piece, and of a second, naive reader; what is held
+/// is bounded.
+///
+/// # Panics
+/// Where that is not so.
+pub fn multipart(input: &[u8]) {
+    let [length, cut, rest @ ..] = input else { return };
+    let (boundary, body) = rest.split_at(rest.len().min(usize::from(*length)));
+    let Ok(boundary) = std::str::from_utf8(boundary) else { return };
+    // Quoted, so that any character may stand in it.
+    let quoted = boundary.replace('\\', "\\\\").replace('"', "\\\"");
+    let content_type = format!("multipart/related; boundary=\"{quoted}\"");
+    let fits = (1..=BOUNDARY_BYTES_MAX).contains(&boundary.len())
+        && boundary.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+        && !boundary.ends_with(' ');
+    let Ok(parser) = Parser::new(&content_type) else {
+        assert!(!fits, "the boundary {boundary:?} is refused");
+        return;
+    };
+    assert!(fits, "the boundary {boundary:?} is taken");
+    let whole = read(parser, std::iter::once(body));
+    let Ok(again) = Parser::new(&content_type) else { return };
+    assert_eq!(read(again, pieces(body, *cut)), whole, "in pieces of {cut}");
+    if let Ok(parts) = &whole {
+        assert_eq!(parts, &naive(boundary, body), "not what a naive reader reads");
+    }
+}
+
+/// Pieces of a length, or where it is none of lengths that differ.
+fn pieces(body: &[u8], cut: u8) -> impl Iterator<Item = &[u8]> {
+    let (mut rest, mut step) = (body, 0_usize);
+    std::iter::from_fn(move || {
+        step = step.wrapping_mul(31).wrapping_add(7);
+        let length = if cut == 0 { step % 23 } else { usize::from(cut) };
+        let (piece, after) = rest.split_at(rest.len().min(length.max(1)));
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// The bytes of the parts that end.
+fn read<'b>(mut parser: Parser, pieces: impl Iterator<Item = &'b [u8]>) -> Result<Vec<Vec<u8>>, Malformed> {
+    let (mut parts, mut open) = (Vec::new(), None::<Vec<u8>>);
+    for piece in pieces {
+        parser.feed(piece);
+        while let Some(event) = parser.next_event()? {
+            match event {
+                Event::Part(_) => assert!(open.replace(Vec::new()).is_none(), "a part within a part"),
+                Event::Data(data) => {
+                    assert!(!data.is_empty(), "no data is no event");
+                    assert!(open.is_some(), "data outside of a part");
+                    open.iter_mut().for_each(|open| open.extend(&data));
+                }
+                Event::EndOfPart => {
+                    assert!(open.is_some(), "the end of no part");
+                    parts.extend(open.take());
+                }
+                Event::End => assert!(open.is_none(), "the end within a part"),
+            }
+        }
+        let most = PART_HEAD_BYTES_MAX + BOUNDARY_BYTES_MAX + 256;
+        assert!(parser.held() <= most, "{} bytes are held", parser.held());
+    }
+    Ok(parts)
+}
+
+/// The same, read from the whole text with the simplest of means.
+fn naive(boundary: &str, body: &[u8]) -> Vec<Vec<u8>> {
+    let text = [b"\r\n", body].concat();
+    let delimiter = format!("\r\n--{boundary}").into_bytes();
+    // Where a delimiter begins, where what it parts begins, whether it is the last.
+    let delimiter_at = |from: usize| {
+        (from..text.len()).find_map(|at| {
+            let rest = text.get(at..)?.strip_prefix(delimiter.as_slice())?;
+            let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            let after = at + delimiter.len();
+            match rest {
+                [b'-', b'-', ..] => Some((at, after, true)),
+                _ if blanks <= 64 && rest.get(blanks..)?.starts_with(b"\r\n") => Some((at, after + blanks, false)),
+                _ => None,
+            }
+        })
+    };
+    let mut parts = Vec::new();
+    let mut found = delimiter_at(0);
+    while let Some((_, after, false)) = found {
+        let Some(head) = text.get(after..).and_then(|rest| rest.windows(4).position(|four| four == b"\r\n\r\n")) else {
+            break;
+        };
+        let begin = after + head + 4;
+        found = delimiter_at(begin);
+        if let Some((end, ..)) = found {
+            parts.push(text.get(begin..end).unwrap_or_default().to_vec());
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/fuzz/corpus/multipart");
+
+    #[test]
+    fn the_corpus_reads_in_every_way_of_cutting_it() {
+        let mut files = 0;
+        for entry in std::fs::read_dir(CORPUS).unwrap() {
+            let input = std::fs::read(entry.unwrap().path()).unwrap();
+            files += 1;
+            for cut in 0..=u8::MAX {
+                let mut input = input.clone();
+                input[1] = cut;
+                multipart(&input);
+            }
+        }
+        assert!(files >= 5, "the corpus is there");
+    }
+
+    #[test]
+    fn a_body_cut_at_any_two_places_has_the_same_parts() {
+        let body = b"x\r\n--b--c\r\n--b \r\nA: 1\r\n\r\none\r\n--bb\r\n--b\r\n\r\n\r\n--b--\r\n";
+        let content_type = "multipart/related; boundary=b";
+        let whole = read(Parser::new(content_type).unwrap(), std::iter::once(body.as_slice()));
+        for first in 0..body.len() {
+            for second in first..body.len() {
+                let pieces = [&body[..first], &body[first..second], &body[second..]];
+                assert_eq!(read(Parser::new(content_type).unwrap(), pieces.into_iter()), whole, "{first}, {second}");
+            }
+        }
+    }
+
+    /// Texts that look like multipart bodies more often than bytes of chance do.
+    fn body() -> impl Strategy<Value = Vec<u8>> {
+        const TOKENS: [&[u8]; 9] = [b"\r\n", b"\r\n--b", b"--", b"b", b" ", b"A: 1", b"\r\n\r\n", b"\r", b"\xff"];
+        let token = prop::sample::select(&TOKENS[..]);
+        prop::collection::vec(token, 0..60).prop_map(|tokens| tokens.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn bodies_of_chance_are_read_alike_in_all_pieces(
+            boundary in prop_oneof![Just("b".to_owned()), Just("--".to_owned()), "[ -~]{0,210}", ".{0,5}"],
+            cut in any::<u8>(),
+            body in body(),
+            long in prop_oneof![9 => Just(0_usize), 1 => 0..40_000_usize],
+        ) {
+            let length = u8::try_from(boundary.len()).unwrap_or(u8::MAX);
+            let filling = vec![b'x'; long];
+            multipart(&[&[length, cut][..], boundary.as_bytes(), b"--", boundary.as_bytes(), &body, &filling, &body].concat());
+        }
+    }
+}
