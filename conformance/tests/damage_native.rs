@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use recension::engine::{Durability, Engine, NativeEngine};
+use recension::engine::{Direction, Durability, Engine, KeyRange, NativeEngine, TreeId};
 use recension_conformance::crash::{
     Answer, Finding, History, Opener, Shape, Step, answer_after_damage, native, random_changes, random_workload, run,
     test_clock,
@@ -176,6 +176,34 @@ fn the_room_behind_the_newest_commit_is_kept_by_an_open_unless_something_lies_th
     assert_eq!(cuts(&|_| {}), 0);
     assert_eq!(cuts(&|disk| disk.overwrite(&newest, file_len - 1, &[1])), 1);
     assert_eq!(cuts(&|disk| disk.overwrite(&newest, start + len, &[1])), 1);
+}
+
+#[test]
+fn a_segment_that_is_cut_to_what_is_used_while_it_is_mapped_is_read() {
+    let store = unclosed_store();
+    let (_, start, len) = store.places().pop().unwrap();
+    let (newest, file_len) = store.newest_segment();
+    assert!(start + len < file_len);
+    let disk = store.disk.process_crash();
+    // Between the question how long it is and the mapping of so much.
+    let cut = disk.clone();
+    disk.before(OpKind::Map, move |name| {
+        if name == newest {
+            cut.cut(name, start + len);
+        }
+    });
+    let engine = (store.opener)(disk.arc(), test_clock()).unwrap();
+    let model = store.history.model.engine().snapshot().unwrap();
+    let found = engine.snapshot().unwrap();
+    let mut rows = 0;
+    for tree in (0..20).map(TreeId) {
+        for row in model.range(tree, &KeyRange::all(), Direction::Forward).map(Result::unwrap) {
+            let value = found.get(tree, &row.key).unwrap();
+            assert_eq!(value.map(|value| value.bytes.into_owned()), Some(row.value.bytes.into_owned()));
+            rows += 1;
+        }
+    }
+    assert!(rows > 0);
 }
 
 #[test]

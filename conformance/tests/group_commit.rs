@@ -22,7 +22,7 @@ fn concurrent_history(seed: u64, opener: &Opener) -> Result<History, Finding> {
     let waiting = Arc::new(AtomicU64::new(0));
     // The disk is slow enough for others to come along. Nothing depends on how many do.
     let others = waiting.clone();
-    disk.before_sync(move || {
+    disk.before(OpKind::Sync, move |_| {
         for _ in 0..2000 {
             if others.load(Ordering::SeqCst) >= THREADS {
                 break;

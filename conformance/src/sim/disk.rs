@@ -33,10 +33,10 @@ struct State {
     violations: Vec<String>,
     last_failed: Option<Call>,
     last_writes: BTreeMap<FileId, u64>,
-    before_sync: Option<Hook>,
+    before: Option<(OpKind, Hook)>,
 }
 
-type Hook = Arc<dyn Fn() + Send + Sync>;
+type Hook = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The disk right after one call that changed it.
 #[derive(Clone)]
@@ -111,10 +111,17 @@ impl SimDisk {
         self.shared.lock().faults.add(fault);
     }
 
-    /// Calls `hook` before every sync of a file, while no other call is held up: a slow disk, in which
-    /// commits come together.
-    pub fn before_sync(&self, hook: impl Fn() + Send + Sync + 'static) {
-        self.shared.lock().before_sync = Some(Arc::new(hook));
+    /// Calls `hook` with a file's name before every call that syncs or maps it, whichever is wanted, while no other call is held up:
+    /// a slow disk, in which commits come together, or something that happens just then.
+    pub fn before(&self, kind: OpKind, hook: impl Fn(&str) + Send + Sync + 'static) {
+        self.shared.lock().before = Some((kind, Arc::new(hook)));
+    }
+
+    fn call_hook(&self, kind: OpKind, name: &str) {
+        let hook = self.shared.lock().before.clone().filter(|(wanted, _)| *wanted == kind);
+        if let Some((_, hook)) = hook {
+            hook(name);
+        }
     }
 
     /// Takes all faults back, and the capacity.
@@ -370,10 +377,7 @@ impl DiskFile for SimFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let hook = self.disk.shared.lock().before_sync.clone();
-        if let Some(hook) = hook {
-            hook();
-        }
+        self.disk.call_hook(OpKind::Sync, &self.name);
         let last_write = self.disk.shared.lock().last_writes.get(&self.id).copied().unwrap_or(0);
         self.disk.call(OpKind::Sync, &self.name, (last_write, 0), |state, _, fault| {
             let file = state.world.file(self.id);
@@ -397,6 +401,7 @@ impl DiskFile for SimFile {
     }
 
     fn map(&self, len: u64) -> io::Result<Arc<dyn Mapping>> {
+        self.disk.call_hook(OpKind::Map, &self.name);
         self.disk.call(OpKind::Map, &self.name, (0, len), |state, _, _| {
             if state.world.live(self.id).len() < len {
                 return Err(io::ErrorKind::UnexpectedEof.into());

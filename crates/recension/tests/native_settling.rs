@@ -1,11 +1,12 @@
 //! Settling, forgetting and memory of the native engine on a real directory: what users see of files and sizes.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use recension::disk::FsDisk;
 use recension::engine::{
-    Batch, Direction, Durability, Engine, EngineError, KeyRange, NativeEngine, NativeOptions, Retention, RetentionRule,
-    Seq, Stats, TreeId,
+    Batch, Clock, Direction, Durability, Engine, EngineError, KeyRange, NativeEngine, NativeOptions, Retention,
+    RetentionRule, Seq, Stats, SystemClock, Timestamp, TreeId,
 };
 
 const TREE: TreeId = TreeId(1);
@@ -142,6 +143,51 @@ fn overwriting_everything_under_head_only_takes_the_disk_of_what_is_there_now() 
     assert_eq!(detail(&stats, "past keys and values, at least"), 0);
     assert_eq!(detail(&stats, "reclaimable by settling, about"), 0);
     assert_rows(&engine, engine.head(), 4);
+}
+
+/// A clock by which something happens once, when it is next asked after `armed` was set.
+struct Eventful {
+    armed: AtomicBool,
+    event: OnceLock<Box<dyn Fn() + Send + Sync>>,
+}
+
+impl Clock for Eventful {
+    fn now(&self) -> Timestamp {
+        if self.armed.swap(false, Ordering::SeqCst)
+            && let Some(event) = self.event.get()
+        {
+            event();
+        }
+        SystemClock.now()
+    }
+}
+
+#[test]
+fn a_rule_that_is_replaced_while_settling_begins_gives_up_nothing_that_was_written_since() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = Arc::new(Eventful { armed: AtomicBool::new(false), event: OnceLock::new() });
+    let engine =
+        Arc::new(open(dir.path(), NativeOptions { clock: clock.clone(), settle_log_bytes: None, ..options() }));
+    let rule = |retention| RetentionRule { tree: TREE, range: KeyRange::all(), retention };
+    engine.set_retention(&[rule(Retention::HeadOnly)]).unwrap();
+    write(&engine, 1);
+    // Settling asks for the time between the head and the rules.
+    let (weak, head) = (Arc::downgrade(&engine), Arc::new(AtomicU64::new(0)));
+    let kept = Arc::clone(&head);
+    let event = move || {
+        let engine = weak.upgrade().unwrap();
+        engine.set_retention(&[rule(Retention::Everything)]).unwrap();
+        write(&engine, 2);
+        kept.store(engine.head().0, Ordering::SeqCst);
+        write(&engine, 3);
+    };
+    assert!(clock.event.set(Box::new(event)).is_ok());
+    clock.armed.store(true, Ordering::SeqCst);
+    engine.settle().unwrap();
+    let kept = Seq(head.load(Ordering::SeqCst));
+    assert!(kept > Seq::ZERO, "it has happened");
+    assert_rows(&engine, kept, 2);
+    assert_rows(&engine, engine.head(), 3);
 }
 
 #[test]
