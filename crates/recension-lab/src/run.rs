@@ -287,7 +287,9 @@ pub fn doctor(dir: &Path, given: &Given) -> Result<u8> {
     let commands: BTreeSet<&str> = reasons.iter().filter_map(|reason| command_in(reason)).collect();
     if !commands.is_empty() {
         println!("What is missing can be had with");
-        commands.iter().for_each(|command| println!("  {command}"));
+        for command in commands {
+            println!("  {command}");
+        }
     }
     Ok(u8::from(!fit))
 }

@@ -35,7 +35,7 @@ fn what_is_acknowledged_survives_and_whoever_lies_about_it_is_caught() {
     for operation in ["kill_lost", "kill_broken", "power_lost", "power_broken", "torn_lost", "torn_broken"] {
         let ours = row(&report, operation, "recension");
         match ours["median"].as_f64() {
-            Some(lost) => assert_eq!(lost, 0.0, "{ours}"),
+            Some(lost) => assert!(lost < 0.5, "{ours}"),
             None => {
                 let reason = ours["reason"].as_str().unwrap();
                 let known = ["x86-64", "C compiler", "seccomp"];
@@ -46,7 +46,7 @@ fn what_is_acknowledged_survives_and_whoever_lies_about_it_is_caught() {
     assert!(row(&report, "kill_lost", "recension")["note"].as_str().unwrap().contains("acknowledged in 3 crashes"));
     assert!(count("kill_lost", "lying-dropping").unwrap() > 0.0);
     // What was written is in the system's memory: kill -9 does not show that it was not synced, loss of power does.
-    assert_eq!(count("kill_lost", "lying-unsynced"), Some(0.0));
+    assert!(count("kill_lost", "lying-unsynced").is_some_and(|lost| lost < 0.5));
     if count("power_lost", "recension").is_some() {
         assert!(count("power_lost", "lying-unsynced").unwrap() > 0.0);
         assert_eq!((tier(&report, "lying-unsynced").as_str(), tier(&report, "recension").as_str()), ("T1", "T2"));

@@ -110,7 +110,7 @@ impl Reader for NebariReader<'_> {
 
 fn scan<'k>(
     rows: &Rows,
-    range: &'k (impl std::ops::RangeBounds<&'k [u8]> + std::fmt::Debug),
+    range: &'k (impl std::ops::RangeBounds<&'k [u8]> + std::fmt::Debug + Clone),
     forwards: bool,
     mut show: impl FnMut(ArcBytes<'static>, ArcBytes<'static>) -> std::result::Result<(), AbortError<Enough>>,
 ) -> std::result::Result<(), AbortError<Enough>> {

@@ -137,7 +137,7 @@ impl Client for Asking {
         self.asked += 1;
         let writes = match self.what {
             What::Set | What::SetWithin => true,
-            What::Mixed => self.asked % 10 == 0,
+            What::Mixed => self.asked.is_multiple_of(10),
             What::Get | What::GetSame | What::GetWithin => false,
         };
         if writes {

@@ -140,7 +140,9 @@ pub(super) fn handle(store: &OpenStore, command: &Logs) -> Result<Reply> {
             }
             let wall_ns = nanos(start.elapsed());
             let mut expected = Digest::default();
-            wanted.iter().for_each(|n| expected.add(&entry(*n)));
+            for n in wanted {
+                expected.add(&entry(n));
+            }
             same("entries that were got", expected, found)?;
             Ok(Reply { ops: keys.len() as u64, wall_ns, ..Reply::default() })
         }
@@ -163,8 +165,9 @@ pub(super) fn handle(store: &OpenStore, command: &Logs) -> Result<Reply> {
             let wall_ns = nanos(begin.elapsed());
             let mut expected = Digest::default();
             for start in starts {
-                let rows = sorted.iter().skip(start).take(limit);
-                rows.for_each(|(key, n)| expected.add_row(key, &entry(*n)));
+                for (key, n) in sorted.iter().skip(start).take(limit) {
+                    expected.add_row(key, &entry(*n));
+                }
             }
             same("entries of scans", expected, found)?;
             Ok(Reply { ops: count, wall_ns, ..Reply::default() })
@@ -172,10 +175,14 @@ pub(super) fn handle(store: &OpenStore, command: &Logs) -> Result<Reply> {
         Logs::Verify { entries, blobs } => {
             let mut expected = Digest::default();
             if let Some((order, count)) = entries {
-                sorted(order, count).iter().for_each(|(key, n)| expected.add_row(key, &entry(*n)));
+                for (key, n) in sorted(order, count) {
+                    expected.add_row(&key, &entry(n));
+                }
             }
             if let Some((bytes, count)) = blobs {
-                (0..count).for_each(|n| expected.add_row(&id(Order::Sequential, n), &blob(n, bytes)));
+                for n in 0..count {
+                    expected.add_row(&id(Order::Sequential, n), &blob(n, bytes));
+                }
             }
             let mut found = Digest::default();
             store.subject.reader()?.range(Tree::Current, &[], false, &mut |key, value| {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use sqlx_core::Error;
 use sqlx_core::connection::{ConnectOptions as _, Connection as _};
+use sqlx_core::error::DatabaseError;
 use sqlx_core::query::query;
 use sqlx_core::query_as::query_as;
 use sqlx_core::query_scalar::query_scalar;
@@ -77,7 +78,7 @@ impl Client for Sqlx {
     fn transfer(&mut self, from: i32, to: i32) -> Result<Moved> {
         let moved = self.runtime.block_on(transfer(&mut self.connection, from, to));
         let conflict = |error: &Error| {
-            error.as_database_error().and_then(|error| error.code()).is_some_and(|code| CONFLICTS.contains(&&*code))
+            error.as_database_error().and_then(DatabaseError::code).is_some_and(|code| CONFLICTS.contains(&&*code))
         };
         match moved {
             Err(error) if conflict(&error) => Ok(Moved::Conflict),

@@ -158,7 +158,9 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
         })?;
     }
     for (name, tier) in lossy {
-        bench.rows.iter_mut().filter(|row| row.subject == name).for_each(|row| row.tier = format!("{tier:?}"));
+        for row in bench.rows.iter_mut().filter(|row| row.subject == name) {
+            row.tier = format!("{tier:?}");
+        }
     }
     bench.remove(everybody)
 }
