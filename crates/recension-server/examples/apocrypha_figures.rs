@@ -14,6 +14,9 @@ use recension_server::{Apocrypha, ApocryphaConfig, Backend};
 
 const SIZES: [usize; 3] = [100, 10_000, 100_000];
 
+/// Measures something: how many a second, and two percentiles.
+type Run<'r> = &'r dyn Fn() -> (f64, f64, f64);
+
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1.0);
     let length = Duration::from_secs_f64(seconds);
@@ -43,7 +46,7 @@ fn main() {
             }
         }
         for clients in [1, 10, 20].into_iter().filter(|clients| only_clients.is_none_or(|only| only == *clients)) {
-            let rows: [(&str, &dyn Fn() -> (f64, f64, f64)); 5] = [
+            let rows: [(&str, Run<'_>); 5] = [
                 ("redis GET", &|| {
                     measure(clients, length, || redis.connect(), |n| resp(&["GET", &key(n % size.min(1000))]))
                 }),

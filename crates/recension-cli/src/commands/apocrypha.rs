@@ -193,7 +193,7 @@ impl ApocryphaCommand {
 fn with_port(host: &str) -> String {
     let after = host.rsplit_once(']').map_or(host, |(_, after)| after);
     match (host.starts_with('['), after.matches(':').count()) {
-        (true, 0) | (false, 0) => format!("{host}:{PORT}"),
+        (true | false, 0) => format!("{host}:{PORT}"),
         (false, 2..) => format!("[{host}]:{PORT}"),
         _ => host.to_owned(),
     }
