@@ -20,8 +20,12 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path, flags: &[&str]) -> Self {
+        Self::listening("127.0.0.1:0", folder, flags)
+    }
+
+    fn listening(address: &str, folder: &Path, flags: &[&str]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_recension"))
-            .args(["apocrypha", "--listen", "127.0.0.1:0"])
+            .args(["apocrypha", "--listen", address])
             .args(flags)
             .current_dir(folder)
             .stdout(Stdio::piped())
@@ -291,11 +295,10 @@ fn d_speaks_tls_with_who_is_vouched_for_and_says_why_with_nobody_else() {
     std::fs::write(&empty, "").unwrap();
     let empty = empty.to_str().unwrap();
     for (options, code, part) in [
-        // Somebody else's certificate; none; a file that is not there; the right one for another name; no TLS.
+        // Somebody else's certificate; none; a file that is not there; no name; no TLS.
         (&["--ca", other.as_str()][..], 6, "no TLS with 127.0.0.1"),
         (&["--ca", empty], 5, "there is no certificate in it"),
         (&["--ca", "nowhere.pem"], 5, "nowhere.pem"),
-        (&["--ca", &authority, "--host", "127.0.0.2"], 6, "no TLS with 127.0.0.2"),
         (&["--ca", &authority, "--host", "not a name"], 6, "not a name"),
         (&[], 6, "asking the server"),
     ] {
@@ -303,6 +306,10 @@ fn d_speaks_tls_with_who_is_vouched_for_and_says_why_with_nobody_else() {
         assert!(found == code && error.contains(part), "{options:?}: {found} {error}");
     }
     assert_eq!(d(&["menu"], &["--ca", &authority]).1, "☃\n");
+    // The right certificate for another name.
+    let elsewhere = Server::listening("127.0.0.2:0", place.path(), &flags);
+    let (code, _, error) = elsewhere.d_with(&["menu"], "", &["--ca", &authority, "--host", "127.0.0.2"]);
+    assert!(code == 6 && error.contains("no TLS with 127.0.0.2"), "{error}");
     // And the other way around.
     let plain = Server::start(place.path(), &["--stateless", "--no-unix"]);
     let (code, _, error) = plain.d_with(&["menu"], "", &["--ca", &authority]);
