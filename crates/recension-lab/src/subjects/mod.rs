@@ -3,6 +3,8 @@
 //! that they are not.
 
 pub mod apocrypha;
+pub mod calls;
+pub mod external;
 #[cfg(feature = "peers")]
 mod fjall;
 pub mod goget;
@@ -186,6 +188,9 @@ pub struct Given {
     /// The `recension` to measure; else the one beside this program.
     #[arg(long, value_name = "FILE")]
     pub recension: Option<std::path::PathBuf>,
+    /// A program that speaks the lines of docs/src/external-subjects.md: the subject `external` of `goget` and `hasql`.
+    #[arg(long, env = "RECENSION_LAB_EXTERNAL", value_name = "COMMAND")]
+    pub external: Option<String>,
 }
 
 type Open = fn(&Path, &OpenOptions) -> Result<Box<dyn Subject>>;

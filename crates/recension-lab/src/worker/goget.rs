@@ -3,15 +3,17 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::protocol::Reply;
 use super::serve::REST;
 use crate::error::{LabError, Result};
-use crate::measure::clock::{come_to_rest, nanos};
-use crate::subjects::goget::{Account, Accounts, Status, account, item, open};
+use crate::measure::clock::come_to_rest;
+use crate::subjects::Given;
+use crate::subjects::calls::Timed;
+use crate::subjects::goget::{Account, Accounts, Answer, Call, Status, account, item, open};
 
 /// What a worker of the suite `goget` is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,6 +26,8 @@ pub enum Goget {
         dir: PathBuf,
         /// Accounts, numbered from 1, that it is loaded with. Without them it is opened as it is.
         load: Option<u64>,
+        /// What the run was given.
+        given: Given,
     },
     /// New accounts, one a call.
     Create {
@@ -87,8 +91,8 @@ pub(super) struct Shop {
 impl Shop {
     /// Does one command.
     pub(super) fn handle(shop: &mut Option<Shop>, command: Goget) -> Result<Reply> {
-        if let Goget::Open { subject, dir, load } = command {
-            return Shop::open(shop, &subject, &dir, load);
+        if let Goget::Open { subject, dir, load, given } = command {
+            return Shop::open(shop, &subject, &dir, load, &given);
         }
         let none = || LabError::Worker { what: "no store is open".to_owned() };
         let shop = shop.as_mut().ok_or_else(none)?;
@@ -103,36 +107,34 @@ impl Shop {
             Goget::Create { count } => {
                 let made: Vec<Account> = (*next..*next + count).map(account).collect();
                 *next += count;
-                let reply = each(&made, |one| accounts.create(one))?;
+                let timed = accounts.run(&made.iter().map(Call::Create).collect::<Vec<_>>())?;
+                let reply = reply(&timed);
                 model.extend(made.into_iter().map(|one| (one.id, one)));
                 Ok(reply)
             }
             Goget::Get { id, by_name, count } => {
                 let expected = model.get(&id).ok_or_else(|| absent(id))?;
-                let mut found = Vec::new();
-                let reply = each(&vec![(); count as usize], |()| {
-                    found.push(if by_name { accounts.get_by_name(&expected.name) } else { accounts.get(id) }?);
-                    Ok(())
-                })?;
-                for one in found {
-                    same(expected, one.as_ref())?;
+                let call = if by_name { Call::GetByName(&expected.name) } else { Call::Get(id) };
+                let timed = accounts.run(&vec![call; count as usize])?;
+                let reply = reply(&timed);
+                for answer in &timed.answers {
+                    let found = if let Answer::One(found) = answer { found.as_ref() } else { None };
+                    same(expected, found)?;
                 }
                 Ok(reply)
             }
             Goget::List => {
-                let mut found = Vec::new();
-                let reply = each(&[()], |()| {
-                    found = accounts.list()?;
-                    Ok(())
-                })?;
+                let mut timed = accounts.run(&[Call::List])?;
+                let reply = reply(&timed);
+                let found = if let Some(Answer::All(found)) = timed.answers.pop() { found } else { Vec::new() };
                 same_all(model, found).map(|()| reply)
             }
             Goget::AddItem { id, count } => {
                 let made: Vec<_> = (*writes..*writes + count).map(|nth| item(nth, Status::Need)).collect();
                 *writes += count;
-                let reply = each(&made, |one| accounts.add_item(id, one))?;
+                let timed = accounts.run(&made.iter().map(|one| Call::AddItem(id, one)).collect::<Vec<_>>())?;
                 model.get_mut(&id).ok_or_else(|| absent(id))?.items.extend(made);
-                Ok(reply)
+                Ok(reply(&timed))
             }
             Goget::ChangeItem { id, count } => {
                 let expected = model.get_mut(&id).ok_or_else(|| absent(id))?;
@@ -140,38 +142,45 @@ impl Shop {
                 let made: Vec<_> =
                     (0..count).map(|nth| (nth as usize % places, item(*writes + nth, Status::Got))).collect();
                 *writes += count;
-                let reply = each(&made, |(place, one)| accounts.change_item(id, *place, one))?;
+                let calls: Vec<_> = made.iter().map(|(place, one)| Call::ChangeItem(id, *place, one)).collect();
+                let timed = accounts.run(&calls)?;
                 for (place, one) in made {
                     if let Some(old) = expected.items.get_mut(place) {
                         *old = one;
                     }
                 }
-                Ok(reply)
+                Ok(reply(&timed))
             }
             Goget::Update { id, count } => {
                 let made: Vec<String> = (*writes..*writes + count).map(|nth| account(nth).passphrase).collect();
                 *writes += count;
-                let reply = each(&made, |one| accounts.update(id, one))?;
+                let timed = accounts.run(&made.iter().map(|one| Call::Update(id, one)).collect::<Vec<_>>())?;
                 if let (Some(account), Some(last)) = (model.get_mut(&id), made.into_iter().last()) {
                     account.passphrase = last;
                 }
-                Ok(reply)
+                Ok(reply(&timed))
             }
             Goget::Delete { count } => {
                 let newest: Vec<u64> = model.keys().rev().take(count as usize).copied().collect();
-                let reply = each(&newest, |id| accounts.delete(*id))?;
+                let timed = accounts.run(&newest.iter().map(|id| Call::Delete(*id)).collect::<Vec<_>>())?;
                 for id in newest {
                     model.remove(&id);
                     same_absence(id, accounts.get(id)?)?;
                 }
-                Ok(reply)
+                Ok(reply(&timed))
             }
             Goget::Verify => same_all(model, accounts.list()?).map(|()| Reply::default()),
         }
     }
 
-    fn open(shop: &mut Option<Shop>, subject: &str, dir: &std::path::Path, load: Option<u64>) -> Result<Reply> {
-        let mut accounts = open(subject, dir)?;
+    fn open(
+        shop: &mut Option<Shop>,
+        subject: &str,
+        dir: &std::path::Path,
+        load: Option<u64>,
+        given: &Given,
+    ) -> Result<Reply> {
+        let mut accounts = open(subject, dir, given)?;
         let settings = Some(accounts.settings());
         let shop = shop.get_or_insert_default();
         if let Some(count) = load {
@@ -186,17 +195,11 @@ impl Shop {
     }
 }
 
-/// Times calls, one after the other, each by itself.
-pub(super) fn each<T>(calls: &[T], mut call: impl FnMut(&T) -> Result<()>) -> Result<Reply> {
-    let mut latencies_ns = Vec::with_capacity(calls.len());
-    for one in calls {
-        let start = Instant::now();
-        call(one)?;
-        latencies_ns.push(nanos(start.elapsed()));
-    }
-    let wall_ns = latencies_ns.iter().sum();
+/// What calls took, after the subject's background has come to rest.
+pub(super) fn reply<A>(timed: &Timed<A>) -> Reply {
     come_to_rest(REST.min(Duration::from_millis(50)));
-    Ok(Reply { ops: calls.len() as u64, wall_ns, latencies_ns, ..Reply::default() })
+    let (latencies_ns, note) = (timed.latencies_ns.clone(), timed.note.clone());
+    Reply { ops: latencies_ns.len() as u64, wall_ns: timed.wall_ns, latencies_ns, note, ..Reply::default() }
 }
 
 fn absent(id: u64) -> LabError {
@@ -234,7 +237,12 @@ mod tests {
 
     fn opened(dir: &std::path::Path) -> Option<Shop> {
         let mut shop = None;
-        let open = Goget::Open { subject: "recension".to_owned(), dir: dir.to_owned(), load: Some(20) };
+        let open = Goget::Open {
+            subject: "recension".to_owned(),
+            dir: dir.to_owned(),
+            load: Some(20),
+            given: Given::default(),
+        };
         ask(&mut shop, open).unwrap();
         shop
     }
@@ -253,7 +261,12 @@ mod tests {
             Goget::Delete { count: 2 },
             Goget::List,
             Goget::Close,
-            Goget::Open { subject: "recension".to_owned(), dir: dir.path().to_owned(), load: None },
+            Goget::Open {
+                subject: "recension".to_owned(),
+                dir: dir.path().to_owned(),
+                load: None,
+                given: Given::default(),
+            },
             Goget::Verify,
         ] {
             let said = format!("{command:?}");

@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use super::goget::each;
+use super::goget::reply;
 use super::protocol::Reply;
 use crate::data::Random;
 use crate::error::{LabError, Result};
 use crate::measure::clock::nanos;
-use crate::subjects::hasql::{ACCOUNTS, AMOUNT, Client, Database, Day, Moved, Person, Set, open, person};
+use crate::subjects::Given;
+use crate::subjects::hasql::{ACCOUNTS, AMOUNT, Answer, Call, Client, Database, Day, Moved, Person, Set, open, person};
 
 /// How often one transfer is tried before it is a failure.
 const TRIES_MAX: u64 = 10_000;
@@ -27,6 +28,8 @@ pub enum Hasql {
         dir: PathBuf,
         /// People in the smaller and the larger table. Without them it is opened as it is.
         load: Option<(i32, i32)>,
+        /// What the run was given.
+        given: Given,
     },
     /// Reads a whole table, again and again.
     All {
@@ -88,9 +91,8 @@ fn pairs(count: u64, seed: u64) -> Vec<(i32, i32)> {
 impl Bank {
     /// Does one command.
     pub(super) fn handle(bank: &mut Option<Bank>, command: Hasql) -> Result<Reply> {
-        if let Hasql::Open { subject, dir, load } = command {
-            let mut database = open(&subject, &dir)?;
-            let settings = Some(database.settings());
+        if let Hasql::Open { subject, dir, load, given } = command {
+            let mut database = open(&subject, &dir, &given)?;
             let bank = bank.get_or_insert_default();
             if let Some((few, many)) = load {
                 for (set, count) in [(Set::Few, few), (Set::Many, many)] {
@@ -101,6 +103,7 @@ impl Bank {
                 bank.balances = vec![0; ACCOUNTS as usize];
             }
             bank.client = Some(database.client()?);
+            let settings = Some(database.settings());
             bank.database = Some(database);
             return Ok(Reply { settings, ..Reply::default() });
         }
@@ -135,14 +138,11 @@ impl Bank {
             Set::Many => self.sizes.1,
             Set::None => 0,
         };
-        let client = self.client()?;
-        let mut found = Vec::new();
-        let reply = each(&vec![(); count as usize], |()| {
-            found.push(client.all(set)?);
-            Ok(())
-        })?;
+        let timed = self.client()?.run(&vec![Call::All(set); count as usize])?;
+        let reply = reply(&timed);
         let expected: Vec<Person> = (1..=of).map(person).collect();
-        for mut one in found {
+        for answer in timed.answers {
+            let mut one = if let Answer::People(found) = answer { found } else { Vec::new() };
             one.sort_unstable_by_key(|person| person.id);
             if one.len() != expected.len() {
                 return Err(wrong("the number of people", expected.len(), one.len()));
@@ -154,24 +154,19 @@ impl Bank {
 
     /// The article's parameters: nothing is between 1000 and 0.
     fn between(&mut self, count: u64) -> Result<Reply> {
-        let client = self.client()?;
-        let start = Instant::now();
-        let rows = client.between(1000, 0, Day(16_369), count)?;
-        let wall_ns = nanos(start.elapsed());
-        same("rows of an empty table", 0, rows)?;
-        Ok(Reply { ops: count, wall_ns, ..Reply::default() })
+        let call = Call::Between { above: 1000, below: 0, not: Day(16_369), count };
+        let timed = self.client()?.run(&[call])?;
+        same("rows of an empty table", vec![Answer::Rows(0)], timed.answers)?;
+        Ok(Reply { ops: count, wall_ns: timed.wall_ns, ..Reply::default() })
     }
 
     fn transfers(&mut self, pairs: &[(i32, i32)]) -> Result<Reply> {
         let client = self.client.as_mut().ok_or_else(none)?;
-        let mut moved = Vec::with_capacity(pairs.len());
-        let reply = each(pairs, |(from, to)| {
-            moved.push(client.transfer(*from, *to)?);
-            Ok(())
-        })?;
-        for ((from, to), moved) in pairs.iter().zip(moved) {
+        let timed = client.run(&pairs.iter().map(|(from, to)| Call::Transfer(*from, *to)).collect::<Vec<_>>())?;
+        let reply = reply(&timed);
+        for ((from, to), moved) in pairs.iter().zip(timed.answers) {
             let expected = Moved::From(self.balance(*from)?, self.balance(*to)?);
-            same("the balances that a transfer has read", expected, moved)?;
+            same("the balances that a transfer has read", Answer::Moved(expected), moved)?;
             self.book(*from, *to);
         }
         Ok(reply)
@@ -235,7 +230,12 @@ mod tests {
 
     fn opened(dir: &std::path::Path) -> Option<Bank> {
         let mut bank = None;
-        let open = Hasql::Open { subject: "recension".to_owned(), dir: dir.to_owned(), load: Some((10, 30)) };
+        let open = Hasql::Open {
+            subject: "recension".to_owned(),
+            dir: dir.to_owned(),
+            load: Some((10, 30)),
+            given: Given::default(),
+        };
         Bank::handle(&mut bank, open).unwrap();
         bank
     }
@@ -259,7 +259,12 @@ mod tests {
             Hasql::Transfers { clients: 1, pairs: 50, seed: 1 },
             Hasql::Transfers { clients: 4, pairs: 50, seed: 2 },
             Hasql::Close,
-            Hasql::Open { subject: "recension".to_owned(), dir: dir.path().to_owned(), load: None },
+            Hasql::Open {
+                subject: "recension".to_owned(),
+                dir: dir.path().to_owned(),
+                load: None,
+                given: Given::default(),
+            },
             Hasql::Verify,
         ] {
             let said = format!("{command:?}");

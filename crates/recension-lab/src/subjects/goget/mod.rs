@@ -2,6 +2,7 @@
 //! each. Everything that is read is decoded into [`Account`]; everything that is written is durable when the call
 //! returns; every subject has an index on the name.
 
+mod external;
 mod model;
 mod recension;
 mod redis;
@@ -25,6 +26,8 @@ use std::path::Path;
 
 pub use model::{Account, Item, Status, account, item};
 
+use super::calls::{Timed, one_by_one};
+use super::external::{self as programs, Source};
 use super::{Given, Kind, OURS, named, our_version, versions, without_peers};
 use crate::error::{LabError, Result};
 use crate::servers::{mariadb as mariadb_server, postgresql as postgresql_server, redis as redis_server};
@@ -58,6 +61,11 @@ pub trait Accounts: Send {
     /// Removes an account and its items.
     fn delete(&mut self, id: u64) -> Result<()>;
 
+    /// Makes calls, timed. One that is not in this process is given all of them at once.
+    fn run(&mut self, calls: &[Call<'_>]) -> Result<Timed<Answer>> {
+        one_by_one(calls, |call| call.on(self))
+    }
+
     /// How it was set up, in the subject's own words.
     fn settings(&self) -> String;
 
@@ -65,7 +73,61 @@ pub trait Accounts: Send {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-type Open = fn(&Path) -> Result<Box<dyn Accounts>>;
+/// A call on a store.
+#[derive(Clone, Copy, Debug)]
+pub enum Call<'c> {
+    /// [`Accounts::create`].
+    Create(&'c Account),
+    /// [`Accounts::get`].
+    Get(u64),
+    /// [`Accounts::get_by_name`].
+    GetByName(&'c str),
+    /// [`Accounts::list`].
+    List,
+    /// [`Accounts::add_item`].
+    AddItem(u64, &'c Item),
+    /// [`Accounts::change_item`].
+    ChangeItem(u64, usize, &'c Item),
+    /// [`Accounts::update`].
+    Update(u64, &'c str),
+    /// [`Accounts::delete`].
+    Delete(u64),
+}
+
+/// What a call answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// The account, where there is one.
+    One(Option<Account>),
+    /// Accounts.
+    All(Vec<Account>),
+}
+
+impl Call<'_> {
+    fn on<A: Accounts + ?Sized>(self, accounts: &mut A) -> Result<Answer> {
+        match self {
+            Call::Create(account) => accounts.create(account)?,
+            Call::Get(id) => return accounts.get(id).map(Answer::One),
+            Call::GetByName(name) => return accounts.get_by_name(name).map(Answer::One),
+            Call::List => return accounts.list().map(Answer::All),
+            Call::AddItem(id, item) => accounts.add_item(id, item)?,
+            Call::ChangeItem(id, place, item) => accounts.change_item(id, place, item)?,
+            Call::Update(id, passphrase) => accounts.update(id, passphrase)?,
+            Call::Delete(id) => accounts.delete(id)?,
+        }
+        Ok(Answer::Done)
+    }
+}
+
+/// How a store is opened.
+enum Open {
+    /// In this process, or by a client here.
+    Here(fn(&Path) -> Result<Box<dyn Accounts>>),
+    /// By a program of its own.
+    Program(Source),
+}
 
 /// Debian and the registries have no server, so that no driver could be tried.
 const WITHOUT_MONGODB: &str =
@@ -74,7 +136,7 @@ const WITHOUT_MONGODB: &str =
 #[cfg(feature = "peers")]
 macro_rules! peer {
     ($module:ident) => {
-        Some($module::open as Open)
+        Some(Open::Here($module::open))
     };
 }
 #[cfg(not(feature = "peers"))]
@@ -88,7 +150,7 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
     vec![
         (
             Kind::new(OURS, "embedded, typed documents with a unique index, items nested", our_version),
-            Some(recension::open),
+            Some(Open::Here(recension::open)),
         ),
         (
             Kind { missing: without_peers, ..Kind::new("sqlite", "SQLite by rusqlite, two tables", versions::sqlite) },
@@ -121,7 +183,7 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
                     redis_server::version,
                 )
             },
-            Some(redis::open),
+            Some(Open::Here(redis::open)),
         ),
         (
             Kind {
@@ -139,6 +201,35 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
         ),
         (
             Kind {
+                missing: |given| programs::ACID_STATE.missing(given),
+                tier_note: Some(
+                    "each update is written to the end of its log and waits for fsync of that file (seen by strace: one \
+                     each); directories are not synced",
+                ),
+                ..Kind::new("acid-state", "acid-state with ixset, in Haskell: a value in memory and a log", || {
+                    format!("{}, {}", programs::ACID_STATE.version(), programs::compiler())
+                })
+            },
+            Some(Open::Program(programs::ACID_STATE)),
+        ),
+        (
+            Kind {
+                missing: |given| programs::HDBC_SQLITE3.missing(given),
+                ..Kind::new("hdbc-sqlite3", "SQLite by HDBC, in Haskell, two tables", || {
+                    format!("{}, {}", programs::HDBC_SQLITE3.version(), programs::compiler())
+                })
+            },
+            Some(Open::Program(programs::HDBC_SQLITE3)),
+        ),
+        (
+            Kind {
+                missing: |given| Source::Given.missing(given),
+                ..Kind::new("external", "the program that --external names", || Source::Given.version())
+            },
+            Some(Open::Program(Source::Given)),
+        ),
+        (
+            Kind {
                 missing: |_| Some(WITHOUT_MONGODB.to_owned()),
                 ..Kind::new("mongodb", "MongoDB, accounts as documents", || "as given".to_owned())
             },
@@ -153,11 +244,12 @@ pub fn kinds() -> Vec<Kind> {
 }
 
 /// Opens one in a directory, which exists.
-pub fn open(name: &str, dir: &Path) -> Result<Box<dyn Accounts>> {
+pub fn open(name: &str, dir: &Path, given: &Given) -> Result<Box<dyn Accounts>> {
     let (kind, open) = named(subjects(), name, |(kind, _)| kind.name)?;
     match open {
-        Some(open) => open(dir),
-        None => Err(LabError::Unavailable { reason: (kind.missing)(&Given::default()).unwrap_or_default() }),
+        Some(Open::Here(open)) => open(dir),
+        Some(Open::Program(source)) => external::open(source, dir, given),
+        None => Err(LabError::Unavailable { reason: (kind.missing)(given).unwrap_or_default() }),
     }
 }
 

@@ -2,6 +2,7 @@
 //! Rust, in `SQLite` and in ours. Whatever is read is decoded into [`Person`] or a number; whatever is written is durable
 //! and serializable.
 
+mod external;
 mod model;
 mod recension;
 
@@ -24,6 +25,8 @@ use std::path::Path;
 
 pub use model::{ACCOUNTS, AMOUNT, Day, Person, Set, person};
 
+use super::calls::{Timed, one_by_one};
+use super::external::{self as programs, Source};
 use super::{Given, Kind, OURS, named, our_version, versions, without_peers};
 use crate::error::{LabError, Result};
 use crate::servers::postgresql as server;
@@ -68,14 +71,60 @@ pub trait Client: Send {
 
     /// The balances in the order of their accounts.
     fn balances(&mut self) -> Result<Vec<i64>>;
+
+    /// Makes calls, timed. One that is not in this process is given all of them at once.
+    fn run(&mut self, calls: &[Call]) -> Result<Timed<Answer>> {
+        one_by_one(calls, |call| match *call {
+            Call::All(set) => self.all(set).map(Answer::People),
+            Call::Between { above, below, not, count } => self.between(above, below, not, count).map(Answer::Rows),
+            Call::Transfer(from, to) => self.transfer(from, to).map(Answer::Moved),
+        })
+    }
 }
 
-type Open = fn(&Path) -> Result<Box<dyn Database>>;
+/// A call on a client.
+#[derive(Clone, Copy, Debug)]
+pub enum Call {
+    /// [`Client::all`].
+    All(Set),
+    /// [`Client::between`].
+    Between {
+        /// Numbers above this,
+        above: i32,
+        /// and below this,
+        below: i32,
+        /// and not born on this day.
+        not: Day,
+        /// So often.
+        count: u64,
+    },
+    /// [`Client::transfer`].
+    Transfer(i32, i32),
+}
+
+/// What a call answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// People.
+    People(Vec<Person>),
+    /// The number of rows.
+    Rows(u64),
+    /// What came of a transfer.
+    Moved(Moved),
+}
+
+/// How a database is opened.
+enum Open {
+    /// In this process, or by a client here.
+    Here(fn(&Path) -> Result<Box<dyn Database>>),
+    /// By a program of its own, which is given a server of `PostgreSQL`.
+    Program(Source),
+}
 
 #[cfg(feature = "peers")]
 macro_rules! peer {
     ($open:path) => {
-        Some($open as Open)
+        Some(Open::Here($open))
     };
 }
 #[cfg(not(feature = "peers"))]
@@ -94,9 +143,19 @@ fn with(client: &str) -> String {
     format!("{}, {client} {}", server::version(), versions::of_crate(client))
 }
 
+/// A client that is a program of its own; its version is that of the server here, and its own in its settings.
+fn of_program(
+    name: &'static str,
+    what: &'static str,
+    source: Source,
+    missing: fn(&Given) -> Option<String>,
+) -> (Kind, Option<Open>) {
+    (Kind { missing, ..Kind::new(name, what, server::version) }, Some(Open::Program(source)))
+}
+
 fn subjects() -> Vec<(Kind, Option<Open>)> {
     vec![
-        (Kind::new(OURS, "embedded, typed documents, transactions", our_version), Some(recension::open)),
+        (Kind::new(OURS, "embedded, typed documents, transactions", our_version), Some(Open::Here(recension::open))),
         (
             Kind { missing: without_peers, ..Kind::new("sqlite", "SQLite by rusqlite", versions::sqlite) },
             peer!(sqlite::open),
@@ -125,6 +184,24 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
             of_postgresql("pg-diesel", "PostgreSQL by diesel over libpq: prepared and kept, binary", || with("diesel")),
             peer!(diesel::open),
         ),
+        of_program(
+            "hdbc-postgresql",
+            "PostgreSQL by HDBC, in Haskell: all as text",
+            programs::HDBC_POSTGRESQL,
+            |given| programs::HDBC_POSTGRESQL.missing(given).or_else(server::missing),
+        ),
+        of_program(
+            "postgresql-simple",
+            "PostgreSQL by postgresql-simple, in Haskell: all as text",
+            programs::POSTGRESQL_SIMPLE,
+            |given| programs::POSTGRESQL_SIMPLE.missing(given).or_else(server::missing),
+        ),
+        of_program("psycopg", "PostgreSQL by psycopg, in Python: prepared, binary", programs::PSYCOPG, |given| {
+            programs::PSYCOPG.missing(given).or_else(server::missing)
+        }),
+        of_program("external", "PostgreSQL by the program that --external names", Source::Given, |given| {
+            Source::Given.missing(given).or_else(server::missing)
+        }),
     ]
 }
 
@@ -134,10 +211,11 @@ pub fn kinds() -> Vec<Kind> {
 }
 
 /// Opens one in a directory, which exists.
-pub fn open(name: &str, dir: &Path) -> Result<Box<dyn Database>> {
+pub fn open(name: &str, dir: &Path, given: &Given) -> Result<Box<dyn Database>> {
     let (kind, open) = named(subjects(), name, |(kind, _)| kind.name)?;
     match open {
-        Some(open) => open(dir),
-        None => Err(LabError::Unavailable { reason: (kind.missing)(&Given::default()).unwrap_or_default() }),
+        Some(Open::Here(open)) => open(dir),
+        Some(Open::Program(source)) => external::open(source, dir, given),
+        None => Err(LabError::Unavailable { reason: (kind.missing)(given).unwrap_or_default() }),
     }
 }

@@ -16,7 +16,18 @@ pub const SUITE: Suite = Suite {
     name: "goget",
     what: "accounts with items (AcidState vs SQL vs MongoDB, 2013): new, get, list, add, change, delete, all durable",
     kinds,
-    usual: &["recension", "sqlite", "postgresql", "mariadb", "redis", "lmdb", "redb", "mongodb"],
+    usual: &[
+        "recension",
+        "sqlite",
+        "postgresql",
+        "mariadb",
+        "redis",
+        "lmdb",
+        "redb",
+        "acid-state",
+        "hdbc-sqlite3",
+        "mongodb",
+    ],
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -99,9 +110,9 @@ fn ask(member: &mut Member, command: Goget) -> Result<Reply> {
     member.ask(&Command::Goget(command))
 }
 
-fn open(member: &mut Member, load: Option<u64>) -> Result<()> {
+fn open(member: &mut Member, plan: &Plan, load: Option<u64>) -> Result<()> {
     let (subject, dir) = (member.kind.name.to_owned(), member.dir.clone());
-    let reply = ask(member, Goget::Open { subject, dir, load })?;
+    let reply = ask(member, Goget::Open { subject, dir, load, given: plan.given.clone() })?;
     member.settings = member.settings.take().or(reply.settings);
     Ok(())
 }
@@ -142,12 +153,12 @@ fn corpus(
         member.worker = None;
         empty_dir(&member.dir)?;
         start(plan, member, &Launch::Plain)?;
-        open(member, Some(load))
+        open(member, plan, Some(load))
     })?;
     measure(bench)?;
     bench.verify_with("verifying the final state", everybody, |member| {
         ask(member, Goget::Close)?;
-        open(member, None)?;
+        open(member, plan, None)?;
         ask(member, Goget::Verify)?;
         ask(member, Goget::Close)?;
         member.worker.take().into_iter().for_each(Worker::end);
@@ -195,10 +206,11 @@ fn more(bench: &mut Bench<'_>, sizes: &Sizes, id: u64) -> Result<()> {
     ] {
         bench.rounds(name, everybody, rounds, Figure::Quantile(0.99), |member, _| ask(member, command.clone()))?;
     }
+    let plan = bench.plan;
     bench.rounds("lg2_reopen", everybody, (1, false), Figure::PerOperation, |member, _| {
         let begin = std::time::Instant::now();
         ask(member, Goget::Close)?;
-        open(member, None)?;
+        open(member, plan, None)?;
         Ok(Reply { ops: 1, wall_ns: crate::measure::clock::nanos(begin.elapsed()), ..Reply::default() })
     })?;
     bench.single("lg2_size", everybody, |member| Ok((as_f64(bytes_on_disk(&member.dir)? as usize), None)))

@@ -15,7 +15,18 @@ pub const SUITE: Suite = Suite {
     name: "hasql",
     what: "clients of PostgreSQL (the article on hasql, 2014) and embedded stores: rows decoded, parameters, transfers",
     kinds,
-    usual: &["recension", "sqlite", "postgresql", "pg-pipelined", "pg-text", "pg-sqlx", "pg-diesel"],
+    usual: &[
+        "recension",
+        "sqlite",
+        "postgresql",
+        "pg-pipelined",
+        "pg-text",
+        "pg-sqlx",
+        "pg-diesel",
+        "hdbc-postgresql",
+        "postgresql-simple",
+        "psycopg",
+    ],
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -83,9 +94,9 @@ fn ask(member: &mut Member, command: Hasql) -> Result<Reply> {
     member.ask(&Command::Hasql(command))
 }
 
-fn open(member: &mut Member, load: Option<(i32, i32)>) -> Result<()> {
+fn open(member: &mut Member, plan: &Plan, load: Option<(i32, i32)>) -> Result<()> {
     let (subject, dir) = (member.kind.name.to_owned(), member.dir.clone());
-    let reply = ask(member, Hasql::Open { subject, dir, load })?;
+    let reply = ask(member, Hasql::Open { subject, dir, load, given: plan.given.clone() })?;
     member.settings = member.settings.take().or(reply.settings);
     Ok(())
 }
@@ -97,7 +108,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
         member.dir = plan.dir.join("hasql").join(member.kind.name);
         empty_dir(&member.dir)?;
         start(plan, member, &Launch::Plain)?;
-        open(member, Some((100, sizes.many)))
+        open(member, plan, Some((100, sizes.many)))
     })?;
     let rounds = (sizes.rounds, true);
     let few_at_once = (sizes.lists / 20).max(1);
@@ -128,7 +139,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     })?;
     bench.verify_with("verifying the final state", everybody, |member| {
         ask(member, Hasql::Close)?;
-        open(member, None)?;
+        open(member, plan, None)?;
         ask(member, Hasql::Verify)?;
         ask(member, Hasql::Close)?;
         member.worker.take().into_iter().for_each(Worker::end);
