@@ -16,13 +16,13 @@ target_dir() {
     cargo metadata --format-version 1 --no-deps --offline 2>/dev/null | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
 }
 
-# A Debian package, installed when we may (root, as in a container) and named when we may not.
+# Debian packages, installed when we may (root, as in a container) and named when we may not.
 need_package() {
     local command=$1 package=$2 what=$3
     command -v "$command" >/dev/null && return
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         say "Installing $package ($what)"
-        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$package" >/dev/null && return
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $package >/dev/null && return
     fi
     stop "$command is missing ($what). Install it, e.g. 'sudo apt-get install $package', and run this again."
 }

@@ -1,5 +1,6 @@
 //! `PostgreSQL` with its own defaults, which are durable, but for memory: 256 MiB of shared buffers.
 
+use std::fs::File;
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
@@ -56,12 +57,16 @@ pub fn start(place: &Place<'_>) -> Result<(Process, SocketAddr, bool)> {
             chown(&data, Some(id), Some(group)).map_err(LabError::io("giving PostgreSQL its directory"))?;
         }
         let mut init = Command::new(programs.join("initdb"));
-        init.args(["--auth=trust", "--username=lab", "--encoding=UTF8", "--no-locale", "-D"]).arg(&data);
+        init.args(["--auth=trust", "--username=lab", "--encoding=UTF8", "--no-locale", "--no-sync", "-D"]).arg(&data);
         let output = as_user(&mut init, &data, other).output().map_err(LabError::io("running initdb"))?;
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " | ");
             return Err(LabError::Subject { what: "initdb".to_owned(), why });
         }
+        // One sync of the filesystem for what initdb would sync file by file.
+        File::open(&data)
+            .and_then(|dir| rustix::fs::syncfs(dir).map_err(Into::into))
+            .map_err(LabError::io("syncing PostgreSQL's directory"))?;
     }
     let address = free_port()?;
     let mut command = place.program(programs.join("postgres"));

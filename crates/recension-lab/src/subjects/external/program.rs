@@ -25,7 +25,7 @@ const QUOTED_BYTES: usize = 600;
 const EMPTY: usize = 1000;
 
 /// Rows of an answer: fields each.
-pub type Rows = Vec<Vec<String>>;
+pub(super) type Rows = Vec<Vec<String>>;
 
 /// What a program is started for.
 pub struct Hello<'h> {
@@ -93,7 +93,7 @@ impl Program {
         self.say("go\n")?;
         let done = self.hear_raw()?;
         let wall_ns = nanos(start.elapsed());
-        let done = self.understood(&done)?;
+        let done = Self::understood(&done)?;
         let numbers: Option<Vec<i64>> = match done.split_first() {
             Some((word, numbers)) if word == "done" => numbers.iter().map(|number| number.parse().ok()).collect(),
             _ => None,
@@ -105,7 +105,7 @@ impl Program {
         let latencies_ns: Vec<u64> = latencies.iter().map(|ns| u64::try_from(*ns).unwrap_or_default()).collect();
         let own: u64 = latencies_ns.iter().fold(0, |sum, ns| sum.saturating_add(*ns));
         if own > wall_ns {
-            return Err(wrong("the times that a program says", format!("at most {wall_ns} ns together"), own));
+            return Err(wrong("the times that a program says", &format!("at most {wall_ns} ns together"), &own));
         }
         self.say("results\n")?;
         let mut answers = Vec::with_capacity(operations.len());
@@ -114,7 +114,7 @@ impl Program {
         }
         let found: i64 = answers.iter().flatten().map(|row| weigh(row)).fold(0, i64::wrapping_add);
         if found != weight {
-            return Err(wrong("the weight of results, said when they were done", found, weight));
+            return Err(wrong("the weight of results, said when they were done", &found, &weight));
         }
         let note = Some("a program of its own: quantiles are by its own clock".to_owned());
         Ok(Timed { wall_ns, latencies_ns, answers, note })
@@ -172,7 +172,7 @@ impl Program {
 
     fn hear(&mut self) -> Result<Vec<String>> {
         let text = self.hear_raw()?;
-        self.understood(&text)
+        Self::understood(&text)
     }
 
     fn hear_raw(&mut self) -> Result<String> {
@@ -186,7 +186,7 @@ impl Program {
         }
     }
 
-    fn understood(&self, text: &str) -> Result<Vec<String>> {
+    fn understood(text: &str) -> Result<Vec<String>> {
         let found = fields(text.trim_end_matches('\n'));
         match found.as_slice() {
             [word, why @ ..] if word == "error" => {
@@ -220,6 +220,68 @@ fn not_understood(expected: &str, found: &[String]) -> LabError {
     }
 }
 
-fn wrong(what: &str, expected: impl ToString, found: impl ToString) -> LabError {
+fn wrong(what: &str, expected: &dyn ToString, found: &dyn ToString) -> LabError {
     LabError::Wrong { what: what.to_owned(), expected: expected.to_string(), found: found.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that says these lines, whatever it is told, and ends with its input.
+    fn saying(dir: &Path, said: &str) -> Result<Program> {
+        let script = dir.join("program.sh");
+        std::fs::write(&script, format!("printf '{said}'\ncat >/dev/null\n")).unwrap();
+        let given = Given { external: Some(format!("sh {}", script.display())), ..Given::default() };
+        Program::start(Source::Given, &given, &Hello { experiment: "goget", dir, server: None })
+    }
+
+    #[test]
+    fn a_batch_is_timed_from_outside_and_its_rows_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let said = "hello\\t1\\tx\\ty\\nready\\ndone\\t7\\t1\\t0\\nrows\\t2\\na\\t3\\na\\t4\\nrows\\t0\\nok\\n";
+        let mut program = saying(dir.path(), said).unwrap();
+        assert_eq!(program.about, "x: y");
+        let operations = [line(&["list"]), line(&["nothing"])];
+        let timed = program.batch(&operations, |row| row[1].parse().unwrap()).unwrap();
+        assert_eq!(
+            (timed.latencies_ns, timed.answers),
+            (vec![1, 0], vec![vec![vec!["a".into(), "3".into()], vec!["a".into(), "4".into()]], vec![]])
+        );
+        assert!(timed.wall_ns > 0);
+    }
+
+    #[test]
+    fn a_program_that_lies_or_speaks_otherwise_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        for (said, part) in [
+            ("", "its program"),
+            ("hello\\t2\\tx\\ty\\n", "expected hello, version 1"),
+            ("error\\tno room\\n", "no room"),
+            ("hello\\t1\\tx\\ty\\nready\\ndone\\t8\\t1\\nrows\\t1\\na\\t7\\n", "the weight of results"),
+            (
+                "hello\\t1\\tx\\ty\\nready\\ndone\\t7\\t999999999999999\\nrows\\t1\\na\\t7\\n",
+                "the times that a program says",
+            ),
+            ("hello\\t1\\tx\\ty\\nready\\ndone\\t7\\n", "the time of each operation"),
+            ("hello\\t1\\tx\\ty\\nready\\ndone\\t7\\t1\\nrows\\t99999999\\n", "at most ten millions"),
+            ("hello\\t1\\tx\\ty\\nready\\ndone\\t7\\t1\\nrow\\t1\\n", "expected rows"),
+            ("hello\\t1\\tx\\ty\\nwhat\\n", "expected ready"),
+        ] {
+            // What said nothing must end, too.
+            let script = dir.path().join("program.sh");
+            let tried = if said.is_empty() {
+                std::fs::write(&script, "exit 3").unwrap();
+                let given = Given { external: Some(format!("sh {}", script.display())), ..Given::default() };
+                Program::start(Source::Given, &given, &Hello { experiment: "goget", dir: dir.path(), server: None })
+            } else {
+                saying(dir.path(), said)
+            };
+            let found = tried.and_then(|mut program| {
+                program.batch(&[line(&["get", "1"])], |row| row[1].parse().unwrap()).map(|_| ())
+            });
+            let error = found.unwrap_err().to_string();
+            assert!(error.contains(part), "{said}: {error}");
+        }
+    }
 }

@@ -143,14 +143,20 @@ fn with(client: &str) -> String {
     format!("{}, {client} {}", server::version(), versions::of_crate(client))
 }
 
-/// A client that is a program of its own; its version is that of the server here, and its own in its settings.
+/// The server's version with a program's.
+fn with_program(library: &str, source: Source) -> String {
+    format!("{}, {library} {}", server::version(), source.version())
+}
+
+/// A client that is a program of its own.
 fn of_program(
     name: &'static str,
     what: &'static str,
     source: Source,
+    version: fn() -> String,
     missing: fn(&Given) -> Option<String>,
 ) -> (Kind, Option<Open>) {
-    (Kind { missing, ..Kind::new(name, what, server::version) }, Some(Open::Program(source)))
+    (Kind { missing, ..Kind::new(name, what, version) }, Some(Open::Program(source)))
 }
 
 fn subjects() -> Vec<(Kind, Option<Open>)> {
@@ -188,20 +194,30 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
             "hdbc-postgresql",
             "PostgreSQL by HDBC, in Haskell: all as text",
             programs::HDBC_POSTGRESQL,
+            || with_program("HDBC-postgresql", programs::HDBC_POSTGRESQL),
             |given| programs::HDBC_POSTGRESQL.missing(given).or_else(server::missing),
         ),
         of_program(
             "postgresql-simple",
             "PostgreSQL by postgresql-simple, in Haskell: all as text",
             programs::POSTGRESQL_SIMPLE,
+            || with_program("postgresql-simple", programs::POSTGRESQL_SIMPLE),
             |given| programs::POSTGRESQL_SIMPLE.missing(given).or_else(server::missing),
         ),
-        of_program("psycopg", "PostgreSQL by psycopg, in Python: prepared, binary", programs::PSYCOPG, |given| {
-            programs::PSYCOPG.missing(given).or_else(server::missing)
-        }),
-        of_program("external", "PostgreSQL by the program that --external names", Source::Given, |given| {
-            Source::Given.missing(given).or_else(server::missing)
-        }),
+        of_program(
+            "psycopg",
+            "PostgreSQL by psycopg, in Python: prepared, binary",
+            programs::PSYCOPG,
+            || with_program("psycopg", programs::PSYCOPG),
+            |given| programs::PSYCOPG.missing(given).or_else(server::missing),
+        ),
+        of_program(
+            "external",
+            "PostgreSQL by the program that --external names",
+            Source::Given,
+            server::version,
+            |given| Source::Given.missing(given).or_else(server::missing),
+        ),
     ]
 }
 
