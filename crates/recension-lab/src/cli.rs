@@ -77,7 +77,11 @@ enum Commands {
     Worker,
     /// For the laboratory itself: the floor of HTTP.
     #[command(hide = true)]
-    Floor,
+    Floor {
+        /// With the page of the suite `bigtable`.
+        #[arg(long)]
+        page: bool,
+    },
 }
 
 /// Runs the program.
@@ -95,7 +99,7 @@ pub fn main() -> ExitCode {
             print_report(&report, Form::of(markdown, csv, html), write.as_deref())
         }
         Commands::Compare { before, after } => compare_reports(&before, &after),
-        Commands::Floor => crate::servers::hyper_floor::serve().map(|()| 0),
+        Commands::Floor { page } => crate::servers::hyper_floor::serve(page).map(|()| 0),
         Commands::Worker => worker::serve::serve().map(|()| 0),
     };
     match done {

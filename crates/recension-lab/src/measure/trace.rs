@@ -8,8 +8,8 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 /// The calls that make data durable, or hand it over to be.
-pub const TRACED: &str =
-    "trace=openat,open,creat,fsync,fdatasync,msync,sync_file_range,syncfs,write,pwrite64,writev,pwritev,pwritev2,close";
+pub const TRACED: &str = "trace=openat,open,creat,fsync,fdatasync,msync,sync_file_range,syncfs,write,pwrite64,writev,pwritev,pwritev2,close,\
+                          sendto,sendmsg,sendfile";
 
 /// Syncs that were seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +88,14 @@ pub fn count(trace: &str) -> Syncs {
     syncs
 }
 
+/// Calls that wrote: to files, pipes or sockets.
+pub fn writes(trace: &str) -> u64 {
+    const WRITES: [&str; 9] =
+        ["write", "pwrite64", "writev", "pwritev", "pwritev2", "sendto", "sendmsg", "sendfile", "sendfile64"];
+    let call = |line: &str| Some(line.split_once(char::is_whitespace)?.1.trim_start().split_once('(')?.0.to_owned());
+    trace.lines().filter(|line| call(line).is_some_and(|call| WRITES.contains(&call.as_str()))).count() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +122,13 @@ mod tests {
         let expected = Syncs { fsync: 1, fdatasync: 1, msync: 1, synced_writes: 2, sync_file_range: 1 };
         assert_eq!(found, expected);
         assert_eq!(found.durable(), 5);
+    }
+
+    #[test]
+    fn calls_that_write_are_counted_once_each() {
+        let trace = "1 write(1, \"x\", 1) = 1\n2 sendfile(5, 6, [0], 9 <unfinished ...>\n1 close(5) = 0\n\
+                     2 <... sendfile resumed>) = 9\n1 writev(3, [], 0) = 0\n";
+        assert_eq!(writes(trace), 3);
     }
 
     #[test]

@@ -31,12 +31,27 @@ pub fn resident_bytes(id: u32) -> u64 {
     field(&std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default(), "VmRSS") * 1024
 }
 
+/// Memory of a process, of what it shares with others its part.
+pub fn proportional_bytes(id: u32) -> u64 {
+    field(&std::fs::read_to_string(format!("/proc/{id}/smaps_rollup")).unwrap_or_default(), "Pss") * 1024
+}
+
+/// The same as [`processor_time`] with that of its children that have ended.
+pub fn processor_time_with_children(id: u32) -> Duration {
+    ticks(id, 4)
+}
+
 /// Processor time that a process has had, as precisely as the kernel tells it of others: hundredths of a second.
 pub fn processor_time(id: u32) -> Duration {
+    ticks(id, 2)
+}
+
+/// The sum of so many of: user and system time, the same of children that have ended.
+fn ticks(id: u32, counters: usize) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-    // The name, in parentheses, may have anything in it; user and system time are the 12th and 13th after it.
+    // The name, in parentheses, may have anything in it; the times are from the 12th after it on.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
-    let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    let ticks: u64 = fields.skip(11).take(counters).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     Duration::from_nanos(ticks * 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1))
 }
 

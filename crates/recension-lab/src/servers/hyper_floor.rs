@@ -14,6 +14,7 @@ use tokio::net::TcpListener;
 use super::{Place, Process};
 use crate::data::value;
 use crate::error::{LabError, Result};
+use crate::subjects::bigtable::page::page;
 
 /// What it answers to every GET: a document as ours is answered.
 pub fn answer() -> String {
@@ -28,11 +29,18 @@ pub fn start(place: &Place<'_>) -> Result<(Process, SocketAddr)> {
     place.start_that_says("the floor", command.arg("floor"))
 }
 
+/// Starts it with the page of the suite `bigtable`.
+pub fn start_with_page(place: &Place<'_>) -> Result<(Process, SocketAddr)> {
+    let program = std::env::current_exe().map_err(LabError::io("finding this program"))?;
+    let mut command = place.program(program);
+    place.start_that_says("the floor", command.args(["floor", "--page"]))
+}
+
 /// Is it, until the process is ended.
 ///
 /// # Errors
 /// Where it cannot listen.
-pub fn serve() -> Result<()> {
+pub fn serve(with_page: bool) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(LabError::io("starting threads"))?.block_on(async {
         let failed = || LabError::io("listening on loopback");
@@ -41,7 +49,7 @@ pub fn serve() -> Result<()> {
         writeln!(out, "listening on http://{}", listener.local_addr().map_err(failed())?)
             .and_then(|()| out.flush())
             .map_err(LabError::io("saying where it listens"))?;
-        let answered = Bytes::from(answer());
+        let answered = Bytes::from(if with_page { page() } else { answer() });
         loop {
             let (stream, _) = listener.accept().await.map_err(failed())?;
             let _ = stream.set_nodelay(true);

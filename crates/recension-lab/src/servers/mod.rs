@@ -8,6 +8,7 @@ pub mod mariadb;
 pub mod postgresql;
 pub mod recension;
 pub mod redis;
+pub mod web;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

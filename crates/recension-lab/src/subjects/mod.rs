@@ -3,6 +3,7 @@
 //! that they are not.
 
 pub mod apocrypha;
+pub mod bigtable;
 pub mod calls;
 pub mod external;
 #[cfg(feature = "peers")]

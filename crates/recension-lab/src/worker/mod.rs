@@ -5,6 +5,7 @@
 
 pub mod acknowledged;
 pub mod apocrypha;
+pub mod bigtable;
 pub mod documents;
 pub mod goget;
 pub mod hasql;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::acknowledged::{Acknowledge, Found};
 use super::apocrypha::Apocrypha;
+use super::bigtable::Bigtable;
 use super::goget::Goget;
 use super::hasql::Hasql;
 use super::http::Http;
@@ -138,6 +139,8 @@ pub enum Command {
     Apocrypha(Apocrypha),
     /// Rows, parameters and transfers.
     Hasql(Hasql),
+    /// Pages.
+    Bigtable(Bigtable),
 }
 
 /// Commands of the documents layer, on a store of its own.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::acknowledged;
 use super::apocrypha::ApocryphaSession;
+use super::bigtable::Pages;
 use super::documents::DocumentStore;
 use super::goget::Shop;
 use super::hasql::Bank;
@@ -49,6 +50,7 @@ pub struct State {
     apocrypha: Option<ApocryphaSession>,
     goget: Option<Shop>,
     hasql: Option<Bank>,
+    pages: Option<Pages>,
 }
 
 /// An open store and what the model needs.
@@ -89,6 +91,7 @@ impl State {
             Command::Apocrypha(command) => ApocryphaSession::handle(&mut self.apocrypha, command),
             Command::Goget(command) => Shop::handle(&mut self.goget, command),
             Command::Hasql(command) => Bank::handle(&mut self.hasql, command),
+            Command::Bigtable(command) => Pages::handle(&mut self.pages, command),
             Command::Write { rows, per_commit, threads, marked } => {
                 writes::write(self.store()?, rows, per_commit, threads, marked)
             }

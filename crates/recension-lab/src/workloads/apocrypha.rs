@@ -22,37 +22,31 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const fn ns(name: &'static str, what: &'static str) -> Operation {
-    Operation { name, unit: "ns", what, weight: 10 }
-}
-
 const OPERATIONS: [Operation; 16] = [
-    ns("get_1_100", "a random member of 100, one client: median of what a request waits"),
-    ns("get_1_10k", "the same of 10,000"),
-    ns("get_1_100k", "the same of 100,000"),
-    ns("get_same", "one member again and again, of 10,000"),
-    ns("get_within_10k", "a member of one document of 10,000 (Redis: HGET): median of what a request waits"),
-    ns("set_1", "a write of a random member of 10,000, one client: median of what a request waits"),
-    ns("set_within_10k", "a write of a member of one document of 10,000 (Redis: HSET): median of what a request waits"),
-    ns("get_10", "reads of 10 clients at once: time divided by requests"),
-    ns("get_20", "the same of 20"),
-    ns("set_10", "writes of 10 clients at once: time divided by requests"),
-    ns("set_20", "the same of 20"),
-    ns("mixed_10", "nine reads and a write, of 10 clients at once: time divided by requests"),
-    ns("get_traced", "as get_1_10k while every command is printed into a file"),
-    ns("get_20_traced", "as get_20 while every command is printed into a file"),
-    Operation {
-        name: "idle_connection",
-        unit: "bytes",
-        what: "memory of a connection that was used and rests",
-        weight: 5,
-    },
-    Operation {
-        name: "start",
-        unit: "ns",
-        what: "from starting the program on what it has stored to its answering",
-        weight: 5,
-    },
+    Operation::ns("get_1_100", "a random member of 100, one client: median of what a request waits", 10),
+    Operation::ns("get_1_10k", "the same of 10,000", 10),
+    Operation::ns("get_1_100k", "the same of 100,000", 10),
+    Operation::ns("get_same", "one member again and again, of 10,000", 10),
+    Operation::ns(
+        "get_within_10k",
+        "a member of one document of 10,000 (Redis: HGET): median of what a request waits",
+        10,
+    ),
+    Operation::ns("set_1", "a write of a random member of 10,000, one client: median of what a request waits", 10),
+    Operation::ns(
+        "set_within_10k",
+        "a write of a member of one document of 10,000 (Redis: HSET): median of what a request waits",
+        10,
+    ),
+    Operation::ns("get_10", "reads of 10 clients at once: time divided by requests", 10),
+    Operation::ns("get_20", "the same of 20", 10),
+    Operation::ns("set_10", "writes of 10 clients at once: time divided by requests", 10),
+    Operation::ns("set_20", "the same of 20", 10),
+    Operation::ns("mixed_10", "nine reads and a write, of 10 clients at once: time divided by requests", 10),
+    Operation::ns("get_traced", "as get_1_10k while every command is printed into a file", 10),
+    Operation::ns("get_20_traced", "as get_20 while every command is printed into a file", 10),
+    Operation::bytes("idle_connection", "memory of a connection that was used and rests", 5),
+    Operation::ns("start", "from starting the program on what it has stored to its answering", 5),
 ];
 
 /// How much a run measures.

@@ -2,6 +2,7 @@
 
 pub mod apocrypha;
 pub mod bench;
+pub mod bigtable;
 pub mod crash;
 pub mod engine;
 pub mod goget;
@@ -32,6 +33,21 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// One whose figure is a time.
+    pub const fn ns(name: &'static str, what: &'static str, weight: u64) -> Self {
+        Operation { name, unit: "ns", what, weight }
+    }
+
+    /// One whose figure is a number of bytes.
+    pub const fn bytes(name: &'static str, what: &'static str, weight: u64) -> Self {
+        Operation { name, unit: "bytes", what, weight }
+    }
+
+    /// One whose figure is a number.
+    pub const fn count(name: &'static str, what: &'static str, weight: u64) -> Self {
+        Operation { name, unit: "count", what, weight }
+    }
+
     /// For the report.
     pub fn info(&self) -> OperationInfo {
         OperationInfo { name: self.name.to_owned(), unit: self.unit.to_owned(), what: self.what.to_owned() }
@@ -57,8 +73,16 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 7] =
-    [&engine::SUITE, &http::SUITE, &apocrypha::SUITE, &goget::SUITE, &hasql::SUITE, &nebari::SUITE, &crash::SUITE];
+pub const SUITES: [&Suite; 8] = [
+    &engine::SUITE,
+    &http::SUITE,
+    &apocrypha::SUITE,
+    &goget::SUITE,
+    &hasql::SUITE,
+    &nebari::SUITE,
+    &bigtable::SUITE,
+    &crash::SUITE,
+];
 
 /// The suite of a name.
 pub fn suite(name: &str) -> Result<&'static Suite> {

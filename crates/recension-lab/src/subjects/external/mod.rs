@@ -74,15 +74,16 @@ pub const PSYCOPG: Source = Source::Python {
 };
 
 /// The Python whose packages Debian has.
-const PYTHON: &str = "/usr/bin/python3";
+pub(crate) const PYTHON: &str = "/usr/bin/python3";
 
 impl Source {
     /// Why it cannot run here, and what to do about that.
     pub fn missing(self, given: &Given) -> Option<String> {
         match self {
-            Source::Haskell { library, package, .. } => {
-                installed(library).is_none().then(|| format!("no ghc with {library}; `apt-get install ghc {package}`"))
-            }
+            Source::Haskell { library, package, .. } => installed(library).is_none().then(|| {
+                let command = format!("apt-get install ghc {package}");
+                format!("no ghc with {library}; `{}`", command.trim_end())
+            }),
             Source::Python { module, package, .. } => {
                 python(module).is_none().then(|| format!("no Python with {module}; `apt-get install {package}`"))
             }
@@ -146,7 +147,7 @@ fn python(module: &str) -> Option<String> {
 }
 
 /// A directory of this program's with these files: another one where they are others.
-fn place(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
+pub(crate) fn place(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
     let failed = |path: &Path| LabError::io(format!("writing {}", path.display()));
     let mut bytes = Vec::new();
     for (file, text) in files {
@@ -171,22 +172,36 @@ fn place(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// The program of these files, built once.
-fn built(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
+/// The program of these files in Haskell, built once.
+pub(crate) fn built(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
+    built_by(name, files, |dir, unfinished| {
+        let mut ghc = Command::new("ghc");
+        ghc.args(["-O2", "-rtsopts", "-with-rtsopts=-A16m", "-outputdir", "objects", "Main.hs", "-o"]).arg(unfinished);
+        ghc.current_dir(dir);
+        ghc
+    })
+}
+
+/// The program of these files, built once, by the compiler that is told where they lie and where the program goes.
+pub(crate) fn built_by(
+    name: &str,
+    files: &[(&str, &str)],
+    compiler: impl FnOnce(&Path, &Path) -> Command,
+) -> Result<PathBuf> {
     let dir = place(name, files)?;
-    let program = dir.join("program");
+    let (program, unfinished) = (dir.join("program"), dir.join("unfinished"));
     // One at a time; who comes second finds it built.
     let lock = std::fs::File::create(dir.join("lock")).map_err(LabError::io("making a lock file"))?;
     lock.lock().map_err(LabError::io("waiting for another build"))?;
     if !program.is_file() {
-        let mut ghc = Command::new("ghc");
-        ghc.args(["-O2", "-rtsopts", "-with-rtsopts=-A16m", "-outputdir", "objects", "-o", "unfinished", "Main.hs"]);
-        let output = ghc.current_dir(&dir).output().map_err(LabError::io("running ghc"))?;
+        let mut compiler = compiler(&dir, &unfinished);
+        let what = format!("{}, building {name}", compiler.get_program().display());
+        let output = compiler.output().map_err(LabError::io(what.clone()))?;
         if !output.status.success() {
             let why = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " | ");
-            return Err(LabError::Subject { what: format!("ghc, building {name}"), why });
+            return Err(LabError::Subject { what, why });
         }
-        std::fs::rename(dir.join("unfinished"), &program).map_err(LabError::io("keeping what ghc built"))?;
+        std::fs::rename(&unfinished, &program).map_err(LabError::io("keeping what was built"))?;
     }
     Ok(program)
 }

@@ -59,7 +59,7 @@ struct Listed<'a> {
 
 impl Couch {
     /// Of a server, as an admin where it has any.
-    pub(super) fn new(address: SocketAddr, admin: Option<(&str, &str)>) -> Self {
+    pub(crate) fn new(address: SocketAddr, admin: Option<(&str, &str)>) -> Self {
         let mut fields = format!("host: {address}\r\naccept: application/json\r\n");
         if let Some((name, password)) = admin {
             let _ = write!(fields, "authorization: Basic {}\r\n", base64(format!("{name}:{password}").as_bytes()));
@@ -80,6 +80,17 @@ impl Couch {
     /// Makes a database.
     pub fn make(&self, database: &str) -> Vec<u8> {
         self.request("PUT", database, None)
+    }
+
+    /// Gets a target in a form.
+    pub(crate) fn get_as(&self, target: &str, form: &str) -> Vec<u8> {
+        let as_json = String::from_utf8(self.request("GET", target, None)).unwrap_or_default();
+        as_json.replacen("accept: application/json", &format!("accept: {form}"), 1).into_bytes()
+    }
+
+    /// Stores these documents.
+    pub(crate) fn bulk_of(&self, database: &str, documents: &str) -> Vec<u8> {
+        self.request("POST", &format!("{database}/_bulk_docs"), Some(documents))
     }
 
     /// Removes one; for servers that were given.

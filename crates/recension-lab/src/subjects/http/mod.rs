@@ -2,7 +2,7 @@
 //! dialect is pure: bytes of requests out, answers in.
 
 mod bare;
-mod couch;
+pub(crate) mod couch;
 mod redis;
 
 use std::net::SocketAddr;

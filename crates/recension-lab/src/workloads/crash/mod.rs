@@ -24,20 +24,33 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const fn count(name: &'static str, what: &'static str) -> Operation {
-    Operation { name, unit: "count", what, weight: 30 }
-}
-
 const OPERATIONS: [Operation; 6] = [
-    count("kill_lost", "acknowledged commits that were gone after kill -9 of the process"),
-    count("kill_broken", "after the same: commits there by half, rows that nobody wrote, stores that did not open"),
-    count("power_lost", "acknowledged commits that were gone after a loss of power that drops all that was not synced"),
-    count("power_broken", "after the same: commits there by half, rows that nobody wrote, stores that did not open"),
-    count(
+    Operation::count("kill_lost", "acknowledged commits that were gone after kill -9 of the process", 30),
+    Operation::count(
+        "kill_broken",
+        "after the same: commits there by half, rows that nobody wrote, stores that did not open",
+        30,
+    ),
+    Operation::count(
+        "power_lost",
+        "acknowledged commits that were gone after a loss of power that drops all that was not synced",
+        30,
+    ),
+    Operation::count(
+        "power_broken",
+        "after the same: commits there by half, rows that nobody wrote, stores that did not open",
+        30,
+    ),
+    Operation::count(
         "torn_lost",
         "acknowledged commits gone after a loss of power that keeps random sectors of what was not synced",
+        30,
     ),
-    count("torn_broken", "after the same: commits there by half, rows that nobody wrote, stores that did not open"),
+    Operation::count(
+        "torn_broken",
+        "after the same: commits there by half, rows that nobody wrote, stores that did not open",
+        30,
+    ),
 ];
 
 const SHIM: &str = include_str!("power_loss.c");

@@ -22,53 +22,69 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const fn ns(name: &'static str, what: &'static str, weight: u64) -> Operation {
-    Operation { name, unit: "ns", what, weight }
-}
-
-const fn bytes(name: &'static str, what: &'static str) -> Operation {
-    Operation { name, unit: "bytes", what, weight: 1 }
-}
-
 const OPERATIONS: [Operation; 30] = [
-    ns("put_durable_1", "one new row a commit from one thread, durable when it returns; a round's mean", 4),
-    ns("put_durable_16", "the same from 16 threads at once: time divided by commits", 4),
-    ns("batch_1000", "one commit of 1000 new rows in random order", 4),
-    ns("load", "filling an empty store in random order, 1000 rows a commit: time a row", 15),
-    ns("get_1", "a random row, each in a read transaction of its own, after the load", 4),
-    ns("get_2", "the same from 2 threads at once: what one of them waits", 5),
-    ns("get_asof", "a random row as it was before every row was overwritten", 5),
-    ns("range_asof", "100 rows from a random key on, as they were before the overwriting", 5),
-    ns("range_100_fresh", "100 rows from a random key on, right after the load", 4),
-    ns("range_100_first", "the same after the subject's own compaction or checkpoint, right after opening", 2),
-    ns("range_100_settled", "the same when every row has been read once, and caches have room for all", 4),
-    ns("range_100_reverse", "the same downwards", 4),
-    ns("get_while_writing", "a random row while another thread commits single rows at an offered rate", 10),
-    ns("get_beyond_memory", "a random row, the process and its page cache in a budget smaller than the store", 3),
-    ns("range_beyond_memory", "100 rows in the same budget", 3),
-    ns("put_p999_quiet", "99.9th percentile of single durable puts at an offered rate, from the intended start", 38),
-    ns("put_p999_settling", "the same while the subject compacts or checkpoints without a pause", 38),
-    ns("reopen_killed", "from opening a store whose writer was killed (SIGKILL) to the first answered get", 30),
-    bytes("size_fresh", "allocated blocks after the load, closed; raw: keys and values"),
-    bytes("size_settled", "the same after the subject's own compaction or checkpoint"),
-    bytes("size_overwritten", "after every row was written twice and both versions are kept; raw: of both"),
-    bytes("memory", "anonymous memory after load and gets, beyond the empty process; mapped files are not in it"),
-    Operation {
-        name: "syncs_per_commit",
-        unit: "count",
-        what: "fsync, fdatasync, msync and synced writes a single-row commit, counted by strace in a pass apart",
-        weight: 10,
-    },
-    bytes(
+    Operation::ns("put_durable_1", "one new row a commit from one thread, durable when it returns; a round's mean", 4),
+    Operation::ns("put_durable_16", "the same from 16 threads at once: time divided by commits", 4),
+    Operation::ns("batch_1000", "one commit of 1000 new rows in random order", 4),
+    Operation::ns("load", "filling an empty store in random order, 1000 rows a commit: time a row", 15),
+    Operation::ns("get_1", "a random row, each in a read transaction of its own, after the load", 4),
+    Operation::ns("get_2", "the same from 2 threads at once: what one of them waits", 5),
+    Operation::ns("get_asof", "a random row as it was before every row was overwritten", 5),
+    Operation::ns("range_asof", "100 rows from a random key on, as they were before the overwriting", 5),
+    Operation::ns("range_100_fresh", "100 rows from a random key on, right after the load", 4),
+    Operation::ns(
+        "range_100_first",
+        "the same after the subject's own compaction or checkpoint, right after opening",
+        2,
+    ),
+    Operation::ns("range_100_settled", "the same when every row has been read once, and caches have room for all", 4),
+    Operation::ns("range_100_reverse", "the same downwards", 4),
+    Operation::ns("get_while_writing", "a random row while another thread commits single rows at an offered rate", 10),
+    Operation::ns(
+        "get_beyond_memory",
+        "a random row, the process and its page cache in a budget smaller than the store",
+        3,
+    ),
+    Operation::ns("range_beyond_memory", "100 rows in the same budget", 3),
+    Operation::ns(
+        "put_p999_quiet",
+        "99.9th percentile of single durable puts at an offered rate, from the intended start",
+        38,
+    ),
+    Operation::ns("put_p999_settling", "the same while the subject compacts or checkpoints without a pause", 38),
+    Operation::ns(
+        "reopen_killed",
+        "from opening a store whose writer was killed (SIGKILL) to the first answered get",
+        30,
+    ),
+    Operation::bytes("size_fresh", "allocated blocks after the load, closed; raw: keys and values", 1),
+    Operation::bytes("size_settled", "the same after the subject's own compaction or checkpoint", 1),
+    Operation::bytes(
+        "size_overwritten",
+        "after every row was written twice and both versions are kept; raw: of both",
+        1,
+    ),
+    Operation::bytes(
+        "memory",
+        "anonymous memory after load and gets, beyond the empty process; mapped files are not in it",
+        1,
+    ),
+    Operation::count(
+        "syncs_per_commit",
+        "fsync, fdatasync, msync and synced writes a single-row commit, counted by strace in a pass apart",
+        10,
+    ),
+    Operation::bytes(
         "bytes_per_commit",
         "bytes that the kernel counts as written to the disk for a single-row commit (whole pages)",
+        1,
     ),
-    ns("close", "closing in order after the load", 2),
-    ns("settle", "the subject's own compaction or checkpoint after the load", 4),
-    ns("doc_load", "documents with a unique index through the Rust API: time a document", 8),
-    ns("doc_get_id", "a document by its id through the Rust API", 2),
-    ns("doc_get_unique", "a document by the value of a unique index through the Rust API", 2),
-    ns("doc_list_50k", "a list of all 50,000 documents, each decoded: the whole list", 6),
+    Operation::ns("close", "closing in order after the load", 2),
+    Operation::ns("settle", "the subject's own compaction or checkpoint after the load", 4),
+    Operation::ns("doc_load", "documents with a unique index through the Rust API: time a document", 8),
+    Operation::ns("doc_get_id", "a document by its id through the Rust API", 2),
+    Operation::ns("doc_get_unique", "a document by the value of a unique index through the Rust API", 2),
+    Operation::ns("doc_list_50k", "a list of all 50,000 documents, each decoded: the whole list", 6),
 ];
 
 /// Whoever keeps rows.

@@ -33,38 +33,33 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const fn ns(name: &'static str, what: &'static str) -> Operation {
-    Operation { name, unit: "ns", what, weight: 5 }
-}
-
 const OPERATIONS: [Operation; 22] = [
-    ns("sm_new", "a new account in a store that was empty"),
-    ns("sm_list", "the list of all accounts there, about a hundred, each decoded: the whole list"),
-    ns("sm_get_id", "account 42 by its number, with its items, there"),
-    ns("sm_add_item", "reads account 42 and adds an item, there"),
-    ns("md_new", "a new account beside 1,000"),
-    ns("md_list", "the list of all 1,000 accounts, each decoded: the whole list"),
-    ns("md_get_id", "account 789 of 1,000 by its number, with its items"),
-    ns("md_add_item", "reads account 789 of 1,000 and adds an item"),
-    ns("lg_get_id", "account 42 of 50,000 by its number, with its items"),
-    ns("lg_add_item", "reads account 42 of 50,000 and adds an item"),
-    ns("lg2_new", "a new account beside 50,000"),
-    ns("lg2_list", "the list of all 50,000 accounts, each decoded: the whole list"),
-    ns("lg2_get_id", "account 45,678 of 50,000 by its number, with its items"),
-    ns("lg2_get_name", "the same by its name"),
-    ns("lg2_add_item", "reads account 45,678 of 50,000 and adds an item"),
-    ns("lg2_change_item", "changes one item of it; it has more than a hundred by then"),
-    ns("lg2_update", "changes its passphrase, the items as they are"),
-    ns("lg2_delete", "deletes an account without items"),
-    ns("lg2_get_id_p99", "the 99th percentile of single gets by number, with more than a hundred items"),
-    ns("lg2_add_item_p99", "the 99th percentile of adding an item to those"),
-    ns("lg2_reopen", "closing in order and opening again, a server with its own start"),
-    Operation {
-        name: "lg2_size",
-        unit: "bytes",
-        what: "allocated blocks after all of this; of servers with what they keep for themselves",
-        weight: 1,
-    },
+    Operation::ns("sm_new", "a new account in a store that was empty", 5),
+    Operation::ns("sm_list", "the list of all accounts there, about a hundred, each decoded: the whole list", 5),
+    Operation::ns("sm_get_id", "account 42 by its number, with its items, there", 5),
+    Operation::ns("sm_add_item", "reads account 42 and adds an item, there", 5),
+    Operation::ns("md_new", "a new account beside 1,000", 5),
+    Operation::ns("md_list", "the list of all 1,000 accounts, each decoded: the whole list", 5),
+    Operation::ns("md_get_id", "account 789 of 1,000 by its number, with its items", 5),
+    Operation::ns("md_add_item", "reads account 789 of 1,000 and adds an item", 5),
+    Operation::ns("lg_get_id", "account 42 of 50,000 by its number, with its items", 5),
+    Operation::ns("lg_add_item", "reads account 42 of 50,000 and adds an item", 5),
+    Operation::ns("lg2_new", "a new account beside 50,000", 5),
+    Operation::ns("lg2_list", "the list of all 50,000 accounts, each decoded: the whole list", 5),
+    Operation::ns("lg2_get_id", "account 45,678 of 50,000 by its number, with its items", 5),
+    Operation::ns("lg2_get_name", "the same by its name", 5),
+    Operation::ns("lg2_add_item", "reads account 45,678 of 50,000 and adds an item", 5),
+    Operation::ns("lg2_change_item", "changes one item of it; it has more than a hundred by then", 5),
+    Operation::ns("lg2_update", "changes its passphrase, the items as they are", 5),
+    Operation::ns("lg2_delete", "deletes an account without items", 5),
+    Operation::ns("lg2_get_id_p99", "the 99th percentile of single gets by number, with more than a hundred items", 5),
+    Operation::ns("lg2_add_item_p99", "the 99th percentile of adding an item to those", 5),
+    Operation::ns("lg2_reopen", "closing in order and opening again, a server with its own start", 5),
+    Operation::bytes(
+        "lg2_size",
+        "allocated blocks after all of this; of servers with what they keep for themselves",
+        1,
+    ),
 ];
 
 struct Sizes {

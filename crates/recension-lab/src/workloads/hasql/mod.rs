@@ -32,22 +32,21 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const fn ns(name: &'static str, what: &'static str) -> Operation {
-    Operation { name, unit: "ns", what, weight: 5 }
-}
-
 const OPERATIONS: [Operation; 6] = [
-    ns("parse_100", "a table of 100 rows, each decoded: the whole result"),
-    ns("parse_10k", "a table of 10,000 rows, each decoded: the whole result"),
-    ns("parameters", "a query with three parameters that finds nothing"),
-    ns("transfer", "a serializable transaction of two reads and two writes, durable, from one client"),
-    ns("transfer_8", "the same from 8 clients at once, tried again after conflicts: time divided by transfers"),
-    Operation {
-        name: "transfer_8_retries",
-        unit: "count",
-        what: "tries beyond the first, for each of these transfers; what a store tries again by itself is not in it",
-        weight: 1,
-    },
+    Operation::ns("parse_100", "a table of 100 rows, each decoded: the whole result", 5),
+    Operation::ns("parse_10k", "a table of 10,000 rows, each decoded: the whole result", 5),
+    Operation::ns("parameters", "a query with three parameters that finds nothing", 5),
+    Operation::ns("transfer", "a serializable transaction of two reads and two writes, durable, from one client", 5),
+    Operation::ns(
+        "transfer_8",
+        "the same from 8 clients at once, tried again after conflicts: time divided by transfers",
+        5,
+    ),
+    Operation::count(
+        "transfer_8_retries",
+        "tries beyond the first, for each of these transfers; what a store tries again by itself is not in it",
+        1,
+    ),
 ];
 
 /// Clients of `transfer_8`.

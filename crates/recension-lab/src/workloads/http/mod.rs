@@ -22,49 +22,39 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const fn ns(name: &'static str, what: &'static str, weight: u64) -> Operation {
-    Operation { name, unit: "ns", what, weight }
-}
-
-const fn bytes(name: &'static str, what: &'static str) -> Operation {
-    Operation { name, unit: "bytes", what, weight: 1 }
-}
-
 const OPERATIONS: [Operation; 24] = [
-    ns("put_1", "a new document a request, one client: time a request", 10),
-    ns("put_8", "the same from 8 clients at once: time divided by requests", 10),
-    ns("put_64", "the same from 64 clients at once", 10),
-    ns("put_64_p99", "the 99th percentile of what one of the 64 waits, in the closed loop", 1),
-    ns("put_offered_p99", "the 99th percentile at the offered rate, from the intended start", 20),
-    ns("bulk_1000", "_bulk_docs of 1000 documents", 20),
-    ns("get_1", "a random document of those listed, one client: time a request", 10),
-    ns("get_8", "the same from 8 clients at once: time divided by requests", 10),
-    ns("get_64", "the same from 64 clients at once", 10),
-    ns("get_64_p99", "the 99th percentile of what one of the 64 waits, in the closed loop", 1),
-    ns("get_offered_p99", "the 99th percentile at the offered rate, from the intended start", 20),
-    ns("get_64_cpu", "processor time of the server for a GET of 64 clients", 1),
-    ns("get_64_client_cpu", "processor time of the laboratory's own client for a GET of 64 clients", 1),
-    ns("all_docs_10k", "_all_docs of all documents, read whole", 10),
-    ns("all_docs_10k_docs", "the same with include_docs=true", 20),
-    ns("changes_10k", "_changes of all documents, read whole", 10),
-    ns("sync_10k_push", "PouchDB in Node replicates all documents from memory to the server", 60),
-    ns("sync_10k_pull", "PouchDB in Node replicates all documents from the server into memory", 60),
-    bytes("idle_memory", "resident memory of the server's processes when it has started, mapped files with it"),
-    bytes("memory", "the same after all of the above"),
-    ns("stop", "from being asked to end to its end", 2),
-    ns("start", "from starting the program on what it has stored to its listening", 5),
-    Operation {
-        name: "syncs_per_put",
-        unit: "count",
-        what: "fsync, fdatasync, msync and synced writes a PUT of one client, counted by strace in a pass apart",
-        weight: 20,
-    },
-    Operation {
-        name: "syncs_per_put_8",
-        unit: "count",
-        what: "the same with 8 clients at once: how many requests share a sync",
-        weight: 20,
-    },
+    Operation::ns("put_1", "a new document a request, one client: time a request", 10),
+    Operation::ns("put_8", "the same from 8 clients at once: time divided by requests", 10),
+    Operation::ns("put_64", "the same from 64 clients at once", 10),
+    Operation::ns("put_64_p99", "the 99th percentile of what one of the 64 waits, in the closed loop", 1),
+    Operation::ns("put_offered_p99", "the 99th percentile at the offered rate, from the intended start", 20),
+    Operation::ns("bulk_1000", "_bulk_docs of 1000 documents", 20),
+    Operation::ns("get_1", "a random document of those listed, one client: time a request", 10),
+    Operation::ns("get_8", "the same from 8 clients at once: time divided by requests", 10),
+    Operation::ns("get_64", "the same from 64 clients at once", 10),
+    Operation::ns("get_64_p99", "the 99th percentile of what one of the 64 waits, in the closed loop", 1),
+    Operation::ns("get_offered_p99", "the 99th percentile at the offered rate, from the intended start", 20),
+    Operation::ns("get_64_cpu", "processor time of the server for a GET of 64 clients", 1),
+    Operation::ns("get_64_client_cpu", "processor time of the laboratory's own client for a GET of 64 clients", 1),
+    Operation::ns("all_docs_10k", "_all_docs of all documents, read whole", 10),
+    Operation::ns("all_docs_10k_docs", "the same with include_docs=true", 20),
+    Operation::ns("changes_10k", "_changes of all documents, read whole", 10),
+    Operation::ns("sync_10k_push", "PouchDB in Node replicates all documents from memory to the server", 60),
+    Operation::ns("sync_10k_pull", "PouchDB in Node replicates all documents from the server into memory", 60),
+    Operation::bytes(
+        "idle_memory",
+        "resident memory of the server's processes when it has started, mapped files with it",
+        1,
+    ),
+    Operation::bytes("memory", "the same after all of the above", 1),
+    Operation::ns("stop", "from being asked to end to its end", 2),
+    Operation::ns("start", "from starting the program on what it has stored to its listening", 5),
+    Operation::count(
+        "syncs_per_put",
+        "fsync, fdatasync, msync and synced writes a PUT of one client, counted by strace in a pass apart",
+        20,
+    ),
+    Operation::count("syncs_per_put_8", "the same with 8 clients at once: how many requests share a sync", 20),
 ];
 
 /// How much a run measures.

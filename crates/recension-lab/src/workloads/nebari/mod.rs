@@ -18,31 +18,27 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const fn ns(name: &'static str, what: &'static str, weight: u64) -> Operation {
-    Operation { name, unit: "ns", what, weight }
-}
-
 const OPERATIONS: [Operation; 20] = [
-    ns("insert_seq_1", "an entry a transaction, ids ascending: time an entry", 4),
-    ns("insert_seq_100", "100 entries a transaction, ids ascending: time an entry", 4),
-    ns("insert_seq_1000", "1,000 entries a transaction, ids ascending: time an entry", 4),
-    ns("insert_seq_10000", "10,000 entries a transaction, ids ascending: time an entry", 6),
-    ns("insert_rnd_1", "an entry a transaction, ids scattered: time an entry", 4),
-    ns("insert_rnd_100", "100 entries a transaction, ids scattered: time an entry", 4),
-    ns("insert_rnd_1000", "1,000 entries a transaction, ids scattered: time an entry", 4),
-    ns("insert_rnd_10000", "10,000 entries a transaction, ids scattered: time an entry", 6),
-    ns("get_seq_1", "a random entry of those whose ids ascended, each by a reader of its own", 2),
-    ns("get_seq_sqrt", "random entries, as many by one reader as the root of all: time an entry", 2),
-    ns("get_seq_16th", "random entries, a 16th of all by one reader: time an entry", 2),
-    ns("scan_seq_sqrt", "a scan from a random entry on, as long as the root of all: the whole scan", 2),
-    ns("scan_seq_16th", "a scan of a 16th of all: the whole scan", 2),
-    ns("get_rnd_1", "a random entry of those whose ids were scattered, each by a reader of its own", 2),
-    ns("get_rnd_sqrt", "random entries, as many by one reader as the root of all: time an entry", 2),
-    ns("get_rnd_16th", "random entries, a 16th of all by one reader: time an entry", 2),
-    ns("scan_rnd_sqrt", "a scan from a random entry on, as long as the root of all: the whole scan", 2),
-    ns("scan_rnd_16th", "a scan of a 16th of all: the whole scan", 2),
-    ns("blob_1k", "a blob of 1 KiB a transaction", 3),
-    ns("blob_1m", "a blob of 1 MiB a transaction", 8),
+    Operation::ns("insert_seq_1", "an entry a transaction, ids ascending: time an entry", 4),
+    Operation::ns("insert_seq_100", "100 entries a transaction, ids ascending: time an entry", 4),
+    Operation::ns("insert_seq_1000", "1,000 entries a transaction, ids ascending: time an entry", 4),
+    Operation::ns("insert_seq_10000", "10,000 entries a transaction, ids ascending: time an entry", 6),
+    Operation::ns("insert_rnd_1", "an entry a transaction, ids scattered: time an entry", 4),
+    Operation::ns("insert_rnd_100", "100 entries a transaction, ids scattered: time an entry", 4),
+    Operation::ns("insert_rnd_1000", "1,000 entries a transaction, ids scattered: time an entry", 4),
+    Operation::ns("insert_rnd_10000", "10,000 entries a transaction, ids scattered: time an entry", 6),
+    Operation::ns("get_seq_1", "a random entry of those whose ids ascended, each by a reader of its own", 2),
+    Operation::ns("get_seq_sqrt", "random entries, as many by one reader as the root of all: time an entry", 2),
+    Operation::ns("get_seq_16th", "random entries, a 16th of all by one reader: time an entry", 2),
+    Operation::ns("scan_seq_sqrt", "a scan from a random entry on, as long as the root of all: the whole scan", 2),
+    Operation::ns("scan_seq_16th", "a scan of a 16th of all: the whole scan", 2),
+    Operation::ns("get_rnd_1", "a random entry of those whose ids were scattered, each by a reader of its own", 2),
+    Operation::ns("get_rnd_sqrt", "random entries, as many by one reader as the root of all: time an entry", 2),
+    Operation::ns("get_rnd_16th", "random entries, a 16th of all by one reader: time an entry", 2),
+    Operation::ns("scan_rnd_sqrt", "a scan from a random entry on, as long as the root of all: the whole scan", 2),
+    Operation::ns("scan_rnd_16th", "a scan of a 16th of all: the whole scan", 2),
+    Operation::ns("blob_1k", "a blob of 1 KiB a transaction", 3),
+    Operation::ns("blob_1m", "a blob of 1 MiB a transaction", 8),
 ];
 
 /// The names of one order's operations: inserts with their transactions' sizes, gets, scans.
