@@ -18,6 +18,7 @@ use crate::measure::{budget, filesystem, trace};
 use crate::report::{Report, SubjectInfo, csv, html, markdown, table, units};
 use crate::subjects::{Given, named};
 use crate::workloads::bench::{Member, empty_dir, remove_dir};
+use crate::workloads::mine::workload::Workload;
 use crate::workloads::progress::Progress;
 use crate::workloads::{Bench, Mode, Plan, SUITES, Suite, suite};
 
@@ -56,6 +57,9 @@ pub struct How {
     /// Only these subjects, with commas between.
     #[arg(long, value_delimiter = ',')]
     subjects: Vec<String>,
+    /// The workload of the suite `mine`: a TOML file; crates/recension-lab/workloads/ has two examples.
+    #[arg(long, value_name = "FILE")]
+    workload: Option<PathBuf>,
     #[command(flatten)]
     given: Given,
     /// Where the stores lie while they are measured.
@@ -145,6 +149,7 @@ fn plan(args: &How, suite: &Suite) -> Result<Plan> {
             .map(|name| named((suite.kinds)(), name, |kind| kind.name))
             .collect::<Result<_>>()?,
         given: args.given.clone(),
+        workload: args.workload.as_deref().map(Workload::read).transpose()?,
         // A directory of this run's own: two runs, or a file of somebody's, are never in its way.
         dir: dir.join(format!("run-{}", std::process::id())),
         program: std::env::current_exe().map_err(LabError::io("finding this program"))?,
@@ -211,14 +216,15 @@ fn info(member: &Member) -> SubjectInfo {
 }
 
 fn command(args: &How, suite: &Suite) -> String {
-    if args.rows.is_none() && args.subjects.is_empty() {
+    if args.rows.is_none() && args.subjects.is_empty() && args.workload.is_none() {
         let full = if args.full { " FULL=1" } else { "" };
         return format!("make bench SUITE={}{full}", suite.name);
     }
     let rows = args.rows.map(|rows| format!(" --rows {rows}")).unwrap_or_default();
     let subjects =
         if args.subjects.is_empty() { String::new() } else { format!(" --subjects {}", args.subjects.join(",")) };
-    format!("cargo run --release -p recension-lab --features peers -- run {}{rows}{subjects}", suite.name)
+    let workload = args.workload.as_ref().map(|file| format!(" --workload {}", file.display())).unwrap_or_default();
+    format!("cargo run --release -p recension-lab --features peers -- run {}{workload}{rows}{subjects}", suite.name)
 }
 
 fn warnings(plan: &Plan, before: &Calibration, after: Option<&Calibration>, stolen: u64) -> Vec<String> {

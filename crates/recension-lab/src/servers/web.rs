@@ -2,6 +2,7 @@
 
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
+use std::process::Command;
 
 use super::{Place, Process, free_port, said_by};
 use crate::error::{LabError, Result};
@@ -68,6 +69,7 @@ impl Web {
         let sbin = format!("/usr/sbin/{}", self.program());
         let program = if Path::new(&sbin).is_file() { sbin } else { self.program().to_owned() };
         let mut command = place.program(program);
+        plain_environment(&mut command);
         match self {
             Web::Lighttpd => command.arg("-D").arg("-f").arg(&file),
             Web::Nginx => command.arg("-p").arg(place.dir).arg("-c").arg(&file),
@@ -116,6 +118,14 @@ fn nginx(dir: &Path, address: SocketAddr, socket: Option<&Path>) -> String {
     )
 }
 
+/// What CGI programs inherit is the same for all, whatever the user's shell has set.
+pub fn plain_environment(command: &mut Command) {
+    command
+        .env_clear()
+        .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("LC_ALL", "C.UTF-8");
+}
+
 /// Why CGI programs cannot run behind nginx.
 pub fn fcgiwrap_missing() -> Option<String> {
     let there = ["/usr/sbin/fcgiwrap", "/usr/bin/fcgiwrap"].iter().any(|file| Path::new(file).is_file());
@@ -126,6 +136,7 @@ pub fn fcgiwrap_missing() -> Option<String> {
 pub fn fcgiwrap(place: &Place<'_>, socket: &Path) -> Result<Process> {
     let program = if Path::new("/usr/sbin/fcgiwrap").is_file() { "/usr/sbin/fcgiwrap" } else { "fcgiwrap" };
     let mut command = place.program(program);
+    plain_environment(&mut command);
     command.args(["-c", &PROCESSES.to_string(), "-s", &format!("unix:{}", socket.display())]);
     place.start("fcgiwrap", &mut command, || socket.exists())
 }

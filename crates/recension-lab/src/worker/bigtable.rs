@@ -106,9 +106,8 @@ impl Pages {
             Bigtable::FirstBytes { count } => pages.first_bytes(count),
             Bigtable::Memory { clients, count, millis } => pages.memory(clients, count, millis),
             Bigtable::Stop => {
-                // They keep nothing that an end in order would save; whoever is traced has to say its last.
                 if let Some(pages) = open.take() {
-                    pages.served.processes.into_iter().try_for_each(Process::stop)?;
+                    pages.served.processes.into_iter().try_for_each(Process::end_at_once)?;
                 }
                 Ok(Reply::default())
             }

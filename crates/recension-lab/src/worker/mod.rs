@@ -11,6 +11,7 @@ pub mod goget;
 pub mod hasql;
 pub mod http;
 pub mod logs;
+pub mod mine;
 pub mod offered;
 pub mod process;
 pub mod protocol;

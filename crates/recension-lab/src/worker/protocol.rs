@@ -11,8 +11,10 @@ use super::goget::Goget;
 use super::hasql::Hasql;
 use super::http::Http;
 use super::logs::Logs;
+use super::mine::Mine;
 use crate::measure::usage::Usage;
 use crate::subjects::{OpenOptions, Settled};
+use crate::workloads::mine::workload::Action;
 
 /// Rows `first` to `first + count` at one version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -141,6 +143,8 @@ pub enum Command {
     Hasql(Hasql),
     /// Pages.
     Bigtable(Bigtable),
+    /// A user's workload.
+    Mine(Mine),
 }
 
 /// Commands of the documents layer, on a store of its own.
@@ -196,6 +200,8 @@ pub struct Reply {
     pub settings: Option<String>,
     /// What a reader of the figure must know.
     pub note: Option<String>,
+    /// Of a mix: the latencies of each action.
+    pub actions: Vec<(Action, Vec<u64>)>,
     /// What is there of acknowledged commits.
     pub found: Option<Found>,
 }

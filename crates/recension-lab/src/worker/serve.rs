@@ -10,6 +10,7 @@ use super::documents::DocumentStore;
 use super::goget::Shop;
 use super::hasql::Bank;
 use super::http::HttpSession;
+use super::mine::Own;
 use super::protocol::{Command, Line, Reply, Rows};
 use super::{logs, offered, reads, writes};
 use crate::data::{Digest, Key, key, row_of, value};
@@ -51,6 +52,7 @@ pub struct State {
     goget: Option<Shop>,
     hasql: Option<Bank>,
     pages: Option<Pages>,
+    own: Option<Own>,
 }
 
 /// An open store and what the model needs.
@@ -91,6 +93,7 @@ impl State {
             Command::Apocrypha(command) => ApocryphaSession::handle(&mut self.apocrypha, command),
             Command::Goget(command) => Shop::handle(&mut self.goget, command),
             Command::Hasql(command) => Bank::handle(&mut self.hasql, command),
+            Command::Mine(command) => Own::handle(&mut self.own, command),
             Command::Bigtable(command) => Pages::handle(&mut self.pages, command),
             Command::Write { rows, per_commit, threads, marked } => {
                 writes::write(self.store()?, rows, per_commit, threads, marked)

@@ -8,6 +8,7 @@ pub mod engine;
 pub mod goget;
 pub mod hasql;
 pub mod http;
+pub mod mine;
 pub mod nebari;
 pub mod plan;
 pub mod progress;
@@ -73,7 +74,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 8] = [
+pub const SUITES: [&Suite; 9] = [
     &engine::SUITE,
     &http::SUITE,
     &apocrypha::SUITE,
@@ -81,6 +82,7 @@ pub const SUITES: [&Suite; 8] = [
     &hasql::SUITE,
     &nebari::SUITE,
     &bigtable::SUITE,
+    &mine::SUITE,
     &crash::SUITE,
 ];
 

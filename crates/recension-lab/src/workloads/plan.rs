@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::mine::workload::Workload;
 use crate::subjects::{Given, Kind};
 
 /// How much is measured.
@@ -30,6 +31,8 @@ pub struct Plan {
     pub dir: PathBuf,
     /// This program, to start workers with.
     pub program: PathBuf,
+    /// The user's own, where one was given.
+    pub workload: Option<Workload>,
     /// Of every random choice.
     pub seed: u64,
     /// Whether a sync reaches no disk there, so that no durable tier is claimed.

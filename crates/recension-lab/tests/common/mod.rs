@@ -6,13 +6,20 @@ use std::process::Command;
 use serde_json::Value;
 
 /// Runs a suite in a directory with all of its usual subjects; answers the report.
+#[allow(dead_code)] // not every file of tests has use for it
 pub(crate) fn run(dir: &Path, suite: &str) -> Value {
+    run_with(dir, suite, &[])
+}
+
+/// The same with more arguments.
+pub(crate) fn run_with(dir: &Path, suite: &str, more: &[&str]) -> Value {
     let (data, out) = (dir.join("data"), dir.join("out"));
     let output = Command::new(env!("CARGO_BIN_EXE_recension-lab"))
         .args(["run", suite, "--rows", "100", "--silent", "--any-filesystem", "--dir"])
         .arg(&data)
         .arg("--out")
         .arg(&out)
+        .args(more)
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -31,6 +38,7 @@ pub(crate) fn row<'r>(report: &'r Value, operation: &str, subject: &str) -> &'r 
 
 /// Looks at these rows of every subject: it was measured, or it cannot run here and says what to do about that.
 /// What runs and fails is a fault.
+#[allow(dead_code)] // not every file of tests has use for it
 pub(crate) fn measured_or_explained(report: &Value, operations: &[&str]) {
     for subject in report["subjects"].as_array().unwrap() {
         let name = subject["name"].as_str().unwrap();
@@ -43,6 +51,7 @@ pub(crate) fn measured_or_explained(report: &Value, operations: &[&str]) {
                         "scripts/node-packages",
                         "--recension",
                         "--couchdb-url",
+                        "cargo build --release -p recension-cli",
                         "make bench",
                         "a server at a URL",
                     ];

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use super::page::{COLUMNS, ROWS, cell, column, id, page};
 use super::{Form, Maker, Program, subjects};
 use crate::error::{LabError, Result};
-use crate::servers::web::{PROCESSES, Web, fcgiwrap};
+use crate::servers::web::{PROCESSES, Web, fcgiwrap, plain_environment};
 use crate::servers::{Place, Process, hyper_floor, recension};
 use crate::subjects::external::{self, PYTHON};
 use crate::subjects::http::couch::Couch;
@@ -139,6 +139,7 @@ fn behind(web: Web, program: Program, place: &Place<'_>, maker: Maker) -> Result
         (Program::FastCgiC, _) => {
             let built = compiled("bigtable-fastcgi", "fastcgi.c", FAST_C, &["-lfcgi"])?;
             let mut command = beside.program(built);
+            plain_environment(&mut command);
             command.arg(&socket).arg(PROCESSES.to_string());
             let process = beside.start("the FastCGI program", &mut command, || socket.exists())?;
             (Some(process), "2 processes that stay")
@@ -170,6 +171,7 @@ fn python(place: &Place<'_>) -> Result<(Process, SocketAddr)> {
         return Err(LabError::Worker { what: "the table of Python's server was not made".to_owned() });
     }
     let mut command = place.program(PYTHON);
+    plain_environment(&mut command);
     command.arg(&script).arg(&store).arg("0");
     place.start_that_says("Python's server", &mut command)
 }
