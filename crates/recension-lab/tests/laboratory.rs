@@ -1,5 +1,8 @@
 //! The program as its users run it, with the subjects that need no peers and sizes that mean nothing.
 
+#[path = "common/schema.rs"]
+mod schema;
+
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -46,6 +49,7 @@ fn row<'r>(report: &'r Value, operation: &str, subject: &str) -> Option<&'r Valu
 fn a_run_measures_every_operation_and_says_why_where_it_cannot() {
     let dir = tempfile::tempdir().unwrap();
     let (report, printed) = run(dir.path(), "recension,memory,redb,raw");
+    assert_eq!(schema::faults(&report), Vec::<String>::new());
     for operation in report["operations"].as_array().unwrap() {
         let name = operation["name"].as_str().unwrap();
         let row = row(&report, name, "recension").unwrap_or_else(|| panic!("no row of {name}"));
@@ -122,6 +126,26 @@ fn a_report_is_printed_again_recorded_and_compared() {
     let printed = text(&other.stdout);
     assert_eq!(other.status.code(), Some(0), "{printed}");
     assert!(printed.contains("two machines") && !printed.contains(" us "), "{printed}");
+}
+
+#[test]
+fn what_the_schema_does_not_say_is_found_in_a_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let (report, _) = run(dir.path(), "raw");
+    assert_eq!(schema::faults(&report), Vec::<String>::new());
+    for (path, value) in [
+        ("/results/0/tier", "T9".into()),
+        ("/results/0/median", "fast".into()),
+        ("/results/0/n", Value::Null),
+        ("/calibration/cores", 0.into()),
+        ("/subjects/0", serde_json::json!({"name": "raw"})),
+        ("/calibration_after", 7.into()),
+        ("/operations/0", serde_json::json!({"name": "a", "unit": "ns", "what": "b", "weight": 1})),
+    ] {
+        let mut spoilt = report.clone();
+        *spoilt.pointer_mut(path).unwrap() = value;
+        assert!(!schema::faults(&spoilt).is_empty(), "{path}");
+    }
 }
 
 #[test]

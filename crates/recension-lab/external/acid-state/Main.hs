@@ -39,7 +39,7 @@ $(deriveSafeCopy 0 'base ''Account)
 $(deriveSafeCopy 0 'base ''Shop)
 
 load :: [Account] -> Update Shop ()
-load accounts = put (Shop (IxSet.fromList accounts))
+load accounts = get >>= \(Shop old) -> put (Shop (IxSet.union old (IxSet.fromList accounts)))
 
 create :: Account -> Update Shop ()
 create account = get >>= \(Shop accounts) -> put (Shop (insert account accounts))

@@ -9,11 +9,17 @@ use serde::{Deserialize, Serialize};
 
 use super::protocol::Reply;
 use super::serve::REST;
+use crate::data::Random;
 use crate::error::{LabError, Result};
 use crate::measure::clock::come_to_rest;
 use crate::subjects::Given;
 use crate::subjects::calls::Timed;
 use crate::subjects::goget::{Account, Accounts, Answer, Call, Status, account, item, open};
+
+/// Accounts of one load, where they are many.
+const LOADED_AT_ONCE: usize = 10_000;
+/// Numbers of accounts that are new in a store of very many.
+const NEW_FROM: u64 = 1 << 32;
 
 /// What a worker of the suite `goget` is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +34,28 @@ pub enum Goget {
         load: Option<u64>,
         /// What the run was given.
         given: Given,
+    },
+    /// Opens a store whose accounts are none but those that are functions of their number: nothing of them is kept here.
+    OpenLean {
+        /// The subject.
+        subject: String,
+        /// Its directory, which exists.
+        dir: PathBuf,
+        /// Accounts, numbered from 1, that it is loaded with. Without them it is opened as it is.
+        load: Option<u64>,
+        /// What the run was given.
+        given: Given,
+    },
+    /// Gets accounts that are drawn, each as it was loaded.
+    GetRandom {
+        /// From 1 to this.
+        of: u64,
+        /// By their names.
+        by_name: bool,
+        /// How many.
+        count: u64,
+        /// Of what is drawn.
+        seed: u64,
     },
     /// New accounts, one a call.
     Create {
@@ -95,6 +123,9 @@ impl Shop {
             return Shop::open(shop, &subject, &dir, load, &given);
         }
         let none = || LabError::Worker { what: "no store is open".to_owned() };
+        if let Goget::OpenLean { subject, dir, load, given } = command {
+            return Shop::open_lean(shop, &subject, &dir, load, &given);
+        }
         let shop = shop.as_mut().ok_or_else(none)?;
         if matches!(command, Goget::Close) {
             shop.accounts.take().ok_or_else(none)?.close()?;
@@ -103,7 +134,18 @@ impl Shop {
         let Shop { accounts, model, next, writes } = shop;
         let accounts = accounts.as_mut().ok_or_else(none)?;
         match command {
-            Goget::Open { .. } | Goget::Close => Ok(Reply::default()),
+            Goget::Open { .. } | Goget::OpenLean { .. } | Goget::Close => Ok(Reply::default()),
+            Goget::GetRandom { of, by_name, count, seed } => {
+                let mut random = Random::new(seed);
+                let wanted: Vec<Account> = (0..count).map(|_| account(1 + random.below(of.max(1)))).collect();
+                let call = |one| if by_name { Call::GetByName(&one.name) } else { Call::Get(one.id) };
+                let timed = accounts.run(&wanted.iter().map(|one: &Account| call(one)).collect::<Vec<_>>())?;
+                let reply = reply(&timed);
+                for (expected, answer) in wanted.iter().zip(&timed.answers) {
+                    same(expected, if let Answer::One(found) = answer { found.as_ref() } else { None })?;
+                }
+                Ok(reply)
+            }
             Goget::Create { count } => {
                 let made: Vec<Account> = (*next..*next + count).map(account).collect();
                 *next += count;
@@ -171,6 +213,26 @@ impl Shop {
             }
             Goget::Verify => same_all(model, accounts.list()?).map(|()| Reply::default()),
         }
+    }
+
+    fn open_lean(
+        shop: &mut Option<Shop>,
+        subject: &str,
+        dir: &std::path::Path,
+        load: Option<u64>,
+        given: &Given,
+    ) -> Result<Reply> {
+        let mut accounts = open(subject, dir, given)?;
+        let count = load.unwrap_or_default();
+        for first in (1..=count).step_by(LOADED_AT_ONCE) {
+            let end = (first + LOADED_AT_ONCE as u64).min(count + 1);
+            accounts.load(&(first..end).map(account).collect::<Vec<_>>())?;
+        }
+        // Numbers of new ones: never those that were loaded, nor those of an earlier process.
+        let next = NEW_FROM + u64::from(std::process::id()) * NEW_FROM;
+        let settings = Some(accounts.settings());
+        *shop = Some(Shop { accounts: Some(accounts), next, ..Shop::default() });
+        Ok(Reply { settings, ..Reply::default() })
     }
 
     fn open(
@@ -275,6 +337,22 @@ mod tests {
         let model = &shop.as_ref().unwrap().model;
         assert_eq!((model.len(), model[&7].items.len()), (23, 3));
         assert_eq!(model[&7].items[0].status, Status::Got);
+    }
+
+    #[test]
+    fn accounts_of_a_corpus_that_is_not_kept_here_are_compared_with_what_their_numbers_say() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut shop = None;
+        let (subject, given) = ("recension".to_owned(), Given::default());
+        let open = Goget::OpenLean { subject, dir: dir.path().to_owned(), load: Some(30), given };
+        ask(&mut shop, open).unwrap();
+        let get = |of, by_name| Goget::GetRandom { of, by_name, count: 50, seed: 1 };
+        for by_name in [false, true] {
+            assert_eq!(ask(&mut shop, get(30, by_name)).unwrap().ops, 50);
+            // Some of a hundred were never stored.
+            assert!(matches!(ask(&mut shop, get(100, by_name)), Err(LabError::Wrong { .. })));
+        }
+        ask(&mut shop, Goget::Create { count: 2 }).unwrap();
     }
 
     #[test]

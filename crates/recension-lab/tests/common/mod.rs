@@ -1,5 +1,7 @@
 //! The program as its users run it, in sizes that mean nothing.
 
+pub(crate) mod schema;
+
 use std::path::Path;
 use std::process::Command;
 
@@ -26,7 +28,9 @@ pub(crate) fn run_with(dir: &Path, suite: &str, more: &[&str]) -> Value {
     assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0, "the run removes its stores");
     let page = std::fs::read_to_string(out.join(format!("{suite}.html"))).unwrap();
     assert!(page.ends_with("</html>\n"), "{page}");
-    serde_json::from_str(&std::fs::read_to_string(out.join(format!("{suite}.json"))).unwrap()).unwrap()
+    let report = serde_json::from_str(&std::fs::read_to_string(out.join(format!("{suite}.json"))).unwrap()).unwrap();
+    assert_eq!(schema::faults(&report), Vec::<String>::new());
+    report
 }
 
 /// A row.

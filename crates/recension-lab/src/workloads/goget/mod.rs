@@ -1,6 +1,8 @@
 //! The suite `goget`: the experiment of the article `AcidState` vs SQL vs `MongoDB` (2013), without its errors: every
 //! list is forced and compared, every write is durable, every subject has the index, and no hashing is in a timer.
 
+mod xl;
+
 use super::bench::{Figure, Member, empty_dir, start};
 use super::{Bench, Operation, Plan, Suite};
 use crate::error::Result;
@@ -33,7 +35,7 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const OPERATIONS: [Operation; 22] = [
+const OPERATIONS: [Operation; 25] = [
     Operation::ns("sm_new", "a new account in a store that was empty", 5),
     Operation::ns("sm_list", "the list of all accounts there, about a hundred, each decoded: the whole list", 5),
     Operation::ns("sm_get_id", "account 42 by its number, with its items, there", 5),
@@ -60,6 +62,9 @@ const OPERATIONS: [Operation; 22] = [
         "allocated blocks after all of this; of servers with what they keep for themselves",
         1,
     ),
+    Operation::ns("xl_get_id", "accounts drawn at random, by number, of more than a budget of memory holds, in that budget", 10),
+    Operation::ns("xl_get_name", "the same by name", 10),
+    Operation::ns("xl_new", "a new account beside those, in the same budget", 10),
 ];
 
 struct Sizes {
@@ -132,7 +137,8 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
         get(bench, &sizes, "lg2_get_name", of_large_too, true)?;
         published(bench, &sizes, ["lg2_new", "lg2_list", "lg2_get_id", "lg2_add_item"], of_large_too)?;
         more(bench, &sizes, of_large_too)
-    })
+    })?;
+    xl::run(bench, &sizes)
 }
 
 /// One corpus: every subject with a new store, verified at the end after it was closed and opened again.

@@ -1,0 +1,97 @@
+//! The corpus XL: more accounts than fit into a budget of memory, drawn at random, one subject at a time with the whole budget for
+//! its processes, their page cache and the laboratory's worker.
+
+use super::{Sizes, ask, everybody};
+use crate::error::{LabError, Result};
+use crate::measure::budget::Budget;
+use crate::measure::filesystem::evict;
+use crate::worker::goget::Goget;
+use crate::worker::{Launch, Reply, Worker};
+use crate::workloads::bench::{Bench, Figure, Member, empty_dir, start};
+use crate::workloads::{Mode, Plan};
+
+/// Bytes of an account, for how many of them are three times the budget.
+const ACCOUNT_BYTES: u64 = 256;
+/// The budget of a full run where none was given.
+const BUDGET_BYTES: u64 = 128 << 20;
+/// Accounts of a trial of the laboratory itself at most.
+const TRIAL: u64 = 5_000;
+
+const OPERATIONS: [&str; 3] = ["xl_get_id", "xl_get_name", "xl_new"];
+
+/// Measures it where there is a budget; else the rows say why not.
+pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
+    let plan = bench.plan;
+    let full = (plan.mode == Mode::Full).then_some(BUDGET_BYTES);
+    let Some(bytes) = plan.budget_bytes.or(full) else {
+        return without(bench, "only in full runs, or with --budget MIB: accounts of three times that are stored first");
+    };
+    let budget = match Budget::of(bytes) {
+        Ok(budget) => budget,
+        Err(error) => return without(bench, &error.to_string()),
+    };
+    let wanted = bytes * 3 / ACCOUNT_BYTES;
+    let accounts = if plan.rows.is_some_and(|rows| rows < TRIAL) { wanted.min(TRIAL) } else { wanted };
+    bench.prepare("storing more accounts than the budget holds", everybody, |member| {
+        member.dir = plan.dir.join("xl").join(member.kind.name);
+        member.worker = None;
+        empty_dir(&member.dir)?;
+        start(plan, member, &Launch::Plain)?;
+        open(member, plan, Some(accounts))?;
+        close(member)
+    })?;
+    for name in OPERATIONS {
+        bench.rounds(name, everybody, (if sizes.gets < 100 { 1 } else { 3 }, false), Figure::PerOperation, |member, round| {
+            let reply = within(member, plan, &budget, &|pass| match name {
+                "xl_new" => Goget::Create { count: sizes.writes },
+                _ => Goget::GetRandom {
+                    of: accounts,
+                    by_name: name == "xl_get_name",
+                    count: sizes.gets,
+                    seed: 70 + 2 * round as u64 + pass,
+                },
+            });
+            reply.map_err(|error| {
+                // A process that is ended for want of memory takes its pipe with it: it may live in the next row.
+                member.worker = None;
+                match error {
+                    LabError::Wrong { .. } => error,
+                    other => LabError::Unavailable { reason: format!("{}: {other}", budget.how) },
+                }
+            })
+        })?;
+    }
+    bench.remove(everybody)
+}
+
+/// One round: a new process in the budget, nothing in the page cache, a pass that fills the budget, and the one that counts.
+fn within(member: &mut Member, plan: &Plan, budget: &Budget, command: &dyn Fn(u64) -> Goget) -> Result<Reply> {
+    member.worker = None;
+    evict(&member.dir)?;
+    start(plan, member, &Launch::Within(budget))?;
+    open(member, plan, None)?;
+    let measured = ask(member, command(0)).and_then(|_| ask(member, command(1)));
+    close(member)?;
+    let reply = measured?;
+    let note = [Some(budget.how.clone()), reply.note.clone()].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    Ok(Reply { note: Some(note), ..reply })
+}
+
+/// Without a model of each account: they are functions of their number, and a model would be in the budget, too.
+fn open(member: &mut Member, plan: &Plan, load: Option<u64>) -> Result<()> {
+    let (subject, dir, given) = (member.kind.name.to_owned(), member.dir.clone(), plan.given.clone());
+    ask(member, Goget::OpenLean { subject, dir, load, given }).map(drop)
+}
+
+fn close(member: &mut Member) -> Result<()> {
+    ask(member, Goget::Close)?;
+    member.worker.take().into_iter().for_each(Worker::end);
+    Ok(())
+}
+
+fn without(bench: &mut Bench<'_>, reason: &str) -> Result<()> {
+    for name in OPERATIONS {
+        bench.single(name, everybody, |_| Err(LabError::Unavailable { reason: reason.to_owned() }))?;
+    }
+    Ok(())
+}
