@@ -92,7 +92,7 @@ fn plots(report: &Report, tier: &str, page: &mut String) {
             "What these acknowledge is lost with the power: not comparable with the \
                  durable ones where something is written.",
         ),
-        _ => ("Keeps nothing", "A floor that the machine sets, or a store in memory."),
+        _ => ("Keeps nothing", "Floors that the machine sets, stores in memory, makers of pages."),
     };
     let _ = write!(
         page,
@@ -123,12 +123,25 @@ fn plot(report: &Report, operation: &OperationInfo, rows: &[(&SubjectInfo, &Row)
     }
     page.push_str("</svg>");
     quantiles(rows, page);
+    notes(rows, page);
+    page.push_str("</figure>\n");
+}
+
+/// What readers must know, once where it is the same of several.
+fn notes(rows: &[(&SubjectInfo, &Row)], page: &mut String) {
+    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
     for (subject, row) in rows {
         for why in row.note.iter().chain(row.reason.as_ref().filter(|_| row.median.is_some())) {
-            let _ = write!(page, "<p class=\"note\">{}: {}</p>", text(&subject.name), text(why));
+            match said.iter_mut().find(|(note, _)| note == why) {
+                Some((_, names)) => names.push(&subject.name),
+                None => said.push((why, vec![&subject.name])),
+            }
         }
     }
-    page.push_str("</figure>\n");
+    for (why, names) in said {
+        let whose = if names.len() == rows.len() && names.len() > 1 { "all".to_owned() } else { names.join(", ") };
+        let _ = write!(page, "<p class=\"note\">{}: {}</p>", text(&whose), text(why));
+    }
 }
 
 /// A subject's line: name and figure above, the bar below with its interval and its rounds.
@@ -189,7 +202,7 @@ fn quantiles(rows: &[(&SubjectInfo, &Row)], page: &mut String) {
     if rows.iter().all(|(_, row)| row.quantiles.is_none()) {
         return;
     }
-    page.push_str("<table><tr><th></th><th>50 %</th><th>90 %</th><th>99 %</th><th>99.9 %</th><th>most</th></tr>");
+    page.push_str("<div class=\"scroll\"><table><tr><th></th><th>50 %</th><th>90 %</th><th>99 %</th><th>99.9 %</th><th>most</th></tr>");
     for (subject, row) in rows {
         let Some(of) = row.quantiles else { continue };
         let _ = write!(page, "<tr><th>{}</th>", text(&subject.name));
@@ -199,7 +212,7 @@ fn quantiles(rows: &[(&SubjectInfo, &Row)], page: &mut String) {
         }
         page.push_str("</tr>");
     }
-    page.push_str("</table>");
+    page.push_str("</table></div>");
 }
 
 fn subjects(report: &Report, page: &mut String) {

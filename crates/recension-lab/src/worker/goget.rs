@@ -138,8 +138,11 @@ impl Shop {
             Goget::GetRandom { of, by_name, count, seed } => {
                 let mut random = Random::new(seed);
                 let wanted: Vec<Account> = (0..count).map(|_| account(1 + random.below(of.max(1)))).collect();
-                let call = |one| if by_name { Call::GetByName(&one.name) } else { Call::Get(one.id) };
-                let timed = accounts.run(&wanted.iter().map(|one: &Account| call(one)).collect::<Vec<_>>())?;
+                let calls: Vec<_> = wanted
+                    .iter()
+                    .map(|one| if by_name { Call::GetByName(&one.name) } else { Call::Get(one.id) })
+                    .collect();
+                let timed = accounts.run(&calls)?;
                 let reply = reply(&timed);
                 for (expected, answer) in wanted.iter().zip(&timed.answers) {
                     same(expected, if let Answer::One(found) = answer { found.as_ref() } else { None })?;

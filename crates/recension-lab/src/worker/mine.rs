@@ -201,7 +201,8 @@ impl Client<'_> {
         let clients = self.workload.clients;
         // Of an open loop: when this thread's operations are meant to begin.
         let every = self.workload.rate.map(|rate| Duration::from_nanos(1_000_000_000 * clients / rate.max(1)));
-        let mut meant = begin + every.unwrap_or_default().mul_f64(self.at as f64 / clients as f64);
+        let first = self.workload.rate.map_or(0, |rate| 1_000_000_000 * self.at / rate.max(1));
+        let mut meant = begin + Duration::from_nanos(first);
         let mut reader = self.subject.reader()?;
         while taken.len() < OPERATIONS_MAX {
             let due = if every.is_some() { meant } else { Instant::now() };

@@ -36,7 +36,9 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
                     found.push(format!("{at}: {value} is no {said}"));
                 }
             }
-            "enum" if !said.as_array().unwrap().contains(value) => found.push(format!("{at}: {value} is none of {said}")),
+            "enum" if !said.as_array().unwrap().contains(value) => {
+                found.push(format!("{at}: {value} is none of {said}"))
+            }
             "enum" => {}
             "minimum" if value.as_f64() < said.as_f64() => found.push(format!("{at}: {value} is below {said}")),
             "minimum" => {}

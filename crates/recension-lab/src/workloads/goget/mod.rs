@@ -62,7 +62,11 @@ const OPERATIONS: [Operation; 25] = [
         "allocated blocks after all of this; of servers with what they keep for themselves",
         1,
     ),
-    Operation::ns("xl_get_id", "accounts drawn at random, by number, of more than a budget of memory holds, in that budget", 10),
+    Operation::ns(
+        "xl_get_id",
+        "accounts drawn at random, by number, of more than a budget of memory holds, in that budget",
+        10,
+    ),
     Operation::ns("xl_get_name", "the same by name", 10),
     Operation::ns("xl_new", "a new account beside those, in the same budget", 10),
 ];

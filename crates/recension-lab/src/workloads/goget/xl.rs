@@ -24,7 +24,10 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     let plan = bench.plan;
     let full = (plan.mode == Mode::Full).then_some(BUDGET_BYTES);
     let Some(bytes) = plan.budget_bytes.or(full) else {
-        return without(bench, "only in full runs, or with --budget MIB: accounts of three times that are stored first");
+        return without(
+            bench,
+            "only in full runs, or with --budget MIB: accounts of three times that are stored first",
+        );
     };
     let budget = match Budget::of(bytes) {
         Ok(budget) => budget,
@@ -41,25 +44,31 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
         close(member)
     })?;
     for name in OPERATIONS {
-        bench.rounds(name, everybody, (if sizes.gets < 100 { 1 } else { 3 }, false), Figure::PerOperation, |member, round| {
-            let reply = within(member, plan, &budget, &|pass| match name {
-                "xl_new" => Goget::Create { count: sizes.writes },
-                _ => Goget::GetRandom {
-                    of: accounts,
-                    by_name: name == "xl_get_name",
-                    count: sizes.gets,
-                    seed: 70 + 2 * round as u64 + pass,
-                },
-            });
-            reply.map_err(|error| {
-                // A process that is ended for want of memory takes its pipe with it: it may live in the next row.
-                member.worker = None;
-                match error {
-                    LabError::Wrong { .. } => error,
-                    other => LabError::Unavailable { reason: format!("{}: {other}", budget.how) },
-                }
-            })
-        })?;
+        bench.rounds(
+            name,
+            everybody,
+            (if sizes.gets < 100 { 1 } else { 3 }, false),
+            Figure::PerOperation,
+            |member, round| {
+                let reply = within(member, plan, &budget, &|pass| match name {
+                    "xl_new" => Goget::Create { count: sizes.writes },
+                    _ => Goget::GetRandom {
+                        of: accounts,
+                        by_name: name == "xl_get_name",
+                        count: sizes.gets,
+                        seed: 70 + 2 * round as u64 + pass,
+                    },
+                });
+                reply.map_err(|error| {
+                    // A process that is ended for want of memory takes its pipe with it: it may live in the next row.
+                    member.worker = None;
+                    match error {
+                        LabError::Wrong { .. } => error,
+                        other => LabError::Unavailable { reason: format!("{}: {other}", budget.how) },
+                    }
+                })
+            },
+        )?;
     }
     bench.remove(everybody)
 }
