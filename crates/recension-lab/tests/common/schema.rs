@@ -15,7 +15,6 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
     let rules = schema.as_object().unwrap();
     for (rule, said) in rules {
         match rule.as_str() {
-            "$schema" | "title" | "description" | "$defs" | "additionalProperties" => {}
             "$ref" => {
                 let path = said.as_str().unwrap().trim_start_matches('#');
                 check(root, root.pointer(path).unwrap(), value, at, found);
@@ -37,11 +36,10 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
                 }
             }
             "enum" if !said.as_array().unwrap().contains(value) => {
-                found.push(format!("{at}: {value} is none of {said}"))
+                found.push(format!("{at}: {value} is none of {said}"));
             }
-            "enum" => {}
             "minimum" if value.as_f64() < said.as_f64() => found.push(format!("{at}: {value} is below {said}")),
-            "minimum" => {}
+            "$schema" | "title" | "description" | "$defs" | "additionalProperties" | "enum" | "minimum" => {}
             "required" => {
                 for name in said.as_array().unwrap() {
                     if value.get(name.as_str().unwrap()).is_none() {
