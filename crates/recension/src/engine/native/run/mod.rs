@@ -139,6 +139,11 @@ impl Run {
         self.obsolete.store(true, Ordering::Release);
     }
 
+    /// Begins to fetch what [`Run::hint`] will read.
+    pub(super) fn touch(&self, hash: u64) {
+        table::touch(&*self.mapping, self.table, hash);
+    }
+
     /// What the table says of a key with this hash, without a search: a hint that must be confirmed.
     pub(super) fn hint(&self, hash: u64) -> Hint {
         let (offset, len) = self.table;
