@@ -208,6 +208,11 @@ impl SettledFile {
         settled_file(self.entry.number)
     }
 
+    /// The file itself.
+    pub(super) fn file(&self) -> &Arc<dyn DiskFile> {
+        &self.file
+    }
+
     /// Number of rows or commits of a kind.
     pub(super) fn entries(&self, kind: BlockKind) -> u64 {
         self.sections[kind as usize].entries
