@@ -186,6 +186,9 @@ pub struct Given {
     /// A `CouchDB` server to measure, with name and password of an admin
     #[arg(long, env = "RECENSION_LAB_COUCHDB_URL", value_name = "URL", hide_env_values = true)]
     pub couchdb_url: Option<String>,
+    /// A `MongoDB` server to measure in `goget`; its database `recension_lab` is written to
+    #[arg(long, env = "RECENSION_LAB_MONGODB_URL", value_name = "URL", hide_env_values = true)]
+    pub mongodb_url: Option<String>,
     /// The `recension` to measure; else the one beside this program.
     #[arg(long, value_name = "FILE")]
     pub recension: Option<std::path::PathBuf>,

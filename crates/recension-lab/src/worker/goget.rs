@@ -342,6 +342,38 @@ mod tests {
         assert_eq!(model[&7].items[0].status, Status::Got);
     }
 
+    /// No registry has `MongoDB`: its driver's calls are tried on a stand-in, where that is installed (`python3-mongomock`).
+    #[test]
+    fn the_program_of_mongodb_does_what_the_model_says_on_a_stand_in() {
+        let given = Given { mongodb_url: Some("mongomock:".to_owned()), ..Given::default() };
+        let stand_in =
+            std::process::Command::new(crate::subjects::external::PYTHON).args(["-c", "import mongomock"]).output();
+        if crate::subjects::external::MONGODB.missing(&given).is_some()
+            || !stand_in.is_ok_and(|said| said.status.success())
+        {
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let mut shop = None;
+        let (subject, dir) = ("mongodb".to_owned(), dir.path().to_owned());
+        ask(&mut shop, Goget::Open { subject, dir, load: Some(20), given }).unwrap();
+        for command in [
+            Goget::Create { count: 5 },
+            Goget::AddItem { id: 7, count: 3 },
+            Goget::ChangeItem { id: 7, count: 4 },
+            Goget::Update { id: 8, count: 2 },
+            Goget::Get { id: 7, by_name: false, count: 3 },
+            Goget::Get { id: 8, by_name: true, count: 3 },
+            Goget::Delete { count: 2 },
+            Goget::List,
+            Goget::Verify,
+            Goget::Close,
+        ] {
+            let said = format!("{command:?}");
+            ask(&mut shop, command).unwrap_or_else(|error| panic!("{said}: {error}"));
+        }
+    }
+
     #[test]
     fn accounts_of_a_corpus_that_is_not_kept_here_are_compared_with_what_their_numbers_say() {
         let dir = tempfile::tempdir().unwrap();

@@ -34,7 +34,7 @@ pub enum Source {
         module: &'static str,
         /// Its package in Debian.
         package: &'static str,
-        /// The program.
+        /// The program, as `main.py`.
         text: &'static str,
     },
     /// What `--external` names.
@@ -72,6 +72,15 @@ pub const PSYCOPG: Source = Source::Python {
     package: "python3-psycopg",
     text: include_str!("../../../external/psycopg/main.py"),
 };
+
+/// `MongoDB` by its driver in Python; the server is the one that `--mongodb-url` names.
+pub const MONGODB: Source = Source::Python {
+    module: "pymongo",
+    package: "python3-pymongo",
+    text: include_str!("../../../external/mongodb/main.py"),
+};
+/// What programs in Python share.
+const PYTHON_LINES: &str = include_str!("../../../external/python/lines.py");
 
 /// The Python whose packages Debian has.
 pub(crate) const PYTHON: &str = "/usr/bin/python3";
@@ -113,9 +122,10 @@ impl Source {
         match self {
             Source::Haskell { library, files, .. } => Ok(Command::new(built(library, files)?)),
             Source::Python { module, text, .. } => {
-                let dir = place(module, &[("main.py", text)])?;
+                let dir = place(module, &[("main.py", text), ("lines.py", PYTHON_LINES)])?;
                 let mut command = Command::new(PYTHON);
                 command.arg(dir.join("main.py"));
+                command.envs(given.mongodb_url.iter().map(|url| ("MONGODB_URL", url)));
                 Ok(command)
             }
             Source::Given => {
@@ -141,7 +151,10 @@ fn installed(library: &str) -> Option<&'static str> {
 
 /// The version of a Python module, where it is installed.
 fn python(module: &str) -> Option<String> {
-    let asked = Command::new(PYTHON).arg("-c").arg(format!("import {module}; print({module}.__version__)")).output();
+    let asked = Command::new(PYTHON)
+        .arg("-c")
+        .arg(format!("import {module}; print(getattr({module}, \"__version__\", None) or {module}.version)"))
+        .output();
     let output = asked.ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

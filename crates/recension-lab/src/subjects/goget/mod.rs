@@ -129,9 +129,9 @@ enum Open {
     Program(Source),
 }
 
-/// Debian and the registries have no server, so that no driver could be tried.
-const WITHOUT_MONGODB: &str =
-    "needs a server at a URL (Debian and the registries have none), and no driver for it is built in yet";
+/// Why it is not measured where nobody names one.
+const WITHOUT_MONGODB: &str = "needs a server at a URL: --mongodb-url mongodb://HOST:27017, or RECENSION_LAB_MONGODB_URL (Debian and \
+                               the registries have no server of it; its driver was tried by a stand-in only)";
 
 #[cfg(feature = "peers")]
 macro_rules! peer {
@@ -230,10 +230,14 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
         ),
         (
             Kind {
-                missing: |_| Some(WITHOUT_MONGODB.to_owned()),
-                ..Kind::new("mongodb", "MongoDB, accounts as documents", || "as given".to_owned())
+                missing: |given| match given.mongodb_url {
+                    Some(_) => programs::MONGODB.missing(given),
+                    None => Some(WITHOUT_MONGODB.to_owned()),
+                },
+                tier_note: Some("a server of the user's: its settings and its disk are not the laboratory's"),
+                ..Kind::new("mongodb", "MongoDB by pymongo, accounts as documents", || "as given".to_owned())
             },
-            None,
+            Some(Open::Program(programs::MONGODB)),
         ),
     ]
 }
