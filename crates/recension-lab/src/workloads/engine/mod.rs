@@ -39,7 +39,11 @@ const OPERATIONS: [Operation; 30] = [
     ),
     Operation::ns("range_100_settled", "the same when every row has been read once, and caches have room for all", 4),
     Operation::ns("range_100_reverse", "the same downwards", 4),
-    Operation::ns("get_while_writing", "a random row while another thread commits single rows at an offered rate", 10),
+    Operation::ns(
+        "get_while_writing",
+        "a random row, all having been read once, while another thread commits single rows at an offered rate",
+        10,
+    ),
     Operation::ns(
         "get_beyond_memory",
         "a random row, the process and its page cache in a budget smaller than the store",

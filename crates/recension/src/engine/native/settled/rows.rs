@@ -180,7 +180,7 @@ impl RowBlock {
         }
         let mut block = RowBlock { payload, prefix_len, rows, keys: Vec::new() };
         if prefix_len * count <= block.payload.len() / KEYS_PART {
-            block.keys = block.whole_keys(key_end as usize);
+            block.keys = block.whole_keys(key_end);
         }
         Some(block)
     }
