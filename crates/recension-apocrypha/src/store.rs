@@ -243,6 +243,11 @@ impl Root for Reading<'_> {
         Ok(look(&self.members, &id, self.large)?.map(Arc::unwrap_or_clone))
     }
 
+    fn shared(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
+        let Some(id) = id_of(name) else { return Ok(None) };
+        look(&self.members, &id, self.large)
+    }
+
     fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
         let Some(id) = id_of(name).filter(|id| self.large.has(id)) else { return Ok(Part::Unknown) };
         Ok(look(&self.members, &id, self.large)?.map_or(Part::Known(None), |member| part_of(&member, path)))
@@ -342,6 +347,13 @@ impl Root for Writing<'_> {
             return Ok(changed.clone());
         }
         Ok(self.before(name)?.map(|member| Value::clone(&member)))
+    }
+
+    fn shared(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
+        match self.changed.get(name) {
+            Some(changed) => Ok(changed.clone().map(Arc::new)),
+            None => self.before(name),
+        }
     }
 
     fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {

@@ -1,7 +1,7 @@
 //! Revision ids that Apache CouchDB 3.4.3 computed, recorded in conformance/couchdb/rev-vectors.json.
 
-use recension::document::json::minify;
 use proptest::prelude::{Just, Strategy, prop, prop_assert_eq, prop_oneof, proptest};
+use recension::document::json::minify;
 use recension::document::{At, Error, Expect, HashableBody, RevId, Store, Write, revision_id};
 use serde_json::Value;
 
@@ -101,14 +101,19 @@ fn a_writes_revision_is_that_of_its_minified_body_whatever_is_taken_out_on_the_w
         (r#"{"_id":"y","_id":"x","\u005fid":"x"}"#, "{}"),
         (r#"{"a":1,"b":[{"c":1,"d":2,"c":3}],"a":4}"#, r#"{"b":[{"d":2,"c":3}],"a":4}"#),
         (r#"{"_attachments":{"n":{"data":"","data":""}},"b":[1,2]}"#, r#"{"b":[1,2]}"#),
-        (r#"{"_replication_state":"done","_id":"x","z":12345678901234567890}"#, r#"{"_replication_state":"done","z":12345678901234567890}"#),
+        (
+            r#"{"_replication_state":"done","_id":"x","z":12345678901234567890}"#,
+            r#"{"_replication_state":"done","z":12345678901234567890}"#,
+        ),
     ] {
         let expecting_nothing = Write::from_json(text).unwrap().with_id("x").unwrap();
         assert_eq!(expecting_nothing.body(), body, "{text}");
         if body.is_empty() || text.contains("_attachments") {
             continue;
         }
-        collection.purge("x", &collection.get("x").unwrap().map(|found| found.rev).into_iter().collect::<Vec<_>>()).unwrap();
+        collection
+            .purge("x", &collection.get("x").unwrap().map(|found| found.rev).into_iter().collect::<Vec<_>>())
+            .unwrap();
         let written = collection.write(expecting_nothing).unwrap();
         assert_eq!(written.rev, revision_id(None, false, &HashableBody::of(body).unwrap(), &[]), "{text}");
     }

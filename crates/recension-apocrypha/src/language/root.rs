@@ -1,6 +1,7 @@
 //! What a command reads and writes: the members of the top level, by name.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use recension::document::Error;
 
@@ -40,6 +41,11 @@ pub enum Part {
 pub trait Root {
     /// A member.
     fn member(&mut self, name: &str) -> Result<Option<Value>, Fault>;
+
+    /// The same where nobody is going to change it: whoever has it need not copy it.
+    fn shared(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
+        Ok(self.member(name)?.map(Arc::new))
+    }
 
     /// The value at a path within a member, where whoever has it can tell without the rest of the member.
     fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {

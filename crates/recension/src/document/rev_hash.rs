@@ -50,7 +50,8 @@ impl HashableBody {
 
     /// Minifies an object, without its reserved members and those named in `also`, and prepares it in the same pass.
     pub(super) fn beside_minifying(bytes: &[u8], also: &[&str]) -> Result<(Minified, Result<Self>)> {
-        let mut encoder = Beside { encoder: Encoder::with_room_for(bytes.len()), member: Mark::default(), lost_at: None };
+        let mut encoder =
+            Beside { encoder: Encoder::with_room_for(bytes.len()), member: Mark::default(), lost_at: None };
         let minified = minify_object_beside(bytes, also, &mut encoder)?;
         let Beside { encoder, lost_at, .. } = encoder;
         let hashable = match lost_at {

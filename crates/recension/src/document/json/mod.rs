@@ -37,4 +37,4 @@ pub(super) use path_set::PathSet;
 pub use pointer::Pointer;
 #[cfg(feature = "typed")]
 pub(super) use same::same_number;
-pub use text::{Text, quote};
+pub use text::{Text, quote, quote_into};
