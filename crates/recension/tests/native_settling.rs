@@ -217,6 +217,36 @@ fn a_snapshot_that_is_open_keeps_answering_and_its_files_go_with_it() {
 }
 
 #[test]
+fn files_of_many_steps_are_given_back_when_nobody_looks_into_them_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), NativeOptions { segment_bytes: 8 << 20, ..options() });
+    for version in 1..=6 {
+        write(&engine, version);
+    }
+    let head = engine.head();
+    // It looks into a segment that is still written to; settling seals that, and is done with it at once.
+    let snapshot = engine.snapshot().unwrap();
+    assert!(snapshot.get(TREE, &0u64.to_be_bytes()).unwrap().is_some());
+    engine.settle().unwrap();
+    for n in 0..ROWS {
+        let value = snapshot.get(TREE, &n.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()).unwrap().unwrap();
+        assert_eq!(value.to_vec(), document(n, 6));
+    }
+    drop(snapshot);
+    // And a settled file of several steps, into which nobody looks.
+    write(&engine, 7);
+    engine.settle().unwrap();
+    assert_rows(&engine, head, 6);
+    assert_rows(&engine, engine.head(), 7);
+    for folder in ["log", "settled"] {
+        let files: Vec<_> = std::fs::read_dir(dir.path().join(folder)).unwrap().map(|file| file.unwrap()).collect();
+        let names: Vec<_> = files.iter().map(|file| file.file_name().into_string().unwrap()).collect();
+        assert_eq!(names.iter().filter(|name| *name != "MANIFEST").count(), 1, "{names:?}");
+    }
+    assert_eq!(engine.verify().unwrap().problems, []);
+}
+
+#[test]
 fn a_commit_that_depends_on_a_forgotten_read_is_a_conflict() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path(), options());

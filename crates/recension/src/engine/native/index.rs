@@ -113,9 +113,17 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Has the tables that a look-up of this hash may ask fetched all at once, rather than each after the one before has
+    /// denied the key.
+    fn touch(&self, hash: u64) {
+        self.runs.iter().for_each(|run| run.touch(hash));
+        self.settled.iter().for_each(|file| file.touch(hash));
+    }
+
     /// The newest version of a key not newer than `at`, deletions included, whether forgotten or not.
     pub(super) fn find(&self, full_key: &[u8], at: Seq) -> Result<Option<Found>> {
         let hash = hash(full_key);
+        self.touch(hash);
         if let Some(entry) = self.find_in_memory(hash, full_key, at) {
             return Ok(Some(Found::InLog(entry)));
         }
@@ -170,6 +178,7 @@ impl State {
     pub(super) fn get(&self, full_key: &[u8], at: Seq) -> Result<Option<Value<'_>>> {
         self.forgotten.check(full_key, at)?;
         let hash = hash(full_key);
+        self.touch(hash);
         for part in &self.memory {
             let found = self.follow(part.hint(hash, at), full_key, at, || Ok(part.get(full_key, at)))?;
             if let Some(version) = found {

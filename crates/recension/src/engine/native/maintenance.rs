@@ -161,8 +161,9 @@ impl Shared {
             let did = self.flush_oldest()?;
             flushed |= did;
             let goes_on = did || self.merge_once()?;
-            // At once: what is kept here is beyond the budget.
-            self.doomed.bury(self.maintenance == Maintenance::Background);
+            // At once: what is kept here is beyond the budget. What settling leaves takes longer.
+            let mine = |remains: &Remains| matches!(remains, Remains::Memory(_) | Remains::Run(_));
+            self.doomed.bury(mine, self.pace().as_ref());
             if !goes_on {
                 return Ok(flushed);
             }

@@ -26,7 +26,8 @@ pub(super) struct Segment {
     file: Option<Arc<dyn DiskFile>>,
     /// Bytes that hold the header and whole records; [`ALL_OF_IT`] in a segment that was found sealed.
     used: AtomicU32,
-    mapping: OnceLock<Arc<dyn Mapping>>,
+    /// Shared with the same segment sealed.
+    mapping: Arc<OnceLock<Arc<dyn Mapping>>>,
     /// Remove the file when the last reader is done.
     obsolete: AtomicBool,
 }
@@ -73,7 +74,7 @@ impl Segment {
             disk: disk.clone(),
             file: None,
             used: AtomicU32::new(ALL_OF_IT),
-            mapping: OnceLock::new(),
+            mapping: Arc::default(),
             obsolete: AtomicBool::new(false),
         }
     }
@@ -114,6 +115,11 @@ impl Segment {
                 self.disk.open(&name).map_err(|e| EngineError::io(format!("opening {name}"), e))
             }
         }
+    }
+
+    /// What everybody who may have a view of the file has a part in.
+    pub(super) fn viewers(&self) -> Arc<dyn Send + Sync> {
+        self.mapping.clone()
     }
 
     pub(super) fn name(&self) -> String {

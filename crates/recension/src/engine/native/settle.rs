@@ -61,11 +61,15 @@ impl Shared {
         let _one_at_a_time = self.settling.lock();
         self.move_horizons(extent)?;
         while self.settle_log(extent)? || self.merge_settled(extent)? {
-            // The leader keeps segments too. Where it is busy, it trims them with its next commit.
-            if let Some(mut leader) = self.leader.try_lock() {
+            // The leader keeps segments too. Where this is the committing thread, it trims them with its next commit.
+            let leader = match self.maintenance {
+                Maintenance::Background => Some(self.leader.lock()),
+                Maintenance::Inline => self.leader.try_lock(),
+            };
+            if let Some(mut leader) = leader {
                 self.trim_log(&mut leader);
             }
-            self.doomed.bury(self.maintenance == Maintenance::Background);
+            self.doomed.bury(|_| true, self.pace().as_ref());
         }
         Ok(())
     }
@@ -115,7 +119,7 @@ impl Shared {
         self.settle_pace.store(pace, Ordering::Relaxed);
     }
 
-    fn pace(&self) -> Option<Pace> {
+    pub(super) fn pace(&self) -> Option<Pace> {
         (self.maintenance == Maintenance::Background).then(|| Pace {
             bytes_per_second: self.settle_pace.clone(),
             head: self.head.clone(),

@@ -125,7 +125,8 @@ impl SettledFiles {
             *next_file += 1;
             *next_file - 1
         };
-        let mut writer = SettledWriter::create(&self.disk, self.id, number, (first, last.seq), keys_max, pace)?;
+        let mut writer =
+            SettledWriter::create((&self.disk, &self.cache), self.id, number, (first, last.seq), keys_max, pace)?;
         fill(&mut writer)?;
         let finished = writer.finish()?;
         let entry = RunEntry {

@@ -22,7 +22,7 @@ use self::table::Guess;
 use super::format::{Fields, StoreId, check_version, decode_header, run_file};
 use super::index::IndexEntry;
 use super::manifest::RunEntry;
-use crate::disk::{Disk, Mapping};
+use crate::disk::{Disk, DiskFile, Mapping};
 use crate::engine::{EngineError, Result, Seq};
 
 const RUN_MAGIC: [u8; 8] = *b"RECNRUN1";
@@ -139,6 +139,11 @@ impl Run {
         self.obsolete.store(true, Ordering::Release);
     }
 
+    /// Begins to fetch what [`Run::hint`] will read.
+    pub(super) fn touch(&self, hash: u64) {
+        table::touch(&*self.mapping, self.table, hash);
+    }
+
     /// What the table says of a key with this hash, without a search: a hint that must be confirmed.
     pub(super) fn hint(&self, hash: u64) -> Hint {
         let (offset, len) = self.table;
@@ -209,6 +214,11 @@ impl Run {
 
     fn check<'b>(&self, bytes: &'b [u8], offset: u64) -> Result<Block<'b>> {
         Block::check(bytes, offset).map_err(|what| EngineError::damaged(self.name(), offset, what))
+    }
+
+    /// The file, opened again.
+    pub(super) fn reopen(&self) -> std::io::Result<Arc<dyn DiskFile>> {
+        self.disk.open(&self.name())
     }
 
     /// Bytes of fences and table, which are read again and again.

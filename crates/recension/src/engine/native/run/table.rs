@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::super::format::Fields;
 use super::output::{PartWriter, Spool};
-use crate::disk::Disk;
+use crate::disk::{Disk, Mapping};
 use crate::engine::Result;
 
 /// A bucket is a cache line: ten slots of six bytes, the number used, and whether a key of this bucket
@@ -145,12 +145,23 @@ pub(in super::super) enum Guess {
     Unknown,
 }
 
+/// Begins to bring what a look-up of this hash reads first into the CPU's caches, so that several tables are waited for at
+/// once. `table` is the place of the table in `mapping`.
+pub(in super::super) fn touch(mapping: &dyn Mapping, (offset, len): (u64, usize), hash: u64) {
+    if let Some(buckets) = buckets_of(len) {
+        mapping.prefetch(offset + (first_bucket(hash, buckets) * BUCKET_BYTES) as u64, BUCKET_BYTES);
+    }
+}
+
+/// Buckets that hashes lead to, in a table of so many bytes.
+fn buckets_of(len: usize) -> Option<usize> {
+    (len / BUCKET_BYTES).checked_sub(SPARE_BUCKETS).filter(|&buckets| buckets > 0)
+}
+
 /// Looks the key with this hash up in a table.
 pub(in super::super) fn guess(table: &[u8], hash: u64) -> Guess {
     let lines = table.len() / BUCKET_BYTES;
-    let Some(buckets) = lines.checked_sub(SPARE_BUCKETS).filter(|&buckets| buckets > 0) else {
-        return Guess::Unknown;
-    };
+    let Some(buckets) = buckets_of(table.len()) else { return Guess::Unknown };
     let mut found = Guess::Absent;
     for bucket in first_bucket(hash, buckets)..lines {
         let line = &table[bucket * BUCKET_BYTES..][..BUCKET_BYTES];

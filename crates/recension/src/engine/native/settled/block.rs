@@ -16,7 +16,7 @@ const AS_IS: u8 = 0;
 const LZ4: u8 = 1;
 
 /// What a block holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in super::super) enum BlockKind {
     /// The newest version of each key within the file.
     Current = 0,

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
+use super::block::BlockKind;
 use super::rows::RowBlock;
 use crate::engine::CommitInfo;
 
-/// A block by its file's number and its place in that file. Numbers are never used again.
-type Place = (u64, u64);
+/// A block: the number of its file, which is never used again, and its own among the file's of its kind.
+type BlockName = (u64, BlockKind, usize);
 
 /// A checked block.
 #[derive(Clone)]
@@ -21,7 +22,7 @@ pub(super) enum Cached {
 /// Blocks lately read.
 pub(in super::super) struct BlockCache {
     /// None: nothing is kept.
-    blocks: Option<Cache<Place, Cached, BlockWeighter>>,
+    blocks: Option<Cache<BlockName, Cached, BlockWeighter>>,
 }
 
 #[derive(Clone)]
@@ -30,8 +31,8 @@ struct BlockWeighter;
 /// What an entry costs beside its block, about, in bytes.
 const ENTRY_OVERHEAD_BYTES: u64 = 64;
 
-impl Weighter<Place, Cached> for BlockWeighter {
-    fn weight(&self, _: &Place, block: &Cached) -> u64 {
+impl Weighter<BlockName, Cached> for BlockWeighter {
+    fn weight(&self, _: &BlockName, block: &Cached) -> u64 {
         let bytes = match block {
             Cached::Rows(rows) => rows.memory_bytes(),
             Cached::Commits(commits) => (commits.capacity() * size_of::<CommitInfo>()) as u64,
@@ -56,18 +57,70 @@ impl BlockCache {
         BlockCache { blocks: options.ok().filter(|_| budget_bytes > 0).map(cache) }
     }
 
-    pub(super) fn get(&self, file: u64, offset: u64) -> Option<Cached> {
-        self.blocks.as_ref()?.get(&(file, offset))
+    pub(super) fn get(&self, name: BlockName) -> Option<Cached> {
+        self.blocks.as_ref()?.get(&name)
     }
 
-    pub(super) fn put(&self, file: u64, offset: u64, block: Cached) {
+    pub(super) fn put(&self, name: BlockName, block: Cached) {
         if let Some(blocks) = &self.blocks {
-            blocks.insert((file, offset), block);
+            blocks.insert(name, block);
+        }
+    }
+
+    /// Keeps rows that are just being written, where there is room for them without giving up others.
+    pub(super) fn offer(&self, name: BlockName, block: impl FnOnce() -> Option<RowBlock>) {
+        let Some(blocks) = &self.blocks else { return };
+        // The past is read less. Parts of the cache do not fill evenly: the last eighth is not counted on.
+        let eighths = match name.1 {
+            BlockKind::Current => 7,
+            BlockKind::Past | BlockKind::Commits => 4,
+        };
+        if blocks.weight() < blocks.capacity() / 8 * eighths
+            && let Some(block) = block()
+        {
+            blocks.insert(name, Cached::Rows(Arc::new(block)));
+        }
+    }
+
+    /// Gives up the blocks of a file that nobody will read again.
+    pub(super) fn forget(&self, file: u64) {
+        if let Some(blocks) = &self.blocks {
+            blocks.retain(|(of, ..), _| *of != file);
         }
     }
 
     /// Bytes in it, about.
     pub(in super::super) fn bytes(&self) -> u64 {
         self.blocks.as_ref().map_or(0, Cache::weight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Seq;
+    use crate::engine::native::settled::rows::{KeptVersion, RowsBuilder};
+
+    fn block() -> RowBlock {
+        let mut rows = RowsBuilder::default();
+        rows.push(b"tree key", KeptVersion { seq: Seq(1), value: Some(&[7; 4000]), cut: false }, 0);
+        RowBlock::parse(rows.finish(), 1).unwrap()
+    }
+
+    #[test]
+    fn what_is_offered_takes_no_room_from_what_was_read() {
+        let cache = BlockCache::new(100 * block().memory_bytes());
+        let read = |n| (1, BlockKind::Current, n);
+        (0..50).for_each(|n| cache.put(read(n), Cached::Rows(Arc::new(block()))));
+        cache.offer((2, BlockKind::Past, 0), || panic!("the past has half of it"));
+        for n in 0..100 {
+            cache.offer((2, BlockKind::Current, n), || Some(block()));
+        }
+        let kept = |name| cache.get(name).is_some();
+        assert!((0..50).all(|n| kept(read(n))));
+        let offered = (0..100).filter(|n| kept((2, BlockKind::Current, *n))).count();
+        assert!((30..40).contains(&offered), "{offered} of what was offered");
+        cache.forget(2);
+        assert!((0..100).all(|n| !kept((2, BlockKind::Current, n))) && kept(read(0)));
     }
 }

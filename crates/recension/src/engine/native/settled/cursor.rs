@@ -88,12 +88,13 @@ impl<'f> SettledCursor<'f> {
     }
 
     fn fetch(&mut self) -> Result<Arc<RowBlock>> {
-        let (offset, len) = self.file.place(self.kind, self.block)?;
+        let name = (self.file.entry.number, self.kind, self.block);
         if self.caching
-            && let Some(Cached::Rows(rows)) = self.file.cache.get(self.file.entry.number, offset)
+            && let Some(Cached::Rows(rows)) = self.file.cache.get(name)
         {
             return Ok(rows);
         }
+        let (offset, len) = self.file.place(self.kind, self.block)?;
         let bytes = match self.in_window(offset, len) {
             Some(range) => range,
             None => {
@@ -103,7 +104,7 @@ impl<'f> SettledCursor<'f> {
         };
         let rows = self.file.decode_rows(self.kind, offset, &self.window.1[bytes])?;
         if self.caching {
-            self.file.cache.put(self.file.entry.number, offset, Cached::Rows(rows.clone()));
+            self.file.cache.put(name, Cached::Rows(rows.clone()));
         }
         Ok(rows)
     }

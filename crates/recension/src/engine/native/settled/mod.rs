@@ -42,6 +42,8 @@ const FILE_MAGIC: [u8; 8] = *b"RECNROWS";
 pub(super) const FILE_HEADER_BYTES: usize = 64;
 const HEADER_CRC_AT: usize = 52;
 const FOOTER_BYTES: usize = 192;
+/// Most blocks are not larger: they are read without an allocation.
+const BLOCK_BYTES_USUAL: usize = 4 << 10;
 /// Low bits of what the table has of a row: its number in its block.
 const ROW_BITS: u32 = 10;
 
@@ -206,6 +208,11 @@ impl SettledFile {
         settled_file(self.entry.number)
     }
 
+    /// The file itself.
+    pub(super) fn file(&self) -> &Arc<dyn DiskFile> {
+        &self.file
+    }
+
     /// Number of rows or commits of a kind.
     pub(super) fn entries(&self, kind: BlockKind) -> u64 {
         self.sections[kind as usize].entries
@@ -261,6 +268,11 @@ impl SettledFile {
             Past::Nothing => Ok(None),
             Past::GivenUp(oldest) => Err(EngineError::Forgotten { asked: at, oldest }),
         }
+    }
+
+    /// Begins to fetch what a look-up of a key with this hash will read.
+    pub(super) fn touch(&self, hash: u64) {
+        table::touch(&*self.mapping, self.table, hash);
     }
 
     /// Whether the file may have a version of a key with this hash.
@@ -367,20 +379,32 @@ impl SettledFile {
 
     /// The rows of a block, from the cache or from the file.
     fn rows(&self, kind: BlockKind, number: usize) -> Result<Arc<RowBlock>> {
-        let (offset, len) = self.place(kind, number)?;
-        if let Some(Cached::Rows(rows)) = self.cache.get(self.entry.number, offset) {
+        let name = (self.entry.number, kind, number);
+        if let Some(Cached::Rows(rows)) = self.cache.get(name) {
             return Ok(rows);
         }
-        let rows = self.decode_rows(kind, offset, &self.read(offset, len)?)?;
-        self.cache.put(self.entry.number, offset, Cached::Rows(rows.clone()));
+        let (offset, len) = self.place(kind, number)?;
+        let rows = match &mut [0; BLOCK_BYTES_USUAL][..] {
+            buffer if len <= buffer.len() => {
+                self.read_into(offset, &mut buffer[..len])?;
+                self.decode_rows(kind, offset, &buffer[..len])?
+            }
+            _ => self.decode_rows(kind, offset, &self.read(offset, len)?)?,
+        };
+        self.cache.put(name, Cached::Rows(rows.clone()));
         Ok(rows)
     }
 
     /// Bytes of the file, as they are.
     pub(super) fn read(&self, offset: u64, len: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; len];
-        match self.file.read_at(offset, &mut bytes) {
-            Ok(()) => Ok(bytes),
+        self.read_into(offset, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn read_into(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
+        match self.file.read_at(offset, bytes) {
+            Ok(()) => Ok(()),
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
                 Err(self.damaged(offset, "the file has been cut off"))
             }
@@ -396,12 +420,12 @@ impl SettledFile {
 
     /// The commits of a block.
     pub(super) fn commits(&self, number: usize) -> Result<Arc<Vec<CommitInfo>>> {
-        let (offset, _) = self.place(BlockKind::Commits, number)?;
-        if let Some(Cached::Commits(commits)) = self.cache.get(self.entry.number, offset) {
+        let name = (self.entry.number, BlockKind::Commits, number);
+        if let Some(Cached::Commits(commits)) = self.cache.get(name) {
             return Ok(commits);
         }
         let commits = Arc::new(self.read_commits(number)?);
-        self.cache.put(self.entry.number, offset, Cached::Commits(commits.clone()));
+        self.cache.put(name, Cached::Commits(commits.clone()));
         Ok(commits)
     }
 
@@ -445,6 +469,7 @@ fn decode_commit_fence(fence: &[u8]) -> Option<CommitInfo> {
 impl Drop for SettledFile {
     fn drop(&mut self) {
         if *self.obsolete.get_mut() {
+            self.cache.forget(self.entry.number);
             // Best effort: a file that stays is removed at the next open.
             let _ = self.disk.remove(&self.name());
         }

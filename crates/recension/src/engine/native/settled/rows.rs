@@ -158,9 +158,7 @@ impl RowBlock {
         let prefix_len = usize::from(fields.u16()?);
         let mut left = payload.get(PREFIX_AT + prefix_len..)?;
         let mut rows = Vec::with_capacity(count);
-        let prefix = payload.get(PREFIX_AT..PREFIX_AT + prefix_len)?;
-        let with_keys = prefix_len * count <= payload.len() / KEYS_PART;
-        let mut keys = Vec::new();
+        let mut key_end = 0usize;
         for _ in 0..count {
             let rest_len = u16::try_from(take_number(&mut left)?).ok()?;
             let seq = Seq(base.checked_add(take_number(&mut left)?)?);
@@ -172,16 +170,29 @@ impl RowBlock {
                 return None;
             }
             let start = u32::try_from(payload.len() - left.len()).ok()?;
-            let rest = left.get(..usize::from(rest_len))?;
             left = left.get(usize::from(rest_len) + value_len as usize..)?;
-            if with_keys {
-                keys.extend_from_slice(prefix);
-                keys.extend_from_slice(rest);
-            }
-            let key_end = keys.len() as u32;
-            rows.push(RowPlace { seq, start, value_len, past, key_end, rest_len, deleted, cut });
+            key_end = prefix_len.checked_add(usize::from(rest_len))?.checked_add(key_end)?;
+            let whole = u32::try_from(key_end).ok()?;
+            rows.push(RowPlace { seq, start, value_len, past, key_end: whole, rest_len, deleted, cut });
         }
-        left.is_empty().then_some(RowBlock { payload, prefix_len, rows, keys })
+        if !left.is_empty() {
+            return None;
+        }
+        let mut block = RowBlock { payload, prefix_len, rows, keys: Vec::new() };
+        if prefix_len * count <= block.payload.len() / KEYS_PART {
+            block.keys = block.whole_keys(key_end as usize);
+        }
+        Some(block)
+    }
+
+    /// The full keys, `len` bytes of them.
+    fn whole_keys(&self, len: usize) -> Vec<u8> {
+        let mut keys = Vec::with_capacity(len);
+        for row in &self.rows {
+            keys.extend_from_slice(self.prefix());
+            keys.extend_from_slice(self.rest(row));
+        }
+        keys
     }
 
     pub(in super::super) fn len(&self) -> usize {

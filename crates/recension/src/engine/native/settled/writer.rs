@@ -8,8 +8,9 @@ use super::super::run::hash;
 use super::super::run::output::{Output, Pace, Spool};
 use super::super::run::table::TableBuilder;
 use super::block::{BLOCK_ALIGNMENT, BlockKind, FileSeed, encode_block};
+use super::cache::BlockCache;
 use super::commits::CommitsBuilder;
-use super::rows::{KeptVersion, RowsBuilder};
+use super::rows::{KeptVersion, RowBlock, RowsBuilder};
 use super::{FILE_HEADER_BYTES, FILE_MAGIC, FOOTER_BYTES, ROW_BITS};
 use crate::disk::Disk;
 use crate::engine::{CommitInfo, EngineError, Result, Seq};
@@ -21,7 +22,9 @@ const FENCES_IN_MEMORY_BYTES: usize = 1 << 20;
 pub(in super::super) struct SettledWriter {
     disk: Arc<dyn Disk>,
     name: String,
+    number: u64,
     seed: FileSeed,
+    cache: Arc<BlockCache>,
     output: Output,
     table: TableBuilder,
     rows: [RowsBuilder; 2],
@@ -51,7 +54,7 @@ pub(in super::super) struct FinishedFile {
 impl SettledWriter {
     /// Starts file `number` over commits `first` to `last`, for at most `keys_max` different keys.
     pub(in super::super) fn create(
-        disk: &Arc<dyn Disk>,
+        (disk, cache): (&Arc<dyn Disk>, &Arc<BlockCache>),
         id: StoreId,
         number: u64,
         (first, last): (Seq, Seq),
@@ -78,7 +81,9 @@ impl SettledWriter {
         let sections = BlockKind::ALL.map(section);
         Ok(SettledWriter {
             disk: disk.clone(),
+            number,
             seed: FileSeed::new(id, number),
+            cache: cache.clone(),
             output,
             table: TableBuilder::for_keys(disk, &name, keys_max),
             name,
@@ -135,6 +140,9 @@ impl SettledWriter {
         }
         let count = rows.len();
         let payload = rows.finish();
+        // What has just been written in the log is often read soon: it shall not have to be decompressed for that.
+        let name = (self.number, kind, self.sections[kind as usize].blocks as usize);
+        self.cache.offer(name, || RowBlock::parse(payload.clone(), count));
         self.put_block(kind, count, &payload, &fence)
     }
 
@@ -204,6 +212,7 @@ impl SettledWriter {
 impl Drop for SettledWriter {
     fn drop(&mut self) {
         if !self.finished {
+            self.cache.forget(self.number);
             // Best effort: what stays is removed at the next open, or by the next file of this number.
             let _ = self.disk.remove(&self.name);
         }
