@@ -12,7 +12,7 @@ use recension::document::{
 use recension::engine::{Durability, Seq, Timestamp};
 
 use crate::dialect::Dialect;
-use crate::language::{Command, Effect, Fault, Operator, Part, Root, Step, evaluate, parse};
+use crate::language::{Command, Effect, Fault, Operator, Part, Root, Step, check_name, evaluate, parse};
 use crate::large::LargeMembers;
 use crate::limits::{HISTORY_LINES_MAX, LARGE_BYTES_MIN, LARGE_MEMBERS_MAX, REPLY_BYTES_MAX};
 use crate::names::{body_of, id_of, name_of, value_of};
@@ -378,9 +378,7 @@ impl Root for Writing<'_> {
     }
 
     fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault> {
-        if id_of(name).is_none() {
-            return Err(Fault::Refused("a key of the top level has at most 2048 bytes".to_owned()));
-        }
+        check_name(name)?;
         self.changed.insert(name.to_owned(), value);
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use recension::document::Error;
 
+use crate::names::id_of;
 use crate::value::Value;
 
 /// Why a command was not carried out. Nothing of it was.
@@ -60,6 +61,14 @@ pub trait Root {
     fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault>;
 }
 
+/// Refuses what can be no member's name, wherever the members are.
+pub(crate) fn check_name(name: &str) -> Result<(), Fault> {
+    match id_of(name) {
+        Some(_) => Ok(()),
+        None => Fault::refused("a key of the top level has at most 2048 bytes"),
+    }
+}
+
 /// A top level in memory.
 pub type MemoryRoot = BTreeMap<String, Value>;
 
@@ -73,6 +82,7 @@ impl Root for MemoryRoot {
     }
 
     fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault> {
+        check_name(name)?;
         match value {
             Some(value) => self.insert(name.to_owned(), value),
             None => self.remove(name),
