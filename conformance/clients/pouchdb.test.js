@@ -49,6 +49,25 @@ test('replicas that write the same documents agree on winners and conflicts', as
   assert.equal((await one.get(doc._id, { conflicts: true }))._conflicts, undefined);
 });
 
+test('a long history and conflicts whose revisions are no hashes are replicated', async () => {
+  const [one, middle, other] = [local(), remote('old'), local()];
+  const start = 3000;
+  const past = Array.from({ length: start - 1 }, (_, n) => (start - n).toString(16).padStart(32, '0'));
+  const leaf = (name, n) => ({ _id: 'doc', n, _rev: `${start}-${name}`, _revisions: { start, ids: [name, ...past] } });
+  const longer = (letter) => letter + 'f'.repeat(32);
+  await middle.bulkDocs([leaf(longer('a'), 1)], { new_edits: false });
+  await one.replicate.from(middle);
+  await middle.bulkDocs([leaf(longer('b'), 2), leaf('short', 3)], { new_edits: false });
+  await one.replicate.from(middle);
+  await other.sync(middle);
+  await same(one, middle, 1);
+  await same(other, middle, 1);
+  const doc = await middle.get('doc', { conflicts: true });
+  assert.deepEqual([doc._rev, doc.n, doc._conflicts.length], [`${start}-short`, 3, 2]);
+  const asked = await middle.get('doc', { open_revs: [`${start}-${longer('a')}`], revs: true });
+  assert.equal(asked[0].ok.n, 1);
+});
+
 test('a live sync carries writes of both sides, and ends', async () => {
   const [one, other] = [local(), remote('live')];
   await other.info();

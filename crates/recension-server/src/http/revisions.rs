@@ -66,7 +66,7 @@ pub(crate) async fn open_revs(request: &Request, at: &CollectionAt, id: &str, op
         leaves.into_iter().map(|leaf| open_one(at, id, leaf.rev)).collect::<Result<Vec<_>>>()?
     } else {
         let asked: &RawValue = serde_json::from_str(open).map_err(|_| ApiError::bad_json())?;
-        let asked = elements(asked).ok_or_else(ApiError::bad_json)?;
+        let asked = elements(asked).ok_or_else(|| ApiError::bad_request("Invalid list of revisions"))?;
         let asked = asked.into_iter().map(rev_of).collect::<Result<Vec<_>>>()?;
         open_many(at, id, &asked, query.is_true("latest"))?
     };

@@ -437,7 +437,7 @@ impl fmt::Display for Error {
             Error::BadRevision { text } => write!(
                 f,
                 "{text:?} is not a revision: it is a number from 1, a dash and 32 hexadecimal digits \
-                 (such as 1-967a00dff5e02add41819138abb3284d), or up to 31 other characters without spaces"
+                 (such as 1-967a00dff5e02add41819138abb3284d), or up to 67 other characters without spaces"
             ),
             Error::BadMoment { text, why } => write!(
                 f,

@@ -43,7 +43,11 @@ const OPERATIONS: [Operation; 30] = [
     ns("range_100_first", "the same after the subject's own compaction or checkpoint, right after opening", 2),
     ns("range_100_settled", "the same when every row has been read once, and caches have room for all", 4),
     ns("range_100_reverse", "the same downwards", 4),
-    ns("get_while_writing", "a random row while another thread commits single rows at an offered rate", 10),
+    ns(
+        "get_while_writing",
+        "a random row, all having been read once, while another thread commits single rows at an offered rate",
+        10,
+    ),
     ns("get_beyond_memory", "a random row, the process and its page cache in a budget smaller than the store", 3),
     ns("range_beyond_memory", "100 rows in the same budget", 3),
     ns("put_p999_quiet", "99.9th percentile of single durable puts at an offered rate, from the intended start", 38),

@@ -13,6 +13,8 @@ const BLOCK_LAYOUT: u8 = 1;
 const SUFFIX_LEN: u8 = 0b1_1111;
 const DELETED: u8 = 32;
 const INNER: u8 = 64;
+/// The suffix is longer than the bits for its length tell: how much stands in the next byte.
+const LONG: u8 = 128;
 
 const STANDS_ON_NODE: u8 = 1;
 const STRETCH_BELOW: u8 = 2;
@@ -230,12 +232,21 @@ impl Block {
 /// Appends a node. The suffix of the revision that the row or key names is left out.
 fn put_node(out: &mut Vec<u8>, rev: &RevId, flags: u8, named: Option<&RevId>) {
     let suffix = if named == Some(rev) { &[] } else { rev.suffix_bytes() };
-    out.push(suffix.len() as u8 | flags);
+    match suffix.len().checked_sub(usize::from(SUFFIX_LEN) + 1) {
+        None => out.push(suffix.len() as u8 | flags),
+        Some(more) => out.extend([SUFFIX_LEN | LONG | flags, more as u8]),
+    }
     out.extend(suffix);
 }
 
 /// Reads the flags and the suffix of a node.
 fn node<'b>(reader: &mut ByteReader<'b>) -> Option<(u8, &'b [u8])> {
     let head = reader.byte()?;
-    Some((head & !SUFFIX_LEN, reader.take(usize::from(head & SUFFIX_LEN))?))
+    let len = match head & (LONG | SUFFIX_LEN) {
+        len if len & LONG == 0 => usize::from(len),
+        // One way to write each length.
+        len if len & SUFFIX_LEN == SUFFIX_LEN => usize::from(SUFFIX_LEN) + 1 + usize::from(reader.byte()?),
+        _ => return None,
+    };
+    Some((head & (DELETED | INNER), reader.take(len)?))
 }

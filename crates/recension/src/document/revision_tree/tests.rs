@@ -187,7 +187,12 @@ impl Stored {
 
 /// Paths that meet often, and some that contradict each other.
 fn any_paths() -> impl Strategy<Value = Vec<(Vec<RevId>, bool)>> {
-    let suffix = prop_oneof![Just("a"), Just("b"), Just("00000000000000000000000000000000")];
+    let suffix = prop_oneof![
+        Just("a"),
+        Just("b"),
+        Just("00000000000000000000000000000000"),
+        Just("b00000000000000000000000000000001")
+    ];
     let path = (1..5_u32, vec(suffix, 1..5)).prop_map(|(start, suffixes)| {
         let rev = |(generation, suffix): (u32, &str)| RevId::with_suffix(generation, suffix).unwrap();
         let mut path: Vec<RevId> = (start..).zip(suffixes).map(rev).collect();

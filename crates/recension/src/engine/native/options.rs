@@ -17,7 +17,7 @@ pub struct NativeOptions {
     /// up to about 16 MiB more; fences and tables of runs (about 10 bytes a key) are mapped, not held.
     /// Default 64 MiB.
     pub index_memory_bytes: u64,
-    /// Bytes of log after which a checkpoint is made, which bounds replay at the next open. Default 64 MiB.
+    /// Bytes of log after which a checkpoint is made, which bounds replay at the next open. Default 32 MiB.
     pub checkpoint_log_bytes: u64,
     /// Runs of about one size that are merged into one. Default 4.
     pub merge_fan_in: usize,
@@ -52,7 +52,7 @@ impl Default for NativeOptions {
             durability: Durability::Disk,
             segment_bytes: 64 << 20,
             index_memory_bytes: 64 << 20,
-            checkpoint_log_bytes: 64 << 20,
+            checkpoint_log_bytes: 32 << 20,
             merge_fan_in: 4,
             settle_log_bytes: Some(128 << 20),
             settle_bytes_per_second: 32 << 20,
