@@ -12,7 +12,7 @@ use recension::document::{
 use recension::engine::{Durability, Seq, Timestamp};
 
 use crate::dialect::Dialect;
-use crate::language::{Command, Effect, Fault, Operator, Part, Root, Step, evaluate, parse};
+use crate::language::{Command, Effect, Fault, Operator, Part, Root, Step, check_name, evaluate, parse};
 use crate::large::LargeMembers;
 use crate::limits::{HISTORY_LINES_MAX, LARGE_BYTES_MIN, LARGE_MEMBERS_MAX, REPLY_BYTES_MAX};
 use crate::names::{body_of, id_of, name_of, value_of};
@@ -243,6 +243,11 @@ impl Root for Reading<'_> {
         Ok(look(&self.members, &id, self.large)?.map(Arc::unwrap_or_clone))
     }
 
+    fn shared(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
+        let Some(id) = id_of(name) else { return Ok(None) };
+        look(&self.members, &id, self.large)
+    }
+
     fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
         let Some(id) = id_of(name).filter(|id| self.large.has(id)) else { return Ok(Part::Unknown) };
         Ok(look(&self.members, &id, self.large)?.map_or(Part::Known(None), |member| part_of(&member, path)))
@@ -344,6 +349,13 @@ impl Root for Writing<'_> {
         Ok(self.before(name)?.map(|member| Value::clone(&member)))
     }
 
+    fn shared(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
+        match self.changed.get(name) {
+            Some(changed) => Ok(changed.clone().map(Arc::new)),
+            None => self.before(name),
+        }
+    }
+
     fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
         if let Some(changed) = self.changed.get(name) {
             return Ok(changed.as_ref().map_or(Part::Known(None), |member| part_of(member, path)));
@@ -366,9 +378,7 @@ impl Root for Writing<'_> {
     }
 
     fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault> {
-        if id_of(name).is_none() {
-            return Err(Fault::Refused("a key of the top level has at most 2048 bytes".to_owned()));
-        }
+        check_name(name)?;
         self.changed.insert(name.to_owned(), value);
         Ok(())
     }

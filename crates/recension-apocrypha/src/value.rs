@@ -2,7 +2,7 @@
 //! them, and objects keep the order of their members.
 
 use indexmap::IndexMap;
-use recension::document::json::{Event, JsonError, Parser, quote};
+use recension::document::json::{Event, JsonError, Parser, quote_into};
 
 /// The members of an object.
 pub type Members = IndexMap<String, Value>;
@@ -104,7 +104,7 @@ impl Value {
             Value::Bool(true) => out.push_str("true"),
             Value::Bool(false) => out.push_str("false"),
             Value::Number(number) => out.push_str(number.text()),
-            Value::String(text) => out.push_str(&quote(text)),
+            Value::String(text) => quote_into(text, out),
             Value::Array(elements) => {
                 out.push('[');
                 for (at, element) in elements.iter().enumerate() {
@@ -121,7 +121,7 @@ impl Value {
                     if at > 0 {
                         out.push(',');
                     }
-                    out.push_str(&quote(name));
+                    quote_into(name, out);
                     out.push(':');
                     member.write_json(out);
                 }

@@ -86,6 +86,50 @@ fn contents(database: &Database) -> MemoryRoot {
     members
 }
 
+#[test]
+fn a_name_that_is_too_long_for_a_member_is_refused_by_the_store_and_by_the_model() {
+    for dialect in Dialect::ALL {
+        let (database, mut model) = (database(dialect), MemoryRoot::new());
+        for (bytes, refused) in [(2048, false), (2049, true)] {
+            let request = format!("{}\n=\n1", "x".repeat(bytes));
+            let said = modelled(&mut model, &request, &dialect);
+            assert_eq!(said.is_err(), refused, "{bytes}");
+            assert_eq!(database.answer(&request).starts_with("error: "), refused, "{bytes}");
+            assert_eq!(contents(&database), model);
+        }
+    }
+}
+
+#[test]
+fn a_command_that_writes_one_member_at_several_places_sees_what_it_has_written() {
+    for dialect in Dialect::ALL {
+        // A short one, and one that is long enough for its parts to be kept in memory.
+        for filling in [1, 9000] {
+            let (database, mut model) = (database(dialect), MemoryRoot::new());
+            let long = format!("a\n--set\n{{\"b\":\"{}\",\"n\":[\"0\",\"1\"]}}", "x".repeat(filling));
+            for request in [
+                &long,
+                "refs\n=\na\na\na",
+                "!refs\nn\n+\n2",
+                "!refs\nn\n--pop",
+                "refs\n=\na m\na k\na m",
+                "!refs\n+\n3",
+                "a\n--edit",
+            ] {
+                let expected = modelled(&mut model, request, &dialect).map(|lines| lines.join("\n"));
+                let reply = database.answer(request);
+                assert_eq!(Ok(reply.strip_suffix('\n').unwrap_or(&reply)), expected.as_deref(), "{request}");
+                assert_eq!(contents(&database), model, "{request}");
+            }
+            // References of one dialect are paths, those of the other are members of the top level.
+            if dialect.references_are_paths {
+                let at = |word: &str| model.get("a").and_then(|a| a.at(&[word.to_owned()])).map(Value::to_json);
+                assert_eq!((at("m").as_deref(), at("k").as_deref()), (Some(r#"["3","3"]"#), Some(r#""3""#)));
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 

@@ -140,9 +140,9 @@ fn write(
         return Err(not_found(place, dialect, root));
     }
     let Some((name, rest)) = place.split_first() else { return Ok(()) };
-    let before = root.member(name)?;
+    let before = root.shared(name)?;
     let old = match (&before, rest) {
-        (Some(_), []) => before.clone(),
+        (Some(whole), []) => Some(Value::clone(whole)),
         (Some(_), _) => resolve::read(place, dialect, root)?,
         (None, _) => None,
     };
@@ -166,8 +166,8 @@ fn write(
     let mut after = match (rest, new) {
         ([], new) => new,
         (_, new) => {
-            let whole = before.clone().filter(|value| *value != Value::Null);
-            let mut whole = whole.unwrap_or_else(|| Value::Object(Members::new()));
+            let whole = before.as_deref().filter(|value| **value != Value::Null);
+            let mut whole = whole.cloned().unwrap_or_else(|| Value::Object(Members::new()));
             replace(&mut whole, name, rest, new, dialect)?;
             Some(whole)
         }
@@ -178,7 +178,7 @@ fn write(
         normalise::everywhere(value);
     }
     after = after.filter(|value| !normalise::vanishes(dialect.normal, value));
-    if after != before {
+    if after.as_ref() != before.as_deref() {
         root.put(name, after)?;
     }
     Ok(())

@@ -14,6 +14,7 @@ use crate::value::Value;
 
 pub use evaluate::{CHANGED, Effect, evaluate};
 pub use parse::parse;
+pub(crate) use root::check_name;
 pub use root::{Fault, MemoryRoot, Part, Root};
 
 /// A command.

@@ -73,7 +73,7 @@ fn dereference(
 
 /// The place that a reference's text names.
 pub(super) fn target(name: String, dialect: &Dialect, root: &mut dyn Root) -> Result<Place, Fault> {
-    if dialect.references_are_paths && name.contains(' ') && root.member(&name)?.is_none() {
+    if dialect.references_are_paths && name.contains(' ') && root.shared(&name)?.is_none() {
         return Ok(name.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect());
     }
     Ok(vec![name])
@@ -83,7 +83,7 @@ pub(super) fn target(name: String, dialect: &Dialect, root: &mut dyn Root) -> Re
 pub(super) fn through_link(mut place: Place, root: &mut dyn Root) -> Result<Place, Fault> {
     for _ in 0..LINKS_MAX {
         let Some((first, rest)) = place.split_first() else { return Ok(place) };
-        let member = root.member(first)?;
+        let member = root.shared(first)?;
         let value = member.as_ref().and_then(|member| member.at(rest));
         let Some(name) = value.and_then(Value::as_str).and_then(|text| text.strip_prefix('!')) else {
             return Ok(place);

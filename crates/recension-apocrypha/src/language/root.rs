@@ -1,9 +1,11 @@
 //! What a command reads and writes: the members of the top level, by name.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use recension::document::Error;
 
+use crate::names::id_of;
 use crate::value::Value;
 
 /// Why a command was not carried out. Nothing of it was.
@@ -41,6 +43,11 @@ pub trait Root {
     /// A member.
     fn member(&mut self, name: &str) -> Result<Option<Value>, Fault>;
 
+    /// The same where nobody is going to change it: whoever has it need not copy it.
+    fn shared(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
+        Ok(self.member(name)?.map(Arc::new))
+    }
+
     /// The value at a path within a member, where whoever has it can tell without the rest of the member.
     fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
         let _ = (name, path);
@@ -52,6 +59,14 @@ pub trait Root {
 
     /// What a member shall be; none takes it away.
     fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault>;
+}
+
+/// Refuses what can be no member's name, wherever the members are.
+pub(crate) fn check_name(name: &str) -> Result<(), Fault> {
+    match id_of(name) {
+        Some(_) => Ok(()),
+        None => Fault::refused("a key of the top level has at most 2048 bytes"),
+    }
 }
 
 /// A top level in memory.
@@ -67,6 +82,7 @@ impl Root for MemoryRoot {
     }
 
     fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault> {
+        check_name(name)?;
         match value {
             Some(value) => self.insert(name.to_owned(), value),
             None => self.remove(name),

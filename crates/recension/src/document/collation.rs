@@ -73,6 +73,8 @@ impl Collation {
 
     /// Appends the key of a JSON value; answers whether [`Collation::decode_value`] gives the same text again.
     pub(super) fn encode_value(self, text: &str, out: &mut Vec<u8>) -> Result<bool, JsonError> {
+        // Strings are there twice, by their weights and as they are.
+        out.reserve(text.len() * 2 + 16);
         let mut parser = Parser::of_text(text);
         let mut same = true;
         while let Some(event) = parser.next_event()? {

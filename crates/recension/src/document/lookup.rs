@@ -11,6 +11,10 @@ use super::query::{Query, Through};
 use super::{Error, Result};
 use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
 
+/// Bytes of an id, and of the number of the tree in the engine's keys, that most fit into: a key is then written without
+/// moving it.
+const ID_BYTES_USUAL: usize = 44;
+
 /// A walk over the documents that have one value, mostly one document.
 pub(super) struct Lookup {
     /// The index's place among those of the collection.
@@ -53,7 +57,9 @@ impl Lookup {
         };
         let index = indexes.iter().position(fits)?;
         let tree = indexes.get(index)?.tree;
-        Some(Lookup { index, tree, values, last: Vec::new(), answered: false, ended: false })
+        // The key that is looked for has the id behind the values.
+        let last = Vec::with_capacity(values.len() + ID_BYTES_USUAL);
+        Some(Lookup { index, tree, values, last, answered: false, ended: false })
     }
 
     /// The id of the next document.

@@ -3,7 +3,7 @@
 
 use md5::{Digest, Md5};
 
-use super::json::{BigInteger, Event, Number, Parser};
+use super::json::{BigInteger, Event, Minified, Number, Parser, Visitor, minify_object_beside};
 use super::{Error, Result, RevId};
 
 /// An attachment as far as the hash of a revision knows it.
@@ -40,12 +40,26 @@ impl HashableBody {
     /// # Errors
     /// [`Error::NumberOutOfRange`] for numbers that CouchDB cannot read either; [`Error::Json`].
     pub fn of(body: &str) -> Result<Self> {
-        let mut encoder = Encoder { out: Vec::with_capacity(body.len() * 5 / 4 + 16), open: Vec::new() };
+        let mut encoder = Encoder::with_room_for(body.len());
         let mut parser = Parser::of_text(body);
         while let Some(event) = parser.next_event()? {
             encoder.event(event)?;
         }
         Ok(HashableBody(encoder.out))
+    }
+
+    /// Minifies an object, without its reserved members and those named in `also`, and prepares it in the same pass.
+    pub(super) fn beside_minifying(bytes: &[u8], also: &[&str]) -> Result<(Minified, Result<Self>)> {
+        let mut encoder =
+            Beside { encoder: Encoder::with_room_for(bytes.len()), member: Mark::default(), lost_at: None };
+        let minified = minify_object_beside(bytes, also, &mut encoder)?;
+        let Beside { encoder, lost_at, .. } = encoder;
+        let hashable = match lost_at {
+            None => Ok(HashableBody(encoder.out)),
+            // Rare: what is wrong, or what is left of members that came twice, is told from the minified text.
+            Some(_) => Self::of(&minified.text),
+        };
+        Ok((minified, hashable))
     }
 
     /// Bytes that it holds.
@@ -91,6 +105,50 @@ pub fn revision_id(
     RevId::new(parent.map_or(0, RevId::generation).saturating_add(1), hash.into())
 }
 
+/// An encoder beside a minifier.
+struct Beside {
+    encoder: Encoder,
+    /// Where the top-level member begins that came last.
+    member: Mark,
+    /// Where in the output it was found that the text cannot be encoded on the way.
+    lost_at: Option<usize>,
+}
+
+/// A place in the output, and the members of the top level before it.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    at: usize,
+    count: usize,
+}
+
+impl Visitor for Beside {
+    fn event(&mut self, event: Event<'_>) {
+        if self.encoder.event(event).is_err() {
+            self.lost_at.get_or_insert(self.encoder.out.len());
+            // So that the next member does not begin at the same place.
+            self.encoder.out.push(NIL);
+        }
+    }
+
+    fn member(&mut self) {
+        let count = self.encoder.open.first().map_or(0, |open| open.count);
+        self.member = Mark { at: self.encoder.out.len(), count };
+    }
+
+    fn withdraw(&mut self) {
+        let Mark { at, count } = self.member;
+        self.encoder.out.truncate(at);
+        if let Some(open) = self.encoder.open.first_mut() {
+            open.count = count;
+        }
+        self.lost_at = self.lost_at.filter(|lost_at| *lost_at < at);
+    }
+
+    fn superseded(&mut self) {
+        self.lost_at.get_or_insert(0);
+    }
+}
+
 struct Encoder {
     out: Vec<u8>,
     open: Vec<Open>,
@@ -109,6 +167,10 @@ struct Open {
 }
 
 impl Encoder {
+    fn with_room_for(body_bytes: usize) -> Self {
+        Encoder { out: Vec::with_capacity(body_bytes * 5 / 4 + 16), open: Vec::new() }
+    }
+
     fn event(&mut self, event: Event<'_>) -> Result<()> {
         if !matches!(event, Event::ObjectEnd | Event::ArrayEnd) {
             self.count(&event);

@@ -2,7 +2,7 @@
 //! then says. Input is parsed and checked here, once; nothing here reads a store.
 
 use super::attachment::{Wanted, parse};
-use super::json::{Minified, minify_object};
+use super::json::Minified;
 use super::limits::{DOCUMENT_ID_BYTES_MAX, NAME_BYTES_MAX};
 use super::rev_hash::HashableBody;
 use super::{Error, Result, RevId};
@@ -47,7 +47,13 @@ impl Write {
     /// [`Error::Json`], [`Error::NotAnObject`], [`Error::ReservedField`] for other names with `_`,
     /// [`Error::BadField`], [`Error::BadName`] for the id, [`Error::NumberOutOfRange`], [`Error::BadAttachment`].
     pub fn from_json(text: impl AsRef<[u8]>) -> Result<Self> {
-        let Minified { text: body, reserved, kind } = minify_object(text.as_ref())?;
+        let (minified, hashable) = HashableBody::beside_minifying(text.as_ref(), &[])?;
+        Self::of_minified(minified, hashable)
+    }
+
+    /// The write of a text that was read, with what its revision is made of.
+    pub(super) fn of_minified(minified: Minified, hashable: Result<HashableBody>) -> Result<Self> {
+        let Minified { text: body, reserved, kind } = minified;
         if kind != "an object" {
             return Err(Error::NotAnObject { found: kind });
         }
@@ -69,7 +75,7 @@ impl Write {
         if let Some(id) = &id {
             check_id(id)?;
         }
-        let hashable = HashableBody::of(&body)?;
+        let hashable = hashable?;
         Ok(Write { id, expect, deleted, body, hashable, same_body: false, attachments })
     }
 

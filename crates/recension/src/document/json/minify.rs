@@ -32,12 +32,44 @@ const KEPT: [&str; 5] = [
 /// assert_eq!(minify(b"{ \"a\": 1, \"b\": [ 2.50 ], \"a\": 3 }").unwrap(), r#"{"b":[2.50],"a":3}"#);
 /// ```
 pub fn minify(bytes: &[u8]) -> Result<String, JsonError> {
-    run(bytes, false).map(|minified| minified.text)
+    run(bytes, None, &mut ()).map(|minified| minified.text)
 }
 
 /// Checks and minifies a JSON text, and takes reserved members out of its top-level object.
 pub fn minify_object(bytes: &[u8]) -> Result<Minified, JsonError> {
-    run(bytes, true)
+    minify_object_beside(bytes, &[], &mut ())
+}
+
+/// The same, and takes out the top-level members named in `also` too. `visitor` is shown what is left.
+pub(in crate::document) fn minify_object_beside(
+    bytes: &[u8],
+    also: &[&str],
+    visitor: &mut impl Visitor,
+) -> Result<Minified, JsonError> {
+    run(bytes, Some(also), visitor)
+}
+
+/// Somebody who is shown the pieces of a text while it is minified, so that nobody has to parse it once more.
+pub(in crate::document) trait Visitor {
+    /// The next piece.
+    fn event(&mut self, event: Event<'_>);
+
+    /// A member of the top-level object begins.
+    fn member(&mut self);
+
+    /// The member that began last is taken out: it is as if it had never been shown.
+    fn withdraw(&mut self);
+
+    /// Members that were shown came again later in their object, and are not in the text.
+    fn superseded(&mut self);
+}
+
+/// Nobody.
+impl Visitor for () {
+    fn event(&mut self, _: Event<'_>) {}
+    fn member(&mut self) {}
+    fn withdraw(&mut self) {}
+    fn superseded(&mut self) {}
 }
 
 struct Open {
@@ -47,23 +79,44 @@ struct Open {
     members_before: usize,
 }
 
-fn run(bytes: &[u8], take_reserved: bool) -> Result<Minified, JsonError> {
+/// A top-level member that does not stay.
+struct Leaving {
+    name: String,
+    /// Where it starts in the output, with the comma before it.
+    start: usize,
+    value_start: usize,
+}
+
+fn run(bytes: &[u8], take: Option<&[&str]>, visitor: &mut impl Visitor) -> Result<Minified, JsonError> {
     let mut parser = Parser::new(bytes)?;
     let mut out = String::with_capacity(bytes.len());
     let mut open: Vec<Open> = Vec::new();
     // The members of all open objects: name, and where it starts in the output.
     let mut names: Vec<Text<'_>> = Vec::new();
     let mut starts: Vec<usize> = Vec::new();
-    let mut reserved = Vec::new();
+    let mut reserved: Vec<(String, String)> = Vec::new();
+    let mut leaving: Option<Leaving> = None;
     let mut kind = None;
-    let mut has_reserved = false;
     while let Some(event) = parser.next_event()? {
+        kind.get_or_insert_with(|| kind_of(&event));
+        let of_the_whole = match event {
+            Event::Key(_) => parser.depth() == 1,
+            Event::ObjectEnd => parser.depth() == 0,
+            _ => false,
+        };
+        if of_the_whole && let Some(Leaving { name, start, value_start }) = leaving.take() {
+            let value = out.split_off(value_start);
+            out.truncate(start);
+            visitor.withdraw();
+            reserved.retain(|(known, _)| *known != name);
+            reserved.push((name, value));
+        }
+        let before_comma = out.len();
         if !matches!(event, Event::ObjectEnd | Event::ArrayEnd)
             && !matches!(out.as_bytes().last(), None | Some(b'{' | b'[' | b':'))
         {
             out.push(',');
         }
-        kind.get_or_insert(kind_of(&event));
         match event {
             Event::ObjectStart | Event::ArrayStart => {
                 open.push(Open { start: out.len(), members_before: names.len() });
@@ -75,13 +128,9 @@ fn run(bytes: &[u8], take_reserved: bool) -> Result<Minified, JsonError> {
             }
             Event::ObjectEnd => {
                 if let Some(Open { start, members_before }) = open.pop() {
-                    let take = take_reserved && open.is_empty() && has_reserved;
-                    let names_here = &names[members_before..];
-                    let again = superseded(names_here);
-                    if take || again.is_some() {
-                        let starts_here = &starts[members_before..];
-                        let taken = rebuild(&mut out, start, names_here, starts_here, again.as_deref(), take);
-                        reserved.extend(taken);
+                    if let Some(again) = superseded(&names[members_before..]) {
+                        rebuild(&mut out, start, &starts[members_before..], &again);
+                        visitor.superseded();
                     }
                     names.truncate(members_before);
                     starts.truncate(members_before);
@@ -89,13 +138,17 @@ fn run(bytes: &[u8], take_reserved: bool) -> Result<Minified, JsonError> {
                 out.push('}');
             }
             Event::Key(name) => {
-                if parser.depth() == 1 {
-                    has_reserved |= name.raw.starts_with('_') || name.escaped;
+                let taken = take.filter(|_| of_the_whole).and_then(|also| taken_name(name, also));
+                if of_the_whole {
+                    visitor.member();
                 }
-                names.push(name);
-                starts.push(out.len());
+                if taken.is_none() {
+                    names.push(name);
+                    starts.push(out.len());
+                }
                 push_string(&mut out, name);
                 out.push(':');
+                leaving = leaving.or(taken.map(|name| Leaving { name, start: before_comma, value_start: out.len() }));
             }
             Event::String(text) => push_string(&mut out, text),
             Event::Number(number) => out.push_str(number.text),
@@ -103,8 +156,19 @@ fn run(bytes: &[u8], take_reserved: bool) -> Result<Minified, JsonError> {
             Event::Bool(false) => out.push_str("false"),
             Event::Null => out.push_str("null"),
         }
+        visitor.event(event);
     }
     Ok(Minified { text: out, reserved, kind: kind.unwrap_or("nothing") })
+}
+
+/// The name of a top-level member that is to be taken out.
+fn taken_name(name: Text<'_>, also: &[&str]) -> Option<String> {
+    // Most names are plain, and are looked at as they stand.
+    let leaves = |name: &str| also.contains(&name) || (name.starts_with('_') && !KEPT.contains(&name));
+    if !name.escaped {
+        return leaves(name.raw).then(|| name.raw.to_owned());
+    }
+    Some(name.decode().into_owned()).filter(|name| leaves(name))
 }
 
 fn kind_of(event: &Event<'_>) -> &'static str {
@@ -124,35 +188,19 @@ fn push_string(out: &mut String, text: Text<'_>) {
     out.push('"');
 }
 
-/// Writes the object that starts at `start` once more, without members that come again later and,
-/// where `take` says so, without reserved ones, which are answered.
-fn rebuild(
-    out: &mut String,
-    start: usize,
-    names: &[Text<'_>],
-    starts: &[usize],
-    again: Option<&[bool]>,
-    take: bool,
-) -> Vec<(String, String)> {
+/// Writes the object that starts at `start` once more, without the members that come again later.
+fn rebuild(out: &mut String, start: usize, starts: &[usize], again: &[bool]) {
     let old = out.split_off(start);
-    let mut taken = Vec::new();
     out.push('{');
-    for (i, name) in names.iter().enumerate() {
-        if again.is_some_and(|again| again[i]) {
+    for (i, (member_start, again)) in starts.iter().zip(again).enumerate() {
+        if *again {
             continue;
         }
         // Up to the comma before the next member, or to the end: the closing brace is not written yet.
         let end = starts.get(i + 1).map_or(old.len(), |next| next - 1 - start);
-        let member = &old[starts[i] - start..end];
-        let decoded = name.decode();
-        if take && decoded.starts_with('_') && !KEPT.contains(&&*decoded) {
-            taken.push((decoded.into_owned(), member[name.raw.len() + 3..].to_owned()));
-            continue;
-        }
         if out.len() > start + 1 {
             out.push(',');
         }
-        out.push_str(member);
+        out.push_str(old.get(member_start - start..end).unwrap_or_default());
     }
-    taken
 }

@@ -18,6 +18,7 @@ mod path;
 mod path_set;
 mod pointer;
 mod same;
+mod scan;
 mod text;
 
 pub(super) use diff::diff_minified;
@@ -25,10 +26,9 @@ pub use diff::{Change, diff};
 pub use error::{JsonError, JsonProblem};
 pub use merge_patch::merge_patch;
 pub use minify::{Minified, minify, minify_object};
+pub(super) use minify::{Visitor, minify_object_beside};
 pub(super) use number::BigInteger;
 pub use number::Number;
-#[cfg(feature = "typed")]
-pub(super) use outline::{Kind, Outline, View};
 pub use parser::{Event, Parser};
 pub use patch::{JsonPatch, Operation};
 pub use patch_error::{PatchError, PatchProblem};
@@ -37,4 +37,4 @@ pub(super) use path_set::PathSet;
 pub use pointer::Pointer;
 #[cfg(feature = "typed")]
 pub(super) use same::same_number;
-pub use text::{Text, quote};
+pub use text::{Text, quote, quote_into};

@@ -2,6 +2,7 @@
 //! surrogates and control characters are refused, depth and length are bounded. It never allocates
 //! but for one byte per level of nesting.
 
+use super::scan::plain_len;
 use super::{JsonError, JsonProblem, Number, Text};
 use crate::document::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
 
@@ -32,6 +33,7 @@ pub enum Event<'t> {
 enum Next {
     Value,
     ValueOrEnd,
+    Key,
     KeyOrEnd,
     CommaOrEnd,
     Nothing,
@@ -91,37 +93,50 @@ impl<'t> Parser<'t> {
     /// # Errors
     /// What is wrong, and where. After an error every further call may say anything.
     pub fn next_event(&mut self) -> Result<Option<Event<'t>>, JsonError> {
-        self.skip_blanks();
-        let Some(&byte) = self.bytes().get(self.at) else {
-            return match self.next {
-                Next::Nothing => Ok(None),
-                Next::Value => self.fail_end("a value"),
-                Next::ValueOrEnd => self.fail_end("a value or ]"),
-                Next::KeyOrEnd => self.fail_end("a name in double quotes or }"),
-                Next::CommaOrEnd => self.fail_end(self.comma_or_end()),
-            };
-        };
-        match self.next {
-            Next::Nothing => self.fail("the end of the text"),
-            Next::ValueOrEnd if byte == b']' => Ok(Some(self.close())),
-            Next::Value | Next::ValueOrEnd => self.value(byte).map(Some),
-            Next::KeyOrEnd if byte == b'}' => Ok(Some(self.close())),
-            Next::KeyOrEnd => self.key(byte).map(Some),
-            Next::CommaOrEnd => {
-                let in_object = self.in_object();
-                match byte {
-                    b',' => {
-                        self.at += 1;
-                        self.skip_blanks();
-                        let Some(&byte) = self.bytes().get(self.at) else {
-                            return self.fail_end(if in_object { "a name in double quotes" } else { "a value" });
-                        };
-                        if in_object { self.key(byte).map(Some) } else { self.value(byte).map(Some) }
-                    }
-                    b'}' if in_object => Ok(Some(self.close())),
-                    b']' if !in_object => Ok(Some(self.close())),
-                    _ => self.fail(self.comma_or_end()),
+        let Some(mut byte) = self.peek() else { return self.ended() };
+        if self.next == Next::CommaOrEnd {
+            let in_object = self.in_object();
+            match byte {
+                b',' => {
+                    self.at += 1;
+                    self.next = if in_object { Next::Key } else { Next::Value };
+                    let Some(after) = self.peek() else { return self.ended() };
+                    byte = after;
                 }
+                b'}' if in_object => return Ok(Some(self.close())),
+                b']' if !in_object => return Ok(Some(self.close())),
+                _ => return self.fail(self.comma_or_end()),
+            }
+        }
+        // Each is called here alone and answers what is answered, so that no event is copied on its way out: this is
+        // where every write of a document spends most of its time.
+        match (self.next, byte) {
+            (Next::ValueOrEnd, b']') | (Next::KeyOrEnd, b'}') => Ok(Some(self.close())),
+            (Next::Value | Next::ValueOrEnd, _) => self.value(byte),
+            (Next::Key | Next::KeyOrEnd, _) => self.key(byte),
+            (Next::Nothing | Next::CommaOrEnd, _) => self.fail("the end of the text"),
+        }
+    }
+
+    /// The text ends: as it should, or too early.
+    fn ended(&self) -> Result<Option<Event<'t>>, JsonError> {
+        match self.next {
+            Next::Nothing => Ok(None),
+            Next::Value => self.fail_end("a value"),
+            Next::Key => self.fail_end("a name in double quotes"),
+            Next::ValueOrEnd => self.fail_end("a value or ]"),
+            Next::KeyOrEnd => self.fail_end("a name in double quotes or }"),
+            Next::CommaOrEnd => self.fail_end(self.comma_or_end()),
+        }
+    }
+
+    /// The next byte that is no blank.
+    #[inline]
+    fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.bytes().get(self.at) {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
+                other => return other.copied(),
             }
         }
     }
@@ -138,31 +153,26 @@ impl<'t> Parser<'t> {
         self.text.as_bytes()
     }
 
-    fn skip_blanks(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes().get(self.at) {
-            self.at += 1;
-        }
-    }
-
-    fn key(&mut self, byte: u8) -> Result<Event<'t>, JsonError> {
+    #[inline]
+    fn key(&mut self, byte: u8) -> Result<Option<Event<'t>>, JsonError> {
         if byte != b'"' {
             return self.fail("a name in double quotes");
         }
         let key = self.string()?;
-        self.skip_blanks();
-        match self.bytes().get(self.at) {
+        match self.peek() {
             Some(b':') => self.at += 1,
             Some(_) => return self.fail("a colon"),
             None => return self.fail_end("a colon"),
         }
         self.next = Next::Value;
-        Ok(Event::Key(key))
+        Ok(Some(Event::Key(key)))
     }
 
-    fn value(&mut self, byte: u8) -> Result<Event<'t>, JsonError> {
+    #[inline]
+    fn value(&mut self, byte: u8) -> Result<Option<Event<'t>>, JsonError> {
         let event = match byte {
-            b'{' | b'[' => return self.open(byte == b'{'),
             b'"' => Event::String(self.string()?),
+            b'{' | b'[' => return self.open(byte == b'{'),
             b'-' | b'0'..=b'9' => Event::Number(self.number()?),
             b't' => self.word("true", Event::Bool(true))?,
             b'f' => self.word("false", Event::Bool(false))?,
@@ -170,21 +180,21 @@ impl<'t> Parser<'t> {
             _ => return self.fail("a value"),
         };
         self.next = self.after_value();
-        Ok(event)
+        Ok(Some(event))
     }
 
     fn after_value(&self) -> Next {
         if self.open.is_empty() { Next::Nothing } else { Next::CommaOrEnd }
     }
 
-    fn open(&mut self, object: bool) -> Result<Event<'t>, JsonError> {
+    fn open(&mut self, object: bool) -> Result<Option<Event<'t>>, JsonError> {
         if self.open.len() == JSON_DEPTH_MAX {
             return Err(JsonError::at(JsonProblem::TooDeep(JSON_DEPTH_MAX), self.bytes(), self.at));
         }
         self.open.push(object);
         self.at += 1;
         self.next = if object { Next::KeyOrEnd } else { Next::ValueOrEnd };
-        Ok(if object { Event::ObjectStart } else { Event::ArrayStart })
+        Ok(Some(if object { Event::ObjectStart } else { Event::ArrayStart }))
     }
 
     fn close(&mut self) -> Event<'t> {
@@ -239,28 +249,31 @@ impl<'t> Parser<'t> {
         }
     }
 
+    #[inline]
     fn string(&mut self) -> Result<Text<'t>, JsonError> {
         let start = self.at + 1;
-        self.at = start;
-        let mut escaped = false;
+        self.at = start + plain_len(self.bytes().get(start..).unwrap_or_default());
+        let escaped = self.bytes().get(self.at) != Some(&b'"');
+        if escaped {
+            self.rest_of_string()?;
+        }
+        let raw = &self.text[start..self.at];
+        self.at += 1;
+        Ok(Text { raw, escaped })
+    }
+
+    /// From what is not plain in a string to its closing quote.
+    fn rest_of_string(&mut self) -> Result<(), JsonError> {
         loop {
-            let plain = self.bytes()[self.at..].iter().take_while(|&&b| b != b'"' && b != b'\\' && b >= b' ').count();
-            self.at += plain;
             match self.bytes().get(self.at) {
                 None => return self.fail_end("the closing quote of a string"),
-                Some(b'"') => {
-                    let raw = &self.text[start..self.at];
-                    self.at += 1;
-                    return Ok(Text { raw, escaped });
-                }
-                Some(b'\\') => {
-                    escaped = true;
-                    self.escape()?;
-                }
+                Some(b'"') => return Ok(()),
+                Some(b'\\') => self.escape()?,
                 Some(&byte) => {
                     return Err(JsonError::at(JsonProblem::ControlCharacter(byte), self.bytes(), self.at));
                 }
             }
+            self.at += plain_len(self.bytes().get(self.at..).unwrap_or_default());
         }
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Text;
+use super::scan::plain_len;
 use crate::document::limits::{JSON_DEPTH_MAX, PATH_BYTES_MAX};
 use crate::document::{Error, Result};
 
@@ -223,13 +224,19 @@ impl<'t> Cursor<'t> {
         let bytes = self.text.as_bytes();
         self.at = start;
         loop {
-            self.at += bytes.get(self.at..)?.iter().position(|&byte| byte == b'"' || byte == b'\\')?;
-            if bytes[self.at] == b'"' {
-                self.at += 1;
-                return Some(Text { raw: self.text.get(start..self.at - 1)?, escaped });
+            self.at += plain_len(bytes.get(self.at..)?);
+            match bytes.get(self.at)? {
+                b'"' => {
+                    self.at += 1;
+                    return Some(Text { raw: self.text.get(start..self.at - 1)?, escaped });
+                }
+                b'\\' => {
+                    escaped = true;
+                    self.at += 2;
+                }
+                // No string of a JSON text has a control character in it.
+                _ => self.at += 1,
             }
-            escaped = true;
-            self.at += 2;
         }
     }
 

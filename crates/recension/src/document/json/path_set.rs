@@ -104,12 +104,21 @@ impl PathSet {
     }
 
     fn walk_object<'t>(&self, node: &Node, cursor: &mut Cursor<'t>, values: &mut [Vec<&'t str>]) -> Option<()> {
+        // Nobody asks where the whole text ends: it is left as soon as nothing more can be found in it. A name is in an
+        // object once.
+        let mut left = if cursor.at == 0 { node.names.len() } else { usize::MAX };
         cursor.at += 1;
         while cursor.peek()? != b'}' {
             let name = cursor.string()?;
             cursor.at += 1;
             match node.names.iter().find(|(known, _)| name.is(known)) {
-                Some((_, next)) => self.walk(*next, cursor, values)?,
+                Some((_, next)) => {
+                    self.walk(*next, cursor, values)?;
+                    left -= 1;
+                    if left == 0 {
+                        return None;
+                    }
+                }
                 None => cursor.skip_value()?,
             }
             if cursor.peek()? == b',' {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use super::scan::plain_len;
+
 /// A string of a JSON text whose escapes have been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'t> {
@@ -65,24 +67,32 @@ fn take_hex(rest: &mut &str) -> u32 {
 /// `text` as a JSON string, with its quotes.
 pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
+    quote_into(text, &mut out);
+    out
+}
+
+/// Appends `text` as a JSON string, with its quotes.
+pub fn quote_into(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c == '"' || c == '\\' || c < ' ') {
-        out.push_str(&rest[..at]);
-        match rest.as_bytes()[at] {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
+    loop {
+        // What ends the plain bytes is a character of one byte.
+        let (plain, marked) = rest.split_at_checked(plain_len(rest.as_bytes())).unwrap_or((rest, ""));
+        out.push_str(plain);
+        let mut chars = marked.chars();
+        match chars.next() {
+            None => break,
+            Some('"') => out.push_str("\\\""),
+            Some('\\') => out.push_str("\\\\"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
             // Writing to a String cannot fail.
-            other => {
-                let _ = write!(out, "\\u{other:04x}");
+            Some(other) => {
+                let _ = write!(out, "\\u{:04x}", u32::from(other));
             }
         }
-        rest = &rest[at + 1..];
+        rest = chars.as_str();
     }
-    out.push_str(rest);
     out.push('"');
-    out
 }

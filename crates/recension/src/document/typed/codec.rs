@@ -2,7 +2,6 @@
 //! where it is of an older version. Nothing here reads or writes a store.
 
 use std::any::type_name;
-use std::fmt::Write as _;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -10,7 +9,9 @@ use serde_json::Value;
 
 use super::DocumentType;
 use super::with_fields::WithFields;
-use crate::document::json::{Event, Kind, Outline, Parser, Path, View, quote, same_number};
+use crate::document::json::{Event, Parser, Path, quote, same_number};
+use crate::document::rev_hash::HashableBody;
+use crate::document::write::string_of;
 use crate::document::{Document, Error, Expect, Result, RevId, Write};
 
 type Refusal = Box<dyn std::error::Error + Send + Sync>;
@@ -77,36 +78,34 @@ impl<T: DocumentType> Codec<T> {
 pub(super) fn encode<T: DocumentType>(value: &T) -> Result<Write> {
     let refuse = |why: String| Error::Encode { collection: T::COLLECTION, type_name: type_name::<T>(), why };
     let text = serde_json::to_string(value).map_err(|error| refuse(error.to_string()))?;
-    let outline = Outline::of(&text)?;
-    if outline.root().kind() != Kind::Object {
+    let own = [T::ID_FIELD, T::VERSION_FIELD, T::REV_FIELD.unwrap_or(T::ID_FIELD)];
+    let (mut minified, mut hashable) = HashableBody::beside_minifying(text.as_bytes(), &own)?;
+    if minified.kind != "an object" {
         return Err(refuse("it is not written as an object".to_owned()));
     }
-    let mut body = String::with_capacity(text.len() + 32);
-    body.push('{');
-    if T::VERSION > 1 {
-        // Writing to a String cannot fail.
-        let _ = write!(body, "{}:{}", quote(T::VERSION_FIELD), T::VERSION);
-    }
     let (mut id, mut rev) = (String::new(), String::new());
-    for member in outline.root().children() {
-        let name = member.name();
-        if name.is(T::ID_FIELD) {
-            id = text_of(member)
+    for (name, member) in std::mem::take(&mut minified.reserved) {
+        if name == T::ID_FIELD {
+            id = text_of(&member)
                 .ok_or_else(|| refuse(format!("its id, member {}, is no string and no integer", T::ID_FIELD)))?;
-        } else if T::REV_FIELD.is_some_and(|field| name.is(field)) {
-            rev = text_of(member).ok_or_else(|| refuse("its revision is no string".to_owned()))?;
-        } else if name.is(T::VERSION_FIELD) {
+        } else if T::REV_FIELD == Some(&*name) {
+            rev = text_of(&member).ok_or_else(|| refuse("its revision is no string".to_owned()))?;
+        } else if name == T::VERSION_FIELD {
             let why = "it has a member of the name that keeps the schema's version; declare another with version_field";
             return Err(refuse(why.to_owned()));
         } else {
-            body.push_str(if body.len() > 1 { ",\"" } else { "\"" });
-            body.push_str(name.raw);
-            body.push_str("\":");
-            body.push_str(member.text());
+            minified.reserved.push((name, member));
         }
     }
-    body.push('}');
-    let mut write = Write::from_json(body)?;
+    if T::VERSION > 1 {
+        if T::VERSION_FIELD.starts_with('_') {
+            return Err(Error::ReservedField { field: T::VERSION_FIELD.to_owned() });
+        }
+        let comma = if minified.text.len() > 2 { "," } else { "" };
+        minified.text.insert_str(1, &format!("{}:{}{comma}", quote(T::VERSION_FIELD), T::VERSION));
+        hashable = HashableBody::of(&minified.text);
+    }
+    let mut write = Write::of_minified(minified, hashable)?;
     if !id.is_empty() {
         write = write.with_id(&id)?;
     }
@@ -169,13 +168,11 @@ fn number_beyond_doubles(body: &str) -> Result<Option<String>> {
 }
 
 /// An id or a revision as a value has it; empty where it has none yet, `None` where it is no such thing.
-fn text_of(member: View<'_>) -> Option<String> {
-    match member.kind() {
-        Kind::String => Some(member.string().decode().into_owned()),
-        Kind::Number if member.text().bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) => {
-            Some(member.text().to_owned())
-        }
-        Kind::Word if member.text() == "null" => Some(String::new()),
+fn text_of(member: &str) -> Option<String> {
+    match member {
+        "null" => Some(String::new()),
+        _ if member.starts_with('"') => string_of(member),
+        _ if member.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) => Some(member.to_owned()),
         _ => None,
     }
 }
