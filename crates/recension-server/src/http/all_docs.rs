@@ -9,7 +9,7 @@ use recension::document::{CollectionAt, Document, ListOptions};
 
 use super::body::{elements, member, members_of};
 use super::documents::not_modified;
-use super::format::{Format, cell, csv_line};
+use super::format::{Format, cells, csv_line};
 use super::list_options::{ListQuery, before};
 use super::reading::{Extras, Shown};
 use super::streaming;
@@ -82,7 +82,7 @@ fn lines(format: Format, fields: Option<Vec<String>>, docs: bool) -> (String, Wr
         let doc = row.doc.as_deref().unwrap_or_default();
         let own = [Cow::from(&row.id), Cow::from(&row.rev)].into_iter();
         match &fields {
-            Some(fields) => csv_line(own.chain(fields.iter().map(|field| cell(doc, field).into()))),
+            Some(fields) => csv_line(own.chain(cells(doc, fields).into_iter().map(Cow::from))),
             None => csv_line(own.chain(docs.then(|| doc.into()))),
         }
     };

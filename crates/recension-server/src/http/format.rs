@@ -79,20 +79,29 @@ pub(crate) fn csv_line<'c>(cells: impl IntoIterator<Item = std::borrow::Cow<'c, 
     line
 }
 
-/// What a document says at a path of members (`address.city`), as a cell: strings as they are, what is absent or `null` as
-/// nothing, all else as JSON.
-pub(crate) fn cell(document: &str, path: &str) -> String {
-    let Ok(mut value) = serde_json::from_str::<&RawValue>(document) else { return String::new() };
-    for name in path.split('.') {
-        let found = members_of(value.get().as_bytes()).ok().and_then(|members| member(&members, name));
-        match found {
-            Some(found) => value = found,
-            None => return String::new(),
-        }
+/// What a document says at paths of members (`address.city`), as cells: strings as they are, what is absent or `null` as
+/// nothing, all else as JSON. The document is read once, and what is in its members again for each path that goes on there.
+pub(crate) fn cells(document: &str, paths: &[String]) -> Vec<String> {
+    let members = members_of(document.as_bytes()).unwrap_or_default();
+    let mut top: Vec<(&str, &RawValue)> = members.iter().map(|(name, value)| (&**name, *value)).collect();
+    // Of several members of a name the last one counts, which a stable sort leaves last.
+    top.sort_by_key(|(name, _)| *name);
+    let named = |name: &str| {
+        let before = top.partition_point(|(own, _)| *own <= name);
+        before.checked_sub(1).and_then(|at| top.get(at)).filter(|(own, _)| *own == name).map(|(_, value)| *value)
+    };
+    paths.iter().map(|path| cell(named, path)).collect()
+}
+
+fn cell<'v>(top: impl Fn(&str) -> Option<&'v RawValue>, path: &str) -> String {
+    let mut names = path.split('.');
+    let mut value = names.next().and_then(top);
+    for name in names {
+        value = value.and_then(|value| member(&members_of(value.get().as_bytes()).ok()?, name));
     }
-    match value.get() {
-        "null" => String::new(),
-        text => serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned()),
+    match value.map(RawValue::get) {
+        None | Some("null") => String::new(),
+        Some(text) => serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned()),
     }
 }
 
@@ -123,11 +132,13 @@ mod tests {
     fn cells_are_quoted_where_they_must_be() {
         let line = csv_line(["a", "", "b,c", "say \"x\"", "two\nlines"].map(Into::into));
         assert_eq!(line, "a,,\"b,c\",\"say \"\"x\"\"\",\"two\nlines\"\r\n");
-        let document = r#"{"a":"é\n","b":{"c":1.0,"d":[1,2]},"n":null}"#;
-        for (path, expected) in
-            [("a", "é\n"), ("b.c", "1.0"), ("b.d", "[1,2]"), ("n", ""), ("b.x", ""), ("a.x", ""), ("", "")]
-        {
-            assert_eq!(cell(document, path), expected, "{path}");
-        }
+        let document = r#"{"b":0,"a":"é\n","b":{"c":1.0,"d":[1,2]},"n":null}"#;
+        let (paths, expected): (Vec<_>, Vec<_>) =
+            [("a", "é\n"), ("b.c", "1.0"), ("b.d", "[1,2]"), ("n", ""), ("b.x", ""), ("a.x", ""), ("", ""), ("z", "")]
+                .map(|(path, expected)| (path.to_owned(), expected))
+                .into_iter()
+                .unzip();
+        assert_eq!(cells(document, &paths), expected);
+        assert_eq!(cells("", &paths), [""; 8]);
     }
 }

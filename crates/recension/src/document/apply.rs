@@ -38,7 +38,7 @@ pub(super) fn apply(
             let Write { id, .. }: &Write = write;
             let id = id.as_deref().unwrap_or_default();
             if ids.contains(id) {
-                return Err(Error::Conflict { id: id.to_owned(), expected: None, found: None, deleted: false });
+                return Err(Error::conflict(id, None, None, false));
             }
             let rev = writer.write(write)?;
             ids.insert(id);
@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
         let own = (Cow::Borrowed(&*write.body), Cow::Borrowed(&write.hashable));
         let Some(parent) = parent.filter(|_| write.same_body) else { return Ok(own) };
         let Some(before) = before else {
-            return Err(Error::Conflict { id: id.to_owned(), expected: Some(*parent), found: None, deleted: false });
+            return Err(Error::conflict(id, Some(*parent), None, false));
         };
         let Some(body) = self.live_body_of(id, before, parent)? else { return Ok(own) };
         let hashable = HashableBody::of(&body)?;
@@ -246,7 +246,7 @@ fn parent_of(collection: &str, write: &Write, id: &str, before: Option<&Before>)
     let conflict = |expected| {
         let head = before.map(|before| &before.head);
         let deleted = head.is_some_and(|head| head.deleted);
-        Err(Error::Conflict { id: id.to_owned(), expected, found: head.map(|head| head.rev), deleted })
+        Err(Error::conflict(id, expected, head.map(|head| head.rev), deleted))
     };
     let winner = before.map(|before| before.head.rev);
     let lives = before.is_some_and(|before| !before.head.deleted);

@@ -147,7 +147,7 @@ impl TransactionCollection<'_> {
 
     /// What the revision says that is expected, and what a write on it has to expect: of a conflict it may be a loser.
     fn expected(&self, id: &str, expect: Expect) -> Result<(String, Expect)> {
-        let conflict = |expected, found| Error::Conflict { id: id.to_owned(), expected, found, deleted: false };
+        let conflict = |expected, found| Error::conflict(id, expected, found, false);
         let reader = self.reader()?;
         let winner = reader.get(id)?;
         let found = winner.as_ref().map(|document| document.rev);

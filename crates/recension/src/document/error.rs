@@ -87,9 +87,9 @@ pub enum Error {
         /// The document.
         id: String,
         /// The revision that the writer expected; `None`: that there is no document.
-        expected: Option<RevId>,
+        expected: Option<Box<RevId>>,
         /// The revision that it has; `None`: there is no document.
-        found: Option<RevId>,
+        found: Option<Box<RevId>>,
         /// Whether that revision is a deletion.
         deleted: bool,
     },
@@ -394,7 +394,9 @@ impl fmt::Display for Error {
                 "field {field:?}: names that start with _ are reserved, and a document's own are _id, _rev, _deleted and _attachments"
             ),
             Error::BadField { field, expected } => write!(f, "field {field} must be {expected}"),
-            Error::Conflict { id, expected, found, deleted } => write_conflict(f, id, *expected, *found, *deleted),
+            Error::Conflict { id, expected, found, deleted } => {
+                write_conflict(f, id, expected.as_deref(), found.as_deref(), *deleted)
+            }
             Error::NoSuchCollection { collection } => {
                 write!(f, "there is no collection {collection}, or not any more; make it again")
             }
@@ -502,11 +504,18 @@ impl fmt::Display for Error {
     }
 }
 
+impl Error {
+    pub(super) fn conflict(id: &str, expected: Option<RevId>, found: Option<RevId>, deleted: bool) -> Self {
+        let (expected, found) = (expected.map(Box::new), found.map(Box::new));
+        Error::Conflict { id: id.to_owned(), expected, found, deleted }
+    }
+}
+
 fn write_conflict(
     f: &mut fmt::Formatter<'_>,
     id: &str,
-    expected: Option<RevId>,
-    found: Option<RevId>,
+    expected: Option<&RevId>,
+    found: Option<&RevId>,
     deleted: bool,
 ) -> fmt::Result {
     write!(f, "conflict: document {id:?} ")?;
