@@ -109,7 +109,12 @@ proptest! {
                         // What two replicas write at one place is the same now and then.
                         let write = Write::put(id, format!(r#"{{"n":{}}}"#, (number as u32 + time) % 3)).unwrap();
                         let write = write.expecting(parent.map_or(Expect::Absent, Expect::Revision));
-                        parent = Some(people.write(write).unwrap().rev);
+                        let rev = people.write(write).unwrap().rev;
+                        parent = Some(rev);
+                        // On a leaf that others had stemmed it may be one that has descendants already.
+                        if people.leaves(id).unwrap().iter().all(|leaf| leaf.rev != rev) {
+                            break;
+                        }
                     }
                 }
                 Step::Delete { replica, document, leaf } => {
@@ -123,9 +128,13 @@ proptest! {
                 }
             }
         }
-        for (from, to) in [(0, 1), (1, 2), (2, 0), (0, 1)] {
-            replicate(&replicas[from], &replicas[to]);
-        }
+        // A revision that one has as a leaf may be an ancestor at another, who forgets it by the limit in hearing of a newer one,
+        // and then lacks it: with a small limit one round is not always enough, as with CouchDB.
+        let round = || -> usize {
+            let pairs = [(0, 1), (1, 2), (2, 0), (0, 2), (2, 1), (1, 0)];
+            pairs.iter().map(|&(from, to)| replicate(&replicas[from], &replicas[to])).sum()
+        };
+        prop_assert!((0..6).any(|_| round() == 0), "they have something to say for ever");
         for replica in &replicas {
             prop_assert_eq!(seen(replica), seen(&replicas[0]));
             prop_assert_eq!(replicate(&replicas[0], replica), 0);
@@ -463,4 +472,33 @@ fn the_log_of_purges_keeps_its_limit() {
     assert_eq!(ids, ["p9", "p8", "p7"]);
     assert!(matches!(people.set_purges_limit(0), Err(Error::OutOfBounds { .. })));
     assert!(matches!(people.set_revs_limit(10_001), Err(Error::OutOfBounds { .. })));
+}
+
+#[test]
+fn an_edit_that_makes_a_revision_again_which_is_folded_away_is_that_revision() {
+    let (one, other) = (people(), people());
+    for replica in [&one, &other] {
+        replica.set_revs_limit(20).unwrap();
+    }
+    let write = |people: &Collection, n: u32, on: Option<RevId>| {
+        let write = Write::put("b", format!(r#"{{"n":{n}}}"#)).unwrap();
+        people.write(write.expecting(on.map_or(Expect::Absent, Expect::Revision))).unwrap().rev
+    };
+    let first = write(&other, 0, None);
+    let mut line = vec![write(&one, 0, None)];
+    assert_eq!(line, [first], "equal edits have equal revisions");
+    for n in 1..21 {
+        line.push(write(&one, n, line.last().copied()));
+    }
+    // The first is stemmed in what is sent, so that it is a leaf beside the line here, of which the oldest are folded away.
+    replicate(&one, &other);
+    assert_eq!(other.leaves("b").unwrap().len(), 2);
+    assert_eq!(write(&other, 1, Some(first)), line[1]);
+    assert_eq!(other.leaves("b").unwrap().len(), 1);
+    replicate(&other, &one);
+    for replica in [&one, &other] {
+        assert_eq!(replica.store().check(At::Now).unwrap().problems, []);
+        assert_eq!(replica.get("b").unwrap().unwrap().rev, line[20]);
+    }
+    assert_eq!(seen(&one), seen(&other));
 }

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::ancestry::whole_tree;
 use super::attachment;
 use super::catalogue::{CATALOGUE, CollectionEntry, IndexEntry};
 use super::index_keys::{IndexRow, RowsChange, row_texts};
@@ -127,11 +128,15 @@ impl<'a> Writer<'a> {
         let infos = self.attachments_wanted(write, id, before.as_ref(), parent.as_ref())?;
         let digests: Vec<AttachmentDigest> = infos.iter().map(AttachmentInfo::hashable).collect();
         let rev = revision_id(parent.as_ref(), write.deleted, &hashable, &digests);
-        let mut tree = match (&before, parent) {
-            (Some(before), _) => before.tree.clone(),
+        let mut tree = match (&before, &self.entry, parent) {
+            // Equal edits have equal revisions: on a leaf that others had stemmed, one may make again what is folded away here.
+            (Some(before), Some(entry), _) if before.tree.knows(&rev).is_none() => {
+                whole_tree(self.view, entry.side, id, before.tree.clone())?
+            }
+            (Some(before), ..) => before.tree.clone(),
             // The ancestor of a document that was never here is known by name.
-            (None, Some(parent)) => RevisionTree::of_one(parent, false),
-            (None, None) => RevisionTree::of_one(rev, write.deleted),
+            (None, _, Some(parent)) => RevisionTree::of_one(parent, false),
+            (None, _, None) => RevisionTree::of_one(rev, write.deleted),
         };
         if let Some(parent) = parent {
             tree.append(&parent, rev, write.deleted);

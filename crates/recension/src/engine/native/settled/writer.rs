@@ -18,6 +18,9 @@ use crate::engine::{CommitInfo, EngineError, Result, Seq};
 /// Bytes of fences that are kept in memory.
 const FENCES_IN_MEMORY_BYTES: usize = 1 << 20;
 
+/// The largest block that is offered to the cache while it is written.
+const OFFERED_BYTES_MAX: usize = 32 << 10;
+
 /// A settled file being written.
 pub(in super::super) struct SettledWriter {
     disk: Arc<dyn Disk>,
@@ -140,9 +143,12 @@ impl SettledWriter {
         }
         let count = rows.len();
         let payload = rows.finish();
-        // What has just been written in the log is often read soon: it shall not have to be decompressed for that.
-        let name = (self.number, kind, self.sections[kind as usize].blocks as usize);
-        self.cache.offer(name, || RowBlock::parse(payload.clone(), count));
+        // What has just been written in the log is often read soon: it shall not have to be decompressed for that. But pieces of
+        // files go through a store without being read again, and would take the room of many documents.
+        if payload.len() <= OFFERED_BYTES_MAX {
+            let name = (self.number, kind, self.sections[kind as usize].blocks as usize);
+            self.cache.offer(name, || RowBlock::parse(payload.clone(), count));
+        }
         self.put_block(kind, count, &payload, &fence)
     }
 
