@@ -4,7 +4,7 @@
 //!
 //! A file's name goes first, and then its space in steps, with pauses while commits are made: a file system frees the
 //! blocks of a file in one transaction, with which the sync of a commit has to wait (64 MiB at once took 90-105 ms where freed blocks
-//! are discarded, in steps of 1 MiB no sync waited for more than 3-5 ms).
+//! are discarded, in steps of 1 MiB mostly 3-5; ARCHITECTURE.md has the whole of it).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
