@@ -61,8 +61,8 @@ enum Commands {
         /// As one HTML file, onto standard output.
         #[arg(long, conflicts_with_all = ["csv", "markdown", "write"])]
         html: bool,
-        /// Puts the Markdown into this file, between its markers.
-        #[arg(long, value_name = "FILE", conflicts_with = "csv")]
+        /// Puts the Markdown into this file, between its markers, as `run --record` does.
+        #[arg(long, visible_alias = "record", value_name = "FILE", conflicts_with = "csv")]
         write: Option<PathBuf>,
     },
     /// Compares two reports; of two machines only the ratios. Exit code 3 where a figure of ours is worse.

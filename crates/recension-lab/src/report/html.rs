@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _; // to a String, which cannot fail
 
+use super::claims::claims;
 use super::losses::{losses, times};
 use super::model::{OperationInfo, Report, Row, SubjectInfo};
 use super::units::{bytes, digits, show};
@@ -72,7 +73,34 @@ fn head(report: &Report, title: &str, page: &mut String) {
         }
         page.push_str("</ul>");
     }
-    page.push_str("</section></header>\n");
+    page.push_str("</section>");
+    published(report, page);
+    page.push_str("</header>\n");
+}
+
+/// What the article published of the same, and whether it holds: blocks and no table, so that a phone can show them.
+fn published(report: &Report, page: &mut String) {
+    let Some(claims) = claims(report) else { return };
+    page.push_str("<section><h2>What was published, and whether it holds</h2>");
+    for sentence in &claims.head {
+        let _ = write!(page, "<p class=\"machine\">{}</p>", text(sentence));
+    }
+    page.push_str("<div class=\"claims\">");
+    for found in &claims.found {
+        let or_none = |part: &str| if part.is_empty() { "-".to_owned() } else { text(part) };
+        let _ = write!(
+            page,
+            "<div><h3>{}</h3><dl><dt>published</dt><dd>{}</dd><dt>ratio</dt><dd>{}</dd><dt>here</dt><dd>{}</dd><dt>ratio</dt><dd>{}</dd></dl>\
+             <p>{}</p></div>",
+            text(found.what),
+            text(found.published),
+            or_none(&found.claimed),
+            or_none(&found.measured),
+            or_none(&found.ratio),
+            text(&found.sentence),
+        );
+    }
+    page.push_str("</div></section>");
 }
 
 /// Subjects whose acknowledgement is worth as much share a plot, others have their own: of each tier there is, best first.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::claims::claims;
 use super::losses::losses;
 use super::model::{Report, Row, SubjectInfo};
 use super::units::{bytes, show};
@@ -46,6 +47,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
         writeln!(text, "**Warning:** {warning}\n")?;
     }
     write_losses(report, text)?;
+    write_claims(report, text)?;
     write_figures(report, text)?;
     write_subjects(report, text)?;
     write_operations(report, text)
@@ -57,6 +59,12 @@ fn about(suite: &str) -> &'static str {
         "engine" => "against other engines",
         "http" => "servers of documents",
         "goget" => "accounts and items",
+        "apocrypha" => "members over Apocrypha's wire",
+        "hasql" => "clients of PostgreSQL",
+        "nebari" => "logs and blobs",
+        "bigtable" => "a page of HTML",
+        "crash" => "what is left after a crash",
+        "mine" => "a workload of one's own",
         _ => "against others",
     }
 }
@@ -74,6 +82,25 @@ fn write_losses(report: &Report, text: &mut String) -> std::fmt::Result {
         writeln!(text)?;
     }
     Ok(())
+}
+
+/// What the article published of the same, and whether it holds.
+fn write_claims(report: &Report, text: &mut String) -> std::fmt::Result {
+    let Some(claims) = claims(report) else { return Ok(()) };
+    writeln!(text, "### What was published, and whether it holds\n\n{}\n", claims.head.join(" "))?;
+    writeln!(
+        text,
+        "Ratios are of times, the first by the second, here with the 95 % interval; times of two machines are not compared.\n"
+    )?;
+    writeln!(
+        text,
+        "| of | published | ratio | measured here | ratio here | whether it holds |\n|---|---|---:|---|---:|---|"
+    )?;
+    for found in &claims.found {
+        let cells = [found.what, found.published, &found.claimed, &found.measured, &found.ratio, &found.sentence];
+        writeln!(text, "| {} |", cells.map(|cell| cell.replace('|', "/")).join(" | "))?;
+    }
+    writeln!(text)
 }
 
 fn write_figures(report: &Report, text: &mut String) -> std::fmt::Result {

@@ -1,6 +1,7 @@
 //! What a run leaves behind: the report (JSON), and what is made of it: a table, HTML, CSV, Markdown, a comparison of
 //! two. Everything but the JSON is computed from the JSON, so that no figure is ever written by hand.
 
+pub mod claims;
 pub mod compare;
 pub mod csv;
 pub mod html;
