@@ -4,10 +4,12 @@
 pub mod claims;
 pub mod compare;
 pub mod csv;
+pub mod curve;
 pub mod html;
 pub mod losses;
 pub mod markdown;
 pub mod model;
+pub mod series;
 pub mod table;
 pub mod units;
 
