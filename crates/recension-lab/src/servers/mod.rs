@@ -21,6 +21,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::error::{LabError, Result};
 use crate::measure::trace;
+pub use crate::measure::usage::{children, family};
 
 /// How long a server may take to listen, and to end when it was asked to.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -161,23 +162,6 @@ impl Drop for Process {
             let _ = self.child.wait();
         }
     }
-}
-
-/// The processes that a process has started and that are alive.
-pub fn children(id: u32) -> Vec<u32> {
-    let listed = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-    listed.split_whitespace().filter_map(|id| id.parse().ok()).collect()
-}
-
-/// A process and all that descends from it.
-pub fn family(id: u32) -> Vec<u32> {
-    let mut all = vec![id];
-    let mut at = 0;
-    while let Some(&id) = all.get(at) {
-        all.extend(children(id));
-        at += 1;
-    }
-    all
 }
 
 /// A port on loopback that nobody listens on now.
