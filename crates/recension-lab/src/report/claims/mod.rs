@@ -231,16 +231,23 @@ fn said(size: Size, verdict: Verdict, (times, _): Ratio) -> String {
 }
 
 fn with_interval(times: f64, within: Option<(f64, f64)>) -> String {
-    let interval = within.map(|(low, high)| format!(" ({} to {})", small(low), small(high)));
-    format!("{}{}", small(times), interval.unwrap_or_default())
+    let form = form_of(times);
+    let interval = within.map(|(low, high)| format!(" ({} to {})", form(low), form(high)));
+    format!("{}{}", form(times), interval.unwrap_or_default())
 }
 
 /// Three digits, also of what is far below one.
 fn small(value: f64) -> String {
-    if value >= 0.1 || value <= 0.0 {
-        return digits(value);
+    form_of(value)(value)
+}
+
+/// How a ratio is written, so that its interval is written likewise.
+fn form_of(ratio: f64) -> fn(f64) -> String {
+    match ratio {
+        _ if ratio >= 0.95 => digits,
+        _ if ratio >= 0.02 => |value| format!("{value:.3}"),
+        _ => |value| format!("1/{}", digits(1.0 / value.max(f64::MIN_POSITIVE))),
     }
-    format!("1/{}", digits(1.0 / value))
 }
 
 #[cfg(test)]
@@ -309,7 +316,7 @@ mod tests {
         let claim = |what: &str| found.iter().find(|found| found.what == what).unwrap();
         let list = claim("the list of all accounts");
         assert_eq!(list.measured, "acid-state 80.0 ms, hdbc-sqlite3 640 ms, recension 40.0 ms");
-        assert_eq!((list.claimed.as_str(), list.ratio.split(' ').next()), ("1/40014", Some("0.12")));
+        assert_eq!((list.claimed.as_str(), list.ratio.split(' ').next()), ("1/40014", Some("0.125")));
         assert!(
             list.sentence.starts_with("Who is ahead holds, by how much does not: the lead is 5002 times smaller"),
             "{}",
