@@ -171,6 +171,11 @@ pub fn free_port() -> Result<SocketAddr> {
         .map_err(LabError::io("finding a free port"))
 }
 
+/// Why nothing can be built here that is in C.
+pub fn no_compiler() -> Option<String> {
+    said_by("cc", "--version").is_none().then(|| "no C compiler; `apt-get install gcc libc6-dev`".to_owned())
+}
+
 /// The first line that a program answers to an argument, as `--version`; none where it cannot be run.
 pub fn said_by(program: &str, argument: &str) -> Option<String> {
     let output = Command::new(program).arg(argument).output().ok()?;
