@@ -108,23 +108,44 @@ fn write_figures(report: &Report, text: &mut String) -> std::fmt::Result {
     let names: Vec<&str> = report.subjects.iter().map(|subject| subject.name.as_str()).collect();
     writeln!(text, "| operation | {} |", names.join(" | "))?;
     writeln!(text, "|---|{}", "---:|".repeat(names.len()))?;
-    let mut notes: Vec<String> = Vec::new();
+    let mut notes = Notes::default();
     for operation in report.measured_operations() {
         let cells: Vec<String> =
             names.iter().map(|name| cell(report, report.row(&operation.name, name), &mut notes)).collect();
         writeln!(text, "| `{}` | {} |", operation.name, cells.join(" | "))?;
     }
     writeln!(text)?;
-    for (number, note) in notes.iter().enumerate() {
-        writeln!(text, "{}. {note}", number + 1)?;
+    for (number, (note, whose)) in notes.0.iter().enumerate() {
+        writeln!(text, "{}. {}: {note}", number + 1, whose.join(", "))?;
     }
-    if !notes.is_empty() {
+    if !notes.0.is_empty() {
         writeln!(text)?;
     }
     Ok(())
 }
 
-fn cell(report: &Report, row: Option<&Row>, notes: &mut Vec<String>) -> String {
+/// What readers must know of figures, each once, and of whose.
+#[derive(Default)]
+struct Notes(Vec<(String, Vec<String>)>);
+
+impl Notes {
+    /// The number of a note, from 1 on.
+    fn number(&mut self, note: String, subject: &str) -> usize {
+        let known = self.0.iter().position(|(known, _)| *known == note);
+        let at = known.unwrap_or_else(|| {
+            self.0.push((note, Vec::new()));
+            self.0.len() - 1
+        });
+        if let Some((_, whose)) = self.0.get_mut(at)
+            && !whose.iter().any(|name| name == subject)
+        {
+            whose.push(subject.to_owned());
+        }
+        at + 1
+    }
+}
+
+fn cell(report: &Report, row: Option<&Row>, notes: &mut Notes) -> String {
     let Some(row) = row else { return String::new() };
     let figure = row.median.map_or_else(|| "-".to_owned(), |median| show(median, &row.unit));
     let of_subject = report.subject(&row.subject).and_then(|subject| subject.reason.as_ref());
@@ -133,12 +154,7 @@ fn cell(report: &Report, row: Option<&Row>, notes: &mut Vec<String>) -> String {
     if why.is_empty() {
         return figure;
     }
-    let note = format!("{}: {}", row.subject, why.join("; ").replace('|', "/"));
-    let number = notes.iter().position(|known| *known == note).unwrap_or_else(|| {
-        notes.push(note);
-        notes.len() - 1
-    });
-    format!("{figure} <sup>{}</sup>", number + 1)
+    format!("{figure} <sup>{}</sup>", notes.number(why.join("; ").replace('|', "/"), &row.subject))
 }
 
 fn write_subjects(report: &Report, text: &mut String) -> std::fmt::Result {
@@ -215,6 +231,22 @@ fn replaced(text: &str, suite: &str, section: &str, path: &Path) -> Result<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_said_of_several_subjects_is_said_once() {
+        let mut notes = Notes::default();
+        for (note, subject, expected) in [
+            ("slow", "a", 1),
+            ("only in full runs", "a", 2),
+            ("only in full runs", "b", 2),
+            ("only in full runs", "a", 2),
+            ("slow", "b", 1),
+        ] {
+            assert_eq!(notes.number(note.to_owned(), subject), expected, "{note} {subject}");
+        }
+        let whose: Vec<String> = notes.0.iter().map(|(note, whose)| format!("{}: {note}", whose.join(", "))).collect();
+        assert_eq!(whose, ["a, b: slow", "a, b: only in full runs"]);
+    }
 
     #[test]
     fn a_section_is_replaced_and_the_rest_stays() {
