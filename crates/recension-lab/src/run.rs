@@ -14,7 +14,7 @@ use crate::error::{LabError, Result};
 use crate::measure::calibrate::{Calibration, calibrate};
 use crate::measure::stats::as_f64;
 use crate::measure::steal::ProcessorTimes;
-use crate::measure::{budget, filesystem, trace};
+use crate::measure::{budget, filesystem, processor, trace};
 use crate::report::{Report, SubjectInfo, csv, html, markdown, table, units};
 use crate::servers::no_compiler;
 use crate::subjects::{Given, named};
@@ -170,6 +170,7 @@ fn run_suite(args: &How, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Resul
     let mut bench = Bench::new(&plan, suite, stop.clone(), progress);
     let ended = (suite.run)(&mut bench);
     bench.finish();
+    processor::remove_abandoned();
     let interrupted = matches!(ended, Err(LabError::Interrupted));
     let stolen = times.percent_stolen(ProcessorTimes::now());
     let after = if interrupted { None } else { calibrate(&plan.dir).ok() };

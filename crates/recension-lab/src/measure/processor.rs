@@ -16,6 +16,9 @@ const PLACES: [(&str, &str, &str); 4] = [
     ("/sys/fs/cgroup/unified", "cpu.stat", "a control group (v2)"),
 ];
 
+/// What the names of our groups begin with; the process that made one, and its number there, follow.
+const NAME: &str = "recension-lab-cpu-";
+
 /// How often processes are looked for that were started while the others entered.
 const LOOKS_MAX: usize = 100;
 
@@ -66,7 +69,7 @@ impl Processor {
 
 impl Group {
     fn new() -> Result<Self, String> {
-        let name = format!("recension-lab-cpu-{}-{}", std::process::id(), MADE.fetch_add(1, Relaxed));
+        let name = format!("{NAME}{}-{}", std::process::id(), MADE.fetch_add(1, Relaxed));
         let mut tried = Vec::new();
         for (root, counter, how) in PLACES {
             // A directory that is no control group has neither.
@@ -117,6 +120,20 @@ impl Group {
             Err(_) => Duration::from_micros(
                 text.lines().find_map(|line| line.strip_prefix("usage_usec ")?.trim().parse().ok()).unwrap_or_default(),
             ),
+        }
+    }
+}
+
+/// Removes groups whose makers were killed: those of runs that were ended early.
+pub fn remove_abandoned() {
+    for (root, ..) in PLACES {
+        for entry in fs::read_dir(root).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let maker = name.to_str().and_then(|name| name.strip_prefix(NAME)?.split_once('-')?.0.parse().ok());
+            if maker.is_some_and(|id| !alive(id)) {
+                // One that still has a process stays.
+                let _ = fs::remove_dir(entry.path());
+            }
         }
     }
 }
@@ -183,10 +200,20 @@ mod tests {
     }
 
     #[test]
+    fn groups_of_processes_that_are_gone_are_removed_and_others_stay() {
+        let mut ended = Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let Ok(own) = Group::new() else { return }; // where no group can be made there is none to remove
+        let abandoned = own.dir.with_file_name(format!("{NAME}{}-0", ended.id()));
+        fs::create_dir(&abandoned).unwrap();
+        remove_abandoned();
+        assert!(!abandoned.exists() && own.dir.exists());
+    }
+
+    #[test]
     fn where_no_group_can_be_made_children_that_were_waited_for_are_counted() {
-        let script = format!("{WORK}");
         let mut server =
-            Command::new("sh").args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+            Command::new("sh").args(["-c", WORK]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (mut commands, answers) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
         let processor = Processor { ids: vec![server.id()], group: Err("there is no control group".to_owned()) };
         let before = processor.used();
