@@ -11,7 +11,7 @@ use super::ancestry::whole_tree;
 use super::attachment;
 use super::catalogue::{CATALOGUE, CollectionEntry};
 use super::index_keys::{IndexRow, RowsChange, row_texts};
-use super::index_rows::IndexChange;
+use super::index_rows::{Added, IndexChange};
 use super::index_spec::IndexSpec;
 use super::reader::after_prefix;
 use super::rev_hash::{AttachmentDigest, HashableBody, revision_id};
@@ -197,13 +197,10 @@ impl<'a> Writer<'a> {
                 change(index.remove(self.view, &row.key, id)?);
             }
             for row in new {
-                if refusable
-                    && index.spec.unique
-                    && let Some(holder) = index.other_holder(self.view, &row.key, id)?
-                {
-                    return Err(not_unique(&index.spec, &row, id, holder));
+                match index.add(self.view, &row, id, refusable)? {
+                    Added::Changes(rows) => change(rows),
+                    Added::HeldBy(holder) => return Err(not_unique(&index.spec, &row, id, holder)),
                 }
-                change(index.add(self.view, row, id)?);
             }
         }
         Ok(changes)

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use super::apply::{not_unique, value_range};
 use super::catalogue::{BuildCursor, CATALOGUE, CollectionEntry, IndexEntry, IndexState, build_key, dropped_key};
 use super::index_keys::IndexKeys;
-use super::index_rows::IndexChange;
+use super::index_rows::{Added, IndexChange};
 use super::limits::{BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEXES_MAX, WRITE_ATTEMPTS_MAX};
 use super::store::{Attempt, retry, take_trees};
 use super::view::View;
@@ -185,19 +185,19 @@ impl Step<'_> {
                 let body = std::str::from_utf8(&row.value[..head.body_len]).unwrap_or_default();
                 let rows = keys.rows(std::slice::from_ref(self.index), body, &id)?;
                 for index_row in rows.into_iter().flatten() {
+                    let held = |holder| Err(not_unique(&self.index.spec, &index_row, &id, holder));
                     if self.index.spec.unique {
-                        let in_batch = given.insert(index_row.key.clone(), id.to_string());
-                        let holder = match in_batch {
-                            Some(holder) => Some(holder),
-                            None => self.index.other_holder(snapshot, &index_row.key, &id)?,
-                        };
-                        if let Some(holder) = holder {
-                            return Err(not_unique(&self.index.spec, &index_row, &id, holder));
+                        if let Some(holder) = given.insert(index_row.key.clone(), id.to_string()) {
+                            return held(holder);
                         }
                         batch.depends_on_range(self.index.tree, value_range(&index_row.key), snapshot.seq());
                     }
+                    let changes = match self.index.add(snapshot, &index_row, &id, true)? {
+                        Added::Changes(changes) => changes,
+                        Added::HeldBy(holder) => return held(holder),
+                    };
                     // Nobody else has the values of a unique index, here or in the batch: one row is put.
-                    for IndexChange { key, value } in self.index.add(snapshot, index_row, &id)? {
+                    for IndexChange { key, value } in changes {
                         let value = value.unwrap_or_default();
                         bytes += key.len() + value.len();
                         batch.put(self.index.tree, &key, &value);

@@ -62,6 +62,13 @@ pub(super) struct IndexChange {
     pub(super) value: Option<Vec<u8>>,
 }
 
+/// What came of adding a row.
+pub(super) enum Added {
+    Changes(Vec<IndexChange>),
+    /// Another document has the values.
+    HeldBy(String),
+}
+
 /// The document that has the row at its values alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Holder {
@@ -102,17 +109,8 @@ impl IndexEntry {
         Ok(Some(Holder { id: id.to_owned(), texts: texts.to_vec(), others: true }))
     }
 
-    /// Another document than `id` that has the values.
-    pub(super) fn other_holder(&self, snapshot: &dyn Snapshot, values: &[u8], id: &str) -> Result<Option<String>> {
-        if self.by_values {
-            return match self.holder(snapshot, values)? {
-                Some(holder) if holder.id != id => Ok(Some(holder.id)),
-                Some(holder) if holder.others => {
-                    Ok(self.first_behind(snapshot, values)?.map(|other| other.id).filter(|other| other != id))
-                }
-                _ => Ok(None),
-            };
-        }
+    /// Another document than `id` that has the values, where every row is at values and id.
+    fn other_holder(&self, snapshot: &dyn Snapshot, values: &[u8], id: &str) -> Result<Option<String>> {
         for row in snapshot.range(self.tree, &value_range(values), Direction::Forward) {
             let row = row?;
             let other = row.key.get(values.len()..).unwrap_or_default();
@@ -123,26 +121,35 @@ impl IndexEntry {
         Ok(None)
     }
 
-    /// What changes where a document gets a row, or another text in a row that it has. Nobody is refused here.
-    pub(super) fn add(&self, snapshot: &dyn Snapshot, row: IndexRow, id: &str) -> Result<Vec<IndexChange>> {
+    /// What changes where a document gets a row, or another text in a row that it has. Where it is `refusable`, nothing
+    /// where the index is unique and another document has the values.
+    pub(super) fn add(&self, snapshot: &dyn Snapshot, row: &IndexRow, id: &str, refusable: bool) -> Result<Added> {
         let values = row.key.as_slice();
-        let mut own = Holder { id: id.to_owned(), texts: row.value, others: false };
+        let refusable = refusable && self.spec.unique;
+        let mut own = Holder { id: id.to_owned(), texts: row.value.clone(), others: false };
         if !self.by_values {
-            return Ok(vec![own.put_behind(values)]);
+            let held = if refusable { self.other_holder(snapshot, values, id)? } else { None };
+            return Ok(held.map_or_else(|| Added::Changes(vec![own.put_behind(values)]), Added::HeldBy));
         }
-        let Some(mut holder) = self.holder(snapshot, values)? else { return Ok(vec![own.put(values)]) };
+        let Some(mut holder) = self.holder(snapshot, values)? else {
+            return Ok(Added::Changes(vec![own.put(values)]));
+        };
         if holder.id == own.id {
             own.others = holder.others;
-            return Ok(vec![own.put(values)]);
+            let behind = if refusable && own.others { self.first_behind(snapshot, values)? } else { None };
+            return Ok(behind.map_or_else(|| Added::Changes(vec![own.put(values)]), |other| Added::HeldBy(other.id)));
+        }
+        if refusable {
+            return Ok(Added::HeldBy(holder.id));
         }
         let alone = !std::mem::replace(&mut holder.others, true);
         if own.id < holder.id {
             own.others = true;
-            return Ok(vec![own.put(values), holder.put_behind(values)]);
+            return Ok(Added::Changes(vec![own.put(values), holder.put_behind(values)]));
         }
         let mut changes = vec![own.put_behind(values)];
         changes.extend(alone.then(|| holder.put(values)));
-        Ok(changes)
+        Ok(Added::Changes(changes))
     }
 
     /// What changes where a document loses a row.
