@@ -20,6 +20,18 @@ target_dir() {
 need_package() {
     local command=$1 package=$2 what=$3
     command -v "$command" >/dev/null && return
+    install_packages "$command" "$package" "$what"
+}
+
+# Modules of Debian's own Python, which the laboratory runs its programs by: `need_modules "MODULE, MODULE" PACKAGES WHAT`.
+need_modules() {
+    local modules=$1 package=$2 what=$3
+    /usr/bin/python3 -c "import $modules" 2>/dev/null && return
+    install_packages "Python's $modules" "$package" "$what"
+}
+
+install_packages() {
+    local command=$1 package=$2 what=$3
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         say "Installing $package ($what)"
         apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $package >/dev/null && return

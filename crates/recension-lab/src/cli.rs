@@ -61,11 +61,14 @@ enum Commands {
         /// As one HTML file, onto standard output.
         #[arg(long, conflicts_with_all = ["csv", "markdown", "write"])]
         html: bool,
-        /// Puts the Markdown into this file, between its markers.
-        #[arg(long, value_name = "FILE", conflicts_with = "csv")]
+        /// Puts the Markdown into this file, between its markers, as `run --record` does.
+        #[arg(long, visible_alias = "record", value_name = "FILE", conflicts_with = "csv")]
         write: Option<PathBuf>,
     },
-    /// Compares two reports; of two machines only the ratios. Exit code 3 where a figure of ours is worse.
+    /// Compares two reports; of two machines only the ratios.
+    ///
+    /// Says how many ratios of ours to others agree within their 95 % intervals, and which do not. Exit code 3 where a figure of
+    /// ours is worse beyond both intervals, else 4 where a ratio disagrees; of two machines 0.
     Compare {
         /// The one before.
         before: PathBuf,
@@ -194,5 +197,5 @@ fn compare_reports(before: &Path, after: &Path) -> Result<u8> {
     for worse in &comparison.worse {
         println!("worse: {worse}");
     }
-    Ok(if comparison.worse.is_empty() { 0 } else { 3 })
+    Ok(comparison.exit_code())
 }

@@ -14,8 +14,9 @@ use crate::error::{LabError, Result};
 use crate::measure::calibrate::{Calibration, calibrate};
 use crate::measure::stats::as_f64;
 use crate::measure::steal::ProcessorTimes;
-use crate::measure::{budget, filesystem, trace};
+use crate::measure::{budget, filesystem, processor, trace};
 use crate::report::{Report, SubjectInfo, csv, html, markdown, table, units};
+use crate::servers::no_compiler;
 use crate::subjects::{Given, named};
 use crate::workloads::bench::{Member, empty_dir, remove_dir};
 use crate::workloads::mine::workload::Workload;
@@ -143,7 +144,7 @@ fn plan(args: &How, suite: &Suite) -> Result<Plan> {
     Ok(Plan {
         mode: if args.full { Mode::Full } else { Mode::Quick },
         rows: args.rows,
-        budget_bytes: args.budget.map(|mib| mib << 20),
+        budget_bytes: args.budget.map(|mib| mib.saturating_mul(1 << 20)),
         subjects: names
             .into_iter()
             .map(|name| named((suite.kinds)(), name, |kind| kind.name))
@@ -169,6 +170,7 @@ fn run_suite(args: &How, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Resul
     let mut bench = Bench::new(&plan, suite, stop.clone(), progress);
     let ended = (suite.run)(&mut bench);
     bench.finish();
+    processor::remove_abandoned();
     let interrupted = matches!(ended, Err(LabError::Interrupted));
     let stolen = times.percent_stolen(ProcessorTimes::now());
     let after = if interrupted { None } else { calibrate(&plan.dir).ok() };
@@ -216,7 +218,7 @@ fn info(member: &Member) -> SubjectInfo {
 }
 
 fn command(args: &How, suite: &Suite) -> String {
-    if args.rows.is_none() && args.subjects.is_empty() && args.workload.is_none() {
+    if args.rows.is_none() && args.subjects.is_empty() && args.workload.is_none() && args.budget.is_none() {
         let full = if args.full { " FULL=1" } else { "" };
         return format!("make bench SUITE={}{full}", suite.name);
     }
@@ -224,7 +226,12 @@ fn command(args: &How, suite: &Suite) -> String {
     let subjects =
         if args.subjects.is_empty() { String::new() } else { format!(" --subjects {}", args.subjects.join(",")) };
     let workload = args.workload.as_ref().map(|file| format!(" --workload {}", file.display())).unwrap_or_default();
-    format!("cargo run --release -p recension-lab --features peers -- run {}{workload}{rows}{subjects}", suite.name)
+    let full = if args.full { " --full" } else { "" };
+    let budget = args.budget.map(|mib| format!(" --budget {mib}")).unwrap_or_default();
+    format!(
+        "cargo run --release -p recension-lab --features peers -- run {}{full}{workload}{rows}{subjects}{budget}",
+        suite.name
+    )
 }
 
 fn warnings(plan: &Plan, before: &Calibration, after: Option<&Calibration>, stolen: u64) -> Vec<String> {
@@ -280,7 +287,10 @@ pub fn doctor(dir: &Path, given: &Given) -> Result<u8> {
         "build",
         if optimised { "optimised" } else { "a debug build: figures mean nothing" }.to_owned(),
     );
-    let mut reasons: Vec<String> = trace::unavailable().into_iter().collect();
+    let compiler = no_compiler();
+    let built = "the losses of power of `crash` and the programs of `bigtable` can be built".to_owned();
+    optional(compiler.is_none(), "C compiler", compiler.clone().unwrap_or(built));
+    let mut reasons: Vec<String> = trace::unavailable().into_iter().chain(compiler).collect();
     for suite in SUITES {
         for kind in (suite.kinds)() {
             let missing = (kind.missing)(given);
@@ -290,7 +300,7 @@ pub fn doctor(dir: &Path, given: &Given) -> Result<u8> {
         }
     }
     println!("cores {}, memory {}", as_f64(found.cores), units::bytes(found.memory_bytes));
-    let commands: BTreeSet<&str> = reasons.iter().filter_map(|reason| command_in(reason)).collect();
+    let commands: BTreeSet<&str> = reasons.iter().flat_map(|reason| commands_in(reason)).collect();
     if !commands.is_empty() {
         println!("What is missing can be had with");
         for command in commands {
@@ -300,9 +310,10 @@ pub fn doctor(dir: &Path, given: &Given) -> Result<u8> {
     Ok(u8::from(!fit))
 }
 
-/// The command that a reason names, between backquotes: words that a shell takes, and not one name.
-fn command_in(reason: &str) -> Option<&str> {
-    reason.split('`').skip(1).step_by(2).find(|quoted| quoted.contains(' '))
+/// The commands that a reason names, between backquotes: words that a shell takes, and not one name. Of each part the first: what
+/// stands behind it instead of it.
+fn commands_in(reason: &str) -> impl Iterator<Item = &str> {
+    reason.split("; ").filter_map(|part| part.split('`').skip(1).step_by(2).find(|quoted| quoted.contains(' ')))
 }
 
 #[cfg(test)]
@@ -311,15 +322,20 @@ mod tests {
 
     #[test]
     fn whatever_is_missing_names_one_command_or_a_server() {
-        assert_eq!(
-            command_in("no `initdb`; `apt-get install postgresql`, or `pacman -S it`"),
-            Some("apt-get install postgresql")
-        );
-        assert_eq!(command_in("built without the feature `peers`"), None);
+        for (reason, expected) in [
+            ("no `initdb`; `apt-get install postgresql`, or `pacman -S it`", vec!["apt-get install postgresql"]),
+            ("built without the feature `peers`", vec![]),
+            (
+                "no nginx; `apt-get install nginx`; no C; `apt-get install gcc`",
+                vec!["apt-get install nginx", "apt-get install gcc"],
+            ),
+        ] {
+            assert_eq!(commands_in(reason).collect::<Vec<_>>(), expected, "{reason}");
+        }
         for suite in SUITES {
             for kind in (suite.kinds)() {
                 if let Some(reason) = (kind.missing)(&Given::default()) {
-                    let known = command_in(&reason).is_some() || reason.contains("server");
+                    let known = commands_in(&reason).next().is_some() || reason.contains("server");
                     assert!(known, "{}: {}: {reason}", suite.name, kind.name);
                 }
             }

@@ -185,6 +185,23 @@ fn mistakes_are_explained() {
         (vec!["report", &missing], 1, "none.json"),
         (vec!["report", "Cargo.toml"], 1, "is no report of this laboratory"),
         (vec!["run"], 2, "<SUITES>"),
+        // Before anything is measured, and not when the disk is full.
+        (
+            vec![
+                "run",
+                "goget",
+                "--budget",
+                "999999999",
+                "--subjects",
+                "recension",
+                "--any-filesystem",
+                "--dir",
+                data,
+                "--silent",
+            ],
+            2,
+            "give --dir on a larger disk, a smaller --budget MIB, or fewer --subjects",
+        ),
     ] {
         let output = lab(&args);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {}", text(&output.stderr));
@@ -203,8 +220,10 @@ fn what_there_is_and_what_the_machine_can_do_is_listed() {
     assert!(doctor.contains("mongodb: needs a server at a URL"), "{doctor}");
     let (said, installs) = doctor.split_once("What is missing can be had with\n").unwrap_or((&doctor, ""));
     for line in said.lines().filter(|line| line.starts_with("(no)")) {
-        let Some(command) = line.split('`').nth(1).filter(|part| part.contains(' ')) else { continue };
-        assert_eq!(installs.lines().filter(|install| install.trim() == command).count(), 1, "{command}: {doctor}");
+        // Each part of what is missing has its command.
+        for command in line.split('`').skip(1).step_by(2).filter(|part| part.starts_with("apt-get ")) {
+            assert_eq!(installs.lines().filter(|install| install.trim() == command).count(), 1, "{command}: {doctor}");
+        }
     }
     let calibration = lab(&["calibrate", "--json", "--dir", dir.path().to_str().unwrap()]);
     let calibration: Value = serde_json::from_slice(&calibration.stdout).unwrap();

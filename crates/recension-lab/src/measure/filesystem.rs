@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rustix::fs::{Advice, fadvise, statfs};
+use rustix::fs::{Advice, fadvise, statfs, statvfs};
 
 use crate::error::{LabError, Result};
 
@@ -31,6 +31,12 @@ pub fn name(dir: &Path) -> Result<String> {
 /// Whether a sync there reaches no disk.
 pub fn is_in_memory(name: &str) -> bool {
     matches!(name, "tmpfs" | "ramfs")
+}
+
+/// Bytes that a directory's filesystem has free for us.
+pub fn bytes_free(dir: &Path) -> Result<u64> {
+    let found = statvfs(dir).map_err(|error| LabError::io(format!("statvfs of {}", dir.display()))(error.into()))?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// Bytes that a directory's files take on the disk: allocated blocks, so that holes are not counted.

@@ -6,6 +6,7 @@ pub mod calibrate;
 pub mod clock;
 pub mod filesystem;
 pub mod interleave;
+pub mod processor;
 pub mod stats;
 pub mod steal;
 pub mod trace;

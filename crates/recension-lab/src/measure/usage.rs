@@ -36,23 +36,46 @@ pub fn proportional_bytes(id: u32) -> u64 {
     field(&std::fs::read_to_string(format!("/proc/{id}/smaps_rollup")).unwrap_or_default(), "Pss") * 1024
 }
 
-/// The same as [`processor_time`] with that of its children that have ended.
-pub fn processor_time_with_children(id: u32) -> Duration {
-    ticks(id, 4)
+/// Processor time that a process has had, with that of children of it that have ended and that it has waited for. Of its own
+/// living threads the kernel tells nanoseconds, of all others hundredths of a second.
+pub fn processor_time_of_all(id: u32) -> Duration {
+    let own = threads_time(id).max(ticks(id, 0, 2));
+    own + ticks(id, 2, 2)
 }
 
-/// Processor time that a process has had, as precisely as the kernel tells it of others: hundredths of a second.
-pub fn processor_time(id: u32) -> Duration {
-    ticks(id, 2)
+/// What its living threads have had, where the kernel tells.
+fn threads_time(id: u32) -> Duration {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{id}/task")) else { return Duration::ZERO };
+    let of = |thread: std::fs::DirEntry| -> Option<u64> {
+        std::fs::read_to_string(thread.path().join("schedstat")).ok()?.split_whitespace().next()?.parse().ok()
+    };
+    Duration::from_nanos(threads.flatten().filter_map(of).sum())
 }
 
-/// The sum of so many of: user and system time, the same of children that have ended.
-fn ticks(id: u32, counters: usize) -> Duration {
+/// The sum of some of: user and system time, the same of children that have ended.
+fn ticks(id: u32, first: usize, counters: usize) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     // The name, in parentheses, may have anything in it; the times are from the 12th after it on.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
-    let ticks: u64 = fields.skip(11).take(counters).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    let ticks: u64 = fields.skip(11 + first).take(counters).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     Duration::from_nanos(ticks * 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1))
+}
+
+/// The processes that a process has started and that are alive.
+pub fn children(id: u32) -> Vec<u32> {
+    let listed = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+    listed.split_whitespace().filter_map(|id| id.parse().ok()).collect()
+}
+
+/// A process and all that descends from it.
+pub fn family(id: u32) -> Vec<u32> {
+    let mut all = vec![id];
+    let mut at = 0;
+    while let Some(&id) = all.get(at) {
+        all.extend(children(id));
+        at += 1;
+    }
+    all
 }
 
 fn field(text: &str, name: &str) -> u64 {
@@ -79,9 +102,10 @@ mod tests {
         let id = std::process::id();
         assert!(resident_bytes(id) > own().anonymous_bytes / 2);
         let begin = std::time::Instant::now();
-        while processor_time(id).is_zero() {
+        while ticks(id, 0, 2).is_zero() {
             assert!(begin.elapsed() < Duration::from_secs(20), "this loop costs processor time");
         }
-        assert_eq!((resident_bytes(0), processor_time(0)), (0, Duration::ZERO));
+        assert!(processor_time_of_all(id) >= ticks(id, 0, 2));
+        assert_eq!((resident_bytes(0), processor_time_of_all(0)), (0, Duration::ZERO));
     }
 }

@@ -3,8 +3,11 @@
 
 use std::fmt::Write as _; // to a String, which cannot fail
 
+use super::claims::claims;
+use super::curve;
 use super::losses::{losses, times};
 use super::model::{OperationInfo, Report, Row, SubjectInfo};
+use super::series::series;
 use super::units::{bytes, digits, show};
 use crate::subjects::OURS;
 
@@ -72,7 +75,34 @@ fn head(report: &Report, title: &str, page: &mut String) {
         }
         page.push_str("</ul>");
     }
-    page.push_str("</section></header>\n");
+    page.push_str("</section>");
+    published(report, page);
+    page.push_str("</header>\n");
+}
+
+/// What the article published of the same, and whether it holds: blocks and no table, so that a phone can show them.
+fn published(report: &Report, page: &mut String) {
+    let Some(claims) = claims(report) else { return };
+    page.push_str("<section><h2>What was published, and whether it holds</h2>");
+    for sentence in &claims.head {
+        let _ = write!(page, "<p class=\"machine\">{}</p>", text(sentence));
+    }
+    page.push_str("<div class=\"claims\">");
+    for found in &claims.found {
+        let or_none = |part: &str| if part.is_empty() { "-".to_owned() } else { text(part) };
+        let _ = write!(
+            page,
+            "<div><h3>{}</h3><dl><dt>published</dt><dd>{}</dd><dt>ratio</dt><dd>{}</dd><dt>here</dt><dd>{}</dd><dt>ratio</dt><dd>{}</dd></dl>\
+             <p>{}</p></div>",
+            text(found.what),
+            text(found.published),
+            or_none(&found.claimed),
+            or_none(&found.measured),
+            or_none(&found.ratio),
+            text(&found.sentence),
+        );
+    }
+    page.push_str("</div></section>");
 }
 
 /// Subjects whose acknowledgement is worth as much share a plot, others have their own: of each tier there is, best first.
@@ -94,10 +124,9 @@ fn plots(report: &Report, tier: &str, page: &mut String) {
         ),
         _ => ("Keeps nothing", "Floors that the machine sets, stores in memory, makers of pages."),
     };
-    let _ = write!(
-        page,
-        "<h2 id=\"{tier}\">{tier}: {name}</h2><p>{words} Less is better everywhere.</p><div class=\"plots\">"
-    );
+    let _ = write!(page, "<h2 id=\"{tier}\">{tier}: {name}</h2><p>{words} Less is better everywhere.</p>");
+    curves(report, tier, page);
+    page.push_str("<div class=\"plots\">");
     for operation in report.measured_operations() {
         let rows: Vec<(&SubjectInfo, &Row)> = report
             .subjects
@@ -110,6 +139,18 @@ fn plots(report: &Report, tier: &str, page: &mut String) {
         }
     }
     page.push_str("</div>\n");
+}
+
+/// How times grow with sizes and clients.
+fn curves(report: &Report, tier: &str, page: &mut String) {
+    let subjects: Vec<&SubjectInfo> = report.subjects.iter().filter(|subject| subject.tier == tier).collect();
+    let figures: String = series(report).filter_map(|series| curve::figure(report, series, &subjects)).collect();
+    if !figures.is_empty() {
+        let _ = write!(
+            page,
+            "<h3 class=\"part\">How it scales</h3><div class=\"plots\">{figures}</div><h3 class=\"part\">Each operation</h3>"
+        );
+    }
 }
 
 fn plot(report: &Report, operation: &OperationInfo, rows: &[(&SubjectInfo, &Row)], page: &mut String) {
@@ -230,7 +271,7 @@ fn subjects(report: &Report, page: &mut String) {
         );
     }
     page.push_str(
-        "</dl><h2>How to read this</h2><p>Subjects took turns in rounds, in an order drawn anew each time. A bar is the \
+        "</dl><h2>How to read this</h2><p>Subjects took turns in rounds, in an order drawn anew each time. A bar (a dot of a curve) is the \
          median of the rounds, the whisker its 95 % bootstrap interval, each dot a round. Ratios are taken round by round. \
          Every answer was compared with a model, and the final state after reopening. What the figures cannot tell: how \
          another machine, another disk or a busy network would change them. Times of two machines are not comparable; \
@@ -239,7 +280,7 @@ fn subjects(report: &Report, page: &mut String) {
 }
 
 /// Text as HTML.
-fn text(raw: &str) -> String {
+pub(super) fn text(raw: &str) -> String {
     raw.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -273,6 +314,43 @@ mod tests {
             ],
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn a_series_is_a_curve_of_its_tier_alone_and_needs_two_places_and_the_suites_own_sizes() {
+        let mut report = report();
+        report.suite = "apocrypha".to_owned();
+        for (operation, subject, median) in [
+            ("get_1_10k", OURS, 40e3),
+            ("get_10", OURS, 20e3),
+            ("get_1_10k", "weak", 30e3),
+            ("get_20", "weak", 10e3),
+            ("get_1_100k", OURS, 50e3),
+            ("get_10", "fast", 5e3),
+        ] {
+            let mut row = report.row("get_1", OURS).unwrap().clone();
+            (row.operation, row.subject) = (operation.to_owned(), subject.to_owned());
+            (row.median, row.low, row.high) = (Some(median), Some(median * 0.9), Some(median * 1.1));
+            report.results.push(row);
+        }
+        let of = |report: &Report, tier: &str| {
+            let mut page = String::new();
+            curves(report, tier, &mut page);
+            page
+        };
+        let durable = of(&report, "T2");
+        assert_eq!(durable.matches("<figure").count(), 2, "by clients and by members: {durable}");
+        // One place makes no line, and another tier is another picture.
+        assert!(
+            durable.contains(">recension<") && !durable.contains(">fast<") && !durable.contains(">weak<"),
+            "{durable}"
+        );
+        assert!(durable.contains("recension, 10: 20.0 us") && durable.contains("get, by members"), "{durable}");
+        assert!(of(&report, "T1").contains(">weak<"));
+        assert!(!durable.contains("NaN") && !durable.contains("inf"), "{durable}");
+        report.mode = "custom".to_owned();
+        let chosen = of(&report, "T2");
+        assert!(chosen.contains("get, by clients") && !chosen.contains("get, by members"), "{chosen}");
     }
 
     #[test]

@@ -21,12 +21,20 @@ pub struct Loss {
     pub words: String,
 }
 
+/// How many times one figure is of another, and the interval of that.
+pub type Ratio = (f64, Option<(f64, f64)>);
+
 /// How many times our figure is of theirs, with the interval where rounds were measured in turns. Nothing is a number of
 /// times of nothing.
-pub fn times(ours: &Row, theirs: &Row) -> Option<(f64, Option<(f64, f64)>)> {
+pub fn times(ours: &Row, theirs: &Row) -> Option<Ratio> {
     if let Some(ratio) = theirs.ours_to_this {
         return Some((ratio.median, (ratio.n > 1).then_some((ratio.low, ratio.high))));
     }
+    apart(ours, theirs)
+}
+
+/// The same of two figures that have no rounds in common.
+pub fn apart(ours: &Row, theirs: &Row) -> Option<Ratio> {
     let (ours_median, theirs_median) = (ours.median?, theirs.median?);
     // Without common rounds: the intervals must not touch.
     let (low, high) = (ours.low? / theirs.high?, ours.high? / theirs.low?);

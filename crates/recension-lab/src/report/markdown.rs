@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::claims::claims;
 use super::losses::losses;
 use super::model::{Report, Row, SubjectInfo};
 use super::units::{bytes, show};
@@ -46,6 +47,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
         writeln!(text, "**Warning:** {warning}\n")?;
     }
     write_losses(report, text)?;
+    write_claims(report, text)?;
     write_figures(report, text)?;
     write_subjects(report, text)?;
     write_operations(report, text)
@@ -57,6 +59,12 @@ fn about(suite: &str) -> &'static str {
         "engine" => "against other engines",
         "http" => "servers of documents",
         "goget" => "accounts and items",
+        "apocrypha" => "members over Apocrypha's wire",
+        "hasql" => "clients of PostgreSQL",
+        "nebari" => "logs and blobs",
+        "bigtable" => "a page of HTML",
+        "crash" => "what is left after a crash",
+        "mine" => "a workload of one's own",
         _ => "against others",
     }
 }
@@ -76,28 +84,68 @@ fn write_losses(report: &Report, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
+/// What the article published of the same, and whether it holds.
+fn write_claims(report: &Report, text: &mut String) -> std::fmt::Result {
+    let Some(claims) = claims(report) else { return Ok(()) };
+    writeln!(text, "### What was published, and whether it holds\n\n{}\n", claims.head.join(" "))?;
+    writeln!(
+        text,
+        "Ratios are of times, the first by the second, here with the 95 % interval; times of two machines are not compared.\n"
+    )?;
+    writeln!(
+        text,
+        "| of | published | ratio | measured here | ratio here | whether it holds |\n|---|---|---:|---|---:|---|"
+    )?;
+    for found in &claims.found {
+        let cells = [found.what, found.published, &found.claimed, &found.measured, &found.ratio, &found.sentence];
+        writeln!(text, "| {} |", cells.map(|cell| cell.replace('|', "/")).join(" | "))?;
+    }
+    writeln!(text)
+}
+
 fn write_figures(report: &Report, text: &mut String) -> std::fmt::Result {
     writeln!(text, "### Figures\n")?;
     let names: Vec<&str> = report.subjects.iter().map(|subject| subject.name.as_str()).collect();
     writeln!(text, "| operation | {} |", names.join(" | "))?;
     writeln!(text, "|---|{}", "---:|".repeat(names.len()))?;
-    let mut notes: Vec<String> = Vec::new();
+    let mut notes = Notes::default();
     for operation in report.measured_operations() {
         let cells: Vec<String> =
             names.iter().map(|name| cell(report, report.row(&operation.name, name), &mut notes)).collect();
         writeln!(text, "| `{}` | {} |", operation.name, cells.join(" | "))?;
     }
     writeln!(text)?;
-    for (number, note) in notes.iter().enumerate() {
-        writeln!(text, "{}. {note}", number + 1)?;
+    for (number, (note, whose)) in notes.0.iter().enumerate() {
+        writeln!(text, "{}. {}: {note}", number + 1, whose.join(", "))?;
     }
-    if !notes.is_empty() {
+    if !notes.0.is_empty() {
         writeln!(text)?;
     }
     Ok(())
 }
 
-fn cell(report: &Report, row: Option<&Row>, notes: &mut Vec<String>) -> String {
+/// What readers must know of figures, each once, and of whose.
+#[derive(Default)]
+struct Notes(Vec<(String, Vec<String>)>);
+
+impl Notes {
+    /// The number of a note, from 1 on.
+    fn number(&mut self, note: String, subject: &str) -> usize {
+        let known = self.0.iter().position(|(known, _)| *known == note);
+        let at = known.unwrap_or_else(|| {
+            self.0.push((note, Vec::new()));
+            self.0.len() - 1
+        });
+        if let Some((_, whose)) = self.0.get_mut(at)
+            && !whose.iter().any(|name| name == subject)
+        {
+            whose.push(subject.to_owned());
+        }
+        at + 1
+    }
+}
+
+fn cell(report: &Report, row: Option<&Row>, notes: &mut Notes) -> String {
     let Some(row) = row else { return String::new() };
     let figure = row.median.map_or_else(|| "-".to_owned(), |median| show(median, &row.unit));
     let of_subject = report.subject(&row.subject).and_then(|subject| subject.reason.as_ref());
@@ -106,12 +154,7 @@ fn cell(report: &Report, row: Option<&Row>, notes: &mut Vec<String>) -> String {
     if why.is_empty() {
         return figure;
     }
-    let note = format!("{}: {}", row.subject, why.join("; ").replace('|', "/"));
-    let number = notes.iter().position(|known| *known == note).unwrap_or_else(|| {
-        notes.push(note);
-        notes.len() - 1
-    });
-    format!("{figure} <sup>{}</sup>", number + 1)
+    format!("{figure} <sup>{}</sup>", notes.number(why.join("; ").replace('|', "/"), &row.subject))
 }
 
 fn write_subjects(report: &Report, text: &mut String) -> std::fmt::Result {
@@ -188,6 +231,22 @@ fn replaced(text: &str, suite: &str, section: &str, path: &Path) -> Result<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_said_of_several_subjects_is_said_once() {
+        let mut notes = Notes::default();
+        for (note, subject, expected) in [
+            ("slow", "a", 1),
+            ("only in full runs", "a", 2),
+            ("only in full runs", "b", 2),
+            ("only in full runs", "a", 2),
+            ("slow", "b", 1),
+        ] {
+            assert_eq!(notes.number(note.to_owned(), subject), expected, "{note} {subject}");
+        }
+        let whose: Vec<String> = notes.0.iter().map(|(note, whose)| format!("{}: {note}", whose.join(", "))).collect();
+        assert_eq!(whose, ["a, b: slow", "a, b: only in full runs"]);
+    }
 
     #[test]
     fn a_section_is_replaced_and_the_rest_stays() {

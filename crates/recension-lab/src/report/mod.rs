@@ -1,12 +1,15 @@
 //! What a run leaves behind: the report (JSON), and what is made of it: a table, HTML, CSV, Markdown, a comparison of
 //! two. Everything but the JSON is computed from the JSON, so that no figure is ever written by hand.
 
+pub mod claims;
 pub mod compare;
 pub mod csv;
+pub mod curve;
 pub mod html;
 pub mod losses;
 pub mod markdown;
 pub mod model;
+pub mod series;
 pub mod table;
 pub mod units;
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _; // to a String, which cannot fail
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{Attribute, Cell, CellAlignment, Color, Table};
 
+use super::claims::claims;
 use super::losses::{losses, times};
 use super::model::{Report, Row};
 use super::units::{digits, show};
@@ -122,6 +123,13 @@ fn notes(report: &Report) -> String {
     text.push_str(if losses.is_empty() { "Where we lose: nowhere in this run.\n" } else { "Where we lose:\n" });
     for loss in losses {
         let _ = writeln!(text, "  {}", loss.words);
+    }
+    if let Some(claims) = claims(report) {
+        text.push_str("What was published, and whether it holds:\n");
+        for found in &claims.found {
+            let measured = if found.measured.is_empty() { "-" } else { &found.measured };
+            let _ = writeln!(text, "  {}: {}; here {measured}. {}", found.what, found.published, found.sentence);
+        }
     }
     text
 }

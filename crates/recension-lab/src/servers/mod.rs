@@ -21,6 +21,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::error::{LabError, Result};
 use crate::measure::trace;
+pub use crate::measure::usage::{children, family};
 
 /// How long a server may take to listen, and to end when it was asked to.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -163,28 +164,16 @@ impl Drop for Process {
     }
 }
 
-/// The processes that a process has started and that are alive.
-pub fn children(id: u32) -> Vec<u32> {
-    let listed = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
-    listed.split_whitespace().filter_map(|id| id.parse().ok()).collect()
-}
-
-/// A process and all that descends from it.
-pub fn family(id: u32) -> Vec<u32> {
-    let mut all = vec![id];
-    let mut at = 0;
-    while let Some(&id) = all.get(at) {
-        all.extend(children(id));
-        at += 1;
-    }
-    all
-}
-
 /// A port on loopback that nobody listens on now.
 pub fn free_port() -> Result<SocketAddr> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
         .and_then(|listener| listener.local_addr())
         .map_err(LabError::io("finding a free port"))
+}
+
+/// Why nothing can be built here that is in C.
+pub fn no_compiler() -> Option<String> {
+    said_by("cc", "--version").is_none().then(|| "no C compiler; `apt-get install gcc libc6-dev`".to_owned())
 }
 
 /// The first line that a program answers to an argument, as `--version`; none where it cannot be run.

@@ -212,7 +212,7 @@ pub fn our_version() -> String {
 /// Why what the feature `peers` brings is missing, where it is.
 pub fn without_peers(_: &Given) -> Option<String> {
     let missing = cfg!(not(feature = "peers"));
-    missing.then(|| "built without the feature `peers`; `make bench SUITE=...` builds with it".to_owned())
+    missing.then(|| "built without the feature `peers`; `cargo build --release -p recension-lab --features peers`, as `make bench` does".to_owned())
 }
 
 #[cfg(feature = "peers")]

@@ -2,8 +2,8 @@
 //! known, and is compared at once; that costs every subject the same.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,7 @@ use crate::data::Random;
 use crate::error::{LabError, Result};
 use crate::load::{Answer, Client, Connection, Most, closed};
 use crate::measure::clock::{nanos, process_cpu};
+use crate::measure::processor::Processor;
 use crate::measure::usage;
 use crate::servers::family;
 use crate::subjects::Given;
@@ -108,6 +109,8 @@ impl Model {
 /// A server, and what it should hold.
 pub(super) struct ApocryphaSession {
     server: Option<Server>,
+    /// Counts from when it is first asked: how long a server takes to start is measured, too.
+    processor: OnceLock<Processor>,
     runtime: Runtime,
     model: Arc<Model>,
 }
@@ -161,13 +164,18 @@ impl ApocryphaSession {
             let server = start(&subject, &dir, &given, trace)?;
             let settings = Some(server.settings.to_owned());
             match (session.as_mut(), fresh) {
-                (Some(open), None) => open.server = Some(server),
+                (Some(open), None) => (open.server, open.processor) = (Some(server), OnceLock::new()),
                 (_, fresh) => {
                     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                     let runtime = runtime.map_err(LabError::io("starting the client"))?;
                     let (members, within) = fresh.unwrap_or_default();
                     let model = Arc::new(Model::of(members, within));
-                    let open = session.insert(ApocryphaSession { server: Some(server), runtime, model });
+                    let open = session.insert(ApocryphaSession {
+                        server: Some(server),
+                        processor: OnceLock::new(),
+                        runtime,
+                        model,
+                    });
                     open.load(members, within)?;
                 }
             }
@@ -230,7 +238,8 @@ impl ApocryphaSession {
     }
 
     fn server_cpu(&self) -> Result<Duration> {
-        Ok(family(self.server()?.process.id()).into_iter().map(usage::processor_time).sum())
+        let id = self.server()?.process.id();
+        Ok(self.processor.get_or_init(|| Processor::of(vec![id])).used())
     }
 
     fn memory(&self) -> Result<u64> {

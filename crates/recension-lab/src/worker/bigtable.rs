@@ -14,6 +14,7 @@ use super::protocol::Reply;
 use crate::error::{LabError, Result};
 use crate::load::{Answer, Client, Connection, Most, Taken, Wire, closed};
 use crate::measure::clock::nanos;
+use crate::measure::processor::Processor;
 use crate::measure::usage;
 use crate::servers::{Process, family};
 use crate::subjects::Given;
@@ -73,6 +74,7 @@ pub enum Bigtable {
 pub(super) struct Pages {
     served: Served,
     runtime: Runtime,
+    processor: Processor,
 }
 
 struct Reader {
@@ -93,7 +95,8 @@ impl Pages {
             let served = start(&subject, &dir, traced.as_deref(), &given)?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let runtime = runtime.map_err(LabError::io("starting the client"))?;
-            let pages = Pages { served, runtime };
+            let processor = Processor::of(served.processes.iter().map(Process::id).collect());
+            let pages = Pages { served, runtime, processor };
             pages.set_up()?;
             let settings = Some(pages.served.settings.clone());
             *open = Some(pages);
@@ -148,14 +151,15 @@ impl Pages {
     }
 
     fn load(&self, form: Form, clients: usize, count: u64, millis: u64) -> Result<Reply> {
-        let before = self.cpu();
+        let before = self.processor.used();
         let taken = self.ask(form, clients, count, millis)?;
-        let cpu = self.cpu().saturating_sub(before);
+        let cpu = self.processor.used().saturating_sub(before);
         check(form, &taken)?;
         Ok(Reply {
             ops: taken.answers.len() as u64,
             wall_ns: nanos(taken.wall),
             cpu_ns: Some(nanos(cpu)),
+            note: Some(self.processor.how()),
             latencies_ns: taken.latencies_ns,
             ..Reply::default()
         })
@@ -163,11 +167,6 @@ impl Pages {
 
     fn processes(&self) -> Vec<u32> {
         self.served.processes.iter().flat_map(|process| family(process.id())).collect()
-    }
-
-    /// Of all processes, with those of their children that have ended.
-    fn cpu(&self) -> Duration {
-        self.processes().into_iter().map(usage::processor_time_with_children).sum()
     }
 
     fn memory(&self, clients: usize, count: u64, millis: u64) -> Result<Reply> {

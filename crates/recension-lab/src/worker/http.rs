@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::process::Command as Program;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use crate::data::Random;
 use crate::error::{LabError, Result};
 use crate::load::{Answer, Client, Connection, Most, Taken, closed, offered};
 use crate::measure::clock::{nanos, process_cpu};
+use crate::measure::processor::Processor;
 use crate::measure::stats::as_f64;
 use crate::measure::usage;
 use crate::servers::express_pouchdb::scripts;
@@ -115,6 +117,8 @@ pub struct Bounds {
 /// A server, and what it should hold.
 pub(super) struct HttpSession {
     server: Server,
+    /// Counts from when it is first asked: how long a server takes to start is measured, too.
+    processor: OnceLock<Processor>,
     runtime: Runtime,
     dir: PathBuf,
     /// Revisions of the documents that are read, in their order.
@@ -206,12 +210,13 @@ impl HttpSession {
         let server = start(subject, &dir, traced, given)?;
         let settings = Some(server.settings.clone());
         match session {
-            Some(open) if !fresh => open.server = server,
+            Some(open) if !fresh => (open.server, open.processor) = (server, OnceLock::new()),
             _ => {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let runtime = runtime.map_err(LabError::io("starting the client"))?;
                 let (read, written, synced) = (Vec::new(), Vec::new(), Vec::new());
-                *session = Some(HttpSession { server, runtime, dir, read, written, synced });
+                *session =
+                    Some(HttpSession { server, processor: OnceLock::new(), runtime, dir, read, written, synced });
             }
         }
         if let Some(open) = session
@@ -248,7 +253,7 @@ impl HttpSession {
     }
 
     fn server_cpu(&self) -> Duration {
-        self.processes().iter().map(|id| usage::processor_time(*id)).sum()
+        self.processor.get_or_init(|| Processor::of(self.server.process.iter().map(Process::id).collect())).used()
     }
 
     /// Asks; answers what came, with the figures of it.

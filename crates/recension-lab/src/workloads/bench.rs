@@ -241,6 +241,16 @@ impl<'r> Bench<'r> {
         who: fn(&Kind) -> bool,
         mut take: impl FnMut(&mut Member) -> Result<(f64, Option<String>)>,
     ) -> Result<()> {
+        self.samples(name, who, |member| take(member).map(|(value, note)| (vec![value], note)))
+    }
+
+    /// The same of figures that were taken beside those of another operation's rounds: their median and its interval.
+    pub fn samples(
+        &mut self,
+        name: &str,
+        who: fn(&Kind) -> bool,
+        mut take: impl FnMut(&mut Member) -> Result<(Vec<f64>, Option<String>)>,
+    ) -> Result<()> {
         let operation = self.operation(name)?;
         for at in 0..self.members.len() {
             self.check_stop()?;
@@ -257,9 +267,12 @@ impl<'r> Bench<'r> {
             };
             let mut row = row(self.suite.name, operation, member, self.plan);
             match found {
-                Ok((value, note)) => {
-                    set(&mut row, stats::summary(&[value]));
+                Ok((values, note)) => {
+                    set(&mut row, stats::summary(&values));
                     row.note = note;
+                    if values.len() > 1 {
+                        row.samples = values;
+                    }
                 }
                 Err(reason) => row.reason = Some(reason),
             }

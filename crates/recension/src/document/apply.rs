@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use super::ancestry::whole_tree;
 use super::attachment;
-use super::catalogue::{CATALOGUE, CollectionEntry, IndexEntry};
+use super::catalogue::{CATALOGUE, CollectionEntry};
 use super::index_keys::{IndexRow, RowsChange, row_texts};
+use super::index_rows::IndexChange;
 use super::index_spec::IndexSpec;
 use super::reader::after_prefix;
 use super::rev_hash::{AttachmentDigest, HashableBody, revision_id};
@@ -19,7 +20,7 @@ use super::settle::{Before, Content, Next};
 use super::store::{Attempt, Slot, Store, retry, take_trees};
 use super::view::View;
 use super::{At, AttachmentInfo, Collection, Error, Expect, Result, RevId, Write, Written};
-use crate::engine::{CommitInfo, Direction, KeyRange, Snapshot, TreeId};
+use crate::engine::{CommitInfo, KeyRange, Snapshot, TreeId};
 
 /// Applies writes in one commit, with a result for each.
 pub(super) fn apply(
@@ -102,13 +103,6 @@ pub(super) struct Writer<'a> {
     pub(super) entry: Option<Arc<CollectionEntry>>,
     /// It does not: it is an error then.
     pub(super) must_exist: bool,
-}
-
-/// A change of a row of an index: no value deletes.
-pub(super) struct IndexChange {
-    tree: TreeId,
-    key: Vec<u8>,
-    value: Option<Vec<u8>>,
 }
 
 impl<'a> Writer<'a> {
@@ -194,28 +188,29 @@ impl<'a> Writer<'a> {
         old: Option<&str>,
         new: Option<&str>,
         refusable: bool,
-    ) -> Result<Vec<IndexChange>> {
+    ) -> Result<Vec<(TreeId, IndexChange)>> {
         let Some(entry) = self.entry.as_ref().filter(|entry| !entry.indexes.is_empty()) else { return Ok(Vec::new()) };
         let mut changes = Vec::new();
         for RowsChange { index, gone, new } in entry.keys().changes(&entry.indexes, old, new, id)? {
+            let mut change = |rows: Vec<IndexChange>| changes.extend(rows.into_iter().map(|row| (index.tree, row)));
             for row in gone {
-                changes.push(IndexChange { tree: index.tree, key: row.key_of(id.as_bytes()), value: None });
+                change(index.remove(self.view, &row.key, id)?);
             }
             for row in new {
                 if refusable
                     && index.spec.unique
-                    && let Some(holder) = holder_of(self.view, index, &row.key, id)?
+                    && let Some(holder) = index.other_holder(self.view, &row.key, id)?
                 {
                     return Err(not_unique(&index.spec, &row, id, holder));
                 }
-                changes.push(IndexChange { tree: index.tree, key: row.key_of(id.as_bytes()), value: Some(row.value) });
+                change(index.add(self.view, row, id)?);
             }
         }
         Ok(changes)
     }
 
-    pub(super) fn change_indexes(&self, changes: Vec<IndexChange>) {
-        for IndexChange { tree, key, value } in changes {
+    pub(super) fn change_indexes(&self, changes: Vec<(TreeId, IndexChange)>) {
+        for (tree, IndexChange { key, value }) in changes {
             match value {
                 Some(value) => self.view.put(tree, key, value),
                 None => self.view.delete(tree, key),
@@ -274,20 +269,8 @@ pub(super) fn value_range(value: &[u8]) -> KeyRange {
     KeyRange { start: Bound::Included(value.to_vec()), end: after_prefix(value) }
 }
 
-/// Another document than `id` that has the value.
-pub(super) fn holder_of(snapshot: &dyn Snapshot, index: &IndexEntry, value: &[u8], id: &str) -> Result<Option<String>> {
-    for row in snapshot.range(index.tree, &value_range(value), Direction::Forward) {
-        let row = row?;
-        let holder = row.key.get(value.len()..).unwrap_or_default();
-        if holder != id.as_bytes() {
-            return Ok(Some(String::from_utf8_lossy(holder).into_owned()));
-        }
-    }
-    Ok(None)
-}
-
 pub(super) fn not_unique(spec: &IndexSpec, row: &IndexRow, id: &str, holder: String) -> Error {
-    let texts = row_texts(spec, &row.key, &row.value).and_then(|(_, texts)| texts).unwrap_or_default();
+    let texts = row_texts(spec, &row.key, &row.value).ok().flatten().unwrap_or_default();
     let value = texts.join(", ");
     let mut shown: String = value.chars().take(60).collect();
     if shown.len() < value.len() {

@@ -20,7 +20,15 @@ const BUILD_KEY: u8 = 0x03;
 const COUNTS_KEY: u8 = 0x04;
 
 const STORE_LAYOUT: u8 = 1;
+
+// Flags of an index.
+const UNIQUE: u8 = 1;
+const READY: u8 = 2;
+const BY_VALUES: u8 = 4;
+/// The layout that this version writes for collections without [`BY_VALUES`], so that older ones read them.
 const COLLECTION_LAYOUT: u8 = 3;
+/// As 3, and indexes may have [`BY_VALUES`].
+const COLLECTION_LAYOUT_NEWEST: u8 = 4;
 
 /// The key of a collection's row.
 pub(super) fn collection_key(name: &str) -> Vec<u8> {
@@ -63,7 +71,16 @@ pub enum IndexState {
 pub(super) struct IndexEntry {
     pub(super) tree: TreeId,
     pub(super) state: IndexState,
+    /// A value has a row at the values alone: see `index_rows`. Unique indexes of older versions have not.
+    pub(super) by_values: bool,
     pub(super) spec: IndexSpec,
+}
+
+impl IndexEntry {
+    /// A new index.
+    pub(super) fn new(tree: TreeId, state: IndexState, spec: IndexSpec) -> Self {
+        IndexEntry { tree, state, by_values: spec.unique, spec }
+    }
 }
 
 /// A collection as the catalogue has it.
@@ -131,7 +148,8 @@ impl CollectionEntry {
 
     /// The value of its row.
     pub(super) fn encode(&self) -> Vec<u8> {
-        let mut out = vec![COLLECTION_LAYOUT];
+        let by_values = self.indexes.iter().any(|index| index.by_values);
+        let mut out = vec![if by_values { COLLECTION_LAYOUT_NEWEST } else { COLLECTION_LAYOUT }];
         for tree in [self.documents, self.changes, self.side] {
             out.extend(tree.0.to_be_bytes());
         }
@@ -140,7 +158,12 @@ impl CollectionEntry {
         out.extend((self.indexes.len() as u16).to_be_bytes());
         for index in &self.indexes {
             out.extend(index.tree.0.to_be_bytes());
-            out.push(u8::from(index.spec.unique) | u8::from(index.state == IndexState::Ready) << 1);
+            let flag = |set: bool, flag| if set { flag } else { 0 };
+            out.push(
+                flag(index.spec.unique, UNIQUE)
+                    | flag(index.state == IndexState::Ready, READY)
+                    | flag(index.by_values, BY_VALUES),
+            );
             push_text(&index.spec.name, &mut out);
             index.spec.encode(&mut out);
         }
@@ -152,12 +175,12 @@ impl CollectionEntry {
         let what = || format!("the catalogue's row of collection {name}");
         let mut reader = ByteReader::new(value);
         match reader.byte() {
-            Some(COLLECTION_LAYOUT) => {}
+            Some(COLLECTION_LAYOUT | COLLECTION_LAYOUT_NEWEST) => {}
             Some(found @ (1 | 2)) => {
-                return Err(Error::OlderLayout { what: what(), found, supported: COLLECTION_LAYOUT });
+                return Err(Error::OlderLayout { what: what(), found, supported: COLLECTION_LAYOUT_NEWEST });
             }
-            Some(found) if found > COLLECTION_LAYOUT => {
-                return Err(Error::NewerLayout { what: what(), found, supported: COLLECTION_LAYOUT });
+            Some(found) if found > COLLECTION_LAYOUT_NEWEST => {
+                return Err(Error::NewerLayout { what: what(), found, supported: COLLECTION_LAYOUT_NEWEST });
             }
             _ => return Err(Error::DamagedRow { what: what(), why: "it has no layout number" }),
         }
@@ -220,9 +243,11 @@ fn collection(reader: &mut ByteReader<'_>) -> Option<CollectionEntry> {
 fn index(reader: &mut ByteReader<'_>) -> Option<IndexEntry> {
     let tree = TreeId(reader.u32()?);
     let flags = reader.byte()?;
-    let state = if flags & 2 == 0 { IndexState::Building } else { IndexState::Ready };
+    let known = flags & !(UNIQUE | READY | BY_VALUES) == 0;
+    let state = if flags & READY == 0 { IndexState::Building } else { IndexState::Ready };
     let name = take_text(reader)?.to_owned();
-    Some(IndexEntry { tree, state, spec: IndexSpec::decode(name, flags & 1 != 0, reader)? })
+    let spec = IndexSpec::decode(name, flags & UNIQUE != 0, reader)?;
+    known.then_some(IndexEntry { tree, state, by_values: flags & BY_VALUES != 0, spec })
 }
 
 #[cfg(test)]
@@ -233,10 +258,9 @@ mod tests {
 
     #[test]
     fn a_collection_reads_back_what_was_written_and_cuts_are_refused() {
-        let index = |tree, unique, state| IndexEntry {
-            tree: TreeId(tree),
-            state,
-            spec: IndexSpec { unique, ..IndexSpec::new(format!("by-{tree}"), "a.b[0]".parse().unwrap()) },
+        let index = |tree, unique, state| {
+            let spec = IndexSpec { unique, ..IndexSpec::new(format!("by-{tree}"), "a.b[0]".parse().unwrap()) };
+            IndexEntry::new(TreeId(tree), state, spec)
         };
         let set = ValueRange::between(1, "z").or(ValueSet::one_of([true, false])).or(ValueRange::prefix("é"));
         let mut rich = index(10, true, IndexState::Ready);
@@ -255,6 +279,11 @@ mod tests {
         };
         let value = entry.encode();
         assert_eq!(CollectionEntry::decode(&value, "x").unwrap(), entry);
+        assert_eq!(value[0], COLLECTION_LAYOUT_NEWEST);
+        let mut older = entry.clone();
+        older.indexes.iter_mut().for_each(|index| index.by_values = false);
+        assert_eq!(CollectionEntry::decode(&older.encode(), "x").unwrap(), older);
+        assert_eq!(older.encode()[0], COLLECTION_LAYOUT);
         for cut in 0..value.len() {
             assert!(CollectionEntry::decode(&value[..cut], "x").is_err(), "{cut}");
         }

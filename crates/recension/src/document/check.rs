@@ -123,9 +123,7 @@ impl Check<'_> {
             for row in called_for {
                 *rows += 1;
                 self.report.index_entries += 1;
-                if index.state == IndexState::Ready
-                    && self.snapshot.get(index.tree, &row.key_of(id.as_bytes()))?.as_deref() != Some(&row.value[..])
-                {
+                if index.state == IndexState::Ready && !index.has(self.snapshot, &row, id)? {
                     self.problem(format!("document {id:?} is not in index {}", index.spec.name));
                 }
             }

@@ -1,7 +1,8 @@
 //! Values of a unique index that several documents have. Writers here never make them; replication may bring them.
 
 use super::catalogue::IndexEntry;
-use super::index_keys::{row_texts, split_key};
+use super::index_keys::{row_texts, texts_of};
+use super::index_rows::RowRead;
 use super::limits::DUPLICATES_MAX;
 use super::{CollectionAt, Error, Result};
 use crate::engine::{Direction, KeyRange};
@@ -34,11 +35,10 @@ impl CollectionAt {
         let mut open = false;
         for row in self.snapshot.range(entry.tree, &KeyRange::all(), Direction::Forward) {
             let row = row?;
-            let id = split_key(&entry.spec, &row.key, None).ok_or_else(damaged)?.to_owned();
-            let value = row.key.get(..row.key.len() - id.len()).unwrap_or_default();
-            let Some((_, first)) = last.as_ref().filter(|(known, _)| known == value) else {
+            let RowRead { values, id, texts, .. } = RowRead::of(entry, &row.key, &row.value).ok_or_else(damaged)?;
+            let Some((_, first)) = last.as_ref().filter(|(known, _)| known == values) else {
                 open = false;
-                last = Some((value.to_vec(), id));
+                last = Some((values.to_vec(), id.to_owned()));
                 continue;
             };
             if !open {
@@ -46,25 +46,21 @@ impl CollectionAt {
                     break;
                 }
                 open = true;
-                let values = values_of(entry, &row.key, &row.value).ok_or_else(damaged)?;
+                let values = values_of(entry, values, texts).ok_or_else(damaged)?;
                 found.push(Duplicate { values, ids: vec![first.clone()] });
             }
             if let Some(duplicate) = found.last_mut().filter(|duplicate| duplicate.ids.len() < DUPLICATES_MAX) {
-                duplicate.ids.push(id);
+                duplicate.ids.push(id.to_owned());
             }
         }
         Ok(found)
     }
 }
 
-fn values_of(entry: &IndexEntry, key: &[u8], value: &[u8]) -> Option<Vec<String>> {
-    match row_texts(&entry.spec, key, value)? {
-        (_, Some(texts)) => Some(texts),
+fn values_of(entry: &IndexEntry, values: &[u8], texts: &[u8]) -> Option<Vec<String>> {
+    match row_texts(&entry.spec, values, texts).ok()? {
+        Some(texts) => Some(texts),
         // Too long for a row: as the key gives them.
-        (_, None) => {
-            let mut texts = Vec::new();
-            split_key(&entry.spec, key, Some(&mut texts))?;
-            Some(texts)
-        }
+        None => texts_of(&entry.spec, values),
     }
 }

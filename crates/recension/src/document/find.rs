@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::catalogue::{CollectionEntry, IndexEntry};
 use super::cursor::{Cursor, Place};
-use super::index_keys::{IndexKeys, row_texts, split_key};
+use super::index_keys::{Damaged, IndexKeys, row_texts};
+use super::index_rows::RowRead;
 use super::json::quote;
 use super::lookup::Lookup;
 use super::planner::{Asked, Chosen, Planner, Resume, Sampler, Want};
@@ -486,34 +487,32 @@ impl Reader {
             why: "it is not values and an id; drop the index and create it again",
         };
         let place = || Place::Index(index.tree, row.key.to_vec());
-        let id = if self.covering || !self.key_tests.is_empty() {
-            let (id, texts) = row_texts(&index.spec, &row.key, &row.value).ok_or_else(damaged)?;
-            if let Some(texts) = texts {
-                let value = |number: usize| {
-                    let part = self.parts.get(number).copied().flatten()?;
-                    texts.get(part).map(String::as_str)
-                };
-                if !self.meets(&self.key_tests, |number| value(number).into_iter()) {
-                    return Ok(None);
-                }
-                if self.covering {
-                    return self.assembled(place(), id.to_owned(), None, value).map(Some);
-                }
+        let RowRead { values, id, texts, .. } = RowRead::of(index, &row.key, &row.value).ok_or_else(damaged)?;
+        if (self.covering || !self.key_tests.is_empty())
+            && let Some(texts) = row_texts(&index.spec, values, texts).map_err(|Damaged| damaged())?
+        {
+            let value = |number: usize| {
+                let part = self.parts.get(number).copied().flatten()?;
+                texts.get(part).map(String::as_str)
+            };
+            if !self.meets(&self.key_tests, |number| value(number).into_iter()) {
+                return Ok(None);
             }
-            id
-        } else {
-            split_key(&index.spec, &row.key, None).ok_or_else(damaged)?
-        };
+            if self.covering {
+                return self.assembled(place(), id.to_owned(), None, value).map(Some);
+            }
+        }
         let document = read_indexed(snapshot, documents, id)?;
         if let Some((keys, ranges)) = &self.keys {
             let all = keys.rows(std::slice::from_ref(index), &document.body, id)?;
-            let full = all.into_iter().flatten().map(|entry| entry.key_of(id.as_bytes()));
-            let mut within = full.filter(|key| ranges.iter().any(|range| range.contains(key)));
+            // Ranges are of values: every row of a value lies in one, or none does.
+            let own = all.iter().flatten().map(|entry| entry.key.as_slice());
+            let mut within = own.filter(|values| ranges.iter().any(|range| range.contains(values)));
             let first = match self.direction {
                 Direction::Forward => within.next(),
                 Direction::Backward => within.next_back(),
             };
-            if first.as_deref() != Some(&*row.key) {
+            if first != Some(values) {
                 return Ok(None);
             }
         }

@@ -3,9 +3,10 @@
 
 use std::ops::Bound;
 
-use super::apply::{holder_of, not_unique, value_range};
+use super::apply::{not_unique, value_range};
 use super::catalogue::{BuildCursor, CATALOGUE, CollectionEntry, IndexEntry, IndexState, build_key, dropped_key};
 use super::index_keys::IndexKeys;
+use super::index_rows::IndexChange;
 use super::limits::{BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEXES_MAX, WRITE_ATTEMPTS_MAX};
 use super::store::{Attempt, retry, take_trees};
 use super::view::View;
@@ -95,7 +96,7 @@ impl Collection {
             None => (CollectionEntry::new(take_trees(&view)?), IndexState::Ready),
         };
         let [tree] = take_trees(&view)?;
-        entry.indexes.push(IndexEntry { tree, state, spec: spec.clone() });
+        entry.indexes.push(IndexEntry::new(tree, state, spec.clone()));
         view.put(CATALOGUE, self.slot.key.clone(), entry.encode());
         Ok(self.store().try_commit_view(&view, &[])?.map(|_| state == IndexState::Ready))
     }
@@ -188,16 +189,19 @@ impl Step<'_> {
                         let in_batch = given.insert(index_row.key.clone(), id.to_string());
                         let holder = match in_batch {
                             Some(holder) => Some(holder),
-                            None => holder_of(snapshot, self.index, &index_row.key, &id)?,
+                            None => self.index.other_holder(snapshot, &index_row.key, &id)?,
                         };
                         if let Some(holder) = holder {
                             return Err(not_unique(&self.index.spec, &index_row, &id, holder));
                         }
                         batch.depends_on_range(self.index.tree, value_range(&index_row.key), snapshot.seq());
                     }
-                    let key = index_row.key_of(&row.key);
-                    bytes += key.len() + index_row.value.len();
-                    batch.put(self.index.tree, &key, &index_row.value);
+                    // Nobody else has the values of a unique index, here or in the batch: one row is put.
+                    for IndexChange { key, value } in self.index.add(snapshot, index_row, &id)? {
+                        let value = value.unwrap_or_default();
+                        bytes += key.len() + value.len();
+                        batch.put(self.index.tree, &key, &value);
+                    }
                 }
             }
             if reached.done - self.cursor.done >= self.documents as u64 || bytes >= BUILD_STEP_BYTES {

@@ -14,19 +14,17 @@ use crate::engine::Direction;
 const TEXTS: u8 = 1;
 const TEXTS_IN_DOCUMENT: u8 = 0;
 
-/// A row of an index. The document's id follows the key.
+/// A row of an index does not read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Damaged;
+
+/// A row of an index, without the id of its document: `index_rows` says where that stands.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct IndexRow {
     /// The encoded values.
     pub(super) key: Vec<u8>,
     /// Empty where the key gives the texts of the values as the document has them.
     pub(super) value: Vec<u8>,
-}
-
-impl IndexRow {
-    pub(super) fn key_of(&self, id: &[u8]) -> Vec<u8> {
-        [&self.key, id].concat()
-    }
 }
 
 /// A change of the rows of one index for one document.
@@ -191,8 +189,19 @@ pub(super) fn encode_part(spec: &IndexSpec, direction: Direction, value: &str, o
     Ok(same)
 }
 
-/// The id in a key of an index; with `texts`, the JSON texts of its values are appended there.
-pub(super) fn split_key<'k>(spec: &IndexSpec, key: &'k [u8], mut texts: Option<&mut Vec<String>>) -> Option<&'k str> {
+/// The length of the encoded values at the beginning of a key.
+pub(super) fn values_len(spec: &IndexSpec, key: &[u8]) -> Option<usize> {
+    walk_values(spec, key, None)
+}
+
+/// The JSON texts that the encoded values give.
+pub(super) fn texts_of(spec: &IndexSpec, values: &[u8]) -> Option<Vec<String>> {
+    let mut texts = Vec::with_capacity(spec.parts.len());
+    walk_values(spec, values, Some(&mut texts))?;
+    Some(texts)
+}
+
+fn walk_values(spec: &IndexSpec, key: &[u8], mut texts: Option<&mut Vec<String>>) -> Option<usize> {
     let mut at = 0;
     for part in &spec.parts {
         let rest = key.get(at..)?;
@@ -214,20 +223,28 @@ pub(super) fn split_key<'k>(spec: &IndexSpec, key: &'k [u8], mut texts: Option<&
             None => spec.collation.value_len(rest)?,
         };
     }
-    std::str::from_utf8(key.get(at..)?).ok()
+    Some(at).filter(|at| *at <= key.len())
 }
 
-/// The texts of the values of a row as the document has them, by the parts of the index, and the id; the text
-/// of a part with many values is the one that the key gives. The texts are `None` where only the document has
-/// them; `None` altogether where the row is damaged.
-pub(super) fn row_texts<'k>(spec: &IndexSpec, key: &'k [u8], value: &[u8]) -> Option<(&'k str, Option<Vec<String>>)> {
-    let mut texts = Vec::with_capacity(spec.parts.len());
-    let id = split_key(spec, key, Some(&mut texts))?;
-    let Some((first, rest)) = value.split_first() else { return Some((id, Some(texts))) };
-    if *first != TEXTS {
-        return Some((id, None)).filter(|_| *first == TEXTS_IN_DOCUMENT);
+/// The texts of the values of a row as the document has them, by the parts of the index; the text of a part with many
+/// values is the one that the key gives. `None` where only the document has them.
+pub(super) fn row_texts(
+    spec: &IndexSpec,
+    values: &[u8],
+    value: &[u8],
+) -> std::result::Result<Option<Vec<String>>, Damaged> {
+    let mut texts = texts_of(spec, values).ok_or(Damaged)?;
+    match value.split_first() {
+        None => {}
+        Some((&TEXTS, own)) => take_own_texts(spec, own, &mut texts).ok_or(Damaged)?,
+        Some((&TEXTS_IN_DOCUMENT, [])) => return Ok(None),
+        Some(_) => return Err(Damaged),
     }
-    let mut reader = ByteReader::new(rest);
+    Ok(Some(texts))
+}
+
+fn take_own_texts(spec: &IndexSpec, own: &[u8], texts: &mut [String]) -> Option<()> {
+    let mut reader = ByteReader::new(own);
     let multiple = spec.multiple();
     for (i, text) in texts.iter_mut().enumerate() {
         let length = reader.u32()? as usize;
@@ -236,7 +253,7 @@ pub(super) fn row_texts<'k>(spec: &IndexSpec, key: &'k [u8], value: &[u8]) -> Op
             own.clone_into(text);
         }
     }
-    reader.is_empty().then_some((id, Some(texts)))
+    reader.is_empty().then_some(())
 }
 
 #[cfg(test)]
@@ -253,13 +270,11 @@ mod tests {
     /// What the rows of a body say, read back.
     fn read_back(spec: &IndexSpec, body: &str) -> Vec<Vec<String>> {
         let read = |row: IndexRow| {
-            let key = row.key_of(b"the id");
-            let (id, texts) = row_texts(spec, &key, &row.value).unwrap();
-            assert_eq!(id, "the id");
+            assert_eq!(values_len(spec, &[&row.key[..], b"the id"].concat()), Some(row.key.len()));
             for cut in 0..row.key.len() {
-                assert!(split_key(spec, &key[..cut], None).is_none());
+                assert_eq!(values_len(spec, &row.key[..cut]), None);
             }
-            texts.unwrap_or_default()
+            row_texts(spec, &row.key, &row.value).unwrap().unwrap_or_default()
         };
         rows(spec, body).into_iter().map(read).collect()
     }
@@ -320,13 +335,13 @@ mod tests {
         let body = format!(r#"{{"a":1.{}}}"#, "0".repeat(5000));
         let row = rows(&spec("a"), &body).remove(0);
         assert_eq!(row.value, [TEXTS_IN_DOCUMENT]);
-        assert_eq!(row_texts(&spec("a"), &row.key_of(b"x"), &row.value), Some(("x", None)));
+        assert_eq!(row_texts(&spec("a"), &row.key, &row.value), Ok(None));
     }
 
     #[test]
     fn a_damaged_row_is_noticed_and_never_a_panic() {
         let row = rows(&spec("a -b"), r#"{"a":1.0,"b":"text"}"#).remove(0);
-        let key = row.key_of(b"x");
+        let key = row.key.clone();
         for at in 0..key.len() {
             for byte in 0..=255 {
                 let mut changed = key.clone();
@@ -335,7 +350,7 @@ mod tests {
             }
         }
         for cut in 1..row.value.len() {
-            assert_eq!(row_texts(&spec("a -b"), &key, &row.value[..cut]), None);
+            assert_eq!(row_texts(&spec("a -b"), &key, &row.value[..cut]), Err(Damaged));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Looking up a value in a unique index: what programs ask most often. One key is made, one key of the index and its
+//! Looking up a value in a unique index: what programs ask most often. One key is made, one row of the index and its
 //! document are read, and nothing is weighed. The value may be several documents' (replication brings that), so it goes
 //! on until there is no other.
 
@@ -7,6 +7,7 @@ use std::ops::Bound;
 use super::catalogue::{IndexEntry, IndexState};
 use super::cursor::Place;
 use super::index_keys::encode_part;
+use super::index_rows::RowRead;
 use super::query::{Query, Through};
 use super::{Error, Result};
 use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
@@ -20,9 +21,11 @@ pub(super) struct Lookup {
     /// The index's place among those of the collection.
     pub(super) index: usize,
     tree: TreeId,
+    /// A row at the values alone names the first document.
+    by_values: bool,
     /// The encoded values; the id of a document that has them follows.
     values: Vec<u8>,
-    /// The key of the row that was read last.
+    /// The values, and the id of the document that was found last.
     last: Vec<u8>,
     /// A document was answered.
     pub(super) answered: bool,
@@ -56,10 +59,10 @@ impl Lookup {
                 })
         };
         let index = indexes.iter().position(fits)?;
-        let tree = indexes.get(index)?.tree;
+        let IndexEntry { tree, by_values, .. } = *indexes.get(index)?;
         // The key that is looked for has the id behind the values.
         let last = Vec::with_capacity(values.len() + ID_BYTES_USUAL);
-        Some(Lookup { index, tree, values, last, answered: false, ended: false })
+        Some(Lookup { index, tree, by_values, values, last, answered: false, ended: false })
     }
 
     /// The id of the next document.
@@ -68,36 +71,53 @@ impl Lookup {
         if std::mem::replace(&mut self.ended, true) {
             return None;
         }
-        let found = if self.last.is_empty() {
-            snapshot.first_key(self.tree, &self.values, &mut self.last).map_err(Error::from)
-        } else {
-            self.step(snapshot)
-        };
+        let found = if self.last.is_empty() { self.first(snapshot) } else { self.step(snapshot) };
         match found {
-            Ok(true) => self.ended = false,
+            Ok(true) => {}
             Ok(false) => return None,
             Err(error) => return Some(Err(error)),
         }
         let id = self.last.strip_prefix(self.values.as_slice()).and_then(|id| std::str::from_utf8(id).ok());
-        Some(id.ok_or_else(|| Error::DamagedRow {
-            what: "a row of a unique index".to_owned(),
-            why: "it is not values and an id; drop the index and create it again",
-        }))
+        Some(id.ok_or_else(damaged))
+    }
+
+    /// Reads the first row; of an index of an older version its key says all.
+    fn first(&mut self, snapshot: &dyn Snapshot) -> Result<bool> {
+        if !self.by_values {
+            let found = snapshot.first_key(self.tree, &self.values, &mut self.last)?;
+            self.ended = !found;
+            return Ok(found);
+        }
+        let Some(value) = snapshot.get(self.tree, &self.values)? else { return Ok(false) };
+        let RowRead { id, others, .. } = RowRead::at_values(&self.values, &value).ok_or_else(damaged)?;
+        self.last.extend_from_slice(&self.values);
+        self.last.extend_from_slice(id.as_bytes());
+        self.ended = !others;
+        Ok(true)
     }
 
     /// Moves on to the next row.
     fn step(&mut self, snapshot: &dyn Snapshot) -> Result<bool> {
+        // Of the rows behind the one at the values alone, that document's id is the least as well.
         let behind = KeyRange { start: Bound::Excluded(self.last.clone()), ..KeyRange::prefix(self.values.as_slice()) };
         let row = snapshot.range(self.tree, &behind, Direction::Forward).next().transpose()?;
         if let Some(row) = &row {
             self.last.clear();
             self.last.extend_from_slice(&row.key);
         }
+        self.ended = row.is_none();
         Ok(row.is_some())
     }
 
     /// Where the document stands that was answered last.
     pub(super) fn place(&self) -> Option<Place> {
         self.answered.then(|| Place::Index(self.tree, self.last.clone()))
+    }
+}
+
+fn damaged() -> Error {
+    Error::DamagedRow {
+        what: "a row of a unique index".to_owned(),
+        why: "it is not values and an id; drop the index and create it again",
     }
 }

@@ -83,6 +83,7 @@ mod error;
 mod find;
 mod index;
 mod index_keys;
+mod index_rows;
 mod index_spec;
 pub mod json;
 pub mod limits;

@@ -192,7 +192,11 @@ impl Writer<'_> {
         let prefix = side::prefix_of(side::ANCESTORS, id);
         let range = match tree.oldest_folded() {
             None => KeyRange::prefix(prefix.clone()),
-            Some(oldest) => side::before_generation(side::ANCESTORS, id, oldest),
+            // What lies before the last step went with it. (Keys that were deleted take time to pass.)
+            Some(oldest) => {
+                let known = before.tree.oldest_folded().unwrap_or(0) / BLOCK_NODES as u32 * BLOCK_NODES as u32;
+                side::of_generations(side::ANCESTORS, id, known..oldest)
+            }
         };
         for row in self.view.range(entry.side, &range, Direction::Forward) {
             let row = row?;

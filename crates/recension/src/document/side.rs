@@ -1,6 +1,8 @@
 //! Keys of a collection's side tree: what its documents have besides their rows. A kind, the document's
 //! id so written that no id's keys mix with another's, and what the kind adds: docs/documents-format.md.
 
+use std::ops::Range;
+
 use super::{Result, RevId, stored};
 use crate::engine::KeyRange;
 
@@ -45,11 +47,11 @@ pub(super) fn revision_key(kind: u8, id: &str, rev: &RevId) -> Vec<u8> {
     key
 }
 
-/// The keys of what a document has for revisions before a generation.
-pub(super) fn before_generation(kind: u8, id: &str, generation: u32) -> KeyRange {
+/// The keys of what a document has for revisions from a generation on and before another.
+pub(super) fn of_generations(kind: u8, id: &str, generations: Range<u32>) -> KeyRange {
     let prefix = prefix_of(kind, id);
-    let end = [&prefix[..], &generation.to_be_bytes()].concat();
-    KeyRange::between(prefix, end)
+    let from = |generation: u32| [&prefix[..], &generation.to_be_bytes()].concat();
+    KeyRange::between(from(generations.start), from(generations.end.max(generations.start)))
 }
 
 /// The revision in a key that begins with `prefix`.
@@ -103,7 +105,10 @@ mod tests {
                         "{id:?} {other:?}"
                     );
                 }
-                assert_eq!(before_generation(ANCESTORS, id, 258).contains(&key), rev.generation() < 258);
+                let of = |generations| of_generations(ANCESTORS, id, generations).contains(&key);
+                assert_eq!(of(0..258), rev.generation() < 258);
+                assert_eq!(of(258..u32::MAX), rev.generation() >= 258);
+                assert!(!of(258..3));
             }
         }
         for key in

@@ -10,7 +10,7 @@ pub use start::{Served, start};
 use super::external::{self, Source};
 use super::{Given, Kind, OURS, Tier, our_version, versions};
 use crate::servers::web::{Web, fcgiwrap_missing};
-use crate::servers::{recension as our_server, said_by};
+use crate::servers::{no_compiler, recension as our_server, said_by};
 
 /// What makes the page behind a web server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,11 +52,11 @@ impl Program {
             Program::CgiHaskell => {
                 Source::Haskell { library: "bytestring", package: "", files: &[] }.missing(&Given::default())
             }
-            Program::FastCgiC => no_compiler().or_else(|| {
+            Program::FastCgiC => {
                 let there = ["/usr/include/fcgiapp.h", "/usr/local/include/fcgiapp.h"];
                 let there = there.iter().any(|file| std::path::Path::new(file).is_file());
-                (!there).then(|| "no libfcgi; `apt-get install libfcgi-dev`".to_owned())
-            }),
+                all_of([no_compiler(), (!there).then(|| "no libfcgi; `apt-get install libfcgi-dev`".to_owned())])
+            }
         }
     }
 }
@@ -64,10 +64,12 @@ impl Program {
 impl Maker {
     fn missing(self, given: &Given) -> Option<String> {
         match self {
-            Maker::Behind(web, program) => web.missing().or_else(|| program.missing()).or_else(|| {
+            Maker::Behind(web, program) => {
                 let wrapped = web == Web::Nginx && !matches!(program, Program::Static | Program::FastCgiC);
-                if wrapped { fcgiwrap_missing() } else { None }
-            }),
+                let gate = if wrapped { fcgiwrap_missing() } else { None };
+                // All at once, so that nobody installs one to be told of the next.
+                all_of([web.missing(), program.missing(), gate])
+            }
             Maker::Hyper => None,
             Maker::Python => no_python(),
             Maker::Recension => our_server::missing(given),
@@ -75,8 +77,10 @@ impl Maker {
     }
 }
 
-fn no_compiler() -> Option<String> {
-    said_by("cc", "--version").is_none().then(|| "no C compiler; `apt-get install gcc libc6-dev`".to_owned())
+/// All that is missing, in one sentence.
+fn all_of<const PARTS: usize>(missing: [Option<String>; PARTS]) -> Option<String> {
+    let missing: Vec<String> = missing.into_iter().flatten().collect();
+    (!missing.is_empty()).then(|| missing.join("; "))
 }
 
 fn no_python() -> Option<String> {

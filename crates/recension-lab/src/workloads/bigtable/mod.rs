@@ -4,7 +4,7 @@
 use super::bench::{Figure, Member, empty_dir, start};
 use super::{Bench, Operation, Plan, Suite};
 use crate::error::{LabError, Result};
-use crate::measure::stats::{as_f64, summary};
+use crate::measure::stats::as_f64;
 use crate::measure::trace;
 use crate::subjects::Kind;
 use crate::subjects::bigtable::page::{BYTES, COLUMNS, ROWS};
@@ -129,18 +129,24 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     bench.prepare("starting", everybody, |member| open(member, plan, "b", None))?;
     let load = |form| Bigtable::Pages { form, clients: CLIENTS, count, millis };
 
-    let mut cpu: Vec<(&'static str, f64)> = Vec::new();
-    bench.rounds("page", pages, (rounds, true), Figure::PerOperation, |member, _| {
-        let reply = ask(member, load(Form::Page))?;
+    let mut cpu: Vec<(&'static str, f64, Option<String>)> = Vec::new();
+    bench.rounds("page", pages, (rounds, true), Figure::PerOperation, |member, round| {
+        let mut reply = ask(member, load(Form::Page))?;
+        let how = reply.note.take();
         let all = as_f64(reply.cpu_ns.unwrap_or_default() as usize);
-        cpu.push((member.kind.name, all / as_f64(reply.ops.max(1) as usize)));
+        // The first round is to warm up.
+        if round > 0 {
+            cpu.push((member.kind.name, all / as_f64(reply.ops.max(1) as usize), how));
+        }
         Ok(reply)
     })?;
-    bench.single("page_cpu", pages, |member| {
-        let own: Vec<f64> = cpu.iter().filter(|(name, _)| *name == member.kind.name).map(|(_, ns)| *ns).collect();
-        let failed = || LabError::Unavailable { reason: "its rounds failed".to_owned() };
-        let note = "in hundredths of a second a round, as the kernel counts it".to_owned();
-        Ok((summary(&own).ok_or_else(failed)?.median, Some(note)))
+    bench.samples("page_cpu", pages, |member| {
+        let own = || cpu.iter().filter(|(name, ..)| *name == member.kind.name);
+        let values: Vec<f64> = own().map(|(_, ns, _)| *ns).collect();
+        if values.is_empty() {
+            return Err(LabError::Unavailable { reason: "its rounds failed".to_owned() });
+        }
+        Ok((values, own().next().and_then(|(.., how)| how.clone())))
     })?;
     to_static(bench)?;
     bench.rounds("first_byte", pages, (rounds, true), Figure::PerOperation, |member, _| {
@@ -155,7 +161,9 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
         ("rows_json", Form::Json, |kind| makes(kind.name, Form::Json)),
         ("rows_csv", Form::Csv, |kind| makes(kind.name, Form::Csv)),
     ] {
-        bench.rounds(name, who, (rounds, true), Figure::PerOperation, |member, _| ask(member, load(form)))?;
+        bench.rounds(name, who, (rounds, true), Figure::PerOperation, |member, _| {
+            ask(member, load(form)).map(|reply| Reply { note: None, ..reply })
+        })?;
     }
     bench.prepare("stopping", everybody, close)?;
     writes(bench)?;
@@ -170,15 +178,14 @@ fn to_static(bench: &mut Bench<'_>) -> Result<()> {
         .filter(|row| row.operation == "page" && row.median.is_some())
         .map(|row| (row.subject.clone(), row.samples.clone()))
         .collect();
-    bench.single("page_to_static", behind, |member| {
+    bench.samples("page_to_static", behind, |member| {
         let of = |name: &str| samples.iter().find(|(subject, _)| subject == name).map(|(_, samples)| samples);
         let file = static_of(member.kind.name).and_then(of);
         let ratios: Option<Vec<f64>> = of(member.kind.name)
             .zip(file)
             .map(|(own, file)| own.iter().zip(file).map(|(own, file)| own / file.max(1.0)).collect());
         let failed = || LabError::Unavailable { reason: "it, or the static file, was not measured".to_owned() };
-        let ratio = ratios.as_deref().and_then(summary).ok_or_else(failed)?;
-        Ok((ratio.median, None))
+        Ok((ratios.filter(|ratios| !ratios.is_empty()).ok_or_else(failed)?, None))
     })
 }
 

@@ -191,7 +191,7 @@ fn build(dir: &Path) -> std::result::Result<PathBuf, String> {
         Ok(output) => {
             Err(format!("what is preloaded does not build: {}", String::from_utf8_lossy(&output.stderr).trim()))
         }
-        Err(error) => Err(format!("there is no C compiler ({error}); `apt-get install gcc`")),
+        Err(error) => Err(format!("there is no C compiler ({error}); `apt-get install gcc libc6-dev`")),
     }
 }
 

@@ -122,6 +122,7 @@ fn open(member: &mut Member, plan: &Plan, load: Option<u64>) -> Result<()> {
 }
 
 fn run(bench: &mut Bench<'_>) -> Result<()> {
+    xl::check_room(bench.plan)?;
     let sizes = Sizes::of(bench.plan);
     let [small, medium, large] = sizes.accounts;
     let [of_small, of_medium, of_large, of_large_too] = sizes.focus;

@@ -4,7 +4,8 @@
 use super::{Sizes, ask, everybody};
 use crate::error::{LabError, Result};
 use crate::measure::budget::Budget;
-use crate::measure::filesystem::evict;
+use crate::measure::filesystem::{self, evict};
+use crate::report::units;
 use crate::worker::goget::Goget;
 use crate::worker::{Launch, Reply, Worker};
 use crate::workloads::bench::{Bench, Figure, Member, empty_dir, start};
@@ -19,11 +20,48 @@ const TRIAL: u64 = 5_000;
 
 const OPERATIONS: [&str; 3] = ["xl_get_id", "xl_get_name", "xl_new"];
 
+/// Bytes on disk that a store may take for each byte of accounts, while it is filled: logs, free pages, files that are replaced.
+const ROOM: u64 = 4;
+
+/// The budget of a run; none where it is not to be measured.
+fn budget_of(plan: &Plan) -> Option<u64> {
+    plan.budget_bytes.or((plan.mode == Mode::Full).then_some(BUDGET_BYTES))
+}
+
+/// How many accounts are stored for a budget.
+fn accounts_of(plan: &Plan, bytes: u64) -> u64 {
+    let wanted = bytes.saturating_mul(3) / ACCOUNT_BYTES;
+    if plan.rows.is_some_and(|rows| rows < TRIAL) { wanted.min(TRIAL) } else { wanted }
+}
+
+/// Whether the disk has room for all of its stores, which lie there at once: known before anything is measured.
+///
+/// # Errors
+/// [`LabError::Usage`] where it has not.
+pub(super) fn check_room(plan: &Plan) -> Result<()> {
+    let Some(bytes) = budget_of(plan) else { return Ok(()) };
+    let stores = plan.subjects.iter().filter(|kind| (kind.missing)(&plan.given).is_none()).count() as u64;
+    let needed = accounts_of(plan, bytes).saturating_mul(ACCOUNT_BYTES * ROOM).saturating_mul(stores);
+    let free = filesystem::bytes_free(&plan.dir)?;
+    if needed <= free {
+        return Ok(());
+    }
+    Err(LabError::Usage {
+        what: format!(
+            "the corpus XL stores three times the budget of {} MiB for each of {stores} subjects, which may take {} on the way, and {} \
+             has {} free: give --dir on a larger disk, a smaller --budget MIB, or fewer --subjects",
+            bytes >> 20,
+            units::bytes(needed),
+            plan.dir.display(),
+            units::bytes(free)
+        ),
+    })
+}
+
 /// Measures it where there is a budget; else the rows say why not.
 pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     let plan = bench.plan;
-    let full = (plan.mode == Mode::Full).then_some(BUDGET_BYTES);
-    let Some(bytes) = plan.budget_bytes.or(full) else {
+    let Some(bytes) = budget_of(plan) else {
         return without(
             bench,
             "only in full runs, or with --budget MIB: accounts of three times that are stored first",
@@ -33,8 +71,7 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
         Ok(budget) => budget,
         Err(error) => return without(bench, &error.to_string()),
     };
-    let wanted = bytes * 3 / ACCOUNT_BYTES;
-    let accounts = if plan.rows.is_some_and(|rows| rows < TRIAL) { wanted.min(TRIAL) } else { wanted };
+    let accounts = accounts_of(plan, bytes);
     bench.prepare("storing more accounts than the budget holds", everybody, |member| {
         member.dir = plan.dir.join("xl").join(member.kind.name);
         member.worker = None;

@@ -55,6 +55,13 @@ impl Writer<'_> {
         written: Option<&(RevId, Content<'_>)>,
         wanted: Option<&Wanted>,
     ) -> Result<Changes> {
+        // Most documents have no attachments, and no leaf but one.
+        let of_one_leaf = before.is_none_or(|before| before.tree.only_leaf().is_some());
+        let has_some = |content: &Content<'_>| content.attachments.is_some();
+        let had_some = before.is_some_and(|before| has_some(&before.content));
+        if of_one_leaf && !had_some && !written.is_some_and(|(_, content)| has_some(content)) {
+            return Ok(Changes::new());
+        }
         let hashes = |section: Option<&[u8]>| info::contents(section, id.as_bytes());
         let revs: HashSet<&RevId> = leaves.iter().map(|leaf| &leaf.rev).collect();
         let is_leaf = |rev: &RevId| revs.contains(rev);

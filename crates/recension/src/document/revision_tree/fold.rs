@@ -41,14 +41,18 @@ impl RevisionTree {
             return Vec::new();
         }
         let mut blocks = Vec::new();
+        let mut folded: Vec<RevId> = Vec::new();
         for line in self.lines() {
             let mut rest = line.as_slice();
             while rest.len() >= LINE_NODES_MAX {
                 let (oldest, newer) = rest.split_at(BLOCK_NODES);
                 blocks.extend(self.fold_line(oldest));
+                folded.extend(oldest);
                 rest = newer;
             }
         }
+        folded.sort_unstable();
+        self.nodes.retain(|rev| folded.binary_search(rev).is_err());
         blocks
     }
 
@@ -61,8 +65,7 @@ impl RevisionTree {
         let above = self.above();
         let in_line = |rev: &RevId| above.get(rev).filter(|above| above.count == 1).and_then(|above| above.node);
         let starts = self.nodes.iter().filter(|(rev, node)| {
-            let on_line =
-                node.parent.is_some_and(|parent| self.nodes.contains_key(&parent) && in_line(&parent).is_some());
+            let on_line = node.parent.is_some_and(|parent| self.nodes.contains(&parent) && in_line(&parent).is_some());
             in_line(rev).is_some() && !on_line
         });
         let line = |(start, _): (&RevId, _)| {
@@ -74,24 +77,24 @@ impl RevisionTree {
     /// The nodes, oldest first, of a tree that is one line on at most one stretch, and that stretch's newest revision:
     /// nearly every document's, told without looking anything up.
     pub(super) fn only_line(&self) -> Option<(Vec<RevId>, Option<RevId>)> {
-        let mut line: Vec<RevId> = Vec::with_capacity(self.nodes.len());
-        let mut below = None;
-        for (rev, node) in &self.nodes {
-            match line.last() {
-                None => below = node.parent,
-                Some(last) if node.parent == Some(*last) => {}
-                Some(_) => return None,
-            }
-            line.push(*rev);
+        let (_, oldest) = self.nodes.iter().next().filter(|_| self.is_only_line())?;
+        Some((self.nodes.keys().copied().collect(), oldest.parent))
+    }
+
+    /// Whether it is one line on at most one stretch.
+    pub(super) fn is_only_line(&self) -> bool {
+        let parents = self.nodes.values().map(|node| node.parent.as_ref());
+        if !self.nodes.keys().zip(parents.skip(1)).all(|(below, parent)| parent == Some(below)) {
+            return false;
         }
-        let stretches_fit = match (below, self.stretches.first_key_value()) {
+        let Some((_, Node { parent: below, .. })) = self.nodes.iter().next() else { return false };
+        match (below, self.stretches.iter().next()) {
             (None, None) => true,
             (Some(below), Some((newest, stretch))) => {
-                self.stretches.len() == 1 && below == *newest && stretch.before.is_none()
+                self.stretches.len() == 1 && below == newest && stretch.before.is_none()
             }
             _ => false,
-        };
-        (stretches_fit && !line.is_empty()).then_some((line, below))
+        }
     }
 
     fn above(&self) -> HashMap<RevId, Above> {
@@ -106,15 +109,15 @@ impl RevisionTree {
         above
     }
 
-    /// Folds a line away, oldest first.
+    /// Folds a line away, oldest first. Its nodes stay until all lines are done.
     fn fold_line(&mut self, line: &[RevId]) -> Option<Block> {
         let (oldest, newest) = (line.first()?, line.last()?);
         let parent = self.nodes.get(oldest)?.parent;
-        let below = parent.filter(|parent| self.stretches.contains_key(parent));
+        let below = parent.filter(|parent| self.stretches.contains(parent));
         let stretch = below.and_then(|below| self.stretches.remove(&below));
         let stretch = stretch.unwrap_or(Stretch { oldest: oldest.generation(), before: parent });
         self.stretches.insert(*newest, stretch);
-        let nodes = line.iter().rev().filter_map(|rev| Some((*rev, self.nodes.remove(rev)?.deleted))).collect();
+        let nodes = line.iter().rev().filter_map(|rev| Some((*rev, self.nodes.get(rev)?.deleted))).collect();
         Some(Block { nodes, below })
     }
 
@@ -127,6 +130,7 @@ impl RevisionTree {
         mut read: impl FnMut(&RevId) -> Result<Block, E>,
         damaged: impl Fn(&'static str) -> E,
     ) -> Result<Self, E> {
+        let mut unfolded: Vec<(RevId, Node)> = Vec::new();
         for (newest, stretch) in std::mem::take(&mut self.stretches) {
             let mut next = Some(newest);
             while let Some(newest) = next.take() {
@@ -142,15 +146,18 @@ impl RevisionTree {
                     if parent.is_some_and(|parent| parent.generation() + 1 != rev.generation()) {
                         return Err(damaged("a block of its ancestors does not fit the next one"));
                     }
-                    if self.nodes.insert(*rev, Node { parent, deleted: *deleted, inner: true }).is_some() {
-                        return Err(damaged("a block of its ancestors repeats a revision"));
-                    }
+                    unfolded.push((*rev, Node { parent, deleted: *deleted, inner: true }));
                     next = if ends || older.is_some() { None } else { block.below };
                 }
-                if self.nodes.len() > REVISIONS_PER_DOCUMENT_MAX {
+                if self.nodes.len() + unfolded.len() > REVISIONS_PER_DOCUMENT_MAX {
                     return Err(damaged("it has more ancestors than a document may have"));
                 }
             }
+        }
+        // The oldest first, as the map has them.
+        unfolded.reverse();
+        if !self.nodes.add_all(unfolded) {
+            return Err(damaged("a block of its ancestors repeats a revision"));
         }
         Ok(self)
     }

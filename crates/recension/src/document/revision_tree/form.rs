@@ -33,7 +33,8 @@ struct Run {
 impl RevisionTree {
     /// The bytes of a tree whose winner is `winner`; `None` for the tree of that alone.
     pub(in crate::document) fn encode(&self, winner: &RevId) -> Option<Vec<u8>> {
-        let mut out = Vec::new();
+        const USUAL_NODE_BYTES: usize = 1 + 16;
+        let mut out = Vec::with_capacity((self.nodes.len() + 2) * USUAL_NODE_BYTES);
         let runs = self.runs();
         // Of a tree of one line nobody asks for places.
         let mut places: HashMap<RevId, (u16, u16)> = HashMap::new();
@@ -85,7 +86,7 @@ impl RevisionTree {
             let mut line = Vec::new();
             let mut from = Some(*tip);
             while let Some(start) = from {
-                let near = |rev: RevId| (self.nodes.contains_key(&rev) && !placed.contains(&rev)).then_some(rev);
+                let near = |rev: RevId| (self.nodes.contains(&rev) && !placed.contains(&rev)).then_some(rev);
                 let mut nodes: Vec<RevId> =
                     std::iter::successors(near(start), |rev| near(self.nodes.get(rev)?.parent?)).collect();
                 let below = nodes.last().and_then(|rev| self.nodes.get(rev)?.parent);
@@ -104,27 +105,37 @@ impl RevisionTree {
     /// Reads the tree of a document whose row says `winner`.
     pub(in crate::document) fn decode(bytes: &[u8], winner: &RevId) -> Result<Self, Damage> {
         let mut reader = ByteReader::new(bytes);
-        let mut tree = RevisionTree::default();
-        let mut runs: Vec<Vec<RevId>> = Vec::new();
+        let mut decoded = Decoded::default();
         while !reader.is_empty() {
-            let run = tree.decode_run(&mut reader, &runs, winner)?;
-            runs.push(run);
-            if tree.nodes.len() > REVISIONS_PER_DOCUMENT_MAX {
+            decoded.run(&mut reader, winner)?;
+            if decoded.nodes.len() > REVISIONS_PER_DOCUMENT_MAX {
                 return Err("its revision tree has more revisions than a document may have");
             }
+        }
+        let Decoded { nodes, stretches, .. } = decoded;
+        let mut tree = RevisionTree::default();
+        let each_once = tree.nodes.add_all(nodes) && tree.stretches.add_all(stretches);
+        if !each_once || tree.stretches.keys().any(|newest| tree.nodes.contains(newest)) {
+            return Err("its revision tree repeats a revision");
         }
         match tree.winner() {
             Some(leaf) if leaf.rev == *winner => Ok(tree),
             _ => Err("its revision is not the winner of its revision tree"),
         }
     }
+}
 
-    fn decode_run(
-        &mut self,
-        reader: &mut ByteReader<'_>,
-        runs: &[Vec<RevId>],
-        winner: &RevId,
-    ) -> Result<Vec<RevId>, Damage> {
+/// What was read of a tree: entries in any order.
+#[derive(Default)]
+struct Decoded {
+    nodes: Vec<(RevId, Node)>,
+    stretches: Vec<(RevId, Stretch)>,
+    /// Where the nodes of each run begin.
+    runs: Vec<usize>,
+}
+
+impl Decoded {
+    fn run(&mut self, reader: &mut ByteReader<'_>, winner: &RevId) -> Result<(), Damage> {
         const CUT: Damage = "its revision tree is cut short";
         const MISFIT: Damage = "its revision tree has runs that do not fit together";
         let flags = reader.byte().ok_or(CUT)?;
@@ -134,7 +145,7 @@ impl RevisionTree {
         let mut below = None;
         if flags & STANDS_ON_NODE != 0 {
             let (run, index) = (reader.u16().ok_or(CUT)?, reader.u16().ok_or(CUT)?);
-            below = Some(*runs.get(usize::from(run)).and_then(|run| run.get(usize::from(index))).ok_or(MISFIT)?);
+            below = Some(self.node_of(usize::from(run), usize::from(index)).ok_or(MISFIT)?);
         }
         let stretch = if flags & STRETCH_BELOW == 0 {
             None
@@ -149,12 +160,10 @@ impl RevisionTree {
         if let Some((oldest, suffix)) = stretch {
             let newest =
                 first.checked_sub(1).and_then(|generation| RevId::from_bytes(generation, suffix)).ok_or(MISFIT)?;
-            if oldest == 0 || oldest > newest.generation() || self.nodes.contains_key(&newest) {
+            if oldest == 0 || oldest > newest.generation() {
                 return Err(MISFIT);
             }
-            if self.stretches.insert(newest, Stretch { oldest, before: below }).is_some() {
-                return Err(MISFIT);
-            }
+            self.stretches.push((newest, Stretch { oldest, before: below }));
             stretch_bottom = Some(oldest);
             if let Some(below) = below.replace(newest)
                 && below.generation() + 1 != oldest
@@ -165,7 +174,9 @@ impl RevisionTree {
         if count == 0 || (stretch_bottom.is_none() && below.is_some_and(|below| below.generation() + 1 != first)) {
             return Err(MISFIT);
         }
-        let mut nodes = Vec::new();
+        self.runs.push(self.nodes.len());
+        // A node has a byte at least.
+        self.nodes.reserve(usize::from(count).min(reader.rest().len()) + 1);
         for generation in (0..u32::from(count)).map(|index| first.checked_add(index)) {
             let (flags, suffix) = node(reader).ok_or(CUT)?;
             let rev =
@@ -173,13 +184,16 @@ impl RevisionTree {
             let rev =
                 rev.filter(|rev| Some(rev.generation()) == generation).ok_or("it has a revision that cannot be one")?;
             let node = Node { parent: below, deleted: flags & DELETED != 0, inner: flags & INNER != 0 };
-            if self.stretches.contains_key(&rev) || self.nodes.insert(rev, node).is_some() {
-                return Err("its revision tree repeats a revision");
-            }
+            self.nodes.push((rev, node));
             below = Some(rev);
-            nodes.push(rev);
         }
-        Ok(nodes)
+        Ok(())
+    }
+
+    fn node_of(&self, run: usize, index: usize) -> Option<RevId> {
+        let end = self.runs.get(run + 1).copied().unwrap_or(self.nodes.len());
+        let nodes = self.nodes.get(*self.runs.get(run)?..end)?;
+        nodes.get(index).map(|(rev, _)| *rev)
     }
 }
 

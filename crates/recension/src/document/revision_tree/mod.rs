@@ -3,12 +3,14 @@
 
 mod fold;
 mod form;
+mod rev_map;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 pub(in crate::document) use fold::{BLOCK_NODES, Block};
+use rev_map::RevMap;
 
 use super::RevId;
 
@@ -21,9 +23,9 @@ use super::RevId;
 /// tree has to be given one that was unfolded.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::document) struct RevisionTree {
-    nodes: BTreeMap<RevId, Node>,
+    nodes: RevMap<Node>,
     /// Lines that are folded away, by their newest revision.
-    stretches: BTreeMap<RevId, Stretch>,
+    stretches: RevMap<Stretch>,
 }
 
 /// What is known of a revision.
@@ -35,6 +37,15 @@ struct Node {
     deleted: bool,
     /// A revision stands on it. It stays so even where two replicas disagree about which one.
     inner: bool,
+}
+
+impl Node {
+    fn join(&mut self, other: &Node) {
+        // An unknown parent is less than any.
+        self.parent = self.parent.max(other.parent);
+        self.deleted |= other.deleted;
+        self.inner |= other.inner;
+    }
 }
 
 /// A line of inner nodes that lie in blocks.
@@ -66,7 +77,7 @@ impl RevisionTree {
     /// The tree of one revision of which no ancestor is known.
     pub(in crate::document) fn of_one(rev: RevId, deleted: bool) -> Self {
         let node = Node { parent: None, deleted, inner: false };
-        RevisionTree { nodes: BTreeMap::from([(rev, node)]), stretches: BTreeMap::new() }
+        RevisionTree { nodes: RevMap::of_one(rev, node), stretches: RevMap::default() }
     }
 
     /// The tree of one revision and its ancestors, newest first. `None` where the generations do not
@@ -80,7 +91,7 @@ impl RevisionTree {
             let node = Node { parent: path.get(at + 1).copied(), deleted: deleted && at == 0, inner: at > 0 };
             (*rev, node)
         };
-        Some(RevisionTree { nodes: path.iter().enumerate().map(node).collect(), stretches: BTreeMap::new() })
+        Some(RevisionTree { nodes: path.iter().enumerate().rev().map(node).collect(), stretches: RevMap::default() })
     }
 
     /// How many revisions it has, folded ones included.
@@ -102,14 +113,14 @@ impl RevisionTree {
     /// Whether it has a revision. On a whole tree.
     pub(in crate::document) fn contains(&self, rev: &RevId) -> bool {
         debug_assert!(self.is_whole());
-        self.nodes.contains_key(rev)
+        self.nodes.contains(rev)
     }
 
     /// Whether it has a revision; `None` where only the whole tree tells.
     pub(in crate::document) fn knows(&self, rev: &RevId) -> Option<bool> {
         let folded =
             |(newest, stretch): (&RevId, &Stretch)| (stretch.oldest..=newest.generation()).contains(&rev.generation());
-        match (self.nodes.contains_key(rev) || self.stretches.contains_key(rev), self.stretches.iter().any(folded)) {
+        match (self.nodes.contains(rev) || self.stretches.contains(rev), self.stretches.iter().any(folded)) {
             (false, true) => None,
             (known, _) => Some(known),
         }
@@ -123,20 +134,31 @@ impl RevisionTree {
 
     /// The leaves, the winner first, then as they would win.
     pub(in crate::document) fn leaves(&self) -> Vec<Leaf> {
-        let mut leaves: Vec<Leaf> = self.nodes.keys().filter_map(|rev| self.leaf(rev)).collect();
+        let mut leaves: Vec<Leaf> = self.each_leaf().collect();
         leaves.sort_unstable_by_key(|leaf| std::cmp::Reverse(leaf.rank()));
         leaves
     }
 
     /// The leaf that speaks for the document.
     pub(in crate::document) fn winner(&self) -> Option<Leaf> {
-        self.nodes.keys().filter_map(|rev| self.leaf(rev)).max_by_key(Leaf::rank)
+        self.each_leaf().max_by_key(Leaf::rank)
+    }
+
+    /// The only leaf, where there is one.
+    pub(in crate::document) fn only_leaf(&self) -> Option<Leaf> {
+        let mut leaves = self.each_leaf();
+        leaves.next().filter(|_| leaves.next().is_none())
+    }
+
+    fn each_leaf(&self) -> impl Iterator<Item = Leaf> {
+        let leaf = |(rev, node): (&RevId, &Node)| (!node.inner).then_some(Leaf { rev: *rev, deleted: node.deleted });
+        self.nodes.iter().filter_map(leaf)
     }
 
     /// A revision and its ancestors, newest first, as far as they are known. On a whole tree.
     pub(in crate::document) fn path(&self, rev: &RevId) -> Vec<RevId> {
         debug_assert!(self.is_whole());
-        let known = |rev: RevId| self.nodes.get_key_value(&rev).map(|(rev, _)| *rev);
+        let known = |rev: RevId| self.nodes.contains(&rev).then_some(rev);
         std::iter::successors(known(*rev), |rev| known(self.nodes.get(rev)?.parent?)).collect()
     }
 
@@ -145,7 +167,7 @@ impl RevisionTree {
         debug_assert!(self.is_whole());
         let mut above = HashSet::from([*rev]);
         // Parents come before their children.
-        for (child, node) in self.nodes.range(rev..) {
+        for (child, node) in self.nodes.iter_from(rev) {
             if node.parent.is_some_and(|parent| above.contains(&parent)) {
                 above.insert(*child);
             }
@@ -197,23 +219,17 @@ impl RevisionTree {
         if let Some(parent) = self.nodes.get_mut(parent) {
             parent.inner = true;
         }
-        self.join(rev, Node { parent: Some(*parent), deleted, inner: false });
+        let node = Node { parent: Some(*parent), deleted, inner: false };
+        match self.nodes.get_mut(&rev) {
+            None => drop(self.nodes.insert(rev, node)),
+            Some(known) => known.join(&node),
+        }
     }
 
     /// Adds what another tree knows. Both whole.
     pub(in crate::document) fn merge(&mut self, other: &RevisionTree) {
         debug_assert!(self.is_whole() && other.is_whole());
-        for (rev, node) in &other.nodes {
-            self.join(*rev, *node);
-        }
-    }
-
-    fn join(&mut self, rev: RevId, other: Node) {
-        let node = self.nodes.entry(rev).or_insert(other);
-        // An unknown parent is less than any.
-        node.parent = node.parent.max(other.parent);
-        node.deleted |= other.deleted;
-        node.inner |= other.inner;
+        self.nodes.join_all(&other.nodes, Node::join);
     }
 
     /// Forgets all but the newest `limit` revisions of each line from a leaf downwards.
@@ -223,17 +239,20 @@ impl RevisionTree {
         if newest - oldest.min(self.oldest_folded().unwrap_or(oldest)) < limit {
             return; // No line is longer than that.
         }
-        let lowest = self.lowest_tips();
+        // Of one line the newest node is the only tip.
+        let only = self.is_only_line().then_some(newest);
+        let lowest = if only.is_some() { HashMap::new() } else { self.lowest_tips() };
         // Of a node below a tip: whether the tip's line still holds it.
-        let oldest_kept = |rev: &RevId| lowest.get(rev).map_or(0, |tip| tip.saturating_sub(limit - 1));
-        self.nodes.retain(|rev, _| rev.generation() >= oldest_kept(rev));
-        self.stretches.retain(|newest, _| newest.generation() >= oldest_kept(newest));
-        for (newest, stretch) in &mut self.stretches {
+        let lowest_tip = |rev: &RevId| only.or_else(|| lowest.get(rev).copied());
+        let oldest_kept = |rev: &RevId| lowest_tip(rev).map_or(0, |tip| tip.saturating_sub(limit - 1));
+        self.nodes.retain(|rev| rev.generation() >= oldest_kept(rev));
+        self.stretches.retain(|newest| newest.generation() >= oldest_kept(newest));
+        for (newest, stretch) in self.stretches.iter_mut() {
             let oldest = oldest_kept(newest);
             if oldest > stretch.oldest {
                 *stretch = Stretch { oldest, before: None };
             }
-            stretch.before = stretch.before.filter(|rev| self.nodes.contains_key(rev));
+            stretch.before = stretch.before.filter(|rev| self.nodes.contains(rev));
         }
         let gone: Vec<RevId> =
             self.nodes.iter().filter(|(_, node)| self.stands_on_nothing(node)).map(|(rev, _)| *rev).collect();
@@ -245,7 +264,7 @@ impl RevisionTree {
     }
 
     fn stands_on_nothing(&self, node: &Node) -> bool {
-        node.parent.is_some_and(|parent| !self.nodes.contains_key(&parent) && !self.stretches.contains_key(&parent))
+        node.parent.is_some_and(|parent| !self.nodes.contains(&parent) && !self.stretches.contains(&parent))
     }
 
     /// For each node and stretch, the least generation of those above it that nothing stands on.
@@ -277,7 +296,7 @@ impl RevisionTree {
                 // What is held already is held with all below it.
                 held.extend(self.path(&leaf.rev).into_iter().take_while(|rev| !held.contains(rev)).collect::<Vec<_>>());
             }
-            self.nodes.retain(|rev, _| held.contains(rev));
+            self.nodes.retain(|rev| held.contains(rev));
         }
         purged
     }

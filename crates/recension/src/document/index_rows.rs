@@ -1,0 +1,177 @@
+//! Where the rows of an index lie. Most indexes have a row at values and id for each document. A unique index has one at
+//! the values alone, which names its document, so that a value is looked up, and refused, by one key. Where replication
+//! brings documents with equal values, the first of them, in the order of ids, has that row, and the others rows at
+//! values and id behind it. Layout: docs/documents-format.md, "Trees of indexes".
+
+use std::ops::Bound;
+
+use super::apply::value_range;
+use super::byte_reader::ByteReader;
+use super::catalogue::IndexEntry;
+use super::index_keys::{IndexRow, values_len};
+use super::{Error, Result};
+use crate::engine::{Direction, KeyRange, Snapshot};
+
+/// Flag of a row at the values alone: there may be rows of other documents behind it.
+const OTHERS: u8 = 1;
+
+/// A row of an index that was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct RowRead<'r> {
+    /// The encoded values.
+    pub(super) values: &'r [u8],
+    pub(super) id: &'r str,
+    /// As [`IndexRow::value`].
+    pub(super) texts: &'r [u8],
+    /// Rows of other documents with these values may follow.
+    pub(super) others: bool,
+}
+
+impl<'r> RowRead<'r> {
+    /// What a row says; `None` where it is damaged.
+    pub(super) fn of(index: &IndexEntry, key: &'r [u8], value: &'r [u8]) -> Option<Self> {
+        let (values, id) = key.split_at_checked(values_len(&index.spec, key)?)?;
+        if id.is_empty() {
+            return Self::at_values(values, value).filter(|_| index.by_values);
+        }
+        Some(RowRead { values, id: std::str::from_utf8(id).ok()?, texts: value, others: true })
+    }
+
+    /// What the row at the values alone says.
+    pub(super) fn at_values(values: &'r [u8], value: &'r [u8]) -> Option<Self> {
+        let mut reader = ByteReader::new(value);
+        let flags = reader.byte().filter(|flags| flags & !OTHERS == 0)?;
+        let length = reader.u16()?;
+        let id = std::str::from_utf8(reader.take(usize::from(length))?).ok().filter(|id| !id.is_empty())?;
+        let texts = value.get(1 + 2 + id.len()..)?;
+        Some(RowRead { values, id, texts, others: flags & OTHERS != 0 })
+    }
+}
+
+fn damaged(index: &IndexEntry) -> Error {
+    Error::DamagedRow {
+        what: format!("a row of index {}", index.spec.name),
+        why: "it is not values and an id; drop the index and create it again",
+    }
+}
+
+/// A change of a row of an index: no value deletes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct IndexChange {
+    pub(super) key: Vec<u8>,
+    pub(super) value: Option<Vec<u8>>,
+}
+
+/// The document that has the row at its values alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Holder {
+    id: String,
+    texts: Vec<u8>,
+    others: bool,
+}
+
+impl Holder {
+    fn put(&self, values: &[u8]) -> IndexChange {
+        let mut value = Vec::with_capacity(1 + 2 + self.id.len() + self.texts.len());
+        value.push(if self.others { OTHERS } else { 0 });
+        value.extend((self.id.len() as u16).to_be_bytes());
+        value.extend(self.id.as_bytes());
+        value.extend(&self.texts);
+        IndexChange { key: values.to_vec(), value: Some(value) }
+    }
+
+    fn put_behind(&self, values: &[u8]) -> IndexChange {
+        IndexChange { key: [values, self.id.as_bytes()].concat(), value: Some(self.texts.clone()) }
+    }
+}
+
+impl IndexEntry {
+    fn holder(&self, snapshot: &dyn Snapshot, values: &[u8]) -> Result<Option<Holder>> {
+        let Some(value) = snapshot.get(self.tree, values)? else { return Ok(None) };
+        let RowRead { id, texts, others, .. } = RowRead::at_values(values, &value).ok_or_else(|| damaged(self))?;
+        Ok(Some(Holder { id: id.to_owned(), texts: texts.to_vec(), others }))
+    }
+
+    /// The first document behind the row at the values alone.
+    fn first_behind(&self, snapshot: &dyn Snapshot, values: &[u8]) -> Result<Option<Holder>> {
+        let behind = KeyRange { start: Bound::Excluded(values.to_vec()), ..value_range(values) };
+        let Some(row) = snapshot.range(self.tree, &behind, Direction::Forward).next().transpose()? else {
+            return Ok(None);
+        };
+        let RowRead { id, texts, .. } = RowRead::of(self, &row.key, &row.value).ok_or_else(|| damaged(self))?;
+        Ok(Some(Holder { id: id.to_owned(), texts: texts.to_vec(), others: true }))
+    }
+
+    /// Another document than `id` that has the values.
+    pub(super) fn other_holder(&self, snapshot: &dyn Snapshot, values: &[u8], id: &str) -> Result<Option<String>> {
+        if self.by_values {
+            return match self.holder(snapshot, values)? {
+                Some(holder) if holder.id != id => Ok(Some(holder.id)),
+                Some(holder) if holder.others => {
+                    Ok(self.first_behind(snapshot, values)?.map(|other| other.id).filter(|other| other != id))
+                }
+                _ => Ok(None),
+            };
+        }
+        for row in snapshot.range(self.tree, &value_range(values), Direction::Forward) {
+            let row = row?;
+            let other = row.key.get(values.len()..).unwrap_or_default();
+            if other != id.as_bytes() {
+                return Ok(Some(String::from_utf8_lossy(other).into_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What changes where a document gets a row, or another text in a row that it has. Nobody is refused here.
+    pub(super) fn add(&self, snapshot: &dyn Snapshot, row: IndexRow, id: &str) -> Result<Vec<IndexChange>> {
+        let values = row.key.as_slice();
+        let mut own = Holder { id: id.to_owned(), texts: row.value, others: false };
+        if !self.by_values {
+            return Ok(vec![own.put_behind(values)]);
+        }
+        let Some(mut holder) = self.holder(snapshot, values)? else { return Ok(vec![own.put(values)]) };
+        if holder.id == own.id {
+            own.others = holder.others;
+            return Ok(vec![own.put(values)]);
+        }
+        let alone = !std::mem::replace(&mut holder.others, true);
+        if own.id < holder.id {
+            own.others = true;
+            return Ok(vec![own.put(values), holder.put_behind(values)]);
+        }
+        let mut changes = vec![own.put_behind(values)];
+        changes.extend(alone.then(|| holder.put(values)));
+        Ok(changes)
+    }
+
+    /// What changes where a document loses a row.
+    pub(super) fn remove(&self, snapshot: &dyn Snapshot, values: &[u8], id: &str) -> Result<Vec<IndexChange>> {
+        let delete = |key: Vec<u8>| IndexChange { key, value: None };
+        let behind = |id: &str| delete([values, id.as_bytes()].concat());
+        let holder = if self.by_values { self.holder(snapshot, values)? } else { None };
+        let Some(holder) = holder.filter(|holder| holder.id == id) else { return Ok(vec![behind(id)]) };
+        // The next one moves up.
+        let next = if holder.others { self.first_behind(snapshot, values)? } else { None };
+        Ok(match next {
+            Some(next) => vec![next.put(values), behind(&next.id)],
+            None => vec![delete(values.to_vec())],
+        })
+    }
+
+    /// Whether a document has a row, with its texts.
+    pub(super) fn has(&self, snapshot: &dyn Snapshot, row: &IndexRow, id: &str) -> Result<bool> {
+        if self.by_values
+            && let Some(holder) = self.holder(snapshot, &row.key)?
+        {
+            if holder.id == id {
+                return Ok(holder.texts == row.value);
+            }
+            if holder.id.as_str() > id || !holder.others {
+                return Ok(false);
+            }
+        }
+        let behind = [&row.key, id.as_bytes()].concat();
+        Ok(snapshot.get(self.tree, &behind)?.as_deref() == Some(&row.value[..]))
+    }
+}
