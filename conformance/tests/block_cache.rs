@@ -81,3 +81,26 @@ fn blocks_of_files_that_were_merged_into_another_leave_the_cache() {
     let (cached, most) = (cached_bytes(&engine), ROWS * ROW_BYTES * 3 * 3 / 2);
     assert!(cached > ROWS * ROW_BYTES && cached < most, "{cached} bytes, expected less than {most}");
 }
+
+#[test]
+fn blocks_that_are_read_often_stay_while_others_go_through_the_cache() {
+    const HOT_ROWS: u64 = 10;
+    let dir = tempfile::tempdir().unwrap();
+    // Room for a fifth of the blocks.
+    let (disk, engine) = engine(dir.path(), ROWS * ROW_BYTES / 4);
+    write(&engine, 1);
+    engine.settle().unwrap();
+    let get = |n: u64| {
+        let before = disk.counters();
+        let snapshot = engine.snapshot().unwrap();
+        assert_eq!(snapshot.get(TREE, &key(n)).unwrap().unwrap().to_vec(), value(n, 1));
+        disk.counters().since(&before).of(OpKind::Read)
+    };
+    let (mut hot, mut others) = (0, 0);
+    for n in 0..ROWS {
+        others += get(n);
+        hot += (0..HOT_ROWS).map(get).sum::<u64>() + (0..HOT_ROWS).map(get).sum::<u64>();
+    }
+    assert!(others > ROWS / 2, "the cache is too large for this: {others} blocks were read");
+    assert!(hot < others / 10, "{hot} reads for rows that are read all the time, {others} for the others");
+}

@@ -228,19 +228,17 @@ impl DiskFile for FsFile {
 /// Bytes that come into a CPU's caches at once.
 const CACHE_LINE_BYTES: usize = 64;
 
-/// Begins to bring the start of `line` into the CPU's caches.
+/// Begins to bring the start of `item` into the CPU's caches.
 #[cfg(target_arch = "x86_64")]
-fn fetch_line(line: &[u8]) {
+pub(crate) fn fetch<T>(item: &T) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     // SAFETY: the instruction reads nothing and faults on no address.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) }
 }
 
-/// The same by a read whose result nobody waits for.
+/// Nothing, where it is not known how.
 #[cfg(not(target_arch = "x86_64"))]
-fn fetch_line(line: &[u8]) {
-    std::hint::black_box(line.first().copied());
-}
+pub(crate) fn fetch<T>(_: &T) {}
 
 struct FsMapping {
     map: Option<Mmap>,
@@ -272,7 +270,7 @@ impl Mapping for FsMapping {
         let Ok(start) = usize::try_from(offset) else { return };
         let end = start.saturating_add(len).min(bytes.len());
         for line in bytes.get(start..end).unwrap_or_default().chunks(CACHE_LINE_BYTES) {
-            fetch_line(line);
+            line.first().into_iter().for_each(fetch);
         }
     }
 }

@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use fs::FsDisk;
+pub(crate) use fs::fetch;
 
 /// A directory of a store. Names are relative to it and use `/`: `log/0000000001.log`.
 ///

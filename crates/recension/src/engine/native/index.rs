@@ -12,9 +12,7 @@ use super::format::Position;
 use super::mem::MemoryIndex;
 use super::run::{Hint, Run, RunCursor, SectionKind, hash};
 use super::segment::{LogRow, Segments};
-use super::settled::{
-    BlockKind, Past, PastBlock, Pinned, Pins, SettledCursor, SettledFile, SettledRange, SettledRow, owned_value,
-};
+use super::settled::{BlockKind, Past, PastBlock, Pinned, Pins, SettledCursor, SettledFile, SettledRange, SettledRow};
 use super::sorted::SortedCursor;
 use super::times::CommitTimes;
 
@@ -116,6 +114,7 @@ impl State {
     /// Has the tables that a look-up of this hash may ask fetched all at once, rather than each after the one before has
     /// denied the key.
     fn touch(&self, hash: u64) {
+        self.memory.iter().for_each(|part| part.touch(hash));
         self.runs.iter().for_each(|run| run.touch(hash));
         self.settled.iter().for_each(|file| file.touch(hash));
     }
@@ -174,8 +173,8 @@ impl State {
         Ok(None)
     }
 
-    /// The value of a key as of `at`.
-    pub(super) fn get(&self, full_key: &[u8], at: Seq) -> Result<Option<Value<'_>>> {
+    /// The value of a key as of `at`, borrowed from a block that `pins` keeps where that can be.
+    pub(super) fn get<'s>(&'s self, full_key: &[u8], at: Seq, pins: &'s Pins) -> Result<Option<Value<'s>>> {
         self.forgotten.check(full_key, at)?;
         let hash = hash(full_key);
         self.touch(hash);
@@ -192,7 +191,7 @@ impl State {
             }
         }
         let found = self.find_settled(hash, full_key, at)?.filter(|row| !row.deleted);
-        Ok(found.map(|row| Value { seq: row.seq, bytes: owned_value(&row) }))
+        Ok(found.map(|row| Value { seq: row.seq, bytes: pins.value(row) }))
     }
 
     /// What a part that gave `hint` has of a key: its newest version's value, or that it was deleted.

@@ -101,6 +101,11 @@ impl MemoryIndex {
         self.versions.len()
     }
 
+    /// Begins to fetch what [`MemoryIndex::hint`] will read.
+    pub(super) fn touch(&self, hash: u64) {
+        self.table.touch(hash);
+    }
+
     /// What is known, without a search, of the newest version not newer than `at` of the key with this hash.
     pub(super) fn hint(&self, hash: u64, at: Seq) -> Hint {
         self.table.hint(hash, at)

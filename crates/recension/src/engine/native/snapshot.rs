@@ -35,7 +35,7 @@ impl Snapshot for NativeSnapshot {
     }
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
-        with_full_key(tree, key, |full_key| self.state.get(full_key, self.seq))
+        with_full_key(tree, key, |full_key| self.state.get(full_key, self.seq, &self.pins))
     }
 
     fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {

@@ -1,6 +1,7 @@
 //! The cache of decompressed blocks of settled files, within a budget of bytes. What is in it has been checked.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
@@ -23,6 +24,8 @@ pub(super) enum Cached {
 pub(in super::super) struct BlockCache {
     /// None: nothing is kept.
     blocks: Option<Cache<BlockName, Cached, BlockWeighter>>,
+    /// Short ways to blocks that files may still make.
+    ways: AtomicUsize,
 }
 
 #[derive(Clone)]
@@ -30,6 +33,10 @@ struct BlockWeighter;
 
 /// What an entry costs beside its block, about, in bytes.
 const ENTRY_OVERHEAD_BYTES: u64 = 64;
+
+/// The part of the budget that short ways to blocks may take: then there are ways for eight times as many blocks as there is
+/// room for. What is larger is not read from memory most of the time.
+const WAYS_PART: u64 = 64;
 
 impl Weighter<BlockName, Cached> for BlockWeighter {
     fn weight(&self, _: &BlockName, block: &Cached) -> u64 {
@@ -48,13 +55,23 @@ impl BlockCache {
         // A few shards: two cores do not wait for each other, and each has room for large blocks.
         let options = OptionsBuilder::new()
             .estimated_items_capacity(blocks.clamp(16, 1 << 20))
-            .weight_capacity(budget_bytes)
+            .weight_capacity(budget_bytes - budget_bytes / WAYS_PART)
             .shards(if budget_bytes < 16 << 20 { 1 } else { 8 })
             .build();
         let cache = |options| {
             Cache::with_options(options, BlockWeighter, DefaultHashBuilder::default(), DefaultLifecycle::default())
         };
-        BlockCache { blocks: options.ok().filter(|_| budget_bytes > 0).map(cache) }
+        let ways = usize::try_from(budget_bytes / WAYS_PART).unwrap_or(usize::MAX) / size_of::<usize>();
+        BlockCache { blocks: options.ok().filter(|_| budget_bytes > 0).map(cache), ways: AtomicUsize::new(ways) }
+    }
+
+    /// Asks for room for short ways to so many blocks.
+    pub(super) fn take_ways(&self, blocks: usize) -> bool {
+        self.ways.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(blocks)).is_ok()
+    }
+
+    pub(super) fn give_ways_back(&self, blocks: usize) {
+        self.ways.fetch_add(blocks, Ordering::Relaxed);
     }
 
     pub(super) fn get(&self, name: BlockName) -> Option<Cached> {

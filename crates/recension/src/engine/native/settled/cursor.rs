@@ -4,7 +4,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cache::Cached;
 use super::rows::RowBlock;
 use super::{BlockKind, FILE_HEADER_BYTES, SettledFile, SettledRow};
 use crate::engine::{Direction, EngineError, Result, Seq};
@@ -88,9 +87,8 @@ impl<'f> SettledCursor<'f> {
     }
 
     fn fetch(&mut self) -> Result<Arc<RowBlock>> {
-        let name = (self.file.entry.number, self.kind, self.block);
         if self.caching
-            && let Some(Cached::Rows(rows)) = self.file.cache.get(name)
+            && let Some(rows) = self.file.cached(self.kind, self.block)
         {
             return Ok(rows);
         }
@@ -104,7 +102,7 @@ impl<'f> SettledCursor<'f> {
         };
         let rows = self.file.decode_rows(self.kind, offset, &self.window.1[bytes])?;
         if self.caching {
-            self.file.cache.put(name, Cached::Rows(rows.clone()));
+            self.file.keep(self.kind, self.block, &rows);
         }
         Ok(rows)
     }

@@ -11,11 +11,12 @@ mod pins;
 mod range;
 mod rows;
 mod scan;
+mod ways;
 mod writer;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 pub(super) use self::block::BlockKind;
 use self::block::{FileSeed, decode_block};
@@ -31,6 +32,7 @@ pub(super) use self::writer::SettledWriter;
 use self::cache::Cached;
 use self::commits::decode_commits;
 use self::rows::RowBlock;
+use self::ways::{Ways, is_noticed};
 use super::format::{Fields, StoreId, check_version, decode_header, settled_file};
 use super::manifest::RunEntry;
 use super::run::fences::{FENCE_BYTES, Fences};
@@ -57,6 +59,8 @@ pub(super) struct SettledFile {
     table: (u64, usize),
     row_bytes: [u64; 2],
     cache: Arc<BlockCache>,
+    /// Short ways to blocks of `current` and of `past`, made with the first read of one; `None` where there is no room for them.
+    ways: [OnceLock<Option<Ways>>; 2],
     disk: Arc<dyn Disk>,
     /// Remove the file when the last reader is done.
     obsolete: AtomicBool,
@@ -199,6 +203,7 @@ impl SettledFile {
             table,
             row_bytes,
             cache: cache.clone(),
+            ways: Default::default(),
             disk: disk.clone(),
             obsolete: AtomicBool::new(false),
         })
@@ -379,8 +384,7 @@ impl SettledFile {
 
     /// The rows of a block, from the cache or from the file.
     fn rows(&self, kind: BlockKind, number: usize) -> Result<Arc<RowBlock>> {
-        let name = (self.entry.number, kind, number);
-        if let Some(Cached::Rows(rows)) = self.cache.get(name) {
+        if let Some(rows) = self.cached(kind, number) {
             return Ok(rows);
         }
         let (offset, len) = self.place(kind, number)?;
@@ -391,8 +395,35 @@ impl SettledFile {
             }
             _ => self.decode_rows(kind, offset, &self.read(offset, len)?)?,
         };
-        self.cache.put(name, Cached::Rows(rows.clone()));
+        self.keep(kind, number, &rows);
         Ok(rows)
+    }
+
+    /// The short ways to blocks of a kind.
+    fn ways(&self, kind: BlockKind) -> Option<&Ways> {
+        let blocks = self.sections[kind as usize].blocks;
+        self.ways.get(kind as usize)?.get_or_init(|| Ways::new(blocks, &self.cache)).as_ref()
+    }
+
+    /// A block that is in memory.
+    fn cached(&self, kind: BlockKind, number: usize) -> Option<Arc<RowBlock>> {
+        let ways = self.ways(kind);
+        let name = (self.entry.number, kind, number);
+        if let Some(rows) = ways.and_then(|ways| ways.get(number)) {
+            if is_noticed() {
+                self.cache.get(name);
+            }
+            return Some(rows);
+        }
+        let Some(Cached::Rows(rows)) = self.cache.get(name) else { return None };
+        ways.into_iter().for_each(|ways| ways.set(number, &rows));
+        Some(rows)
+    }
+
+    /// Keeps a block that has been read in memory.
+    fn keep(&self, kind: BlockKind, number: usize, rows: &Arc<RowBlock>) {
+        self.cache.put((self.entry.number, kind, number), Cached::Rows(rows.clone()));
+        self.ways(kind).into_iter().for_each(|ways| ways.set(number, rows));
     }
 
     /// Bytes of the file, as they are.

@@ -18,11 +18,27 @@ const LATELY: usize = 4;
 /// The blocks that a snapshot keeps.
 #[derive(Default)]
 pub(in super::super) struct Pins {
+    /// Of the first row that was got: most snapshots answer one get.
+    got: OnceLock<Arc<RowBlock>>,
     blocks: OnceLock<Box<[OnceLock<Arc<RowBlock>>]>>,
     used: AtomicUsize,
 }
 
 impl Pins {
+    /// The value of a row.
+    pub(in super::super) fn value(&self, row: SettledRow) -> Cow<'_, [u8]> {
+        let SettledRow { block, index, .. } = row;
+        if block.memory_bytes() > BLOCK_BYTES_MAX {
+            return Cow::Owned(block.value(index).to_vec());
+        }
+        let kept = self.got.get_or_init(|| block.clone());
+        if Arc::ptr_eq(&block, kept) {
+            Cow::Borrowed(kept.value(index))
+        } else {
+            Cow::Owned(block.value(index).to_vec())
+        }
+    }
+
     fn pin(&self, block: &Arc<RowBlock>) -> Option<&RowBlock> {
         if block.memory_bytes() > BLOCK_BYTES_MAX || self.used.load(Ordering::Relaxed) >= BLOCKS_MAX {
             return None;
