@@ -6,10 +6,12 @@ use std::fmt;
 use std::future::Future;
 use std::hash::BuildHasher as _;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::language::{Command, Operator, Step, parse};
@@ -286,7 +288,8 @@ impl Service {
         Arc::clone(turn).acquire_owned().await.ok()
     }
 
-    /// Carries a command out, on this thread where it takes microseconds, and on another where it waits.
+    /// Carries a command out, on this thread where it takes microseconds or waits for the disk once, which leaves its other
+    /// tasks to another thread meanwhile, and on another where it takes long.
     async fn run(&self, command: Command) -> String {
         let waits = command.operator == Operator::Flush || command.operator.writes() && self.database.writes_wait();
         let places = match (command.is_large(), waits) {
@@ -301,6 +304,13 @@ impl Service {
         let Ok(place) = Arc::clone(places).acquire_owned().await else {
             return self.database.refusal("the server stops");
         };
+        let alone = Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread;
+        if !alone && !command.is_large() && command.operator != Operator::Flush {
+            // Nobody has to be woken for it or by it.
+            let done = catch_unwind(AssertUnwindSafe(|| tokio::task::block_in_place(|| self.database.run(&command))));
+            drop((turn, place));
+            return done.unwrap_or_else(|_| self.panicked());
+        }
         let database = self.database.clone();
         let done = tokio::task::spawn_blocking(move || {
             let reply = database.run(&command);
@@ -309,8 +319,12 @@ impl Service {
         });
         done.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a command's work panicked");
-            self.database.refusal("the command failed; see the server's log")
+            self.panicked()
         })
+    }
+
+    fn panicked(&self) -> String {
+        self.database.refusal("the command failed; see the server's log")
     }
 }
 

@@ -1,7 +1,9 @@
 //! What all requests share.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::credentials::Credentials;
@@ -58,8 +60,23 @@ impl App {
         });
         done.await.unwrap_or_else(|error| {
             tracing::error!(%error, "a request's work panicked");
-            Err(ApiError::new(http::StatusCode::INTERNAL_SERVER_ERROR, "internal_server_error", "see the server's log"))
+            Err(panicked())
         })
+    }
+
+    /// Runs a commit, which waits for the disk once, on this very thread, which leaves its other tasks to another one
+    /// meanwhile: so nobody has to be woken for it or by it. On a runtime of one thread as [`App::blocking`].
+    pub(crate) async fn committing<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
+            return self.blocking(work).await;
+        }
+        let _place = self.blocking.acquire().await.map_err(|_| ApiError::stopping())?;
+        // The panic's own text is printed where it happens.
+        let done = std::panic::catch_unwind(AssertUnwindSafe(|| tokio::task::block_in_place(work)));
+        done.unwrap_or_else(|_| Err(panicked()))
     }
 
     /// Completes when the server is to stop.
@@ -68,4 +85,8 @@ impl App {
         // The sender lives as long as the server; without it, it has stopped.
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }
+}
+
+fn panicked() -> ApiError {
+    ApiError::new(http::StatusCode::INTERNAL_SERVER_ERROR, "internal_server_error", "see the server's log")
 }

@@ -110,6 +110,111 @@ fn an_index_that_is_gone_is_rebuilt_from_the_log() {
     assert_eq!(engine.verify().unwrap().problems, []);
 }
 
+/// What a store whose process dies now would leave, in another directory.
+fn copy_as_it_is(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_as_it_is(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_log_of_many_rows_is_replayed_whole_and_damage_anywhere_in_it_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, killed) = (dir.path().join("store"), dir.path().join("killed"));
+    let options = || NativeOptions { segment_bytes: 8 << 20, ..NativeOptions::default() };
+    let (engine, model) = (open(&store, options()).unwrap(), MemoryEngine::new());
+    // Several batches for the thread that puts them into the index, and keys that are written again.
+    for commit in 0..400_u64 {
+        let mut batch = Batch::new();
+        for row in 0..100_u64 {
+            let key = format!("key-{:08}", (commit * 100 + row).wrapping_mul(0x9e37_79b9) % 25_000);
+            if (commit + row) % 13 == 0 {
+                batch.delete(TREE, key.as_bytes());
+            } else {
+                batch.put(TREE, key.as_bytes(), format!("value {commit} {row}").as_bytes());
+            }
+        }
+        engine.commit(batch.clone()).unwrap();
+        model.commit(batch).unwrap();
+    }
+    copy_as_it_is(&store, &killed);
+    let whole = open(&killed, options()).unwrap();
+    for seq in [1, 199, 400].map(Seq) {
+        let all = |engine: &dyn Engine| {
+            let snapshot = engine.snapshot_at(seq).unwrap();
+            let rows = snapshot.range(TREE, &KeyRange::all(), Direction::Forward).map(Result::unwrap);
+            rows.map(|row| (row.key.into_owned(), row.value.seq, row.value.to_vec())).collect::<Vec<_>>()
+        };
+        assert!(all(&whole) == all(&model), "as of {seq}");
+        for n in (0..25_000).step_by(97) {
+            let key = format!("key-{n:08}");
+            let get = |engine: &dyn Engine| {
+                let snapshot = engine.snapshot_at(seq).unwrap();
+                let value = snapshot.get(TREE, key.as_bytes()).unwrap();
+                value.map(|value| (value.seq, value.to_vec()))
+            };
+            assert_eq!(get(&whole), get(&model), "{key} as of {seq}");
+        }
+    }
+    drop(whole);
+    std::fs::remove_dir_all(&killed).unwrap();
+    copy_as_it_is(&store, &killed);
+    let log = killed.join("log/0000000001.log");
+    let bytes = std::fs::read(&log).unwrap();
+    let used = bytes.iter().rposition(|&byte| byte != 0).unwrap();
+    for part in 0..20 {
+        // Within the first row of some record, at a byte of its value that no padding is near.
+        let at = 4096 + (used - 4096) * part / 21;
+        let at = at + bytes[at..].windows(6).position(|bytes| bytes == b"value ").unwrap();
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 4;
+        std::fs::write(&log, &damaged).unwrap();
+        let refused = open(&killed, options());
+        assert!(matches!(refused, Err(EngineError::Damaged { .. })), "byte {at}: {:?}", refused.err());
+    }
+}
+
+#[test]
+fn what_a_process_that_died_has_left_goes_and_its_names_are_not_used_again() {
+    for maintenance in [Maintenance::Background, Maintenance::Inline] {
+        let dir = tempfile::tempdir().unwrap();
+        let options = || NativeOptions { maintenance, ..small() };
+        let model = MemoryEngine::new();
+        let engine = open(dir.path(), options()).unwrap();
+        write(&engine, &model, 0..40);
+        engine.close().unwrap();
+        let left = ["index/0000000900.run", "index/0000000900.run.0.spool", "settled/0000000900.rows"];
+        let left = left.map(|name| dir.path().join(name));
+        let engine = open(dir.path(), options()).unwrap();
+        engine.settle().unwrap();
+        engine.close().unwrap();
+        for path in &left {
+            std::fs::write(path, vec![7; 3 << 20]).unwrap();
+        }
+        let engine = open(dir.path(), options()).unwrap();
+        write(&engine, &model, 40..400);
+        engine.settle().unwrap();
+        write(&engine, &model, 400..440);
+        engine.close().unwrap();
+        assert!(left.iter().all(|path| !path.exists()), "{maintenance:?}");
+        let named = |folder: &str, extension: &str| -> Vec<u64> {
+            let names = std::fs::read_dir(dir.path().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+            let numbered = names.filter(|path| path.extension().is_some_and(|found| found == extension));
+            numbered.map(|path| path.file_stem().unwrap().to_str().unwrap().parse().unwrap()).collect()
+        };
+        for numbers in [named("settled", "rows"), named("index", "run")] {
+            assert!(!numbers.is_empty() && numbers.iter().all(|number| *number > 900), "{maintenance:?}: {numbers:?}");
+        }
+        assert_same(&open(dir.path(), options()).unwrap(), &model);
+    }
+}
+
 #[test]
 fn a_second_handle_is_refused_and_told_who_holds_the_store() {
     let dir = tempfile::tempdir().unwrap();

@@ -270,7 +270,7 @@ pub(super) fn value_range(value: &[u8]) -> KeyRange {
 }
 
 pub(super) fn not_unique(spec: &IndexSpec, row: &IndexRow, id: &str, holder: String) -> Error {
-    let texts = row_texts(spec, &row.key, &row.value).flatten().unwrap_or_default();
+    let texts = row_texts(spec, &row.key, &row.value).ok().flatten().unwrap_or_default();
     let value = texts.join(", ");
     let mut shown: String = value.chars().take(60).collect();
     if shown.len() < value.len() {

@@ -58,7 +58,7 @@ impl CollectionAt {
 }
 
 fn values_of(entry: &IndexEntry, values: &[u8], texts: &[u8]) -> Option<Vec<String>> {
-    match row_texts(&entry.spec, values, texts)? {
+    match row_texts(&entry.spec, values, texts).ok()? {
         Some(texts) => Some(texts),
         // Too long for a row: as the key gives them.
         None => texts_of(&entry.spec, values),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::catalogue::{CollectionEntry, IndexEntry};
 use super::cursor::{Cursor, Place};
-use super::index_keys::{IndexKeys, row_texts};
+use super::index_keys::{Damaged, IndexKeys, row_texts};
 use super::index_rows::RowRead;
 use super::json::quote;
 use super::lookup::Lookup;
@@ -488,18 +488,18 @@ impl Reader {
         };
         let place = || Place::Index(index.tree, row.key.to_vec());
         let RowRead { values, id, texts, .. } = RowRead::of(index, &row.key, &row.value).ok_or_else(damaged)?;
-        if self.covering || !self.key_tests.is_empty() {
-            if let Some(texts) = row_texts(&index.spec, values, texts).ok_or_else(damaged)? {
-                let value = |number: usize| {
-                    let part = self.parts.get(number).copied().flatten()?;
-                    texts.get(part).map(String::as_str)
-                };
-                if !self.meets(&self.key_tests, |number| value(number).into_iter()) {
-                    return Ok(None);
-                }
-                if self.covering {
-                    return self.assembled(place(), id.to_owned(), None, value).map(Some);
-                }
+        if (self.covering || !self.key_tests.is_empty())
+            && let Some(texts) = row_texts(&index.spec, values, texts).map_err(|Damaged| damaged())?
+        {
+            let value = |number: usize| {
+                let part = self.parts.get(number).copied().flatten()?;
+                texts.get(part).map(String::as_str)
+            };
+            if !self.meets(&self.key_tests, |number| value(number).into_iter()) {
+                return Ok(None);
+            }
+            if self.covering {
+                return self.assembled(place(), id.to_owned(), None, value).map(Some);
             }
         }
         let document = read_indexed(snapshot, documents, id)?;

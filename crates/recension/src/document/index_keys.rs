@@ -14,6 +14,10 @@ use crate::engine::Direction;
 const TEXTS: u8 = 1;
 const TEXTS_IN_DOCUMENT: u8 = 0;
 
+/// A row of an index does not read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Damaged;
+
 /// A row of an index, without the id of its document: `index_rows` says where that stands.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct IndexRow {
@@ -223,15 +227,24 @@ fn walk_values(spec: &IndexSpec, key: &[u8], mut texts: Option<&mut Vec<String>>
 }
 
 /// The texts of the values of a row as the document has them, by the parts of the index; the text of a part with many
-/// values is the one that the key gives. The texts are `None` where only the document has them; `None` altogether where
-/// the row is damaged.
-pub(super) fn row_texts(spec: &IndexSpec, values: &[u8], value: &[u8]) -> Option<Option<Vec<String>>> {
-    let mut texts = texts_of(spec, values)?;
-    let Some((first, rest)) = value.split_first() else { return Some(Some(texts)) };
-    if *first != TEXTS {
-        return Some(None).filter(|_| *first == TEXTS_IN_DOCUMENT);
+/// values is the one that the key gives. `None` where only the document has them.
+pub(super) fn row_texts(
+    spec: &IndexSpec,
+    values: &[u8],
+    value: &[u8],
+) -> std::result::Result<Option<Vec<String>>, Damaged> {
+    let mut texts = texts_of(spec, values).ok_or(Damaged)?;
+    match value.split_first() {
+        None => {}
+        Some((&TEXTS, own)) => take_own_texts(spec, own, &mut texts).ok_or(Damaged)?,
+        Some((&TEXTS_IN_DOCUMENT, [])) => return Ok(None),
+        Some(_) => return Err(Damaged),
     }
-    let mut reader = ByteReader::new(rest);
+    Ok(Some(texts))
+}
+
+fn take_own_texts(spec: &IndexSpec, own: &[u8], texts: &mut [String]) -> Option<()> {
+    let mut reader = ByteReader::new(own);
     let multiple = spec.multiple();
     for (i, text) in texts.iter_mut().enumerate() {
         let length = reader.u32()? as usize;
@@ -240,7 +253,7 @@ pub(super) fn row_texts(spec: &IndexSpec, values: &[u8], value: &[u8]) -> Option
             own.clone_into(text);
         }
     }
-    reader.is_empty().then_some(Some(texts))
+    reader.is_empty().then_some(())
 }
 
 #[cfg(test)]
@@ -322,7 +335,7 @@ mod tests {
         let body = format!(r#"{{"a":1.{}}}"#, "0".repeat(5000));
         let row = rows(&spec("a"), &body).remove(0);
         assert_eq!(row.value, [TEXTS_IN_DOCUMENT]);
-        assert_eq!(row_texts(&spec("a"), &row.key, &row.value), Some(None));
+        assert_eq!(row_texts(&spec("a"), &row.key, &row.value), Ok(None));
     }
 
     #[test]
@@ -337,7 +350,7 @@ mod tests {
             }
         }
         for cut in 1..row.value.len() {
-            assert_eq!(row_texts(&spec("a -b"), &key, &row.value[..cut]), None);
+            assert_eq!(row_texts(&spec("a -b"), &key, &row.value[..cut]), Err(Damaged));
         }
     }
 }

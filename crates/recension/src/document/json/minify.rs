@@ -1,6 +1,8 @@
 //! JSON text without its blanks: checked and copied in one pass. Numbers and strings keep their text,
 //! members their order; of members with one name only the last stays, at its own place.
 
+use std::ops::Range;
+
 use super::members::superseded;
 use super::{Event, JsonError, Parser, Text};
 
@@ -87,9 +89,43 @@ struct Leaving {
     value_start: usize,
 }
 
+/// The output. What stands in the input as it shall stand here is copied in pieces as long as can be: most texts that come
+/// have no blanks, and are one piece.
+struct Output<'t> {
+    input: &'t str,
+    text: String,
+    /// The piece of the input that follows `text` and is not copied yet.
+    piece: Range<usize>,
+}
+
+impl Output<'_> {
+    fn len(&self) -> usize {
+        self.text.len() + self.piece.len()
+    }
+
+    /// The text so far.
+    fn text(&mut self) -> &mut String {
+        self.text.push_str(self.input.get(self.piece.clone()).unwrap_or_default());
+        self.piece.start = self.piece.end;
+        &mut self.text
+    }
+
+    /// Adds what the input has up to `end` if that is `len` bytes more; else nothing, and what follows is behind `end`.
+    fn add(&mut self, end: usize, len: usize) -> bool {
+        let together = end - self.piece.end == len;
+        if !together {
+            self.text();
+            self.piece.start = end;
+        }
+        self.piece.end = end;
+        together
+    }
+}
+
 fn run(bytes: &[u8], take: Option<&[&str]>, visitor: &mut impl Visitor) -> Result<Minified, JsonError> {
     let mut parser = Parser::new(bytes)?;
-    let mut out = String::with_capacity(bytes.len());
+    let input = parser.text();
+    let mut out = Output { input, text: String::with_capacity(bytes.len()), piece: 0..0 };
     let mut open: Vec<Open> = Vec::new();
     // The members of all open objects: name, and where it starts in the output.
     let mut names: Vec<Text<'_>> = Vec::new();
@@ -97,45 +133,41 @@ fn run(bytes: &[u8], take: Option<&[&str]>, visitor: &mut impl Visitor) -> Resul
     let mut reserved: Vec<(String, String)> = Vec::new();
     let mut leaving: Option<Leaving> = None;
     let mut kind = None;
+    // Whether nothing stands before what comes next in its container.
+    let mut first = true;
     while let Some(event) = parser.next_event()? {
         kind.get_or_insert_with(|| kind_of(&event));
+        let ends = matches!(event, Event::ObjectEnd | Event::ArrayEnd);
         let of_the_whole = match event {
             Event::Key(_) => parser.depth() == 1,
             Event::ObjectEnd => parser.depth() == 0,
             _ => false,
         };
         if of_the_whole && let Some(Leaving { name, start, value_start }) = leaving.take() {
-            let value = out.split_off(value_start);
-            out.truncate(start);
+            let text = out.text();
+            let value = text.split_off(value_start);
+            text.truncate(start);
+            first = text.ends_with('{');
             visitor.withdraw();
             reserved.retain(|(known, _)| *known != name);
             reserved.push((name, value));
         }
         let before_comma = out.len();
-        if !matches!(event, Event::ObjectEnd | Event::ArrayEnd)
-            && !matches!(out.as_bytes().last(), None | Some(b'{' | b'[' | b':'))
-        {
-            out.push(',');
-        }
+        let comma = usize::from(!ends && !first);
         match event {
             Event::ObjectStart | Event::ArrayStart => {
-                open.push(Open { start: out.len(), members_before: names.len() });
-                out.push(if matches!(event, Event::ObjectStart) { '{' } else { '[' });
+                open.push(Open { start: out.len() + comma, members_before: names.len() });
             }
-            Event::ArrayEnd => {
-                open.pop();
-                out.push(']');
-            }
+            Event::ArrayEnd => drop(open.pop()),
             Event::ObjectEnd => {
                 if let Some(Open { start, members_before }) = open.pop() {
                     if let Some(again) = superseded(&names[members_before..]) {
-                        rebuild(&mut out, start, &starts[members_before..], &again);
+                        rebuild(out.text(), start, &starts[members_before..], &again);
                         visitor.superseded();
                     }
                     names.truncate(members_before);
                     starts.truncate(members_before);
                 }
-                out.push('}');
             }
             Event::Key(name) => {
                 let taken = take.filter(|_| of_the_whole).and_then(|also| taken_name(name, also));
@@ -144,21 +176,53 @@ fn run(bytes: &[u8], take: Option<&[&str]>, visitor: &mut impl Visitor) -> Resul
                 }
                 if taken.is_none() {
                     names.push(name);
-                    starts.push(out.len());
+                    starts.push(out.len() + comma);
                 }
-                push_string(&mut out, name);
-                out.push(':');
-                leaving = leaving.or(taken.map(|name| Leaving { name, start: before_comma, value_start: out.len() }));
+                let value_start = out.len() + comma + piece_len(&event);
+                leaving = leaving.or(taken.map(|name| Leaving { name, start: before_comma, value_start }));
             }
-            Event::String(text) => push_string(&mut out, text),
-            Event::Number(number) => out.push_str(number.text),
-            Event::Bool(true) => out.push_str("true"),
-            Event::Bool(false) => out.push_str("false"),
-            Event::Null => out.push_str("null"),
+            _ => {}
         }
+        if !out.add(parser.offset(), comma + piece_len(&event)) {
+            push_piece(&mut out.text, comma > 0, &event);
+        }
+        first = matches!(event, Event::ObjectStart | Event::ArrayStart | Event::Key(_));
         visitor.event(event);
     }
-    Ok(Minified { text: out, reserved, kind: kind.unwrap_or("nothing") })
+    Ok(Minified { text: std::mem::take(out.text()), reserved, kind: kind.unwrap_or("nothing") })
+}
+
+/// Bytes of a piece without blanks.
+fn piece_len(event: &Event<'_>) -> usize {
+    match event {
+        Event::ObjectStart | Event::ObjectEnd | Event::ArrayStart | Event::ArrayEnd => 1,
+        Event::Key(name) => name.raw.len() + 3,
+        Event::String(text) => text.raw.len() + 2,
+        Event::Number(number) => number.text.len(),
+        Event::Bool(false) => 5,
+        Event::Bool(true) | Event::Null => 4,
+    }
+}
+
+fn push_piece(out: &mut String, comma: bool, event: &Event<'_>) {
+    if comma {
+        out.push(',');
+    }
+    match event {
+        Event::ObjectStart => out.push('{'),
+        Event::ObjectEnd => out.push('}'),
+        Event::ArrayStart => out.push('['),
+        Event::ArrayEnd => out.push(']'),
+        Event::Key(name) => {
+            push_string(out, *name);
+            out.push(':');
+        }
+        Event::String(text) => push_string(out, *text),
+        Event::Number(number) => out.push_str(number.text),
+        Event::Bool(true) => out.push_str("true"),
+        Event::Bool(false) => out.push_str("false"),
+        Event::Null => out.push_str("null"),
+    }
 }
 
 /// The name of a top-level member that is to be taken out.

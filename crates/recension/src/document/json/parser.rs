@@ -83,6 +83,11 @@ impl<'t> Parser<'t> {
         self.open.len()
     }
 
+    /// The whole text.
+    pub(super) fn text(&self) -> &'t str {
+        self.text
+    }
+
     /// The byte behind the piece that came last; behind a name's colon.
     pub(super) fn offset(&self) -> usize {
         self.at

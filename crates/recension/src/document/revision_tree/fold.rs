@@ -77,29 +77,24 @@ impl RevisionTree {
     /// The nodes, oldest first, of a tree that is one line on at most one stretch, and that stretch's newest revision:
     /// nearly every document's, told without looking anything up.
     pub(super) fn only_line(&self) -> Option<(Vec<RevId>, Option<RevId>)> {
-        let below = self.below_only_line()?;
-        Some((self.nodes.keys().copied().collect(), below))
+        let (_, oldest) = self.nodes.iter().next().filter(|_| self.is_only_line())?;
+        Some((self.nodes.keys().copied().collect(), oldest.parent))
     }
 
-    /// What [`RevisionTree::only_line`] stands on, without the line.
-    pub(super) fn below_only_line(&self) -> Option<Option<RevId>> {
-        let mut below = None;
-        let mut last: Option<&RevId> = None;
-        for (rev, node) in self.nodes.iter() {
-            match last.replace(rev) {
-                None => below = node.parent,
-                Some(last) if node.parent.as_ref() == Some(last) => {}
-                Some(_) => return None,
-            }
+    /// Whether it is one line on at most one stretch.
+    pub(super) fn is_only_line(&self) -> bool {
+        let parents = self.nodes.values().map(|node| node.parent.as_ref());
+        if !self.nodes.keys().zip(parents.skip(1)).all(|(below, parent)| parent == Some(below)) {
+            return false;
         }
-        let stretches_fit = match (below, self.stretches.iter().next()) {
+        let Some((_, Node { parent: below, .. })) = self.nodes.iter().next() else { return false };
+        match (below, self.stretches.iter().next()) {
             (None, None) => true,
             (Some(below), Some((newest, stretch))) => {
-                self.stretches.len() == 1 && below == *newest && stretch.before.is_none()
+                self.stretches.len() == 1 && below == newest && stretch.before.is_none()
             }
             _ => false,
-        };
-        (stretches_fit && last.is_some()).then_some(below)
+        }
     }
 
     fn above(&self) -> HashMap<RevId, Above> {

@@ -33,7 +33,8 @@ struct Run {
 impl RevisionTree {
     /// The bytes of a tree whose winner is `winner`; `None` for the tree of that alone.
     pub(in crate::document) fn encode(&self, winner: &RevId) -> Option<Vec<u8>> {
-        let mut out = Vec::new();
+        const USUAL_NODE_BYTES: usize = 1 + 16;
+        let mut out = Vec::with_capacity((self.nodes.len() + 2) * USUAL_NODE_BYTES);
         let runs = self.runs();
         // Of a tree of one line nobody asks for places.
         let mut places: HashMap<RevId, (u16, u16)> = HashMap::new();
@@ -174,6 +175,8 @@ impl Decoded {
             return Err(MISFIT);
         }
         self.runs.push(self.nodes.len());
+        // A node has a byte at least.
+        self.nodes.reserve(usize::from(count).min(reader.rest().len()) + 1);
         for generation in (0..u32::from(count)).map(|index| first.checked_add(index)) {
             let (flags, suffix) = node(reader).ok_or(CUT)?;
             let rev =

@@ -240,7 +240,7 @@ impl RevisionTree {
             return; // No line is longer than that.
         }
         // Of one line the newest node is the only tip.
-        let only = self.below_only_line().map(|_| newest);
+        let only = self.is_only_line().then_some(newest);
         let lowest = if only.is_some() { HashMap::new() } else { self.lowest_tips() };
         // Of a node below a tip: whether the tip's line still holds it.
         let lowest_tip = |rev: &RevId| only.or_else(|| lowest.get(rev).copied());

@@ -102,7 +102,7 @@ impl<V> RevMap<V> {
         if self.entries.is_sorted_by(|(a, _), (b, _)| a < b) {
             return true;
         }
-        self.entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        self.entries.sort_by_key(|(rev, _)| *rev);
         let all = self.entries.len();
         self.entries.dedup_by(|(later, _), (earlier, _)| later == earlier);
         self.entries.len() == all

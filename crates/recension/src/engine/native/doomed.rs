@@ -17,7 +17,7 @@ use super::run::Run;
 use super::run::output::Pace;
 use super::segment::Segment;
 use super::settled::SettledFile;
-use crate::disk::DiskFile;
+use crate::disk::{Disk, DiskFile};
 
 /// A commit looks at the state for microseconds, and at no time while it waits for the disk.
 const LOOKS: usize = 4;
@@ -36,6 +36,30 @@ pub(super) enum Remains {
     Run(Arc<Run>),
     Segment(Arc<Segment>),
     Settled(Arc<SettledFile>),
+    /// What a process that died has left: a file that nobody knows, and whose name nobody will use again.
+    Unused(Leftover),
+}
+
+/// A file that goes when this does, once it is known that the store opens.
+pub(super) struct Leftover {
+    disk: Arc<dyn Disk>,
+    name: String,
+    obsolete: bool,
+}
+
+impl Leftover {
+    pub(super) fn new(disk: &Arc<dyn Disk>, name: String) -> Self {
+        Leftover { disk: disk.clone(), name, obsolete: false }
+    }
+}
+
+impl Drop for Leftover {
+    fn drop(&mut self) {
+        if self.obsolete {
+            // Best effort: a file that stays is found again at the next open.
+            let _ = self.disk.remove(&self.name);
+        }
+    }
 }
 
 impl Remains {
@@ -45,6 +69,7 @@ impl Remains {
             Remains::Run(run) => Arc::strong_count(run),
             Remains::Segment(segment) => Arc::strong_count(segment),
             Remains::Settled(file) => Arc::strong_count(file),
+            Remains::Unused(_) => 1,
         };
         others == 1
     }
@@ -61,6 +86,7 @@ impl Remains {
             Remains::Run(run) => (run.reopen().ok()?, None),
             Remains::Segment(segment) => (segment.file().ok()?, Some(segment.viewers())),
             Remains::Settled(file) => (file.file().clone(), None),
+            Remains::Unused(Leftover { disk, name, .. }) => (disk.open(name).ok()?, None),
         };
         Some(Nameless { file, viewers })
     }
@@ -90,10 +116,19 @@ fn give_back(file: &dyn DiskFile, pace: &Pace) {
 }
 
 impl Doomed {
+    /// Begins with what was found when the store was opened.
+    pub(super) fn new(left_over: Vec<Leftover>) -> Self {
+        let unused = left_over.into_iter().map(|mut file| {
+            file.obsolete = true;
+            Remains::Unused(file)
+        });
+        Doomed(Mutex::new(unused.collect()))
+    }
+
     /// Marks as obsolete, and keeps until [`Doomed::bury`].
     pub(super) fn add(&self, remains: Remains) {
         match &remains {
-            Remains::Memory(_) => {}
+            Remains::Memory(_) | Remains::Unused(_) => {}
             Remains::Run(run) => run.make_obsolete(),
             Remains::Segment(segment) => segment.make_obsolete(),
             Remains::Settled(file) => file.make_obsolete(),

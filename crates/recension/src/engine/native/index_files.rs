@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 
 use super::super::{CommitInfo, EngineError, Result, Seq};
-use super::format::{INDEX_DIR, MANIFEST_FILE, Position, StoreId, file_number};
+use super::doomed::Leftover;
+use super::format::{INDEX_DIR, MANIFEST_FILE, Position, StoreId, file_number, run_file};
 use super::index::IndexEntry;
 use super::manifest::{Manifest, RunEntry};
 use super::mem::{MemoryIndex, compare_versions};
@@ -27,14 +28,23 @@ pub(super) struct IndexFiles {
 }
 
 impl IndexFiles {
-    /// The folder with what `manifest` names in it; other runs are removed.
-    pub(super) fn new(disk: Arc<dyn Disk>, id: StoreId, manifest: Manifest) -> Result<Self> {
+    /// The folder with what `manifest` names in it; other runs are left over.
+    pub(super) fn new(
+        disk: Arc<dyn Disk>,
+        id: StoreId,
+        mut manifest: Manifest,
+        left_over: &mut Vec<Leftover>,
+    ) -> Result<Self> {
         let doing = |what| move |e| EngineError::io(what, e);
         for name in disk.list(INDEX_DIR).map_err(doing("listing the index"))? {
-            let number = file_number(&name, "run");
-            let unnamed = number.is_some_and(|number| manifest.runs.iter().all(|run| run.number != number));
-            if unnamed || name.strip_suffix(".spool").is_some() {
-                disk.remove(&format!("{INDEX_DIR}/{name}")).map_err(doing("removing an unused index run"))?;
+            if name.strip_suffix(".spool").is_some() {
+                disk.remove(&format!("{INDEX_DIR}/{name}")).map_err(doing("removing an unused spool"))?;
+            }
+            let Some(number) = file_number(&name, "run") else { continue };
+            if manifest.runs.iter().all(|run| run.number != number) {
+                // It goes when there is time for it: no new run may have its name.
+                manifest.next_run = manifest.next_run.max(number.saturating_add(1));
+                left_over.push(Leftover::new(&disk, run_file(number)));
             }
         }
         Ok(IndexFiles { disk, id, manifest: Mutex::new(manifest), condemned: AtomicBool::new(false) })

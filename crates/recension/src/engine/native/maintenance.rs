@@ -72,6 +72,7 @@ pub(super) fn run_thread(shared: &Shared) {
 
 /// The settling thread's life.
 pub(super) fn run_settling(shared: &Shared) {
+    shared.remove_left_over();
     while shared.settle_signal.wait() {
         shared.settle_in_background();
     }
@@ -183,6 +184,11 @@ impl Shared {
             // Whoever needs it says what is wrong.
             let _ = self.maker.prepare_after(newest);
         }
+    }
+
+    /// Removes what a process that died has left.
+    pub(super) fn remove_left_over(&self) {
+        self.doomed.bury(|remains| matches!(remains, Remains::Unused(_)), self.pace().as_ref());
     }
 
     /// Gives the unused ends of sealed segments back.

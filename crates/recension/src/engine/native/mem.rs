@@ -50,10 +50,15 @@ impl MemoryIndex {
         self.versions.insert(full_key, seq, position, deleted);
     }
 
-    /// Adds what has been gathered, in the order of commits. Only one thread may insert.
-    pub(super) fn add(&self, gathered: &mut Gathered) {
+    /// Begins to add what has been gathered, in the order of commits: [`MemoryIndex::sort_in`] ends it. Only one thread may
+    /// insert.
+    pub(super) fn count_all(&self, gathered: &Gathered) {
         gathered.each(|full_key, entry| self.count(full_key, entry));
-        self.versions.insert_all(gathered);
+    }
+
+    /// Adds what has been counted; nothing is left there. Only one thread may insert.
+    pub(super) fn sort_in(&self, counted: &mut Gathered) {
+        self.versions.insert_all(counted);
     }
 
     /// What [`MemoryIndex::bytes`] comes to with so many versions and bytes of keys.

@@ -194,9 +194,12 @@ impl NativeEngine {
         let shared = Arc::new(open::open(disk, &options)?);
         shared.signal.want(); // a rebuilt index may have runs to merge
         let mut engine = NativeEngine { shared, threads: Vec::new(), closed: false };
-        if options.maintenance == Maintenance::Background {
-            engine.spawn("recension-maintenance", maintenance::run_thread)?;
-            engine.spawn("recension-settling", maintenance::run_settling)?;
+        match options.maintenance {
+            Maintenance::Background => {
+                engine.spawn("recension-maintenance", maintenance::run_thread)?;
+                engine.spawn("recension-settling", maintenance::run_settling)?;
+            }
+            Maintenance::Inline => engine.shared.remove_left_over(),
         }
         Ok(engine)
     }

@@ -38,8 +38,10 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
     for dir in [LOG_DIR, INDEX_DIR, SETTLED_DIR] {
         disk.create_dir(dir).map_err(|e| EngineError::io(format!("creating the folder {dir}"), e))?;
     }
-    let (settled_files, settled) = SettledFiles::open(&disk, id, BlockCache::new(options.block_cache_bytes))?;
-    let found = recover(&disk, id, options, settled.first().map(|file| file.entry))?;
+    let mut left_over = Vec::new();
+    let (settled_files, settled) =
+        SettledFiles::open(&disk, id, BlockCache::new(options.block_cache_bytes), &mut left_over)?;
+    let found = recover(&disk, id, options, settled.first().map(|file| file.entry), &mut left_over)?;
     let in_use = found.segments.list.last().map_or(0, |segment| segment.number);
     let maker = Arc::new(SegmentMaker::new(disk.clone(), id, segment_bytes(options), in_use));
     let first_segment = settled.first().map_or(0, |file| file.entry.end.segment);
@@ -85,7 +87,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         settle_bytes_per_second: options.settle_bytes_per_second,
         settle_pace: Arc::new(AtomicU64::new(options.settle_bytes_per_second)),
         settle_signal: maintenance::Signal::default(),
-        doomed: super::doomed::Doomed::default(),
+        doomed: super::doomed::Doomed::new(left_over),
         loose_ends: Mutex::default(),
         settling: Mutex::default(),
         settling_through: AtomicU64::new(0),

@@ -1,11 +1,13 @@
 //! Opening: finds the index's runs behind what is settled, replays the log behind them, and decides whether the log ends
 //! torn (cut it) or damaged (refuse). docs/format.md has the rule. Every step can be repeated.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 
 use super::super::{CommitInfo, EngineError, Result, Seq, Timestamp};
+use super::doomed::Leftover;
 use super::format::{
     INDEX_DIR, LOG_DIR, MANIFEST_FILE, Position, RECORD_ALIGNMENT, SEGMENT_HEADER_BYTES, StoreId, file_number,
     segment_file,
@@ -15,17 +17,25 @@ use super::index_files::IndexFiles;
 use super::manifest::{Manifest, RunEntry};
 use super::mem::MemoryIndex;
 use super::options::NativeOptions;
-use super::record::{RECORD_HEADER_BYTES, Record, RecordHeader, SegmentSeed, decode_record, find_header};
+use super::record::{
+    RECORD_HEADER_BYTES, Record, RecordHeader, SegmentSeed, decode_header, decode_record, find_header,
+};
 use super::run::Run;
 use super::segment::{Segment, Segments};
 use super::sorted::Gathered;
-use crate::disk::{Disk, DiskFile};
+use crate::disk::{Access, Disk, DiskFile};
 
 /// Bytes that are written again with one call.
 const REWRITE_BYTES: usize = 1 << 20;
 
-/// Versions that are put in order at once: what they take is small beside the index's memory.
-const GATHERED_MAX: usize = 1 << 14;
+/// Versions that are handed on at once.
+const GATHERED_MAX: usize = 1 << 13;
+
+/// Batches that may wait for the thread that takes them.
+const BATCHES_AHEAD: usize = 4;
+
+/// Bytes of versions that are put in order at once.
+const WAITING_BYTES_MAX: usize = 16 << 20;
 
 /// A store as it was found.
 pub(super) struct Recovered {
@@ -43,15 +53,16 @@ pub(super) struct Recovered {
 }
 
 /// Recovers the store in `disk`. Its lock is held.
-/// `settled` is the newest settled file.
+/// `settled` is the newest settled file. Files that are of no use any more are `left_over`.
 pub(super) fn recover(
     disk: &Arc<dyn Disk>,
     id: StoreId,
     options: &NativeOptions,
     settled: Option<RunEntry>,
+    left_over: &mut Vec<Leftover>,
 ) -> Result<Recovered> {
     let first = settled.map_or(Position::START, |file| file.end).segment;
-    let numbers = segment_numbers(disk, first)?;
+    let numbers = segment_numbers(disk, first, left_over)?;
     // A process may have died between making a segment and syncing its name. Before anything durable
     // depends on it (a commit, a manifest), the name is.
     disk.sync_dir(LOG_DIR).map_err(|e| EngineError::io("syncing the folder log", e))?;
@@ -61,7 +72,7 @@ pub(super) fn recover(
         disk,
         id,
         options,
-        files: IndexFiles::new(disk.clone(), id, manifest)?,
+        files: IndexFiles::new(disk.clone(), id, manifest, left_over)?,
         runs,
         memory: MemoryIndex::new(),
         last: newest.map_or(CommitInfo { seq: Seq::ZERO, time: Timestamp(0) }, |run| CommitInfo {
@@ -100,14 +111,12 @@ pub(super) fn recover(
 
 /// The numbers of the segments from `first` on, which must have no gaps. Earlier ones are settled: a crash
 /// has kept them or brought them back, and they go.
-fn segment_numbers(disk: &Arc<dyn Disk>, first: u32) -> Result<Vec<u32>> {
+fn segment_numbers(disk: &Arc<dyn Disk>, first: u32, left_over: &mut Vec<Leftover>) -> Result<Vec<u32>> {
     let names = disk.list(LOG_DIR).map_err(|e| EngineError::io("listing the log", e))?;
     let mut numbers: Vec<u32> = names.iter().filter_map(|name| u32::try_from(file_number(name, "log")?).ok()).collect();
     numbers.sort_unstable();
     let settled = numbers.partition_point(|&number| number < first);
-    for number in numbers.drain(..settled) {
-        disk.remove(&segment_file(number)).map_err(|e| EngineError::io("removing a settled log segment", e))?;
-    }
+    left_over.extend(numbers.drain(..settled).map(|number| Leftover::new(disk, segment_file(number))));
     for (expected, &number) in (first..).zip(&numbers) {
         if number != expected {
             let what = format!("the segment is missing, and segment {number} is there");
@@ -195,32 +204,68 @@ struct Replay<'d> {
     kept: u32,
 }
 
-/// Who puts what was replayed into the index.
-enum Sorter {
-    /// The thread that reads.
-    Here,
-    /// Another one, which takes a batch while the next one is gathered.
-    Beside(SyncSender<Gathered>),
+/// Puts what was replayed into the index.
+struct Sorter<'m> {
+    memory: &'m MemoryIndex,
+    /// What has been counted and waits to be sorted.
+    waiting: Gathered,
 }
 
-impl Sorter {
-    /// Lets another thread do it from now on, where there can be one.
-    fn begin<'s>(&mut self, scope: &'s Scope<'s, '_>, memory: &'s MemoryIndex) {
-        if matches!(self, Sorter::Beside(_)) {
-            return;
-        }
-        let (sender, batches) = sync_channel::<Gathered>(1);
-        let add_all = move || batches.into_iter().for_each(|mut batch| memory.add(&mut batch));
-        if Builder::new().name("recension-replay".to_owned()).spawn_scoped(scope, add_all).is_ok() {
-            *self = Sorter::Beside(sender);
+impl Sorter<'_> {
+    fn add(&mut self, batch: Gathered) {
+        self.memory.count_all(&batch);
+        self.waiting.append(batch);
+        if self.waiting.bytes() >= WAITING_BYTES_MAX {
+            self.memory.sort_in(&mut self.waiting);
         }
     }
 
-    fn add(&self, memory: &MemoryIndex, mut batch: Gathered) {
+    fn finish(mut self) {
+        self.memory.sort_in(&mut self.waiting);
+    }
+}
+
+/// Where it is done.
+enum Sorting<'m> {
+    /// By the thread that reads.
+    Here(Sorter<'m>),
+    /// By another one, which takes a batch while the next one is gathered.
+    Beside(SyncSender<Gathered>),
+}
+
+impl<'m> Sorting<'m> {
+    fn new(memory: &'m MemoryIndex) -> Self {
+        Sorting::Here(Sorter { memory, waiting: Gathered::default() })
+    }
+
+    /// Lets another thread do it, where there can be one; nothing has been added yet.
+    fn begin<'s>(&mut self, scope: &'s Scope<'s, '_>)
+    where
+        'm: 's,
+    {
+        let Sorting::Here(Sorter { memory, .. }) = self else { return };
+        let mut sorter = Sorter { memory: *memory, waiting: Gathered::default() };
+        let (sender, batches) = sync_channel::<Gathered>(BATCHES_AHEAD);
+        let add_all = move || {
+            batches.into_iter().for_each(|batch| sorter.add(batch));
+            sorter.finish();
+        };
+        if Builder::new().name("recension-replay".to_owned()).spawn_scoped(scope, add_all).is_ok() {
+            *self = Sorting::Beside(sender);
+        }
+    }
+
+    fn add(&mut self, batch: Gathered) {
         match self {
-            Sorter::Here => memory.add(&mut batch),
+            Sorting::Here(sorter) => sorter.add(batch),
             // It takes no more only when it has panicked, and then the scope panics, too.
-            Sorter::Beside(sender) => drop(sender.send(batch)),
+            Sorting::Beside(sender) => drop(sender.send(batch)),
+        }
+    }
+
+    fn finish(self) {
+        if let Sorting::Here(sorter) = self {
+            sorter.finish();
         }
     }
 }
@@ -230,42 +275,37 @@ fn follows(record: &Record<'_>, last: Seq) -> bool {
     record.header.seq == last.next() || (record.header.after_gap && record.header.seq > last)
 }
 
-/// [`find_header`] in those parts of a file that may hold something: of a preallocated segment, most is a hole.
-fn find_in_data(
-    file: &dyn DiskFile,
-    seed: SegmentSeed,
-    bytes: &[u8],
-    from: u32,
-    wanted: impl Fn(&RecordHeader) -> bool,
-) -> std::io::Result<Option<(usize, RecordHeader)>> {
-    let mut from = u64::from(from);
-    while let Some(data) = file.next_data(from)? {
-        let start = data.start.max(from).next_multiple_of(RECORD_ALIGNMENT);
-        // The zeros behind the data may be the end of a header.
-        let end = data.end.saturating_add(RECORD_HEADER_BYTES as u64).min(bytes.len() as u64);
-        let part = bytes.get(..end as usize).unwrap_or(bytes);
-        if let Some(found) = find_header(seed, part, start as usize, &wanted) {
-            return Ok(Some(found));
-        }
-        from = data.end;
-        if from >= bytes.len() as u64 {
-            break;
-        }
-    }
-    Ok(None)
-}
-
-/// Whether a file whose bytes are `bytes` has any but zeros from `from` on. Holes are not looked at.
-fn holds_more_than_zeros(file: &dyn DiskFile, bytes: &[u8], from: u32) -> std::io::Result<bool> {
-    let mut from = u64::from(from);
-    while let Some(data) = file.next_data(from)?.filter(|data| data.start < bytes.len() as u64) {
-        let (start, end) = (data.start.max(from) as usize, data.end.min(bytes.len() as u64) as usize);
-        if bytes.get(start..end).unwrap_or_default().iter().any(|&byte| byte != 0) {
-            return Ok(true);
-        }
+/// The parts of a file, from `from` on and up to `end`, that may hold anything but zeros: of a preallocated segment, most is
+/// a hole. To be asked before the parts are read: what the system reads ahead of them is no hole to it any more.
+fn data_parts(file: &dyn DiskFile, from: u32, end: usize) -> std::io::Result<Vec<Range<usize>>> {
+    let (mut from, end) = (u64::from(from), end as u64);
+    let mut parts = Vec::new();
+    while let Some(data) = file.next_data(from)?.filter(|data| data.start < end) {
+        parts.push(data.start.max(from) as usize..data.end.min(end) as usize);
         from = data.end.max(from + 1);
     }
-    Ok(false)
+    Ok(parts)
+}
+
+/// [`find_header`] in parts of a segment.
+fn find_in_parts(
+    seed: SegmentSeed,
+    bytes: &[u8],
+    parts: &[Range<usize>],
+    wanted: impl Fn(&RecordHeader) -> bool,
+) -> Option<(usize, RecordHeader)> {
+    parts.iter().find_map(|part| {
+        // The zeros behind the data may be the end of a header.
+        let end = part.end.saturating_add(RECORD_HEADER_BYTES).min(bytes.len());
+        let start = part.start.next_multiple_of(RECORD_ALIGNMENT as usize);
+        find_header(seed, bytes.get(..end)?, start, &wanted)
+    })
+}
+
+/// Whether there are only zeros in `bytes`.
+fn are_zeros(bytes: &[u8]) -> bool {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    bytes.chunks(ZEROS.len()).all(|piece| piece == &ZEROS[..piece.len()])
 }
 
 impl Replay<'_> {
@@ -280,7 +320,7 @@ impl Replay<'_> {
             if let Err(error) = segment.check_header(self.id) {
                 return self.unfinished_segment(&segment, newest, error);
             }
-            let bytes = segment.whole_file()?;
+            let bytes = segment.whole_file(Access::InOrder)?;
             if bytes.len() < self.end.offset as usize {
                 return Err(self.ends_early(segment.name(), bytes.len()));
             }
@@ -323,7 +363,7 @@ impl Replay<'_> {
         let mut gathered = Gathered::default();
         let mut full = false;
         std::thread::scope(|scope| {
-            let mut sorter = Sorter::Here;
+            let mut sorting = Sorting::new(memory);
             while let Some(record) = bytes
                 .get(end.offset as usize..)
                 .and_then(|rest| decode_record(segment.seed, end.offset, rest))
@@ -344,15 +384,16 @@ impl Replay<'_> {
                 end.offset += record.header.len;
                 *replayed_bytes += u64::from(record.header.len);
                 if gathered.len() >= GATHERED_MAX {
-                    sorter.begin(scope, memory);
-                    sorter.add(memory, std::mem::take(&mut gathered));
+                    sorting.begin(scope);
+                    sorting.add(std::mem::take(&mut gathered));
                 }
                 if MemoryIndex::bytes_of(*versions, *key_bytes) > options.index_memory_bytes {
                     full = true;
                     break;
                 }
             }
-            sorter.add(memory, gathered);
+            sorting.add(gathered);
+            sorting.finish();
         });
         full
     }
@@ -388,10 +429,14 @@ impl Replay<'_> {
         if next.check_header(self.id).is_err() {
             return Ok(false);
         }
-        let bytes = next.whole_file()?;
+        // Most of the time it was made ahead of need, and there is nothing in it: none of that is read ahead.
+        let bytes = next.whole_file(Access::Scattered)?;
         let at = SEGMENT_HEADER_BYTES as u32;
-        let first = bytes.get(at as usize..).and_then(|rest| decode_record(next.seed, at, rest));
-        Ok(first.is_some_and(|record| wanted(&record)))
+        let Some(rest) = bytes.get(at as usize..).filter(|rest| decode_header(next.seed, at, rest).is_some()) else {
+            return Ok(false);
+        };
+        next.whole_file(Access::InOrder)?;
+        Ok(decode_record(next.seed, at, rest).is_some_and(|record| wanted(&record)))
     }
 
     /// Refuses when a later commit shows that the one expected here had been synced.
@@ -399,13 +444,15 @@ impl Replay<'_> {
         let expected = self.last.seq.next();
         for number in self.end.segment..=newest {
             let segment = Segment::found(self.disk, self.id, number);
-            let bytes = segment.whole_file()?;
-            let file = segment.file()?;
+            let bytes = segment.whole_file(Access::Scattered)?;
             let from = if number == self.end.segment { self.end.offset } else { SEGMENT_HEADER_BYTES as u32 };
+            let parts = data_parts(&*segment.file()?, from, bytes.len())
+                .map_err(|e| EngineError::io(format!("looking for data in {}", segment.name()), e))?;
+            if !parts.is_empty() {
+                segment.whole_file(Access::InOrder)?;
+            }
             let wanted = |header: &RecordHeader| header.durable >= expected;
-            if let Some((at, header)) = find_in_data(&*file, segment.seed, &bytes, from, wanted)
-                .map_err(|e| EngineError::io(format!("looking for data in {}", segment.name()), e))?
-            {
+            if let Some((at, header)) = find_in_parts(segment.seed, &bytes, &parts, wanted) {
                 if number > self.end.segment {
                     segment.check_header(self.id)?;
                 }
@@ -427,8 +474,9 @@ impl Replay<'_> {
         self.remove_segments(self.end.segment + 1, newest)?;
         self.make_durable(segment, bytes, newest)?;
         // Room that was set apart and never written to is kept for what comes.
-        let written = holds_more_than_zeros(&*segment.file()?, bytes, self.end.offset)
+        let parts = data_parts(&*segment.file()?, self.end.offset, bytes.len())
             .map_err(|e| EngineError::io(format!("looking for data in {}", segment.name()), e))?;
+        let written = parts.into_iter().any(|part| !are_zeros(bytes.get(part).unwrap_or_default()));
         if written { segment.cut(self.end.offset) } else { Ok(()) }
     }
 

@@ -17,7 +17,7 @@ use super::options::NativeOptions;
 use super::record::{Record, SegmentSeed, decode_record, find_header};
 use super::segment::Segment;
 use super::settled::{BlockKind, Scan, read_manifest};
-use crate::disk::Disk;
+use crate::disk::{Access, Disk};
 
 /// What [`salvage`] did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub fn salvage(
     let mut read = 0;
     for &number in &numbers {
         let segment = Segment::found(from, id, number);
-        match segment.whole_file() {
+        match segment.whole_file(Access::InOrder) {
             Ok(bytes) => {
                 copy_segment(&segment, &bytes, &target, &mut report)?;
                 read += bytes.len() as u64;
@@ -95,7 +95,7 @@ fn find_identity(from: &Arc<dyn Disk>, numbers: &[u32], report: &mut SalvageRepo
     numbers
         .iter()
         .find_map(|&number| {
-            let bytes = Segment::found(from, unknown, number).whole_file().ok()?.to_vec();
+            let bytes = Segment::found(from, unknown, number).whole_file(Access::InOrder).ok()?.to_vec();
             segment_identity(&bytes).ok().map(|identity| identity.id)
         })
         .ok_or_else(|| EngineError::NotAStore { path: from.location(), found: why })

@@ -218,9 +218,10 @@ impl Segment {
     }
 
     /// Every byte of the file, used or not, as long as it was when the segment was first read.
-    pub(super) fn whole_file(&self) -> Result<Cow<'_, [u8]>> {
+    /// Says how it is going to be read.
+    pub(super) fn whole_file(&self, access: Access) -> Result<Cow<'_, [u8]>> {
         let mapping = self.mapping()?;
-        mapping.expect(Access::InOrder);
+        mapping.expect(access);
         let len = mapping.len();
         mapping.read(0, len as usize).ok_or_else(|| {
             EngineError::damaged(self.name(), 0, format!("expected {len} bytes, and they cannot be read"))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::super::{CommitInfo, EngineError, KeyRange, Result, RetentionRule, RetentionRules, Seq, TreeId};
+use super::doomed::Leftover;
 use super::forgotten::Forgotten;
 use super::format::{Position, SETTLED_DIR, SETTLED_MANIFEST_FILE, StoreId, file_number, settled_file};
 use super::keep::Retained;
@@ -33,8 +34,13 @@ pub(super) struct SettledFiles {
 pub(super) type Span = (Seq, CommitInfo, Position);
 
 impl SettledFiles {
-    /// The folder as the manifest describes it, and its files, newest first. Other files are removed.
-    pub(super) fn open(disk: &Arc<dyn Disk>, id: StoreId, cache: BlockCache) -> Result<(Self, Vec<Arc<SettledFile>>)> {
+    /// The folder as the manifest describes it, and its files, newest first. Other files are removed, or left over.
+    pub(super) fn open(
+        disk: &Arc<dyn Disk>,
+        id: StoreId,
+        cache: BlockCache,
+        left_over: &mut Vec<Leftover>,
+    ) -> Result<(Self, Vec<Arc<SettledFile>>)> {
         let doing = |what| move |e| EngineError::io(what, e);
         let cache = Arc::new(cache);
         // A process may have died between replacing the manifest and syncing its name. Before anything that it
@@ -55,7 +61,9 @@ impl SettledFiles {
             .iter()
             .filter(|name| name.strip_suffix(".spool").is_some())
             .map(|name| format!("{SETTLED_DIR}/{name}"));
-        for name in unnamed.chain(spools) {
+        // They may be large, and new ones get other numbers: nobody waits for them to go.
+        left_over.extend(unnamed.map(|name| Leftover::new(disk, name)));
+        for name in spools {
             disk.remove(&name).map_err(doing("removing an unused settled file"))?;
         }
         let next_file = manifest.as_ref().map_or(1, |manifest| manifest.next_file);

@@ -19,7 +19,7 @@ use parking_lot::RwLock;
 
 pub(super) use self::cursor::SortedCursor;
 pub(super) use self::gathered::Gathered;
-use self::page::Page;
+use self::page::{PAGE_VERSIONS, Page};
 use super::super::{Direction, Seq};
 use super::format::Position;
 use super::index::IndexEntry;
@@ -31,6 +31,9 @@ type Shelf = RwLock<Node<Leaf>>;
 
 /// Segments have smaller numbers.
 const DELETED_BIT: u32 = 1 << 31;
+
+/// Pages of a shelf of a tree that is made at once: it has room for as many again.
+const SHELF_PAGES: usize = PAGE_VERSIONS / 2;
 
 /// Versions by full key, newest first.
 pub(super) struct SortedVersions {
@@ -59,6 +62,12 @@ struct Split<T> {
 impl<T> Node<T> {
     fn of(first: T) -> Self {
         Node { first: Arc::new(first), others: Page::new() }
+    }
+
+    /// A node of children, each with the version that it begins with; `None` if there are none.
+    fn of_all(children: &[(&[u8], Seq, Arc<T>)]) -> Option<Self> {
+        let ((_, _, first), others) = children.split_first()?;
+        Some(Node { first: first.clone(), others: Page::of(others) })
     }
 
     fn child(&self, index: usize) -> Option<&Arc<T>> {
@@ -100,8 +109,7 @@ impl SortedVersions {
 
     /// Adds a version. A second one of the same key and seq takes the first one's place. Only one thread may insert.
     pub(super) fn insert(&self, key: &[u8], seq: Seq, position: Position, deleted: bool) {
-        let segment = position.segment | if deleted { DELETED_BIT } else { 0 };
-        let place = Place { segment, offset: position.offset };
+        let place = place(position, deleted);
         let root = self.root.load();
         let shelf_at = root.others.upper_bound(key, seq);
         let Some(shelf) = root.child(shelf_at) else { return };
@@ -148,6 +156,21 @@ impl SortedVersions {
         };
         let (first_key, first_seq) = right.get(0).map(|(key, seq, _)| (key.to_vec(), seq))?;
         Some(Split { at, left, first_key, first_seq, right: Arc::new(RwLock::new(right)) })
+    }
+
+    /// Makes an empty tree one of these versions, which are in order and each there once. Only one thread may insert.
+    fn fill(&self, versions: &[(&[u8], Seq, Place)]) {
+        let leaves = versions.chunks(PAGE_VERSIONS).map(|page| (page[0].0, page[0].1, RwLock::new(Page::of(page))));
+        let leaves: Vec<(&[u8], Seq, Arc<Leaf>)> = leaves.map(|(key, seq, leaf)| (key, seq, Arc::new(leaf))).collect();
+        let shelves = leaves.chunks(SHELF_PAGES).filter_map(|pages| {
+            let (key, seq, _) = pages.first()?;
+            Some((*key, *seq, Arc::new(RwLock::new(Node::of_all(pages)?))))
+        });
+        let shelves: Vec<(&[u8], Seq, Arc<Shelf>)> = shelves.collect();
+        if let Some(root) = Node::of_all(&shelves) {
+            self.len.store(versions.len() as u64, Ordering::Relaxed);
+            self.root.store(Arc::new(root));
+        }
     }
 
     /// Adds what has been gathered; nothing is left there. Only one thread may insert.
@@ -241,6 +264,11 @@ impl SortedVersions {
             Some((key.to_vec(), entry(seq, *place)))
         })
     }
+}
+
+fn place(position: Position, deleted: bool) -> Place {
+    let segment = position.segment | if deleted { DELETED_BIT } else { 0 };
+    Place { segment, offset: position.offset }
 }
 
 fn entry(seq: Seq, place: Place) -> IndexEntry {

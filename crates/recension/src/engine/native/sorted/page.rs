@@ -35,6 +35,19 @@ impl<T: Clone> Page<T> {
         Page { shared: 0, slots: Vec::new(), keys: Vec::new() }
     }
 
+    /// A page of versions that are in order, with room for no more.
+    pub(super) fn of(versions: &[(&[u8], Seq, T)]) -> Self {
+        let ends = versions.first().zip(versions.last());
+        let shared = ends.map_or(0, |((first, ..), (last, ..))| common(first, last));
+        let mut keys = Vec::with_capacity(versions.iter().map(|(key, ..)| key.len()).sum());
+        let slots = versions.iter().map(|(key, seq, item)| {
+            let key_at = keys.len() as u32;
+            keys.extend_from_slice(key);
+            Slot { head: head(&key[shared..]), seq: *seq, key_at, key_len: key.len() as u16, item: item.clone() }
+        });
+        Page { shared, slots: slots.collect(), keys }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }

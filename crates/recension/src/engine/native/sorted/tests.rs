@@ -129,6 +129,25 @@ fn large_trees_keep_their_order_however_keys_arrive() {
         // Enough for several shelves.
         let rows: Vec<_> = (0..40_000_u64).map(|n| (key(n), n + 1, n % 5 == 0)).collect();
         let (versions, model) = build(&rows);
+        // Most of them at once, some of those twice; the rest one after the other.
+        let (at_once, mut gathered) = (SortedVersions::new(), Gathered::default());
+        for (number, (key, seq, deleted)) in rows.iter().enumerate() {
+            let entry = found(*seq, number as u32, *deleted);
+            if number == 30_000 {
+                at_once.insert_all(&mut gathered);
+            }
+            if number >= 30_000 {
+                at_once.insert(key, entry.seq, entry.position, *deleted);
+                continue;
+            }
+            if number % 3 == 0 {
+                gathered.push(key, found(*seq, number as u32 + 1, !deleted));
+            }
+            gathered.push(key, entry);
+        }
+        assert!(at_once.iter().eq(versions.iter()), "case {case}");
+        assert_eq!(at_once.len(), versions.len());
+        check(&at_once, &model, (&Bound::Included(key(9)), &Bound::Unbounded), 31_000);
         assert!(versions.iter().map(|(key, _)| key).eq(model.keys().map(|(key, _)| key.clone())), "case {case}");
         for at in [0, 1, 17_000, 40_000] {
             let middle = Bound::Excluded(key(20_000));
