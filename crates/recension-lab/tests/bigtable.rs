@@ -30,6 +30,13 @@ fn every_maker_of_pages_that_is_here_is_measured_and_every_other_says_why_not() 
     }
     // The floor is this program: it is always here.
     assert!(row(&report, "page", "hyper")["median"].as_f64().unwrap() > 0.0);
+    // Programs that nginx has started, that have ended, and that nobody waited for: no Python starts in less.
+    if named("nginx-cgi-python")["reason"].is_null() {
+        let row = row(&report, "page_cpu", "nginx-cgi-python");
+        if row["note"].as_str().unwrap().contains("control group (") {
+            assert!(row["median"].as_f64().unwrap() > 2e6, "{row}");
+        }
+    }
     let mut pages = report;
     pages["subjects"].as_array_mut().unwrap().retain(|subject| subject["name"] != "recension");
     measured_or_explained(&pages, &["page", "first_byte", "page_memory"]);

@@ -2,6 +2,7 @@
 //! process ids. One file a server.
 
 pub mod apocrypha;
+pub mod apocrypha_python;
 pub mod express_pouchdb;
 pub mod hyper_floor;
 pub mod mariadb;

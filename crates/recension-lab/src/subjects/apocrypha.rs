@@ -28,6 +28,8 @@ pub enum Where {
 pub enum Speech {
     /// Apocrypha's words, in frames.
     Apocrypha,
+    /// The same of its server in Python, which ends what it answers with a line's end.
+    Python,
     /// Redis's commands. The large member is a hash.
     Redis,
 }
@@ -46,7 +48,7 @@ impl Speech {
     /// What is spoken.
     pub fn wire(self) -> Wire {
         match self {
-            Speech::Apocrypha => Wire::Frames,
+            Speech::Apocrypha | Speech::Python => Wire::Frames,
             Speech::Redis => Wire::Resp,
         }
     }
@@ -54,7 +56,7 @@ impl Speech {
     /// A request of words.
     fn request(self, words: &[&str]) -> Vec<u8> {
         match self {
-            Speech::Apocrypha => {
+            Speech::Apocrypha | Speech::Python => {
                 let words = words.join("\n");
                 let length = u32::try_from(words.len()).unwrap_or(u32::MAX).to_be_bytes();
                 [&length[..], words.as_bytes()].concat()
@@ -73,8 +75,8 @@ impl Speech {
     pub fn get(self, place: Where, n: u64) -> Vec<u8> {
         let key = key(n);
         match (self, place) {
-            (Speech::Apocrypha, Where::Top) => self.request(&[&key]),
-            (Speech::Apocrypha, Where::Within) => self.request(&[LARGE, &key]),
+            (Speech::Apocrypha | Speech::Python, Where::Top) => self.request(&[&key]),
+            (Speech::Apocrypha | Speech::Python, Where::Within) => self.request(&[LARGE, &key]),
             (Speech::Redis, Where::Top) => self.request(&["GET", &key]),
             (Speech::Redis, Where::Within) => self.request(&["HGET", LARGE, &key]),
         }
@@ -84,8 +86,8 @@ impl Speech {
     pub fn set(self, place: Where, n: u64, value: &str) -> Vec<u8> {
         let key = key(n);
         match (self, place) {
-            (Speech::Apocrypha, Where::Top) => self.request(&[&key, "=", value]),
-            (Speech::Apocrypha, Where::Within) => self.request(&[LARGE, &key, "=", value]),
+            (Speech::Apocrypha | Speech::Python, Where::Top) => self.request(&[&key, "=", value]),
+            (Speech::Apocrypha | Speech::Python, Where::Within) => self.request(&[LARGE, &key, "=", value]),
             (Speech::Redis, Where::Top) => self.request(&["SET", &key, value]),
             (Speech::Redis, Where::Within) => self.request(&["HSET", LARGE, &key, value]),
         }
@@ -95,7 +97,7 @@ impl Speech {
     pub fn load(self, members: u64, within: u64) -> Vec<Vec<u8>> {
         let pairs = |count: u64| (0..count).map(|n| (key(n), value(n, 0)));
         match self {
-            Speech::Apocrypha => {
+            Speech::Apocrypha | Speech::Python => {
                 let json = |count| {
                     let members: Vec<String> =
                         pairs(count).map(|(key, value)| format!("\"{key}\":\"{value}\"")).collect();
@@ -125,7 +127,11 @@ impl Speech {
     /// Whether a read was answered rightly.
     pub fn check_get(self, n: u64, version: u32, answer: &Answer) -> Result<()> {
         let expected = value(n, version);
-        let right = answer.status == 200 && answer.body == expected.as_bytes();
+        let body = match self {
+            Speech::Python => answer.body.strip_suffix(b"\n").unwrap_or_default(),
+            Speech::Apocrypha | Speech::Redis => &answer.body,
+        };
+        let right = answer.status == 200 && body == expected.as_bytes();
         if right { Ok(()) } else { Err(wrong(format!("getting {}", key(n)), &expected, answer)) }
     }
 }
@@ -144,6 +150,8 @@ pub struct Server {
     pub address: SocketAddr,
     /// How it is spoken to.
     pub speech: Speech,
+    /// Every how-manieth of its members is read again at the end.
+    pub verified_every: usize,
     /// Its settings, for the report.
     pub settings: &'static str,
 }
@@ -155,7 +163,14 @@ enum Start {
     Ours(&'static str),
     /// Redis with these settings.
     Redis(&'static [&'static str]),
+    /// The original in Python.
+    Python,
+    /// One that no machine has.
+    Nothing,
 }
+
+/// The original in Python walks its whole database for each request: to read all again would take minutes.
+const PYTHON_VERIFIED_EVERY: usize = 50;
 
 /// The subjects of the suite, how each is started, and its settings in words.
 fn subjects() -> Vec<(Kind, Start, &'static str)> {
@@ -197,6 +212,29 @@ fn subjects() -> Vec<(Kind, Start, &'static str)> {
             Start::Redis(&["--appendonly", "yes", "--appendfsync", "always", "--save", ""]),
             "appendonly yes, appendfsync always, save \"\"",
         ),
+        (
+            Kind {
+                tier: Tier::T0,
+                tier_note: Some(
+                    "saves its whole database in place about once a second: what it acknowledged before that is lost",
+                ),
+                missing: servers::apocrypha_python::missing,
+                ..Kind::new("apocrypha-python", "the original server in Python", servers::apocrypha_python::version)
+            },
+            Start::Python,
+            "defaults, which print every command into a file; every 50th member is read again at the end",
+        ),
+        (
+            Kind {
+                tier: Tier::T0,
+                missing: |_| {
+                    Some("the server in Haskell is in no registry: its source is at github.com/Gandalf-/apocrypha-haskell only".to_owned())
+                },
+                ..Kind::new("apocrypha-haskell", "the original server in Haskell", || "unknown".to_owned())
+            },
+            Start::Nothing,
+            "",
+        ),
     ]
 }
 
@@ -207,18 +245,24 @@ pub fn kinds() -> Vec<Kind> {
 
 /// Starts one; `trace` is for those that can print every command.
 pub fn start(name: &str, dir: &Path, given: &Given, trace: bool) -> Result<Server> {
-    let (_, start, settings) = super::named(subjects(), name, |(kind, ..)| kind.name)?;
+    let (kind, start, settings) = super::named(subjects(), name, |(kind, ..)| kind.name)?;
+    if let Some(reason) = (kind.missing)(given) {
+        return Err(LabError::Unavailable { reason });
+    }
     let place = Place { dir, traced: None };
     let ((process, address), speech) = match start {
         Start::Ours(durability) => (servers::apocrypha::start(&place, given, durability, trace)?, Speech::Apocrypha),
-        Start::Redis(_) if trace => {
+        Start::Nothing => return Err(LabError::Unavailable { reason: "it is nowhere".to_owned() }),
+        Start::Redis(_) | Start::Python if trace => {
             return Err(LabError::Unavailable {
                 reason: "its log of commands is no part of this comparison".to_owned(),
             });
         }
         Start::Redis(settings) => (servers::redis::start_with(&place, settings)?, Speech::Redis),
+        Start::Python => (servers::apocrypha_python::start(&place)?, Speech::Python),
     };
-    Ok(Server { process, address, speech, settings })
+    let verified_every = if speech == Speech::Python { PYTHON_VERIFIED_EVERY } else { 1 };
+    Ok(Server { process, address, speech, verified_every, settings })
 }
 
 #[cfg(test)]
@@ -241,6 +285,8 @@ mod tests {
         for (status, body) in [(200, "000001.1"), (200, ""), (500, "000001.2")] {
             assert!(Speech::Apocrypha.check_get(1, 2, &said(status, body)).is_err());
         }
+        assert!(Speech::Python.check_get(1, 2, &said(200, "000001.2\n")).is_ok());
+        assert!(Speech::Python.check_get(1, 2, &said(200, "000001.2")).is_err());
         assert!(Speech::Apocrypha.check_set(1, &said(200, "x")).is_err());
         assert!(Speech::Redis.check_set(1, &said(500, "OOM")).is_err());
         assert!(Speech::Redis.check_set(1, &said(200, "OK")).is_ok());

@@ -277,7 +277,7 @@ impl ApocryphaSession {
         self.runtime.block_on(async {
             let mut connection = Connection::connect(server.address, server.speech.wire()).await?;
             for place in [Where::Top, Where::Within] {
-                for (n, version) in (0..).zip(self.model.at(place)) {
+                for (n, version) in (0..).zip(self.model.at(place)).step_by(server.verified_every) {
                     let answer = connection.call(&server.speech.get(place, n)).await?;
                     server.speech.check_get(n, version.load(Relaxed), &answer)?;
                 }

@@ -14,9 +14,17 @@ use crate::worker::{Command, Launch, Reply};
 /// The suite.
 pub const SUITE: Suite = Suite {
     name: "apocrypha",
-    what: "members over Apocrypha's wire on loopback, beside Redis: reads, writes, many clients, databases of 100 to 100,000",
+    what: "members over Apocrypha's wire on loopback, beside the original and Redis: reads, writes, many clients, databases of 100 to 100,000",
     kinds,
-    usual: &["recension", "recension-process", "redis", "redis-log", "redis-synced"],
+    usual: &[
+        "recension",
+        "recension-process",
+        "redis",
+        "redis-log",
+        "redis-synced",
+        "apocrypha-python",
+        "apocrypha-haskell",
+    ],
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -76,7 +84,7 @@ impl Sizes {
     fn words(&self) -> String {
         let [few, more, many] = self.members;
         format!(
-            "databases of {few}, {more} and {many} members of 8 bytes and one document of {} members, {} rounds of at most \
+            "databases of {few}, {more} and {many} members of 8 bytes, the second with a document of {} members, {} rounds of at most \
              {} requests or {} ms; the client and the servers share the machine's processors",
             self.within, self.rounds, self.most.requests, self.most.millis,
         )
@@ -103,16 +111,16 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     let sizes = Sizes::of(bench.plan);
     let [few, more, many] = sizes.members;
     for (name, members) in [("get_1_100", few), ("get_1_100k", many)] {
-        open(bench, name, members, &sizes, false, everybody)?;
+        open(bench, name, (members, 0), false, everybody)?;
         one(bench, &sizes, name, What::Get)?;
         close(bench)?;
     }
-    open(bench, "traced", more, &sizes, true, ours)?;
+    open(bench, "traced", (more, sizes.within), true, ours)?;
     measured(bench, &sizes, ("get_traced", What::Get, 1), Figure::Quantile(0.5), ours)?;
     measured(bench, &sizes, ("get_20_traced", What::Get, 20), Figure::PerOperation, ours)?;
     close(bench)?;
 
-    open(bench, "data", more, &sizes, false, everybody)?;
+    open(bench, "data", (more, sizes.within), false, everybody)?;
     for (name, what) in [
         ("get_1_10k", What::Get),
         ("get_same", What::GetSame),
@@ -139,21 +147,14 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     close(bench)
 }
 
-fn open(
-    bench: &mut Bench<'_>,
-    phase: &str,
-    members: u64,
-    sizes: &Sizes,
-    trace: bool,
-    who: fn(&Kind) -> bool,
-) -> Result<()> {
+fn open(bench: &mut Bench<'_>, phase: &str, fresh: (u64, u64), trace: bool, who: fn(&Kind) -> bool) -> Result<()> {
     let plan = bench.plan;
     bench.prepare("starting", who, |member| {
         member.dir = plan.dir.join(phase).join(member.kind.name);
         member.worker = None;
         empty_dir(&member.dir)?;
         start(plan, member, &Launch::Plain)?;
-        start_server(plan, member, trace, Some((members, sizes.within)))
+        start_server(plan, member, trace, Some(fresh))
     })
 }
 

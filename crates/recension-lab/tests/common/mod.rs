@@ -53,6 +53,8 @@ pub(crate) fn measured_or_explained(report: &Value, operations: &[&str]) {
                     let known = [
                         "apt-get install",
                         "scripts/node-packages",
+                        "scripts/python-packages",
+                        "is in no registry",
                         "--recension",
                         "--couchdb-url",
                         "cargo build --release -p recension-cli",
