@@ -34,9 +34,13 @@ struct BlockWeighter;
 /// What an entry costs beside its block, about, in bytes.
 const ENTRY_OVERHEAD_BYTES: u64 = 64;
 
-/// The part of the budget that short ways to blocks may take: then there are ways for eight times as many blocks as there is
+/// The part of the budget that short ways to blocks may take: then there are ways for about twice as many blocks as there is
 /// room for. What is larger is not read from memory most of the time.
 const WAYS_PART: u64 = 64;
+
+/// What a way takes in bytes: itself, and what stays of a block that has left the cache, since the weak reference keeps the
+/// place where its counts are.
+const WAY_BYTES: u64 = (size_of::<usize>() + 2 * size_of::<usize>() + size_of::<RowBlock>()) as u64;
 
 impl Weighter<BlockName, Cached> for BlockWeighter {
     fn weight(&self, _: &BlockName, block: &Cached) -> u64 {
@@ -61,7 +65,7 @@ impl BlockCache {
         let cache = |options| {
             Cache::with_options(options, BlockWeighter, DefaultHashBuilder::default(), DefaultLifecycle::default())
         };
-        let ways = usize::try_from(budget_bytes / WAYS_PART).unwrap_or(usize::MAX) / size_of::<usize>();
+        let ways = usize::try_from(budget_bytes / WAYS_PART / WAY_BYTES).unwrap_or(usize::MAX);
         BlockCache { blocks: options.ok().filter(|_| budget_bytes > 0).map(cache), ways: AtomicUsize::new(ways) }
     }
 
