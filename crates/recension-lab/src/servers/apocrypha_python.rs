@@ -1,4 +1,4 @@
-//! The original server of Apocrypha in Python, out of the package of its client on PyPI. Installed by `scripts/python-packages apocrypha`.
+//! The original server of Apocrypha in Python, out of the package of its client on `PyPI`. Installed by `scripts/python-packages apocrypha`.
 
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
