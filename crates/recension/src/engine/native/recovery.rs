@@ -244,10 +244,12 @@ impl<'m> Sorting<'m> {
         'm: 's,
     {
         let Sorting::Here(Sorter { memory, .. }) = self else { return };
-        let mut sorter = Sorter { memory: *memory, waiting: Gathered::default() };
+        let mut sorter = Sorter { memory, waiting: Gathered::default() };
         let (sender, batches) = sync_channel::<Gathered>(BATCHES_AHEAD);
         let add_all = move || {
-            batches.into_iter().for_each(|batch| sorter.add(batch));
+            for batch in batches {
+                sorter.add(batch);
+            }
             sorter.finish();
         };
         if Builder::new().name("recension-replay".to_owned()).spawn_scoped(scope, add_all).is_ok() {

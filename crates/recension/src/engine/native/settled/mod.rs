@@ -416,14 +416,18 @@ impl SettledFile {
             return Some(rows);
         }
         let Some(Cached::Rows(rows)) = self.cache.get(name) else { return None };
-        ways.into_iter().for_each(|ways| ways.set(number, &rows));
+        if let Some(ways) = ways {
+            ways.set(number, &rows);
+        }
         Some(rows)
     }
 
     /// Keeps a block that has been read in memory.
     fn keep(&self, kind: BlockKind, number: usize, rows: &Arc<RowBlock>) {
         self.cache.put((self.entry.number, kind, number), Cached::Rows(rows.clone()));
-        self.ways(kind).into_iter().for_each(|ways| ways.set(number, rows));
+        if let Some(ways) = self.ways(kind) {
+            ways.set(number, rows);
+        }
     }
 
     /// Bytes of the file, as they are.
