@@ -257,6 +257,22 @@ fn replicated_revisions_bring_their_attachments_and_losing_leaves_keep_theirs() 
 }
 
 #[test]
+fn what_a_losing_leaf_alone_has_goes_with_it() {
+    let collection = menu();
+    let merge = |body: &str| {
+        let write = ReplicatedWrite::from_json(body).unwrap();
+        collection.merge_revisions([write]).unwrap().remove(0).unwrap()
+    };
+    merge(r#"{"_id":"d","_rev":"1-a","_attachments":{"x":{"data":"YQ==","content_type":"image/png","revpos":1}}}"#);
+    merge(r#"{"_id":"d","_rev":"1-b"}"#);
+    assert_eq!(collection.get("d").unwrap().unwrap().rev.to_string(), "1-b");
+    assert_eq!(contents_chunks_references_uploads(&collection), [1, 1, 1, 0]);
+    collection.delete("d", &"1-a".parse().unwrap()).unwrap();
+    assert_eq!(contents_chunks_references_uploads(&collection), [0; 4]);
+    agrees(&collection);
+}
+
+#[test]
 fn writers_who_attach_and_detach_equal_contents_at_once_never_lose_or_leave_one() {
     let collection = menu();
     thread::scope(|scope| {
