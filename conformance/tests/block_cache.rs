@@ -86,8 +86,8 @@ fn blocks_of_files_that_were_merged_into_another_leave_the_cache() {
 fn blocks_that_are_read_often_stay_while_others_go_through_the_cache() {
     const HOT_ROWS: u64 = 10;
     let dir = tempfile::tempdir().unwrap();
-    // Room for a fifth of the blocks.
-    let (disk, engine) = engine(dir.path(), ROWS * ROW_BYTES / 4);
+    // Room for two fifths of the blocks, about, and short ways to all of them.
+    let (disk, engine) = engine(dir.path(), ROWS * ROW_BYTES / 2);
     write(&engine, 1);
     engine.settle().unwrap();
     let get = |n: u64| {
@@ -101,6 +101,6 @@ fn blocks_that_are_read_often_stay_while_others_go_through_the_cache() {
         others += get(n);
         hot += (0..HOT_ROWS).map(get).sum::<u64>() + (0..HOT_ROWS).map(get).sum::<u64>();
     }
-    assert!(others > ROWS / 2, "the cache is too large for this: {others} blocks were read");
+    assert!(others > ROWS / 3, "the cache is too large for this: {others} blocks were read");
     assert!(hot < others / 10, "{hot} reads for rows that are read all the time, {others} for the others");
 }

@@ -34,9 +34,9 @@ struct BlockWeighter;
 /// What an entry costs beside its block, about, in bytes.
 const ENTRY_OVERHEAD_BYTES: u64 = 64;
 
-/// The part of the budget that short ways to blocks may take: then there are ways for about twice as many blocks as there is
-/// room for. What is larger is not read from memory most of the time.
-const WAYS_PART: u64 = 64;
+/// The part of the budget that short ways to blocks may take: then there are ways for about three times as many blocks as
+/// there is room for. What is larger is not read from memory most of the time.
+const WAYS_PART: u64 = 16;
 
 /// What a way takes in bytes: itself, and what stays of a block that has left the cache, since the weak reference keeps the
 /// place where its counts are.
