@@ -1,6 +1,8 @@
 //! Blocks of settled files: a header, a payload that may be compressed, and nothing that another block
 //! is needed for. Pure: bytes in, values out. A block is checked before anything in it is believed.
 
+use std::borrow::Cow;
+
 use super::super::format::{Fields, StoreId};
 use crate::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 
@@ -120,7 +122,7 @@ pub(in super::super) fn decode_block(
     seed: FileSeed,
     offset: u64,
     bytes: &[u8],
-) -> Result<(BlockHeader, Vec<u8>), &'static str> {
+) -> Result<(BlockHeader, Cow<'_, [u8]>), &'static str> {
     let header = BlockHeader::decode(bytes).ok_or("expected the header of a block, found none")?;
     let block = bytes.get(..header.len()).ok_or("the block is cut off")?;
     if Fields(&block[4..]).u32() != Some(seed.crc(offset, &block[8..])) {
@@ -128,11 +130,11 @@ pub(in super::super) fn decode_block(
     }
     let stored = &block[BLOCK_HEADER_BYTES..];
     if header.encoding == AS_IS {
-        return Ok((header, stored.to_vec()));
+        return Ok((header, Cow::Borrowed(stored)));
     }
     let mut payload = vec![0; header.payload_len];
     match lz4_flex::block::decompress_into(stored, &mut payload) {
-        Ok(len) if len == header.payload_len => Ok((header, payload)),
+        Ok(len) if len == header.payload_len => Ok((header, Cow::Owned(payload))),
         _ => Err("the block does not decompress"),
     }
 }

@@ -7,7 +7,7 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 use super::block::BlockKind;
-use super::rows::RowBlock;
+use super::row_block::RowBlock;
 use crate::engine::CommitInfo;
 
 /// A block: the number of its file, which is never used again, and its own among the file's of its kind.
@@ -125,7 +125,7 @@ mod tests {
     fn block() -> RowBlock {
         let mut rows = RowsBuilder::default();
         rows.push(b"tree key", KeptVersion { seq: Seq(1), value: Some(&[7; 4000]), cut: false }, 0);
-        RowBlock::parse(rows.finish(), 1).unwrap()
+        RowBlock::parse(&rows.finish(), 1).unwrap()
     }
 
     #[test]

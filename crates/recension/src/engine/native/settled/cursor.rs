@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::rows::RowBlock;
+use super::row_block::RowBlock;
 use super::{BlockKind, FILE_HEADER_BYTES, SettledFile, SettledRow};
 use crate::engine::{Direction, EngineError, Result, Seq};
 

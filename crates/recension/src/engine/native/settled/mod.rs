@@ -9,6 +9,7 @@ mod cursor;
 mod manifest;
 mod pins;
 mod range;
+mod row_block;
 mod rows;
 mod scan;
 mod ways;
@@ -31,7 +32,7 @@ pub(super) use self::writer::SettledWriter;
 
 use self::cache::Cached;
 use self::commits::decode_commits;
-use self::rows::RowBlock;
+use self::row_block::{BlockRow, RowBlock};
 use self::ways::{Ways, is_noticed};
 use super::format::{Fields, StoreId, check_version, decode_header, settled_file};
 use super::manifest::RunEntry;
@@ -257,10 +258,11 @@ impl SettledFile {
                 let block = self.rows(BlockKind::Current, block as usize)?;
                 // A guess: another key may have the same hash bits. Then this file has not the key sought, since
                 // the table names every key that has these bits, or says that it does not know.
-                if !block.has_key(row, full_key) {
-                    return Ok(None);
+                block.touch(row);
+                match block.row(row).filter(|row| block.is_key_of(*row, full_key)) {
+                    Some(BlockRow { seq, deleted, .. }) => Some(SettledRow { block, index: row, seq, deleted }),
+                    None => return Ok(None),
                 }
-                SettledRow::new(block, row)
             }
             Guess::Unknown => match self.search(full_key, Seq(u64::MAX), BlockKind::Current)? {
                 Past::Found(row) => Some(row),
@@ -449,7 +451,7 @@ impl SettledFile {
 
     fn decode_rows(&self, kind: BlockKind, offset: u64, bytes: &[u8]) -> Result<Arc<RowBlock>> {
         let (header, payload) = decode_block(self.seed, offset, bytes).map_err(|what| self.damaged(offset, what))?;
-        let rows = (header.kind == kind).then(|| RowBlock::parse(payload, header.count)).flatten();
+        let rows = (header.kind == kind).then(|| RowBlock::parse(&payload, header.count)).flatten();
         rows.map(Arc::new).ok_or_else(|| self.damaged(offset, "the block is not made of the rows it should be"))
     }
 

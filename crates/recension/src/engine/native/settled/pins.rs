@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::SettledRow;
-use super::rows::RowBlock;
+use super::row_block::RowBlock;
 
 /// Blocks that a snapshot keeps.
 const BLOCKS_MAX: usize = 64;
@@ -31,11 +31,12 @@ impl Pins {
         if block.memory_bytes() > BLOCK_BYTES_MAX {
             return Cow::Owned(block.value(index).to_vec());
         }
-        let kept = self.got.get_or_init(|| block.clone());
-        if Arc::ptr_eq(&block, kept) {
-            Cow::Borrowed(kept.value(index))
-        } else {
-            Cow::Owned(block.value(index).to_vec())
+        // Moved there rather than counted once more.
+        let other = self.got.set(block).err();
+        match (self.got.get(), other) {
+            (Some(kept), None) => Cow::Borrowed(kept.value(index)),
+            (Some(kept), Some(block)) if Arc::ptr_eq(&block, kept) => Cow::Borrowed(kept.value(index)),
+            (_, block) => Cow::Owned(block.map_or(Vec::new(), |block| block.value(index).to_vec())),
         }
     }
 

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use super::pins::Pinned;
-use super::rows::RowBlock;
+use super::row_block::{BlockRow, RowBlock};
 use super::{Past, PastBlock, SettledCursor, SettledFile};
 use crate::engine::{Direction, EngineError, Result, Row, Seq, Value};
 
@@ -83,7 +83,7 @@ impl<'s> SettledRange<'s> {
             Some(Held::Copied(block)) => &**block,
             None => return Ok(None),
         };
-        let Some((seq, deleted)) = block.version(index) else { return Ok(None) };
+        let Some(BlockRow { seq, deleted, .. }) = block.row(index) else { return Ok(None) };
         if seq > self.at {
             let full_key = match block.full_key(index) {
                 Some(key) => key,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::block::{BLOCK_ALIGNMENT, BlockHeader, BlockKind, FileSeed, decode_block};
 use super::commits::decode_commits;
-use super::rows::RowBlock;
+use super::row_block::RowBlock;
 use super::{FILE_HEADER_BYTES, FILE_MAGIC, FOOTER_BYTES, HEADER_CRC_AT, SettledRow};
 use crate::disk::{Disk, Mapping};
 use crate::engine::native::format::{Fields, StoreId, decode_header, settled_file};
@@ -76,13 +76,13 @@ impl Scan {
     fn payloads(&self, kind: BlockKind) -> impl Iterator<Item = (usize, Vec<u8>)> + '_ {
         self.blocks.iter().filter(move |(header, _)| header.kind == kind).filter_map(|(header, at)| {
             let bytes = self.mapping.read(*at, header.len())?;
-            decode_block(self.seed, *at, &bytes).ok().map(|(header, payload)| (header.count, payload))
+            decode_block(self.seed, *at, &bytes).ok().map(|(header, payload)| (header.count, payload.into_owned()))
         })
     }
 
     /// The rows of a kind, in order, with their full keys.
     pub(in super::super) fn rows(&self, kind: BlockKind) -> impl Iterator<Item = (Vec<u8>, SettledRow)> + '_ {
-        let blocks = self.payloads(kind).filter_map(|(count, payload)| RowBlock::parse(payload, count).map(Arc::new));
+        let blocks = self.payloads(kind).filter_map(|(count, payload)| RowBlock::parse(&payload, count).map(Arc::new));
         blocks.flat_map(|rows| {
             (0..rows.len()).filter_map(move |index| {
                 let mut key = Vec::new();

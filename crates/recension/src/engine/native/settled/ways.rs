@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use arc_swap::ArcSwapWeak;
 
 use super::cache::BlockCache;
-use super::rows::RowBlock;
+use super::row_block::RowBlock;
 
 /// Of so many answers the cache learns of one, so that it knows what is read.
 const ANSWERS_PER_NOTICE: u32 = 16;

@@ -10,7 +10,8 @@ use super::super::run::table::TableBuilder;
 use super::block::{BLOCK_ALIGNMENT, BlockKind, FileSeed, encode_block};
 use super::cache::BlockCache;
 use super::commits::CommitsBuilder;
-use super::rows::{KeptVersion, RowBlock, RowsBuilder};
+use super::row_block::RowBlock;
+use super::rows::{KeptVersion, RowsBuilder};
 use super::{FILE_HEADER_BYTES, FILE_MAGIC, FOOTER_BYTES, ROW_BITS};
 use crate::disk::Disk;
 use crate::engine::{CommitInfo, EngineError, Result, Seq};
@@ -147,7 +148,7 @@ impl SettledWriter {
         // files go through a store without being read again, and would take the room of many documents.
         if payload.len() <= OFFERED_BYTES_MAX {
             let name = (self.number, kind, self.sections[kind as usize].blocks as usize);
-            self.cache.offer(name, || RowBlock::parse(payload.clone(), count));
+            self.cache.offer(name, || RowBlock::parse(&payload, count));
         }
         self.put_block(kind, count, &payload, &fence)
     }
