@@ -229,16 +229,21 @@ impl DiskFile for FsFile {
 const CACHE_LINE_BYTES: usize = 64;
 
 /// Begins to bring the start of `item` into the CPU's caches.
-#[cfg(target_arch = "x86_64")]
 pub(crate) fn fetch<T>(item: &T) {
+    fetch_at(std::ptr::from_ref(item).cast());
+}
+
+/// Begins to bring what lies at an address, if anything does, into the CPU's caches.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn fetch_at(address: *const u8) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     // SAFETY: the instruction reads nothing and faults on no address.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast()) }
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
 }
 
 /// Nothing, where it is not known how.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn fetch<T>(_: &T) {}
+pub(crate) fn fetch_at(_: *const u8) {}
 
 struct FsMapping {
     map: Option<Mmap>,

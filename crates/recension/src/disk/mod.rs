@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use fs::FsDisk;
-pub(crate) use fs::fetch;
+pub(crate) use fs::{fetch, fetch_at};
 
 /// A directory of a store. Names are relative to it and use `/`: `log/0000000001.log`.
 ///
