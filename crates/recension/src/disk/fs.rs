@@ -229,12 +229,14 @@ impl DiskFile for FsFile {
 const CACHE_LINE_BYTES: usize = 64;
 
 /// Begins to bring the start of `item` into the CPU's caches.
+#[inline]
 pub(crate) fn fetch<T>(item: &T) {
     fetch_at(std::ptr::from_ref(item).cast());
 }
 
 /// Begins to bring what lies at an address, if anything does, into the CPU's caches.
 #[cfg(target_arch = "x86_64")]
+#[inline]
 pub(crate) fn fetch_at(address: *const u8) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     // SAFETY: the instruction reads nothing and faults on no address.

@@ -134,7 +134,9 @@ impl Shared {
         }
         part.close(leader.last, leader.log.end());
         leader.part_log_bytes = 0;
-        self.replace_state(|state| state.memory.insert(0, Arc::new(MemoryIndex::new())));
+        // Parts are closed when they have grown to a size: the next one will have about as many versions.
+        let next = Arc::new(MemoryIndex::for_about(part.len()));
+        self.replace_state(|state| state.memory.insert(0, next));
     }
 
     /// Bounded queue: the next commit waits until the maintenance thread has caught up.

@@ -33,10 +33,11 @@ pub(super) fn compare_versions(a: (&[u8], Seq), b: (&[u8], Seq)) -> Ordering {
 }
 
 impl MemoryIndex {
-    pub(super) fn new() -> Self {
+    /// A part of about so many versions; 0: it is not known of how many.
+    pub(super) fn for_about(versions: u64) -> Self {
         MemoryIndex {
             versions: SortedVersions::new(),
-            table: MemoryTable::new(),
+            table: MemoryTable::for_about(versions),
             bytes: AtomicU64::new(0),
             first: AtomicU64::new(u64::MAX),
             closed: OnceLock::new(),

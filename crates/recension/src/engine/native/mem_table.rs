@@ -3,8 +3,9 @@
 //! the row itself confirms it. One thread inserts, any number read without locks.
 //!
 //! Levels of growing size are filled one after the other and never made anew, so that no insert waits for
-//! a rehash, and what a later level has is newer. A level is open addressing with linear probing; a slot
-//! leads to a list of versions, newest first.
+//! a rehash, and what a later level has is newer. A look-up of a key that the part does not have asks every level, so the
+//! first one is as large as the part is expected to be: then most tables have one. A level is open addressing with linear
+//! probing; a slot leads to a list of versions, newest first.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -15,14 +16,18 @@ use super::index::IndexEntry;
 use super::run::Hint;
 use crate::disk::fetch;
 
-/// Versions that the first level has room for.
+/// Versions that the first level has room for where nothing is known of what comes, and where much is expected.
 const FIRST_LEVEL_ENTRIES: usize = 64;
+const FIRST_LEVEL_ENTRIES_MAX: usize = 1 << 20;
+/// Of so many versions that are expected one more may come before a second level is needed.
+const SPARE_PART: usize = 4;
 /// Each level has room for so many times as many as the one before.
 const GROWTH: usize = 4;
-/// The last one has room for 2^28; what comes behind it is found by a search.
 const LEVELS: usize = 12;
-/// Of so many levels, 87 KiB of slots together, the CPU's caches have most.
-const LEVELS_NEAR: usize = 4;
+/// No level has room for more; what comes behind the last one is found by a search.
+const LEVEL_ENTRIES_MAX: usize = 1 << 28;
+/// Levels of so many slots, 64 KiB, are in the CPU's caches most of the time.
+const SLOTS_NEAR: usize = 8 << 10;
 /// Slots that are looked at before the table gives up.
 const PROBES_MAX: usize = 64;
 /// Versions newer than what is asked for that are stepped over before a search is cheaper.
@@ -34,6 +39,8 @@ pub(super) const ENTRY_BYTES: u64 = 24;
 
 /// See the module.
 pub(super) struct MemoryTable {
+    /// Versions that the first level has room for.
+    first: usize,
     levels: [OnceLock<Level>; LEVELS],
     /// Levels in use.
     used: AtomicUsize,
@@ -58,8 +65,12 @@ struct Entry {
 }
 
 impl MemoryTable {
-    pub(super) fn new() -> Self {
+    /// A table for about so many versions; 0: it is not known how many.
+    pub(super) fn for_about(versions: u64) -> Self {
+        let versions = usize::try_from(versions).unwrap_or(usize::MAX).min(FIRST_LEVEL_ENTRIES_MAX);
+        let first = versions + versions / SPARE_PART;
         MemoryTable {
+            first: first.clamp(FIRST_LEVEL_ENTRIES, FIRST_LEVEL_ENTRIES_MAX),
             levels: [const { OnceLock::new() }; LEVELS],
             used: AtomicUsize::new(0),
             incomplete: AtomicBool::new(false),
@@ -72,7 +83,7 @@ impl MemoryTable {
         let used = self.used.load(Ordering::Relaxed);
         let newest = used.checked_sub(1).and_then(|newest| self.levels[newest].get());
         if let Some(level) = newest
-            && level.entries.load(Ordering::Relaxed) < capacity(used - 1)
+            && level.entries.load(Ordering::Relaxed) < capacity(self.first, used - 1)
         {
             level.insert(hash, entry);
             return 0;
@@ -81,7 +92,7 @@ impl MemoryTable {
             self.incomplete.store(true, Ordering::Release);
             return 0;
         };
-        let level = next.get_or_init(|| Level::new(capacity(used)));
+        let level = next.get_or_init(|| Level::new(capacity(self.first, used)));
         level.insert(hash, entry);
         self.used.store(used + 1, Ordering::Release);
         (level.slots.len() * size_of::<AtomicU64>()) as u64
@@ -90,7 +101,8 @@ impl MemoryTable {
     /// Begins to fetch what [`MemoryTable::hint`] will read of the levels that are not in the CPU's caches anyway.
     pub(super) fn touch(&self, hash: u64) {
         let used = self.used.load(Ordering::Acquire);
-        for level in self.levels.iter().take(used).skip(LEVELS_NEAR).filter_map(OnceLock::get) {
+        let levels = self.levels.iter().take(used).filter_map(OnceLock::get);
+        for level in levels.filter(|level| level.slots.len() > SLOTS_NEAR) {
             level.slots.get(level.first_slot(hash)).into_iter().for_each(fetch);
         }
     }
@@ -111,21 +123,21 @@ impl MemoryTable {
     }
 }
 
-/// Bytes of the slots of a table with so many versions.
+/// Bytes of the slots of a table with so many versions, of which none was expected.
 pub(super) fn slot_bytes(versions: u64) -> u64 {
     let (mut room, mut bytes) = (0, 0);
     for level in 0..LEVELS {
         if room >= versions {
             break;
         }
-        room += capacity(level) as u64;
-        bytes += (capacity(level) * 2 * size_of::<AtomicU64>()) as u64;
+        room += capacity(FIRST_LEVEL_ENTRIES, level) as u64;
+        bytes += (capacity(FIRST_LEVEL_ENTRIES, level) * 2 * size_of::<AtomicU64>()) as u64;
     }
     bytes
 }
 
-fn capacity(level: usize) -> usize {
-    FIRST_LEVEL_ENTRIES * GROWTH.pow(level as u32)
+fn capacity(first: usize, level: usize) -> usize {
+    first.saturating_mul(GROWTH.pow(level as u32)).min(LEVEL_ENTRIES_MAX)
 }
 
 impl Level {
@@ -228,7 +240,12 @@ mod tests {
 
     #[test]
     fn any_version_of_any_key_is_found_and_what_is_not_there_is_absent() {
-        let table = MemoryTable::new();
+        for expected in [0, 1_000, 60_000, u64::MAX] {
+            any_version_is_found(&MemoryTable::for_about(expected));
+        }
+    }
+
+    fn any_version_is_found(table: &MemoryTable) {
         let mut versions: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for seq in 1..=60_000_u64 {
             // Some keys have one version, some have many.
@@ -253,8 +270,16 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_was_expected_to_be_so_large_has_one_level() {
+        let table = MemoryTable::for_about(10_000);
+        let grown: u64 = (0..11_000).map(|seq: u64| table.insert(hash(&seq.to_be_bytes()), entry(seq))).sum();
+        assert_eq!(grown, 2 * 8 * 12_500, "bytes of slots");
+        assert_eq!(table.used.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
     fn keys_with_equal_hashes_share_their_list_and_the_newest_is_first() {
-        let table = MemoryTable::new();
+        let table = MemoryTable::for_about(0);
         table.insert(42, entry(1));
         table.insert(42, entry(2));
         assert_eq!(table.hint(42, Seq(9)), Hint::Perhaps(entry(2)));
@@ -265,7 +290,7 @@ mod tests {
 
     #[test]
     fn hashes_made_to_crowd_one_place_make_the_table_give_up_and_not_lie() {
-        let table = MemoryTable::new();
+        let table = MemoryTable::for_about(0);
         for seq in 1..=1_000 {
             table.insert(seq, entry(seq));
         }
@@ -280,7 +305,7 @@ mod tests {
 
     #[test]
     fn readers_beside_the_writer_find_all_that_was_inserted_before() {
-        let table = MemoryTable::new();
+        let table = MemoryTable::for_about(0);
         let head = AtomicU64::new(0);
         std::thread::scope(|scope| {
             scope.spawn(|| {

@@ -46,7 +46,7 @@ use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use arc_swap::{ArcSwap, Guard};
+use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex};
 
 pub use self::options::{Maintenance, NativeOptions};
@@ -174,15 +174,9 @@ impl Shared {
 
     /// The state that has everything up to the head that is answered with it.
     fn head_state(&self) -> (Seq, Arc<State>) {
-        let (head, state) = self.head_view();
-        (head, Guard::into_inner(state))
-    }
-
-    /// The same without counting a reference, since all readers would count in one place.
-    fn head_view(&self) -> (Seq, Guard<Arc<State>>) {
         // The head first: a state loaded later has all of it.
         let head = self.head();
-        (head, self.state.load())
+        (head, self.state.load_full())
     }
 }
 
@@ -256,12 +250,12 @@ impl Engine for NativeEngine {
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
-        let (head, state) = self.shared.head_view();
+        let (head, state) = self.shared.head_state();
         Ok(Box::new(NativeSnapshot::new(state, head)))
     }
 
     fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
-        let (head, state) = self.shared.head_view();
+        let (head, state) = self.shared.head_state();
         if seq > head {
             return Err(EngineError::NotYet { asked: seq, head });
         }

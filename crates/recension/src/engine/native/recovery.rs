@@ -74,7 +74,7 @@ pub(super) fn recover(
         options,
         files: IndexFiles::new(disk.clone(), id, manifest, left_over)?,
         runs,
-        memory: MemoryIndex::new(),
+        memory: MemoryIndex::for_about(0),
         last: newest.map_or(CommitInfo { seq: Seq::ZERO, time: Timestamp(0) }, |run| CommitInfo {
             seq: run.last,
             time: run.time,
@@ -349,7 +349,8 @@ impl Replay<'_> {
         while self.records_until_full(segment, bytes) {
             // The manifest may name only what is durable; after a mere process crash it may not be.
             self.make_durable(segment, bytes, newest)?;
-            let part = std::mem::replace(&mut self.memory, MemoryIndex::new());
+            let next = MemoryIndex::for_about(self.memory.len());
+            let part = std::mem::replace(&mut self.memory, next);
             self.runs.push(self.files.flush(&part, (self.last, self.end))?);
             (self.replayed_bytes, self.key_bytes, self.versions) = (0, 0, 0);
         }

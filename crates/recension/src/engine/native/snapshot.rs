@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use arc_swap::Guard;
-
 use super::super::{
     Direction, EngineError, KeyRange, Result, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions,
 };
@@ -15,14 +13,14 @@ use super::settled::{Pins, owned_value};
 const STACK_KEY_BYTES: usize = 124;
 
 pub(super) struct NativeSnapshot {
-    pub(super) state: Guard<Arc<State>>,
+    pub(super) state: Arc<State>,
     pub(super) seq: Seq,
     /// What ranges have answered from.
     pins: Pins,
 }
 
 impl NativeSnapshot {
-    pub(super) fn new(state: Guard<Arc<State>>, seq: Seq) -> Self {
+    pub(super) fn new(state: Arc<State>, seq: Seq) -> Self {
         NativeSnapshot { state, seq, pins: Pins::default() }
     }
 }
