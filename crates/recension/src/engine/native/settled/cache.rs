@@ -8,6 +8,7 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 use super::block::BlockKind;
 use super::row_block::RowBlock;
+use super::ways::Way;
 use crate::engine::CommitInfo;
 
 /// A block: the number of its file, which is never used again, and its own among the file's of its kind.
@@ -40,7 +41,7 @@ const WAYS_PART: u64 = 16;
 
 /// What a way takes in bytes: itself, and what stays of a block that has left the cache, since the weak reference keeps the
 /// place where its counts are.
-const WAY_BYTES: u64 = (size_of::<usize>() + 2 * size_of::<usize>() + size_of::<RowBlock>()) as u64;
+const WAY_BYTES: u64 = (size_of::<Way>() + 2 * size_of::<usize>() + size_of::<RowBlock>()) as u64;
 
 impl Weighter<BlockName, Cached> for BlockWeighter {
     fn weight(&self, _: &BlockName, block: &Cached) -> u64 {

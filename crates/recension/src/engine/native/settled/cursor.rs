@@ -88,7 +88,7 @@ impl<'f> SettledCursor<'f> {
 
     fn fetch(&mut self) -> Result<Arc<RowBlock>> {
         if self.caching
-            && let Some(rows) = self.file.cached(self.kind, self.block)
+            && let Some(rows) = self.file.cached(self.kind, self.block, 0)
         {
             return Ok(rows);
         }

@@ -33,7 +33,7 @@ pub(super) use self::writer::SettledWriter;
 use self::cache::Cached;
 use self::commits::decode_commits;
 use self::row_block::{BlockRow, RowBlock};
-use self::ways::{Ways, is_noticed};
+use self::ways::Ways;
 use super::format::{Fields, StoreId, check_version, decode_header, settled_file};
 use super::manifest::RunEntry;
 use super::run::fences::{FENCE_BYTES, Fences};
@@ -255,7 +255,7 @@ impl SettledFile {
             Guess::Absent => return Ok(None),
             Guess::At(place) => {
                 let (block, row) = (place >> ROW_BITS, place as usize & ((1 << ROW_BITS) - 1));
-                let block = self.rows(BlockKind::Current, block as usize)?;
+                let block = self.rows_for(BlockKind::Current, block as usize, row)?;
                 // A guess: another key may have the same hash bits. Then this file has not the key sought, since
                 // the table names every key that has these bits, or says that it does not know.
                 block.touch(row);
@@ -386,7 +386,12 @@ impl SettledFile {
 
     /// The rows of a block, from the cache or from the file.
     fn rows(&self, kind: BlockKind, number: usize) -> Result<Arc<RowBlock>> {
-        if let Some(rows) = self.cached(kind, number) {
+        self.rows_for(kind, number, 0)
+    }
+
+    /// The same; `row` is wanted first.
+    fn rows_for(&self, kind: BlockKind, number: usize, row: usize) -> Result<Arc<RowBlock>> {
+        if let Some(rows) = self.cached(kind, number, row) {
             return Ok(rows);
         }
         let (offset, len) = self.place(kind, number)?;
@@ -404,17 +409,14 @@ impl SettledFile {
     /// The short ways to blocks of a kind.
     fn ways(&self, kind: BlockKind) -> Option<&Ways> {
         let blocks = self.sections[kind as usize].blocks;
-        self.ways.get(kind as usize)?.get_or_init(|| Ways::new(blocks, &self.cache)).as_ref()
+        self.ways.get(kind as usize)?.get_or_init(|| Ways::new(self.entry.number, kind, blocks, &self.cache)).as_ref()
     }
 
-    /// A block that is in memory.
-    fn cached(&self, kind: BlockKind, number: usize) -> Option<Arc<RowBlock>> {
+    /// A block that is in memory; `row` is wanted first.
+    fn cached(&self, kind: BlockKind, number: usize, row: usize) -> Option<Arc<RowBlock>> {
         let ways = self.ways(kind);
         let name = (self.entry.number, kind, number);
-        if let Some(rows) = ways.and_then(|ways| ways.get(number)) {
-            if is_noticed() {
-                self.cache.get(name);
-            }
+        if let Some(rows) = ways.and_then(|ways| ways.get(number, row)) {
             return Some(rows);
         }
         let Some(Cached::Rows(rows)) = self.cache.get(name) else { return None };

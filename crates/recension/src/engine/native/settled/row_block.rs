@@ -7,7 +7,7 @@ use super::super::format::Fields;
 use super::super::mem::compare_versions;
 use super::block::take_number;
 use super::rows::{CUT, DELETED, FLAG_BITS};
-use crate::disk::fetch;
+use crate::disk::{fetch, fetch_at};
 use crate::engine::Seq;
 
 /// Rows whose places are in the block itself: as many as blocks of 200 bytes a row have.
@@ -22,6 +22,8 @@ const STORED_HEADER_BYTES_MIN: usize = 4;
 const KEYS_PART: usize = 2;
 /// Bytes of a row that are fetched ahead of reading it.
 const TOUCHED_BYTES: usize = 384;
+/// Bits of a guess for the length of a row; the others are an address.
+const GUESSED_LEN_BITS: u32 = 14;
 const CACHE_LINE_BYTES: usize = 64;
 /// What memory takes beside what is asked for: counts of references, and the allocator's own.
 const OVERHEAD_BYTES: usize = 48;
@@ -131,6 +133,23 @@ impl RowBlock {
         let end = self.place(index + 1).unwrap_or(self.bytes.len()).min(start + TOUCHED_BYTES);
         for line in self.bytes.get(start..end).unwrap_or_default().chunks(CACHE_LINE_BYTES) {
             line.first().into_iter().for_each(fetch);
+        }
+    }
+
+    /// Where the rows begin, and in the lowest bits how long they are on average. For [`RowBlock::touch_guess`], which outlives
+    /// the block.
+    pub(super) fn row_guess(&self) -> usize {
+        let first = self.place(0).unwrap_or_default();
+        let len = (self.bytes.len() - first.min(self.bytes.len())) / self.len().max(1);
+        (self.bytes.as_ptr().addr() + first) << GUESSED_LEN_BITS | len.min((1 << GUESSED_LEN_BITS) - 1)
+    }
+
+    /// Begins to fetch what probably is a row of the block that the guess is of. Nothing is read there, so it may be wrong.
+    pub(super) fn touch_guess(guess: usize, index: usize) {
+        let len = guess & ((1 << GUESSED_LEN_BITS) - 1);
+        let start = std::ptr::without_provenance::<u8>((guess >> GUESSED_LEN_BITS).wrapping_add(index * len));
+        for line in 0..len.min(TOUCHED_BYTES).div_ceil(CACHE_LINE_BYTES) {
+            fetch_at(start.wrapping_add(line * CACHE_LINE_BYTES));
         }
     }
 
