@@ -68,7 +68,7 @@ impl RowBlock {
         let (left_out, repeated) = if is_whole { (&[][..], prefix) } else { (prefix, &[][..]) };
         let row_grows = ROW_HEADER_BYTES - STORED_HEADER_BYTES_MIN + repeated.len();
         let room = left_out.len() + left.len() + count * row_grows;
-        let is_near = count <= NEAR_ROWS && room <= usize::from(u16::MAX);
+        let is_near = count <= NEAR_ROWS && u16::try_from(room).is_ok();
         let places_len = if is_near { 0 } else { count * FAR_PLACE_BYTES };
         let mut near = [0; NEAR_ROWS];
         let mut bytes = Vec::with_capacity(places_len + room);

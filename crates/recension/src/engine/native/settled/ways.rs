@@ -17,7 +17,7 @@ const ANSWERS_PER_NOTICE: u32 = 16;
 
 /// The ways to the blocks of one kind of a file.
 pub(super) struct Ways {
-    ways: Box<[Way]>,
+    to: Box<[Way]>,
     file: u64,
     kind: BlockKind,
     cache: Arc<BlockCache>,
@@ -34,8 +34,8 @@ pub(super) struct Way {
 impl Ways {
     /// Ways to so many blocks of a kind of a file; `None` where the budget of memory has no room for them.
     pub(super) fn new(file: u64, kind: BlockKind, blocks: usize, cache: &Arc<BlockCache>) -> Option<Self> {
-        let ways = || (0..blocks).map(|_| Way::default()).collect();
-        cache.take_ways(blocks).then(|| Ways { ways: ways(), file, kind, cache: cache.clone() })
+        let to = || (0..blocks).map(|_| Way::default()).collect();
+        cache.take_ways(blocks).then(|| Ways { to: to(), file, kind, cache: cache.clone() })
     }
 
     /// A block that is in memory. Now and then the cache learns that it was read.
@@ -43,7 +43,7 @@ impl Ways {
     /// Rows of a block are about equally long most of the time: where `row` probably lies is fetched while the block itself is
     /// waited for.
     pub(super) fn get(&self, number: usize, row: usize) -> Option<Arc<RowBlock>> {
-        let way = self.ways.get(number)?;
+        let way = self.to.get(number)?;
         RowBlock::touch_guess(way.guess.load(Ordering::Relaxed), row);
         let way = way.block.load();
         // The counts may lie in another cache line than what is read next.
@@ -56,7 +56,7 @@ impl Ways {
     }
 
     pub(super) fn set(&self, number: usize, block: &Arc<RowBlock>) {
-        if let Some(way) = self.ways.get(number) {
+        if let Some(way) = self.to.get(number) {
             way.block.store(Arc::downgrade(block));
             way.guess.store(block.row_guess(), Ordering::Relaxed);
         }
@@ -65,7 +65,7 @@ impl Ways {
 
 impl Drop for Ways {
     fn drop(&mut self) {
-        self.cache.give_ways_back(self.ways.len());
+        self.cache.give_ways_back(self.to.len());
     }
 }
 
