@@ -90,6 +90,7 @@ pub mod limits;
 mod loader;
 mod local;
 mod lookup;
+mod md5;
 mod model;
 mod plan;
 mod planner;
@@ -109,6 +110,7 @@ mod side;
 mod sorted;
 mod store;
 mod stored;
+mod term;
 mod time;
 mod transaction;
 #[cfg(feature = "typed")]

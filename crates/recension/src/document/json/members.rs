@@ -37,3 +37,42 @@ fn superseded_of_few(names: &[Text<'_>]) -> Option<Vec<bool>> {
 fn same(a: Text<'_>, b: Text<'_>) -> bool {
     if a.escaped || b.escaped { a.decode() == b.decode() } else { a.raw == b.raw }
 }
+
+/// The names of the object that was last looked at, all different: in most arrays of objects each one has the names of
+/// the one before, and need not be looked at again.
+#[derive(Default)]
+pub(in crate::document) struct Shape {
+    /// As they stand in the text, each with its closing quote, which is in no name.
+    names: Vec<u8>,
+}
+
+impl Shape {
+    /// Where the names go on, if the one at `at` is `name`.
+    #[inline]
+    pub(in crate::document) fn follows(&self, at: usize, name: &[u8]) -> Option<usize> {
+        let end = at + name.len();
+        (self.names.get(at..end) == Some(name) && self.names.get(end) == Some(&b'"')).then_some(end + 1)
+    }
+
+    /// Whether all of `names` are different as they stand in the text; then they are the ones that are known from now on.
+    pub(in crate::document) fn learn(&mut self, names: &[&[u8]]) -> bool {
+        if !all_differ(names) {
+            return false;
+        }
+        self.names.clear();
+        for name in names {
+            self.names.extend_from_slice(name);
+            self.names.push(b'"');
+        }
+        true
+    }
+}
+
+fn all_differ(names: &[&[u8]]) -> bool {
+    if names.len() <= FEW {
+        return names.iter().enumerate().all(|(i, name)| !names.iter().skip(i + 1).any(|later| later == name));
+    }
+    let mut sorted = names.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair.first() != pair.get(1))
+}

@@ -225,14 +225,18 @@ fn push_piece(out: &mut String, comma: bool, event: &Event<'_>) {
     }
 }
 
+/// Whether a top-level member of this name does not stay in a document's text. It has no escapes.
+pub(in crate::document) fn is_reserved(name: &str, also: &[&str]) -> bool {
+    also.contains(&name) || (name.starts_with('_') && !KEPT.contains(&name))
+}
+
 /// The name of a top-level member that is to be taken out.
 fn taken_name(name: Text<'_>, also: &[&str]) -> Option<String> {
     // Most names are plain, and are looked at as they stand.
-    let leaves = |name: &str| also.contains(&name) || (name.starts_with('_') && !KEPT.contains(&name));
     if !name.escaped {
-        return leaves(name.raw).then(|| name.raw.to_owned());
+        return is_reserved(name.raw, also).then(|| name.raw.to_owned());
     }
-    Some(name.decode().into_owned()).filter(|name| leaves(name))
+    Some(name.decode().into_owned()).filter(|name| is_reserved(name, also))
 }
 
 fn kind_of(event: &Event<'_>) -> &'static str {
