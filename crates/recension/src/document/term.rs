@@ -64,11 +64,6 @@ impl Encoder {
         self.out
     }
 
-    /// How many arrays and objects are open.
-    pub(super) fn depth(&self) -> usize {
-        self.outer.len()
-    }
-
     /// The next piece of a text.
     #[inline]
     pub(super) fn event(&mut self, event: Event<'_>) -> Result<()> {

@@ -7,12 +7,12 @@ use super::Text;
 /// Up to this many members are compared pair by pair.
 const FEW: usize = 12;
 
-/// For each name, whether the same one follows later; `None` where none does.
-pub(super) fn superseded(names: &[Text<'_>]) -> Option<Vec<bool>> {
+/// For each member, whether the same name follows later; `None` where none does.
+pub(super) fn superseded<P>(names: &[(Text<'_>, P)]) -> Option<Vec<bool>> {
     if names.len() <= FEW {
         return superseded_of_few(names);
     }
-    let decoded: Vec<Cow<'_, str>> = names.iter().map(|name| name.decode()).collect();
+    let decoded: Vec<Cow<'_, str>> = names.iter().map(|(name, _)| name.decode()).collect();
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_unstable_by(|&a, &b| decoded[a].cmp(&decoded[b]).then(a.cmp(&b)));
     let mut found = None;
@@ -24,10 +24,10 @@ pub(super) fn superseded(names: &[Text<'_>]) -> Option<Vec<bool>> {
     found
 }
 
-fn superseded_of_few(names: &[Text<'_>]) -> Option<Vec<bool>> {
+fn superseded_of_few<P>(names: &[(Text<'_>, P)]) -> Option<Vec<bool>> {
     let mut found = None;
-    for (i, name) in names.iter().enumerate() {
-        if names[i + 1..].iter().any(|later| same(*name, *later)) {
+    for (i, (name, _)) in names.iter().enumerate() {
+        if names[i + 1..].iter().any(|(later, _)| same(*name, *later)) {
             found.get_or_insert_with(|| vec![false; names.len()])[i] = true;
         }
     }
