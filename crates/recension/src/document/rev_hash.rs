@@ -134,3 +134,75 @@ impl Visitor for Beside {
         self.lost_at.get_or_insert(0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Names as they stand in a text, and what they stand for.
+    const NAMES: [(&str, &str); 9] = [
+        ("a", "a"),
+        ("\\u0061", "a"),
+        ("b", "b"),
+        ("é\\n", "é\n"),
+        ("", ""),
+        ("id", "id"),
+        ("_id", "_id"),
+        ("\\u005fx", "_x"),
+        ("_replication_id", "_replication_id"),
+    ];
+    const TAKEN: [&str; 3] = ["id", "_id", "_x"];
+    /// Values as they stand in a text, with places for blanks.
+    const VALUES: [&str; 12] = [
+        "1",
+        "-0.50e+1",
+        "\"\"",
+        "\"a long text, \\\"and\\\" \\ud83d\\ude00 what follows it é\"",
+        "true",
+        "null",
+        "[~]",
+        "{~}",
+        "[~1~,~[~255~]~,~\"x y\"~]",
+        "{~\"id\"~:~1~,~\"_id\"~:~{~\"x\"~:~false~}~}",
+        "[~{~\"a\"~:~1~}~,~{~\"a\"~:~2~}~]",
+        "123456789012345678901234567890",
+    ];
+
+    /// The text with what `blanks` says at its places, one after the other.
+    fn blanked(text: &str, blanks: &[&str]) -> String {
+        let mut blanks = blanks.iter().cycle();
+        let parts = text.split('~').map(str::to_owned);
+        parts.reduce(|before, part| before + blanks.next().unwrap_or(&"") + &part).unwrap()
+    }
+
+    fn object(members: &[(&str, &str)]) -> String {
+        let members: Vec<String> = members.iter().map(|(name, value)| format!("~\"{name}\"~:~{value}~")).collect();
+        format!("~{{~{}}}~", members.join(","))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn blanks_reserved_members_and_those_that_come_twice_are_neither_in_the_text_nor_in_the_revision(
+            members in prop::collection::vec((prop::sample::select(&NAMES[..]), prop::sample::select(&VALUES[..])), 0..9),
+            blanks in prop::collection::vec(prop::sample::select(&["", "", "", " ", "\n", "\t\r  "][..]), 1..30),
+        ) {
+            let as_they_stand: Vec<(&str, &str)> = members.iter().map(|((raw, _), value)| (*raw, *value)).collect();
+            let text = blanked(&object(&as_they_stand), &blanks);
+            let later = |at: usize| members[at + 1..].iter().any(|((_, later), _)| *later == members[at].0.1);
+            let (gone, stay): (Vec<usize>, Vec<usize>) =
+                (0..members.len()).filter(|at| !later(*at)).partition(|at| TAKEN.contains(&members[*at].0.1));
+            let stay: Vec<(&str, &str)> = stay.into_iter().map(|at| as_they_stand[at]).collect();
+            let reserved: Vec<(String, String)> =
+                gone.into_iter().map(|at| (members[at].0.1.to_owned(), blanked(members[at].1, &[""]))).collect();
+
+            let (minified, hashable) = HashableBody::beside_minifying(text.as_bytes(), &["id"]).unwrap();
+            let expected = blanked(&object(&stay), &[""]);
+            prop_assert_eq!(&minified, &Minified { text: expected.clone(), reserved, kind: "an object" });
+            prop_assert_eq!(hashable.unwrap().0, HashableBody::of(&expected).unwrap().0);
+        }
+    }
+}

@@ -143,8 +143,8 @@ fn run(bytes: &[u8], take: Option<&[&str]>, visitor: &mut impl Visitor) -> Resul
             }
             Event::ArrayEnd => drop(open.pop()),
             Event::Key(_) | Event::ObjectEnd => {
-                let depth = if matches!(event, Event::Key(_)) { 1 } else { 0 };
-                let of_the_whole = parser.depth() == depth;
+                // A member of the outermost object begins, or that object has been closed.
+                let of_the_whole = parser.depth() == usize::from(matches!(event, Event::Key(_)));
                 if of_the_whole && let Some(Leaving { name, start, value_start }) = leaving.take() {
                     let text = out.text();
                     let value = text.split_off(value_start);
