@@ -9,6 +9,20 @@ mod sync {
     pub(crate) use shuttle::sync::atomic::{AtomicU8, Ordering};
     pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use shuttle::thread::{self, Thread};
+
+    /// Time passes with each look at it, the same in every run of a schedule.
+    pub(crate) struct Stopwatch(std::cell::Cell<u32>);
+
+    impl Stopwatch {
+        pub(crate) fn start() -> Self {
+            Stopwatch(std::cell::Cell::new(0))
+        }
+
+        pub(crate) fn elapsed(&self) -> std::time::Duration {
+            self.0.set(self.0.get() + 1);
+            std::time::Duration::from_micros(self.0.get().into())
+        }
+    }
 }
 
 #[path = "../../crates/recension/src/engine/native/group.rs"]

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use recension::document::asynchronous::AsyncStore;
-use recension::document::{Document, Error, Expect, ListOptions, Position, Query, Result, Store, ValueRange, Write};
+use recension::document::{
+    Document, Error, Expect, IndexSpec, ListOptions, Position, Query, Result, Store, ValueRange, Write,
+};
 use serde::{Deserialize, Serialize};
 
 async fn next<S: Stream + Unpin>(stream: &mut S) -> Option<S::Item> {
@@ -65,6 +67,9 @@ mod scenario {
         assert!(matches!(menu.replace("pizza", &first.rev, "{}").await, Err(Error::Conflict { .. })));
         assert!(matches!(menu.create(Some("pizza"), "{}").await, Err(Error::Conflict { .. })));
         assert_eq!(menu.get("pizza").await?.unwrap().rev, second.rev);
+        menu.run(|menu| menu.create_index(IndexSpec::unique("n", "n".parse()?), |_| {})).await?;
+        assert_eq!(menu.get_by("n", vec![1.into()]).await?.unwrap().rev, second.rev);
+        assert_eq!(menu.get_by("n", vec![0.into()]).await?, None);
         menu.delete("pizza", &second.rev).await?;
         assert!(menu.get("pizza").await?.is_none());
         // More than one batch, and exactly two.
@@ -108,6 +113,7 @@ mod scenario {
         };
         assert_eq!(accounts.update("1", double).await?.balance, 14);
         assert_eq!(accounts.get("2").await?, Some(Account { id: 2, balance: 3 }));
+        assert!(matches!(accounts.get_by("balance", vec![3.into()]).await, Err(Error::IndexNotUsable { .. })));
         let balances: Vec<_> =
             all(accounts.list(ListOptions::default()).await?).await.into_iter().map(|a| a.unwrap().balance).collect();
         assert_eq!(balances, [14, 3, -1]);

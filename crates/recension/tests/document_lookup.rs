@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use recension::disk::FsDisk;
 use recension::document::{
-    At, Collection, CollectionAt, Cursor, Error, IndexSpec, Query, ReplicatedWrite, Store, ValueRange,
+    At, Collection, CollectionAt, Cursor, Error, IndexSpec, Literal, Query, ReplicatedWrite, Store, ValueRange,
 };
 use recension::engine::{Batch, Direction, Engine, NativeEngine, NativeOptions, Seq, TreeId};
 
@@ -77,6 +77,10 @@ fn check(people: &Collection, at: At) {
         }
         scanned.sort();
         assert_eq!(found, scanned, "{email:?}: of equal values the ids decide the order");
+        if at.exists() {
+            let first = at.get_by("email", &[email.into()]).unwrap();
+            assert_eq!(first, at.find(&query).unwrap().next().transpose().unwrap(), "{email:?}, by the index");
+        }
         let mut backwards = ids(&at, &query.clone().sort("email".parse().unwrap(), Direction::Backward));
         backwards.reverse();
         assert_eq!(backwards, scanned, "{email:?}, backwards");
@@ -172,4 +176,61 @@ fn a_transaction_that_has_looked_a_value_up_in_vain_is_run_again_when_the_value_
         .unwrap();
     assert_eq!(runs, 2);
     assert_eq!(people.get("seen").unwrap().unwrap().body, r#"{"there":1}"#);
+}
+
+#[test]
+fn a_transaction_that_has_asked_for_a_value_by_its_index_is_run_again_when_the_value_comes() {
+    let people = Store::memory().unwrap().collection("people").unwrap();
+    people.create_index(IndexSpec::unique("email", "email".parse().unwrap()), |_| {}).unwrap();
+    let mut seen = Vec::new();
+    people
+        .store()
+        .transaction(|tx| {
+            let inside = tx.collection("people")?;
+            seen.push(inside.get_by("email", &["x".into()])?.map(|document| document.id.into_owned()));
+            if seen.len() == 1 {
+                people.put("holder", r#"{"email":"x"}"#)?;
+            }
+            inside.put("own", r#"{"email":"own"}"#)?;
+            assert_eq!(inside.get_by("email", &["own".into()])?.unwrap().id, "own");
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(seen, [None, Some("holder".to_owned())]);
+}
+
+#[test]
+fn a_document_is_got_by_all_values_of_a_unique_index_and_by_nothing_less() {
+    let seats = Store::memory().unwrap().collection("seats").unwrap();
+    assert_eq!(seats.get_by("place", &["A".into(), 1.into()]).unwrap(), None, "there is no collection yet");
+    let spec = IndexSpec::unique("place", "row".parse().unwrap()).then_descending("number".parse().unwrap());
+    seats.create_index(spec, |_| {}).unwrap();
+    seats.create_index(IndexSpec::new("row", "row".parse().unwrap()), |_| {}).unwrap();
+    seats.put("first", r#"{"row":"A","number":1}"#).unwrap();
+    seats.put("second", r#"{"row":"A","number":2}"#).unwrap();
+    let before = seats.at(At::Now).unwrap();
+    let second = seats.get("second").unwrap().unwrap();
+    seats.delete("second", &second.rev).unwrap();
+
+    let id = |values: &[Literal]| seats.get_by("place", values).map(|found| found.map(|found| found.id.into_owned()));
+    for (values, expected) in [
+        (["A".into(), 1.into()], Some("first")),
+        (["A".into(), Literal::json("1.0").unwrap()], Some("first")),
+        (["A".into(), 2.into()], None),
+        (["A".into(), "1".into()], None),
+        ([1.into(), "A".into()], None),
+    ] {
+        assert_eq!(id(&values).unwrap().as_deref(), expected, "{values:?}");
+    }
+    assert_eq!(before.get_by("place", &["A".into(), 2.into()]).unwrap(), Some(second));
+
+    for (index, values, expected) in [
+        ("place", &["A".into()][..], "it is on 2 paths, and 1 values were given"),
+        ("row", &["A".into()][..], "it is not unique"),
+        ("seat", &["A".into()][..], "no index of that name"),
+    ] {
+        let error = seats.get_by(index, values).unwrap_err();
+        assert!(matches!(&error, Error::IndexNotUsable { .. }), "{error:?}");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
 }

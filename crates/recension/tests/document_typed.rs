@@ -224,6 +224,11 @@ fn declared_indexes_are_made_once_and_used() {
     let taken = Account { id: "other".into(), ..account("01", 1) };
     assert!(matches!(accounts.put(&taken), Err(Error::NotUnique { .. })));
     assert_eq!(accounts.count().unwrap(), 51);
+    let one = accounts.get("01").unwrap().unwrap();
+    let name = [one.full_name.as_str().into()];
+    assert_eq!(accounts.get_by("by-name", &name).unwrap().as_ref(), Some(&one));
+    assert_eq!(accounts.at(At::Now).unwrap().get_by("by-name", &name).unwrap().as_ref(), Some(&one));
+    assert_eq!(accounts.at(At::Seq(head)).unwrap().get_by("by-name", &name).unwrap(), None, "it came later");
 }
 
 fn on_threads(threads: usize, work: impl Fn(usize) + Sync) {
@@ -286,6 +291,8 @@ fn a_transaction_reads_its_own_typed_writes() {
             let rich = Query::new().matching("balance".parse()?, ValueRange::at_least(5));
             assert_eq!(accounts.find(&rich)?.count(), 2);
             assert_eq!(tx.typed::<Account>()?.get("b")?.unwrap().balance, 5);
+            let name = account("b", 1).full_name.as_str().into();
+            assert_eq!(accounts.get_by("by-name", &[name])?.unwrap().balance, 5);
             accounts.list(&ListOptions::default())?.map(|account| Ok(account?.balance)).sum::<Result<i64>>()
         })
         .unwrap();

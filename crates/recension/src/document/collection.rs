@@ -7,8 +7,8 @@ use super::reader::read_document;
 use super::retention::without_forgotten_indexes;
 use super::store::{Slot, index_infos};
 use super::{
-    At, CollectionAt, Counts, Document, Documents, Error, Found, History, IndexInfo, ListOptions, Loader, Plan, Query,
-    Result, RevId, Revision, Selected, Store, Write, Written, apply,
+    At, CollectionAt, Counts, Document, Documents, Error, Found, History, IndexInfo, ListOptions, Literal, Loader,
+    Plan, Query, Result, RevId, Revision, Selected, Store, Write, Written, apply,
 };
 
 /// A collection of documents. Clones are cheap; use it from any thread.
@@ -53,6 +53,41 @@ impl Collection {
         let Some(entry) = self.slot.entry(&*snapshot)? else { return Ok(None) };
         let document = read_document(&*snapshot, entry.documents, Cow::Borrowed(id))?;
         Ok(document.filter(|document| !document.deleted).map(Document::into_owned))
+    }
+
+    /// The document that has these values in a unique index, one for each of its paths: the shortest way to it, without a
+    /// query. `None` where no document has them. Where replication has brought several documents with equal values it is the first in the order of
+    /// ids; [`Collection::find`] answers all.
+    ///
+    /// # Errors
+    /// [`Error::IndexNotUsable`] where there is no such index, or it is not unique, not built yet, or on another number of
+    /// paths.
+    ///
+    /// ```
+    /// use recension::document::{IndexSpec, Store};
+    /// # fn main() -> recension::document::Result<()> {
+    /// let cities = Store::memory()?.collection("cities")?;
+    /// cities.create_index(IndexSpec::unique("by-code", "code".parse()?), |_| {})?;
+    /// cities.put("lisbon", r#"{"code":"LIS"}"#)?;
+    /// let found = cities.get_by("by-code", &["LIS".into()])?;
+    /// assert_eq!(found.unwrap().id, "lisbon");
+    /// # Ok(()) }
+    /// ```
+    pub fn get_by(&self, index: &str, values: &[Literal]) -> Result<Option<Document<'static>>> {
+        self.read_by(index, values, |document| Ok(document.into_owned()))
+    }
+
+    pub(super) fn read_by<T>(
+        &self,
+        index: &str,
+        values: &[Literal],
+        see: impl FnOnce(Document<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let snapshot = self.store.snapshot(At::Now)?;
+        match self.slot.entry(&*snapshot)? {
+            Some(entry) => entry.by_values(&*snapshot, index, values, see),
+            None => Ok(None),
+        }
     }
 
     /// The collection at a moment: one commit for any number of reads.

@@ -583,7 +583,7 @@ impl Reader {
 }
 
 /// A document that an index of the same snapshot names.
-fn read_indexed<'s>(snapshot: &'s dyn Snapshot, documents: TreeId, id: &'s str) -> Result<Document<'s>> {
+pub(super) fn read_indexed<'s>(snapshot: &'s dyn Snapshot, documents: TreeId, id: &'s str) -> Result<Document<'s>> {
     match read_document(snapshot, documents, Cow::Borrowed(id))? {
         Some(document) if !document.deleted => Ok(document),
         _ => Err(Error::DamagedRow {

@@ -4,12 +4,13 @@
 
 use std::ops::Bound;
 
-use super::catalogue::{IndexEntry, IndexState};
+use super::catalogue::{CollectionEntry, IndexEntry, IndexState};
 use super::cursor::Place;
+use super::find::read_indexed;
 use super::index_keys::encode_part;
 use super::index_rows::RowRead;
 use super::query::{Query, Through};
-use super::{Error, Result};
+use super::{Document, Error, Literal, Result};
 use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
 
 /// Bytes of an id, and of the number of the tree in the engine's keys, that most fit into: a key is then written without
@@ -59,10 +60,13 @@ impl Lookup {
                 })
         };
         let index = indexes.iter().position(fits)?;
-        let IndexEntry { tree, by_values, .. } = *indexes.get(index)?;
+        Some(Lookup::at(index, indexes.get(index)?, values))
+    }
+
+    fn at(index: usize, entry: &IndexEntry, values: Vec<u8>) -> Self {
         // The key that is looked for has the id behind the values.
         let last = Vec::with_capacity(values.len() + ID_BYTES_USUAL);
-        Some(Lookup { index, tree, by_values, values, last, answered: false, ended: false })
+        Lookup { index, tree: entry.tree, by_values: entry.by_values, values, last, answered: false, ended: false }
     }
 
     /// The id of the next document.
@@ -113,6 +117,49 @@ impl Lookup {
     pub(super) fn place(&self) -> Option<Place> {
         self.answered.then(|| Place::Index(self.tree, self.last.clone()))
     }
+}
+
+impl CollectionEntry {
+    /// The first document, in the order of ids, that has these values in a unique index, seen through `see`.
+    pub(super) fn by_values<T>(
+        &self,
+        snapshot: &dyn Snapshot,
+        name: &str,
+        values: &[Literal],
+        see: impl FnOnce(Document<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let place = self.indexes.iter().position(|index| index.spec.name == name);
+        let Some((place, index)) = place.and_then(|place| Some((place, self.indexes.get(place)?))) else {
+            return Err(not_usable(name, "the collection has no index of that name".to_owned()));
+        };
+        let spec = &index.spec;
+        if !spec.unique {
+            return Err(not_usable(name, "it is not unique, so a value may be many documents'; use find".to_owned()));
+        }
+        if index.state != IndexState::Ready {
+            return Err(not_usable(name, "it is still being built".to_owned()));
+        }
+        if spec.parts.len() != values.len() {
+            let why = format!("it is on {} paths, and {} values were given", spec.parts.len(), values.len());
+            return Err(not_usable(name, why));
+        }
+        let mut key = Vec::with_capacity(values.iter().map(|value| 3 * value.text().len() + ID_BYTES_USUAL).sum());
+        for (part, value) in spec.parts.iter().zip(values) {
+            encode_part(spec, part.direction, value.text(), &mut key)?;
+        }
+        if index.by_values {
+            let Some(row) = snapshot.get(index.tree, &key)? else { return Ok(None) };
+            let RowRead { id, .. } = RowRead::at_values(&key, &row).ok_or_else(damaged)?;
+            return see(read_indexed(snapshot, self.documents, id)?).map(Some);
+        }
+        let mut lookup = Lookup::at(place, index, key);
+        let Some(id) = lookup.next_id(snapshot) else { return Ok(None) };
+        see(read_indexed(snapshot, self.documents, id?)?).map(Some)
+    }
+}
+
+fn not_usable(index: &str, why: String) -> Error {
+    Error::IndexNotUsable { index: index.to_owned(), why }
 }
 
 fn damaged() -> Error {

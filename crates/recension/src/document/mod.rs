@@ -12,6 +12,7 @@
 //!                  .count()?   .history(id)? -> Vec<Revision>
 //!                  .find(&Query)? -> Found (iterator of documents; .plan(), .cursor())
 //!                  .select(&Query)? -> Selected (iterator of values at paths; .plan(), .cursor())
+//!                  .get_by(unique_index, &[Literal])? -> Option<Document>
 //!                  .count_matching(&Query)?   .explain(&Query)? -> Plan (Display, .to_json(), .summary())
 //!                  .revision(id, &rev)?   .at(At)? -> CollectionAt (the same reads, at that moment)
 //!                  .put(id, body)?  .create(Option<id>, body)?  .replace(id, &rev, body)?  .delete(id, &rev)?
@@ -29,7 +30,8 @@
 //!                  .create_index(IndexSpec, |BuildProgress{done, total}| ..)?   .drop_index(name)?
 //!                  .indexes()? -> Vec<IndexInfo{spec, state}>
 //!                  .set_retention(Retention::{Everything, Versions(n), Duration(d), HeadOnly})?   .retention()?
-//! Typed<T>         T: DocumentType, by #[derive(Document)]: .get(id)? -> Option<T>  .entry(id)?  .put(&T)?  .create(&T)?
+//! Typed<T>         T: DocumentType, by #[derive(Document)]: .get(id)? -> Option<T>  .get_by(unique_index, &[Literal])?
+//!                  .entry(id)?  .put(&T)?  .create(&T)?
 //!                  .replace(&rev, &T)?  .delete(id, &rev)?  .update(id, |&mut T| ..)?  .upsert(id, |Option<T>| ..)?
 //!                  .put_all(iter)?  .list(..)?  .find(..)?  .history(id)?  .at(At)?  .within(&tx)?  .untyped()
 //!                  .with_migration(|from, body| ..)  .migrate_all(|MigrationProgress{seen, migrated}| ..)?

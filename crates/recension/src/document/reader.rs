@@ -10,7 +10,7 @@ use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
 use super::store::index_infos;
 use super::stored::{Section, StoredHead};
 use super::{AttachmentInfo, attachment};
-use super::{Counts, Document, Error, IndexInfo, Result, RevId, Revision, stored};
+use super::{Counts, Document, Error, IndexInfo, Literal, Result, RevId, Revision, stored};
 use crate::engine::{
     Direction, KeyRange, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version, Versions, counters,
     successor_of_prefix,
@@ -96,6 +96,20 @@ impl CollectionAt {
     pub fn current<'s>(&'s self, id: &'s str) -> Result<Option<Document<'s>>> {
         match &self.entry {
             Some(entry) => read_document(&*self.snapshot, entry.documents, Cow::Borrowed(id)),
+            None => Ok(None),
+        }
+    }
+
+    /// The document that has these values in a unique index, one for each of its paths: the shortest way to it, without a
+    /// query. `None` where no document has them. Where replication has brought several documents with equal values it is the first in the order of
+    /// ids; [`CollectionAt::find`] answers all.
+    ///
+    /// # Errors
+    /// [`Error::IndexNotUsable`] where there is no such index, or it is not unique, not built yet, or on another number of
+    /// paths.
+    pub fn get_by(&self, index: &str, values: &[Literal]) -> Result<Option<Document<'static>>> {
+        match &self.entry {
+            Some(entry) => entry.by_values(&*self.snapshot, index, values, |document| Ok(document.into_owned())),
             None => Ok(None),
         }
     }

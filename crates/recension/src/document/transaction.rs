@@ -126,6 +126,11 @@ impl TransactionCollection<'_> {
         Ok(self.reader()?.get(id)?.map(Document::into_owned))
     }
 
+    /// See [`CollectionAt::get_by`](super::CollectionAt::get_by).
+    pub fn get_by(&self, index: &str, values: &[super::Literal]) -> Result<Option<Document<'static>>> {
+        self.reader()?.get_by(index, values)
+    }
+
     /// Documents by id.
     pub fn list(&self, options: &ListOptions) -> Result<super::Documents> {
         self.reader()?.list(options)

@@ -95,27 +95,36 @@ pub(super) fn write_primaries(prefix: &str, out: &mut Vec<u8>) {
 }
 
 fn write_ascii(text: &[u8], out: &mut Vec<u8>) {
-    let known = || text.iter().filter_map(|&byte| ASCII.get(usize::from(byte))).filter(|(primary, _)| *primary > 0);
-    let mut count = 0_usize;
-    for (primary, _) in known() {
-        count += 1;
-        let [first, second] = primary.to_be_bytes();
-        out.push(first);
-        if second > 0 {
-            out.push(second);
+    let weights = |byte: u8| ASCII.get(usize::from(byte)).copied().unwrap_or_default();
+    let start = out.len();
+    out.resize(start + 2 * text.len(), 0);
+    let (mut written, mut count, mut marked) = (start, 0_usize, 0);
+    for &byte in text {
+        let (primary, tertiary) = weights(byte);
+        if let Some(place) = out.get_mut(written..written + 2) {
+            place.copy_from_slice(&primary.to_be_bytes());
         }
+        // What is ignored, or the second byte where there is none, is written over by the next one.
+        written += usize::from(primary > 0) + usize::from(primary.to_be_bytes()[1] > 0);
+        count += usize::from(primary > 0);
+        marked |= tertiary;
     }
+    out.truncate(written);
     out.push(LEVEL_END);
     SECOND.write(count, false, out);
     out.push(LEVEL_END);
+    if marked == 0 {
+        THIRD.write(count, false, out);
+        return;
+    }
     let mut common = 0;
-    for (_, tertiary) in known() {
-        if *tertiary == 0 {
+    for (_, tertiary) in text.iter().map(|&byte| weights(byte)).filter(|(primary, _)| *primary > 0) {
+        if tertiary == 0 {
             common += 1;
         } else {
             THIRD.write(common, true, out);
             common = 0;
-            out.push(*tertiary);
+            out.push(tertiary);
         }
     }
     THIRD.write(common, false, out);

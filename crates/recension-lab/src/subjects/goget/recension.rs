@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use recension::document::{ListOptions, Query, Store, Typed, ValueRange};
+use recension::document::{ListOptions, Store, Typed};
 
 use super::{Account, Accounts, Item, gone};
 use crate::error::{LabError, Result};
@@ -44,11 +44,7 @@ impl Accounts for Recension {
         self.accounts.get(&id.to_string()).map_err(LabError::subject("a get"))
     }
     fn get_by_name(&mut self, name: &str) -> Result<Option<Account>> {
-        let path = "name".parse().map_err(LabError::subject("the path"))?;
-        let query = Query::new().matching(path, ValueRange::equal(name));
-        let failed = || LabError::subject("a query");
-        let mut found = self.accounts.find(&query).map_err(failed())?;
-        found.next().transpose().map_err(failed())
+        self.accounts.get_by("name", &[name.into()]).map_err(LabError::subject("a get"))
     }
     fn list(&mut self) -> Result<Vec<Account>> {
         let failed = || LabError::subject("a list");

@@ -85,10 +85,18 @@ const OPERATIONS: [Operation; 30] = [
     ),
     Operation::ns("close", "closing in order after the load", 2),
     Operation::ns("settle", "the subject's own compaction or checkpoint after the load", 4),
-    Operation::ns("doc_load", "documents with a unique index through the Rust API: time a document", 8),
-    Operation::ns("doc_get_id", "a document by its id through the Rust API", 2),
-    Operation::ns("doc_get_unique", "a document by the value of a unique index through the Rust API", 2),
-    Operation::ns("doc_list_50k", "a list of all 50,000 documents, each decoded: the whole list", 6),
+    Operation::ns("doc_load", "accounts of `goget` with a unique index through the Rust API: time a document", 8),
+    Operation::ns("doc_get_id", "an account of `goget` by its id through the Rust API, decoded into its struct", 2),
+    Operation::ns(
+        "doc_get_unique",
+        "an account of `goget` by its name, in a unique index, through the Rust API, decoded into its struct",
+        2,
+    ),
+    Operation::ns(
+        "doc_list_50k",
+        "a list of all 50,000 accounts of `goget`, each decoded into its struct: the whole list",
+        6,
+    ),
 ];
 
 /// Whoever keeps rows.

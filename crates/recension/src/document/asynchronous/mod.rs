@@ -24,8 +24,8 @@ use blocking::unblock;
 pub use changes::ChangeStream;
 
 use super::{
-    At, Change, ChangeFilter, Collection, CollectionAt, Document, Documents, Found, ListOptions, Position, Query,
-    Result, RevId, Store, Transaction, Write, Written,
+    At, Change, ChangeFilter, Collection, CollectionAt, Document, Documents, Found, ListOptions, Literal, Position,
+    Query, Result, RevId, Store, Transaction, Write, Written,
 };
 #[cfg(feature = "typed")]
 use super::{DocumentType, Typed, TypedDocuments, TypedFound};
@@ -114,6 +114,12 @@ impl AsyncCollection {
     pub async fn get(&self, id: impl Into<String>) -> Result<Option<Document<'static>>> {
         let id = id.into();
         self.run(move |collection| collection.get(&id)).await
+    }
+
+    /// See [`Collection::get_by`].
+    pub async fn get_by(&self, index: impl Into<String>, values: Vec<Literal>) -> Result<Option<Document<'static>>> {
+        let index = index.into();
+        self.run(move |collection| collection.get_by(&index, &values)).await
     }
 
     /// Documents by id, as of one moment.
@@ -209,6 +215,12 @@ impl<T: DocumentType + Send + 'static> AsyncTyped<T> {
     pub async fn get(&self, id: impl Into<String>) -> Result<Option<T>> {
         let id = id.into();
         self.run(move |typed| typed.get(&id)).await
+    }
+
+    /// See [`Typed::get_by`].
+    pub async fn get_by(&self, index: impl Into<String>, values: Vec<Literal>) -> Result<Option<T>> {
+        let index = index.into();
+        self.run(move |typed| typed.get_by(&index, &values)).await
     }
 
     /// Values in the order of their ids, as of one moment.

@@ -10,8 +10,8 @@ use super::codec::{Codec, encode};
 use super::{DocumentType, TypedAt, TypedDocuments, TypedFound, TypedHistory, TypedTransaction};
 use crate::document::reader::read_document;
 use crate::document::{
-    At, Collection, Document, Expect, IndexState, ListOptions, LoadFailure, Query, Result, RevId, Store, Transaction,
-    Written,
+    At, Collection, Document, Expect, IndexState, ListOptions, Literal, LoadFailure, Query, Result, RevId, Store,
+    Transaction, Written,
 };
 use crate::engine::Seq;
 
@@ -133,6 +133,11 @@ impl<T: DocumentType> Typed<T> {
     /// A value, with its revision.
     pub fn entry(&self, id: &str) -> Result<Option<Entry<T>>> {
         self.read(id, |document| Entry::of(&self.codec, document))
+    }
+
+    /// The value whose document has these values in a unique index; see [`Collection::get_by`].
+    pub fn get_by(&self, index: &str, values: &[Literal]) -> Result<Option<T>> {
+        self.collection.read_by(index, values, |document| self.codec.decode(&document))
     }
 
     fn read<U>(&self, id: &str, decode: impl FnOnce(&Document<'_>) -> Result<U>) -> Result<Option<U>> {

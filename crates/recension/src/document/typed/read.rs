@@ -2,7 +2,9 @@
 
 use super::codec::Codec;
 use super::{DocumentType, Entry};
-use crate::document::{CollectionAt, Cursor, Documents, Found, History, ListOptions, Plan, Query, Result, RevId};
+use crate::document::{
+    CollectionAt, Cursor, Documents, Found, History, ListOptions, Literal, Plan, Query, Result, RevId,
+};
 use crate::engine::{Seq, Timestamp};
 
 /// A typed collection as it was right after one commit.
@@ -36,6 +38,11 @@ impl<T: DocumentType> TypedAt<T> {
     /// A value, with its revision.
     pub fn entry(&self, id: &str) -> Result<Option<Entry<T>>> {
         self.reader.get(id)?.map(|document| Entry::of(&self.codec, &document)).transpose()
+    }
+
+    /// The value whose document has these values in a unique index; see [`CollectionAt::get_by`].
+    pub fn get_by(&self, index: &str, values: &[Literal]) -> Result<Option<T>> {
+        self.reader.get_by(index, values)?.map(|document| self.codec.decode(&document)).transpose()
     }
 
     /// Values in the order of their ids. Deleted documents have none, whatever the options say.

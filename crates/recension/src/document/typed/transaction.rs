@@ -4,7 +4,9 @@ use std::any::type_name;
 
 use super::codec::{Codec, encode, encode_about};
 use super::{DocumentType, Entry, TypedAt, TypedDocuments, TypedFound};
-use crate::document::{Error, Expect, ListOptions, Query, Result, RevId, Staged, Transaction, TransactionCollection};
+use crate::document::{
+    Error, Expect, ListOptions, Literal, Query, Result, RevId, Staged, Transaction, TransactionCollection,
+};
 
 impl Transaction {
     /// The collection of a type, as this transaction sees it. Its indexes are declared by [`Store::typed`], and
@@ -46,6 +48,11 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
     /// A value, with its revision.
     pub fn entry(&self, id: &str) -> Result<Option<Entry<T>>> {
         self.reader()?.entry(id)
+    }
+
+    /// The value whose document has these values in a unique index; see [`CollectionAt::get_by`](crate::document::CollectionAt::get_by).
+    pub fn get_by(&self, index: &str, values: &[Literal]) -> Result<Option<T>> {
+        self.reader()?.get_by(index, values)
     }
 
     /// Values in the order of their ids.

@@ -2,13 +2,24 @@
 //! A lone caller leads at once and hands nothing to another thread. Every submitted item is given to
 //! exactly one leader, in the order of submission, and every caller gets its answer or learns that
 //! the queue is broken; none waits for ever.
+//!
+//! Callers that write one thing after another come back right after their answer. A leader that began at once would leave
+//! those of the group before to the next one, and each sync would serve half of them: it lets them run first, for a part of
+//! the time that a group takes, and rarely where that has been in vain.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use super::sync::{Arc, AtomicU8, Mutex, MutexGuard, Ordering, PoisonError, Thread, thread};
+use super::sync::{Arc, AtomicU8, Mutex, MutexGuard, Ordering, PoisonError, Stopwatch, Thread, thread};
 
 /// Most items that one leader takes at a time.
 const GROUP_ITEMS_MAX: usize = 1024;
+/// A leader waits for more items for such a part of the time that the group before took.
+const WAIT_PART: u32 = 2;
+/// And no longer than this.
+const WAIT_MAX: Duration = Duration::from_micros(200);
+/// After waits in vain, most groups that pass until the next try.
+const PASSES_MAX: u32 = 64;
 
 /// A queue whose callers take turns at leading.
 pub(crate) struct CommitQueue<T, R> {
@@ -21,6 +32,42 @@ struct State<T, R> {
     led: bool,
     /// A leader panicked: nobody works any more.
     broken: bool,
+    pace: Pace,
+}
+
+/// What the groups before say of how long to wait for more items.
+#[derive(Default)]
+pub(super) struct Pace {
+    /// The items of the group before, and those that waited at its end.
+    pub(super) expected: usize,
+    /// The time that its work took.
+    pub(super) took: Duration,
+    /// Groups that will not wait.
+    passes: u32,
+    /// How many there were after the last wait in vain; 0 where it was not in vain.
+    backoff: u32,
+}
+
+impl Pace {
+    /// How long a leader may wait for more items than `there`; `None`: not at all.
+    pub(super) fn wait(&mut self, there: usize) -> Option<Duration> {
+        if there >= self.expected || self.took.is_zero() {
+            return None;
+        }
+        match self.passes.checked_sub(1) {
+            Some(left) => {
+                self.passes = left;
+                None
+            }
+            None => Some((self.took / WAIT_PART).min(WAIT_MAX)),
+        }
+    }
+
+    /// Learns what became of a wait.
+    pub(super) fn waited(&mut self, in_vain: bool) {
+        self.backoff = if in_vain { (self.backoff * 2).clamp(1, PASSES_MAX) } else { 0 };
+        self.passes = self.backoff;
+    }
 }
 
 struct Ticket<T, R> {
@@ -46,7 +93,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<T, R> CommitQueue<T, R> {
     pub(crate) fn new() -> Self {
-        CommitQueue { state: Mutex::new(State { waiting: VecDeque::new(), led: false, broken: false }) }
+        CommitQueue {
+            state: Mutex::new(State { waiting: VecDeque::new(), led: false, broken: false, pace: Pace::default() }),
+        }
     }
 
     /// Has `item` worked on, by `work` of this caller or of another's, and answers its result.
@@ -82,22 +131,45 @@ impl<T, R> CommitQueue<T, R> {
         lock(&ticket.answer).take()
     }
 
+    /// What a leader is to work on: what waits, when those of the group before had a moment to come back.
+    fn gather(&self) -> Vec<Arc<Ticket<T, R>>> {
+        let mut state = lock(&self.state);
+        let there = state.waiting.len();
+        if let Some(wait) = state.pace.wait(there) {
+            let waiting = Stopwatch::start();
+            let in_vain = loop {
+                drop(state);
+                thread::yield_now();
+                state = lock(&self.state);
+                if state.waiting.len() >= state.pace.expected {
+                    break false;
+                }
+                if waiting.elapsed() >= wait {
+                    break true;
+                }
+            };
+            state.pace.waited(in_vain);
+        }
+        let len = state.waiting.len().min(GROUP_ITEMS_MAX);
+        state.waiting.drain(..len).collect()
+    }
+
     /// Works on what waits. The leader's own item is the first of it.
     fn lead(&self, work: impl FnOnce(Vec<T>) -> Vec<R>) {
-        let group: Vec<_> = {
-            let mut state = lock(&self.state);
-            let len = state.waiting.len().min(GROUP_ITEMS_MAX);
-            state.waiting.drain(..len).collect()
-        };
+        let group = self.gather();
         let mut breaker = BreakOnPanic { queue: self, group: &group, armed: true };
         let items = group.iter().filter_map(|ticket| lock(&ticket.item).take()).collect();
+        let working = Stopwatch::start();
         let answers = work(items);
+        let took = working.elapsed();
         breaker.armed = false;
         drop(breaker);
 
         // The next leader is told before this group's callers, so that it starts while they wake.
         {
             let mut state = lock(&self.state);
+            state.pace.expected = (group.len() + state.waiting.len()).min(GROUP_ITEMS_MAX);
+            state.pace.took = took;
             match state.waiting.front() {
                 Some(next) => {
                     next.signal.store(LEAD, Ordering::Release);

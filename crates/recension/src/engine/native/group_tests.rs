@@ -1,7 +1,8 @@
 //! The commit queue on real threads; its schedules are explored in `conformance/tests/group_commit.rs`.
 
-use super::group::CommitQueue;
+use super::group::{CommitQueue, Pace};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 #[test]
 fn every_item_is_worked_on_once_and_answered_to_its_caller() {
@@ -31,4 +32,28 @@ fn a_panicking_leader_leaves_nobody_waiting() {
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| queue.submit(1, |_| panic!("on purpose"))));
     assert!(result.is_err());
     assert_eq!(queue.submit(2, |items| items), None);
+}
+
+#[test]
+fn a_leader_waits_for_those_who_came_before_and_seldom_where_that_was_in_vain() {
+    let micros = Duration::from_micros;
+    let mut pace = Pace::default();
+    assert_eq!(pace.wait(1), None, "nothing is known yet");
+    (pace.expected, pace.took) = (4, micros(100));
+    assert_eq!(pace.wait(4), None, "all are there");
+    for _ in 0..3 {
+        assert_eq!(pace.wait(1), Some(micros(50)));
+        pace.waited(false);
+    }
+    pace.took = Duration::from_secs(1);
+    assert_eq!(pace.wait(3), Some(micros(200)), "never for long");
+    for passes in [1, 2, 4, 8, 16, 32, 64, 64] {
+        pace.waited(true);
+        for pass in 0..passes {
+            assert_eq!(pace.wait(1), None, "{pass} of {passes}");
+        }
+        assert!(pace.wait(1).is_some());
+    }
+    pace.waited(false);
+    assert!(pace.wait(1).is_some(), "once they have come back it goes on at once");
 }

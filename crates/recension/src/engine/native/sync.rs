@@ -4,3 +4,16 @@
 pub(super) use std::sync::atomic::{AtomicU8, Ordering};
 pub(super) use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) use std::thread::{self, Thread};
+
+/// Measures how long something takes.
+pub(super) struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    pub(super) fn start() -> Self {
+        Stopwatch(std::time::Instant::now())
+    }
+
+    pub(super) fn elapsed(&self) -> std::time::Duration {
+        self.0.elapsed()
+    }
+}
