@@ -29,7 +29,8 @@ pub(super) struct Encoder {
     inner: Open,
     /// Those around it.
     outer: Vec<Open>,
-    /// Where the string begins that came last.
+    /// Where the string begins that came last in pieces.
+    #[cfg(feature = "typed")]
     string: usize,
 }
 
@@ -56,7 +57,13 @@ impl Encoder {
     pub(super) fn with_room_for(body_bytes: usize) -> Self {
         let inner = Open { start: 0, object: false, count: 0, small: false };
         let out = Vec::with_capacity(body_bytes * 5 / 4 + 16);
-        Encoder { out, inner, outer: Vec::new(), string: 0 }
+        Encoder {
+            out,
+            inner,
+            outer: Vec::new(),
+            #[cfg(feature = "typed")]
+            string: 0,
+        }
     }
 
     /// The term.
@@ -108,24 +115,6 @@ impl Encoder {
     pub(super) fn string(&mut self, text: &str) {
         self.inner.small = false;
         put_binary(&mut self.out, text.as_bytes());
-    }
-
-    /// A string begins that comes in pieces.
-    #[inline]
-    pub(super) fn begin_string(&mut self) {
-        self.inner.small = false;
-        self.string = self.out.len();
-        self.out.extend_from_slice(&[BINARY, 0, 0, 0, 0]);
-    }
-
-    #[inline]
-    pub(super) fn string_piece(&mut self, piece: &[u8]) {
-        self.out.extend_from_slice(piece);
-    }
-
-    #[inline]
-    pub(super) fn end_string(&mut self) {
-        self.put_length(self.string, self.out.len().saturating_sub(self.string + HEAD_BYTES));
     }
 
     pub(super) fn atom(&mut self, name: &str) {
@@ -211,6 +200,27 @@ impl Encoder {
     /// A byte that makes the output longer where it is of no use any more.
     pub(super) fn spoil(&mut self) {
         self.out.push(NIL);
+    }
+}
+
+/// Strings that come in pieces.
+#[cfg(feature = "typed")]
+impl Encoder {
+    #[inline]
+    pub(super) fn begin_string(&mut self) {
+        self.inner.small = false;
+        self.string = self.out.len();
+        self.out.extend_from_slice(&[BINARY, 0, 0, 0, 0]);
+    }
+
+    #[inline]
+    pub(super) fn string_piece(&mut self, piece: &[u8]) {
+        self.out.extend_from_slice(piece);
+    }
+
+    #[inline]
+    pub(super) fn end_string(&mut self) {
+        self.put_length(self.string, self.out.len().saturating_sub(self.string + HEAD_BYTES));
     }
 }
 

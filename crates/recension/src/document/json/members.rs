@@ -40,12 +40,14 @@ fn same(a: Text<'_>, b: Text<'_>) -> bool {
 
 /// The names of the object that was last looked at, all different: in most arrays of objects each one has the names of
 /// the one before, and need not be looked at again.
+#[cfg(feature = "typed")]
 #[derive(Default)]
 pub(in crate::document) struct Shape {
     /// As they stand in the text, each with its closing quote, which is in no name.
     names: Vec<u8>,
 }
 
+#[cfg(feature = "typed")]
 impl Shape {
     /// Where the names go on, if the one at `at` is `name`.
     #[inline]
@@ -68,6 +70,7 @@ impl Shape {
     }
 }
 
+#[cfg(feature = "typed")]
 fn all_differ(names: &[&[u8]]) -> bool {
     if names.len() <= FEW {
         return names.iter().enumerate().all(|(i, name)| !names.iter().skip(i + 1).any(|later| later == name));

@@ -22,19 +22,17 @@ pub(super) enum Written {
 }
 
 /// Writes a value. Of an object the members named in `own` do not stay, nor do reserved ones; `version` becomes a member.
-/// Its text has about `len` bytes, if that is known.
 pub(super) fn write<T: Serialize>(
     value: &T,
-    len: usize,
     own: &[&str],
     version: Option<(&'static str, u32)>,
 ) -> serde_json::Result<Written> {
-    let mut both = Both::new(len.saturating_add(ROOM), own, version);
+    let mut both = Both::new(own, version);
     value.serialize(&mut Serializer::with_formatter(io::sink(), &mut both))?;
     Ok(both.finish())
 }
 
-/// Bytes that there is room for beyond what is known.
+/// Bytes that there is room for at first.
 const ROOM: usize = 512;
 
 struct Both<'o> {
@@ -80,10 +78,10 @@ struct Member {
 }
 
 impl<'o> Both<'o> {
-    fn new(room: usize, own: &'o [&'o str], version: Option<(&'static str, u32)>) -> Self {
+    fn new(own: &'o [&'o str], version: Option<(&'static str, u32)>) -> Self {
         Both {
-            text: Vec::with_capacity(room),
-            encoder: Encoder::with_room_for(room),
+            text: Vec::with_capacity(ROOM),
+            encoder: Encoder::with_room_for(ROOM),
             own,
             version,
             open: Vec::new(),
@@ -411,7 +409,7 @@ mod tests {
     /// whether the parser was not needed.
     fn is_written_at_once(value: &impl Serialize) -> bool {
         let text = serde_json::to_string(value).unwrap();
-        [None, Some(("v", 3))].map(|version| match write(value, 0, &OWN, version).unwrap() {
+        [None, Some(("v", 3))].map(|version| match write(value, &OWN, version).unwrap() {
             Written::Text(found) => {
                 assert_eq!(found, text);
                 false
@@ -523,7 +521,7 @@ mod tests {
         }
         let nested = |levels| (0..levels).fold(json!(1), |inside, _| json!({ "a": inside }));
         assert!(is_written_at_once(&nested(JSON_DEPTH_MAX)));
-        assert!(matches!(write(&nested(JSON_DEPTH_MAX + 1), 0, &OWN, None).unwrap(), Written::Text(_)));
+        assert!(matches!(write(&nested(JSON_DEPTH_MAX + 1), &OWN, None).unwrap(), Written::Text(_)));
 
         assert!(!is_written_at_once(&members(&["a", "b", "a"])));
         let many: Vec<String> = (0..40).map(|i| format!("name {i}")).collect();
@@ -533,14 +531,14 @@ mod tests {
         // As serde_json writes them they are in the object or the array around them, or nowhere.
         let lying = || Members(vec![("b".to_owned(), json!({ "c": 1 })), ("d".to_owned(), json!([]))], Some(0));
         let text = serde_json::to_string(&lying()).unwrap();
-        assert!(matches!(write(&lying(), 0, &OWN, None).unwrap(), Written::Text(found) if found == text));
+        assert!(matches!(write(&lying(), &OWN, None).unwrap(), Written::Text(found) if found == text));
         for name in ["a", "id"] {
             assert!(!is_written_at_once(&BTreeMap::from([(name, lying())])));
             assert!(!is_written_at_once(&BTreeMap::from([(name, [Elements(vec![json!(1)])])])));
         }
         let text = serde_json::to_string(&BTreeMap::from([("a", [lying()])])).unwrap();
         assert!(HashableBody::beside_minifying(text.as_bytes(), &OWN).is_err());
-        let written = write(&BTreeMap::from([("a", [lying()])]), 0, &OWN, None).unwrap();
+        let written = write(&BTreeMap::from([("a", [lying()])]), &OWN, None).unwrap();
         assert!(matches!(written, Written::Text(found) if found == text));
     }
 

@@ -77,15 +77,10 @@ impl<T: DocumentType> Codec<T> {
 
 /// The write of a value: under its id, expecting its revision where it has one.
 pub(super) fn encode<T: DocumentType>(value: &T) -> Result<Write> {
-    encode_about(value, 0)
-}
-
-/// The same of a value whose text has about `len` bytes, if that is known.
-pub(super) fn encode_about<T: DocumentType>(value: &T, len: usize) -> Result<Write> {
     let refuse = |why: String| Error::Encode { collection: T::COLLECTION, type_name: type_name::<T>(), why };
     let own = [T::ID_FIELD, T::VERSION_FIELD, T::REV_FIELD.unwrap_or(T::ID_FIELD)];
     let version = (T::VERSION > 1).then_some((T::VERSION_FIELD, T::VERSION));
-    let written = both::write(value, len, &own, version).map_err(|error| refuse(error.to_string()))?;
+    let written = both::write(value, &own, version).map_err(|error| refuse(error.to_string()))?;
     let (mut minified, mut hashable, versioned) = match written {
         Written::Both(minified, hashable) => (minified, Ok(hashable), true),
         Written::Text(text) => {

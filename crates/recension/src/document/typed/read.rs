@@ -30,11 +30,6 @@ impl<T: DocumentType> TypedAt<T> {
         self.reader.get(id)?.map(|document| self.codec.decode(&document)).transpose()
     }
 
-    /// A value, and the length of its text.
-    pub(super) fn get_with_len(&self, id: &str) -> Result<Option<(T, usize)>> {
-        self.reader.get(id)?.map(|document| Ok((self.codec.decode(&document)?, document.body.len()))).transpose()
-    }
-
     /// A value, with its revision.
     pub fn entry(&self, id: &str) -> Result<Option<Entry<T>>> {
         self.reader.get(id)?.map(|document| Entry::of(&self.codec, &document)).transpose()

@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 
-use super::codec::{Codec, encode, encode_about};
+use super::codec::{Codec, encode};
 use super::{DocumentType, Entry, TypedAt, TypedDocuments, TypedFound};
 use crate::document::{
     Error, Expect, ListOptions, Literal, Query, Result, RevId, Staged, Transaction, TransactionCollection,
@@ -91,9 +91,9 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
     /// [`Error::NoSuchDocument`]; that of `change`; [`Error::Encode`] where it changes the id.
     pub fn update(&self, id: &str, change: impl FnOnce(&mut T) -> Result<()>) -> Result<T> {
         let none = || Error::NoSuchDocument { collection: T::COLLECTION.to_owned(), id: id.to_owned() };
-        let (mut value, len) = self.reader()?.get_with_len(id)?.ok_or_else(none)?;
+        let mut value = self.get(id)?.ok_or_else(none)?;
         change(&mut value)?;
-        self.write_under(id, value, len)
+        self.write_under(id, value)
     }
 
     /// Changes the document `id`, or makes it; answers what was written.
@@ -101,15 +101,14 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
     /// # Errors
     /// That of `make`; [`Error::Encode`] where the new value has another id.
     pub fn upsert(&self, id: &str, make: impl FnOnce(Option<T>) -> Result<T>) -> Result<T> {
-        let (value, len) = self.reader()?.get_with_len(id)?.unzip();
-        self.write_under(id, make(value)?, len.unwrap_or_default())
+        let value = make(self.get(id)?)?;
+        self.write_under(id, value)
     }
 
-    /// Writes a value whose text has about `len` bytes.
-    fn write_under(&self, id: &str, value: T, len: usize) -> Result<T> {
+    fn write_under(&self, id: &str, value: T) -> Result<T> {
         // What was read is what the transaction depends on: a revision in the value says nothing more, and
         // in a new value it would be another document's.
-        let write = encode_about(&value, len)?.expecting(Expect::Anything);
+        let write = encode(&value)?.expecting(Expect::Anything);
         let write = match write.id() {
             Some(other) if other != id => {
                 let why = format!("it was read under the id {id:?}, and now has {other:?}; write it with put");
