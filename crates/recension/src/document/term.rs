@@ -312,3 +312,48 @@ fn as_couchdb_reads(number: Number<'_>) -> f64 {
         _ => value,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::json::Parser;
+    use super::*;
+
+    fn term(text: &str) -> Vec<u8> {
+        let mut encoder = Encoder::with_room_for(0);
+        let mut parser = Parser::of_text(text);
+        while let Some(event) = parser.next_event().unwrap() {
+            encoder.event(event).unwrap();
+        }
+        encoder.into_bytes()
+    }
+
+    #[test]
+    fn terms_are_as_the_format_says() {
+        let cases: [(&str, &[u8]); 11] = [
+            ("{}", &[104, 1, 106]),
+            ("[]", &[106]),
+            ("[1,255]", &[107, 0, 2, 1, 255]),
+            ("[1,256]", &[108, 0, 0, 0, 2, 97, 1, 98, 0, 0, 1, 0, 106]),
+            ("[-1]", &[108, 0, 0, 0, 1, 98, 255, 255, 255, 255, 106]),
+            ("[1,\"x\"]", &[108, 0, 0, 0, 2, 97, 1, 109, 0, 0, 0, 1, b'x', 106]),
+            ("[[1],2]", &[108, 0, 0, 0, 2, 107, 0, 1, 1, 97, 2, 106]),
+            ("[1.0]", &[108, 0, 0, 0, 1, 70, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0, 106]),
+            ("[true]", &[108, 0, 0, 0, 1, 100, 0, 4, b't', b'r', b'u', b'e', 106]),
+            ("[4294967296]", &[108, 0, 0, 0, 1, 110, 5, 0, 0, 0, 0, 0, 1, 106]),
+            (
+                "{\"a\":[{}]}",
+                &[104, 1, 108, 0, 0, 0, 1, 104, 2, 109, 0, 0, 0, 1, b'a', 108, 0, 0, 0, 1, 104, 1, 106, 106, 106],
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(term(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_small_integers_is_a_string_up_to_65535_of_them() {
+        let list = |length| term(&format!("[{}]", vec!["7"; length].join(",")));
+        assert_eq!(list(65_535), [&[107, 255, 255][..], &[7; 65_535]].concat());
+        assert_eq!(list(65_536), [&[108, 0, 1, 0, 0][..], &[97, 7].repeat(65_536), &[106]].concat());
+    }
+}

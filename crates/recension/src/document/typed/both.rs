@@ -180,7 +180,8 @@ impl<'o> Both<'o> {
         self.names.truncate(open.names_before);
     }
 
-    /// A member or an element begins. Whoever writes more of them than announced is not where the text is.
+    /// A member or an element begins. The text is no JSON where that is in the middle of another one, or in what is closed
+    /// already: of names without values, or of more members than were announced.
     fn begin_entry(&mut self, object: bool, first: bool) {
         if !first {
             self.text.push(b',');
@@ -374,6 +375,8 @@ impl Formatter for &mut Both<'_> {
 
     fn begin_object_value<W: ?Sized + io::Write>(&mut self, _: &mut W) -> io::Result<()> {
         self.text.push(b':');
+        // A value without a name before it.
+        self.unsure |= !self.open.last().is_some_and(|open| open.busy);
         if self.open.len() == 1 {
             self.member.value_start = self.text.len();
         }
@@ -540,6 +543,33 @@ mod tests {
         assert!(HashableBody::beside_minifying(text.as_bytes(), &OWN).is_err());
         let written = write(&BTreeMap::from([("a", [lying()])]), &OWN, None).unwrap();
         assert!(matches!(written, Written::Text(found) if found == text));
+    }
+
+    /// A map of names and values as its text says: `k` a name, `v` a value.
+    struct Halves(&'static str);
+
+    impl Serialize for Halves {
+        fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut map = serializer.serialize_map(None)?;
+            for (at, half) in self.0.chars().enumerate() {
+                if half == 'k' { map.serialize_key(&format!("k{at}"))? } else { map.serialize_value(&at)? }
+            }
+            map.end()
+        }
+    }
+
+    #[test]
+    fn names_without_values_and_values_without_names_are_left_to_the_parser_which_refuses_them() {
+        for halves in ["kkv", "kvv", "k", "v", "kvk", "vk", "vkv"] {
+            let inside = BTreeMap::from([("a", Halves(halves))]);
+            let texts = [serde_json::to_string(&Halves(halves)).unwrap(), serde_json::to_string(&inside).unwrap()];
+            let written = [write(&Halves(halves), &OWN, None).unwrap(), write(&inside, &OWN, None).unwrap()];
+            for (text, written) in texts.into_iter().zip(written) {
+                assert!(matches!(written, Written::Text(found) if found == text), "{text}");
+                assert!(HashableBody::beside_minifying(text.as_bytes(), &OWN).is_err(), "{text}");
+            }
+        }
+        assert!(is_written_at_once(&Halves("kvkv")));
     }
 
     fn name() -> impl Strategy<Value = String> {
