@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn a_list_of_small_integers_is_a_string_up_to_65535_of_them() {
         let list = |length| term(&format!("[{}]", vec!["7"; length].join(",")));
-        assert_eq!(list(65_535), [&[107, 255, 255][..], &[7; 65_535]].concat());
+        assert_eq!(list(65_535), [&[107, 255, 255][..], &vec![7; 65_535]].concat());
         assert_eq!(list(65_536), [&[108, 0, 1, 0, 0][..], &[97, 7].repeat(65_536), &[106]].concat());
     }
 }
