@@ -61,7 +61,9 @@ impl DocumentStore {
         let mut random = Random::new(seed);
         let wanted: Vec<Account> = (0..count).map(|_| account(1 + random.below(self.count))).collect();
         let (mut expected, mut found) = (Digest::default(), Digest::default());
-        wanted.iter().for_each(|account| add(&mut expected, account));
+        for account in &wanted {
+            add(&mut expected, account);
+        }
         let (cpu, start) = (thread_cpu(), Instant::now());
         for wanted in &wanted {
             if let Some(account) = read(wanted)? {
@@ -75,7 +77,9 @@ impl DocumentStore {
         let (mut expected, mut found) = (Digest::default(), Digest::default());
         let mut all: Vec<_> = (1..=self.count).map(account).collect();
         all.sort_by_cached_key(|account| account.id.to_string());
-        all.iter().for_each(|account| add(&mut expected, account));
+        for account in &all {
+            add(&mut expected, account);
+        }
         let (cpu, start) = (thread_cpu(), Instant::now());
         for account in self.accounts.list(&ListOptions::default()).map_err(LabError::subject("a list"))? {
             add(&mut found, &account.map_err(LabError::subject("a list"))?);
