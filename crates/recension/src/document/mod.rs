@@ -92,6 +92,7 @@ pub mod limits;
 mod loader;
 mod local;
 mod lookup;
+mod md5;
 mod model;
 mod plan;
 mod planner;
@@ -111,6 +112,7 @@ mod side;
 mod sorted;
 mod store;
 mod stored;
+mod term;
 mod time;
 mod transaction;
 #[cfg(feature = "typed")]

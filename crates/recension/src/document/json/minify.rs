@@ -110,15 +110,16 @@ impl Output<'_> {
         &mut self.text
     }
 
-    /// Adds what the input has up to `end` if that is `len` bytes more; else nothing, and what follows is behind `end`.
-    fn add(&mut self, end: usize, len: usize) -> bool {
-        let together = end - self.piece.end == len;
-        if !together {
-            self.text();
-            self.piece.start = end;
-        }
+    /// Adds what the input has up to `end`.
+    fn go_on(&mut self, end: usize) {
         self.piece.end = end;
-        together
+    }
+
+    /// What follows is behind `end` in the input; what was before that has to be put into the text.
+    fn skip_to(&mut self, end: usize) -> &mut String {
+        self.text();
+        self.piece = end..end;
+        &mut self.text
     }
 }
 
@@ -128,80 +129,67 @@ fn run(bytes: &[u8], take: Option<&[&str]>, visitor: &mut impl Visitor) -> Resul
     let mut out = Output { input, text: String::with_capacity(bytes.len()), piece: 0..0 };
     let mut open: Vec<Open> = Vec::new();
     // The members of all open objects: name, and where it starts in the output.
-    let mut names: Vec<Text<'_>> = Vec::new();
-    let mut starts: Vec<usize> = Vec::new();
+    let mut names: Vec<(Text<'_>, usize)> = Vec::new();
     let mut reserved: Vec<(String, String)> = Vec::new();
     let mut leaving: Option<Leaving> = None;
-    let mut kind = None;
     // Whether nothing stands before what comes next in its container.
     let mut first = true;
-    while let Some(event) = parser.next_event()? {
-        kind.get_or_insert_with(|| kind_of(&event));
-        let ends = matches!(event, Event::ObjectEnd | Event::ArrayEnd);
-        let of_the_whole = match event {
-            Event::Key(_) => parser.depth() == 1,
-            Event::ObjectEnd => parser.depth() == 0,
-            _ => false,
-        };
-        if of_the_whole && let Some(Leaving { name, start, value_start }) = leaving.take() {
-            let text = out.text();
-            let value = text.split_off(value_start);
-            text.truncate(start);
-            first = text.ends_with('{');
-            visitor.withdraw();
-            reserved.retain(|(known, _)| *known != name);
-            reserved.push((name, value));
-        }
-        let before_comma = out.len();
-        let comma = usize::from(!ends && !first);
+    while let Some(event) = parser.step()? {
+        // The input has the next piece as the text shall have it, unless there are blanks in it, or a comma where none belongs.
+        let mut as_it_stands = !parser.take_blanks();
         match event {
             Event::ObjectStart | Event::ArrayStart => {
-                open.push(Open { start: out.len() + comma, members_before: names.len() });
+                open.push(Open { start: out.len() + usize::from(!first), members_before: names.len() });
             }
             Event::ArrayEnd => drop(open.pop()),
-            Event::ObjectEnd => {
-                if let Some(Open { start, members_before }) = open.pop() {
-                    if let Some(again) = superseded(&names[members_before..]) {
-                        rebuild(out.text(), start, &starts[members_before..], &again);
+            Event::Key(_) | Event::ObjectEnd => {
+                // A member of the outermost object begins, or that object has been closed.
+                let of_the_whole = parser.depth() == usize::from(matches!(event, Event::Key(_)));
+                if of_the_whole && let Some(Leaving { name, start, value_start }) = leaving.take() {
+                    let text = out.text();
+                    let value = text.split_off(value_start);
+                    text.truncate(start);
+                    first = text.ends_with('{');
+                    as_it_stands = false;
+                    visitor.withdraw();
+                    reserved.retain(|(known, _)| *known != name);
+                    reserved.push((name, value));
+                }
+                if let Event::Key(name) = event {
+                    let start = out.len() + usize::from(!first);
+                    let taken = take.filter(|_| of_the_whole).and_then(|also| taken_name(name, also));
+                    if of_the_whole {
+                        visitor.member();
+                    }
+                    match taken {
+                        None => names.push((name, start)),
+                        Some(taken) => {
+                            let value_start = start + name.raw.len() + 3;
+                            leaving = Some(Leaving { name: taken, start: out.len(), value_start });
+                        }
+                    }
+                } else if let Some(Open { start, members_before }) = open.pop() {
+                    let members = names.get(members_before..).unwrap_or_default();
+                    if let Some(again) = superseded(members) {
+                        rebuild(out.text(), start, members, &again);
                         visitor.superseded();
                     }
                     names.truncate(members_before);
-                    starts.truncate(members_before);
                 }
-            }
-            Event::Key(name) => {
-                let taken = take.filter(|_| of_the_whole).and_then(|also| taken_name(name, also));
-                if of_the_whole {
-                    visitor.member();
-                }
-                if taken.is_none() {
-                    names.push(name);
-                    starts.push(out.len() + comma);
-                }
-                let value_start = out.len() + comma + piece_len(&event);
-                leaving = leaving.or(taken.map(|name| Leaving { name, start: before_comma, value_start }));
             }
             _ => {}
         }
-        if !out.add(parser.offset(), comma + piece_len(&event)) {
-            push_piece(&mut out.text, comma > 0, &event);
+        let ends = matches!(event, Event::ObjectEnd | Event::ArrayEnd);
+        if as_it_stands {
+            out.go_on(parser.offset());
+        } else {
+            push_piece(out.skip_to(parser.offset()), !ends && !first, &event);
         }
         first = matches!(event, Event::ObjectStart | Event::ArrayStart | Event::Key(_));
         visitor.event(event);
     }
-    Ok(Minified { text: std::mem::take(out.text()), reserved, kind: kind.unwrap_or("nothing") })
-}
-
-/// Bytes of a piece without blanks.
-fn piece_len(event: &Event<'_>) -> usize {
-    match event {
-        Event::ObjectStart | Event::ObjectEnd | Event::ArrayStart | Event::ArrayEnd => 1,
-        Event::Key(name) => name.raw.len() + 3,
-        Event::String(text) => text.raw.len() + 2,
-        Event::Number(number) => number.text.len(),
-        Event::Bool(false) => 5,
-        Event::Bool(true) | Event::Null => 4,
-    }
+    let text = std::mem::take(out.text());
+    Ok(Minified { kind: kind_of(&text), text, reserved })
 }
 
 fn push_piece(out: &mut String, comma: bool, event: &Event<'_>) {
@@ -225,24 +213,29 @@ fn push_piece(out: &mut String, comma: bool, event: &Event<'_>) {
     }
 }
 
+/// Whether a top-level member of this name does not stay in a document's text. It has no escapes.
+pub(in crate::document) fn is_reserved(name: &str, also: &[&str]) -> bool {
+    also.contains(&name) || (name.starts_with('_') && !KEPT.contains(&name))
+}
+
 /// The name of a top-level member that is to be taken out.
 fn taken_name(name: Text<'_>, also: &[&str]) -> Option<String> {
     // Most names are plain, and are looked at as they stand.
-    let leaves = |name: &str| also.contains(&name) || (name.starts_with('_') && !KEPT.contains(&name));
     if !name.escaped {
-        return leaves(name.raw).then(|| name.raw.to_owned());
+        return is_reserved(name.raw, also).then(|| name.raw.to_owned());
     }
-    Some(name.decode().into_owned()).filter(|name| leaves(name))
+    Some(name.decode().into_owned()).filter(|name| is_reserved(name, also))
 }
 
-fn kind_of(event: &Event<'_>) -> &'static str {
-    match event {
-        Event::ObjectStart | Event::ObjectEnd => "an object",
-        Event::ArrayStart | Event::ArrayEnd => "an array",
-        Event::Key(_) | Event::String(_) => "a string",
-        Event::Number(_) => "a number",
-        Event::Bool(_) => "true or false",
-        Event::Null => "null",
+/// What a minified text is.
+fn kind_of(text: &str) -> &'static str {
+    match text.bytes().next() {
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "true or false",
+        Some(b'n') => "null",
+        _ => "a number",
     }
 }
 
@@ -253,15 +246,15 @@ fn push_string(out: &mut String, text: Text<'_>) {
 }
 
 /// Writes the object that starts at `start` once more, without the members that come again later.
-fn rebuild(out: &mut String, start: usize, starts: &[usize], again: &[bool]) {
+fn rebuild(out: &mut String, start: usize, members: &[(Text<'_>, usize)], again: &[bool]) {
     let old = out.split_off(start);
     out.push('{');
-    for (i, (member_start, again)) in starts.iter().zip(again).enumerate() {
+    for (i, ((_, member_start), again)) in members.iter().zip(again).enumerate() {
         if *again {
             continue;
         }
         // Up to the comma before the next member, or to the end: the closing brace is not written yet.
-        let end = starts.get(i + 1).map_or(old.len(), |next| next - 1 - start);
+        let end = members.get(i + 1).map_or(old.len(), |(_, next)| next - 1 - start);
         if out.len() > start + 1 {
             out.push(',');
         }

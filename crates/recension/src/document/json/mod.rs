@@ -24,7 +24,11 @@ mod text;
 pub(super) use diff::diff_minified;
 pub use diff::{Change, diff};
 pub use error::{JsonError, JsonProblem};
+#[cfg(feature = "typed")]
+pub(super) use members::Shape;
 pub use merge_patch::merge_patch;
+#[cfg(feature = "typed")]
+pub(super) use minify::is_reserved;
 pub use minify::{Minified, minify, minify_object};
 pub(super) use minify::{Visitor, minify_object_beside};
 pub(super) use number::BigInteger;

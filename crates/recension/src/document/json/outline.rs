@@ -48,7 +48,7 @@ impl<'t> Outline<'t> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut open = Vec::new();
         let mut name = (0, NO_NAME);
-        while let Some(event) = parser.next_event()? {
+        while let Some(event) = parser.step()? {
             let end = parser.offset();
             let width = match event {
                 Event::Key(text) => {

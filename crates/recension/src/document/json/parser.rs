@@ -2,6 +2,9 @@
 //! surrogates and control characters are refused, depth and length are bounded. It never allocates
 //! but for one byte per level of nesting.
 
+// What is read where it is asked for has to be compiled there, see `Parser::step`.
+#![allow(clippy::inline_always)]
+
 use super::scan::plain_len;
 use super::{JsonError, JsonProblem, Number, Text};
 use crate::document::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
@@ -56,8 +59,12 @@ pub struct Parser<'t> {
     text: &'t str,
     at: usize,
     next: Next,
-    /// The open containers, outermost first; true is an object.
-    open: Vec<bool>,
+    /// Whether the container that is open innermost is an object.
+    in_object: bool,
+    /// The same of those around it, outermost first, and before them of none.
+    outer: Vec<bool>,
+    /// Whether blanks have been passed over.
+    blanks: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -75,12 +82,12 @@ impl<'t> Parser<'t> {
 
     /// Begins to read a text whose length has been checked, such as one that was stored.
     pub fn of_text(text: &'t str) -> Self {
-        Parser { text, at: 0, next: Next::Value, open: Vec::new() }
+        Parser { text, at: 0, next: Next::Value, in_object: false, outer: Vec::new(), blanks: false }
     }
 
     /// How many arrays and objects are open.
     pub fn depth(&self) -> usize {
-        self.open.len()
+        self.outer.len()
     }
 
     /// The whole text.
@@ -93,14 +100,27 @@ impl<'t> Parser<'t> {
         self.at
     }
 
+    /// Whether blanks have been passed over since this was asked last.
+    #[inline]
+    pub(super) fn take_blanks(&mut self) -> bool {
+        std::mem::take(&mut self.blanks)
+    }
+
     /// The next piece; `None` where the text has ended as it should.
     ///
     /// # Errors
     /// What is wrong, and where. After an error every further call may say anything.
     pub fn next_event(&mut self) -> Result<Option<Event<'t>>, JsonError> {
+        self.step()
+    }
+
+    /// The next piece, read where it is asked for: whoever does little with each then never has it in memory. This is where
+    /// the write of a document from outside spends most of its time.
+    #[inline(always)]
+    pub(super) fn step(&mut self) -> Result<Option<Event<'t>>, JsonError> {
         let Some(mut byte) = self.peek() else { return self.ended() };
         if self.next == Next::CommaOrEnd {
-            let in_object = self.in_object();
+            let in_object = self.in_object;
             match byte {
                 b',' => {
                     self.at += 1;
@@ -113,8 +133,6 @@ impl<'t> Parser<'t> {
                 _ => return self.fail(self.comma_or_end()),
             }
         }
-        // Each is called here alone and answers what is answered, so that no event is copied on its way out: this is
-        // where every write of a document spends most of its time.
         match (self.next, byte) {
             (Next::ValueOrEnd, b']') | (Next::KeyOrEnd, b'}') => Ok(Some(self.close())),
             (Next::Value | Next::ValueOrEnd, _) => self.value(byte),
@@ -124,6 +142,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The text ends: as it should, or too early.
+    #[cold]
     fn ended(&self) -> Result<Option<Event<'t>>, JsonError> {
         match self.next {
             Next::Nothing => Ok(None),
@@ -136,29 +155,31 @@ impl<'t> Parser<'t> {
     }
 
     /// The next byte that is no blank.
-    #[inline]
+    #[inline(always)]
     fn peek(&mut self) -> Option<u8> {
-        loop {
-            match self.bytes().get(self.at) {
-                Some(b' ' | b'\n' | b'\r' | b'\t') => self.at += 1,
-                other => return other.copied(),
-            }
+        match self.bytes().get(self.at) {
+            Some(b' ' | b'\n' | b'\r' | b'\t') => self.behind_blanks(),
+            other => other.copied(),
         }
     }
 
-    fn comma_or_end(&self) -> &'static str {
-        if self.in_object() { "a comma or }" } else { "a comma or ]" }
+    #[inline(never)]
+    fn behind_blanks(&mut self) -> Option<u8> {
+        self.blanks = true;
+        let rest = self.bytes().get(self.at..).unwrap_or_default();
+        self.at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
+        self.bytes().get(self.at).copied()
     }
 
-    fn in_object(&self) -> bool {
-        self.open.last().copied().unwrap_or(false)
+    fn comma_or_end(&self) -> &'static str {
+        if self.in_object { "a comma or }" } else { "a comma or ]" }
     }
 
     fn bytes(&self) -> &'t [u8] {
         self.text.as_bytes()
     }
 
-    #[inline]
+    #[inline(always)]
     fn key(&mut self, byte: u8) -> Result<Option<Event<'t>>, JsonError> {
         if byte != b'"' {
             return self.fail("a name in double quotes");
@@ -173,7 +194,7 @@ impl<'t> Parser<'t> {
         Ok(Some(Event::Key(key)))
     }
 
-    #[inline]
+    #[inline(always)]
     fn value(&mut self, byte: u8) -> Result<Option<Event<'t>>, JsonError> {
         let event = match byte {
             b'"' => Event::String(self.string()?),
@@ -189,26 +210,31 @@ impl<'t> Parser<'t> {
     }
 
     fn after_value(&self) -> Next {
-        if self.open.is_empty() { Next::Nothing } else { Next::CommaOrEnd }
+        if self.outer.is_empty() { Next::Nothing } else { Next::CommaOrEnd }
     }
 
+    #[inline(always)]
     fn open(&mut self, object: bool) -> Result<Option<Event<'t>>, JsonError> {
-        if self.open.len() == JSON_DEPTH_MAX {
+        if self.outer.len() == JSON_DEPTH_MAX {
             return Err(JsonError::at(JsonProblem::TooDeep(JSON_DEPTH_MAX), self.bytes(), self.at));
         }
-        self.open.push(object);
+        self.outer.push(self.in_object);
+        self.in_object = object;
         self.at += 1;
         self.next = if object { Next::KeyOrEnd } else { Next::ValueOrEnd };
         Ok(Some(if object { Event::ObjectStart } else { Event::ArrayStart }))
     }
 
+    #[inline(always)]
     fn close(&mut self) -> Event<'t> {
-        let object = self.open.pop().unwrap_or(false);
+        let object = self.in_object;
+        self.in_object = self.outer.pop().unwrap_or(false);
         self.at += 1;
         self.next = self.after_value();
         if object { Event::ObjectEnd } else { Event::ArrayEnd }
     }
 
+    #[inline]
     fn word(&mut self, word: &'static str, event: Event<'t>) -> Result<Event<'t>, JsonError> {
         if !self.text[self.at..].starts_with(word) {
             return self.fail("a value");
@@ -217,6 +243,7 @@ impl<'t> Parser<'t> {
         Ok(event)
     }
 
+    #[inline]
     fn number(&mut self) -> Result<Number<'t>, JsonError> {
         let start = self.at;
         if self.bytes()[self.at] == b'-' {
@@ -254,7 +281,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn string(&mut self) -> Result<Text<'t>, JsonError> {
         let start = self.at + 1;
         self.at = start + plain_len(self.bytes().get(start..).unwrap_or_default());
@@ -268,6 +295,7 @@ impl<'t> Parser<'t> {
     }
 
     /// From what is not plain in a string to its closing quote.
+    #[inline(never)]
     fn rest_of_string(&mut self) -> Result<(), JsonError> {
         loop {
             match self.bytes().get(self.at) {
@@ -324,10 +352,12 @@ impl<'t> Parser<'t> {
         Ok(code)
     }
 
+    #[cold]
     fn fail<T>(&self, expected: &'static str) -> Result<T, JsonError> {
         Err(JsonError::at(JsonProblem::Expected(expected), self.bytes(), self.at))
     }
 
+    #[cold]
     fn fail_end<T>(&self, expected: &'static str) -> Result<T, JsonError> {
         Err(JsonError::at(JsonProblem::Ends(expected), self.bytes(), self.at))
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::DocumentType;
+use super::both::{self, Written};
 use super::with_fields::WithFields;
 use crate::document::json::{Event, Parser, Path, quote, same_number};
 use crate::document::rev_hash::HashableBody;
@@ -77,9 +78,16 @@ impl<T: DocumentType> Codec<T> {
 /// The write of a value: under its id, expecting its revision where it has one.
 pub(super) fn encode<T: DocumentType>(value: &T) -> Result<Write> {
     let refuse = |why: String| Error::Encode { collection: T::COLLECTION, type_name: type_name::<T>(), why };
-    let text = serde_json::to_string(value).map_err(|error| refuse(error.to_string()))?;
     let own = [T::ID_FIELD, T::VERSION_FIELD, T::REV_FIELD.unwrap_or(T::ID_FIELD)];
-    let (mut minified, mut hashable) = HashableBody::beside_minifying(text.as_bytes(), &own)?;
+    let version = (T::VERSION > 1).then_some((T::VERSION_FIELD, T::VERSION));
+    let written = both::write(value, &own, version).map_err(|error| refuse(error.to_string()))?;
+    let (mut minified, mut hashable, versioned) = match written {
+        Written::Both(minified, hashable) => (minified, Ok(hashable), true),
+        Written::Text(text) => {
+            let (minified, hashable) = HashableBody::beside_minifying(text.as_bytes(), &own)?;
+            (minified, hashable, false)
+        }
+    };
     if minified.kind != "an object" {
         return Err(refuse("it is not written as an object".to_owned()));
     }
@@ -101,9 +109,11 @@ pub(super) fn encode<T: DocumentType>(value: &T) -> Result<Write> {
         if T::VERSION_FIELD.starts_with('_') {
             return Err(Error::ReservedField { field: T::VERSION_FIELD.to_owned() });
         }
-        let comma = if minified.text.len() > 2 { "," } else { "" };
-        minified.text.insert_str(1, &format!("{}:{}{comma}", quote(T::VERSION_FIELD), T::VERSION));
-        hashable = HashableBody::of(&minified.text);
+        if !versioned {
+            let comma = if minified.text.len() > 2 { "," } else { "" };
+            minified.text.insert_str(1, &format!("{}:{}{comma}", quote(T::VERSION_FIELD), T::VERSION));
+            hashable = HashableBody::of(&minified.text);
+        }
     }
     let mut write = Write::of_minified(minified, hashable)?;
     if !id.is_empty() {

@@ -1,6 +1,7 @@
 //! Typed documents: collections whose bodies are values of a Rust type, by serde. The type declares its
 //! collection, id, indexes and schema version; ARCHITECTURE.md says where each of them is kept.
 
+mod both;
 mod codec;
 mod collection;
 mod migrate;
