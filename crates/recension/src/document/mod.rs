@@ -92,7 +92,6 @@ pub mod limits;
 mod loader;
 mod local;
 mod lookup;
-mod md5;
 mod model;
 mod plan;
 mod planner;

@@ -1,8 +1,9 @@
 //! The hash of a revision by CouchDB's rule (`couch_db:new_revid`): the MD5 of an Erlang external term
 //! of deletion, parent, body and attachments. Pure.
 
+use md5::{Digest, Md5};
+
 use super::json::{Event, Minified, Parser, Visitor, minify_object_beside};
-use super::md5::Md5;
 use super::term::{self, Encoder, Mark};
 use super::{Result, RevId};
 
@@ -95,11 +96,8 @@ pub fn revision_id(
     // The end of the attachments, and the end of all.
     term::put_nil(&mut tail);
     term::put_nil(&mut tail);
-    let mut hash = Md5::new();
-    for part in [&head, &body.0, &tail] {
-        hash.update(part);
-    }
-    RevId::new(parent.map_or(0, RevId::generation).saturating_add(1), hash.finish())
+    let hash = Md5::new().chain_update(&head).chain_update(&body.0).chain_update(&tail).finalize();
+    RevId::new(parent.map_or(0, RevId::generation).saturating_add(1), hash.into())
 }
 
 /// An encoder beside a minifier.

@@ -5,10 +5,10 @@ use std::io::Write as _;
 
 use flate2::write::{GzDecoder, GzEncoder};
 use flate2::{Compression, GzBuilder};
+use md5::Md5;
 use sha2::{Digest as _, Sha256};
 
 use super::info::{Content, Encoding};
-use crate::document::md5::Md5;
 
 /// CouchDB's `compression_level`.
 const LEVEL: u32 = 8;
@@ -126,7 +126,7 @@ impl Digest {
         };
         Ok(Content {
             sha256: self.sha256.finalize().into(),
-            md5: self.md5.finish(),
+            md5: self.md5.finalize().into(),
             stored_len: self.stored_len,
             decoded_len: self.decoded_len,
             encoding,

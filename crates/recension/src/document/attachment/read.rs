@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use flate2::bufread::GzDecoder;
+use md5::{Digest as _, Md5};
 
 use super::info::{AttachmentInfo, Encoding};
 use super::rows::{BlobId, CHUNK_BYTES, ContentRow, chunk_key, chunk_len, content_key, damaged};
-use crate::document::md5::Md5;
 use crate::document::{At, Collection, CollectionAt, Error, Result, RevId};
 use crate::engine::{Snapshot, TreeId};
 
@@ -221,7 +221,7 @@ impl Read for Stored {
         }
         if self.at >= self.end {
             if let Some(md5) = self.md5.take()
-                && md5.finish() != self.info.md5()
+                && <[u8; 16]>::from(md5.finalize()) != self.info.md5()
             {
                 return Err(invalid(damaged(&self.info.content.sha256, "its bytes do not have the MD5 they should")));
             }
