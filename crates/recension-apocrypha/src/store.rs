@@ -291,7 +291,7 @@ fn each_of(collection: &CollectionAt, visit: &mut dyn FnMut(&str, Value) -> Resu
 /// The members as a transaction sees them, and above them what the command has changed.
 struct Writing<'t> {
     collection: TransactionCollection<'t>,
-    changed: BTreeMap<String, Option<Value>>,
+    changed: BTreeMap<String, Option<Arc<Value>>>,
     /// The member that was read last.
     read: Option<(String, Arc<Value>)>,
     large: &'t LargeMembers,
@@ -314,7 +314,7 @@ impl Writing<'_> {
                     let bytes = write.body().len();
                     self.collection.write(write)?;
                     if bytes >= LARGE_BYTES_MIN && written.len() < LARGE_MEMBERS_MAX {
-                        written.push((id.into_owned(), bytes, Arc::new(value)));
+                        written.push((id.into_owned(), bytes, value));
                     }
                 }
                 None => {
@@ -344,14 +344,14 @@ impl Writing<'_> {
 impl Root for Writing<'_> {
     fn member(&mut self, name: &str) -> Result<Option<Value>, Fault> {
         if let Some(changed) = self.changed.get(name) {
-            return Ok(changed.clone());
+            return Ok(changed.as_deref().cloned());
         }
         Ok(self.before(name)?.map(|member| Value::clone(&member)))
     }
 
     fn shared(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
         match self.changed.get(name) {
-            Some(changed) => Ok(changed.clone().map(Arc::new)),
+            Some(changed) => Ok(changed.clone()),
             None => self.before(name),
         }
     }
@@ -371,7 +371,7 @@ impl Root for Writing<'_> {
         })?;
         for (name, value) in changed {
             if let Some(value) = value {
-                visit(name, value.clone())?;
+                visit(name, Value::clone(value))?;
             }
         }
         Ok(())
@@ -379,7 +379,7 @@ impl Root for Writing<'_> {
 
     fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault> {
         check_name(name)?;
-        self.changed.insert(name.to_owned(), value);
+        self.changed.insert(name.to_owned(), value.map(Arc::new));
         Ok(())
     }
 }

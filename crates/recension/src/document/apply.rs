@@ -15,9 +15,10 @@ use super::index_rows::{Added, IndexChange};
 use super::index_spec::IndexSpec;
 use super::reader::after_prefix;
 use super::rev_hash::{AttachmentDigest, HashableBody, revision_id};
-use super::revision_tree::RevisionTree;
-use super::settle::{Before, Content, Next};
+use super::revision_tree::{Leaf, Line, RevisionTree};
+use super::settle::{Before, Content, DocumentRow, Next};
 use super::store::{Attempt, Slot, Store, retry, take_trees};
+use super::stored::{self, Section, StoredHead, StoredRow};
 use super::view::View;
 use super::{At, AttachmentInfo, Collection, Error, Expect, Result, RevId, Write, Written};
 use crate::engine::{CommitInfo, KeyRange, Snapshot, TreeId};
@@ -79,17 +80,14 @@ pub(super) fn in_one_commit<T>(
     retry(|| {
         let view = View::new(store.snapshot(At::Now)?);
         let mut writer = Writer { must_exist: collection.must_exist, ..Writer::on(&view, &collection.slot)? };
-        let known = writer.entry.clone();
         let answer = body(&mut writer)?;
         let batch = view.batch();
         if batch.is_empty() {
             return Ok(Attempt::Done((answer, CommitInfo { seq: view.seq(), time: view.time()? })));
         }
         let committed = store.try_commit_of(batch, std::slice::from_ref(&collection.slot))?;
-        if let (Attempt::Done(commit), Some(entry)) = (&committed, &known)
-            && !view.has_written(CATALOGUE, &collection.slot.key)
-        {
-            collection.slot.unchanged_until(entry, commit.seq);
+        if let Attempt::Done(commit) = &committed {
+            collection.slot.committed(&view, commit.seq);
         }
         Ok(committed.map(|commit| (answer, commit)))
     })
@@ -113,8 +111,16 @@ impl<'a> Writer<'a> {
     /// Applies one write. After an error nothing of it is in the view.
     pub(super) fn write(&mut self, write: &Write) -> Result<RevId> {
         let id = write.id.as_deref().unwrap_or_default();
-        let before = self.read(id)?;
-        let parent = parent_of(&self.slot.name, write, id, before.as_ref())?;
+        let row = self.row(id)?;
+        if let Some(row) = &row
+            && let Some(rev) = self.write_next(write, id, row)?
+        {
+            return Ok(rev);
+        }
+        let before = row.map(|row| Before::of(row, id)).transpose()?;
+        let tree = before.as_ref().map(|before| &before.tree);
+        let leaf = |rev: &RevId| tree.and_then(|tree| tree.leaf(rev));
+        let parent = parent_of(&self.slot.name, write, id, before.as_ref().map(|before| &before.head), leaf)?;
         if parent.is_some_and(|parent| parent.generation() == u32::MAX) {
             return Err(Error::TooManyRevisions { id: id.to_owned(), max: u32::MAX as usize });
         }
@@ -139,6 +145,37 @@ impl<'a> Writer<'a> {
         let next = Next { tree, written: Some((rev, content)), wanted: Some(&write.attachments), made_here: true };
         self.settle(id, before.as_ref(), next)?;
         Ok(rev)
+    }
+
+    /// Writes the next revision of a document that has no attachments and whose tree is one line: what nearly every write
+    /// is. `None`: it is not that simple, and nothing was done.
+    fn write_next(&self, write: &Write, id: &str, row: &DocumentRow<'_>) -> Result<Option<RevId>> {
+        let DocumentRow { head, seq, value } = row;
+        let Some(entry) = self.entry.clone() else { return Ok(None) };
+        if head.attachments || !write.attachments.brings_none() || write.same_body {
+            return Ok(None);
+        }
+        let tree = stored::section(value, head, Section::Tree);
+        let Some(line) = Line::of(tree, &head.rev, head.deleted) else { return Ok(None) };
+        let leaf = |rev: &RevId| (*rev == head.rev).then_some(Leaf { rev: head.rev, deleted: head.deleted });
+        let parent = parent_of(&self.slot.name, write, id, Some(head), leaf)?;
+        if parent != Some(head.rev) || head.rev.generation() == u32::MAX {
+            return Ok(None);
+        }
+        let rev = revision_id(parent.as_ref(), write.deleted, &write.hashable, &[]);
+        let Some(tree) = line.next(&rev, write.deleted, entry.revs_limit) else { return Ok(None) };
+        if !entry.indexes.is_empty() {
+            let body = stored::body(value, head, id.as_bytes())?;
+            let (old, new) = ((!head.deleted).then_some(body), (!write.deleted).then_some(&*write.body));
+            let changes = self.index_changes(id, old, new, true)?;
+            self.change_indexes(changes);
+        }
+        let next =
+            StoredRow { body: &write.body, rev: &rev, deleted: write.deleted, tree: Some(&tree), attachments: None };
+        self.view.put(entry.documents, id.as_bytes(), next.encode());
+        let leaf = Leaf { rev, deleted: write.deleted };
+        self.note_change(&entry, id, Some((head, *seq)), Some((&leaf, write.body.len())));
+        Ok(Some(rev))
     }
 
     /// What the document shall say: the write's own body, or what the revision says that it stands on.
@@ -209,8 +246,8 @@ impl<'a> Writer<'a> {
     pub(super) fn change_indexes(&self, changes: Vec<(TreeId, IndexChange)>) {
         for (tree, IndexChange { key, value }) in changes {
             match value {
-                Some(value) => self.view.put(tree, key, value),
-                None => self.view.delete(tree, key),
+                Some(value) => self.view.put(tree, &key, value),
+                None => self.view.delete(tree, &key),
             }
         }
     }
@@ -219,7 +256,7 @@ impl<'a> Writer<'a> {
     pub(super) fn change_entry(&mut self, change: impl FnOnce(&mut CollectionEntry)) -> Result<()> {
         let mut entry = CollectionEntry::clone(&*self.entry_or_new()?);
         change(&mut entry);
-        self.view.put(CATALOGUE, self.slot.key.clone(), entry.encode());
+        self.view.put(CATALOGUE, &self.slot.key, entry.encode());
         self.entry = Some(Arc::new(entry));
         Ok(())
     }
@@ -232,23 +269,28 @@ impl<'a> Writer<'a> {
             return Err(Error::NoSuchCollection { collection: self.slot.name.clone() });
         }
         let entry = Arc::new(CollectionEntry::new(take_trees(self.view)?));
-        self.view.put(CATALOGUE, self.slot.key.clone(), entry.encode());
+        self.view.put(CATALOGUE, &self.slot.key, entry.encode());
         self.entry = Some(entry.clone());
         Ok(entry)
     }
 }
 
 /// The revision that a write stands on, where what it expects is so; `None`: it is the first.
-fn parent_of(collection: &str, write: &Write, id: &str, before: Option<&Before>) -> Result<Option<RevId>> {
+fn parent_of(
+    collection: &str,
+    write: &Write,
+    id: &str,
+    head: Option<&StoredHead>,
+    leaf: impl Fn(&RevId) -> Option<Leaf>,
+) -> Result<Option<RevId>> {
     let conflict = |expected| {
-        let head = before.map(|before| &before.head);
         let deleted = head.is_some_and(|head| head.deleted);
         Err(Error::conflict(id, expected, head.map(|head| head.rev), deleted))
     };
-    let winner = before.map(|before| before.head.rev);
-    let lives = before.is_some_and(|before| !before.head.deleted);
+    let winner = head.map(|head| head.rev);
+    let lives = head.is_some_and(|head| !head.deleted);
     // Whoever extends a deletion says so by naming no revision.
-    let leaf = |rev: &RevId| before.filter(|_| lives).and_then(|before| before.tree.leaf(rev));
+    let leaf = |rev: &RevId| leaf(rev).filter(|_| lives);
     match write.expect {
         Expect::Absent if lives => conflict(None),
         Expect::Anything if write.deleted && !lives => {
@@ -256,7 +298,7 @@ fn parent_of(collection: &str, write: &Write, id: &str, before: Option<&Before>)
         }
         Expect::Anything | Expect::Absent => Ok(winner),
         Expect::Revision(rev) if leaf(&rev).is_some_and(|leaf| !leaf.deleted) => Ok(Some(rev)),
-        Expect::Leaf(rev) if before.is_none() || leaf(&rev).is_some() => Ok(Some(rev)),
+        Expect::Leaf(rev) if head.is_none() || leaf(&rev).is_some() => Ok(Some(rev)),
         Expect::Revision(rev) | Expect::Leaf(rev) => conflict(Some(rev)),
     }
 }

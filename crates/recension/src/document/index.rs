@@ -97,7 +97,7 @@ impl Collection {
         };
         let [tree] = take_trees(&view)?;
         entry.indexes.push(IndexEntry::new(tree, state, spec.clone()));
-        view.put(CATALOGUE, self.slot.key.clone(), entry.encode());
+        view.put(CATALOGUE, &self.slot.key, entry.encode());
         Ok(self.store().try_commit_view(&view, &[])?.map(|_| state == IndexState::Ready))
     }
 

@@ -157,7 +157,7 @@ impl Collection {
         let document = LocalDocument { name: name.to_owned(), number: number.saturating_add(1), body };
         let put = |writer: &mut Writer<'_>| {
             let entry = writer.entry_or_new()?;
-            writer.view.put(entry.side, LocalDocument::key(name), document.encode());
+            writer.view.put(entry.side, &LocalDocument::key(name), document.encode());
             Ok(document.number)
         };
         in_one_commit(self, put).map(|(number, _)| number)
@@ -174,7 +174,7 @@ impl Collection {
             let side = writer.entry.as_ref().ok_or_else(missing)?.side;
             let key = LocalDocument::key(name);
             writer.view.get(side, &key)?.ok_or_else(missing)?;
-            writer.view.delete(side, key);
+            writer.view.delete(side, &key);
             Ok(())
         };
         in_one_commit(self, delete).map(|((), _)| ())

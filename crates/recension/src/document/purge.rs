@@ -108,7 +108,7 @@ impl Writer<'_> {
         let value = [earlier, encode(&purged)].concat();
         self.view.put_at_own_seq(entry.side, &[side::PURGED], id.as_bytes(), value);
         for key in old {
-            self.view.delete(entry.side, key);
+            self.view.delete(entry.side, &key);
         }
         Ok(purged)
     }

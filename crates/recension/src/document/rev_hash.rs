@@ -18,6 +18,9 @@ pub struct AttachmentDigest {
     pub md5: [u8; 16],
 }
 
+/// Bytes of a revision's term before its body, where the parent's suffix is a hash.
+const HEAD_BYTES_USUAL: usize = 64;
+
 /// A body in the form in which it is hashed.
 #[derive(Clone, Debug)]
 pub struct HashableBody(Vec<u8>);
@@ -71,7 +74,7 @@ pub fn revision_id(
     body: &HashableBody,
     attachments: &[AttachmentDigest],
 ) -> RevId {
-    let mut head = term::begin_revision(5);
+    let mut head = term::begin_revision(5, HEAD_BYTES_USUAL);
     term::put_atom(&mut head, if deleted { "true" } else { "false" });
     match parent {
         None => {
@@ -83,7 +86,8 @@ pub fn revision_id(
             term::put_binary(&mut head, rev.suffix_bytes());
         }
     }
-    let mut tail = Vec::new();
+    // The end of the attachments, and the end of all, where there are none.
+    let mut tail = Vec::with_capacity(2);
     if !attachments.is_empty() {
         term::put_list(&mut tail, attachments.len());
         for attachment in attachments.iter().rev() {
@@ -93,7 +97,6 @@ pub fn revision_id(
             term::put_binary(&mut tail, &attachment.md5);
         }
     }
-    // The end of the attachments, and the end of all.
     term::put_nil(&mut tail);
     term::put_nil(&mut tail);
     let hash = Md5::new().chain_update(&head).chain_update(&body.0).chain_update(&tail).finalize();

@@ -44,8 +44,8 @@ impl Collection {
         let write = |writer: &mut Writer<'_>| {
             let side = writer.entry_or_new()?.side;
             match value {
-                Some(value) => writer.view.put(side, key.clone(), value.as_bytes().to_vec()),
-                None => writer.view.delete(side, key.clone()),
+                Some(value) => writer.view.put(side, &key, value.as_bytes().to_vec()),
+                None => writer.view.delete(side, &key),
             }
             Ok(())
         };
@@ -63,7 +63,7 @@ impl Collection {
             if missing {
                 let side = writer.entry_or_new()?.side;
                 for (key, value) in &rows {
-                    writer.view.put(side, key.clone(), value.as_bytes().to_vec());
+                    writer.view.put(side, &key, value.as_bytes().to_vec());
                 }
             }
             Ok(missing)

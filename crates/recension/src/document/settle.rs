@@ -16,6 +16,14 @@ use super::view::PENDING;
 use super::{Error, Result, RevId, side};
 use crate::engine::{Direction, KeyRange, Seq, Snapshot, Value};
 
+/// A document's row.
+pub(super) struct DocumentRow<'s> {
+    pub(super) head: StoredHead,
+    /// The commit that wrote it.
+    pub(super) seq: Seq,
+    pub(super) value: Cow<'s, [u8]>,
+}
+
 /// A document before a write.
 pub(super) struct Before {
     pub(super) head: StoredHead,
@@ -61,15 +69,26 @@ impl Winner<'_> {
 /// Keys and values of blocks, by their newest revision.
 type Blocks = HashMap<RevId, (Vec<u8>, Vec<u8>)>;
 
+impl Before {
+    pub(super) fn of(row: DocumentRow<'_>, id: &str) -> Result<Self> {
+        let DocumentRow { head, seq, value } = row;
+        let tree = stored::tree(&value, &head, id.as_bytes())?;
+        let content = content_of(value, &head, id)?;
+        Ok(Before { head, seq, content, tree })
+    }
+}
+
 impl Writer<'_> {
-    pub(super) fn read(&self, id: &str) -> Result<Option<Before>> {
+    /// A document's row as it is before the write.
+    pub(super) fn row(&self, id: &str) -> Result<Option<DocumentRow<'_>>> {
         let Some(entry) = &self.entry else { return Ok(None) };
-        let Some(row) = self.view.get(entry.documents, id.as_bytes())? else { return Ok(None) };
-        let seq = row.seq;
-        let head = stored::decode(&row, id.as_bytes())?;
-        let tree = stored::tree(&row, &head, id.as_bytes())?;
-        let content = content_of(row, &head, id)?;
-        Ok(Some(Before { head, seq, content, tree }))
+        let Some(Value { seq, bytes: value }) = self.view.get(entry.documents, id.as_bytes())? else { return Ok(None) };
+        let head = stored::decode(&value, id.as_bytes())?;
+        Ok(Some(DocumentRow { head, seq, value }))
+    }
+
+    pub(super) fn read(&self, id: &str) -> Result<Option<Before>> {
+        self.row(id)?.map(|row| Before::of(row, id)).transpose()
     }
 
     /// Writes all that follows from a document's next tree. After an error nothing of it is in the view.
@@ -93,8 +112,8 @@ impl Writer<'_> {
         let entry = self.entry_or_new()?;
         for (key, value) in contents {
             match value {
-                Some(value) => self.view.put(entry.side, key, value),
-                None => self.view.delete(entry.side, key),
+                Some(value) => self.view.put(entry.side, &key, value),
+                None => self.view.delete(entry.side, &key),
             }
         }
         self.write_losing_leaves(&entry, id, before, &leaves, written.as_ref());
@@ -105,12 +124,13 @@ impl Writer<'_> {
                 let Content { body, attachments } = &**content;
                 let (tree, attachments) = (tree.as_deref(), attachments.as_deref());
                 let row = StoredRow { body, rev: &leaf.rev, deleted: leaf.deleted, tree, attachments };
-                self.view.put(entry.documents, id.as_bytes().to_vec(), row.encode());
+                self.view.put(entry.documents, id.as_bytes(), row.encode());
             }
-            None => self.view.delete(entry.documents, id.as_bytes().to_vec()),
+            None => self.view.delete(entry.documents, id.as_bytes()),
         }
         self.change_indexes(changes);
-        self.note_change(&entry, id, before, winner.as_ref());
+        let now = winner.as_ref().map(|winner| (&winner.leaf, winner.content.body.len()));
+        self.note_change(&entry, id, before.map(|before| (&before.head, before.seq)), now);
         Ok(())
     }
 
@@ -135,7 +155,7 @@ impl Writer<'_> {
         let side = self.entry.as_ref().map(|entry| entry.side).ok_or_else(missing)?;
         let row = self.view.get(side, &side::revision_key(side::LEAF, id, &leaf.rev))?.ok_or_else(missing)?;
         let head = stored::decode(&row, id.as_bytes())?;
-        Ok(Winner { leaf, content: Cow::Owned(content_of(row, &head, id)?) })
+        Ok(Winner { leaf, content: Cow::Owned(content_of(row.bytes, &head, id)?) })
     }
 
     /// The side tree has the leaves that lose, and no others.
@@ -153,14 +173,14 @@ impl Writer<'_> {
             if let Some(Content { body, attachments }) = content_at_hand(leaf, before, written) {
                 let attachments = attachments.as_deref();
                 let row = StoredRow { body, rev: &leaf.rev, deleted: leaf.deleted, tree: None, attachments };
-                self.view.put(entry.side, side::revision_key(side::LEAF, id, &leaf.rev), row.encode());
+                self.view.put(entry.side, &side::revision_key(side::LEAF, id, &leaf.rev), row.encode());
             }
         }
         let Some(before) = before else { return };
         let still: HashSet<&RevId> = losing.iter().map(|leaf| &leaf.rev).collect();
         for former in before.tree.leaves() {
             if former.rev != before.head.rev && !still.contains(&former.rev) {
-                self.view.delete(entry.side, side::revision_key(side::LEAF, id, &former.rev));
+                self.view.delete(entry.side, &side::revision_key(side::LEAF, id, &former.rev));
             }
         }
     }
@@ -171,11 +191,11 @@ impl Writer<'_> {
             let Some(newest) = block.newest() else { continue };
             let value = block.encode();
             if stale.remove(&newest).is_none_or(|(_, known)| known != value) {
-                self.view.put(entry.side, side::revision_key(side::ANCESTORS, id, &newest), value);
+                self.view.put(entry.side, &side::revision_key(side::ANCESTORS, id, &newest), value);
             }
         }
         for (key, _) in stale.into_values() {
-            self.view.delete(entry.side, key);
+            self.view.delete(entry.side, &key);
         }
     }
 
@@ -206,14 +226,21 @@ impl Writer<'_> {
         Ok(stale)
     }
 
-    /// The row of the document among the changes moves to this commit, and the counts follow.
-    fn note_change(&self, entry: &CollectionEntry, id: &str, before: Option<&Before>, winner: Option<&Winner<'_>>) {
+    /// The row of the document among the changes moves to this commit, and the counts follow. `before`: its row and the
+    /// commit that wrote it; `now`: its winner and the bytes of what that says.
+    pub(super) fn note_change(
+        &self,
+        entry: &CollectionEntry,
+        id: &str,
+        before: Option<(&StoredHead, Seq)>,
+        now: Option<(&Leaf, usize)>,
+    ) {
         match before {
-            Some(before) if before.seq == PENDING => self.view.withdraw(entry.changes, &change_key(PENDING, id)),
-            Some(before) => self.view.delete(entry.changes, change_key(before.seq, id)),
+            Some((_, PENDING)) => self.view.withdraw(entry.changes, &change_key(PENDING, id)),
+            Some((_, seq)) => self.view.delete(entry.changes, &change_key(seq, id)),
             None => {}
         }
-        if let Some(Winner { leaf, .. }) = winner {
+        if let Some((leaf, _)) = now {
             let value = change_value(&leaf.rev, leaf.deleted);
             self.view.put_at_own_seq(entry.changes, &[], id.as_bytes(), value);
         }
@@ -221,8 +248,8 @@ impl Writer<'_> {
         let count = |deleted: bool, bytes: usize| {
             if deleted { [0, 1, 0] } else { [1, 0, i64::try_from(bytes).unwrap_or(i64::MAX)] }
         };
-        let old = before.map_or([0; 3], |before| count(before.head.deleted, before.head.body_len));
-        let new = winner.map_or([0; 3], |winner| count(winner.leaf.deleted, winner.content.body.len()));
+        let old = before.map_or([0; 3], |(head, _)| count(head.deleted, head.body_len));
+        let new = now.map_or([0; 3], |(leaf, body_len)| count(leaf.deleted, body_len));
         let difference: [i64; 3] = std::array::from_fn(|i| new[i] - old[i]);
         self.view.add(CATALOGUE, &counts_key(&self.slot.name), &difference);
     }
@@ -238,8 +265,8 @@ fn content_at_hand<'c>(
     written.filter(|(rev, _)| *rev == leaf.rev).map(|(_, content)| content).or_else(was_winner)
 }
 
-fn content_of(row: Value<'_>, head: &StoredHead, id: &str) -> Result<Content<'static>> {
-    let attachments = stored::section(&row, head, Section::Attachments).map(|bytes| Cow::Owned(bytes.to_vec()));
-    let body = Cow::Owned(stored::into_body(row.bytes, head, id.as_bytes())?.into_owned());
+fn content_of(value: Cow<'_, [u8]>, head: &StoredHead, id: &str) -> Result<Content<'static>> {
+    let attachments = stored::section(&value, head, Section::Attachments).map(|bytes| Cow::Owned(bytes.to_vec()));
+    let body = Cow::Owned(stored::into_body(value, head, id.as_bytes())?.into_owned());
     Ok(Content { body, attachments })
 }

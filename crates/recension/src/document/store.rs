@@ -125,11 +125,11 @@ impl Store {
         let dropped = retry(|| {
             let view = View::new(self.snapshot(At::Now)?);
             let Some(entry) = slot.entry_in(&view)? else { return Ok(Attempt::Done(false)) };
-            view.delete(CATALOGUE, key.clone());
-            view.delete(CATALOGUE, counts_key(name));
+            view.delete(CATALOGUE, &key);
+            view.delete(CATALOGUE, &counts_key(name));
             for tree in entry.trees() {
-                view.put(CATALOGUE, dropped_key(tree), name.as_bytes().to_vec());
-                view.delete(CATALOGUE, build_key(tree));
+                view.put(CATALOGUE, &dropped_key(tree), name.as_bytes().to_vec());
+                view.delete(CATALOGUE, &build_key(tree));
             }
             Ok(self.try_commit_view(&view, &[])?.map(|_| true))
         })?;
@@ -211,7 +211,7 @@ pub(super) fn take_trees<const N: usize>(view: &View) -> Result<[TreeId; N]> {
         what: "the catalogue's row of the store".to_owned(),
         why: "it has given out all numbers of trees",
     })?;
-    view.put(CATALOGUE, STORE_KEY.to_vec(), encode_store(TreeId(next)));
+    view.put(CATALOGUE, STORE_KEY, encode_store(TreeId(next)));
     Ok(std::array::from_fn(|i| TreeId(first + i as u32)))
 }
 
@@ -297,11 +297,10 @@ impl Slot {
 
     /// The collection as a transaction sees it, which then depends on it.
     pub(super) fn entry_in(&self, view: &View) -> Result<Option<Arc<CollectionEntry>>> {
-        if view.has_written(CATALOGUE, &self.key) {
+        if view.depend_or_written(CATALOGUE, &self.key) {
             let row = view.get(CATALOGUE, &self.key)?;
             return row.map(|row| CollectionEntry::decode(&row, &self.name).map(Arc::new)).transpose();
         }
-        view.depend(CATALOGUE, &self.key);
         self.entry(view.base())
     }
 
@@ -315,10 +314,13 @@ impl Slot {
         due
     }
 
-    /// Notes that a commit found `entry` unchanged: it depended on the row.
-    pub(super) fn unchanged_until(&self, entry: &Arc<CollectionEntry>, seq: Seq) {
+    /// Notes that the commit of a view, which had asked [`Slot::entry_in`], found the row unchanged.
+    pub(super) fn committed(&self, view: &View, seq: Seq) {
+        if view.has_written(CATALOGUE, &self.key) {
+            return;
+        }
         let mut known = self.known.write();
-        if known.until < seq && known.entry.as_ref().is_some_and(|known| Arc::ptr_eq(known, entry)) {
+        if (known.since..=known.until).contains(&view.seq()) && known.until < seq {
             known.until = seq;
         }
     }

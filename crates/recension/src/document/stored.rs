@@ -10,6 +10,7 @@ use super::{Error, Result, RevId};
 
 /// The layout that this version writes; it reads layout 1 too, whose extension nothing wrote.
 const LAYOUT: u8 = 2;
+const NOT_UTF_8: &str = "its body is not UTF-8";
 /// Revision hash, generation, flags, layout.
 const TRAILER_BYTES: usize = 16 + 4 + 1 + 1;
 
@@ -173,17 +174,19 @@ pub(super) fn tree(value: &[u8], head: &StoredHead, id: &[u8]) -> Result<Revisio
     }
 }
 
+/// The body of a row, borrowed.
+pub(super) fn body<'v>(value: &'v [u8], head: &StoredHead, id: &[u8]) -> Result<&'v str> {
+    let body = value.get(..head.body_len).and_then(|body| std::str::from_utf8(body).ok());
+    body.ok_or_else(|| damaged(id, NOT_UTF_8))
+}
+
 /// The body of a row.
 pub(super) fn into_body<'s>(value: Cow<'s, [u8]>, head: &StoredHead, id: &[u8]) -> Result<Cow<'s, str>> {
-    let damaged = || damaged(id, "its body is not UTF-8");
     match value {
-        Cow::Borrowed(value) => {
-            let body = value.get(..head.body_len).and_then(|body| std::str::from_utf8(body).ok());
-            body.map(Cow::Borrowed).ok_or_else(damaged)
-        }
+        Cow::Borrowed(value) => body(value, head, id).map(Cow::Borrowed),
         Cow::Owned(mut value) => {
             value.truncate(head.body_len);
-            String::from_utf8(value).map(Cow::Owned).map_err(|_| damaged())
+            String::from_utf8(value).map(Cow::Owned).map_err(|_| damaged(id, NOT_UTF_8))
         }
     }
 }

@@ -225,8 +225,10 @@ impl Encoder {
 }
 
 /// Begins the list of what a revision is made of.
-pub(super) fn begin_revision(length: u8) -> Vec<u8> {
-    vec![VERSION, LIST, 0, 0, 0, length]
+pub(super) fn begin_revision(length: u8, room: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(room);
+    out.extend([VERSION, LIST, 0, 0, 0, length]);
+    out
 }
 
 /// An empty list, or the end of one.

@@ -63,8 +63,12 @@ impl Store {
             if let Some(durability) = durability {
                 batch.durability(durability);
             }
-            let written = transaction.written.into_inner();
-            Ok(self.try_commit_of(batch, &written)?.map(|commit| (answer, commit)))
+            let Transaction { view, written, .. } = transaction;
+            let written = written.into_inner();
+            Ok(self.try_commit_of(batch, &written)?.map(|commit| {
+                written.iter().for_each(|slot| slot.committed(&view, commit.seq));
+                (answer, commit)
+            }))
         })
     }
 }
@@ -91,7 +95,8 @@ impl Transaction {
     /// [`Error::BadName`].
     pub fn collection(&self, name: &str) -> Result<TransactionCollection<'_>> {
         check_name("collection", name)?;
-        Ok(TransactionCollection { transaction: self, name: Arc::from(name), slot: self.store.slot(name) })
+        let slot = self.store.slot(name);
+        Ok(TransactionCollection { transaction: self, name: slot.shared_name.clone(), slot })
     }
 
     /// The commit whose effect it sees, besides its own writes.

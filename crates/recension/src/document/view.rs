@@ -3,7 +3,7 @@
 //! one of these; nothing here knows what the rows mean.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use parking_lot::Mutex;
@@ -23,59 +23,138 @@ pub(super) struct View {
     state: Mutex<State>,
 }
 
-// Most transactions have a few keys of a few trees, for which sorted maps cost less than hashing does; a key is
-// looked for as it is borrowed.
 #[derive(Default)]
 struct State {
-    rows: ByKey<Pending>,
-    counters: ByKey<Vec<i64>>,
+    /// The keys that the transaction has to do with, each behind its tree's number. Most transactions have a few: one node of
+    /// one map holds them.
+    keys: BTreeMap<Vec<u8>, Touched>,
+    /// What has been read of each tree.
     reads: BTreeMap<TreeId, Reads>,
+    /// Where a key is put behind its tree's number to be looked for.
+    sought: Vec<u8>,
 }
 
-type ByKey<T> = BTreeMap<TreeId, BTreeMap<Vec<u8>, T>>;
-
-fn at<'m, T>(map: &'m ByKey<T>, tree: TreeId, key: &[u8]) -> Option<&'m T> {
-    map.get(&tree)?.get(key)
+/// What the transaction has to do with a key.
+#[derive(Default)]
+struct Touched {
+    change: Option<Change>,
+    /// It has been read.
+    read: bool,
 }
 
-fn all<T>(map: &ByKey<T>) -> impl Iterator<Item = (TreeId, &Vec<u8>, &T)> {
-    map.iter().flat_map(|(tree, keys)| keys.iter().map(|(key, item)| (*tree, key, item)))
+/// What the transaction does to a key. The later word wins.
+enum Change {
+    Put(Vec<u8>),
+    /// The key holds the commit's own seq, behind so many bytes.
+    PutAtOwnSeq(Vec<u8>, u32),
+    Delete,
+    /// To counters.
+    Add(Vec<i64>),
 }
 
-/// A row that the transaction has written; no value deletes.
-struct Pending {
-    value: Option<Vec<u8>>,
-    /// Bytes of the key before the commit's own seq, where it holds it.
-    own_seq_after: Option<usize>,
+impl Change {
+    /// The row that is there then, which has no value where it is deleted; `None` for counters, which are added to.
+    fn row(&self) -> Option<Option<&Vec<u8>>> {
+        match self {
+            Change::Put(value) | Change::PutAtOwnSeq(value, _) => Some(Some(value)),
+            Change::Delete => Some(None),
+            Change::Add(_) => None,
+        }
+    }
+
+    fn size_bytes(&self) -> usize {
+        match self {
+            Change::Put(value) | Change::PutAtOwnSeq(value, _) => value.len(),
+            Change::Delete => 0,
+            Change::Add(amounts) => size_of_val(amounts.as_slice()),
+        }
+    }
 }
 
-/// What has been read of one tree.
+/// What has been read of one tree, besides the keys that are marked.
 #[derive(Default)]
 struct Reads {
-    keys: BTreeSet<Vec<u8>>,
+    /// Keys that are marked as read.
+    keys: usize,
     ranges: Vec<KeyRange>,
     /// So much has been read that the whole tree stands for it.
     whole: bool,
 }
 
-impl Reads {
-    fn note_range(&mut self, range: KeyRange) {
-        if !self.whole && self.ranges.last() != Some(&range) {
-            self.ranges.push(range);
-            self.bound();
+const TREE_BYTES: usize = size_of::<TreeId>();
+
+/// A key behind its tree's number.
+fn write_key(out: &mut Vec<u8>, tree: TreeId, parts: &[&[u8]]) {
+    out.reserve(TREE_BYTES + parts.iter().map(|part| part.len()).sum::<usize>());
+    out.extend(tree.0.to_be_bytes());
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+}
+
+fn key_of(tree: TreeId, parts: &[&[u8]]) -> Vec<u8> {
+    let mut key = Vec::new();
+    write_key(&mut key, tree, parts);
+    key
+}
+
+/// The tree and the key of what [`write_key`] wrote.
+fn parts_of(key: &[u8]) -> (TreeId, &[u8]) {
+    let (tree, key) = key.split_first_chunk::<TREE_BYTES>().unwrap_or((&[0; TREE_BYTES], key));
+    (TreeId(u32::from_be_bytes(*tree)), key)
+}
+
+impl State {
+    /// What the transaction has to do with a key; nothing, mostly.
+    fn find(&mut self, tree: TreeId, key: &[u8]) -> Option<&mut Touched> {
+        if self.keys.is_empty() {
+            return None;
+        }
+        self.sought.clear();
+        write_key(&mut self.sought, tree, &[key]);
+        self.keys.get_mut(self.sought.as_slice())
+    }
+
+    fn change_at(&mut self, tree: TreeId, key: &[u8]) -> Option<&Change> {
+        self.find(tree, key)?.change.as_ref()
+    }
+
+    fn change(&mut self, key: Vec<u8>, change: Change) {
+        self.keys.entry(key).or_default().change = Some(change);
+    }
+
+    fn note_key(&mut self, tree: TreeId, key: &[u8]) {
+        if self.reads.get(&tree).is_some_and(|reads| reads.whole) {
+            return;
+        }
+        let seen = match self.find(tree, key) {
+            Some(touched) => std::mem::replace(&mut touched.read, true),
+            None => {
+                self.keys.insert(key_of(tree, &[key]), Touched { change: None, read: true });
+                false
+            }
+        };
+        if !seen {
+            self.reads.entry(tree).or_default().keys += 1;
+            self.bound_reads(tree);
         }
     }
 
-    fn note_key(&mut self, key: &[u8]) {
-        if !self.whole && !self.keys.contains(key) {
-            self.keys.insert(key.to_vec());
-            self.bound();
+    fn note_range(&mut self, tree: TreeId, range: KeyRange) {
+        let reads = self.reads.entry(tree).or_default();
+        if !reads.whole && reads.ranges.last() != Some(&range) {
+            reads.ranges.push(range);
+            self.bound_reads(tree);
         }
     }
 
-    fn bound(&mut self) {
-        if self.keys.len() + self.ranges.len() > READS_REMEMBERED_MAX {
-            *self = Reads { whole: true, ..Reads::default() };
+    /// Where too much has been read of a tree, all of it stands for that.
+    fn bound_reads(&mut self, tree: TreeId) {
+        let Some(reads) = self.reads.get_mut(&tree) else { return };
+        if reads.keys + reads.ranges.len() > READS_REMEMBERED_MAX {
+            *reads = Reads { whole: true, ..Reads::default() };
+            self.keys.retain(|key, touched| {
+                touched.read &= parts_of(key).0 != tree;
+                touched.read || touched.change.is_some()
+            });
         }
     }
 }
@@ -90,75 +169,81 @@ impl View {
         &*self.base
     }
 
-    /// Makes the commit depend on a key as if it had been read.
-    pub(super) fn depend(&self, tree: TreeId, key: &[u8]) {
-        self.state.lock().reads.entry(tree).or_default().note_key(key);
+    /// Makes the commit depend on a key as if it had been read, unless the transaction has written it itself: whether
+    /// it has.
+    pub(super) fn depend_or_written(&self, tree: TreeId, key: &[u8]) -> bool {
+        let mut state = self.state.lock();
+        let written = state.change_at(tree, key).is_some_and(|change| change.row().is_some());
+        if !written {
+            state.note_key(tree, key);
+        }
+        written
     }
 
     /// Whether the transaction has written the key itself.
     pub(super) fn has_written(&self, tree: TreeId, key: &[u8]) -> bool {
-        at(&self.state.lock().rows, tree, key).is_some()
+        self.state.lock().change_at(tree, key).is_some_and(|change| change.row().is_some())
     }
 
-    pub(super) fn put(&self, tree: TreeId, key: Vec<u8>, value: Vec<u8>) {
-        self.write(tree, key, Pending { value: Some(value), own_seq_after: None });
+    pub(super) fn put(&self, tree: TreeId, key: &[u8], value: Vec<u8>) {
+        self.state.lock().change(key_of(tree, &[key]), Change::Put(value));
     }
 
-    pub(super) fn delete(&self, tree: TreeId, key: Vec<u8>) {
-        self.write(tree, key, Pending { value: None, own_seq_after: None });
+    pub(super) fn delete(&self, tree: TreeId, key: &[u8]) {
+        self.state.lock().change(key_of(tree, &[key]), Change::Delete);
     }
 
     /// Takes back what the transaction has written at a key, as if it never had.
     pub(super) fn withdraw(&self, tree: TreeId, key: &[u8]) {
-        if let Some(rows) = self.state.lock().rows.get_mut(&tree) {
-            rows.remove(key);
+        if let Some(touched) = self.state.lock().find(tree, key) {
+            touched.change = None;
         }
     }
 
     /// Writes `value` at `prefix`, the seq that the commit will have, `suffix`. Until then it is read with
     /// [`PENDING`] in the seq's place, behind all that is committed.
     pub(super) fn put_at_own_seq(&self, tree: TreeId, prefix: &[u8], suffix: &[u8], value: Vec<u8>) {
-        let key = [prefix, &PENDING.0.to_be_bytes(), suffix].concat();
-        self.write(tree, key, Pending { value: Some(value), own_seq_after: Some(prefix.len()) });
+        let key = key_of(tree, &[prefix, &PENDING.0.to_be_bytes(), suffix]);
+        self.state.lock().change(key, Change::PutAtOwnSeq(value, prefix.len() as u32));
     }
 
     /// Adds to counters; see [`Batch::add`].
     pub(super) fn add(&self, tree: TreeId, key: &[u8], amounts: &[i64]) {
         let mut state = self.state.lock();
-        let sums = state.counters.entry(tree).or_default().entry(key.to_vec()).or_default();
-        add_to(sums, amounts);
-    }
-
-    fn write(&self, tree: TreeId, key: Vec<u8>, pending: Pending) {
-        self.state.lock().rows.entry(tree).or_default().insert(key, pending);
+        match state.find(tree, key) {
+            Some(Touched { change: Some(Change::Add(sums)), .. }) => add_to(sums, amounts),
+            Some(touched) => touched.change = Some(Change::Add(amounts.to_vec())),
+            None => state.change(key_of(tree, &[key]), Change::Add(amounts.to_vec())),
+        }
     }
 
     /// The commit of what has been written, depending on what has been read.
     pub(super) fn batch(&self) -> Batch {
         let state = self.state.lock();
         let at = self.base.seq();
-        let sizes = all(&state.rows).map(|(_, key, row)| key.len() + row.value.as_ref().map_or(0, Vec::len));
+        let changes = || state.keys.iter().filter_map(|(key, touched)| Some((key, touched.change.as_ref()?)));
+        let sizes = changes().map(|(key, change)| key.len() + change.size_bytes());
         let (rows, bytes) = sizes.fold((0, 0), |(rows, bytes), size| (rows + 1, bytes + size));
-        let mut batch = Batch::with_capacity(rows + state.counters.len(), bytes);
-        for (tree, key, pending) in all(&state.rows) {
-            match (&pending.value, pending.own_seq_after) {
-                (None, _) => batch.delete(tree, key),
-                (Some(value), None) => batch.put(tree, key, value),
-                (Some(value), Some(before)) => {
-                    let (prefix, rest) = key.split_at(before);
+        let mut batch = Batch::with_capacity(rows, bytes);
+        for (key, change) in changes() {
+            let (tree, key) = parts_of(key);
+            match change {
+                Change::Put(value) => batch.put(tree, key, value),
+                Change::PutAtOwnSeq(value, before) => {
+                    let (prefix, rest) = key.split_at(*before as usize);
                     batch.put_at_own_seq(tree, prefix, &rest[OWN_SEQ_BYTES..], value)
                 }
+                Change::Delete => batch.delete(tree, key),
+                Change::Add(amounts) => batch.add(tree, key, amounts),
             };
         }
-        for (tree, key, amounts) in all(&state.counters) {
-            batch.add(tree, key, amounts);
+        for (key, _) in state.keys.iter().filter(|(_, touched)| touched.read) {
+            let (tree, key) = parts_of(key);
+            batch.depends_on(tree, key, at);
         }
         for (tree, reads) in &state.reads {
             if reads.whole {
                 batch.depends_on_range(*tree, KeyRange::all(), at);
-            }
-            for key in &reads.keys {
-                batch.depends_on(*tree, key, at);
             }
             for range in &reads.ranges {
                 batch.depends_on_range(*tree, range.clone(), at);
@@ -186,12 +271,16 @@ impl Snapshot for View {
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
         let mut state = self.state.lock();
-        if let Some(pending) = at(&state.rows, tree, key) {
-            let value = pending.value.clone();
-            return Ok(value.map(|value| Value { seq: PENDING, bytes: Cow::Owned(value) }));
+        let mut added = None;
+        match state.change_at(tree, key) {
+            Some(Change::Add(amounts)) => added = Some(amounts.clone()),
+            Some(change) => {
+                let value = change.row().flatten().cloned();
+                return Ok(value.map(|value| Value { seq: PENDING, bytes: Cow::Owned(value) }));
+            }
+            None => {}
         }
-        let added = at(&state.counters, tree, key).cloned();
-        state.reads.entry(tree).or_default().note_key(key);
+        state.note_key(tree, key);
         drop(state);
         let value = self.base.get(tree, key)?;
         let Some(added) = added else { return Ok(value) };
@@ -203,11 +292,12 @@ impl Snapshot for View {
 
     fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {
         let mut state = self.state.lock();
-        if let Some(pending) = at(&state.rows, tree, key) {
-            return Ok(pending.value.as_ref().map(|_| PENDING));
+        let change = state.change_at(tree, key);
+        let added = matches!(change, Some(Change::Add(_)));
+        if let Some(value) = change.and_then(Change::row) {
+            return Ok(value.map(|_| PENDING));
         }
-        let added = at(&state.counters, tree, key).is_some();
-        state.reads.entry(tree).or_default().note_key(key);
+        state.note_key(tree, key);
         drop(state);
         if added { Ok(Some(PENDING)) } else { self.base.version(tree, key) }
     }
@@ -221,11 +311,11 @@ impl Snapshot for View {
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
         let mut state = self.state.lock();
-        let own = at(&state.rows, tree, key).map(|pending| {
-            let value = pending.value.clone().map(Cow::Owned);
+        let own = state.change_at(tree, key).and_then(Change::row).map(|value| {
+            let value = value.cloned().map(Cow::Owned);
             Ok(Version { seq: PENDING, time: Timestamp(u64::MAX), value })
         });
-        state.reads.entry(tree).or_default().note_key(key);
+        state.note_key(tree, key);
         Box::new(own.into_iter().chain(self.base.versions(tree, key)))
     }
 }
@@ -236,13 +326,26 @@ type OwnRow = (Vec<u8>, Option<Vec<u8>>);
 impl View {
     fn own_rows(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Vec<OwnRow> {
         let state = self.state.lock();
-        let Some(rows) = state.rows.get(&tree) else { return Vec::new() };
-        let bounds = (range.start.as_ref().map(Vec::as_slice), range.end.as_ref().map(Vec::as_slice));
-        let rows = rows.range::<[u8], (Bound<&[u8]>, Bound<&[u8]>)>(bounds);
-        let row = |(key, pending): (&Vec<u8>, &Pending)| (key.clone(), pending.value.clone());
+        if state.keys.is_empty() {
+            return Vec::new();
+        }
+        let bound = |bound: &Bound<Vec<u8>>, open: Bound<Vec<u8>>| match bound {
+            Bound::Included(key) => Bound::Included(key_of(tree, &[key])),
+            Bound::Excluded(key) => Bound::Excluded(key_of(tree, &[key])),
+            Bound::Unbounded => open,
+        };
+        let next_tree =
+            tree.0.checked_add(1).map_or(Bound::Unbounded, |next| Bound::Excluded(key_of(TreeId(next), &[])));
+        let start = bound(&range.start, Bound::Included(key_of(tree, &[])));
+        let end = bound(&range.end, next_tree);
+        let row = |(key, touched): (&Vec<u8>, &Touched)| {
+            let value = touched.change.as_ref()?.row()?;
+            Some((parts_of(key).1.to_vec(), value.cloned()))
+        };
+        let rows = state.keys.range((start, end));
         match direction {
-            Direction::Forward => rows.map(row).collect(),
-            Direction::Backward => rows.rev().map(row).collect(),
+            Direction::Forward => rows.filter_map(row).collect(),
+            Direction::Backward => rows.rev().filter_map(row).collect(),
         }
     }
 }
@@ -269,7 +372,7 @@ impl Drop for Reached<'_> {
             }
         }
         let read = std::mem::replace(&mut self.range, KeyRange::all());
-        self.view.state.lock().reads.entry(self.tree).or_default().note_range(read);
+        self.view.state.lock().note_range(self.tree, read);
     }
 }
 

@@ -154,9 +154,16 @@ impl Batch {
         }
         for row in std::mem::take(&mut self.additions) {
             let StoredRow { tree, key, value } = self.rows[row].clone();
-            let amounts = &self.bytes[value.unwrap_or_default()];
+            let amounts = value.unwrap_or_default();
             let before = current(tree, &self.bytes[key.clone()])?.unwrap_or_default();
-            let sum = add_counters(&before, amounts).ok_or_else(|| EngineError::NotCounters {
+            if before.len() == amounts.len() && before.len().is_multiple_of(8) {
+                let amounts = &mut self.bytes[amounts];
+                for (amount, before) in amounts.as_chunks_mut().0.iter_mut().zip(before.as_chunks().0) {
+                    *amount = i64::from_be_bytes(*before).wrapping_add(i64::from_be_bytes(*amount)).to_be_bytes();
+                }
+                continue;
+            }
+            let sum = add_counters(&before, &self.bytes[amounts]).ok_or_else(|| EngineError::NotCounters {
                 tree,
                 key: self.bytes[key].to_vec(),
                 len: before.len(),

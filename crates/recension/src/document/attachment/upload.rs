@@ -179,7 +179,7 @@ impl Collection {
             let Some(side) = writer.side() else { return Ok(false) };
             let is_there = writer.view.get(side, &key)?.is_some();
             if is_there {
-                writer.view.put(side, key.clone(), upload_value(GIVEN_UP));
+                writer.view.put(side, &key, upload_value(GIVEN_UP));
             }
             Ok(is_there)
         })?;
@@ -195,11 +195,11 @@ impl Collection {
                 let keys: Vec<Vec<u8>> =
                     rows.take(SWEEP_STEP_CHUNKS).map(|row| Ok(row?.key.into_owned())).collect::<Result<_>>()?;
                 if keys.is_empty() {
-                    writer.view.delete(side, key.clone());
+                    writer.view.delete(side, &key);
                     return Ok(false);
                 }
                 for key in keys {
-                    writer.view.delete(side, key);
+                    writer.view.delete(side, &key);
                 }
                 Ok(true)
             })?;
@@ -261,10 +261,10 @@ impl Begun<'_> {
                 still_there(writer, side, &key)?;
             }
             if note {
-                writer.view.put(side, key.clone(), upload_value(now));
+                writer.view.put(side, &key, upload_value(now));
             }
             for (number, chunk) in (first..).zip(bytes.chunks(CHUNK_BYTES)) {
-                writer.view.put(side, chunk_key(&self.blob, number), chunk.to_vec());
+                writer.view.put(side, &chunk_key(&self.blob, number), chunk.to_vec());
             }
             Ok(())
         })?;

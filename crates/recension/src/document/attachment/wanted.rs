@@ -56,6 +56,11 @@ impl Wanted {
         self.items.is_empty() && !self.keep && self.detached.is_empty()
     }
 
+    /// Whether a document without attachments stays so.
+    pub(in crate::document) fn brings_none(&self) -> bool {
+        self.items.is_empty() && self.detached.is_empty()
+    }
+
     /// Names an attachment after those that were named before.
     pub(super) fn push(&mut self, name: String, revpos: Option<u32>, source: Source) -> Result<()> {
         check_name(&name)?;

@@ -7,7 +7,7 @@ use super::{Node, RevId, RevisionTree, Stretch};
 use crate::document::limits::REVISIONS_PER_DOCUMENT_MAX;
 
 /// Inner nodes in one line from which on the oldest are folded away.
-const LINE_NODES_MAX: usize = 16;
+pub(super) const LINE_NODES_MAX: usize = 16;
 /// Nodes that are folded away together. What stays is enough for most replicas to find where they meet.
 pub(in crate::document) const BLOCK_NODES: usize = 8;
 

@@ -11,13 +11,13 @@ use crate::document::limits::REVISIONS_PER_DOCUMENT_MAX;
 const BLOCK_LAYOUT: u8 = 1;
 
 const SUFFIX_LEN: u8 = 0b1_1111;
-const DELETED: u8 = 32;
-const INNER: u8 = 64;
+pub(super) const DELETED: u8 = 32;
+pub(super) const INNER: u8 = 64;
 /// The suffix is longer than the bits for its length tell: how much stands in the next byte.
 const LONG: u8 = 128;
 
 const STANDS_ON_NODE: u8 = 1;
-const STRETCH_BELOW: u8 = 2;
+pub(super) const STRETCH_BELOW: u8 = 2;
 
 /// Why bytes are no tree or no block.
 pub(super) type Damage = &'static str;
@@ -244,7 +244,7 @@ impl Block {
 }
 
 /// Appends a node. The suffix of the revision that the row or key names is left out.
-fn put_node(out: &mut Vec<u8>, rev: &RevId, flags: u8, named: Option<&RevId>) {
+pub(super) fn put_node(out: &mut Vec<u8>, rev: &RevId, flags: u8, named: Option<&RevId>) {
     let suffix = if named == Some(rev) { &[] } else { rev.suffix_bytes() };
     match suffix.len().checked_sub(usize::from(SUFFIX_LEN) + 1) {
         None => out.push(suffix.len() as u8 | flags),
@@ -254,7 +254,7 @@ fn put_node(out: &mut Vec<u8>, rev: &RevId, flags: u8, named: Option<&RevId>) {
 }
 
 /// Reads the flags and the suffix of a node.
-fn node<'b>(reader: &mut ByteReader<'b>) -> Option<(u8, &'b [u8])> {
+pub(super) fn node<'b>(reader: &mut ByteReader<'b>) -> Option<(u8, &'b [u8])> {
     let head = reader.byte()?;
     let len = match head & (LONG | SUFFIX_LEN) {
         len if len & LONG == 0 => usize::from(len),

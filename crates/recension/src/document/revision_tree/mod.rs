@@ -3,6 +3,7 @@
 
 mod fold;
 mod form;
+mod line;
 mod rev_map;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 pub(in crate::document) use fold::{BLOCK_NODES, Block};
+pub(in crate::document) use line::Line;
 use rev_map::RevMap;
 
 use super::RevId;

@@ -4,8 +4,11 @@
 
 use std::ops::Bound;
 
-use super::super::{Batch, CommitInfo, Direction, Durability, EngineError, ReadDependency, Result, Seq, Timestamp};
+use super::super::{
+    Batch, CommitInfo, Direction, Durability, EngineError, ReadDependency, Result, Seq, Timestamp, TreeId,
+};
 use super::Shared;
+use super::counters::Counters;
 use super::format::Position;
 use super::index::{Found, State, full_key, write_full_key};
 use super::log::{LogWriter, Room, WriteError};
@@ -19,6 +22,9 @@ pub(super) struct Leader {
     pub(super) acknowledged_end: Position,
     /// Bytes of log since the newest part of the index was begun.
     pub(super) part_log_bytes: u64,
+    pub(super) counters: Counters,
+    /// Where full keys are put together.
+    pub(super) full_key: Vec<u8>,
 }
 
 /// Commits a group. One answer for each batch, in order.
@@ -74,10 +80,11 @@ impl Leader {
         let memory = &state.memory[0];
         let before = self.log.end();
         let after_gap = commit.seq != self.last.seq.next();
-        let mut full_key = Vec::new();
-        self.log.append(commit, shared.durable(), after_gap, batch, |row, position| {
-            write_full_key(&mut full_key, row.tree, row.key);
-            memory.insert(&full_key, commit.seq, position, row.value.is_none());
+        let Leader { log, counters, full_key, .. } = self;
+        log.append(commit, shared.durable(), after_gap, batch, |row, position| {
+            write_full_key(full_key, row.tree, row.key);
+            memory.insert(full_key, commit.seq, position, row.value.is_none());
+            counters.written(full_key, &row);
         })?;
         self.part_log_bytes += u64::from(self.log.end().offset - before.offset);
         self.last = commit;
@@ -99,20 +106,11 @@ impl Leader {
         Ok(())
     }
 
-    /// The newest value of a key, of commits that readers do not see yet as well.
-    fn newest_value(&self, state: &State, full_key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let entry = match state.find(full_key, Seq(u64::MAX))? {
-            None => return Ok(None),
-            Some(found) if found.is_deleted() => return Ok(None),
-            Some(Found::Settled(row)) => return Ok(Some(row.value().to_vec())),
-            Some(Found::InLog(entry)) => entry,
-            // The newest version of a key is never given up.
-            Some(Found::GivenUp(oldest)) => return Err(EngineError::Forgotten { asked: oldest, oldest }),
-        };
-        match self.log.buffered_value(entry.position) {
-            Some(value) => Ok(Some(value)),
-            None => Ok(Some(state.row(full_key, entry)?.into_value().into_owned())),
-        }
+    /// The newest value of a counter, of commits that readers do not see yet as well.
+    fn counter(&mut self, state: &State, tree: TreeId, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let Leader { log, counters, full_key, .. } = self;
+        write_full_key(full_key, tree, key);
+        counters.get(tree, full_key, || newest_value(log, state, full_key))
     }
 
     /// Writes what has been appended, syncs it if asked, and shows it to readers.
@@ -125,6 +123,22 @@ impl Leader {
         self.acknowledged_end = self.log.end();
         shared.publish(self.last.seq);
         Ok(())
+    }
+}
+
+/// The newest value of a key, of commits that are still in the log's buffer as well.
+fn newest_value(log: &LogWriter, state: &State, full_key: &[u8]) -> Result<Option<Vec<u8>>> {
+    let entry = match state.find(full_key, Seq(u64::MAX))? {
+        None => return Ok(None),
+        Some(found) if found.is_deleted() => return Ok(None),
+        Some(Found::Settled(row)) => return Ok(Some(row.value().to_vec())),
+        Some(Found::InLog(entry)) => entry,
+        // The newest version of a key is never given up.
+        Some(Found::GivenUp(oldest)) => return Err(EngineError::Forgotten { asked: oldest, oldest }),
+    };
+    match log.buffered_value(entry.position) {
+        Some(value) => Ok(Some(value)),
+        None => Ok(Some(state.row(full_key, entry)?.into_value().into_owned())),
     }
 }
 
@@ -150,7 +164,7 @@ impl Group {
         }
         let time = Timestamp(shared.clock.now().0.max(leader.last.time.0));
         let commit = CommitInfo { seq: leader.last.seq.next(), time };
-        if let Err(refusal) = batch.bind(commit.seq, |tree, key| leader.newest_value(&state, &full_key(tree, key))) {
+        if let Err(refusal) = batch.bind(commit.seq, |tree, key| leader.counter(&state, tree, key)) {
             self.answers.push(Err(refusal));
             return Ok(());
         }

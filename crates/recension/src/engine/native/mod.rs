@@ -6,6 +6,7 @@
 
 mod backup;
 mod commit;
+mod counters;
 mod doomed;
 mod first;
 mod forgotten;

@@ -9,6 +9,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::super::{EngineError, HeadSignal, Result};
 use super::commit::Leader;
+use super::counters::Counters;
 use super::format::{
     INDEX_DIR, LOCK_FILE, LOG_DIR, SETTLED_DIR, STORE_FILE, STORE_TEMPORARY, StoreId, decode_store_file,
     encode_store_file,
@@ -58,6 +59,8 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         last: found.last,
         acknowledged_end: found.end,
         part_log_bytes: found.replayed_bytes,
+        counters: Counters::default(),
+        full_key: Vec::new(),
     };
     Ok(Shared {
         disk,

@@ -130,12 +130,17 @@ impl StoredRow<'_> {
     }
 
     fn computed_crc(&self, seq: Seq) -> u32 {
-        row_crc(seq, &self.bytes[4..])
+        row_crc(rows_seed(seq), &self.bytes[4..])
     }
 }
 
-fn row_crc(seq: Seq, after_crc: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&seq.0.to_le_bytes()), after_crc)
+/// Binds the checksums of rows to their commit.
+fn rows_seed(seq: Seq) -> u32 {
+    crc32c::crc32c(&seq.0.to_le_bytes())
+}
+
+fn row_crc(seed: u32, after_crc: &[u8]) -> u32 {
+    crc32c::crc32c_append(seed, after_crc)
 }
 
 /// Bytes of the row that starts with `header`, as its unchecked lengths say.
@@ -187,6 +192,7 @@ pub(super) fn encode_record<'r>(
 ) {
     let start = out.len();
     out.extend([0; RECORD_HEADER_BYTES]);
+    let rows_seed = rows_seed(meta.seq);
     let mut count = 0u32;
     let mut rows_crc = 0;
     for row in rows {
@@ -201,7 +207,7 @@ pub(super) fn encode_record<'r>(
         out.extend(header);
         out.extend(row.key);
         out.extend(row.value.unwrap_or_default());
-        let crc = row_crc(meta.seq, &out[row_start + 4..]);
+        let crc = row_crc(rows_seed, &out[row_start + 4..]);
         out[row_start..row_start + 4].copy_from_slice(&crc.to_le_bytes());
         rows_crc = crc32c::crc32c_append(rows_crc, &crc.to_le_bytes());
         count += 1;
