@@ -17,32 +17,49 @@ const FILE_BYTES: u64 = 64 << 20;
 const HEADER: [u8; 24] = [7; 24];
 
 pub(super) fn open(dir: &Path, _: &OpenOptions) -> Result<Box<dyn Subject>> {
-    let file = File::create(dir.join("raw")).map_err(LabError::io("making the file of the floor"))?;
-    fallocate(&file, FallocateFlags::empty(), 0, FILE_BYTES)
-        .map_err(|error| LabError::io("preallocating the file of the floor")(error.into()))?;
-    file.sync_all().map_err(LabError::io("syncing the file of the floor"))?;
-    Ok(Box::new(Raw { file, end: Mutex::new(0) }))
+    Ok(Box::new(Raw { log: Mutex::new(Log::create(dir)?) }))
+}
+
+/// A preallocated file that is appended to and synced.
+pub(super) struct Log {
+    file: File,
+    end: u64,
+}
+
+/// How it was set up.
+pub(super) const SETTINGS: &str = "pwrite + fdatasync, preallocated";
+
+impl Log {
+    pub(super) fn create(dir: &Path) -> Result<Self> {
+        let file = File::create(dir.join("raw")).map_err(LabError::io("making the file of the floor"))?;
+        fallocate(&file, FallocateFlags::empty(), 0, FILE_BYTES)
+            .map_err(|error| LabError::io("preallocating the file of the floor")(error.into()))?;
+        file.sync_all().map_err(LabError::io("syncing the file of the floor"))?;
+        Ok(Log { file, end: 0 })
+    }
+
+    /// One write and one sync of these bytes behind a header.
+    pub(super) fn append<'b>(&mut self, parts: impl IntoIterator<Item = &'b [u8]>) -> Result<()> {
+        let mut record = HEADER.to_vec();
+        parts.into_iter().for_each(|part| record.extend_from_slice(part));
+        if self.end + record.len() as u64 > FILE_BYTES {
+            self.end = 0;
+        }
+        self.file.write_all_at(&record, self.end).map_err(LabError::io("writing"))?;
+        self.file.sync_data().map_err(LabError::io("syncing"))?;
+        self.end += record.len() as u64;
+        Ok(())
+    }
 }
 
 struct Raw {
-    file: File,
-    end: Mutex<u64>,
+    log: Mutex<Log>,
 }
 
 impl Subject for Raw {
     fn commit(&self, number: u64, rows: &[RowToWrite]) -> Result<u64> {
-        let mut record = HEADER.to_vec();
-        for row in rows {
-            record.extend_from_slice(&row.key);
-            record.extend_from_slice(&row.value);
-        }
-        let mut end = self.end.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if *end + record.len() as u64 > FILE_BYTES {
-            *end = 0;
-        }
-        self.file.write_all_at(&record, *end).map_err(LabError::io("writing"))?;
-        self.file.sync_data().map_err(LabError::io("syncing"))?;
-        *end += record.len() as u64;
+        let parts = rows.iter().flat_map(|row| [row.key.as_ref(), row.value.as_ref()]);
+        self.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).append(parts)?;
         Ok(number)
     }
     fn reader(&self) -> Result<Box<dyn Reader + '_>> {
@@ -52,7 +69,7 @@ impl Subject for Raw {
         Err(LabError::Unavailable { reason: "the floor has nothing to settle".to_owned() })
     }
     fn settings(&self) -> String {
-        "pwrite + fdatasync, preallocated".to_owned()
+        SETTINGS.to_owned()
     }
     fn close(self: Box<Self>) -> Result<()> {
         Ok(())

@@ -4,6 +4,7 @@
 
 mod external;
 mod model;
+mod raw;
 mod recension;
 mod redis;
 mod resp;
@@ -28,7 +29,7 @@ pub use model::{Account, Item, Status, account, item};
 
 use super::calls::{Timed, one_by_one};
 use super::external::{self as programs, Source};
-use super::{Given, Kind, OURS, named, our_version, versions, without_peers};
+use super::{FLOOR, Given, Kind, OURS, named, our_version, versions, without_peers};
 use crate::error::{LabError, Result};
 use crate::servers::{mariadb as mariadb_server, postgresql as postgresql_server, redis as redis_server};
 
@@ -148,6 +149,13 @@ macro_rules! peer {
 
 fn subjects() -> Vec<(Kind, Option<Open>)> {
     vec![
+        (
+            Kind {
+                floor: true,
+                ..Kind::new(FLOOR, "append + fdatasync of the bytes that a call brings, and no more", String::new)
+            },
+            Some(Open::Here(raw::open)),
+        ),
         (
             Kind::new(OURS, "embedded, typed documents with a unique index, items nested", our_version),
             Some(Open::Here(recension::open)),

@@ -1,13 +1,13 @@
 //! The corpus XL: more accounts than fit into a budget of memory, drawn at random, one subject at a time with the whole budget for
 //! its processes, their page cache and the laboratory's worker.
 
-use super::{Sizes, ask, everybody};
+use super::{Sizes, ask, close, stores};
 use crate::error::{LabError, Result};
 use crate::measure::budget::Budget;
 use crate::measure::filesystem::{self, evict};
 use crate::report::units;
 use crate::worker::goget::Goget;
-use crate::worker::{Launch, Reply, Worker};
+use crate::worker::{Launch, Reply};
 use crate::workloads::bench::{Bench, Figure, Member, empty_dir, start};
 use crate::workloads::{Mode, Plan};
 
@@ -40,15 +40,15 @@ fn accounts_of(plan: &Plan, bytes: u64) -> u64 {
 /// [`LabError::Usage`] where it has not.
 pub(super) fn check_room(plan: &Plan) -> Result<()> {
     let Some(bytes) = budget_of(plan) else { return Ok(()) };
-    let stores = plan.subjects.iter().filter(|kind| (kind.missing)(&plan.given).is_none()).count() as u64;
-    let needed = accounts_of(plan, bytes).saturating_mul(ACCOUNT_BYTES * ROOM).saturating_mul(stores);
+    let many = plan.subjects.iter().filter(|kind| stores(kind) && (kind.missing)(&plan.given).is_none()).count() as u64;
+    let needed = accounts_of(plan, bytes).saturating_mul(ACCOUNT_BYTES * ROOM).saturating_mul(many);
     let free = filesystem::bytes_free(&plan.dir)?;
     if needed <= free {
         return Ok(());
     }
     Err(LabError::Usage {
         what: format!(
-            "the corpus XL stores three times the budget of {} MiB for each of {stores} subjects, which may take {} on the way, and {} \
+            "the corpus XL stores three times the budget of {} MiB for each of {many} subjects, which may take {} on the way, and {} \
              has {} free: give --dir on a larger disk, a smaller --budget MIB, or fewer --subjects",
             bytes >> 20,
             units::bytes(needed),
@@ -72,7 +72,7 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
         Err(error) => return without(bench, &error.to_string()),
     };
     let accounts = accounts_of(plan, bytes);
-    bench.prepare("storing more accounts than the budget holds", everybody, |member| {
+    bench.prepare("storing more accounts than the budget holds", stores, |member| {
         member.dir = plan.dir.join("xl").join(member.kind.name);
         member.worker = None;
         empty_dir(&member.dir)?;
@@ -83,7 +83,7 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     for name in OPERATIONS {
         bench.rounds(
             name,
-            everybody,
+            stores,
             (if sizes.gets < 100 { 1 } else { 3 }, false),
             Figure::PerOperation,
             |member, round| {
@@ -107,7 +107,7 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
             },
         )?;
     }
-    bench.remove(everybody)
+    bench.remove(stores)
 }
 
 /// One round: a new process in the budget, nothing in the page cache, a pass that fills the budget, and the one that counts.
@@ -129,15 +129,9 @@ fn open(member: &mut Member, plan: &Plan, load: Option<u64>) -> Result<()> {
     ask(member, Goget::OpenLean { subject, dir, load, given }).map(drop)
 }
 
-fn close(member: &mut Member) -> Result<()> {
-    ask(member, Goget::Close)?;
-    member.worker.take().into_iter().for_each(Worker::end);
-    Ok(())
-}
-
 fn without(bench: &mut Bench<'_>, reason: &str) -> Result<()> {
     for name in OPERATIONS {
-        bench.single(name, everybody, |_| Err(LabError::Unavailable { reason: reason.to_owned() }))?;
+        bench.single(name, stores, |_| Err(LabError::Unavailable { reason: reason.to_owned() }))?;
     }
     Ok(())
 }

@@ -81,30 +81,37 @@ impl<T: Clone> Page<T> {
 
     /// The first version not before (`key`, `seq`).
     pub(super) fn lower_bound(&self, key: &[u8], seq: Seq) -> usize {
-        self.bound(key, |slot, head| self.compare(slot, head, key, seq).is_lt())
+        self.bound(key, |slot, behind_shared| self.compare(slot, behind_shared, seq).is_lt())
     }
 
     /// The first version behind (`key`, `seq`).
     pub(super) fn upper_bound(&self, key: &[u8], seq: Seq) -> usize {
-        self.bound(key, |slot, head| self.compare(slot, head, key, seq).is_le())
+        self.bound(key, |slot, behind_shared| self.compare(slot, behind_shared, seq).is_le())
     }
 
-    fn bound(&self, key: &[u8], before: impl Fn(&Slot<T>, u64) -> bool) -> usize {
+    fn bound(&self, key: &[u8], before: impl Fn(&Slot<T>, &[u8]) -> bool) -> usize {
         let shared = self.shared_bytes();
         match key[..key.len().min(shared.len())].cmp(shared) {
             Ordering::Less => 0,
             Ordering::Greater => self.slots.len(),
             Ordering::Equal => {
-                let head = head(&key[shared.len()..]);
-                self.slots.partition_point(|slot| before(slot, head))
+                let behind_shared = &key[shared.len()..];
+                let head = head(behind_shared);
+                let first = self.slots.partition_point(|slot| slot.head < head);
+                // Mostly heads tell keys apart; where they do not, all of the keys is compared.
+                match self.slots.get(first..) {
+                    Some(alike @ [next, ..]) if next.head == head => {
+                        first + alike.partition_point(|slot| slot.head == head && before(slot, behind_shared))
+                    }
+                    _ => first,
+                }
             }
         }
     }
 
-    /// The order of a slot and (`key`, `seq`). `key` begins with the shared bytes and goes on with `head`.
-    fn compare(&self, slot: &Slot<T>, head: u64, key: &[u8], seq: Seq) -> Ordering {
-        let keys = || self.key(slot)[self.shared..].cmp(&key[self.shared..]);
-        slot.head.cmp(&head).then_with(keys).then_with(|| seq.cmp(&slot.seq))
+    /// The order of a slot and a version whose key goes on with `behind_shared` behind the shared bytes.
+    fn compare(&self, slot: &Slot<T>, behind_shared: &[u8], seq: Seq) -> Ordering {
+        self.key(slot)[self.shared..].cmp(behind_shared).then_with(|| seq.cmp(&slot.seq))
     }
 
     /// Whether the versions at two places have the same key.
