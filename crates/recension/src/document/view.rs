@@ -83,15 +83,19 @@ struct Reads {
 
 const TREE_BYTES: usize = size_of::<TreeId>();
 
+fn len_of(parts: &[&[u8]]) -> usize {
+    TREE_BYTES + parts.iter().map(|part| part.len()).sum::<usize>()
+}
+
 /// A key behind its tree's number.
 fn write_key(out: &mut Vec<u8>, tree: TreeId, parts: &[&[u8]]) {
-    out.reserve(TREE_BYTES + parts.iter().map(|part| part.len()).sum::<usize>());
+    out.reserve(len_of(parts));
     out.extend(tree.0.to_be_bytes());
     parts.iter().for_each(|part| out.extend_from_slice(part));
 }
 
 fn key_of(tree: TreeId, parts: &[&[u8]]) -> Vec<u8> {
-    let mut key = Vec::new();
+    let mut key = Vec::with_capacity(len_of(parts));
     write_key(&mut key, tree, parts);
     key
 }
