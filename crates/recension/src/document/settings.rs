@@ -63,7 +63,7 @@ impl Collection {
             if missing {
                 let side = writer.entry_or_new()?.side;
                 for (key, value) in &rows {
-                    writer.view.put(side, &key, value.as_bytes().to_vec());
+                    writer.view.put(side, key, value.as_bytes().to_vec());
                 }
             }
             Ok(missing)

@@ -66,7 +66,9 @@ impl Store {
             let Transaction { view, written, .. } = transaction;
             let written = written.into_inner();
             Ok(self.try_commit_of(batch, &written)?.map(|commit| {
-                written.iter().for_each(|slot| slot.committed(&view, commit.seq));
+                for slot in &written {
+                    slot.committed(&view, commit.seq);
+                }
                 (answer, commit)
             }))
         })

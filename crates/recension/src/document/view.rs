@@ -53,12 +53,16 @@ enum Change {
 }
 
 impl Change {
-    /// The row that is there then, which has no value where it is deleted; `None` for counters, which are added to.
-    fn row(&self) -> Option<Option<&Vec<u8>>> {
+    /// Whether it says what is there then: counters are added to.
+    fn is_row(&self) -> bool {
+        !matches!(self, Change::Add(_))
+    }
+
+    /// The value that is put; none where the key is deleted, and none of counters.
+    fn value(&self) -> Option<&Vec<u8>> {
         match self {
-            Change::Put(value) | Change::PutAtOwnSeq(value, _) => Some(Some(value)),
-            Change::Delete => Some(None),
-            Change::Add(_) => None,
+            Change::Put(value) | Change::PutAtOwnSeq(value, _) => Some(value),
+            Change::Delete | Change::Add(_) => None,
         }
     }
 
@@ -91,7 +95,9 @@ fn len_of(parts: &[&[u8]]) -> usize {
 fn write_key(out: &mut Vec<u8>, tree: TreeId, parts: &[&[u8]]) {
     out.reserve(len_of(parts));
     out.extend(tree.0.to_be_bytes());
-    parts.iter().for_each(|part| out.extend_from_slice(part));
+    for part in parts {
+        out.extend_from_slice(part);
+    }
 }
 
 fn key_of(tree: TreeId, parts: &[&[u8]]) -> Vec<u8> {
@@ -177,7 +183,7 @@ impl View {
     /// it has.
     pub(super) fn depend_or_written(&self, tree: TreeId, key: &[u8]) -> bool {
         let mut state = self.state.lock();
-        let written = state.change_at(tree, key).is_some_and(|change| change.row().is_some());
+        let written = state.change_at(tree, key).is_some_and(Change::is_row);
         if !written {
             state.note_key(tree, key);
         }
@@ -186,7 +192,7 @@ impl View {
 
     /// Whether the transaction has written the key itself.
     pub(super) fn has_written(&self, tree: TreeId, key: &[u8]) -> bool {
-        self.state.lock().change_at(tree, key).is_some_and(|change| change.row().is_some())
+        self.state.lock().change_at(tree, key).is_some_and(Change::is_row)
     }
 
     pub(super) fn put(&self, tree: TreeId, key: &[u8], value: Vec<u8>) {
@@ -279,7 +285,7 @@ impl Snapshot for View {
         match state.change_at(tree, key) {
             Some(Change::Add(amounts)) => added = Some(amounts.clone()),
             Some(change) => {
-                let value = change.row().flatten().cloned();
+                let value = change.value().cloned();
                 return Ok(value.map(|value| Value { seq: PENDING, bytes: Cow::Owned(value) }));
             }
             None => {}
@@ -298,8 +304,8 @@ impl Snapshot for View {
         let mut state = self.state.lock();
         let change = state.change_at(tree, key);
         let added = matches!(change, Some(Change::Add(_)));
-        if let Some(value) = change.and_then(Change::row) {
-            return Ok(value.map(|_| PENDING));
+        if let Some(change) = change.filter(|change| change.is_row()) {
+            return Ok(change.value().map(|_| PENDING));
         }
         state.note_key(tree, key);
         drop(state);
@@ -315,8 +321,8 @@ impl Snapshot for View {
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
         let mut state = self.state.lock();
-        let own = state.change_at(tree, key).and_then(Change::row).map(|value| {
-            let value = value.cloned().map(Cow::Owned);
+        let own = state.change_at(tree, key).filter(|change| change.is_row()).map(|change| {
+            let value = change.value().cloned().map(Cow::Owned);
             Ok(Version { seq: PENDING, time: Timestamp(u64::MAX), value })
         });
         state.note_key(tree, key);
@@ -343,8 +349,8 @@ impl View {
         let start = bound(&range.start, Bound::Included(key_of(tree, &[])));
         let end = bound(&range.end, next_tree);
         let row = |(key, touched): (&Vec<u8>, &Touched)| {
-            let value = touched.change.as_ref()?.row()?;
-            Some((parts_of(key).1.to_vec(), value.cloned()))
+            let change = touched.change.as_ref().filter(|change| change.is_row())?;
+            Some((parts_of(key).1.to_vec(), change.value().cloned()))
         };
         let rows = state.keys.range((start, end));
         match direction {
