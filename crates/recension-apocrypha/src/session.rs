@@ -3,11 +3,13 @@
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::hash::BuildHasher as _;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -159,6 +161,7 @@ impl Service {
         let mut known = peer == Peer::ThisMachine || self.settings.token.is_none();
         let mut first = true;
         let mut stopping = self.stopping.clone();
+        let mut stopped = pin!(stopping.wait_for(|stopping| *stopping));
         let mut room: Option<OwnedSemaphorePermit> = None;
         loop {
             let mut used = 0;
@@ -199,7 +202,7 @@ impl Service {
                 tokio::select! {
                     biased;
                     read = stream.read_buf(&mut input) => read?,
-                    _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+                    _ = &mut stopped => return Ok(()),
                 }
             } else {
                 in_time(self.settings.patience, stream.read_buf(&mut input)).await?
@@ -328,6 +331,13 @@ impl Service {
     }
 }
 
+/// Most work is done at once, and no timer is made for it.
 async fn in_time<T>(patience: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    tokio::time::timeout(patience, work).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+    let mut work = pin!(work);
+    match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
+        Poll::Ready(done) => done,
+        Poll::Pending => {
+            tokio::time::timeout(patience, work).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+        }
+    }
 }
