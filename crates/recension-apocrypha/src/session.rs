@@ -9,6 +9,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -18,8 +19,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::language::{Command, Operator, Step, parse};
 use crate::limits::{
-    FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, LONG_REPLIES_BYTES_MAX, PATIENCE_SECONDS,
-    READ_BYTES, REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
+    FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, LONG_REPLIES_BYTES_MAX, PASSES_MAX,
+    PATIENCE_SECONDS, READ_BYTES, REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
 };
 use crate::store::Database;
 use crate::wire::{self, Incoming};
@@ -112,6 +113,8 @@ pub struct Service {
     /// KiB of long replies.
     long_replies: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
+    /// How many writes there were that waited for no disk.
+    writes: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for Service {
@@ -126,6 +129,32 @@ struct Output {
     bytes: Vec<u8>,
     /// The place of a long one among everybody's.
     place: Option<OwnedSemaphorePermit>,
+    /// One of them is a write's that waited for no disk.
+    wrote: bool,
+}
+
+/// How often it was in vain to let others write before a reply was sent.
+#[derive(Default)]
+struct Vain {
+    /// Replies that are sent at once.
+    passes: u32,
+    /// How many there were after the last time in vain; 0 where it was not in vain.
+    backoff: u32,
+}
+
+impl Vain {
+    /// Whether this reply is sent at once.
+    fn passes(&mut self) -> bool {
+        let left = self.passes.checked_sub(1);
+        self.passes = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// Learns whether it was in vain.
+    fn was(&mut self, in_vain: bool) {
+        self.backoff = if in_vain { (self.backoff * 2).clamp(1, PASSES_MAX) } else { 0 };
+        self.passes = self.backoff;
+    }
 }
 
 /// What follows a reply.
@@ -148,6 +177,7 @@ impl Service {
             turns: (0..TURNS).map(|_| Arc::new(Semaphore::new(1))).collect(),
             long_frames: Arc::new(Semaphore::new(LONG_FRAMES_BYTES_MAX / 1024)),
             stopping,
+            writes: Arc::default(),
         }
     }
 
@@ -163,6 +193,7 @@ impl Service {
         let mut stopping = self.stopping.clone();
         let mut stopped = pin!(stopping.wait_for(|stopping| *stopping));
         let mut room: Option<OwnedSemaphorePermit> = None;
+        let mut vain = Vain::default();
         loop {
             let mut used = 0;
             let needed = loop {
@@ -186,6 +217,9 @@ impl Service {
                     }
                 }
             };
+            if output.wrote {
+                self.let_others_write(&mut vain).await;
+            }
             self.send(&mut stream, &mut output).await?;
             input.drain(..used);
             if input.is_empty() {
@@ -214,6 +248,18 @@ impl Service {
         }
     }
 
+    /// Lets writes be made that others have asked for, if there were any lately. Replies that are sent one after the other
+    /// wake a program that has several connections once, where it would else be woken by each.
+    async fn let_others_write(&self, vain: &mut Vain) {
+        if vain.passes() {
+            return;
+        }
+        let before = self.writes.load(Ordering::Relaxed);
+        tokio::task::yield_now().await;
+        let in_vain = self.writes.load(Ordering::Relaxed) == before;
+        vain.was(in_vain);
+    }
+
     async fn room_for(&self, bytes: usize) -> io::Result<OwnedSemaphorePermit> {
         let kib = u32::try_from((bytes / 1024 + 1).min(LONG_FRAMES_BYTES_MAX / 1024)).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.long_frames).acquire_many_owned(kib);
@@ -232,6 +278,7 @@ impl Service {
         output.bytes.clear();
         output.bytes.shrink_to(IDLE_BYTES);
         output.place = None;
+        output.wrote = false;
         Ok(())
     }
 
@@ -258,7 +305,13 @@ impl Service {
         }
         let started = self.settings.trace.as_ref().map(|_| Instant::now());
         match parse(text, dialect) {
-            Ok(command) => self.reply(self.run(command).await, output),
+            Ok(command) => {
+                if command.operator.writes() && !self.database.writes_wait() {
+                    self.writes.fetch_add(1, Ordering::Relaxed);
+                    output.wrote = true;
+                }
+                self.reply(self.run(command).await, output);
+            }
             Err(why) => refuse(&why, output),
         }
         if let (Some(trace), Some(started)) = (&self.settings.trace, started) {
@@ -339,5 +392,24 @@ async fn in_time<T>(patience: Duration, work: impl Future<Output = io::Result<T>
         Poll::Pending => {
             tokio::time::timeout(patience, work).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_are_seldom_let_write_where_that_was_in_vain() {
+        let mut vain = Vain::default();
+        for passes in [1, 2, 4, 8, 16, 32, 64, 64] {
+            assert!(!vain.passes());
+            vain.was(true);
+            for pass in 0..passes {
+                assert!(vain.passes(), "{pass} of {passes}");
+            }
+        }
+        vain.was(false);
+        assert!(!vain.passes(), "once others wrote they are let again at once");
     }
 }
