@@ -10,6 +10,11 @@ mod sync {
     pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use shuttle::thread::{self, Thread};
 
+    /// So that callers sleep, and that they spin, in one schedule.
+    pub(crate) fn processors() -> usize {
+        2
+    }
+
     /// Time passes with each look at it, the same in every run of a schedule.
     pub(crate) struct Stopwatch(std::cell::Cell<u32>);
 

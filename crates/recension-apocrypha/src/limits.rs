@@ -19,6 +19,9 @@ pub const IDLE_BYTES: usize = 4 * 1024;
 /// Bytes of replies that are collected before they are sent.
 pub const REPLIES_BYTES: usize = 64 * 1024;
 
+/// Replies that are sent at once after it was in vain to let others write before one was.
+pub const PASSES_MAX: u32 = 64;
+
 /// Longest reply, in bytes, and the most that a command on the whole database reads into memory.
 pub const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
 

@@ -4,12 +4,15 @@
 
 use std::borrow::Cow;
 
+use recension::document::json::JsonError;
 use recension::document::limits::DOCUMENT_ID_BYTES_MAX;
 
 use crate::value::{Members, Value};
 
 /// The member of a body that holds a value which is no object.
 const VALUE: &str = "$value";
+/// How such a body begins.
+const BEFORE_VALUE: &str = r#"{"$value":"#;
 
 /// The id of a member of the top level; `None` where it is too long to be any.
 pub(crate) fn id_of(name: &str) -> Option<Cow<'_, str>> {
@@ -45,7 +48,7 @@ pub(crate) fn body_of(value: &Value) -> String {
             Value::Object(members.iter().map(marked).collect()).to_json()
         }
         other => {
-            let mut body = format!("{{\"{VALUE}\":");
+            let mut body = BEFORE_VALUE.to_owned();
             other.write_json(&mut body);
             body.push('}');
             body
@@ -54,7 +57,16 @@ pub(crate) fn body_of(value: &Value) -> String {
 }
 
 /// The value that a document's body says.
-pub(crate) fn value_of(body: Value) -> Value {
+pub(crate) fn value_of(body: &str) -> Result<Value, JsonError> {
+    // What is one value to the end has no member beside it.
+    let only = body.strip_prefix(BEFORE_VALUE).and_then(|rest| rest.strip_suffix('}'));
+    if let Some(Ok(value)) = only.map(Value::parse) {
+        return Ok(value);
+    }
+    Value::parse(body).map(value_in)
+}
+
+fn value_in(body: Value) -> Value {
     let Value::Object(mut members) = body else { return body };
     if members.len() == 1
         && let Some(value) = members.swap_remove(VALUE)
@@ -109,8 +121,20 @@ mod tests {
         ] {
             let parsed = Value::parse(value).unwrap();
             assert_eq!(body_of(&parsed), body);
-            assert_eq!(value_of(Value::parse(body).unwrap()), parsed);
+            assert_eq!(value_of(body).unwrap(), parsed);
         }
+    }
+
+    #[test]
+    fn a_body_of_others_is_what_it_says() {
+        for body in
+            [r#"{"$value":1,"a":2}"#, r#"{"$value":{"a":1},"b":{"c":2}}"#, r#"{"$value":[1],"$value":{},"x":"}"}"#]
+        {
+            assert_eq!(value_of(body).unwrap(), Value::parse(body).unwrap());
+        }
+        assert_eq!(value_of(r#"{ "$value" : 1 }"#).unwrap(), Value::parse("1").unwrap());
+        assert_eq!(value_of(r#"{"$value":1,"$value":2}"#).unwrap(), Value::parse("2").unwrap());
+        assert!(value_of(r#"{"$value":}"#).is_err());
     }
 
     proptest! {
@@ -125,7 +149,7 @@ mod tests {
             for value in [members.clone(), Value::Array(vec![members]), Value::Bool(other)] {
                 let body = body_of(&value);
                 prop_assert!(recension::document::Write::put("x", &body).is_ok(), "{}", body);
-                prop_assert_eq!(value_of(Value::parse(&body).unwrap()), value);
+                prop_assert_eq!(value_of(&body).unwrap(), value);
             }
         }
     }

@@ -3,11 +3,14 @@
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::hash::BuildHasher as _;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -16,8 +19,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::language::{Command, Operator, Step, parse};
 use crate::limits::{
-    FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, LONG_REPLIES_BYTES_MAX, PATIENCE_SECONDS,
-    READ_BYTES, REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
+    FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, LONG_REPLIES_BYTES_MAX, PASSES_MAX,
+    PATIENCE_SECONDS, READ_BYTES, REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
 };
 use crate::store::Database;
 use crate::wire::{self, Incoming};
@@ -110,6 +113,8 @@ pub struct Service {
     /// KiB of long replies.
     long_replies: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
+    /// How many writes there were that waited for no disk.
+    writes: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for Service {
@@ -124,6 +129,32 @@ struct Output {
     bytes: Vec<u8>,
     /// The place of a long one among everybody's.
     place: Option<OwnedSemaphorePermit>,
+    /// One of them is a write's that waited for no disk.
+    wrote: bool,
+}
+
+/// How often it was in vain to let others write before a reply was sent.
+#[derive(Default)]
+struct Vain {
+    /// Replies that are sent at once.
+    passes: u32,
+    /// How many there were after the last time in vain; 0 where it was not in vain.
+    backoff: u32,
+}
+
+impl Vain {
+    /// Whether this reply is sent at once.
+    fn passes(&mut self) -> bool {
+        let left = self.passes.checked_sub(1);
+        self.passes = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// Learns whether it was in vain.
+    fn was(&mut self, in_vain: bool) {
+        self.backoff = if in_vain { (self.backoff * 2).clamp(1, PASSES_MAX) } else { 0 };
+        self.passes = self.backoff;
+    }
 }
 
 /// What follows a reply.
@@ -146,6 +177,7 @@ impl Service {
             turns: (0..TURNS).map(|_| Arc::new(Semaphore::new(1))).collect(),
             long_frames: Arc::new(Semaphore::new(LONG_FRAMES_BYTES_MAX / 1024)),
             stopping,
+            writes: Arc::default(),
         }
     }
 
@@ -159,7 +191,9 @@ impl Service {
         let mut known = peer == Peer::ThisMachine || self.settings.token.is_none();
         let mut first = true;
         let mut stopping = self.stopping.clone();
+        let mut stopped = pin!(stopping.wait_for(|stopping| *stopping));
         let mut room: Option<OwnedSemaphorePermit> = None;
+        let mut vain = Vain::default();
         loop {
             let mut used = 0;
             let needed = loop {
@@ -183,6 +217,9 @@ impl Service {
                     }
                 }
             };
+            if output.wrote {
+                self.let_others_write(&mut vain).await;
+            }
             self.send(&mut stream, &mut output).await?;
             input.drain(..used);
             if input.is_empty() {
@@ -199,7 +236,7 @@ impl Service {
                 tokio::select! {
                     biased;
                     read = stream.read_buf(&mut input) => read?,
-                    _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
+                    _ = &mut stopped => return Ok(()),
                 }
             } else {
                 in_time(self.settings.patience, stream.read_buf(&mut input)).await?
@@ -209,6 +246,18 @@ impl Service {
                 return Ok(());
             }
         }
+    }
+
+    /// Lets writes be made that others have asked for, if there were any lately. Replies that are sent one after the other
+    /// wake a program that has several connections once, where it would else be woken by each.
+    async fn let_others_write(&self, vain: &mut Vain) {
+        if vain.passes() {
+            return;
+        }
+        let before = self.writes.load(Ordering::Relaxed);
+        tokio::task::yield_now().await;
+        let in_vain = self.writes.load(Ordering::Relaxed) == before;
+        vain.was(in_vain);
     }
 
     async fn room_for(&self, bytes: usize) -> io::Result<OwnedSemaphorePermit> {
@@ -229,6 +278,7 @@ impl Service {
         output.bytes.clear();
         output.bytes.shrink_to(IDLE_BYTES);
         output.place = None;
+        output.wrote = false;
         Ok(())
     }
 
@@ -255,7 +305,13 @@ impl Service {
         }
         let started = self.settings.trace.as_ref().map(|_| Instant::now());
         match parse(text, dialect) {
-            Ok(command) => self.reply(self.run(command).await, output),
+            Ok(command) => {
+                if command.operator.writes() && !self.database.writes_wait() {
+                    self.writes.fetch_add(1, Ordering::Relaxed);
+                    output.wrote = true;
+                }
+                self.reply(self.run(command).await, output);
+            }
             Err(why) => refuse(&why, output),
         }
         if let (Some(trace), Some(started)) = (&self.settings.trace, started) {
@@ -328,6 +384,32 @@ impl Service {
     }
 }
 
+/// Most work is done at once, and no timer is made for it.
 async fn in_time<T>(patience: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    tokio::time::timeout(patience, work).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+    let mut work = pin!(work);
+    match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
+        Poll::Ready(done) => done,
+        Poll::Pending => {
+            tokio::time::timeout(patience, work).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_are_seldom_let_write_where_that_was_in_vain() {
+        let mut vain = Vain::default();
+        for passes in [1, 2, 4, 8, 16, 32, 64, 64] {
+            assert!(!vain.passes());
+            vain.was(true);
+            for pass in 0..passes {
+                assert!(vain.passes(), "{pass} of {passes}");
+            }
+        }
+        vain.was(false);
+        assert!(!vain.passes(), "once others wrote they are let again at once");
+    }
 }

@@ -183,7 +183,7 @@ impl Database {
         };
         for revision in now.history(&id)? {
             let revision = revision?;
-            let value = if revision.deleted { None } else { Some(value_of(parsed(&revision.body)?)) };
+            let value = if revision.deleted { None } else { Some(member_of(&revision.body)?) };
             let text = value.as_ref().and_then(|value| value.at(rest)).map(Value::to_json);
             match &mut newest {
                 Some((seq, time, same)) if *same == text => (*seq, *time) = (revision.seq, revision.time),
@@ -213,8 +213,8 @@ impl Database {
     }
 }
 
-fn parsed(body: &str) -> Result<Value, Fault> {
-    Value::parse(body).map_err(|error| Fault::Store(Error::from(error)))
+fn member_of(body: &str) -> Result<Value, Fault> {
+    value_of(body).map_err(|error| Fault::Store(Error::from(error)))
 }
 
 /// What a document says: of those that were read before, or of the store.
@@ -226,7 +226,7 @@ fn look(members: &CollectionAt, id: &str, large: &LargeMembers) -> Result<Option
         return Ok(Some(value));
     }
     let Some(document) = members.get(id)? else { return Ok(None) };
-    let value = Arc::new(value_of(parsed(&document.body)?));
+    let value = Arc::new(member_of(&document.body)?);
     large.keep(id, document.seq, document.body.len(), &value);
     Ok(Some(value))
 }
@@ -282,7 +282,7 @@ fn each_of(collection: &CollectionAt, visit: &mut dyn FnMut(&str, Value) -> Resu
     for document in collection.list(&ListOptions::default())? {
         let document = document?;
         if let Some(name) = name_of(&document.id) {
-            visit(name, value_of(parsed(&document.body)?))?;
+            visit(name, member_of(&document.body)?)?;
         }
     }
     Ok(())

@@ -5,12 +5,13 @@
 //!
 //! Callers that write one thing after another come back right after their answer. A leader that began at once would leave
 //! those of the group before to the next one, and each sync would serve half of them: it lets them run first, for a part of
-//! the time that a group takes, and rarely where that has been in vain.
+//! the time that a group takes, and rarely where that has been in vain. A caller that waits sleeps, but where groups take less
+//! than it takes to wake, and every caller has a processor.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::sync::{Arc, AtomicU8, Mutex, MutexGuard, Ordering, PoisonError, Stopwatch, Thread, thread};
+use super::sync::{Arc, AtomicU8, Mutex, MutexGuard, Ordering, PoisonError, Stopwatch, Thread, processors, thread};
 
 /// Most items that one leader takes at a time.
 const GROUP_ITEMS_MAX: usize = 1024;
@@ -18,16 +19,25 @@ const GROUP_ITEMS_MAX: usize = 1024;
 const WAIT_PART: u32 = 2;
 /// And no longer than this.
 const WAIT_MAX: Duration = Duration::from_micros(200);
+/// A caller whose turn has not come looks for it again and again for so many times the time that the group before took: for
+/// the rest of the group that is worked on, for its own, and for what the processors do meanwhile.
+const SPIN_TIMES: u32 = 3;
+/// But not at all where that is longer than this: such groups wait for a disk, and the processor is others'. A thread that
+/// sleeps takes tens of microseconds to wake.
+const SPIN_MAX: Duration = Duration::from_micros(100);
 /// After waits in vain, most groups that pass until the next try.
 const PASSES_MAX: u32 = 64;
 
 /// A queue whose callers take turns at leading.
 pub(crate) struct CommitQueue<T, R> {
     state: Mutex<State<T, R>>,
+    processors: usize,
 }
 
 struct State<T, R> {
     waiting: VecDeque<Arc<Ticket<T, R>>>,
+    /// Items that are worked on.
+    worked_on: usize,
     /// Somebody leads or has been told to.
     led: bool,
     /// A leader panicked: nobody works any more.
@@ -63,6 +73,11 @@ impl Pace {
         }
     }
 
+    /// How long a caller whose turn has not come looks for it before it sleeps.
+    pub(super) fn spin(&self) -> Duration {
+        Some(self.took.saturating_mul(SPIN_TIMES)).filter(|spin| *spin <= SPIN_MAX).unwrap_or_default()
+    }
+
     /// Learns what became of a wait.
     pub(super) fn waited(&mut self, in_vain: bool) {
         self.backoff = if in_vain { (self.backoff * 2).clamp(1, PASSES_MAX) } else { 0 };
@@ -86,6 +101,23 @@ const DONE: u8 = 2;
 /// The queue broke.
 const BROKEN: u8 = 3;
 
+impl<T, R> Ticket<T, R> {
+    /// Waits for something else to do than to wait, at first for the time `spin` without sleep.
+    fn called(&self, spin: Duration) -> u8 {
+        let mut spinning = None;
+        loop {
+            match self.signal.load(Ordering::Acquire) {
+                // Whoever leads may need this processor.
+                WAIT if !spin.is_zero() && spinning.get_or_insert_with(Stopwatch::start).elapsed() < spin => {
+                    thread::yield_now();
+                }
+                WAIT => thread::park(),
+                signal => return signal,
+            }
+        }
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic while one of these short locks is held would be ours; the data stays consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -94,7 +126,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<T, R> CommitQueue<T, R> {
     pub(crate) fn new() -> Self {
         CommitQueue {
-            state: Mutex::new(State { waiting: VecDeque::new(), led: false, broken: false, pace: Pace::default() }),
+            state: Mutex::new(State {
+                waiting: VecDeque::new(),
+                worked_on: 0,
+                led: false,
+                broken: false,
+                pace: Pace::default(),
+            }),
+            processors: processors(),
         }
     }
 
@@ -108,7 +147,7 @@ impl<T, R> CommitQueue<T, R> {
             signal: AtomicU8::new(WAIT),
             thread: thread::current(),
         });
-        {
+        let spin = {
             let mut state = lock(&self.state);
             if state.broken {
                 return None;
@@ -118,16 +157,14 @@ impl<T, R> CommitQueue<T, R> {
                 state.led = true;
                 ticket.signal.store(LEAD, Ordering::Release);
             }
+            let callers = state.worked_on + state.waiting.len();
+            if callers <= self.processors { state.pace.spin() } else { Duration::ZERO }
+        };
+        match ticket.called(spin) {
+            BROKEN => return None,
+            DONE => {}
+            _ => self.lead(work),
         }
-        loop {
-            match ticket.signal.load(Ordering::Acquire) {
-                WAIT => thread::park(),
-                DONE => return lock(&ticket.answer).take(),
-                BROKEN => return None,
-                _ => break,
-            }
-        }
-        self.lead(work);
         lock(&ticket.answer).take()
     }
 
@@ -151,6 +188,7 @@ impl<T, R> CommitQueue<T, R> {
             state.pace.waited(in_vain);
         }
         let len = state.waiting.len().min(GROUP_ITEMS_MAX);
+        state.worked_on = len;
         state.waiting.drain(..len).collect()
     }
 
@@ -170,6 +208,7 @@ impl<T, R> CommitQueue<T, R> {
             let mut state = lock(&self.state);
             state.pace.expected = (group.len() + state.waiting.len()).min(GROUP_ITEMS_MAX);
             state.pace.took = took;
+            state.worked_on = 0;
             match state.waiting.front() {
                 Some(next) => {
                     next.signal.store(LEAD, Ordering::Release);

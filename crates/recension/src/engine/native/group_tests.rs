@@ -57,3 +57,15 @@ fn a_leader_waits_for_those_who_came_before_and_seldom_where_that_was_in_vain() 
     pace.waited(false);
     assert!(pace.wait(1).is_some(), "once they have come back it goes on at once");
 }
+
+#[test]
+fn callers_spin_where_groups_are_short_and_sleep_where_they_wait_for_a_disk() {
+    let micros = Duration::from_micros;
+    let mut pace = Pace::default();
+    for (took, spin) in [(0, 0), (2, 6), (10, 30), (33, 99), (34, 0), (500, 0)] {
+        pace.took = micros(took);
+        assert_eq!(pace.spin(), micros(spin), "a group of {took} us");
+    }
+    pace.took = Duration::MAX;
+    assert_eq!(pace.spin(), Duration::ZERO);
+}

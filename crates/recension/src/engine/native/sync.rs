@@ -5,6 +5,11 @@ pub(super) use std::sync::atomic::{AtomicU8, Ordering};
 pub(super) use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) use std::thread::{self, Thread};
 
+/// How many threads run at a time.
+pub(super) fn processors() -> usize {
+    thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
 /// Measures how long something takes.
 pub(super) struct Stopwatch(std::time::Instant);
 
