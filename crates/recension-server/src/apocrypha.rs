@@ -71,7 +71,7 @@ impl fmt::Debug for Apocrypha {
 
 #[derive(Clone)]
 enum Serving {
-    Here(Service),
+    Here(Box<Service>),
     /// Where, and how long that may take to answer the first time.
     There(Arc<str>, Duration),
 }
@@ -121,7 +121,9 @@ impl Apocrypha {
             Backend::Proxy(_) => None,
         };
         let serving = match backend {
-            Backend::Database(database) => Serving::Here(Service::new(database, config.settings, stopping.clone())),
+            Backend::Database(database) => {
+                Serving::Here(Box::new(Service::new(database, config.settings, stopping.clone())))
+            }
             Backend::Proxy(address) => Serving::There(address.into(), config.settings.patience),
         };
         // Every connection holds a sender; when the last is dropped all have ended.
