@@ -21,9 +21,14 @@ fn every_database_that_is_here_is_measured_and_every_other_says_why_not() {
     let xl = row(&report, "xl_get_id", "recension");
     assert!(xl["reason"].as_str().unwrap().contains("--budget MIB"), "{xl}");
     // The floor writes what calls bring, and answers nothing.
-    for (operation, part) in
-        [("sm_new", true), ("lg2_new", true), ("lg2_update", true), ("lg2_list", false), ("lg2_size", false)]
-    {
+    for (operation, part) in [
+        ("sm_new", true),
+        ("lg2_new", true),
+        ("lg2_update", true),
+        ("lg2_delete", false),
+        ("lg2_list", false),
+        ("lg2_size", false),
+    ] {
         let floor = report["results"].as_array().unwrap().iter();
         let mut floor = floor.filter(|row| row["operation"] == operation && row["subject"] == "raw");
         assert_eq!(floor.any(|row| row["median"].as_f64().is_some_and(|ns| ns > 0.0)), part, "{operation}");
