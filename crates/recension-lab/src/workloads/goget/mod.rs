@@ -206,12 +206,15 @@ fn add(bench: &mut Bench<'_>, sizes: &Sizes, name: &str, id: u64) -> Result<()> 
     })
 }
 
+/// An operation, who takes part, what of it is told, and what is asked.
+type Measured = (&'static str, fn(&Kind) -> bool, Figure, Goget);
+
 /// What the article did not measure.
 fn more(bench: &mut Bench<'_>, sizes: &Sizes, id: u64) -> Result<()> {
     let rounds = (sizes.rounds, true);
     let count = sizes.writes;
     // What is deleted is looked for: the floor could not answer.
-    let operations: [(&str, fn(&Kind) -> bool, Figure, Goget); 5] = [
+    let operations: [Measured; 5] = [
         ("lg2_change_item", everybody, Figure::PerOperation, Goget::ChangeItem { id, count }),
         ("lg2_update", everybody, Figure::PerOperation, Goget::Update { id, count }),
         ("lg2_delete", stores, Figure::PerOperation, Goget::Delete { count }),
