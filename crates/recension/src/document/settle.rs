@@ -1,6 +1,7 @@
 //! Settling a document: whatever has become of its tree of revisions, its row says what the winner says,
 //! the side tree what the other leaves say, and indexes, changes and counts follow. Every write of a
-//! document ends here, be it made here, replicated or purged.
+//! document ends here, be it made here, replicated or purged, but for the next revision of a document whose tree is
+//! one line, which needs less of it (`Writer::write_next`).
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
