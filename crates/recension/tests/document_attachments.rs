@@ -376,3 +376,29 @@ proptest! {
         prop_assert_eq!(&out[..], &data[from..to]);
     }
 }
+
+#[test]
+fn a_write_unless_the_document_says_so_already_writes_where_something_differs_and_checks_what_it_expects() {
+    let collection = menu();
+    let unless_same = |body: &str| Write::put("d", body).unwrap().unless_same();
+    let revision = |write: Write| {
+        let before = collection.store().engine().head();
+        let rev = collection.write(write).unwrap().rev;
+        (rev.generation(), collection.store().engine().head() > before)
+    };
+    assert_eq!(revision(unless_same(r#"{"n":1}"#)), (1, true));
+    assert_eq!(revision(unless_same(r#"{ "n": 1 }"#)), (1, false));
+    assert_eq!(revision(unless_same(r#"{"n":1.0}"#)), (2, true));
+    // What stays and what goes with a write is a difference, too.
+    let attached = unless_same(r#"{"n":1.0}"#).attach("x", collection.upload(&b"x"[..], "a/b").unwrap()).unwrap();
+    assert_eq!(revision(attached), (3, true));
+    assert_eq!(revision(unless_same(r#"{"n":1.0}"#).keep_attachments()), (3, false));
+    assert_eq!(revision(unless_same(r#"{"n":1.0}"#)), (4, true));
+    assert_eq!(revision(unless_same(r#"{"n":1.0}"#)), (4, false));
+    let refused = collection.write(unless_same(r#"{"n":1.0}"#).expecting(Expect::Absent));
+    assert!(matches!(refused, Err(Error::Conflict { .. })));
+    let rev = collection.get("d").unwrap().unwrap().rev;
+    collection.write(Write::delete("d", &rev).unwrap().unless_same()).unwrap();
+    assert_eq!(revision(unless_same("{}")), (6, true));
+    agrees(&collection);
+}

@@ -140,6 +140,11 @@ fn write(
         return Err(not_found(place, dialect, root));
     }
     let Some((name, rest)) = place.split_first() else { return Ok(()) };
+    if rest.is_empty()
+        && let Some(text) = whatever_is_there(command)
+    {
+        return root.put(name, Some(Value::from(text)));
+    }
     let before = root.shared(name)?;
     let old = match (&before, rest) {
         (Some(whole), []) => Some(Value::clone(whole)),
@@ -182,6 +187,17 @@ fn write(
         root.put(name, after)?;
     }
     Ok(())
+}
+
+/// The string that a place shall be, where what it says now does not matter: nothing about it is to be normalised.
+fn whatever_is_there(command: &Command) -> Option<&str> {
+    match &command.operator {
+        Operator::Assign(values) if command.expected.is_none() => match values.as_slice() {
+            [only] if !only.is_empty() => Some(only),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Puts a value at a path within another, or takes it away there; the objects on the way are made and normalised.

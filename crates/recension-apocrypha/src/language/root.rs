@@ -57,7 +57,7 @@ pub trait Root {
     /// Members from the first to the last by the order of their names, until `visit` fails.
     fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault>;
 
-    /// What a member shall be; none takes it away.
+    /// What a member shall be; none takes it away. Where it is that already, nothing is written.
     fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault>;
 }
 

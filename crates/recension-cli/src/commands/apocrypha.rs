@@ -2,6 +2,7 @@
 //! start script goes on working when the program's name is changed in it.
 
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -93,6 +94,10 @@ pub struct ApocryphaCommand {
     /// Connections at a time
     #[arg(long, value_name = "N", default_value_t = recension_apocrypha::limits::CONNECTIONS_MAX)]
     max_connections: usize,
+    /// Threads that read requests and answer them; by default one less than there are processors: the clients and the
+    /// network need one, too
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    workers: Option<u16>,
     /// Print each command with the seconds that it took, on standard error
     #[arg(long)]
     trace: bool,
@@ -116,7 +121,9 @@ impl ApocryphaCommand {
             Some(host) => Backend::Proxy(with_port(host)),
             None => Backend::Database(self.open(context)?),
         };
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(self.workers.map_or((processors - 1).max(1), usize::from))
             .enable_all()
             .build()
             .map_err(|error| CliError::io("starting the server's threads", &error))?;

@@ -121,6 +121,12 @@ impl<'a> Writer<'a> {
         let tree = before.as_ref().map(|before| &before.tree);
         let leaf = |rev: &RevId| tree.and_then(|tree| tree.leaf(rev));
         let parent = parent_of(&self.slot.name, write, id, before.as_ref().map(|before| &before.head), leaf)?;
+        if let Some(Before { head, content, .. }) = &before
+            && parent == Some(head.rev)
+            && write.is_said_by(head, content.body.as_bytes())
+        {
+            return Ok(head.rev);
+        }
         if parent.is_some_and(|parent| parent.generation() == u32::MAX) {
             return Err(Error::TooManyRevisions { id: id.to_owned(), max: u32::MAX as usize });
         }
@@ -161,6 +167,9 @@ impl<'a> Writer<'a> {
         let parent = parent_of(&self.slot.name, write, id, Some(head), leaf)?;
         if parent != Some(head.rev) || head.rev.generation() == u32::MAX {
             return Ok(None);
+        }
+        if value.get(..head.body_len).is_some_and(|body| write.is_said_by(head, body)) {
+            return Ok(Some(head.rev));
         }
         let rev = revision_id(parent.as_ref(), write.deleted, &write.hashable, &[]);
         let Some(tree) = line.next(&rev, write.deleted, entry.revs_limit) else { return Ok(None) };

@@ -5,6 +5,7 @@ use super::attachment::{Wanted, parse};
 use super::json::Minified;
 use super::limits::{DOCUMENT_ID_BYTES_MAX, NAME_BYTES_MAX};
 use super::rev_hash::HashableBody;
+use super::stored::StoredHead;
 use super::{Error, Result, RevId};
 
 /// What a writer expects of the document before the write.
@@ -33,6 +34,8 @@ pub struct Write {
     pub(super) hashable: HashableBody,
     /// The body is the parent's, and not this one.
     pub(super) same_body: bool,
+    /// Where the document says that already, nothing is written.
+    pub(super) unless_same: bool,
     pub(super) attachments: Wanted,
 }
 
@@ -76,7 +79,7 @@ impl Write {
             check_id(id)?;
         }
         let hashable = hashable?;
-        Ok(Write { id, expect, deleted, body, hashable, same_body: false, attachments })
+        Ok(Write { id, expect, deleted, body, hashable, same_body: false, unless_same: false, attachments })
     }
 
     /// The document `id` shall say `body`, whatever it says now. A `_rev` in the body is expected:
@@ -113,6 +116,14 @@ impl Write {
         self
     }
 
+    /// The same write, for a document that says something else: where its body is this one already, byte for byte, nothing
+    /// is written, and the answer is the revision that is there.
+    #[must_use]
+    pub fn unless_same(mut self) -> Self {
+        self.unless_same = true;
+        self
+    }
+
     /// The same write of the document `id`.
     ///
     /// # Errors
@@ -146,6 +157,13 @@ impl Write {
     pub fn reworded(mut self, body: String) -> Self {
         self.body = body;
         self
+    }
+
+    /// Whether nothing is to be written where the document says this.
+    pub(super) fn is_said_by(&self, head: &StoredHead, body: &[u8]) -> bool {
+        let attachments_stay = self.attachments.brings_none() && (!head.attachments || self.attachments.keeps());
+        let writes_body = !self.deleted && !self.same_body;
+        self.unless_same && writes_body && !head.deleted && attachments_stay && body == self.body.as_bytes()
     }
 
     /// What it expects of the document.

@@ -61,6 +61,11 @@ impl Wanted {
         self.items.is_empty() && self.detached.is_empty()
     }
 
+    /// Whether attachments stay that it does not name.
+    pub(in crate::document) fn keeps(&self) -> bool {
+        self.keep
+    }
+
     /// Names an attachment after those that were named before.
     pub(super) fn push(&mut self, name: String, revpos: Option<u32>, source: Source) -> Result<()> {
         check_name(&name)?;
