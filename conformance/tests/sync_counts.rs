@@ -61,6 +61,22 @@ fn a_commit_writes_its_row_and_less_than_a_hundred_bytes_more() {
 }
 
 #[test]
+fn what_a_durable_commit_writes_behind_its_row_is_zeros_once_for_hundreds_of_commits() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));
+    let engine = NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    let bytes_of = |durability| {
+        let before = disk.counters();
+        commit(&engine, durability);
+        disk.counters().since(&before).bytes_written
+    };
+    assert!(bytes_of(Durability::Process) < 500, "nothing is synced");
+    let ahead: Vec<_> = (0..1500).map(|_| bytes_of(Durability::Disk)).filter(|bytes| *bytes > 500).collect();
+    assert_eq!(ahead.len(), 3, "1500 commits of 400 bytes, in steps of 256 KiB: {ahead:?}");
+    assert!(ahead.iter().all(|bytes| (256 << 10..264 << 10).contains(bytes)), "{ahead:?}");
+}
+
+#[test]
 fn sixteen_durable_writers_share_their_syncs() {
     let dir = tempfile::tempdir().unwrap();
     let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));

@@ -135,7 +135,9 @@ fn what_is_there_already_is_not_written_again() {
     for dialect in Dialect::ALL {
         let database = database(dialect);
         let head = || database.collection().store().engine().head();
-        for request in ["a\n=\nx", "a\n=\nx\ny", "a\n=\nz", "b\n--set\n{\"k\":{\"l\":1}}", "b\nk\nm\n=\nx", "$_\n=\n\"\\"] {
+        for request in
+            ["a\n=\nx", "a\n=\nx\ny", "a\n=\nz", "b\n--set\n{\"k\":{\"l\":1}}", "b\nk\nm\n=\nx", "$_\n=\n\"\\"]
+        {
             for writes in [true, false] {
                 let before = head();
                 assert!(!database.answer(request).starts_with("error: "), "{request}");

@@ -1,17 +1,16 @@
 //! The floor: what the machine asks for one durable append. Each commit is one positioned write of the rows
-//! and a few bytes of header into a preallocated file, and one `fdatasync`. It answers no reads.
+//! and a few bytes of header into a file that was written before, and one `fdatasync`. It answers no reads.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 
-use rustix::fs::{FallocateFlags, fallocate};
-
 use super::{OpenOptions, Reader, RowToWrite, Settled, Subject};
 use crate::error::{LabError, Result};
 
-/// The file is preallocated to this size and written from its start again when it is full.
+/// The file is filled with zeros to this size (a sync after the first write to a part of a file that is only allocated costs
+/// more), and written from its start again when it is full.
 const FILE_BYTES: u64 = 64 << 20;
 /// Length, checksum and number, as any log has them.
 const HEADER: [u8; 24] = [7; 24];
@@ -20,20 +19,22 @@ pub(super) fn open(dir: &Path, _: &OpenOptions) -> Result<Box<dyn Subject>> {
     Ok(Box::new(Raw { log: Mutex::new(Log::create(dir)?) }))
 }
 
-/// A preallocated file that is appended to and synced.
+/// A file that is written from its start on and synced.
 pub(super) struct Log {
     file: File,
     end: u64,
 }
 
 /// How it was set up.
-pub(super) const SETTINGS: &str = "pwrite + fdatasync, preallocated";
+pub(super) const SETTINGS: &str = "pwrite + fdatasync, over zeros";
 
 impl Log {
     pub(super) fn create(dir: &Path) -> Result<Self> {
         let file = File::create(dir.join("raw")).map_err(LabError::io("making the file of the floor"))?;
-        fallocate(&file, FallocateFlags::empty(), 0, FILE_BYTES)
-            .map_err(|error| LabError::io("preallocating the file of the floor")(error.into()))?;
+        let zeros = vec![0; 1 << 20];
+        for at in (0..FILE_BYTES).step_by(zeros.len()) {
+            file.write_all_at(&zeros, at).map_err(LabError::io("filling the file of the floor"))?;
+        }
         file.sync_all().map_err(LabError::io("syncing the file of the floor"))?;
         Ok(Log { file, end: 0 })
     }

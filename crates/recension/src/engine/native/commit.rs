@@ -115,7 +115,7 @@ impl Leader {
 
     /// Writes what has been appended, syncs it if asked, and shows it to readers.
     pub(super) fn finish(&mut self, shared: &Shared, sync: bool) -> std::result::Result<(), WriteError> {
-        self.log.write()?;
+        self.log.write(sync)?;
         if sync {
             self.log.sync()?;
             shared.set_durable(self.last.seq);

@@ -15,6 +15,14 @@ use crate::disk::Disk;
 /// Bytes gathered before they are written without waiting for the group's end.
 const BUFFER_BYTES: usize = 4 << 20;
 
+/// Where a write that is to be synced reaches bytes of its segment that nobody has written yet, so many behind it are written
+/// with it, as zeros. File systems keep a note of what of a file's room was written, and change it with the sync of the first
+/// write to a part: that costs as much again as the sync itself.
+const AHEAD_BYTES: u64 = 256 << 10;
+
+/// What file systems keep notes of.
+const PAGE_BYTES: u64 = 4096;
+
 /// Makes segments, ahead of need where it can.
 pub(super) struct SegmentMaker {
     pub(super) disk: Arc<dyn Disk>,
@@ -85,7 +93,7 @@ impl SegmentMaker {
 /// Does `make` with the full length. A disk too full for that may have room for what is needed now, so
 /// that a store on it is still of use. Answers the length too.
 fn with_room<T>(full: u64, needed: u64, make: impl Fn(u64) -> Result<T>) -> Result<(T, u64)> {
-    let small = needed.next_multiple_of(4096).max(full / 64).min(full);
+    let small = needed.next_multiple_of(PAGE_BYTES).max(full / 64).min(full);
     match make(full) {
         Err(error) if error.is_disk_full() && small < full => Ok((make(small)?, small)),
         made => Ok((made?, full)),
@@ -101,6 +109,8 @@ pub(super) struct LogWriter {
     buffer: Vec<u8>,
     /// The newest segment is as long as it is to be.
     allocated: bool,
+    /// What lies in the newest segment before this was written, were it zeros.
+    written: u64,
     /// Capacity of the newest segment, in bytes.
     capacity: u64,
     /// The list of segments has changed since the leader last looked.
@@ -117,6 +127,7 @@ impl LogWriter {
             end,
             buffer: Vec::new(),
             allocated: false,
+            written: 0,
             capacity: 0,
             changed: false,
             sealed: Vec::new(),
@@ -192,7 +203,7 @@ impl LogWriter {
             self.segments.list.push(Arc::new(first));
             self.capacity = capacity;
         }
-        (self.allocated, self.changed) = (true, true);
+        (self.allocated, self.changed, self.written) = (true, true, 0);
         Ok(())
     }
 
@@ -200,7 +211,7 @@ impl LogWriter {
     fn roll(&mut self, len: u64) -> std::result::Result<(), WriteError> {
         let (next, capacity) = self.maker.take(capacity_for(len)?).map_err(WriteError::NothingWritten)?;
         // Everything before the new segment is durable before anything in it.
-        self.write()?;
+        self.write(false)?;
         self.sync()?;
         if let Some(newest) = self.segments.list.last_mut() {
             *newest = Arc::new(newest.sealed());
@@ -208,7 +219,7 @@ impl LogWriter {
         }
         self.end = Position { segment: next.number, offset: SEGMENT_HEADER_BYTES as u32 };
         self.segments.list.push(Arc::new(next));
-        (self.capacity, self.changed, self.allocated) = (capacity, true, true);
+        (self.capacity, self.changed, self.allocated, self.written) = (capacity, true, true, 0);
         Ok(())
     }
 
@@ -227,7 +238,7 @@ impl LogWriter {
         let seed = newest.seed;
         encode_record(&mut self.buffer, seed, at, meta, batch.rows(), placed);
         if self.buffer.len() >= BUFFER_BYTES {
-            self.write()?;
+            self.write(false)?;
         }
         Ok(())
     }
@@ -238,13 +249,21 @@ impl LogWriter {
         decode_row(self.buffer.get(at as usize..)?)?.value.map(<[u8]>::to_vec)
     }
 
-    /// Writes what the buffer holds.
-    pub(super) fn write(&mut self) -> std::result::Result<(), WriteError> {
+    /// Writes what the buffer holds; `to_be_synced`: a sync follows at once.
+    pub(super) fn write(&mut self, to_be_synced: bool) -> std::result::Result<(), WriteError> {
         if self.buffer.is_empty() {
             return Ok(());
         }
         let newest = self.newest()?.clone();
-        newest.write(self.end.offset, &self.buffer).map_err(WriteError::Failed)?;
+        let len = self.buffer.len() as u64;
+        let end = u64::from(self.end.offset) + len;
+        let ahead = if to_be_synced && end > self.written && len < AHEAD_BYTES / 2 {
+            (end + AHEAD_BYTES).next_multiple_of(PAGE_BYTES).min(self.capacity).saturating_sub(end)
+        } else {
+            0
+        };
+        newest.write(self.end.offset, &self.buffer, ahead).map_err(WriteError::Failed)?;
+        self.written = self.written.max(end + ahead);
         self.end.offset += self.buffer.len() as u32;
         newest.set_used(self.end.offset);
         self.buffer.clear();

@@ -44,6 +44,9 @@ impl Drop for Segment {
 /// The segment is used up to the end of its file, which has not been looked at yet.
 const ALL_OF_IT: u32 = u32::MAX;
 
+/// Zeros to be written.
+static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
+
 impl Segment {
     /// Makes segment `number`, `len` bytes long, durable with its name.
     pub(super) fn create(disk: &Arc<dyn Disk>, id: StoreId, number: u32, len: u64) -> Result<Self> {
@@ -147,10 +150,22 @@ impl Segment {
         check_segment_header(&mapping.read(0, len).unwrap_or_default(), id, self.number)
     }
 
-    /// Writes `bytes` behind the used end. They count as used only after [`Segment::set_used`].
-    pub(super) fn write(&self, offset: u32, bytes: &[u8]) -> Result<()> {
+    /// Writes `bytes` behind the used end, and so many zeros behind them. They count as used only after
+    /// [`Segment::set_used`].
+    pub(super) fn write(&self, offset: u32, bytes: &[u8], zeros: u64) -> Result<()> {
+        let zeros = usize::try_from(zeros).unwrap_or(usize::MAX);
+        let only = [IoSlice::new(bytes)];
+        let with_zeros: Vec<IoSlice<'_>>;
+        let parts = if zeros == 0 {
+            &only[..]
+        } else {
+            let zeros =
+                (0..zeros).step_by(ZEROS.len()).map(|done| IoSlice::new(&ZEROS[..ZEROS.len().min(zeros - done)]));
+            with_zeros = only.into_iter().chain(zeros).collect();
+            &with_zeros
+        };
         self.file()?
-            .write_at(u64::from(offset), &[IoSlice::new(bytes)])
+            .write_at(u64::from(offset), parts)
             .map_err(|e| EngineError::io(format!("writing {}", self.name()), e))
     }
 
