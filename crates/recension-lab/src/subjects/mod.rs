@@ -250,7 +250,7 @@ fn engines() -> Vec<(Kind, Option<Open>)> {
             peer!(sled),
         ),
         (
-            Kind { floor: true, ..Kind::new(FLOOR, "append + fdatasync into a preallocated file", String::new) },
+            Kind { floor: true, ..Kind::new(FLOOR, "append + fdatasync into a file of zeros", String::new) },
             Some(raw::open),
         ),
         (
