@@ -176,6 +176,8 @@ impl<'o> Both<'o> {
             let name = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
             let names: Vec<&[u8]> = self.names.get(open.names_before..).unwrap_or_default().iter().map(name).collect();
             self.unsure |= !self.shape.learn(&names);
+            // Those around it, which have names of the shape before, are to be looked at.
+            self.open.iter_mut().filter(|open| open.in_shape != Some(0)).for_each(|open| open.in_shape = None);
         }
         self.names.truncate(open.names_before);
     }
@@ -527,6 +529,10 @@ mod tests {
         assert!(matches!(write(&nested(JSON_DEPTH_MAX + 1), &OWN, None).unwrap(), Written::Text(_)));
 
         assert!(!is_written_at_once(&members(&["a", "b", "a"])));
+        // The names of the object inside are learned, and it is not with them that those around it go on.
+        let around = [("id", json!({ "": 1 })), ("", json!({ "a": 1 })), ("", json!(1))];
+        let around = around.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        assert!(!is_written_at_once(&Members(around, None)));
         let many: Vec<String> = (0..40).map(|i| format!("name {i}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert!(is_written_at_once(&members(&many)));
