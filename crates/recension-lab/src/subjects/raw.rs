@@ -31,7 +31,8 @@ pub(super) const SETTINGS: &str = "pwrite + fdatasync, over zeros";
 impl Log {
     pub(super) fn create(dir: &Path) -> Result<Self> {
         let file = File::create(dir.join("raw")).map_err(LabError::io("making the file of the floor"))?;
-        let zeros = vec![0; 1 << 20];
+        // What is written at once the system keeps, and writes again, as one piece.
+        let zeros = [0; 4096];
         for at in (0..FILE_BYTES).step_by(zeros.len()) {
             file.write_all_at(&zeros, at).map_err(LabError::io("filling the file of the floor"))?;
         }

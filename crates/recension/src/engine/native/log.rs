@@ -9,19 +9,19 @@ use parking_lot::Mutex;
 use super::super::{Batch, CommitInfo, EngineError, Result, Seq};
 use super::format::{Position, SEGMENT_HEADER_BYTES, StoreId, segment_file};
 use super::record::{RecordMeta, decode_row, encode_record, record_len};
-use super::segment::{Segment, Segments};
+use super::segment::{PAGE_BYTES, Segment, Segments};
 use crate::disk::Disk;
 
 /// Bytes gathered before they are written without waiting for the group's end.
 const BUFFER_BYTES: usize = 4 << 20;
 
 /// Where a write that is to be synced reaches bytes of its segment that nobody has written yet, so many behind it are written
-/// with it, as zeros. File systems keep a note of what of a file's room was written, and change it with the sync of the first
-/// write to a part: that costs as much again as the sync itself.
+/// as zeros, once as many bytes of records were written since the store was opened. File systems keep a note of what of a
+/// file's room was written, and change it with the sync of the first write to a part: that costs half as much again as the
+/// sync itself.
 const AHEAD_BYTES: u64 = 256 << 10;
-
-/// What file systems keep notes of.
-const PAGE_BYTES: u64 = 4096;
+/// And no more than this part of a segment, or a page.
+const AHEAD_PART: u64 = 256;
 
 /// Makes segments, ahead of need where it can.
 pub(super) struct SegmentMaker {
@@ -93,7 +93,7 @@ impl SegmentMaker {
 /// Does `make` with the full length. A disk too full for that may have room for what is needed now, so
 /// that a store on it is still of use. Answers the length too.
 fn with_room<T>(full: u64, needed: u64, make: impl Fn(u64) -> Result<T>) -> Result<(T, u64)> {
-    let small = needed.next_multiple_of(PAGE_BYTES).max(full / 64).min(full);
+    let small = needed.next_multiple_of(PAGE_BYTES as u64).max(full / 64).min(full);
     match make(full) {
         Err(error) if error.is_disk_full() && small < full => Ok((make(small)?, small)),
         made => Ok((made?, full)),
@@ -111,6 +111,8 @@ pub(super) struct LogWriter {
     allocated: bool,
     /// What lies in the newest segment before this was written, were it zeros.
     written: u64,
+    /// Bytes of records written since the store was opened.
+    appended: u64,
     /// Capacity of the newest segment, in bytes.
     capacity: u64,
     /// The list of segments has changed since the leader last looked.
@@ -128,6 +130,7 @@ impl LogWriter {
             buffer: Vec::new(),
             allocated: false,
             written: 0,
+            appended: 0,
             capacity: 0,
             changed: false,
             sealed: Vec::new(),
@@ -255,15 +258,20 @@ impl LogWriter {
             return Ok(());
         }
         let newest = self.newest()?.clone();
+        newest.write(self.end.offset, &self.buffer).map_err(WriteError::Failed)?;
         let len = self.buffer.len() as u64;
         let end = u64::from(self.end.offset) + len;
-        let ahead = if to_be_synced && end > self.written && len < AHEAD_BYTES / 2 {
-            (end + AHEAD_BYTES).next_multiple_of(PAGE_BYTES).min(self.capacity).saturating_sub(end)
-        } else {
-            0
-        };
-        newest.write(self.end.offset, &self.buffer, ahead).map_err(WriteError::Failed)?;
-        self.written = self.written.max(end + ahead);
+        if end > self.written {
+            self.written = end;
+            let page = PAGE_BYTES as u64;
+            let ahead = (self.maker.segment_bytes / AHEAD_PART).clamp(page, AHEAD_BYTES);
+            if to_be_synced && len < ahead / 2 && self.appended >= ahead {
+                let pages = end.next_multiple_of(page)..(end + ahead).min(self.capacity) / page * page;
+                self.written = end.max(pages.end);
+                newest.write_zeros(pages).map_err(WriteError::Failed)?;
+            }
+        }
+        self.appended += len;
         self.end.offset += self.buffer.len() as u32;
         newest.set_used(self.end.offset);
         self.buffer.clear();

@@ -414,7 +414,7 @@ impl Replay<'_> {
             {
                 // A copy, because `bytes` may be a view of the very pages that are written to.
                 let copy = part.to_vec();
-                segment.write(self.rewritten.offset + (index * REWRITE_BYTES) as u32, &copy, 0)?;
+                segment.write(self.rewritten.offset + (index * REWRITE_BYTES) as u32, &copy)?;
             }
         }
         self.rewritten = self.end;

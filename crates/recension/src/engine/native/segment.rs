@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, IoSlice};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -44,8 +45,10 @@ impl Drop for Segment {
 /// The segment is used up to the end of its file, which has not been looked at yet.
 const ALL_OF_IT: u32 = u32::MAX;
 
-/// Zeros to be written.
-static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
+/// What file systems keep notes of.
+pub(super) const PAGE_BYTES: usize = 4096;
+/// A page of zeros.
+static ZEROS: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
 
 impl Segment {
     /// Makes segment `number`, `len` bytes long, durable with its name.
@@ -150,23 +153,22 @@ impl Segment {
         check_segment_header(&mapping.read(0, len).unwrap_or_default(), id, self.number)
     }
 
-    /// Writes `bytes` behind the used end, and so many zeros behind them. They count as used only after
-    /// [`Segment::set_used`].
-    pub(super) fn write(&self, offset: u32, bytes: &[u8], zeros: u64) -> Result<()> {
-        let zeros = usize::try_from(zeros).unwrap_or(usize::MAX);
-        let only = [IoSlice::new(bytes)];
-        let with_zeros: Vec<IoSlice<'_>>;
-        let parts = if zeros == 0 {
-            &only[..]
-        } else {
-            let zeros =
-                (0..zeros).step_by(ZEROS.len()).map(|done| IoSlice::new(&ZEROS[..ZEROS.len().min(zeros - done)]));
-            with_zeros = only.into_iter().chain(zeros).collect();
-            &with_zeros
-        };
+    /// Writes `bytes` behind the used end. They count as used only after [`Segment::set_used`].
+    pub(super) fn write(&self, offset: u32, bytes: &[u8]) -> Result<()> {
         self.file()?
-            .write_at(u64::from(offset), parts)
+            .write_at(u64::from(offset), &[IoSlice::new(bytes)])
             .map_err(|e| EngineError::io(format!("writing {}", self.name()), e))
+    }
+
+    /// Writes zeros to whole pages behind the used end, each by itself: what is written at once the system keeps as one
+    /// piece, all of which goes to the disk again with each byte of it that is written later.
+    pub(super) fn write_zeros(&self, pages: Range<u64>) -> Result<()> {
+        let file = self.file()?;
+        for page in pages.step_by(PAGE_BYTES) {
+            file.write_at(page, &[IoSlice::new(&ZEROS)])
+                .map_err(|e| EngineError::io(format!("writing {}", self.name()), e))?;
+        }
+        Ok(())
     }
 
     pub(super) fn sync(&self) -> Result<()> {
