@@ -29,7 +29,7 @@ const TREES: [TreeId; 5] = [TreeId(0), TreeId(1), TreeId(2), TreeId(255), TreeId
 pub type RowWrite = (TreeId, Vec<u8>, Option<(u8, usize)>);
 
 /// The same moment of the engine and of the model.
-type Snapshots = (Box<dyn Snapshot>, Box<dyn Snapshot>);
+type Snapshots = (Arc<dyn Snapshot>, Arc<dyn Snapshot>);
 
 /// One step of a history. It holds numbers only; what they come to depends on the store's state, so
 /// that steps can be left out when a failure is shrunk.

@@ -168,7 +168,7 @@ impl Engine for ToyEngine {
         self.memory.head()
     }
 
-    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
+    fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
         self.memory.snapshot_at(seq)
     }
 

@@ -225,11 +225,11 @@ fn delete(engine: &dyn Engine, key: &[u8]) -> Seq {
     write(engine, &[(T, key, None)]).seq
 }
 
-fn now(engine: &dyn Engine) -> Box<dyn Snapshot> {
+fn now(engine: &dyn Engine) -> Arc<dyn Snapshot> {
     engine.snapshot().expect("a snapshot of now")
 }
 
-fn at(engine: &dyn Engine, seq: Seq) -> Box<dyn Snapshot> {
+fn at(engine: &dyn Engine, seq: Seq) -> Arc<dyn Snapshot> {
     engine.snapshot_at(seq).unwrap_or_else(|error| panic!("a snapshot at {seq}: {error}"))
 }
 

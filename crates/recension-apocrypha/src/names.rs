@@ -56,6 +56,13 @@ pub(crate) fn body_of(value: &Value) -> String {
     }
 }
 
+/// What a document's body says, where that is a string as it stands there: not empty, nothing in it escaped.
+pub(crate) fn text_of(body: &str) -> Option<&str> {
+    let text = body.strip_prefix(BEFORE_VALUE)?.strip_prefix('"')?.strip_suffix("\"}")?;
+    // A body is JSON: what has no quote in it is one string to the end.
+    (!text.is_empty() && !text.bytes().any(|byte| matches!(byte, b'"' | b'\\'))).then_some(text)
+}
+
 /// The value that a document's body says.
 pub(crate) fn value_of(body: &str) -> Result<Value, JsonError> {
     // What is one value to the end has no member beside it.
@@ -89,6 +96,27 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_text_is_what_the_value_is_and_nothing_that_has_to_be_decoded() {
+        for (body, text) in [
+            (r#"{"$value":"a"}"#, Some("a")),
+            (r#"{"$value":"é, {}"}"#, Some("é, {}")),
+            (r#"{"$value":""}"#, None),
+            (r#"{"$value":"}"#, None),
+            (r#"{"$value":"a\"}"#, None),
+            (r#"{"$value":"a\n"}"#, None),
+            (r#"{"$value":"a","b":"c"}"#, None),
+            (r#"{"$value":["a"]}"#, None),
+            (r#"{"value":"a"}"#, None),
+            ("{}", None),
+        ] {
+            assert_eq!(text_of(body), text, "{body}");
+            if let Some(text) = text {
+                assert_eq!(value_of(body).unwrap().as_str(), Some(text));
+            }
+        }
+    }
 
     #[test]
     fn names_that_no_document_can_have_get_another() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use recension::document::{
-    At, Collection, CollectionAt, Error, ListOptions, Store, TransactionCollection, Write, format_time,
+    At, Collection, CollectionAt, Document, Error, ListOptions, Store, TransactionCollection, Write, format_time,
 };
 use recension::engine::{Durability, Seq, Timestamp};
 
@@ -15,7 +15,7 @@ use crate::dialect::Dialect;
 use crate::language::{Command, Effect, Fault, Operator, Part, Root, Step, check_name, evaluate, parse};
 use crate::large::LargeMembers;
 use crate::limits::{HISTORY_LINES_MAX, LARGE_BYTES_MIN, LARGE_MEMBERS_MAX, REPLY_BYTES_MAX};
-use crate::names::{body_of, id_of, name_of, value_of};
+use crate::names::{body_of, id_of, name_of, text_of, value_of};
 use crate::value::Value;
 
 /// The collection whose documents are the members, unless another is named.
@@ -119,7 +119,13 @@ impl Database {
     }
 
     fn read(&self, command: &Command) -> Result<Effect, Fault> {
-        let mut reading = Reading { members: self.collection.at(command.at.unwrap_or(At::Now))?, large: &self.large };
+        let members = self.collection.at(command.at.unwrap_or(At::Now))?;
+        let mut reading = Reading { members, read: None, large: &self.large };
+        if let Some(name) = command.member_read()
+            && let Some(text) = reading.text(name, &self.dialect)?
+        {
+            return Ok(Effect { lines: vec![text] });
+        }
         evaluate(command, &self.dialect, &mut reading)
     }
 
@@ -225,25 +231,49 @@ fn look(members: &CollectionAt, id: &str, large: &LargeMembers) -> Result<Option
     {
         return Ok(Some(value));
     }
-    let Some(document) = members.get(id)? else { return Ok(None) };
+    members.get(id)?.map(|document| decoded(id, &document, large)).transpose()
+}
+
+fn decoded(id: &str, document: &Document<'_>, large: &LargeMembers) -> Result<Arc<Value>, Fault> {
     let value = Arc::new(member_of(&document.body)?);
     large.keep(id, document.seq, document.body.len(), &value);
-    Ok(Some(value))
+    Ok(value)
 }
 
 /// The members as of one commit.
 struct Reading<'d> {
     members: CollectionAt,
+    /// The member that was read already.
+    read: Option<(String, Arc<Value>)>,
     large: &'d LargeMembers,
+}
+
+impl Reading<'_> {
+    /// The line that a member is, where its document says it as it is printed: most of what is read is a string of that kind, and
+    /// nothing has to be decoded for it.
+    fn text(&mut self, name: &str, dialect: &Dialect) -> Result<Option<String>, Fault> {
+        let Some(id) = id_of(name).filter(|id| !self.large.has(id)) else { return Ok(None) };
+        let Some(document) = self.members.get(&id)? else { return Ok(None) };
+        match text_of(&document.body) {
+            // It may lead to another member.
+            Some(text) if !dialect.symlinks || !text.starts_with('!') => Ok(Some(text.to_owned())),
+            _ => {
+                self.read = Some((name.to_owned(), decoded(&id, &document, self.large)?));
+                Ok(None)
+            }
+        }
+    }
 }
 
 impl Root for Reading<'_> {
     fn member(&mut self, name: &str) -> Result<Option<Value>, Fault> {
-        let Some(id) = id_of(name) else { return Ok(None) };
-        Ok(look(&self.members, &id, self.large)?.map(Arc::unwrap_or_clone))
+        Ok(self.shared(name)?.map(Arc::unwrap_or_clone))
     }
 
     fn shared(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
+        if let Some((_, value)) = self.read.take_if(|(read, _)| read == name) {
+            return Ok(Some(value));
+        }
         let Some(id) = id_of(name) else { return Ok(None) };
         look(&self.members, &id, self.large)
     }

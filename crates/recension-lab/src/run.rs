@@ -43,7 +43,7 @@ pub struct RunArgs {
 #[allow(clippy::struct_excessive_bools)] // switches of a command line
 #[derive(Args)]
 pub struct How {
-    /// Minutes; the default.
+    /// About two minutes a suite; without it some minutes.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
     /// Tens of minutes, a million rows.
@@ -142,7 +142,7 @@ fn plan(args: &How, suite: &Suite) -> Result<Plan> {
         });
     }
     Ok(Plan {
-        mode: if args.full { Mode::Full } else { Mode::Quick },
+        mode: mode(args),
         rows: args.rows,
         budget_bytes: args.budget.map(|mib| mib.saturating_mul(1 << 20)),
         subjects: names
@@ -217,19 +217,26 @@ fn info(member: &Member) -> SubjectInfo {
     }
 }
 
+fn mode(args: &How) -> Mode {
+    match (args.quick, args.full) {
+        (true, _) => Mode::Quick,
+        (_, true) => Mode::Full,
+        _ => Mode::Usual,
+    }
+}
+
 fn command(args: &How, suite: &Suite) -> String {
+    let [_, switch, variable] = mode(args).names();
     if args.rows.is_none() && args.subjects.is_empty() && args.workload.is_none() && args.budget.is_none() {
-        let full = if args.full { " FULL=1" } else { "" };
-        return format!("make bench SUITE={}{full}", suite.name);
+        return format!("make bench SUITE={}{variable}", suite.name);
     }
     let rows = args.rows.map(|rows| format!(" --rows {rows}")).unwrap_or_default();
     let subjects =
         if args.subjects.is_empty() { String::new() } else { format!(" --subjects {}", args.subjects.join(",")) };
     let workload = args.workload.as_ref().map(|file| format!(" --workload {}", file.display())).unwrap_or_default();
-    let full = if args.full { " --full" } else { "" };
     let budget = args.budget.map(|mib| format!(" --budget {mib}")).unwrap_or_default();
     format!(
-        "cargo run --release -p recension-lab --features peers -- run {}{full}{workload}{rows}{subjects}{budget}",
+        "cargo run --release -p recension-lab --features peers -- run {}{switch}{workload}{rows}{subjects}{budget}",
         suite.name
     )
 }
@@ -318,7 +325,38 @@ fn commands_in(reason: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use clap::{Parser, error::ErrorKind};
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        how: How,
+    }
+
+    #[test]
+    fn a_report_names_the_command_that_makes_it_again() {
+        let suite = suite("goget").unwrap();
+        for (line, mode_name, made_by) in [
+            (&["lab"][..], "default", "make bench SUITE=goget"),
+            (&["lab", "--quick"], "quick", "make bench SUITE=goget QUICK=1"),
+            (&["lab", "--full"], "full", "make bench SUITE=goget FULL=1"),
+            (
+                &["lab", "--quick", "--rows", "9"],
+                "custom",
+                "cargo run --release -p recension-lab --features peers -- run goget --quick --rows 9",
+            ),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let how = Line::try_parse_from(line).unwrap().how;
+            let how = How { dir: dir.path().to_owned(), any_filesystem: true, ..how };
+            assert_eq!(plan(&how, suite).unwrap().mode_name(), mode_name);
+            assert_eq!(command(&how, suite), made_by);
+        }
+        let both = Line::try_parse_from(["lab", "--quick", "--full"]).err().unwrap();
+        assert_eq!(both.kind(), ErrorKind::ArgumentConflict);
+    }
 
     #[test]
     fn whatever_is_missing_names_one_command_or_a_server() {

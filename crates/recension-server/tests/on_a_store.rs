@@ -23,7 +23,7 @@ struct Counting {
 }
 
 struct CountingSnapshot {
-    snapshot: Box<dyn Snapshot>,
+    snapshot: Arc<dyn Snapshot>,
     rows: Arc<AtomicU64>,
 }
 
@@ -32,8 +32,8 @@ impl Engine for Counting {
         self.engine.head()
     }
 
-    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
-        Ok(Box::new(CountingSnapshot { snapshot: self.engine.snapshot_at(seq)?, rows: Arc::clone(&self.rows) }))
+    fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
+        Ok(Arc::new(CountingSnapshot { snapshot: self.engine.snapshot_at(seq)?, rows: Arc::clone(&self.rows) }))
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {

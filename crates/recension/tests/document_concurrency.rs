@@ -48,7 +48,7 @@ impl<F: Fn() -> Result<(), EngineError> + Send + Sync + 'static> Engine for Hook
     fn head(&self) -> Seq {
         self.engine.head()
     }
-    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>, EngineError> {
+    fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>, EngineError> {
         self.engine.snapshot_at(seq)
     }
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>, EngineError> {

@@ -92,6 +92,14 @@ impl Operator {
 }
 
 impl Command {
+    /// The member that is read and nothing else, where it is one.
+    pub(crate) fn member_read(&self) -> Option<&str> {
+        match (&self.operator, self.steps.as_slice()) {
+            (Operator::Get, [Step::Key(name)]) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether it may take long: it may read or write more than single members as they are now.
     pub fn is_large(&self) -> bool {
         self.history || self.at.is_some() || self.steps.is_empty() || matches!(self.operator, Operator::Search(_))

@@ -157,12 +157,12 @@ impl Engine for SqliteEngine {
         self.shared.head.lock().seq
     }
 
-    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
+    fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
         let head = self.head();
         if seq > head {
             return Err(EngineError::NotYet { asked: seq, head });
         }
-        Ok(Box::new(SqliteSnapshot::new(self.shared.clone(), seq)))
+        Ok(Arc::new(SqliteSnapshot::new(self.shared.clone(), seq)))
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {

@@ -14,7 +14,7 @@ use crate::measure::trace::Syncs;
 pub struct Report {
     /// The suite.
     pub suite: String,
-    /// `quick`, `full`, or `custom` where sizes were given.
+    /// `quick`, `default`, `full`, or `custom` where sizes were given.
     pub mode: String,
     /// The command that prints such a report again.
     pub command: String,

@@ -104,7 +104,7 @@ fn commit(engine: &dyn Engine, rows: &[RowToWrite]) -> Result<u64> {
 struct EngineReader<'e>(&'e dyn Engine);
 
 impl EngineReader<'_> {
-    fn at(&self, at: Option<u64>) -> Result<Box<dyn Snapshot>> {
+    fn at(&self, at: Option<u64>) -> Result<Arc<dyn Snapshot>> {
         match at {
             None => self.0.snapshot(),
             Some(seq) => self.0.snapshot_at(Seq(seq)),

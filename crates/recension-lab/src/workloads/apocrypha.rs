@@ -71,13 +71,13 @@ impl Sizes {
         let rows = plan.rows.unwrap_or(100_000).clamp(100, 100_000);
         // A trial of the laboratory itself, as in its tests: every step, nothing to be believed.
         let trial = rows < 1000;
-        let pick = |tried, quick, full| if trial { tried } else { plan.pick(quick, full) };
+        let pick = |tried, quick, usual, full| if trial { tried } else { plan.pick(quick, usual, full) };
         Sizes {
             members: [100.min(rows), 10_000.min(rows), rows],
             within: 10_000.min(rows),
-            rounds: pick(2, 5, 15) as usize,
-            most: Bounds { requests: pick(100, 100_000, 100_000), millis: pick(2000, 150, 1500) },
-            idle: pick(20, 400, 400),
+            rounds: pick(2, 3, 7, 15) as usize,
+            most: Bounds { requests: pick(100, 100_000, 100_000, 100_000), millis: pick(2000, 100, 200, 500) },
+            idle: pick(20, 400, 400, 400),
         }
     }
 

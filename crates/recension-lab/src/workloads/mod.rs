@@ -1,4 +1,4 @@
-//! The suites. Each is a list of operations, sizes for quick and full runs, and the order in which it goes.
+//! The suites. Each is a list of operations, sizes for quick, default and full runs, and the order in which it goes.
 
 pub mod apocrypha;
 pub mod bench;

@@ -8,10 +8,23 @@ use crate::subjects::{Given, Kind};
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// Minutes.
+    /// About two minutes a suite: for a look.
     Quick,
-    /// Tens of minutes, a million rows.
+    /// Some minutes: more rounds.
+    Usual,
+    /// Tens of minutes, a million rows: for figures that are quoted.
     Full,
+}
+
+impl Mode {
+    /// Its name in a report, what asks for it on the command line, and what asks for it of `make bench`.
+    pub fn names(self) -> [&'static str; 3] {
+        match self {
+            Mode::Quick => ["quick", " --quick", " QUICK=1"],
+            Mode::Usual => ["default", "", ""],
+            Mode::Full => ["full", " --full", " FULL=1"],
+        }
+    }
 }
 
 /// A run.
@@ -40,19 +53,17 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// `quick`, `full`, or `custom`.
+    /// `quick`, `default`, `full`, or `custom`.
     pub fn mode_name(&self) -> &'static str {
-        match (self.rows, self.mode) {
-            (Some(_), _) => "custom",
-            (None, Mode::Quick) => "quick",
-            (None, Mode::Full) => "full",
-        }
+        let [name, ..] = self.mode.names();
+        if self.rows.is_some() { "custom" } else { name }
     }
 
-    /// One of two, by mode.
-    pub fn pick<T>(&self, quick: T, full: T) -> T {
+    /// One of three, by mode.
+    pub fn pick<T>(&self, quick: T, usual: T, full: T) -> T {
         match self.mode {
             Mode::Quick => quick,
+            Mode::Usual => usual,
             Mode::Full => full,
         }
     }

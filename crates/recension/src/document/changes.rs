@@ -187,7 +187,7 @@ impl Store {
     ///
     /// Documents of collections that have been dropped since are not among them.
     pub fn changes(&self, since: impl Into<Position>) -> Result<Changes> {
-        let snapshot: Arc<dyn Snapshot> = self.snapshot(At::Now)?.into();
+        let snapshot = self.snapshot(At::Now)?;
         let moment = Moment::OfStore(self.clone(), snapshot);
         Ok(Changes { feed: Feed::Store, moment, pages: Pages::new(since.into(), Direction::Forward), filter: None })
     }
@@ -318,7 +318,7 @@ impl Follow {
                 (None, _) => Ok(Page { end: Some(snapshot.seq()), ..Page::default() }),
                 (Some(entry), None) => page(&*snapshot, name, &entry, position, direction, CHANGES_PAGE),
                 (Some(entry), Some(filter)) => {
-                    let (name, snapshot) = (name.clone(), snapshot.into());
+                    let name = name.clone();
                     let at = CollectionAt { name, snapshot, entry: Some(entry), in_transaction: false };
                     filter.page(&at, position, direction)
                 }

@@ -2,8 +2,6 @@
 //! indexes, their changes, their counts, their attachments. Checksums are the engine's affair ([`Engine::verify`](crate::engine::Engine::verify));
 //! this is what a fault of ours, or of another program's, would show in. It reads everything and changes nothing.
 
-use std::sync::Arc;
-
 use super::ancestry::whole_tree;
 use super::attachment::ContentsCheck;
 use super::catalogue::{CollectionEntry, IndexState};
@@ -39,7 +37,7 @@ impl Store {
     /// Checks that documents, revisions, indexes, changes, counts and attachments agree with each other at a moment. Takes time in
     /// proportion to all of the documents, and little memory.
     pub fn check(&self, at: At) -> Result<CheckReport> {
-        let snapshot: Arc<dyn Snapshot> = self.snapshot(at)?.into();
+        let snapshot = self.snapshot(at)?;
         let mut report = CheckReport::default();
         for info in self.collections(At::Seq(snapshot.seq()))? {
             let collection = self.collection(&info.name)?.at(At::Seq(snapshot.seq()))?;

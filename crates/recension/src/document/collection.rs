@@ -92,7 +92,7 @@ impl Collection {
 
     /// The collection at a moment: one commit for any number of reads.
     pub fn at(&self, at: At) -> Result<CollectionAt> {
-        let snapshot: Arc<_> = self.store.snapshot(at)?.into();
+        let snapshot = self.store.snapshot(at)?;
         let mut entry = self.slot.entry(&*snapshot)?;
         if at != At::Now {
             entry = entry.map(|entry| without_forgotten_indexes(entry, &*snapshot));

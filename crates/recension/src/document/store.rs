@@ -154,8 +154,11 @@ impl Store {
         }
     }
 
-    pub(super) fn snapshot(&self, at: At) -> Result<Box<dyn Snapshot>> {
-        Ok(self.shared.engine.snapshot_at(self.resolve(at)?)?)
+    pub(super) fn snapshot(&self, at: At) -> Result<Arc<dyn Snapshot>> {
+        match at {
+            At::Now => Ok(self.shared.engine.snapshot()?),
+            at => Ok(self.shared.engine.snapshot_at(self.resolve(at)?)?),
+        }
     }
 
     /// Commits; a conflict is an invitation to read and decide anew.

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use parking_lot::Mutex;
 
@@ -19,7 +20,7 @@ pub(super) const PENDING: Seq = Seq(u64::MAX);
 
 /// A snapshot with the writes of one transaction above it.
 pub(super) struct View {
-    base: Box<dyn Snapshot>,
+    base: Arc<dyn Snapshot>,
     state: Mutex<State>,
 }
 
@@ -170,7 +171,7 @@ impl State {
 }
 
 impl View {
-    pub(super) fn new(base: Box<dyn Snapshot>) -> Self {
+    pub(super) fn new(base: Arc<dyn Snapshot>) -> Self {
         View { base, state: Mutex::default() }
     }
 

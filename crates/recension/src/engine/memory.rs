@@ -204,12 +204,12 @@ impl Engine for MemoryEngine {
         self.shared.state.read().head()
     }
 
-    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
+    fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
         let head = self.head();
         if seq > head {
             return Err(EngineError::NotYet { asked: seq, head });
         }
-        Ok(Box::new(MemorySnapshot { shared: self.shared.clone(), seq }))
+        Ok(Arc::new(MemorySnapshot { shared: self.shared.clone(), seq }))
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {

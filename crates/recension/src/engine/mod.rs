@@ -12,6 +12,7 @@ mod retention;
 mod types;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ pub trait Engine: Send + Sync + 'static {
     fn head(&self) -> Seq;
 
     /// The store as of now.
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>> {
         self.snapshot_at(self.head())
     }
 
@@ -49,7 +50,7 @@ pub trait Engine: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`EngineError::NotYet`] beyond the head.
-    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>>;
+    fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>>;
 
     /// The newest commit made at `time` or before; `None` when the store had none then.
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>>;

@@ -78,7 +78,7 @@ impl Sizes {
         if plan.rows.is_some_and(|rows| rows < 1_000) {
             return Sizes { rounds: 1, pages: 3, millis: 10_000 };
         }
-        Sizes { rounds: plan.pick(5, 15), pages: 300, millis: plan.pick(500, 1_500) }
+        Sizes { rounds: plan.pick(5, 9, 15), pages: 300, millis: plan.pick(500, 500, 1_000) }
     }
 
     fn words(&self) -> String {

@@ -94,7 +94,7 @@ impl Sizes {
         let commits = plan.rows.unwrap_or(300).clamp(10, 100_000);
         // A trial of the laboratory itself, as in its tests: every step, and few of them.
         let trial = commits < 200;
-        Sizes { rounds: if trial { 3 } else { plan.pick(12, 60) }, commits }
+        Sizes { rounds: if trial { 3 } else { plan.pick(12, 24, 60) }, commits }
     }
 
     fn words(&self) -> String {

@@ -33,33 +33,33 @@ pub(super) const WRITERS: u64 = 16;
 
 impl Sizes {
     pub(super) fn of(plan: &Plan) -> Self {
-        let rows = plan.rows.unwrap_or(plan.pick(100_000, 1_000_000)).max(1);
+        let rows = plan.rows.unwrap_or(plan.pick(50_000, 200_000, 1_000_000)).max(1);
         // A trial of the laboratory itself, as in its tests: every step, nothing to be believed.
         let trial = rows < 5_000;
-        let rounds = if trial { 2 } else { plan.pick(10, 20) };
+        let rounds = if trial { 2 } else { plan.pick(5, 10, 20) };
         let scaled = |usual: u64| usual.min(rows).max(1);
         // A store three times the budget, and no budget in which no engine can live.
         let budget = rows * ROW_BYTES / 3;
         Sizes {
             rows,
-            history_rows: (rows * plan.pick(3, 5) / 10).max(1),
+            history_rows: (rows * plan.pick(3, 3, 5) / 10).max(1),
             killed_rows: (rows / 2).max(1),
             documents: scaled(50_000),
             rounds,
             load_rounds: if trial { 2 } else { 10 },
-            gets: scaled(plan.pick(10_000, 50_000)),
-            ranges: scaled(plan.pick(200, 500)),
-            puts: if trial { 4 } else { plan.pick(40, 200) },
-            killed_rounds: if trial { 1 } else { plan.pick(3, 5) },
+            gets: scaled(plan.pick(10_000, 10_000, 50_000)),
+            ranges: scaled(plan.pick(200, 200, 500)),
+            puts: if trial { 4 } else { plan.pick(40, 40, 200) },
+            killed_rounds: if trial { 1 } else { plan.pick(2, 3, 5) },
             offered_rate: 500,
-            offered_rounds: if trial { 1 } else { plan.pick(3, 5) },
+            offered_rounds: if trial { 1 } else { plan.pick(2, 3, 5) },
             // The thousandth part of 600 is one; whoever measures a million rows has time for 3,000.
             offered_millis: if trial {
                 40
             } else if rows >= 500_000 {
                 6000
             } else {
-                plan.pick(1200, 4000)
+                plan.pick(1200, 1200, 4000)
             },
             traced_commits: if trial { 10 } else { 200 },
             budget_bytes: plan.budget_bytes.or((budget >= 64 << 20).then_some(budget)),

@@ -90,10 +90,10 @@ impl Sizes {
         Sizes {
             accounts: [100, medium, large],
             focus: [42, 789.min(medium), 42, 45_678.min(large)],
-            rounds: if trial { 2 } else { plan.pick(5, 15) },
-            lists: if trial { 1 } else { plan.pick(5, 10) },
-            writes: if trial { 3 } else { plan.pick(30, 100) },
-            gets: if trial { 20 } else { plan.pick(500, 2_000) },
+            rounds: if trial { 2 } else { plan.pick(5, 9, 15) },
+            lists: if trial { 1 } else { plan.pick(5, 5, 10) },
+            writes: if trial { 3 } else { plan.pick(30, 50, 100) },
+            gets: if trial { 20 } else { plan.pick(500, 1_000, 2_000) },
         }
     }
 

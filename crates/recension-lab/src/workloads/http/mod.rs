@@ -77,19 +77,19 @@ impl Sizes {
         let documents = plan.rows.unwrap_or(10_000).max(10);
         // A trial of the laboratory itself, as in its tests: every step, nothing to be believed.
         let trial = documents < 1000;
-        let pick = |tried, quick, full| if trial { tried } else { plan.pick(quick, full) };
+        let pick = |tried, quick, usual, full| if trial { tried } else { plan.pick(quick, usual, full) };
         Sizes {
             batches: 10,
             batch: documents / 10,
-            rounds: pick(2, 7, 15) as usize,
-            lists: pick(1, 5, 10) as usize,
-            syncs: pick(1, 2, 5) as usize,
-            most: Bounds { requests: pick(100, 20_000, 50_000), millis: pick(1000, 300, 1500) },
+            rounds: pick(2, 3, 7, 15) as usize,
+            lists: pick(1, 3, 5, 10) as usize,
+            syncs: pick(1, 1, 2, 5) as usize,
+            most: Bounds { requests: pick(100, 20_000, 20_000, 50_000), millis: pick(1000, 200, 300, 500) },
             put_rate: 100,
             get_rate: 500,
-            offered_rounds: pick(1, 3, 5) as usize,
-            offered_millis: pick(50, 1500, 5000),
-            traced: pick(10, 200, 200),
+            offered_rounds: pick(1, 2, 3, 5) as usize,
+            offered_millis: pick(50, 1000, 1500, 3000),
+            traced: pick(10, 200, 200, 200),
         }
     }
 

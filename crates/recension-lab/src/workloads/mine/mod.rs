@@ -99,7 +99,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
         start(plan, member, &Launch::Plain)?;
         open(member, Some(Box::new(workload.clone())))
     })?;
-    let rounds = (if plan.rows.is_some() { 2 } else { plan.pick(5, 15) }, true);
+    let rounds = (if plan.rows.is_some() { 2 } else { plan.pick(3, 5, 15) }, true);
     let millis = if plan.rows.is_some() { 50 } else { workload.seconds * 1000 };
     let mut taken: HashMap<(&'static str, usize), Reply> = HashMap::new();
     bench.rounds("all", everybody, rounds, Figure::PerOperation, |member, round| {

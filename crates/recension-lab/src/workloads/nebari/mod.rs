@@ -59,18 +59,18 @@ struct Sizes {
 
 impl Sizes {
     fn of(plan: &Plan) -> Self {
-        let entries = plan.rows.unwrap_or(plan.pick(10_000, 1_000_000)).max(64);
+        let entries = plan.rows.unwrap_or(plan.pick(10_000, 100_000, 1_000_000)).max(64);
         // A trial of the laboratory itself, as in its tests: every step, nothing to be believed.
         let trial = entries < 1000;
         Sizes {
             entries,
-            rounds: if trial { 2 } else { plan.pick(5, 10) },
-            singles: if trial { 5 } else { plan.pick(50, 200) },
-            gets: if trial { 20 } else { plan.pick(2_000, 20_000) },
+            rounds: if trial { 2 } else { plan.pick(5, 7, 10) },
+            singles: if trial { 5 } else { plan.pick(50, 50, 200) },
+            gets: if trial { 20 } else { plan.pick(2_000, 10_000, 20_000) },
             blobs: if trial {
                 [("blob_1k", 1024, 3), ("blob_1m", 1 << 16, 2)]
             } else {
-                [("blob_1k", 1024, plan.pick(50, 200)), ("blob_1m", 1 << 20, plan.pick(4, 20))]
+                [("blob_1k", 1024, plan.pick(50, 100, 200)), ("blob_1m", 1 << 20, plan.pick(4, 8, 20))]
             },
         }
     }

@@ -250,17 +250,17 @@ impl Engine for NativeEngine {
         self.shared.head()
     }
 
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>> {
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>> {
         let (head, state) = self.shared.head_state();
-        Ok(Box::new(NativeSnapshot::new(state, head)))
+        Ok(Arc::new(NativeSnapshot::new(state, head)))
     }
 
-    fn snapshot_at(&self, seq: Seq) -> Result<Box<dyn Snapshot>> {
+    fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
         let (head, state) = self.shared.head_state();
         if seq > head {
             return Err(EngineError::NotYet { asked: seq, head });
         }
-        Ok(Box::new(NativeSnapshot::new(state, seq)))
+        Ok(Arc::new(NativeSnapshot::new(state, seq)))
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
