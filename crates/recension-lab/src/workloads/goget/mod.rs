@@ -78,6 +78,9 @@ struct Sizes {
     rounds: usize,
     lists: usize,
     writes: u64,
+    /// Items that are added to an account in a round. Who writes an account whole pays for each that is there: in a run of any
+    /// length there are as many.
+    items: u64,
     gets: u64,
 }
 
@@ -93,6 +96,7 @@ impl Sizes {
             rounds: if trial { 2 } else { plan.pick(5, 9, 15) },
             lists: if trial { 1 } else { plan.pick(5, 5, 10) },
             writes: if trial { 3 } else { plan.pick(30, 50, 100) },
+            items: if trial { 3 } else { plan.pick(30, 18, 12) },
             gets: if trial { 20 } else { plan.pick(500, 1_000, 2_000) },
         }
     }
@@ -100,9 +104,13 @@ impl Sizes {
     fn words(&self) -> String {
         let [small, medium, large] = self.accounts;
         format!(
-            "{small}, {medium} and {large} accounts; {} rounds of {} gets or {} writes; items start at none and grow as the run \
-             adds them",
-            self.rounds, self.gets, self.writes
+            "{small}, {medium} and {large} accounts; {} rounds of {} gets, {} writes or {} items; an account's items start at none \
+             and grow as the run adds them, to {} and, for the 99th percentile, twice that",
+            self.rounds,
+            self.gets,
+            self.writes,
+            self.items,
+            (self.rounds as u64 + 1) * self.items
         )
     }
 }
@@ -202,7 +210,7 @@ fn get(bench: &mut Bench<'_>, sizes: &Sizes, name: &str, id: u64, by_name: bool)
 
 fn add(bench: &mut Bench<'_>, sizes: &Sizes, name: &str, id: u64) -> Result<()> {
     bench.rounds(name, everybody, (sizes.rounds, true), Figure::PerOperation, |member, _| {
-        ask(member, Goget::AddItem { id, count: sizes.writes })
+        ask(member, Goget::AddItem { id, count: sizes.items })
     })
 }
 
@@ -212,14 +220,14 @@ type Measured = (&'static str, fn(&Kind) -> bool, Figure, Goget);
 /// What the article did not measure.
 fn more(bench: &mut Bench<'_>, sizes: &Sizes, id: u64) -> Result<()> {
     let rounds = (sizes.rounds, true);
-    let count = sizes.writes;
+    let (count, items) = (sizes.writes, sizes.items);
     // What is deleted is looked for: the floor could not answer.
     let operations: [Measured; 5] = [
-        ("lg2_change_item", everybody, Figure::PerOperation, Goget::ChangeItem { id, count }),
+        ("lg2_change_item", everybody, Figure::PerOperation, Goget::ChangeItem { id, count: items }),
         ("lg2_update", everybody, Figure::PerOperation, Goget::Update { id, count }),
         ("lg2_delete", stores, Figure::PerOperation, Goget::Delete { count }),
         ("lg2_get_id_p99", stores, Figure::Quantile(0.99), Goget::Get { id, by_name: false, count: sizes.gets }),
-        ("lg2_add_item_p99", everybody, Figure::Quantile(0.99), Goget::AddItem { id, count }),
+        ("lg2_add_item_p99", everybody, Figure::Quantile(0.99), Goget::AddItem { id, count: items }),
     ];
     for (name, who, figure, command) in operations {
         bench.rounds(name, who, rounds, figure, |member, _| ask(member, command.clone()))?;
