@@ -211,6 +211,19 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
             || with_program("psycopg", programs::PSYCOPG),
             |given| programs::PSYCOPG.missing(given).or_else(server::missing),
         ),
+        (
+            Kind {
+                missing: |_| {
+                    Some(
+                        "hasql is in no registry that the laboratory installs from: it is on Hackage only. The subject postgresql does what its article says that \
+                         it does; a program of yours that uses it, with a PostgreSQL server, is measured by --external"
+                            .to_owned(),
+                    )
+                },
+                ..Kind::new("hasql", "PostgreSQL by hasql, in Haskell: prepared, binary", || "unknown".to_owned())
+            },
+            None,
+        ),
         of_program(
             "external",
             "PostgreSQL by the program that --external names",

@@ -26,6 +26,7 @@ pub const SUITE: Suite = Suite {
         "hdbc-postgresql",
         "postgresql-simple",
         "psycopg",
+        "hasql",
     ],
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
