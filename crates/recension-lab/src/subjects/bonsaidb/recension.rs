@@ -243,9 +243,8 @@ impl Shopping {
     fn rated(&self, product: Option<Product>) -> Result<Option<Found>> {
         let Some(Product { id, name, categories }) = product else { return Ok(None) };
         let failed = || LabError::subject("a rating");
-        let query = Query::new()
-            .matching(self.product.clone(), ValueRange::equal(i64::from(id)))
-            .select([self.rating.clone()]);
+        let query =
+            Query::new().matching(self.product.clone(), ValueRange::equal(i64::from(id))).select([self.rating.clone()]);
         let (mut sum, mut count) = (0, 0);
         for selected in self.reviews.untyped().select(&query).map_err(failed())? {
             let selected = selected.map_err(failed())?;

@@ -40,8 +40,7 @@ pub(super) const SHOP: [&str; 14] = [
     "CREATE INDEX reviews_product ON reviews (product, rating)",
 ];
 
-pub(super) const CUSTOMER: &str =
-    "INSERT INTO customers (id, name, email, address, city, region, country, postal_code, phone) \
+pub(super) const CUSTOMER: &str = "INSERT INTO customers (id, name, email, address, city, region, country, postal_code, phone) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 pub(super) const CATEGORY: &str = "INSERT INTO categories (id, name) VALUES (?1, ?2)";
 pub(super) const PRODUCT: &str = "INSERT INTO products (id, name) VALUES (?1, ?2)";

@@ -56,11 +56,7 @@ struct Carried {
 
 impl Counter {
     /// A shop as it was left; or a new one that is loaded, with the time that it took.
-    pub(super) fn new(
-        mut shop: Box<dyn Shop>,
-        left: Option<Model>,
-        load: Option<(Size, u64)>,
-    ) -> Result<(Self, u64)> {
+    pub(super) fn new(mut shop: Box<dyn Shop>, left: Option<Model>, load: Option<(Size, u64)>) -> Result<(Self, u64)> {
         let Some((size, seed)) = load else {
             return Ok((Counter { shop, model: left.unwrap_or_default() }, 0));
         };
@@ -173,7 +169,9 @@ impl Model {
         let mut cart: Option<Vec<u32>> = None;
         for step in &plan.steps {
             match *step {
-                Step::Find(product) | Step::Lookup(product) => self.check(product, found.next().unwrap_or(&None), sure)?,
+                Step::Find(product) | Step::Lookup(product) => {
+                    self.check(product, found.next().unwrap_or(&None), sure)?
+                }
                 Step::Cart => cart = Some(Vec::new()),
                 Step::Add(product) => cart.iter_mut().for_each(|cart| cart.push(product)),
                 Step::Checkout { customer } => {

@@ -141,3 +141,76 @@ impl Model {
         self.set.get(place as usize).copied().flatten().map(|number| letters(number, VALUE_LETTERS))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subjects::bonsaidb::open_values;
+
+    /// One that says it did, and one call of so many it did not.
+    struct Liar {
+        inner: Box<dyn Values>,
+        honest: u64,
+    }
+
+    impl Liar {
+        fn lies(&mut self) -> bool {
+            self.honest = self.honest.saturating_sub(1);
+            self.honest == 0
+        }
+    }
+
+    impl Values for Liar {
+        fn save(&mut self, number: u64, text: &str) -> Result<()> {
+            if self.lies() { Ok(()) } else { self.inner.save(number, text) }
+        }
+        fn saved(&mut self, number: u64) -> Result<Option<String>> {
+            self.inner.saved(number)
+        }
+        fn set(&mut self, key: &str, value: &str) -> Result<()> {
+            if self.lies() { Ok(()) } else { self.inner.set(key, value) }
+        }
+        fn get(&mut self, key: &str) -> Result<Option<String>> {
+            self.inner.get(key)
+        }
+        fn increment(&mut self, key: &str) -> Result<u64> {
+            if self.lies() { Ok(1) } else { self.inner.increment(key) }
+        }
+        fn settings(&self) -> String {
+            "lies".to_owned()
+        }
+        fn close(self: Box<Self>) -> Result<()> {
+            self.inner.close()
+        }
+    }
+
+    fn all(keeper: &mut Keeper) -> Result<()> {
+        keeper.run(Call::Fill, 0, 0)?;
+        for (call, count) in [(Call::Save(1000), 9), (Call::Set, 50), (Call::Get, 50), (Call::Increment, 60)] {
+            assert_eq!(keeper.run(call, count, 4)?.ops, count);
+        }
+        keeper.verify().map(drop)
+    }
+
+    #[test]
+    fn documents_and_keys_are_as_the_model_says_and_after_reopening() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = Keeper::new(open_values("recension", dir.path()).unwrap(), None);
+        all(&mut keeper).unwrap();
+        let left = keeper.close().unwrap();
+        let mut keeper = Keeper::new(open_values("recension", dir.path()).unwrap(), Some(left));
+        keeper.verify().unwrap();
+    }
+
+    #[test]
+    fn one_call_that_is_dropped_is_found() {
+        // In the 1,000 that fill, the 9 documents, the 50 that are set, and the numbers.
+        for lie_at in [700, 1005, 1040, 1100] {
+            let dir = tempfile::tempdir().unwrap();
+            let inner = open_values("recension", dir.path()).unwrap();
+            let mut keeper = Keeper::new(Box::new(Liar { inner, honest: lie_at }), None);
+            let found = all(&mut keeper);
+            assert!(matches!(found, Err(LabError::Wrong { .. })), "{lie_at}: {found:?}");
+        }
+    }
+}

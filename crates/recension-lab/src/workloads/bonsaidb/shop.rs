@@ -6,10 +6,10 @@ use super::{Sizes, ask, close, start_new};
 use crate::error::{LabError, Result};
 use crate::subjects::Kind;
 use crate::subjects::bonsaidb::{Part, Size, StepKind, has};
-use crate::worker::bonsaidb::{Bonsaidb, Shopping};
 use crate::worker::Reply;
-use crate::workloads::bench::{Bench, Figure, Member};
+use crate::worker::bonsaidb::{Bonsaidb, Shopping};
 use crate::workloads::Mode;
+use crate::workloads::bench::{Bench, Figure, Member};
 
 /// Agents at most: as many connections as a server takes by default, and some.
 const AGENTS_MAX: u32 = 64;
