@@ -128,22 +128,12 @@ impl Values for Tables {
     }
 }
 
-const OF_THE_SHOP: [&str; 10] = [
-    sql::CUSTOMER,
-    sql::CATEGORY,
-    sql::PRODUCT,
-    sql::PRODUCT_CATEGORY,
-    sql::ORDER,
-    sql::ORDER_PRODUCT,
-    sql::REVIEW,
-    sql::CARTS,
-    sql::ORDERS,
-    sql::REVIEWS,
-];
+const OF_THE_SHOP: [&str; 3] = [sql::CARTS, sql::ORDERS, sql::REVIEWS];
 const OF_AN_AGENT: [&str; 6] = [sql::FIND, sql::LOOKUP, sql::CART, sql::ADD, CHECKOUT, sql::REVIEW];
 
 pub(super) fn open_shop(dir: &Path) -> Result<Box<dyn Shop>> {
-    let (connected, process, address) = start(dir, &sql::SHOP, &OF_THE_SHOP)?;
+    let texts: Vec<&str> = OF_THE_SHOP.into_iter().chain(LOAD).collect();
+    let (connected, process, address) = start(dir, &sql::SHOP, &texts)?;
     Ok(Box::new(Market { connected, process, address }))
 }
 
@@ -153,32 +143,61 @@ struct Market {
     address: SocketAddr,
 }
 
-fn review(connected: &Connected, Review { customer, product, rating, text }: &Review) -> Result<()> {
-    let row: [i32; 3] = [integer(*customer), integer(*product), integer(*rating)];
-    connected.execute(sql::REVIEW, &[&row[0], &row[1], &row[2], text]).map(drop)
+/// Statements of a load, each of a whole table: what is not there yet is given as arrays.
+const LOAD: [&str; 8] = [
+    "INSERT INTO customers SELECT * FROM UNNEST($1::int4[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], \
+     $7::text[], $8::text[], $9::text[])",
+    "INSERT INTO categories SELECT * FROM UNNEST($1::int4[], $2::text[])",
+    "INSERT INTO products SELECT * FROM UNNEST($1::int4[], $2::text[])",
+    "INSERT INTO product_categories SELECT * FROM UNNEST($1::int4[], $2::int4[])",
+    "INSERT INTO orders SELECT * FROM UNNEST($1::int4[], $2::int4[])",
+    "INSERT INTO order_products SELECT * FROM UNNEST($1::int4[], $2::int4[])",
+    "INSERT INTO reviews SELECT * FROM UNNEST($1::int4[], $2::int4[], $3::int4[], $4::text[])",
+    "SELECT setval('orders_id_seq', $1)",
+];
+
+/// Numbers from 1 on, one for each.
+fn ids<T>(of: &[T]) -> Vec<i32> {
+    (1..).take(of.len()).collect()
+}
+
+/// Each number with all that belong to it.
+fn pairs<'d>(of: impl Iterator<Item = &'d Vec<u32>>) -> (Vec<i32>, Vec<i32>) {
+    of.zip(1_i32..).flat_map(|(numbers, id)| numbers.iter().map(move |number| (id, integer(*number)))).unzip()
 }
 
 fn load(connected: &Connected, data: &Data) -> Result<()> {
-    for (customer, id) in data.customers.iter().zip(1_i32..) {
-        let Customer { name, email, address, city, region, country, postal_code, phone } = customer;
-        connected.execute(sql::CUSTOMER, &[&id, name, email, address, city, region, country, postal_code, phone])?;
-    }
-    for (name, id) in data.categories.iter().zip(1_i32..) {
-        connected.execute(sql::CATEGORY, &[&id, name])?;
-    }
-    for (product, id) in data.products.iter().zip(1_i32..) {
-        connected.execute(sql::PRODUCT, &[&id, &product.name])?;
-        for category in &product.categories {
-            connected.execute(sql::PRODUCT_CATEGORY, &[&id, &integer(*category)])?;
-        }
-    }
-    for order in &data.orders {
-        let id: Option<i32> = connected.one(sql::ORDER, &[&integer(order.customer)])?;
-        for product in &order.products {
-            connected.execute(sql::ORDER_PRODUCT, &[&id, &integer(*product)])?;
-        }
-    }
-    data.reviews.iter().try_for_each(|one| review(connected, one))
+    let [customers, categories, products, product_categories, orders, order_products, reviews, last_order] = LOAD;
+    let of = |column: fn(&Customer) -> &String| data.customers.iter().map(column).collect::<Vec<_>>();
+    connected.execute(
+        customers,
+        &[
+            &ids(&data.customers),
+            &of(|one| &one.name),
+            &of(|one| &one.email),
+            &of(|one| &one.address),
+            &of(|one| &one.city),
+            &of(|one| &one.region),
+            &of(|one| &one.country),
+            &of(|one| &one.postal_code),
+            &of(|one| &one.phone),
+        ],
+    )?;
+    connected.execute(categories, &[&ids(&data.categories), &data.categories])?;
+    let names: Vec<&str> = data.products.iter().map(|product| product.name.as_str()).collect();
+    connected.execute(products, &[&ids(&data.products), &names])?;
+    let (of_products, of_categories) = pairs(data.products.iter().map(|product| &product.categories));
+    connected.execute(product_categories, &[&of_products, &of_categories])?;
+    let of_customers: Vec<i32> = data.orders.iter().map(|order| integer(order.customer)).collect();
+    connected.execute(orders, &[&ids(&data.orders), &of_customers])?;
+    let (of_orders, bought) = pairs(data.orders.iter().map(|order| &order.products));
+    connected.execute(order_products, &[&of_orders, &bought])?;
+    let of = |column: fn(&Review) -> u32| data.reviews.iter().map(|one| integer(column(one))).collect::<Vec<_>>();
+    let texts: Vec<Option<&str>> = data.reviews.iter().map(|one| one.text.as_deref()).collect();
+    let [by, about, ratings] = [of(|one| one.customer), of(|one| one.product), of(|one| one.rating)];
+    connected.execute(reviews, &[&by, &about, &ratings, &texts])?;
+    let last: i64 = data.orders.len().max(1).try_into().unwrap_or(i64::MAX);
+    connected.execute(last_order, &[&last]).map(drop)
 }
 
 fn three(row: &Row) -> Sql<(i32, i32, Option<i32>)> {
@@ -245,7 +264,8 @@ impl Agent for Connected {
         let carts = self.execute(CHECKOUT, &[&integer(customer), &sql::cart(cart)?])?;
         if carts == 1 { Ok(()) } else { Err(gone(cart)) }
     }
-    fn review(&mut self, one: &Review) -> Result<()> {
-        review(self, one)
+    fn review(&mut self, Review { customer, product, rating, text }: &Review) -> Result<()> {
+        let [customer, product, rating] = [customer, product, rating].map(|number| integer(*number));
+        self.execute(sql::REVIEW, &[&customer, &product, &rating, text]).map(drop)
     }
 }
