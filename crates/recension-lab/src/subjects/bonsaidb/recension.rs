@@ -243,8 +243,11 @@ impl Shopping {
     fn rated(&self, product: Option<Product>) -> Result<Option<Found>> {
         let Some(Product { id, name, categories }) = product else { return Ok(None) };
         let failed = || LabError::subject("a rating");
-        let query =
-            Query::new().matching(self.product.clone(), ValueRange::equal(i64::from(id))).select([self.rating.clone()]);
+        // The index has no review without a rating, so the query must want none.
+        let query = Query::new()
+            .matching(self.product.clone(), ValueRange::equal(i64::from(id)))
+            .matching(self.rating.clone(), ValueRange::anything())
+            .select([self.rating.clone()]);
         let (mut sum, mut count) = (0, 0);
         for selected in self.reviews.untyped().select(&query).map_err(failed())? {
             let selected = selected.map_err(failed())?;
