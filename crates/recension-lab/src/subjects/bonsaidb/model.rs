@@ -148,6 +148,7 @@ pub struct Contents {
 
 impl Contents {
     /// In one order, whatever order a store answers in.
+    #[must_use]
     pub fn sorted(mut self) -> Self {
         let products = self.carts.iter_mut().chain(self.orders.iter_mut().map(|order| &mut order.products));
         products.for_each(|products| products.sort_unstable());
@@ -192,7 +193,7 @@ pub fn data(size: &Size, seed: u64) -> Data {
         .collect();
     let orders: Vec<Order> = (0..size.orders)
         .map(|_| {
-            let count = random.below(u64::from((size.products + 2) / 3).min(ORDERED_MAX));
+            let count = random.below(u64::from(size.products.div_ceil(3)).min(ORDERED_MAX));
             let customer = one_of(&mut random, size.customers);
             Order { customer, products: some_of(&mut random, size.products, count) }
         })

@@ -127,8 +127,8 @@ impl Counter {
         same_list("reviews", &expected.reviews, &found.reviews)?;
         let mut agent = self.shop.agent()?;
         for (product, id) in model.data.products.iter().zip(1..) {
-            model.check(id, &agent.lookup(id)?, true)?;
-            model.check(id, &agent.find(&product.name)?, true)?;
+            model.check(id, agent.lookup(id)?.as_ref(), true)?;
+            model.check(id, agent.find(&product.name)?.as_ref(), true)?;
         }
         Ok(Reply::default())
     }
@@ -170,7 +170,7 @@ impl Model {
         for step in &plan.steps {
             match *step {
                 Step::Find(product) | Step::Lookup(product) => {
-                    self.check(product, found.next().unwrap_or(&None), sure)?
+                    self.check(product, found.next().and_then(Option::as_ref), sure)?;
                 }
                 Step::Cart => cart = Some(Vec::new()),
                 Step::Add(product) => cart.iter_mut().for_each(|cart| cart.push(product)),
@@ -195,14 +195,14 @@ impl Model {
         }
     }
 
-    fn check(&self, id: u32, found: &Option<Found>, sure: bool) -> Result<()> {
+    fn check(&self, id: u32, found: Option<&Found>, sure: bool) -> Result<()> {
         let product = self.data.products.get(id as usize - 1).cloned();
         let (sum, count) = self.ratings.get(id as usize - 1).copied().unwrap_or_default();
         let mut expected = product.map(|product| Found { id, product, rating: average(sum, count) });
         if let (false, Some(expected), Some(found)) = (sure, &mut expected, found) {
             expected.rating = found.rating;
         }
-        if expected == *found {
+        if expected.as_ref() == found {
             return Ok(());
         }
         let (expected, found) = (format!("{expected:?}"), format!("{found:?}"));

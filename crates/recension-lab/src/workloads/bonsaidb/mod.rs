@@ -166,6 +166,9 @@ fn open(member: &mut Member) -> Result<()> {
     Ok(())
 }
 
+/// An operation, who takes part, what is called, and how often a round.
+type Measured = (&'static str, fn(&Kind) -> bool, Call, u64);
+
 fn run(bench: &mut Bench<'_>) -> Result<()> {
     let plan = bench.plan;
     let sizes = Sizes::of(plan);
@@ -176,17 +179,17 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     bench.prepare("setting every key", keys, |member| {
         ask(member, Bonsaidb::Values { call: Call::Fill, count: 0, seed: 0 }).map(drop)
     })?;
-    let (of_documents, of_keys): (fn(&Kind) -> bool, fn(&Kind) -> bool) = (documents, keys);
-    for (name, who, call, count) in [
-        ("save_1k", of_documents, Call::Save(1 << 10), sizes.saves),
-        ("save_2k", of_documents, Call::Save(2 << 10), sizes.saves),
-        ("save_8k", of_documents, Call::Save(8 << 10), sizes.saves),
-        ("save_32k", of_documents, Call::Save(32 << 10), sizes.saves),
-        ("save_1m", of_documents, Call::Save(1 << 20), sizes.saves_of_1m),
-        ("kv_set", of_keys, Call::Set, sizes.saves),
-        ("kv_get", of_keys, Call::Get, sizes.gets),
-        ("kv_increment", of_keys, Call::Increment, sizes.saves),
-    ] {
+    let measured: [Measured; 8] = [
+        ("save_1k", documents, Call::Save(1 << 10), sizes.saves),
+        ("save_2k", documents, Call::Save(2 << 10), sizes.saves),
+        ("save_8k", documents, Call::Save(8 << 10), sizes.saves),
+        ("save_32k", documents, Call::Save(32 << 10), sizes.saves),
+        ("save_1m", documents, Call::Save(1 << 20), sizes.saves_of_1m),
+        ("kv_set", keys, Call::Set, sizes.saves),
+        ("kv_get", keys, Call::Get, sizes.gets),
+        ("kv_increment", keys, Call::Increment, sizes.saves),
+    ];
+    for (name, who, call, count) in measured {
         bench.rounds(name, who, (sizes.rounds, true), Figure::PerOperation, |member, round| {
             ask(member, Bonsaidb::Values { call, count, seed: 50 + round as u64 })
         })?;

@@ -23,8 +23,8 @@ const SIZES: [(&str, Size); 3] = [
 ];
 /// Of a hundred cases, in how many something is put into the cart, checked out, and reviewed.
 const MIXES: [(&str, u64); 3] = [("balanced", 25), ("readheavy", 10), ("writeheavy", 90)];
-/// How many agents, by how many processors there are.
-const AGENTS: [(&str, fn(u32) -> u32); 3] = [("1", |_| 1), ("cpus", |cpus| cpus), ("2cpus", |cpus| 2 * cpus)];
+/// How many agents: one, or so many a processor.
+const AGENTS: [(&str, Option<u32>); 3] = [("1", None), ("cpus", Some(1)), ("2cpus", Some(2))];
 
 /// The one whose steps have rows of their own.
 const IN_STEPS: &str = "shop_medium_balanced_1";
@@ -58,7 +58,7 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
             for (agents_name, agents) in AGENTS {
                 let name = format!("shop_{size_name}_{mix}_{agents_name}");
                 if measured(sizes.mode, size_name, mix, agents_name) {
-                    let agents = agents(cpus).min(AGENTS_MAX);
+                    let agents = agents.map_or(1, |each| each * cpus).min(AGENTS_MAX);
                     let shopping = Shopping { percent, agents, shoppers: sizes.shoppers, seed: 0 };
                     one(bench, sizes, &name, size, shopping)?;
                 } else {
