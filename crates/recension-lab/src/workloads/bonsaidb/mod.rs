@@ -113,7 +113,7 @@ impl Sizes {
             saves: if trial { 3 } else { plan.pick(30, 50, 100) },
             saves_of_1m: if trial { 2 } else { plan.pick(5, 10, 20) },
             gets: if trial { 20 } else { plan.pick(500, 1_000, 2_000) },
-            shop_rounds: if trial { 1 } else { plan.pick(3, 5, 9) },
+            shop_rounds: if trial { 1 } else { plan.pick(3, 5, 7) },
             shoppers: if trial { 8 } else { plan.pick(50, 100, 100) },
             at_most: at_most.max(10),
         }
