@@ -137,7 +137,8 @@ fn entries() -> Vec<Entry> {
             kind: Kind {
                 missing: without_peers,
                 tier_note: Some(
-                    "two fsyncs a transaction (seen by strace); a read that brings a view up to date syncs that, too",
+                    "each tree and the log are synced: two fsyncs for a document (seen by strace); a read that brings a view up to date \
+                     syncs that, too",
                 ),
                 ..Kind::new("bonsaidb", "BonsaiDb's collections and views, embedded, by its blocking API", || {
                     versions::of_crate("bonsaidb-local")
