@@ -11,7 +11,7 @@ use crate::worker::bonsaidb::{Bonsaidb, Shopping};
 use crate::workloads::Mode;
 use crate::workloads::bench::{Bench, Figure, Member};
 
-/// Agents at most: as many connections as a server takes by default, and some.
+/// Agents at most, so that the 100 connections that `PostgreSQL` takes by default are enough.
 const AGENTS_MAX: u32 = 64;
 /// The seed of what a shop begins with.
 const DATA_SEED: u64 = 11;
