@@ -172,6 +172,12 @@ impl Random {
         ((u128::from(self.number()) * u128::from(bound)) >> 64) as u64
     }
 
+    /// So many words.
+    pub fn words(&mut self, count: usize) -> String {
+        let words: Vec<&str> = (0..count).map(|_| WORD[self.below(WORD.len() as u64) as usize]).collect();
+        words.join(" ")
+    }
+
     /// Puts a slice into random order.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {

@@ -62,6 +62,7 @@ fn about(suite: &str) -> &'static str {
         "apocrypha" => "members over Apocrypha's wire",
         "hasql" => "clients of PostgreSQL",
         "nebari" => "logs and blobs",
+        "bonsaidb" => "documents, keys and a shop",
         "bigtable" => "a page of HTML",
         "crash" => "what is left after a crash",
         "mine" => "a workload of one's own",

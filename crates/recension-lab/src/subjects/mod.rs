@@ -4,6 +4,7 @@
 
 pub mod apocrypha;
 pub mod bigtable;
+pub mod bonsaidb;
 pub mod calls;
 pub mod external;
 #[cfg(feature = "peers")]

@@ -6,6 +6,7 @@
 pub mod acknowledged;
 pub mod apocrypha;
 pub mod bigtable;
+pub mod bonsaidb;
 pub mod documents;
 pub mod goget;
 pub mod hasql;

@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::acknowledged::{Acknowledge, Found};
 use super::apocrypha::Apocrypha;
 use super::bigtable::Bigtable;
+use super::bonsaidb::Bonsaidb;
 use super::goget::Goget;
 use super::hasql::Hasql;
 use super::http::Http;
 use super::logs::Logs;
 use super::mine::Mine;
 use crate::measure::usage::Usage;
+use crate::subjects::bonsaidb::StepKind;
 use crate::subjects::{OpenOptions, Settled};
 use crate::workloads::mine::workload::Action;
 
@@ -143,6 +145,8 @@ pub enum Command {
     Hasql(Hasql),
     /// Pages.
     Bigtable(Bigtable),
+    /// Documents, keys and a shop.
+    Bonsaidb(Bonsaidb),
     /// A user's workload.
     Mine(Mine),
 }
@@ -202,6 +206,8 @@ pub struct Reply {
     pub note: Option<String>,
     /// Of a mix: the latencies of each action.
     pub actions: Vec<(Action, Vec<u64>)>,
+    /// Of shoppers: the latencies of each kind of step.
+    pub steps: Vec<(StepKind, Vec<u64>)>,
     /// What is there of acknowledged commits.
     pub found: Option<Found>,
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::acknowledged;
 use super::apocrypha::ApocryphaSession;
 use super::bigtable::Pages;
+use super::bonsaidb::Bonsai;
 use super::documents::DocumentStore;
 use super::goget::Shop;
 use super::hasql::Bank;
@@ -52,6 +53,7 @@ pub struct State {
     goget: Option<Shop>,
     hasql: Option<Bank>,
     pages: Option<Pages>,
+    bonsai: Bonsai,
     own: Option<Own>,
 }
 
@@ -95,6 +97,7 @@ impl State {
             Command::Hasql(command) => Bank::handle(&mut self.hasql, command),
             Command::Mine(command) => Own::handle(&mut self.own, command),
             Command::Bigtable(command) => Pages::handle(&mut self.pages, command),
+            Command::Bonsaidb(command) => self.bonsai.handle(command),
             Command::Write { rows, per_commit, threads, marked } => {
                 writes::write(self.store()?, rows, per_commit, threads, marked)
             }

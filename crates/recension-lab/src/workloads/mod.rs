@@ -3,6 +3,7 @@
 pub mod apocrypha;
 pub mod bench;
 pub mod bigtable;
+pub mod bonsaidb;
 pub mod crash;
 pub mod engine;
 pub mod goget;
@@ -74,13 +75,14 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 9] = [
+pub const SUITES: [&Suite; 10] = [
     &engine::SUITE,
     &http::SUITE,
     &apocrypha::SUITE,
     &goget::SUITE,
     &hasql::SUITE,
     &nebari::SUITE,
+    &bonsaidb::SUITE,
     &bigtable::SUITE,
     &mine::SUITE,
     &crash::SUITE,

@@ -200,7 +200,7 @@ const NEBARI: Experiment = Experiment {
             published: "194 and 396 us, by BonsaiDb; unsynced",
             size: Size::Times(194.0 / 396.0),
             sides: [Some(side("blob_1k", "nebari")), Some(side("blob_1k", "sled"))],
-            in_place_of: Some("BonsaiDb on each (the engines alone)"),
+            in_place_of: Some("BonsaiDb on each (the engines alone; the suite bonsaidb has BonsaiDb itself)"),
             fault: "",
         },
         Claim {

@@ -7,7 +7,7 @@ mod model;
 mod raw;
 mod recension;
 mod redis;
-mod resp;
+pub(super) mod resp;
 mod sql;
 
 #[cfg(feature = "peers")]

@@ -14,7 +14,7 @@ const DEPTH_MAX: u32 = 8;
 
 /// A reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Reply {
+pub(in crate::subjects) enum Reply {
     /// Nothing is there.
     Nil,
     /// A status, as `OK`.
@@ -30,7 +30,7 @@ pub(super) enum Reply {
 }
 
 /// A connection.
-pub(super) struct Connection {
+pub(in crate::subjects) struct Connection {
     reader: BufReader<TcpStream>,
     out: Vec<u8>,
     waiting: usize,
@@ -38,7 +38,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Connects.
-    pub(super) fn open(address: SocketAddr) -> Result<Self> {
+    pub(in crate::subjects) fn open(address: SocketAddr) -> Result<Self> {
         let failed = || LabError::io("connecting to Redis");
         let stream = TcpStream::connect(address).map_err(failed())?;
         stream.set_nodelay(true).map_err(failed())?;
@@ -46,7 +46,7 @@ impl Connection {
     }
 
     /// Adds a command to those that are sent next.
-    pub(super) fn add(&mut self, words: &[&[u8]]) {
+    pub(in crate::subjects) fn add(&mut self, words: &[&[u8]]) {
         self.out.extend_from_slice(format!("*{}\r\n", words.len()).as_bytes());
         for word in words {
             self.out.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
@@ -57,7 +57,7 @@ impl Connection {
     }
 
     /// Sends what was added in one write; answers the replies in order. A refusal is an error.
-    pub(super) fn send(&mut self) -> Result<Vec<Reply>> {
+    pub(in crate::subjects) fn send(&mut self) -> Result<Vec<Reply>> {
         let sent = self.reader.get_mut().write_all(&self.out);
         self.out.clear();
         sent.map_err(LabError::io("sending to Redis"))?;
@@ -70,7 +70,7 @@ impl Connection {
     }
 
     /// One command and its reply.
-    pub(super) fn ask(&mut self, words: &[&[u8]]) -> Result<Reply> {
+    pub(in crate::subjects) fn ask(&mut self, words: &[&[u8]]) -> Result<Reply> {
         self.add(words);
         Ok(self.send()?.pop().unwrap_or(Reply::Nil))
     }
