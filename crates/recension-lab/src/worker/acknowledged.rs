@@ -50,7 +50,7 @@ fn rows(thread: u64, commit: u64) -> [RowToWrite; 2] {
     pair(thread, commit % PAIRS).map(|row| RowToWrite {
         tree: Tree::Current,
         key: key(row).to_vec(),
-        value: value(row, version).into_bytes(),
+        value: Some(value(row, version).into_bytes()),
     })
 }
 
