@@ -63,7 +63,7 @@ struct At<'s> {
 
 impl At<'_> {
     fn run(self, bench: &mut Bench<'_>) -> Result<()> {
-        let Some(loaded) = self.loaded() else {
+        let Some(loaded) = self.sizes.loaded(self.phase) else {
             return self.phase.steps.iter().try_for_each(|step| {
                 let reason = "only in default and full runs".to_owned();
                 bench.single(step.operation.name, everybody, |_| Err(LabError::Unavailable { reason: reason.clone() }))
@@ -80,14 +80,6 @@ impl At<'_> {
         })?;
         phase.steps.iter().try_for_each(|step| self.step(bench, step))?;
         self.verify(bench)
-    }
-
-    /// Entries before the first step; none where the phase is not in this run.
-    fn loaded(self) -> Option<u64> {
-        match self.phase.work {
-            Work::Blobs(blob) => self.sizes.blob(blob).0.map(|_| 0),
-            _ => self.sizes.loaded(self.phase),
-        }
     }
 
     fn step(self, bench: &mut Bench<'_>, step: &Step) -> Result<()> {
@@ -152,7 +144,6 @@ impl At<'_> {
             _ if self.phase.work != Work::Blobs(Blob::Largest) => error,
             refused => {
                 member.worker = None;
-                member.next_row = 0;
                 LabError::Unavailable { reason: refused.to_string() }
             }
         }

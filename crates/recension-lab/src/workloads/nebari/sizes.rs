@@ -55,12 +55,13 @@ impl Sizes {
         )
     }
 
-    /// Entries that are there before a phase's steps; none where it cannot be in this run.
+    /// Entries that are there before a phase's steps; none where it is not in this run.
     pub(super) fn loaded(&self, phase: &Phase) -> Option<u64> {
         let (small, middle, largest) = self.sets;
         match phase.work {
-            Work::Insert | Work::Blobs(_) => Some(0),
-            Work::Update => Some(middle),
+            Work::Insert => Some(0),
+            Work::Blobs(blob) => self.blob(blob).0.map(|_| 0),
+            Work::Update | Work::Read(Set::Middle) => Some(middle),
             // What is deleted, and a quarter of that which remains.
             Work::Delete => {
                 let writes = phase.steps.iter().map(|step| match step.ask {
@@ -70,7 +71,6 @@ impl Sizes {
                 Some(writes.sum::<u64>() * (self.rounds as u64 + 1) * 5 / 4)
             }
             Work::Read(Set::Small) => Some(small),
-            Work::Read(Set::Middle) => Some(middle),
             Work::Read(Set::Largest) => largest,
         }
     }
