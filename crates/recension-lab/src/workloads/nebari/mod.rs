@@ -102,7 +102,7 @@ impl At<'_> {
                 match step.ask {
                     Ask::Write(per_commit) => {
                         let count = self.sizes.written(self.phase, per_commit);
-                        self.write(member, count, per_commit).map_err(|error| self.too_large(member, error))
+                        self.write(member, count, per_commit).map_err(|error| refused(self.phase, member, error))
                     }
                     Ask::Get(part) => {
                         let at_once = part.of(entries.count);
@@ -135,18 +135,6 @@ impl At<'_> {
         member.next_row += count;
         member.mark = reply.number.unwrap_or_default();
         Ok(reply)
-    }
-
-    /// Of the largest blobs a refusal is an answer, in the subject's own words. Its store is looked at no more.
-    fn too_large(self, member: &mut Member, error: LabError) -> LabError {
-        match error {
-            LabError::Wrong { .. } => error,
-            _ if self.phase.work != Work::Blobs(Blob::Largest) => error,
-            refused => {
-                member.worker = None;
-                LabError::Unavailable { reason: refused.to_string() }
-            }
-        }
     }
 
     /// The entries as they were loaded.
@@ -191,5 +179,46 @@ impl At<'_> {
             ask(member, Logs::Verify { entries: self.now(member), as_of: None }).map(drop)
         })?;
         bench.remove(everybody)
+    }
+}
+
+/// Of the largest blobs a refusal is an answer, in the subject's own words. Its store is looked at no more.
+fn refused(phase: &Phase, member: &mut Member, error: LabError) -> LabError {
+    if phase.work != Work::Blobs(Blob::Largest) || matches!(error, LabError::Wrong { .. }) {
+        return error;
+    }
+    member.worker = None;
+    LabError::Unavailable { reason: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_largest_blobs_may_be_refused() {
+        let phase = |blob| PHASES.iter().find(|phase| phase.work == Work::Blobs(blob)).unwrap();
+        let refusal = || LabError::Subject { what: "a commit".to_owned(), why: "too large".to_owned() };
+        let wrong =
+            LabError::Wrong { what: "all blobs".to_owned(), expected: "three".to_owned(), found: "two".to_owned() };
+        for (blob, error, may) in
+            [(Blob::Largest, refusal(), true), (Blob::Middle, refusal(), false), (Blob::Largest, wrong, false)]
+        {
+            let mut member = Member {
+                kind: COUCHDB,
+                worker: None,
+                dir: std::path::PathBuf::new(),
+                next_row: 0,
+                mark: 0,
+                memory_before: 0,
+                settings: None,
+                syncs: None,
+                reason: None,
+            };
+            let words = error.to_string();
+            let found = refused(phase(blob), &mut member, error);
+            assert_eq!(found.to_string(), words);
+            assert_eq!(matches!(found, LabError::Unavailable { .. }), may, "{words}");
+        }
     }
 }
