@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{measured_or_explained, row, run};
+use common::{measured_or_explained, row, run, run_with};
 
 #[test]
 fn every_store_that_is_built_in_is_measured_and_every_other_says_why_not() {
@@ -16,5 +16,22 @@ fn every_store_that_is_built_in_is_measured_and_every_other_says_why_not() {
         .collect();
     let names: Vec<&str> = operations.iter().map(String::as_str).collect();
     measured_or_explained(&report, &names);
-    assert!(row(&report, "insert_rnd_10000", "recension")["median"].is_number());
+    for operation in ["insert_rnd_10000", "update_1000_history", "get_asof", "delete_1", "get_seq_1_large", "blob_64m"]
+    {
+        assert!(row(&report, operation, "recension")["median"].is_number(), "{operation}");
+    }
+    let couchdb = row(&report, "insert_seq_1", "couchdb")["reason"].as_str().unwrap();
+    assert!(couchdb.contains("the suite `http`"), "{couchdb}");
+}
+
+#[test]
+fn dropped_deletes_and_a_wrong_past_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = run_with(dir.path(), "nebari", &["--subjects", "recension,lying-keeping,lying-present"]);
+    for (operation, subject) in [("delete_1", "lying-keeping"), ("get_asof", "lying-present")] {
+        assert!(row(&report, operation, "recension")["median"].is_number(), "{operation}");
+        let found = row(&report, operation, subject);
+        assert!(found["median"].is_null(), "{found}");
+        assert!(found["reason"].as_str().unwrap().contains("wrong answer"), "{found}");
+    }
 }

@@ -23,6 +23,8 @@ pub struct Series {
 struct Point {
     operation: &'static str,
     at: f64,
+    /// The same in full runs.
+    at_in_full: f64,
 }
 
 /// What is true of every series over clients.
@@ -30,14 +32,22 @@ const SHARED: &str =
     "Client and server share the machine's processors: where a line turns is where those are used up, not the server";
 
 const fn at(operation: &'static str, at: f64) -> Point {
-    Point { operation, at }
+    Point { operation, at, at_in_full: at }
 }
+
+/// The largest set of the suite `nebari`.
+const fn at_largest(operation: &'static str) -> Point {
+    Point { operation, at: 1e5, at_in_full: 1e6 }
+}
+
+/// What is true of gets from stores that fit into memory.
+const FITS: &str = "The store and its caches fit into memory: what a wait for the disk costs is not in it";
 
 /// Accounts of three times the budget that a full run has, see `workloads/goget/xl.rs`.
 const XL: f64 = 1_572_864.0;
 
 /// Every series.
-const SERIES: [Series; 15] = [
+const SERIES: [Series; 17] = [
     Series {
         suite: "goget",
         name: "get by number, by accounts",
@@ -171,8 +181,26 @@ const SERIES: [Series; 15] = [
         name: "blob, by bytes",
         axis: "bytes of the blob",
         what: "A blob a transaction, durable",
-        cannot: "Two sizes make a line, not a law; the right end is the disk's bandwidth",
-        points: &[at("blob_1k", 1024.0), at("blob_1m", 1_048_576.0)],
+        cannot: "Two sizes, or three in default and full runs, make a line, not a law; the right end is the disk's bandwidth",
+        points: &[at("blob_1k", 1024.0), at("blob_1m", 1_048_576.0), at("blob_64m", 67_108_864.0)],
+        sized: true,
+    },
+    Series {
+        suite: "nebari",
+        name: "get by ascending ids, by entries",
+        axis: "entries of the store",
+        what: "A random entry of so many, each by a reader of its own",
+        cannot: FITS,
+        points: &[at("get_seq_1_1k", 1024.0), at("get_seq_1_10k", 1e4), at_largest("get_seq_1_large")],
+        sized: true,
+    },
+    Series {
+        suite: "nebari",
+        name: "get by scattered ids, by entries",
+        axis: "entries of the store",
+        what: "A random entry of so many, each by a reader of its own",
+        cannot: FITS,
+        points: &[at("get_rnd_1_1k", 1024.0), at("get_rnd_1_10k", 1e4), at_largest("get_rnd_1_large")],
         sized: true,
     },
     Series {
@@ -199,7 +227,8 @@ impl Series {
         let wanted = |point: &&Point| !(chosen && point.operation.starts_with("xl_"));
         let figure = |point: &Point| {
             let row = report.row(point.operation, subject)?;
-            row.median.filter(|median| *median > 0.0).map(|_| (point.at, row))
+            let place = if report.mode == "full" { point.at_in_full } else { point.at };
+            row.median.filter(|median| *median > 0.0).map(|_| (place, row))
         };
         self.points.iter().filter(wanted).filter_map(figure).collect()
     }

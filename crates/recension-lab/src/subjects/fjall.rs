@@ -38,7 +38,10 @@ impl Subject for Fjall {
     fn commit(&self, number: u64, rows: &[RowToWrite]) -> Result<u64> {
         let mut batch = self.database.batch().durability(Some(PersistMode::SyncData));
         for row in rows {
-            batch.insert(self.tree(row.tree), row.key.as_slice(), row.value.as_slice());
+            match &row.value {
+                Some(value) => batch.insert(self.tree(row.tree), row.key.as_slice(), value.as_slice()),
+                None => batch.remove(self.tree(row.tree), row.key.as_slice()),
+            }
         }
         batch.commit().map_err(LabError::subject("a commit"))?;
         Ok(number)

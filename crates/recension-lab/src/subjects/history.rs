@@ -13,12 +13,14 @@ fn history_key(key: &[u8], at: u64) -> Vec<u8> {
     bytes
 }
 
-/// The rows of a commit, and the same again as history.
+/// The rows of a commit, and the same again as history; there a deleted row has an empty value.
 pub fn with_history(rows: Vec<RowToWrite>, number: u64) -> Vec<RowToWrite> {
-    let history: Vec<_> = rows
-        .iter()
-        .map(|row| RowToWrite { tree: Tree::History, key: history_key(&row.key, number), value: row.value.clone() })
-        .collect();
+    let version = |row: &RowToWrite| RowToWrite {
+        tree: Tree::History,
+        key: history_key(&row.key, number),
+        value: Some(row.value.clone().unwrap_or_default()),
+    };
+    let history: Vec<_> = rows.iter().map(version).collect();
     rows.into_iter().chain(history).collect()
 }
 
@@ -26,7 +28,7 @@ pub fn with_history(rows: Vec<RowToWrite>, number: u64) -> Vec<RowToWrite> {
 pub(super) fn get_as_of<R: Reader + ?Sized>(reader: &mut R, key: &[u8], at: u64, see: SeeValue<'_>) -> Result<bool> {
     let mut found = false;
     reader.range(Tree::History, &history_key(key, at), false, &mut |row, value| {
-        if row.len() == key.len() + NUMBER_BYTES && row.starts_with(key) {
+        if row.len() == key.len() + NUMBER_BYTES && row.starts_with(key) && !value.is_empty() {
             found = true;
             see(value);
         }
@@ -46,7 +48,7 @@ pub(super) fn range_as_of<R: Reader + ?Sized>(reader: &mut R, start: &[u8], at: 
         }
         shown.clear();
         shown.extend_from_slice(key);
-        see(key, value)
+        value.is_empty() || see(key, value)
     })
 }
 
@@ -70,8 +72,22 @@ mod tests {
     #[test]
     fn a_read_as_of_a_commit_sees_the_newest_version_that_is_not_newer() {
         let mut map = Map(BTreeMap::new());
-        for (key, number) in [("a", 2), ("a", 5), ("b", 3), ("c", 1), ("c", 9)] {
-            map.0.insert(history_key(key.as_bytes(), number), format!("{key}{number}").into_bytes());
+        let written = |key: &str, number| Some(format!("{key}{number}").into_bytes());
+        for (key, number, value) in [
+            ("a", 2, written("a", 2)),
+            ("a", 5, written("a", 5)),
+            ("b", 3, written("b", 3)),
+            ("c", 1, written("c", 1)),
+            ("c", 9, written("c", 9)),
+            ("d", 1, written("d", 1)),
+            ("d", 3, None),
+            ("d", 6, written("d", 6)),
+        ] {
+            let row = RowToWrite { tree: Tree::Current, key: key.as_bytes().to_vec(), value };
+            let rows = with_history(vec![row], number);
+            map.0.extend(
+                rows.into_iter().filter(|row| row.tree == Tree::History).map(|row| (row.key, row.value.unwrap())),
+            );
         }
         let mut get = |key: &str, at| {
             let mut seen = None;
@@ -87,7 +103,10 @@ mod tests {
             ("b", 2, None),
             ("b", u64::MAX, Some("b3")),
             ("c", 8, Some("c1")),
-            ("d", 8, None),
+            ("d", 2, Some("d1")),
+            ("d", 4, None),
+            ("d", 6, Some("d6")),
+            ("e", 8, None),
         ] {
             assert_eq!(get(key, at).as_deref(), expected, "{key} as of {at}");
         }

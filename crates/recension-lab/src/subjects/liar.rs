@@ -15,17 +15,35 @@ pub(super) fn open_unsynced(dir: &Path, options: &OpenOptions) -> Result<Box<dyn
 }
 
 pub(super) fn open_dropping(dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {
-    Ok(Box::new(Liar { inner: recension::open_native(dir, options)?, lie: Lie::Drops, count: 0.into() }))
+    open(dir, options, Lie::Drops)
 }
 
 pub(super) fn open_short(dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {
-    Ok(Box::new(Liar { inner: recension::open_native(dir, options)?, lie: Lie::Short, count: 0.into() }))
+    open(dir, options, Lie::Short)
+}
+
+pub(super) fn open_keeping(dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {
+    open(dir, options, Lie::Keeps)
+}
+
+pub(super) fn open_present(dir: &Path, options: &OpenOptions) -> Result<Box<dyn Subject>> {
+    open(dir, options, Lie::Present)
+}
+
+fn open(dir: &Path, options: &OpenOptions, lie: Lie) -> Result<Box<dyn Subject>> {
+    Ok(Box::new(Liar { inner: recension::open_native(dir, options)?, lie, count: 0.into() }))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lie {
+    /// Some commits are not made.
     Drops,
+    /// Ranges end early.
     Short,
+    /// Deletes are not made.
+    Keeps,
+    /// The past is the present.
+    Present,
 }
 
 struct Liar {
@@ -42,7 +60,14 @@ struct LyingReader<'l> {
 impl Subject for Liar {
     fn commit(&self, number: u64, rows: &[RowToWrite]) -> Result<u64> {
         let dropped = self.lie == Lie::Drops && self.count.fetch_add(1, Relaxed) % ONE_OF == ONE_OF - 1;
-        if dropped { Ok(number) } else { self.inner.commit(number, rows) }
+        if dropped {
+            return Ok(number);
+        }
+        if self.lie == Lie::Keeps {
+            let kept: Vec<RowToWrite> = rows.iter().filter(|row| row.value.is_some()).cloned().collect();
+            return self.inner.commit(number, &kept);
+        }
+        self.inner.commit(number, rows)
     }
     fn keeps_versions(&self) -> bool {
         self.inner.keeps_versions()
@@ -79,9 +104,15 @@ impl Reader for LyingReader<'_> {
         })
     }
     fn get_as_of(&mut self, key: &[u8], at: u64, see: SeeValue<'_>) -> Result<bool> {
+        if self.lie == Lie::Present {
+            return self.inner.get(Tree::Current, key, see);
+        }
         self.inner.get_as_of(key, at, see)
     }
     fn range_as_of(&mut self, start: &[u8], at: u64, see: SeeRow<'_>) -> Result<()> {
+        if self.lie == Lie::Present {
+            return self.inner.range(Tree::Current, start, false, see);
+        }
         self.inner.range_as_of(start, at, see)
     }
 }

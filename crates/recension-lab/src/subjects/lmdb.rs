@@ -62,7 +62,11 @@ impl Subject for Lmdb {
         let commit = || -> heed::Result<()> {
             let mut transaction = self.env.write_txn()?;
             for row in rows {
-                self.tree(row.tree).put(&mut transaction, &row.key, &row.value)?;
+                let rows = self.tree(row.tree);
+                match &row.value {
+                    Some(value) => rows.put(&mut transaction, &row.key, value)?,
+                    None => drop(rows.delete(&mut transaction, &row.key)?),
+                }
             }
             transaction.commit()
         };

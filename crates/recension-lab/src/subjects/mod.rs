@@ -80,15 +80,15 @@ pub enum Tree {
     History,
 }
 
-/// A row to be written.
+/// A row to be written, or to be deleted.
 #[derive(Clone, Debug)]
 pub struct RowToWrite {
     /// The tree.
     pub tree: Tree,
     /// The key.
     pub key: Vec<u8>,
-    /// The value.
-    pub value: Vec<u8>,
+    /// The value, which is not empty; nothing where the row is to be deleted.
+    pub value: Option<Vec<u8>>,
 }
 
 /// What came of [`Subject::settle`].
@@ -239,7 +239,12 @@ fn engines() -> Vec<(Kind, Option<Open>)> {
         (peer("redb", "redb", || versions::of_crate("redb")), peer!(redb)),
         (peer("fjall", "fjall", || versions::of_crate("fjall")), peer!(fjall)),
         (peer("surrealkv", "SurrealKV", || versions::of_crate("surrealkv")), peer!(surrealkv)),
-        (peer("nebari", "nebari, unversioned trees", || versions::of_crate("nebari")), peer!(nebari)),
+        (
+            peer("nebari", "nebari, unversioned trees; versioned where history is kept", || {
+                versions::of_crate("nebari")
+            }),
+            peer!(nebari),
+        ),
         (
             Kind {
                 tier: Tier::T1,
@@ -264,6 +269,11 @@ fn engines() -> Vec<(Kind, Option<Open>)> {
             Some(liar::open_dropping),
         ),
         (Kind::new("lying-short", "ends ranges before their end", our_version), Some(liar::open_short)),
+        (Kind::new("lying-keeping", "acknowledges deletes that it drops", our_version), Some(liar::open_keeping)),
+        (
+            Kind::new("lying-present", "answers reads of the past with the present", our_version),
+            Some(liar::open_present),
+        ),
     ]
 }
 

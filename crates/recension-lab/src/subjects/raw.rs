@@ -60,7 +60,7 @@ struct Raw {
 
 impl Subject for Raw {
     fn commit(&self, number: u64, rows: &[RowToWrite]) -> Result<u64> {
-        let parts = rows.iter().flat_map(|row| [row.key.as_ref(), row.value.as_ref()]);
+        let parts = rows.iter().flat_map(|row| [row.key.as_slice(), row.value.as_deref().unwrap_or_default()]);
         self.log.lock().unwrap_or_else(std::sync::PoisonError::into_inner).append(parts)?;
         Ok(number)
     }

@@ -96,7 +96,10 @@ impl Subject for Memory {
 fn commit(engine: &dyn Engine, rows: &[RowToWrite]) -> Result<u64> {
     let mut batch = Batch::new();
     for row in rows {
-        batch.put(TREE, &row.key, &row.value);
+        match &row.value {
+            Some(value) => batch.put(TREE, &row.key, value),
+            None => batch.delete(TREE, &row.key),
+        };
     }
     Ok(engine.commit(batch).map_err(LabError::subject("a commit"))?.seq.0)
 }

@@ -52,7 +52,10 @@ impl Subject for Redb {
                 }
                 let mut table = transaction.open_table(table(tree))?;
                 for row in rows.iter().filter(|row| row.tree == tree) {
-                    table.insert(row.key.as_slice(), row.value.as_slice())?;
+                    match &row.value {
+                        Some(value) => table.insert(row.key.as_slice(), value.as_slice())?,
+                        None => table.remove(row.key.as_slice())?,
+                    };
                 }
             }
             Ok(transaction.commit()?)

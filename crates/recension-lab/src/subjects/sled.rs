@@ -37,18 +37,24 @@ impl Sled {
 
     fn write(&self, rows: &[RowToWrite]) -> std::result::Result<(), sled::Error> {
         if let [row] = rows {
-            self.tree(row.tree).insert(&row.key, row.value.as_slice())?;
+            let tree = self.tree(row.tree);
+            match &row.value {
+                Some(value) => tree.insert(&row.key, value.as_slice())?,
+                None => tree.remove(&row.key)?,
+            };
             return Ok(());
         }
         let (mut current, mut history) = (sled::Batch::default(), sled::Batch::default());
         let mut both = false;
         for row in rows {
-            match row.tree {
-                Tree::Current => current.insert(row.key.as_slice(), row.value.as_slice()),
-                Tree::History => {
-                    both = true;
-                    history.insert(row.key.as_slice(), row.value.as_slice());
-                }
+            both |= row.tree == Tree::History;
+            let batch = match row.tree {
+                Tree::Current => &mut current,
+                Tree::History => &mut history,
+            };
+            match &row.value {
+                Some(value) => batch.insert(row.key.as_slice(), value.as_slice()),
+                None => batch.remove(row.key.as_slice()),
             }
         }
         if !both {

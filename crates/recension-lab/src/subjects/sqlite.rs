@@ -44,11 +44,17 @@ impl Subject for Sqlite {
         let mut commit = || -> rusqlite::Result<()> {
             let transaction = writer.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             for row in rows {
-                let sql = match row.tree {
-                    Tree::Current => "INSERT OR REPLACE INTO current (k, v) VALUES (?1, ?2)",
-                    Tree::History => "INSERT OR REPLACE INTO history (k, v) VALUES (?1, ?2)",
+                let sql = match (row.tree, row.value.is_some()) {
+                    (Tree::Current, true) => "INSERT OR REPLACE INTO current (k, v) VALUES (?1, ?2)",
+                    (Tree::History, true) => "INSERT OR REPLACE INTO history (k, v) VALUES (?1, ?2)",
+                    (Tree::Current, false) => "DELETE FROM current WHERE k = ?1",
+                    (Tree::History, false) => "DELETE FROM history WHERE k = ?1",
                 };
-                transaction.prepare_cached(sql)?.execute((&row.key, &row.value))?;
+                let mut statement = transaction.prepare_cached(sql)?;
+                match &row.value {
+                    Some(value) => statement.execute((&row.key, value))?,
+                    None => statement.execute([&row.key])?,
+                };
             }
             transaction.commit()
         };

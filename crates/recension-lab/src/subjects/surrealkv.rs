@@ -5,6 +5,7 @@ use std::path::Path;
 
 use surrealkv::{
     CompactRangeOptions, Durability, HistoryOptions, LSMIterator, Mode, Transaction, Tree as Lsm, TreeBuilder,
+    WriteOptions,
 };
 use tokio::runtime::Runtime;
 
@@ -42,10 +43,15 @@ impl Subject for Surreal {
         let commit = || -> surrealkv::Result<()> {
             let mut transaction = self.lsm.begin_with_mode(Mode::WriteOnly)?.with_durability(Durability::Immediate);
             for row in rows {
-                if self.history {
-                    transaction.set_at(row.key.as_slice(), row.value.as_slice(), number)?;
-                } else {
-                    transaction.set(row.key.as_slice(), row.value.as_slice())?;
+                let key = row.key.as_slice();
+                match &row.value {
+                    Some(value) if self.history => transaction.set_at(key, value.as_slice(), number)?,
+                    Some(value) => transaction.set(key, value.as_slice())?,
+                    None if self.history => {
+                        let at = WriteOptions::default().with_timestamp(Some(number));
+                        transaction.soft_delete_with_options(key, &at)?;
+                    }
+                    None => transaction.delete(key)?,
                 }
             }
             self.runtime.block_on(transaction.commit())

@@ -50,7 +50,7 @@ fn rows(thread: u64, commit: u64) -> [RowToWrite; 2] {
     pair(thread, commit % PAIRS).map(|row| RowToWrite {
         tree: Tree::Current,
         key: key(row).to_vec(),
-        value: value(row, version).into_bytes(),
+        value: Some(value(row, version).into_bytes()),
     })
 }
 
@@ -209,7 +209,7 @@ mod tests {
         let [half, _] = rows(0, PAIRS + 2);
         store.subject.commit(99, &[half]).unwrap();
         let [mut strange, other] = rows(0, 4);
-        strange.value[20] ^= 1;
+        strange.value.as_mut().unwrap()[20] ^= 1;
         store.subject.commit(100, &[strange, other]).unwrap();
         assert_eq!(found(&store, &[10]).broken, 2);
     }

@@ -181,7 +181,7 @@ impl Own {
 }
 
 fn row(workload: &Workload, n: u64, version: u32) -> RowToWrite {
-    RowToWrite { tree: Tree::Current, key: key(n).to_vec(), value: workload.document(n, version).into_bytes() }
+    RowToWrite { tree: Tree::Current, key: key(n).to_vec(), value: Some(workload.document(n, version).into_bytes()) }
 }
 
 /// Operations of a thread and the time of each.

@@ -20,7 +20,11 @@ const REST: Duration = Duration::from_secs(2);
 pub(super) fn rows_to_write(store: &OpenStore, rows: Rows) -> (u64, Vec<RowToWrite>) {
     let number = store.number.fetch_add(1, Relaxed);
     let made = (rows.first..rows.first + rows.count)
-        .map(|n| RowToWrite { tree: Tree::Current, key: key(n).to_vec(), value: value(n, rows.version).into_bytes() })
+        .map(|n| RowToWrite {
+            tree: Tree::Current,
+            key: key(n).to_vec(),
+            value: Some(value(n, rows.version).into_bytes()),
+        })
         .collect();
     (number, if store.history_rows { with_history(made, number) } else { made })
 }

@@ -215,7 +215,7 @@ const NEBARI: Experiment = Experiment {
             what: "a single get: Nebari and SQLite",
             published: "Nebari ahead, no figure",
             size: Size::Less,
-            sides: [Some(side("get_rnd_1", "nebari")), Some(side("get_rnd_1", "sqlite"))],
+            sides: [Some(side("get_rnd_1_10k", "nebari")), Some(side("get_rnd_1_10k", "sqlite"))],
             in_place_of: None,
             fault: "",
         },

@@ -1,97 +1,41 @@
 //! The suite `nebari`: the benchmark of that storage engine (logs and blobs), with every embedded store, every commit synced.
+//! What is measured is a table; here is the one way in which each of its phases goes.
 
-use super::bench::{Figure, Member};
-use super::{Bench, Operation, Plan, Suite};
-use crate::error::Result;
-use crate::subjects::{FLOOR, Kind, OpenOptions, USUAL, kinds};
-use crate::worker::logs::{Logs, Order};
-use crate::worker::{Command, Reply};
+mod sizes;
+mod table;
+
+use super::bench::{self, Figure, Member};
+use super::{Bench, Suite};
+use crate::error::{LabError, Result};
+use crate::subjects::{FLOOR, Kind, OURS, kinds};
+use crate::worker::logs::{Entries, Logs, Write};
+use crate::worker::{Command, Launch, Reply};
+use sizes::Sizes;
+use table::{Ask, Blob, PHASES, Phase, Step, Work};
 
 /// The suite.
 pub const SUITE: Suite = Suite {
     name: "nebari",
-    what: "logs and blobs (nebari's own benchmark): inserts, gets and scans, each transaction durable",
-    kinds: || kinds().into_iter().filter(|kind| kind.name != FLOOR).collect(),
-    usual: USUAL.split_at(USUAL.len() - 1).0,
-    operations: &OPERATIONS,
+    what: "logs and blobs (nebari's own benchmark): inserts, updates, deletes, gets, scans and the past, each transaction durable",
+    kinds: || kinds().into_iter().filter(|kind| kind.name != FLOOR).chain([COUCHDB]).collect(),
+    usual: &[OURS, "sqlite", "lmdb", "redb", "fjall", "surrealkv", "nebari", "sled", COUCHDB.name],
+    operations: &table::OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
 };
 
-const OPERATIONS: [Operation; 20] = [
-    Operation::ns("insert_seq_1", "an entry a transaction, ids ascending: time an entry", 4),
-    Operation::ns("insert_seq_100", "100 entries a transaction, ids ascending: time an entry", 4),
-    Operation::ns("insert_seq_1000", "1,000 entries a transaction, ids ascending: time an entry", 4),
-    Operation::ns("insert_seq_10000", "10,000 entries a transaction, ids ascending: time an entry", 6),
-    Operation::ns("insert_rnd_1", "an entry a transaction, ids scattered: time an entry", 4),
-    Operation::ns("insert_rnd_100", "100 entries a transaction, ids scattered: time an entry", 4),
-    Operation::ns("insert_rnd_1000", "1,000 entries a transaction, ids scattered: time an entry", 4),
-    Operation::ns("insert_rnd_10000", "10,000 entries a transaction, ids scattered: time an entry", 6),
-    Operation::ns("get_seq_1", "a random entry of those whose ids ascended, each by a reader of its own", 2),
-    Operation::ns("get_seq_sqrt", "random entries, as many by one reader as the root of all: time an entry", 2),
-    Operation::ns("get_seq_16th", "random entries, a 16th of all by one reader: time an entry", 2),
-    Operation::ns("scan_seq_sqrt", "a scan from a random entry on, as long as the root of all: the whole scan", 2),
-    Operation::ns("scan_seq_16th", "a scan of a 16th of all: the whole scan", 2),
-    Operation::ns("get_rnd_1", "a random entry of those whose ids were scattered, each by a reader of its own", 2),
-    Operation::ns("get_rnd_sqrt", "random entries, as many by one reader as the root of all: time an entry", 2),
-    Operation::ns("get_rnd_16th", "random entries, a 16th of all by one reader: time an entry", 2),
-    Operation::ns("scan_rnd_sqrt", "a scan from a random entry on, as long as the root of all: the whole scan", 2),
-    Operation::ns("scan_rnd_16th", "a scan of a 16th of all: the whole scan", 2),
-    Operation::ns("blob_1k", "a blob of 1 KiB a transaction", 3),
-    Operation::ns("blob_1m", "a blob of 1 MiB a transaction", 8),
-];
+/// The article names it.
+const COUCHDB: Kind = Kind {
+    missing: |_| {
+        let why = "a server, and these are calls within a process: the suite `http` measures it, where --couchdb-url names one";
+        Some(why.to_owned())
+    },
+    ..Kind::new("couchdb", "CouchDB", String::new)
+};
 
-/// The names of one order's operations: inserts with their transactions' sizes, gets, scans.
-const INSERTS: [([&str; 2], u64); 4] = [
-    (["insert_seq_1", "insert_rnd_1"], 1),
-    (["insert_seq_100", "insert_rnd_100"], 100),
-    (["insert_seq_1000", "insert_rnd_1000"], 1000),
-    (["insert_seq_10000", "insert_rnd_10000"], 10_000),
-];
-
-struct Sizes {
-    entries: u64,
-    rounds: usize,
-    singles: u64,
-    gets: u64,
-    blobs: [(&'static str, u64, u64); 2],
-}
-
-impl Sizes {
-    fn of(plan: &Plan) -> Self {
-        let entries = plan.rows.unwrap_or(plan.pick(10_000, 100_000, 1_000_000)).max(64);
-        // A trial of the laboratory itself, as in its tests: every step, nothing to be believed.
-        let trial = entries < 1000;
-        Sizes {
-            entries,
-            rounds: if trial { 2 } else { plan.pick(5, 7, 10) },
-            singles: if trial { 5 } else { plan.pick(50, 50, 200) },
-            gets: if trial { 20 } else { plan.pick(2_000, 10_000, 20_000) },
-            blobs: if trial {
-                [("blob_1k", 1024, 3), ("blob_1m", 1 << 16, 2)]
-            } else {
-                [("blob_1k", 1024, plan.pick(50, 100, 200)), ("blob_1m", 1 << 20, plan.pick(4, 8, 20))]
-            },
-        }
-    }
-
-    fn words(&self) -> String {
-        format!(
-            "{} entries of 58 to 1,031 bytes under ids of 8 bytes, {} rounds of {} gets or at least {} inserts; no history is \
-             asked for (ours keeps it)",
-            self.entries, self.rounds, self.gets, self.singles
-        )
-    }
-
-    /// Entries of one round of inserts: of the largest transactions one is enough.
-    fn inserted(&self, per_commit: u64) -> u64 {
-        if per_commit == 1 { self.singles } else { (2 * per_commit).min(self.entries) }
-    }
-
-    fn options(&self) -> OpenOptions {
-        OpenOptions { history: false, cache_bytes: (self.entries * 2048).max(64 << 20) }
-    }
-}
+/// Entries of a transaction while a store is filled: the least, and a part of all, so that what an append-only tree writes again
+/// with each transaction has a bound.
+const LOAD_COMMIT: (u64, u64) = (1000, 50);
 
 fn everybody(_: &Kind) -> bool {
     true
@@ -107,75 +51,174 @@ fn ask(member: &mut Member, command: Logs) -> Result<Reply> {
 
 fn run(bench: &mut Bench<'_>) -> Result<()> {
     let sizes = Sizes::of(bench.plan);
-    for (at, order) in [Order::Sequential, Order::Random].into_iter().enumerate() {
-        inserts(bench, &sizes, order, at)?;
-        reads(bench, &sizes, order, at)?;
-    }
-    blobs(bench, &sizes)
+    PHASES.iter().try_for_each(|phase| At { sizes: &sizes, phase }.run(bench))
 }
 
-fn inserts(bench: &mut Bench<'_>, sizes: &Sizes, order: Order, at: usize) -> Result<()> {
-    bench.open_new(&format!("inserts-{at}"), everybody, &sizes.options(), 0)?;
-    for (names, per_commit) in INSERTS {
-        let Some(name) = names.get(at) else { continue };
-        let count = sizes.inserted(per_commit);
-        bench.rounds(name, everybody, (sizes.rounds, true), Figure::PerOperation, |member, _| {
-            let first = member.next_row;
-            member.next_row += count;
-            ask(member, Logs::Insert { order, first, count, per_commit })
-        })?;
-    }
-    verify(bench, sizes, move |member| Logs::Verify { entries: Some((order, member.next_row)), blobs: None })
+/// A phase under way. What each member has written is counted in its `next_row`: entries, updates, deletes or blobs.
+#[derive(Clone, Copy)]
+struct At<'s> {
+    sizes: &'s Sizes,
+    phase: &'static Phase,
 }
 
-fn reads(bench: &mut Bench<'_>, sizes: &Sizes, order: Order, at: usize) -> Result<()> {
-    let entries = sizes.entries;
-    bench.open_new(&format!("reads-{at}"), everybody, &sizes.options(), 0)?;
-    bench.prepare("loading", everybody, |member| {
-        ask(member, Logs::Insert { order, first: 0, count: entries, per_commit: 1000 }).map(drop)
-    })?;
-    let rounds = (sizes.rounds, true);
-    let (root, sixteenth) = (entries.isqrt(), entries / 16);
-    let gets = [["get_seq_1", "get_rnd_1"], ["get_seq_sqrt", "get_rnd_sqrt"], ["get_seq_16th", "get_rnd_16th"]];
-    for (names, at_once) in gets.into_iter().zip([1, root, sixteenth]) {
-        let Some(name) = names.get(at) else { continue };
-        let count = (sizes.gets / at_once).max(1);
-        bench.rounds(name, everybody, rounds, Figure::PerOperation, |member, round| {
-            ask(member, Logs::Get { order, entries, at_once, count, seed: 30 + round as u64 })
+impl At<'_> {
+    fn run(self, bench: &mut Bench<'_>) -> Result<()> {
+        let Some(loaded) = self.sizes.loaded(self.phase) else {
+            return self.phase.steps.iter().try_for_each(|step| {
+                let reason = "only in default and full runs".to_owned();
+                bench.single(step.operation.name, everybody, |_| Err(LabError::Unavailable { reason: reason.clone() }))
+            });
+        };
+        let phase = self.phase;
+        bench.open_new(phase.name, everybody, &self.sizes.options(phase), 0)?;
+        let per_commit = LOAD_COMMIT.0.max(loaded / LOAD_COMMIT.1);
+        bench.prepare("loading", everybody, |member| {
+            (0..loaded).step_by(per_commit as usize).try_for_each(|first| {
+                let (what, count) = (Write::Insert(phase.order), per_commit.min(loaded - first));
+                ask(member, Logs::Write { what, first, count, per_commit }).map(drop)
+            })
         })?;
+        phase.steps.iter().try_for_each(|step| self.step(bench, step))?;
+        self.verify(bench)
     }
-    let scans = [["scan_seq_sqrt", "scan_rnd_sqrt"], ["scan_seq_16th", "scan_rnd_16th"]];
-    for (names, limit) in scans.into_iter().zip([root, sixteenth]) {
-        let Some(name) = names.get(at) else { continue };
-        let count = (sizes.gets / limit / 2).max(2);
-        bench.rounds(name, everybody, rounds, Figure::PerOperation, |member, round| {
-            ask(member, Logs::Scan { order, entries, limit, count, seed: 50 + round as u64 })
+
+    fn step(self, bench: &mut Bench<'_>, step: &Step) -> Result<()> {
+        if matches!(step.ask, Ask::AsOf) {
+            bench.prepare("updating all", everybody, |member| {
+                let (mark, count) = (member.mark, self.fresh().count);
+                self.write(member, count, 1000)?;
+                member.mark = mark;
+                Ok(())
+            })?;
+        }
+        let gets = self.sizes.gets;
+        bench.rounds(
+            step.operation.name,
+            everybody,
+            self.sizes.rounds(self.phase),
+            Figure::PerOperation,
+            |member, round| {
+                let (entries, seed) = (self.now(member), round as u64);
+                match step.ask {
+                    Ask::Write(per_commit) => {
+                        let count = self.sizes.written(self.phase, per_commit);
+                        self.write(member, count, per_commit).map_err(|error| refused(self.phase, member, error))
+                    }
+                    Ask::Get(part) => {
+                        let at_once = part.of(entries.count);
+                        let count = (gets / at_once).max(1);
+                        ask(member, Logs::Get { entries, as_of: None, at_once, count, seed: 30 + seed })
+                    }
+                    Ask::Scan(part) => {
+                        let limit = part.of(entries.count);
+                        let count = (gets / limit / 2).max(2);
+                        ask(member, Logs::Scan { entries, limit, count, seed: 50 + seed })
+                    }
+                    Ask::AsOf => {
+                        let (entries, as_of) = self.past(member);
+                        ask(member, Logs::Get { entries, as_of, at_once: 1, count: gets, seed: 70 + seed })
+                    }
+                }
+            },
+        )
+    }
+
+    fn write(self, member: &mut Member, count: u64, per_commit: u64) -> Result<Reply> {
+        let order = self.phase.order;
+        let what = match self.phase.work {
+            Work::Insert | Work::Read(_) => Write::Insert(order),
+            Work::Update => Write::Update(self.fresh()),
+            Work::Delete => Write::Delete(order),
+            Work::Blobs(blob) => Write::Blobs(self.sizes.blob(blob).1),
+        };
+        let reply = ask(member, Logs::Write { what, first: member.next_row, count, per_commit })?;
+        member.next_row += count;
+        member.mark = reply.number.unwrap_or_default();
+        Ok(reply)
+    }
+
+    /// The entries as they were loaded.
+    fn fresh(self) -> Entries {
+        Entries::new(self.phase.order, self.sizes.loaded(self.phase).unwrap_or_default())
+    }
+
+    /// The entries as they are.
+    fn now(self, member: &Member) -> Entries {
+        let fresh = self.fresh();
+        match self.phase.work {
+            Work::Insert => Entries { count: member.next_row, ..fresh },
+            Work::Update => Entries { updates: member.next_row, ..fresh },
+            Work::Delete => Entries { first: member.next_row, ..fresh },
+            Work::Read(_) | Work::Blobs(_) => fresh,
+        }
+    }
+
+    /// The entries as they were before the last update of each, and the commit.
+    fn past(self, member: &Member) -> (Entries, Option<u64>) {
+        let now = self.now(member);
+        (Entries { updates: now.updates.saturating_sub(now.count), ..now }, Some(member.mark))
+    }
+
+    /// Closes every store, opens it again and reads it wholly, the past too; then it is removed.
+    fn verify(self, bench: &mut Bench<'_>) -> Result<()> {
+        let plan = bench.plan;
+        bench.verify_with("verifying the final state", kept, |member| {
+            if member.worker.is_none() {
+                return Ok(()); // it refused, and its row says so
+            }
+            member.close()?;
+            bench::open(plan, member, &Launch::Plain, &self.sizes.options(self.phase), 0)?;
+            if let Work::Blobs(blob) = self.phase.work {
+                let (count, bytes) = (member.next_row, self.sizes.blob(blob).1);
+                return ask(member, Logs::VerifyBlobs { count, bytes }).map(drop);
+            }
+            if self.phase.steps.iter().any(|step| matches!(step.ask, Ask::AsOf)) {
+                let (entries, as_of) = self.past(member);
+                ask(member, Logs::Verify { entries, as_of })?;
+            }
+            ask(member, Logs::Verify { entries: self.now(member), as_of: None }).map(drop)
         })?;
+        bench.remove(everybody)
     }
-    verify(bench, sizes, move |_| Logs::Verify { entries: Some((order, entries)), blobs: None })
 }
 
-fn blobs(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
-    for (name, bytes, count) in sizes.blobs {
-        bench.open_new(name, everybody, &sizes.options(), 0)?;
-        bench.rounds(name, everybody, (sizes.rounds, true), Figure::PerOperation, |member, _| {
-            let first = member.next_row;
-            member.next_row += count;
-            ask(member, Logs::Blobs { first, count, bytes })
-        })?;
-        verify(bench, sizes, move |member| Logs::Verify { entries: None, blobs: Some((bytes, member.next_row)) })?;
+/// Of the largest blobs a refusal is an answer, in the subject's own words. Its store is looked at no more.
+fn refused(phase: &Phase, member: &mut Member, error: LabError) -> LabError {
+    if phase.work != Work::Blobs(Blob::Largest) || matches!(error, LabError::Wrong { .. }) {
+        return error;
     }
-    Ok(())
+    member.worker = None;
+    LabError::Unavailable { reason: error.to_string() }
 }
 
-/// Closes every store, opens it again and reads it wholly; then it is removed.
-fn verify(bench: &mut Bench<'_>, sizes: &Sizes, what: impl Fn(&Member) -> Logs) -> Result<()> {
-    let plan = bench.plan;
-    bench.verify_with("verifying the final state", kept, |member| {
-        member.close()?;
-        super::bench::open(plan, member, &crate::worker::Launch::Plain, &sizes.options(), 0)?;
-        let command = what(member);
-        ask(member, command).map(drop)
-    })?;
-    bench.remove(everybody)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_largest_blobs_may_be_refused() {
+        let phase = |blob| PHASES.iter().find(|phase| phase.work == Work::Blobs(blob)).unwrap();
+        let refusal = || LabError::Subject { what: "a commit".to_owned(), why: "too large".to_owned() };
+        let wrong =
+            LabError::Wrong { what: "all blobs".to_owned(), expected: "three".to_owned(), found: "two".to_owned() };
+        for (blob, error, may) in
+            [(Blob::Largest, refusal(), true), (Blob::Middle, refusal(), false), (Blob::Largest, wrong, false)]
+        {
+            let mut member = Member {
+                kind: COUCHDB,
+                worker: None,
+                dir: std::path::PathBuf::new(),
+                next_row: 0,
+                mark: 0,
+                memory_before: 0,
+                settings: None,
+                syncs: None,
+                reason: None,
+            };
+            let words = error.to_string();
+            let found = refused(phase(blob), &mut member, error);
+            assert_eq!(found.to_string(), words);
+            assert_eq!(matches!(found, LabError::Unavailable { .. }), may, "{words}");
+        }
+    }
 }
