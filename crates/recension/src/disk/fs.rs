@@ -247,6 +247,9 @@ pub(crate) fn fetch_at(address: *const u8) {
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn fetch_at(_: *const u8) {}
 
+/// What is asked for at once. Linux takes no more of a request than the device's window, which is 128 KiB mostly.
+const READ_AHEAD_BYTES: u64 = 128 << 10;
+
 struct FsMapping {
     map: Option<Mmap>,
 }
@@ -266,10 +269,21 @@ impl Mapping for FsMapping {
         let advice = match access {
             Access::Scattered => Advice::Random,
             Access::InOrder => Advice::Normal,
-            Access::AllSoon => Advice::WillNeed,
         };
         // A system that does not take advice answers all the same.
         let _ = self.map.as_ref().map(|map| map.advise(advice));
+    }
+
+    fn read_ahead(&self, offset: u64, len: u64) {
+        let Some(map) = &self.map else { return };
+        let end = offset.saturating_add(len).min(map.len() as u64);
+        let mut at = offset;
+        while at < end {
+            let piece = READ_AHEAD_BYTES.min(end - at);
+            // A system that does not take advice answers all the same.
+            let _ = map.advise_range(Advice::WillNeed, at as usize, piece as usize);
+            at += piece;
+        }
     }
 
     fn prefetch(&self, offset: u64, len: usize) {

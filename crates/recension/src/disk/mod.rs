@@ -100,8 +100,6 @@ pub enum Access {
     Scattered,
     /// One part after the other.
     InOrder,
-    /// All of it, soon.
-    AllSoon,
 }
 
 /// A read-only view of a file. The caller reads only bytes whose writes have ended.
@@ -121,6 +119,9 @@ pub trait Mapping: Send + Sync + 'static {
     /// Says how it is going to be read: a hint, without effect on any answer.
     fn expect(&self, _access: Access) {}
 
-    /// Says that the bytes at `offset` are about to be read: a hint, without effect on any answer.
+    /// Begins to bring the bytes at `offset` from the disk into memory: a hint, without effect on any answer.
+    fn read_ahead(&self, _offset: u64, _len: u64) {}
+
+    /// Says that the bytes at `offset`, which are in memory, are about to be read: a hint, without effect on any answer.
     fn prefetch(&self, _offset: u64, _len: usize) {}
 }

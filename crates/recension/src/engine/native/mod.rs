@@ -19,6 +19,7 @@ mod index_files;
 mod install;
 mod keep;
 mod log;
+mod machine;
 mod maintenance;
 mod manifest;
 mod mem;

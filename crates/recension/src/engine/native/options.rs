@@ -3,8 +3,15 @@
 use std::sync::Arc;
 
 use super::super::{Clock, Durability, SystemClock};
+use super::machine;
+
+/// The part of the memory which this process may have that is the most for the index, and for the cache, by default.
+const MEMORY_PART: u64 = 8;
 
 /// Options of [`NativeEngine::open`](super::NativeEngine::open).
+///
+/// Where a default is less on a small machine, it is an eighth of the memory that the process may have: what the machine
+/// has, or the limit of its control group (a container's).
 #[derive(Clone)]
 pub struct NativeOptions {
     /// What a commit survives that does not ask for another durability.
@@ -15,7 +22,7 @@ pub struct NativeOptions {
     /// Bytes of memory for what of the index is not in runs yet: the part that commits are added to and
     /// up to three that wait to be written. Commits wait rather than go beyond it. Writing a run takes
     /// up to about 16 MiB more; fences and tables of runs (about 10 bytes a key) are mapped, not held.
-    /// Default 64 MiB.
+    /// Default 64 MiB, less with under 512 MiB of memory.
     pub index_memory_bytes: u64,
     /// Bytes of log after which a checkpoint is made, which bounds replay at the next open. Default 32 MiB.
     pub checkpoint_log_bytes: u64,
@@ -27,7 +34,7 @@ pub struct NativeOptions {
     /// Most bytes a second that settling writes while commits are made, as long as it keeps up: while four times
     /// `settle_log_bytes` wait, it goes as fast as it can. Default 32 MiB.
     pub settle_bytes_per_second: u64,
-    /// Bytes of memory for decompressed blocks of settled files. Default 256 MiB.
+    /// Bytes of memory for decompressed blocks of settled files. Default 256 MiB, less with under 2 GiB of memory.
     pub block_cache_bytes: u64,
     /// Who writes and merges index runs.
     pub maintenance: Maintenance,
@@ -48,15 +55,16 @@ pub enum Maintenance {
 
 impl Default for NativeOptions {
     fn default() -> Self {
+        let most = machine::memory_bytes().map_or(u64::MAX, |bytes| bytes / MEMORY_PART);
         NativeOptions {
             durability: Durability::Disk,
             segment_bytes: 64 << 20,
-            index_memory_bytes: 64 << 20,
+            index_memory_bytes: most.min(64 << 20),
             checkpoint_log_bytes: 32 << 20,
             merge_fan_in: 4,
             settle_log_bytes: Some(128 << 20),
             settle_bytes_per_second: 32 << 20,
-            block_cache_bytes: 256 << 20,
+            block_cache_bytes: most.min(256 << 20),
             maintenance: Maintenance::Background,
             clock: Arc::new(SystemClock),
             create: true,

@@ -248,7 +248,7 @@ impl Segment {
     /// Says that all of it is about to be read.
     pub(super) fn read_ahead(&self) {
         if let Ok(mapping) = self.mapping() {
-            mapping.expect(Access::AllSoon);
+            mapping.read_ahead(0, mapping.len());
         }
     }
 

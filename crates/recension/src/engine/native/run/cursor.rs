@@ -17,12 +17,21 @@ pub(in super::super) struct RunCursor<'r> {
     /// The entry of the block that `next` answers; `back` answers the one before it.
     index: usize,
     blocks: usize,
+    /// Blocks that were read one behind the other, and the end of what was asked for ahead of them.
+    in_order: usize,
+    asked: u64,
 }
+
+/// Blocks in order after which a cursor asks for more ahead, and how many bytes: a system that is told nothing of a view
+/// that is read here and there brings page after page, and waits for each.
+const IN_ORDER: usize = 4;
+const AHEAD_BYTES: u64 = 256 << 10;
 
 impl<'r> RunCursor<'r> {
     /// At the start of a section.
     pub(in super::super) fn at_start(run: &'r Run, kind: SectionKind) -> Self {
-        RunCursor { run, kind, block: 0, bytes: None, index: 0, blocks: run.sections[kind as usize].blocks }
+        let blocks = run.sections[kind as usize].blocks;
+        RunCursor { run, kind, block: 0, bytes: None, index: 0, blocks, in_order: 0, asked: 0 }
     }
 
     /// At the end of a section.
@@ -51,6 +60,11 @@ impl<'r> RunCursor<'r> {
         if self.bytes.is_none() {
             let fences = self.run.fences(self.kind)?;
             let (offset, bytes) = self.run.block_bytes(&fences, self.block)?;
+            if self.in_order >= IN_ORDER && offset + AHEAD_BYTES / 2 >= self.asked {
+                let from = self.asked.max(offset);
+                self.asked = offset + AHEAD_BYTES;
+                self.run.mapping.read_ahead(from, self.asked - from);
+            }
             self.run.check(&bytes, offset)?;
             self.bytes = Some(bytes);
         }
@@ -72,6 +86,7 @@ impl<'r> RunCursor<'r> {
                 return entry.map(Some).ok_or_else(|| self.made_wrongly());
             }
             self.block += 1;
+            self.in_order += 1;
             self.index = 0;
             self.bytes = None;
         }

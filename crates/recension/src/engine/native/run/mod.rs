@@ -22,7 +22,7 @@ use self::table::Guess;
 use super::format::{Fields, StoreId, check_version, decode_header, run_file};
 use super::index::IndexEntry;
 use super::manifest::RunEntry;
-use crate::disk::{Disk, DiskFile, Mapping};
+use crate::disk::{Access, Disk, DiskFile, Mapping};
 use crate::engine::{EngineError, Result, Seq};
 
 const RUN_MAGIC: [u8; 8] = *b"RECNRUN1";
@@ -78,6 +78,8 @@ impl Run {
             return Err(EngineError::damaged(&*name, len, format!("expected {} bytes, found {len}", entry.len)));
         }
         let mapping = file.map(len).map_err(|e| EngineError::io(format!("mapping {name}"), e))?;
+        // What is not in memory is to cost one page, not all that the system reads around it.
+        mapping.expect(Access::Scattered);
         let part = |offset: u64, len: usize| {
             let short = || EngineError::damaged(&*name, offset, format!("expected {len} bytes, found the end"));
             mapping.read(offset, len).ok_or_else(short)
@@ -99,17 +101,7 @@ impl Run {
         }
         let damaged = || EngineError::damaged(&*name, footer_at, "the footer's lengths do not fit");
         let mut fields = Fields(&footer);
-        let checked_part = |fields: &mut Fields<'_>| -> Result<(u64, usize)> {
-            let offset = fields.u64().ok_or_else(damaged)?;
-            let len = fields.u64().and_then(|len| usize::try_from(len).ok()).ok_or_else(damaged)?;
-            let stored = fields.u32().ok_or_else(damaged)?;
-            let computed = crc32c::crc32c(&part(offset, len)?);
-            if stored != computed {
-                let what = format!("checksum: expected {stored:08x}, found {computed:08x}");
-                return Err(EngineError::damaged(&*name, offset, what));
-            }
-            Ok((offset, len))
-        };
+        let checked_part = |fields: &mut Fields<'_>| checked_part(&*file, &name, (footer_at, fields));
         let section = |fields: &mut Fields<'_>| -> Result<Section> {
             let fences = checked_part(fields)?;
             let blocks = fields.u32().ok_or_else(damaged)? as usize;
@@ -225,6 +217,35 @@ impl Run {
     pub(super) fn resident_bytes(&self) -> u64 {
         (self.sections[0].fences.1 + self.sections[1].fences.1 + self.table.1) as u64
     }
+}
+
+/// Pieces that a part of a file is read in when it is checked, in bytes.
+const CHECKED_BYTES: usize = 256 << 10;
+
+/// Where a part lies that the footer, at `footer_at`, names next: fences or a table. It is read from the file, in order,
+/// and not through a view: so it is in memory for the look-ups that follow, and nothing around it.
+pub(super) fn checked_part(
+    file: &dyn DiskFile,
+    name: &str,
+    (footer_at, fields): (u64, &mut Fields<'_>),
+) -> Result<(u64, usize)> {
+    let damaged = || EngineError::damaged(name, footer_at, "the footer's lengths do not fit");
+    let offset = fields.u64().ok_or_else(damaged)?;
+    let len = fields.u64().ok_or_else(damaged)?;
+    let stored = fields.u32().ok_or_else(damaged)?;
+    let end = offset.checked_add(len).filter(|end| *end <= footer_at).ok_or_else(damaged)?;
+    let (mut at, mut computed, mut piece) = (offset, 0, vec![0; CHECKED_BYTES.min(len as usize)]);
+    while at < end {
+        piece.truncate((end - at) as usize);
+        file.read_at(at, &mut piece).map_err(|e| EngineError::io(format!("reading {name}"), e))?;
+        computed = crc32c::crc32c_append(computed, &piece);
+        at += piece.len() as u64;
+    }
+    if stored != computed {
+        let what = format!("checksum: expected {stored:08x}, found {computed:08x}");
+        return Err(EngineError::damaged(name, offset, what));
+    }
+    Ok((offset, usize::try_from(len).map_err(|_| damaged())?))
 }
 
 impl Drop for Run {

@@ -36,9 +36,10 @@ use self::row_block::{BlockRow, RowBlock};
 use self::ways::Ways;
 use super::format::{Fields, StoreId, check_version, decode_header, settled_file};
 use super::manifest::RunEntry;
+use super::run::checked_part;
 use super::run::fences::{FENCE_BYTES, Fences};
 use super::run::table::{self, Guess};
-use crate::disk::{Disk, DiskFile, Mapping};
+use crate::disk::{Access, Disk, DiskFile, Mapping};
 use crate::engine::{CommitInfo, EngineError, Result, Seq, Timestamp};
 
 const FILE_MAGIC: [u8; 8] = *b"RECNROWS";
@@ -148,6 +149,8 @@ impl SettledFile {
             return Err(EngineError::damaged(&*name, len, format!("expected {} bytes, found {len}", entry.len)));
         }
         let mapping = file.map(len).map_err(|e| EngineError::io(format!("mapping {name}"), e))?;
+        // What is not in memory is to cost one page, not all that the system reads around it.
+        mapping.expect(Access::Scattered);
         let part = |offset: u64, len: usize| {
             let short = || EngineError::damaged(&*name, offset, format!("expected {len} bytes, found the end"));
             mapping.read(offset, len).ok_or_else(short)
@@ -170,17 +173,7 @@ impl SettledFile {
         }
         let damaged = || EngineError::damaged(&*name, footer_at, "the footer's lengths do not fit");
         let mut fields = Fields(&footer);
-        let checked_part = |fields: &mut Fields<'_>| -> Result<(u64, usize)> {
-            let offset = fields.u64().ok_or_else(damaged)?;
-            let len = fields.u64().and_then(|len| usize::try_from(len).ok()).ok_or_else(damaged)?;
-            let stored = fields.u32().ok_or_else(damaged)?;
-            let computed = crc32c::crc32c(&part(offset, len)?);
-            if stored != computed {
-                let what = format!("checksum: expected {stored:08x}, found {computed:08x}");
-                return Err(EngineError::damaged(&*name, offset, what));
-            }
-            Ok((offset, len))
-        };
+        let checked_part = |fields: &mut Fields<'_>| checked_part(&*file, &name, (footer_at, fields));
         let section = |fields: &mut Fields<'_>| -> Result<Section> {
             let fences = checked_part(fields)?;
             let blocks = fields.u32().ok_or_else(damaged)? as usize;
