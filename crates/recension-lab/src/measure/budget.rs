@@ -6,6 +6,21 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{LabError, Result};
 
+/// Tells a worker how many bytes its budget has.
+const TOLD: &str = "RECENSION_LAB_BUDGET_BYTES";
+/// The part of a budget that a subject's own cache is given, where it has to be told.
+const CACHE_PART: u64 = 4;
+
+/// The budget that this process is in, in bytes, where it is a worker in one.
+pub fn told() -> Option<u64> {
+    std::env::var(TOLD).ok()?.parse().ok()
+}
+
+/// How large a subject's own cache is made that would be `wanted` bytes: in a budget, no more than its part.
+pub fn cache_bytes(wanted: u64) -> u64 {
+    told().map_or(wanted, |budget| wanted.min(budget / CACHE_PART))
+}
+
 /// A control group of ours; it is removed when it is dropped.
 #[derive(Debug)]
 pub struct Budget {
@@ -39,6 +54,21 @@ impl Budget {
         Err(LabError::Unavailable {
             reason: format!("no control group with a limit of memory could be made ({})", tried.join("; ")),
         })
+    }
+
+    /// What a subject's own cache is given, in bytes.
+    pub fn cache_bytes(&self) -> u64 {
+        self.bytes / CACHE_PART
+    }
+
+    /// What tells a process of it: the name of a variable, and its value.
+    pub fn tells(&self) -> (&'static str, String) {
+        (TOLD, self.bytes.to_string())
+    }
+
+    /// How it is measured within, for the report.
+    pub fn note(&self) -> String {
+        format!("{}, caches that have to be set of {} MiB", self.how, self.cache_bytes() >> 20)
     }
 
     /// The file that a process writes its number to in order to enter.

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use super::{Place, Process, free_port, said_by};
 use crate::error::{LabError, Result};
+use crate::measure::budget;
 
 /// How it is set up, for the report.
 pub const SETTINGS: &str = "InnoDB, innodb_flush_log_at_trx_commit=1, doublewrite, no binary log, innodb_buffer_pool_size=256M, \
@@ -44,7 +45,8 @@ pub fn start(place: &Place<'_>) -> Result<(Process, SocketAddr, bool)> {
     let address = free_port()?;
     let mut command = place.program("mariadbd");
     command.args(["--no-defaults", "--user=root", "--bind-address=127.0.0.1", "--skip-log-bin", "--skip-name-resolve"]);
-    command.args(["--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=256M"]);
+    command.args(["--innodb-flush-log-at-trx-commit=1"]);
+    command.arg(format!("--innodb-buffer-pool-size={}", budget::cache_bytes(256 << 20)));
     command.arg(format!("--port={}", address.port())).arg(format!("--datadir={}", data.display()));
     command.arg("--socket=lab.sock");
     if fresh {

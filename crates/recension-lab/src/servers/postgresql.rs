@@ -9,6 +9,7 @@ use std::process::Command;
 
 use super::{Place, Process, free_port, said_by};
 use crate::error::{LabError, Result};
+use crate::measure::budget;
 
 /// How it is set up, for the report.
 pub const SETTINGS: &str = "fsync=on, synchronous_commit=on, shared_buffers=256MB, otherwise defaults; TCP on loopback, one \
@@ -72,7 +73,7 @@ pub fn start(place: &Place<'_>) -> Result<(Process, SocketAddr, bool)> {
     let mut command = place.program(programs.join("postgres"));
     command.arg("-D").arg(&data).args(["-h", "127.0.0.1", "-p", &address.port().to_string()]);
     command.args(["-c", "unix_socket_directories=", "-c", "fsync=on", "-c", "synchronous_commit=on"]);
-    command.args(["-c", "shared_buffers=256MB"]);
+    command.arg("-c").arg(format!("shared_buffers={}kB", budget::cache_bytes(256 << 20) >> 10));
     let process = place.start("postgres", as_user(&mut command, &data, other), || answers(address))?;
     Ok((process, address, fresh))
 }

@@ -75,6 +75,8 @@ impl Worker {
             Launch::Within(budget) => {
                 let mut start = Program::new("sh");
                 start.args(["-c", "echo $$ >\"$0\" && exec \"$@\""]).arg(budget.entrance()).arg(program);
+                let (name, value) = budget.tells();
+                start.env(name, value);
                 start
             }
         };

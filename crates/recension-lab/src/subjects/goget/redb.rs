@@ -7,6 +7,7 @@ use redb::{Database, Durability, ReadOnlyTable, ReadTransaction, ReadableDatabas
 use super::Accounts;
 use super::rows::{InRows, Reading, Rows, Table, Writing};
 use crate::error::{LabError, Result};
+use crate::measure::budget;
 use crate::subjects::SeeValue;
 
 type Definition = TableDefinition<'static, &'static [u8], &'static [u8]>;
@@ -21,7 +22,8 @@ fn definition(table: Table) -> Definition {
 pub(super) fn open(dir: &Path) -> Result<Box<dyn Accounts>> {
     let file = dir.join("goget.redb");
     let open = || -> std::result::Result<Database, redb::Error> {
-        let database = Database::builder().set_cache_size(256 << 20).create(&file)?;
+        let cache = budget::cache_bytes(256 << 20) as usize;
+        let database = Database::builder().set_cache_size(cache).create(&file)?;
         let transaction = database.begin_write()?;
         for table in [Table::Accounts, Table::Names] {
             transaction.open_table(definition(table))?;

@@ -196,11 +196,11 @@ fn within(
 ) -> Result<Reply> {
     member.worker = None;
     evict(&member.dir)?;
-    let small = OpenOptions { history: false, cache_bytes: budget.bytes / 4 };
+    let small = OpenOptions { history: false, cache_bytes: budget.cache_bytes() };
     open(plan, member, &Launch::Within(budget), &small, sizes.rows)?;
     let fewer = Sizes { gets: (sizes.gets / 10).max(1), ranges: (sizes.ranges / 10).max(1), ..Sizes::of(plan) };
     let measured = member.ask(&reads(&fewer, round)).and_then(|_| member.ask(&reads(&fewer, round + 7000)));
-    let note = Some(format!("{}, caches of {} MiB", budget.how, small.cache_bytes >> 20));
+    let note = Some(budget.note());
     let closed = member.close();
     member.worker = None;
     let reply = Reply { note, ..measured? };

@@ -119,7 +119,7 @@ fn within(member: &mut Member, plan: &Plan, budget: &Budget, command: &dyn Fn(u6
     let measured = ask(member, command(0)).and_then(|_| ask(member, command(1)));
     close(member)?;
     let reply = measured?;
-    let note = [Some(budget.how.clone()), reply.note.clone()].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let note = [Some(budget.note()), reply.note.clone()].into_iter().flatten().collect::<Vec<_>>().join("; ");
     Ok(Reply { note: Some(note), ..reply })
 }
 
