@@ -6,7 +6,8 @@ use std::sync::Arc;
 use recension::disk::FsDisk;
 use recension::engine::native::{Maintenance, salvage};
 use recension::engine::{
-    Batch, Direction, Engine, EngineError, KeyRange, MemoryEngine, NativeEngine, NativeOptions, Seq, TreeId,
+    Batch, Direction, Durability, Engine, EngineError, KeyRange, MemoryEngine, NativeEngine, NativeOptions, Seq,
+    Timestamp, TreeId,
 };
 
 const TREE: TreeId = TreeId(1);
@@ -322,4 +323,32 @@ fn a_damaged_run_is_refused_and_rebuilt_after_a_check_even_if_more_is_committed(
     assert_eq!(engine.index_rebuilt(), Some("there was no manifest"));
     assert_same(&engine, &model);
     assert_eq!(engine.verify().unwrap().problems, []);
+}
+
+#[test]
+fn who_asks_for_a_time_while_commits_are_made_is_not_told_of_damage() {
+    const COMMITS: u64 = 5_000;
+    let folder = tempfile::tempdir().unwrap();
+    let engine = open(folder.path(), NativeOptions { durability: Durability::Process, ..small() }).unwrap();
+    let put = |key: u64| {
+        let mut batch = Batch::new();
+        batch.put(TREE, &key.to_be_bytes(), b"value");
+        engine.commit(batch).unwrap().seq
+    };
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            let mut known = Seq::ZERO;
+            while known < Seq(COMMITS) {
+                let before = engine.head();
+                let last = engine.commit_at(Timestamp(u64::MAX)).unwrap().map_or(Seq::ZERO, |commit| commit.seq);
+                assert!(
+                    last >= before && last >= known,
+                    "{last} after {known}, and {before} was made before it was asked for"
+                );
+                known = last;
+            }
+        });
+        (0..COMMITS).for_each(|key| assert_eq!(put(key), Seq(key + 1)));
+        asking.join().unwrap();
+    });
 }

@@ -552,9 +552,15 @@ pub(super) struct RowsOf<'s> {
 impl<'s> RowsOf<'s> {
     /// Looks up the places of the next rows. After an error the places before it are still answered.
     fn fill(&mut self) {
+        if !self.batch.is_empty() {
+            // Not the first: there may be many more, and the buffers are made large enough at once.
+            self.keys.reserve(self.keys.len() / self.batch.len() * READ_AHEAD_ROWS);
+            self.batch.reserve(READ_AHEAD_ROWS);
+        }
         self.batch.clear();
         self.keys.clear();
         self.answered = 0;
+        self.take_found();
         while let Some(walk) = self.walk.as_mut().filter(|_| self.batch.len() < self.wanted) {
             match walk.next(&mut self.key) {
                 Ok(Some(found)) if found.is_deleted() => {}
@@ -579,6 +585,24 @@ impl<'s> RowsOf<'s> {
                 self.state.segments.touch(entry.position);
             }
         }
+    }
+
+    /// Takes what a part in memory has found, where that is all that is left to walk: nothing has to be merged.
+    fn take_found(&mut self) {
+        let Some([(source, _)]) = self.walk.as_mut().map(|walk| &mut walk.sources[..]) else { return };
+        let Source { kind: SourceKind::Memory(cursor), key, step } = source else { return };
+        let (keys, batch, wanted) = (&mut self.keys, &mut self.batch, self.wanted);
+        let mut found = |key: &[u8], entry: IndexEntry| {
+            if !entry.deleted {
+                keys.extend_from_slice(key);
+                batch.push((keys.len(), Found::InLog(entry)));
+            }
+            batch.len() < wanted
+        };
+        if let Step::Found(Found::InLog(entry)) = std::mem::replace(step, Step::Nothing) {
+            found(key, entry);
+        }
+        cursor.take(found);
     }
 
     /// The next row where all are settled: it is there already, and nothing is gained by looking ahead.

@@ -245,10 +245,10 @@ impl Segment {
         })
     }
 
-    /// Says that all of it is about to be read.
+    /// Says that all records of it are about to be read.
     pub(super) fn read_ahead(&self) {
         if let Ok(mapping) = self.mapping() {
-            mapping.read_ahead(0, mapping.len());
+            mapping.read_ahead(0, u64::from(self.used()));
         }
     }
 

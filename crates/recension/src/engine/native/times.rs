@@ -51,6 +51,8 @@ impl CommitTimes {
     }
 
     fn last_in_log(&self, segments: &Segments, wanted: impl Fn(CommitInfo) -> bool) -> Result<Option<CommitInfo>> {
+        // Before anything is looked at: commits are appended meanwhile, and those are not missed.
+        let written = segments.list.last().map_or(0, |newest| newest.used());
         let (mut low, mut high) = (0, segments.list.len());
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -62,14 +64,14 @@ impl CommitTimes {
                 if let Some(segment) = segments.list.first()
                     && first_commit(segment)?.is_none()
                 {
-                    check_end(segments, 0, None, SEGMENT_HEADER_BYTES as u32)?;
+                    check_end(segments, written, 0, (None, SEGMENT_HEADER_BYTES as u32))?;
                 }
                 Ok(None)
             }
             Some(index) => {
                 let (last, end) = self.last_in(&segments.list[index], &wanted)?;
                 if let Some(end) = end {
-                    check_end(segments, index, last, end)?;
+                    check_end(segments, written, index, (last, end))?;
                 }
                 Ok(last)
             }
@@ -116,11 +118,12 @@ impl CommitTimes {
     }
 }
 
-/// Records that end too early are damage: the commits behind them must not pass for never made.
-fn check_end(segments: &Segments, index: usize, last: Option<CommitInfo>, end: u32) -> Result<()> {
+/// Records that end too early are damage: the commits behind them must not pass for never made. `written` is where the
+/// newest segment ended before its records were read.
+fn check_end(segments: &Segments, written: u32, index: usize, (last, end): (Option<CommitInfo>, u32)) -> Result<()> {
     let segment = &segments.list[index];
     let whole = match segments.list.get(index + 1) {
-        None => end >= segment.used(),
+        None => end >= written,
         Some(next) => match next.record_header(SEGMENT_HEADER_BYTES as u32)? {
             Some(header) => header.after_gap || last.is_some_and(|last| last.seq.next() == header.seq),
             // Only the newest segment may have no commit yet.

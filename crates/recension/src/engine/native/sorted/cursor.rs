@@ -114,8 +114,28 @@ impl<'i> SortedCursor<'i> {
         Step::Found(entry)
     }
 
+    /// Shows what it has found, after looking for more where that has been answered, until it is not to go on.
+    pub(in super::super) fn take(&mut self, mut see: impl FnMut(&[u8], IndexEntry) -> bool) {
+        if self.answered == self.batch.found.len() {
+            self.fill();
+        }
+        let mut start = self.answered.checked_sub(1).map_or(0, |before| self.batch.found[before].0);
+        for (end, entry) in &self.batch.found[self.answered..] {
+            self.answered += 1;
+            if !see(&self.batch.keys[start..*end], *entry) {
+                return;
+            }
+            start = *end;
+        }
+    }
+
     /// Looks into the next page.
     fn fill(&mut self) {
+        if !self.batch.found.is_empty() {
+            // Not the first: there may be many more, and the buffers are made large enough at once.
+            self.batch.keys.reserve(self.batch.keys.len() / self.batch.found.len() * BATCH_KEYS);
+            self.batch.found.reserve(BATCH_KEYS);
+        }
         self.batch.found.clear();
         self.batch.keys.clear();
         self.answered = 0;
