@@ -17,7 +17,7 @@ run: ## Build, load 170,391 cities, and walk through a query, an index, a change
 test: ## Everything that CI checks: format, lints, build, tests, doctests; ends with "N passed, N failed"
 	@scripts/test
 
-bench: ## Where the time goes; with SUITE=engine, http, apocrypha, goget, hasql, nebari, bonsaidb or crash [QUICK=1|FULL=1] beside others, into BENCHMARKS.md
+bench: ## Where the time goes; with SUITE=engine, http, apocrypha, goget, hasql, nebari, bonsaidb, bigtable or crash [QUICK=1|FULL=1] beside others, into BENCHMARKS.md
 	@SUITE='$(SUITE)' QUICK='$(QUICK)' FULL='$(FULL)' scripts/bench
 
 lint: ## Format and lints only
