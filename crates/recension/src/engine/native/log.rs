@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::super::{Batch, CommitInfo, EngineError, Result, Seq};
 use super::format::{Position, SEGMENT_HEADER_BYTES, StoreId, segment_file};
-use super::record::{RecordMeta, decode_row, encode_record, record_len};
+use super::record::{Lent, RecordMeta, decode_row, encode_record, pieces, record_len};
 use super::segment::{PAGE_BYTES, Segment, Segments};
 use crate::disk::Disk;
 
@@ -239,9 +239,10 @@ impl LogWriter {
         let newest = self.newest()?;
         let meta = RecordMeta { seq: commit.seq, time: commit.time, durable, after_gap };
         let seed = newest.seed;
-        encode_record(&mut self.buffer, seed, at, meta, batch.rows(), placed);
-        if self.buffer.len() >= BUFFER_BYTES {
-            self.write(false)?;
+        let mut lent = Vec::new();
+        encode_record((&mut self.buffer, &mut lent), seed, at, meta, batch.rows(), placed);
+        if self.buffer.len() >= BUFFER_BYTES || !lent.is_empty() {
+            self.write_with(&lent, false)?;
         }
         Ok(())
     }
@@ -254,12 +255,18 @@ impl LogWriter {
 
     /// Writes what the buffer holds; `to_be_synced`: a sync follows at once.
     pub(super) fn write(&mut self, to_be_synced: bool) -> std::result::Result<(), WriteError> {
+        self.write_with(&[], to_be_synced)
+    }
+
+    /// The same, with the long values of its last record.
+    fn write_with(&mut self, lent: &[Lent<'_>], to_be_synced: bool) -> std::result::Result<(), WriteError> {
         if self.buffer.is_empty() {
             return Ok(());
         }
         let newest = self.newest()?.clone();
-        newest.write(self.end.offset, &self.buffer).map_err(WriteError::Failed)?;
-        let len = self.buffer.len() as u64;
+        let pieces = pieces(&self.buffer, lent);
+        newest.write(self.end.offset, &pieces).map_err(WriteError::Failed)?;
+        let len = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
         let end = u64::from(self.end.offset) + len;
         if end > self.written {
             self.written = end;
@@ -272,7 +279,7 @@ impl LogWriter {
             }
         }
         self.appended += len;
-        self.end.offset += self.buffer.len() as u32;
+        self.end.offset = end as u32;
         newest.set_used(self.end.offset);
         self.buffer.clear();
         if self.buffer.capacity() > BUFFER_BYTES {

@@ -1,6 +1,8 @@
 //! Commit records and rows: the bytes of the log. Pure: no file, no clock, no policy.
 //! Nothing here may panic on any input, and nothing is answered whose checksum does not match.
 
+use std::io::IoSlice;
+
 use super::super::{Seq, Timestamp, TreeId};
 use super::format::{Fields, Position, RECORD_ALIGNMENT, StoreId};
 
@@ -181,9 +183,31 @@ pub(super) struct RecordMeta {
     pub(super) after_gap: bool,
 }
 
-/// Appends the record of a commit to `out`, to be written at `at`, and tells `placed` where each row will lie.
+/// A value of so many bytes is not copied into the bytes of its record but written from where it lies.
+const LENT_BYTES: usize = 128 << 10;
+
+/// A long value of a record, which goes between the bytes before and those from `at` on.
+pub(super) struct Lent<'r> {
+    pub(super) at: usize,
+    pub(super) value: &'r [u8],
+}
+
+/// `bytes`, with what is lent in between, as it is to be written.
+pub(super) fn pieces<'b>(bytes: &'b [u8], lent: &[Lent<'b>]) -> Vec<IoSlice<'b>> {
+    let mut pieces = Vec::with_capacity(2 * lent.len() + 1);
+    let mut from = 0;
+    for Lent { at, value } in lent {
+        pieces.extend([IoSlice::new(&bytes[from..*at]), IoSlice::new(value)]);
+        from = *at;
+    }
+    pieces.push(IoSlice::new(&bytes[from..]));
+    pieces
+}
+
+/// Appends the record of a commit to `out`, but for long values, which are `lent`; it is to be written at `at`. Tells
+/// `placed` where each row will lie.
 pub(super) fn encode_record<'r>(
-    out: &mut Vec<u8>,
+    (out, lent): (&mut Vec<u8>, &mut Vec<Lent<'r>>),
     seed: SegmentSeed,
     at: Position,
     meta: RecordMeta,
@@ -195,9 +219,10 @@ pub(super) fn encode_record<'r>(
     let rows_seed = rows_seed(meta.seq);
     let mut count = 0u32;
     let mut rows_crc = 0;
+    let mut lent_bytes = 0;
     for row in rows {
         let row_start = out.len();
-        let back = (row_start - start) as u32;
+        let back = (row_start - start + lent_bytes) as u32;
         let mut header = [0; ROW_HEADER_BYTES];
         header[4..8].copy_from_slice(&back.to_le_bytes());
         header[8..12].copy_from_slice(&row.tree.0.to_le_bytes());
@@ -206,15 +231,23 @@ pub(super) fn encode_record<'r>(
         header[16..18].copy_from_slice(&(row.key.len() as u16).to_le_bytes());
         out.extend(header);
         out.extend(row.key);
-        out.extend(row.value.unwrap_or_default());
-        let crc = row_crc(rows_seed, &out[row_start + 4..]);
+        let value = row.value.unwrap_or_default();
+        let crc = if value.len() < LENT_BYTES {
+            out.extend(value);
+            row_crc(rows_seed, &out[row_start + 4..])
+        } else {
+            lent.push(Lent { at: out.len(), value });
+            lent_bytes += value.len();
+            row_crc(row_crc(rows_seed, &out[row_start + 4..]), value)
+        };
         out[row_start..row_start + 4].copy_from_slice(&crc.to_le_bytes());
         rows_crc = crc32c::crc32c_append(rows_crc, &crc.to_le_bytes());
         count += 1;
         placed(row, Position { segment: at.segment, offset: at.offset + back });
     }
-    let len = (out.len() - start).next_multiple_of(RECORD_ALIGNMENT as usize);
-    out.resize(start + len, 0);
+    let unpadded = out.len() - start + lent_bytes;
+    let len = unpadded.next_multiple_of(RECORD_ALIGNMENT as usize);
+    out.resize(out.len() + len - unpadded, 0);
     let header = &mut out[start..start + RECORD_HEADER_BYTES];
     header[8..16].copy_from_slice(&meta.seq.0.to_le_bytes());
     header[16..24].copy_from_slice(&meta.time.0.to_le_bytes());
@@ -266,7 +299,7 @@ mod tests {
         let mut out = Vec::new();
         let meta = RecordMeta { seq: Seq(9), time: Timestamp(5), durable: Seq(8), after_gap: false };
         let at = Position { segment: 3, offset: 4096 };
-        encode_record(&mut out, seed(), at, meta, rows.into_iter(), |_, _| {});
+        encode_record((&mut out, &mut Vec::new()), seed(), at, meta, rows.into_iter(), |_, _| {});
         assert_eq!(out.len(), record_len(rows.into_iter()));
         out
     }
@@ -281,6 +314,25 @@ mod tests {
             rows,
             [(1, &b"pizza"[..], Some(&b"pineapple"[..])), (2, b"", Some(b"")), (u32::MAX, b"salad", None)]
         );
+    }
+
+    #[test]
+    fn long_values_are_written_from_where_they_lie() {
+        let values = [vec![1; LENT_BYTES], vec![2; LENT_BYTES - 1], vec![3; LENT_BYTES + 5], Vec::new()];
+        let rows = || values.iter().map(|value| BatchRow { tree: TreeId(1), key: b"k", value: Some(value) });
+        let (mut out, mut lent, mut places) = (b"before".to_vec(), Vec::new(), Vec::new());
+        let meta = RecordMeta { seq: Seq(9), time: Timestamp(5), durable: Seq(8), after_gap: false };
+        let at = Position { segment: 3, offset: 4096 };
+        encode_record((&mut out, &mut lent), seed(), at, meta, rows(), |_, place| places.push(place.offset - 4096));
+        let lens: Vec<usize> = lent.iter().map(|lent| lent.value.len()).collect();
+        assert_eq!(lens, [values[0].len(), values[2].len()]);
+        let written = pieces(&out, &lent).iter().flat_map(|piece| piece.to_vec()).collect::<Vec<u8>>();
+        let bytes = written.strip_prefix(b"before").unwrap();
+        assert_eq!(bytes.len(), record_len(rows()));
+        let record = decode_record(seed(), 4096, bytes).unwrap();
+        let read: Vec<_> = record.rows().map(|(back, row)| (back, row.value)).collect();
+        let wanted: Vec<_> = places.into_iter().zip(rows().map(|row| row.value)).collect();
+        assert!(read == wanted, "other rows or places were read than were written");
     }
 
     #[test]
@@ -318,7 +370,7 @@ mod tests {
         let meta = RecordMeta { seq: Seq(2), time: Timestamp(5), durable: Seq(1), after_gap: false };
         let row = BatchRow { tree: TreeId(1), key: b"k", value: Some(b"v") };
         let place = Position { segment: 3, offset: at as u32 };
-        encode_record(&mut segment, seed(), place, meta, std::iter::once(row), |_, _| {});
+        encode_record((&mut segment, &mut Vec::new()), seed(), place, meta, std::iter::once(row), |_, _| {});
         let found = find_header(seed(), &segment, 4096, |header| header.durable >= Seq(1));
         assert_eq!(found.map(|(offset, _)| offset), Some(at));
         assert!(find_header(seed(), &segment, 4096, |header| header.durable >= Seq(2)).is_none());

@@ -1,6 +1,7 @@
 //! Opening: finds the index's runs behind what is settled, replays the log behind them, and decides whether the log ends
 //! torn (cut it) or damaged (refuse). docs/format.md has the rule. Every step can be repeated.
 
+use std::io::IoSlice;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -414,7 +415,7 @@ impl Replay<'_> {
             {
                 // A copy, because `bytes` may be a view of the very pages that are written to.
                 let copy = part.to_vec();
-                segment.write(self.rewritten.offset + (index * REWRITE_BYTES) as u32, &copy)?;
+                segment.write(self.rewritten.offset + (index * REWRITE_BYTES) as u32, &[IoSlice::new(&copy)])?;
             }
         }
         self.rewritten = self.end;

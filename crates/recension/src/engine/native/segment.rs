@@ -153,10 +153,10 @@ impl Segment {
         check_segment_header(&mapping.read(0, len).unwrap_or_default(), id, self.number)
     }
 
-    /// Writes `bytes` behind the used end. They count as used only after [`Segment::set_used`].
-    pub(super) fn write(&self, offset: u32, bytes: &[u8]) -> Result<()> {
+    /// Writes `pieces`, one after the other, behind the used end. They count as used only after [`Segment::set_used`].
+    pub(super) fn write(&self, offset: u32, pieces: &[IoSlice<'_>]) -> Result<()> {
         self.file()?
-            .write_at(u64::from(offset), &[IoSlice::new(bytes)])
+            .write_at(u64::from(offset), pieces)
             .map_err(|e| EngineError::io(format!("writing {}", self.name()), e))
     }
 
