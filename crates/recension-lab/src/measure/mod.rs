@@ -9,5 +9,6 @@ pub mod interleave;
 pub mod processor;
 pub mod stats;
 pub mod steal;
+pub mod together;
 pub mod trace;
 pub mod usage;

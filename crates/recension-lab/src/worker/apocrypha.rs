@@ -16,6 +16,7 @@ use crate::error::{LabError, Result};
 use crate::load::{Answer, Client, Connection, Most, closed};
 use crate::measure::clock::{nanos, process_cpu};
 use crate::measure::processor::Processor;
+use crate::measure::together::Together;
 use crate::measure::usage;
 use crate::servers::family;
 use crate::subjects::Given;
@@ -224,8 +225,11 @@ impl ApocryphaSession {
             }
             Ok::<_, LabError>(asking)
         })?;
+        let together = (clients == 1).then(|| Together::with(family(server.process.id()))).transpose();
+        let together = together.map_err(LabError::io("putting client and server on one processor"))?;
         let (server_before, ours_before) = (self.server_cpu()?, process_cpu());
         let taken = self.runtime.block_on(closed(asking, most))?;
+        drop(together);
         let client_cpu = process_cpu().saturating_sub(ours_before);
         Ok(Reply {
             ops: taken.answers.len() as u64,

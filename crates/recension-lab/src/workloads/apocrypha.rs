@@ -31,7 +31,11 @@ pub const SUITE: Suite = Suite {
 };
 
 const OPERATIONS: [Operation; 16] = [
-    Operation::ns("get_1_100", "a random member of 100, one client: median of what a request waits", 10),
+    Operation::ns(
+        "get_1_100",
+        "a random member of 100, one client, on one processor with its server: median of what a request waits",
+        10,
+    ),
     Operation::ns("get_1_10k", "the same of 10,000", 10),
     Operation::ns("get_1_100k", "the same of 100,000", 10),
     Operation::ns("get_same", "one member again and again, of 10,000", 10),
@@ -85,7 +89,7 @@ impl Sizes {
         let [few, more, many] = self.members;
         format!(
             "databases of {few}, {more} and {many} members of 8 bytes, the second with a document of {} members, {} rounds of at most \
-             {} requests or {} ms; the client and the servers share the machine's processors",
+             {} requests or {} ms; one client is on one processor with its server, more share the machine's processors with it",
             self.within, self.rounds, self.most.requests, self.most.millis,
         )
     }
