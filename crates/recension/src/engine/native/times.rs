@@ -123,7 +123,8 @@ impl CommitTimes {
 fn check_end(segments: &Segments, written: u32, index: usize, (last, end): (Option<CommitInfo>, u32)) -> Result<()> {
     let segment = &segments.list[index];
     let whole = match segments.list.get(index + 1) {
-        None => end >= written,
+        // Less than was written is used where a write failed meanwhile and was abandoned.
+        None => end >= written.min(segment.used()),
         Some(next) => match next.record_header(SEGMENT_HEADER_BYTES as u32)? {
             Some(header) => header.after_gap || last.is_some_and(|last| last.seq.next() == header.seq),
             // Only the newest segment may have no commit yet.
