@@ -12,6 +12,7 @@
 //! ```
 
 pub mod dialect;
+mod event_loop;
 pub mod file;
 pub mod language;
 mod large;
@@ -26,6 +27,7 @@ mod value;
 pub mod wire;
 
 pub use dialect::Dialect;
-pub use session::{Peer, Service, Settings, Token, Trace};
+pub use event_loop::{Connection, Entrance, EventLoops, HandOver};
+pub use session::{Conversation, Peer, Service, Settings, Speaker, Token, Trace};
 pub use store::{COLLECTION, Database};
 pub use value::{Members, Number, Value};

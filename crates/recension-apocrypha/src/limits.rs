@@ -19,8 +19,17 @@ pub const IDLE_BYTES: usize = 4 * 1024;
 /// Bytes of replies that are collected before they are sent.
 pub const REPLIES_BYTES: usize = 64 * 1024;
 
-/// Replies that are sent at once after it was in vain to let others write before one was.
+/// How often it is not tried to wait a moment, for others' writes or for the next request, after that was in vain.
 pub const PASSES_MAX: u32 = 64;
+
+/// Requests that a session answers one after the other without waiting before its connection goes back to an event loop.
+pub const AT_ONCE_TO_RETURN: u32 = 32;
+
+/// Connections of which an event loop reads requests before it answers them, at most.
+pub const EVENTS_MAX: usize = 64;
+
+/// Microseconds for which an event loop looks for the next request before it sleeps, where that was not in vain lately.
+pub const LOOK_MICROS: u64 = 50;
 
 /// Longest reply, in bytes, and the most that a command on the whole database reads into memory.
 pub const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;

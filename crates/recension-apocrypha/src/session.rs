@@ -19,8 +19,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::language::{Command, Operator, Step, parse};
 use crate::limits::{
-    FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, LONG_REPLIES_BYTES_MAX, PASSES_MAX,
-    PATIENCE_SECONDS, READ_BYTES, REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
+    AT_ONCE_TO_RETURN, FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, LONG_REPLIES_BYTES_MAX,
+    PASSES_MAX, PATIENCE_SECONDS, READ_BYTES, REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
 };
 use crate::store::Database;
 use crate::wire::{self, Incoming};
@@ -125,42 +125,93 @@ impl fmt::Debug for Service {
 
 /// Replies that were not sent yet.
 #[derive(Default)]
-struct Output {
-    bytes: Vec<u8>,
+pub(crate) struct Output {
+    pub(crate) bytes: Vec<u8>,
     /// The place of a long one among everybody's.
     place: Option<OwnedSemaphorePermit>,
     /// One of them is a write's that waited for no disk.
     wrote: bool,
 }
 
-/// How often it was in vain to let others write before a reply was sent.
+impl Output {
+    /// Everything is sent.
+    pub(crate) fn sent(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(IDLE_BYTES);
+        self.place = None;
+        self.wrote = false;
+    }
+}
+
+/// What is remembered of a connection's requests for the next one.
+#[derive(Clone, Copy, Debug)]
+pub struct Speaker {
+    /// It needs no token, or has said it.
+    known: bool,
+    /// It has asked for something; a token comes before.
+    begun: bool,
+}
+
+/// A connection where it changes hands: who speaks, what has come and was not answered, and what was answered and is not
+/// sent.
+pub struct Conversation {
+    pub(crate) speaker: Speaker,
+    pub(crate) input: Vec<u8>,
+    pub(crate) output: Output,
+    /// Nothing more is answered.
+    pub(crate) last: bool,
+}
+
+impl From<Speaker> for Conversation {
+    fn from(speaker: Speaker) -> Self {
+        Conversation { speaker, input: Vec::new(), output: Output::default(), last: false }
+    }
+}
+
+impl fmt::Debug for Conversation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conversation").field("speaker", &self.speaker).finish_non_exhaustive()
+    }
+}
+
+/// How often it was in vain to wait a moment: for others to write before a reply is sent, for a request before a thread
+/// sleeps.
 #[derive(Default)]
-struct Vain {
-    /// Replies that are sent at once.
+pub(crate) struct Vain {
+    /// How often it is not tried.
     passes: u32,
-    /// How many there were after the last time in vain; 0 where it was not in vain.
+    /// How often it was not tried after the last time in vain; 0 where it was not in vain.
     backoff: u32,
 }
 
 impl Vain {
-    /// Whether this reply is sent at once.
-    fn passes(&mut self) -> bool {
+    /// Whether it is not tried this time.
+    pub(crate) fn passes(&mut self) -> bool {
         let left = self.passes.checked_sub(1);
         self.passes = left.unwrap_or(0);
         left.is_some()
     }
 
     /// Learns whether it was in vain.
-    fn was(&mut self, in_vain: bool) {
+    pub(crate) fn was(&mut self, in_vain: bool) {
         self.backoff = if in_vain { (self.backoff * 2).clamp(1, PASSES_MAX) } else { 0 };
         self.passes = self.backoff;
     }
 }
 
 /// What follows a reply.
-enum Then {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
     GoOn,
     Close,
+}
+
+/// What became of a frame.
+pub(crate) enum Asked {
+    /// It was answered.
+    Answered(Then),
+    /// It asks for what waits. Nothing was done.
+    Waits(Command),
 }
 
 impl Service {
@@ -181,48 +232,69 @@ impl Service {
         }
     }
 
-    /// Answers a connection until it ends, or the service stops and what it has asked is answered.
+    /// Who speaks on a new connection.
+    pub fn speaker(&self, peer: Peer) -> Speaker {
+        Speaker { known: peer == Peer::ThisMachine || self.settings.token.is_none(), begun: false }
+    }
+
+    /// Whether connections are ended.
+    pub(crate) fn has_stopped(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    /// Answers a connection until it ends, or the service stops and what it has asked is answered; where `returns`, until
+    /// nothing has waited for a while either: then it answers who speaks there.
     ///
     /// # Errors
     /// Those of the stream; [`io::ErrorKind::TimedOut`] for who sends half a request or does not read.
-    pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(&self, mut stream: S, peer: Peer) -> io::Result<()> {
-        let mut input: Vec<u8> = Vec::with_capacity(IDLE_BYTES);
-        let mut output = Output::default();
-        let mut known = peer == Peer::ThisMachine || self.settings.token.is_none();
-        let mut first = true;
+    pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: &mut S,
+        conversation: Conversation,
+        returns: bool,
+    ) -> io::Result<Option<Speaker>> {
+        let Conversation { mut speaker, mut input, mut output, last } = conversation;
+        if last {
+            return self.send(stream, &mut output).await.map(|()| None);
+        }
+        input.reserve(IDLE_BYTES);
         let mut stopping = self.stopping.clone();
         let mut stopped = pin!(stopping.wait_for(|stopping| *stopping));
         let mut room: Option<OwnedSemaphorePermit> = None;
         let mut vain = Vain::default();
+        let mut at_once = 0;
         loop {
             let mut used = 0;
             let needed = loop {
-                let longest = if known { self.settings.frame_bytes_max } else { TOKEN_BYTES_MAX + 16 };
-                match wire::next(input.get(used..).unwrap_or_default(), longest) {
+                match self.next(input.get(used..).unwrap_or_default(), speaker, &mut output) {
                     Incoming::Frame(payload) => {
                         used += wire::HEAD_BYTES + payload.len();
-                        let then = self.answer(payload, &mut known, std::mem::take(&mut first), &mut output).await;
-                        if matches!(then, Then::Close) {
-                            return self.send(&mut stream, &mut output).await;
+                        let asked = self.answer_at_once(payload, &mut speaker, &mut output);
+                        at_once = if matches!(asked, Asked::Answered(_)) { at_once + 1 } else { 0 };
+                        match asked {
+                            Asked::Answered(Then::GoOn) => {}
+                            Asked::Answered(Then::Close) => {
+                                return self.send(stream, &mut output).await.map(|()| None);
+                            }
+                            Asked::Waits(command) => self.answer_waiting(command, payload, &mut output).await,
                         }
                         if output.bytes.len() >= REPLIES_BYTES {
-                            self.send(&mut stream, &mut output).await?;
+                            self.send(stream, &mut output).await?;
                         }
                     }
                     Incoming::Partial(needed) => break needed,
-                    Incoming::TooLong(length) => {
-                        let why = format!("the request announces {length} bytes, and {longest} are allowed");
-                        wire::write(self.database.refusal(&why).as_bytes(), &mut output.bytes);
-                        return self.send(&mut stream, &mut output).await;
-                    }
+                    Incoming::TooLong(_) => return self.send(stream, &mut output).await.map(|()| None),
                 }
             };
             if output.wrote {
                 self.let_others_write(&mut vain).await;
             }
-            self.send(&mut stream, &mut output).await?;
+            self.send(stream, &mut output).await?;
             input.drain(..used);
             if input.is_empty() {
+                if returns && at_once >= AT_ONCE_TO_RETURN {
+                    return Ok(Some(speaker));
+                }
                 room = None;
                 input.shrink_to(IDLE_BYTES);
             }
@@ -236,16 +308,27 @@ impl Service {
                 tokio::select! {
                     biased;
                     read = stream.read_buf(&mut input) => read?,
-                    _ = &mut stopped => return Ok(()),
+                    _ = &mut stopped => return Ok(None),
                 }
             } else {
                 in_time(self.settings.patience, stream.read_buf(&mut input)).await?
             };
             // What was announced and did not come is no request.
             if read == 0 {
-                return Ok(());
+                return Ok(None);
             }
         }
+    }
+
+    /// The first frame of what has come. One that is too long is refused: nothing behind it can be read.
+    pub(crate) fn next<'b>(&self, bytes: &'b [u8], speaker: Speaker, output: &mut Output) -> Incoming<'b> {
+        let longest = if speaker.known { self.settings.frame_bytes_max } else { TOKEN_BYTES_MAX + 16 };
+        let next = wire::next(bytes, longest);
+        if let Incoming::TooLong(length) = next {
+            let why = format!("the request announces {length} bytes, and {longest} are allowed");
+            wire::write(self.database.refusal(&why).as_bytes(), &mut output.bytes);
+        }
+        next
     }
 
     /// Lets writes be made that others have asked for, if there were any lately. Replies that are sent one after the other
@@ -275,51 +358,66 @@ impl Service {
             stream.flush().await
         })
         .await?;
-        output.bytes.clear();
-        output.bytes.shrink_to(IDLE_BYTES);
-        output.place = None;
-        output.wrote = false;
+        output.sent();
         Ok(())
     }
 
-    async fn answer(&self, payload: &[u8], known: &mut bool, first: bool, output: &mut Output) -> Then {
-        let dialect = self.database.dialect();
+    /// Answers a frame where that takes microseconds.
+    pub(crate) fn answer_at_once(&self, payload: &[u8], speaker: &mut Speaker, output: &mut Output) -> Asked {
+        let started = self.started();
+        let first = !std::mem::replace(&mut speaker.begun, true);
         let refuse =
             |why: &str, output: &mut Output| wire::write(self.database.refusal(why).as_bytes(), &mut output.bytes);
         let Ok(text) = std::str::from_utf8(payload) else {
             refuse("the request is not UTF-8", output);
-            return if *known { Then::GoOn } else { Then::Close };
+            return Asked::Answered(if speaker.known { Then::GoOn } else { Then::Close });
         };
         if let Some(said) = text.strip_prefix("--token\n").filter(|_| first) {
-            *known |= self.settings.token.as_ref().is_none_or(|token| token.is(said.trim_end_matches('\n')));
-            if *known {
+            speaker.known |= self.settings.token.as_ref().is_none_or(|token| token.is(said.trim_end_matches('\n')));
+            if speaker.known {
                 wire::write(b"", &mut output.bytes);
-                return Then::GoOn;
+                return Asked::Answered(Then::GoOn);
             }
             refuse("the token is not right", output);
-            return Then::Close;
+            return Asked::Answered(Then::Close);
         }
-        if !*known {
+        if !speaker.known {
             refuse("a token is needed first: --token TOKEN", output);
-            return Then::Close;
+            return Asked::Answered(Then::Close);
         }
-        let started = self.settings.trace.as_ref().map(|_| Instant::now());
-        match parse(text, dialect) {
+        match parse(text, self.database.dialect()) {
+            Ok(command) if self.places(&command).is_some() => return Asked::Waits(command),
             Ok(command) => {
-                if command.operator.writes() && !self.database.writes_wait() {
+                if command.operator.writes() {
                     self.writes.fetch_add(1, Ordering::Relaxed);
                     output.wrote = true;
                 }
-                self.reply(self.run(command).await, output);
+                self.reply(self.database.run(&command), output);
             }
             Err(why) => refuse(&why, output),
         }
+        self.trace(started, text);
+        Asked::Answered(Then::GoOn)
+    }
+
+    /// Answers a command that waits: `payload`.
+    async fn answer_waiting(&self, command: Command, payload: &[u8], output: &mut Output) {
+        let started = self.started();
+        self.reply(self.run(command).await, output);
+        self.trace(started, std::str::from_utf8(payload).unwrap_or_default());
+    }
+
+    /// When a command is begun, where that is to be traced.
+    fn started(&self) -> Option<Instant> {
+        self.settings.trace.as_ref().map(|_| Instant::now())
+    }
+
+    fn trace(&self, started: Option<Instant>, text: &str) {
         if let (Some(trace), Some(started)) = (&self.settings.trace, started) {
             let words: String = text.split('\n').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
             let shown: String = words.chars().take(80).collect();
             trace(&format!("{:.6} {}", started.elapsed().as_secs_f64(), shown.escape_debug()));
         }
-        Then::GoOn
     }
 
     /// Adds a reply, if there is room for it.
@@ -344,16 +442,25 @@ impl Service {
         Arc::clone(turn).acquire_owned().await.ok()
     }
 
+    /// Whether a command waits for the disk.
+    fn waits(&self, command: &Command) -> bool {
+        command.operator == Operator::Flush || command.operator.writes() && self.database.writes_wait()
+    }
+
+    /// The places of which a command needs one; none where it takes microseconds.
+    fn places(&self, command: &Command) -> Option<&Arc<Semaphore>> {
+        match (command.is_large(), self.waits(command)) {
+            (true, _) => Some(&self.large),
+            (_, true) => Some(&self.waiting),
+            _ => None,
+        }
+    }
+
     /// Carries a command out, on this thread where it takes microseconds or waits for the disk once, which leaves its other
     /// tasks to another thread meanwhile, and on another where it takes long.
     async fn run(&self, command: Command) -> String {
-        let waits = command.operator == Operator::Flush || command.operator.writes() && self.database.writes_wait();
-        let places = match (command.is_large(), waits) {
-            (true, _) => &self.large,
-            (_, true) => &self.waiting,
-            _ => return self.database.run(&command),
-        };
-        let turn = match (waits, command.steps.first()) {
+        let Some(places) = self.places(&command) else { return self.database.run(&command) };
+        let turn = match (self.waits(&command), command.steps.first()) {
             (true, Some(Step::Key(name) | Step::Reference(name))) => self.turn(name).await,
             _ => None,
         };

@@ -8,10 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use recension::document::Store;
-use recension_apocrypha::{Database, Peer, Service, Settings, Trace};
+use recension_apocrypha::{
+    Connection, Conversation, Database, EventLoops, HandOver, Peer, Service, Settings, Speaker, Trace,
+};
 use tokio::io::{AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::TcpStream;
-use tokio::sync::{mpsc, watch};
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use crate::limits::SHUTDOWN_SECONDS_MAX;
 use crate::listen::{Duplex, Listeners, Listening, Taken};
@@ -30,6 +33,8 @@ pub struct ApocryphaConfig {
     pub settings: Settings,
     /// Connections at a time.
     pub max_connections: usize,
+    /// Threads that read requests and answer those that take microseconds.
+    pub event_loops: usize,
     /// For commands to finish when the server stops.
     pub shutdown: Duration,
 }
@@ -42,9 +47,15 @@ impl Default for ApocryphaConfig {
             tls: None,
             settings: Settings::default(),
             max_connections: recension_apocrypha::limits::CONNECTIONS_MAX,
+            event_loops: workers(),
             shutdown: Duration::from_secs(SHUTDOWN_SECONDS_MAX),
         }
     }
+}
+
+/// Threads that answer, where nobody says how many: one less than there are processors. The clients and the network need one, too.
+pub fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, |processors| (processors.get() - 1).max(1))
 }
 
 /// What is asked when a frame comes.
@@ -126,22 +137,46 @@ impl Apocrypha {
             }
             Backend::Proxy(address) => Serving::There(address.into(), config.settings.patience),
         };
+        let loops = match &serving {
+            Serving::Here(service) => Some(event_loops(service, config.event_loops)?),
+            Serving::There(..) => None,
+        };
         // Every connection holds a sender; when the last is dropped all have ended.
         let (alive, mut ended) = mpsc::channel::<()>(1);
         let take = |taken: Taken, place| {
-            let (serving, alive, stopping) = (serving.clone(), alive.clone(), stopping.clone());
+            let (serving, held, stopping) = (serving.clone(), (alive.clone(), place), stopping.clone());
+            let taken = match (&loops, &serving) {
+                // Where there is no handshake requests are answered where they are read.
+                (Some(loops), Serving::Here(service)) => match taken.open_plain() {
+                    Ok(stream) => {
+                        let speaker = service.speaker(Peer::Network);
+                        match stream.into_std() {
+                            Ok(stream) => loops.take(Connection { stream, speaker, held }),
+                            Err(error) => tracing::warn!(%error, "a connection could not be taken"),
+                        }
+                        return;
+                    }
+                    Err(taken) => taken,
+                },
+                _ => taken,
+            };
             tokio::spawn(async move {
                 if let Err(error) = serve(&serving, taken, stopping).await {
                     tracing::debug!(%error, "a connection of Apocrypha ended");
                 }
-                drop((alive, place));
+                drop(held);
             });
         };
         listeners.accept_until(config.max_connections, until, take).await;
         drop((listeners, alive, serving));
         let _ = stop.send(true);
+        if let Some(loops) = &loops {
+            loops.wake();
+        }
         if tokio::time::timeout(config.shutdown, ended.recv()).await.is_err() {
             tracing::warn!("commands were cut off: they took longer than {:?} to finish", config.shutdown);
+        } else if let Some(loops) = loops {
+            loops.join();
         }
         match store {
             Some(store) => Ok(store.engine().checkpoint().map_err(recension::document::Error::from)?),
@@ -150,14 +185,44 @@ impl Apocrypha {
     }
 }
 
+/// What a connection holds while it lasts: a sign of life, and its place.
+type Holds = (mpsc::Sender<()>, OwnedSemaphorePermit);
+
+/// Event loops whose connections wait as sessions of this runtime, and go back to them.
+fn event_loops(service: &Service, number: usize) -> Result<EventLoops<Holds>, ServeError> {
+    let (runtime, waits) = (Handle::current(), service.clone());
+    let hand_over: HandOver<Holds> = Arc::new(move |stream, conversation, held, back| {
+        let service = waits.clone();
+        runtime.spawn(async move {
+            match wait(&service, stream, conversation).await {
+                Ok(Some((stream, speaker))) => back.take(Connection { stream, speaker, held }),
+                Ok(None) => {}
+                Err(error) => tracing::debug!(%error, "a connection of Apocrypha ended"),
+            }
+        });
+    });
+    let failed = |source| ServeError::Io { what: "starting the event loops of Apocrypha".to_owned(), source };
+    EventLoops::start(service, number, &hand_over).map_err(failed)
+}
+
+/// A session that may end without its connection's end.
+async fn wait(
+    service: &Service,
+    stream: std::net::TcpStream,
+    conversation: Conversation,
+) -> std::io::Result<Option<(std::net::TcpStream, Speaker)>> {
+    let mut stream = TcpStream::from_std(stream)?;
+    let speaker = service.serve(&mut stream, conversation, true).await?;
+    speaker.map(|speaker| Ok((stream.into_std()?, speaker))).transpose()
+}
+
 async fn serve(serving: &Serving, taken: Taken, stopping: watch::Receiver<bool>) -> std::io::Result<()> {
     let peer = if taken.peer().is_none() { Peer::ThisMachine } else { Peer::Network };
     match serving {
-        // Where there is no handshake the stream is used as it is, without another one's table of functions.
-        Serving::Here(service) => match taken.open_plain() {
-            Ok(stream) => service.serve(stream, peer).await,
-            Err(taken) => service.serve(taken.open().await?, peer).await,
-        },
+        Serving::Here(service) => {
+            let conversation = service.speaker(peer).into();
+            service.serve(&mut taken.open().await?, conversation, false).await.map(|_| ())
+        }
         Serving::There(address, patience) => forward(taken.open().await?, (address, *patience), stopping).await,
     }
 }

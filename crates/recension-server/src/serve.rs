@@ -200,6 +200,7 @@ async fn apocrypha(config: &Config, store: &Store) -> Result<Option<Apocrypha>, 
         settings,
         max_connections: config.max_connections,
         shutdown: Duration::from_secs(config.shutdown_seconds),
+        ..ApocryphaConfig::default()
     };
     Apocrypha::bind(apocrypha, Backend::Database(database)).await.map(Some)
 }

@@ -2,7 +2,6 @@
 //! start script goes on working when the program's name is changed in it.
 
 use std::net::SocketAddr;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -121,9 +120,8 @@ impl ApocryphaCommand {
             Some(host) => Backend::Proxy(with_port(host)),
             None => Backend::Database(self.open(context)?),
         };
-        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(self.workers.map_or((processors - 1).max(1), usize::from))
+            .worker_threads(config.event_loops)
             .enable_all()
             .build()
             .map_err(|error| CliError::io("starting the server's threads", &error))?;
@@ -153,6 +151,7 @@ impl ApocryphaCommand {
                 ..Settings::default()
             },
             max_connections: self.max_connections,
+            event_loops: self.workers.map_or_else(recension_server::workers, usize::from),
             ..ApocryphaConfig::default()
         })
     }

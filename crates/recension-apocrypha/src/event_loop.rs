@@ -1,0 +1,354 @@
+//! Event loops: threads that read requests of many connections and answer those that take microseconds, with no task, no
+//! timer and no buffers for a connection. A loop reads what has come on all of them (epoll, through mio), then answers one
+//! after the other.
+//!
+//! What has to wait is handed over to a session (`session.rs`): for the rest of a request, for a reply to be taken, for the
+//! disk, for a place among large commands. Bounds and timeouts are there alone. It takes along what has come and was not
+//! answered, and what was answered and is not sent; the connection comes back when nothing has waited for a while.
+
+use std::fmt;
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+use std::num::NonZero;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use mio::{Events, Interest, Poll, Token, Waker};
+use slab::Slab;
+
+use crate::limits::{EVENTS_MAX, IDLE_BYTES, LOOK_MICROS, REPLIES_BYTES};
+use crate::session::{Asked, Conversation, Output, Service, Speaker, Then, Vain};
+use crate::wire::{self, Incoming};
+
+/// The waker's token. Connections' are their numbers in a slab, which are never as large.
+const WAKER: Token = Token(usize::MAX);
+
+/// A connection of an event loop. It must not block. `K` is dropped when the connection is closed.
+pub struct Connection<K> {
+    /// The socket.
+    pub stream: TcpStream,
+    /// Who speaks there.
+    pub speaker: Speaker,
+    /// What is held for it.
+    pub held: K,
+}
+
+/// Is given a connection that has to wait, and where it may go back to. It is called on the loop's thread and must not block.
+pub type HandOver<K> = Arc<dyn Fn(TcpStream, Conversation, K, Entrance<K>) + Send + Sync>;
+
+/// Where an event loop is given connections.
+pub struct Entrance<K> {
+    to: mpsc::Sender<Connection<K>>,
+    waker: Arc<Waker>,
+}
+
+impl<K> Clone for Entrance<K> {
+    fn clone(&self) -> Self {
+        Entrance { to: self.to.clone(), waker: self.waker.clone() }
+    }
+}
+
+impl<K> Entrance<K> {
+    /// Gives it a connection; one that has ended closes it.
+    pub fn take(&self, connection: Connection<K>) {
+        if self.to.send(connection).is_ok()
+            && let Err(error) = self.waker.wake()
+        {
+            tracing::error!(%error, "an event loop could not be woken");
+        }
+    }
+}
+
+/// Some event loops, which connections are spread over.
+pub struct EventLoops<K> {
+    entrances: Vec<Entrance<K>>,
+    next: AtomicUsize,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl<K> fmt::Debug for EventLoops<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventLoops").field("threads", &self.threads.len()).finish_non_exhaustive()
+    }
+}
+
+impl<K: Send + 'static> EventLoops<K> {
+    /// Starts so many, at least one.
+    ///
+    /// # Errors
+    /// What the system refuses: a thread, or a descriptor.
+    pub fn start(service: &Service, number: usize, hand_over: &HandOver<K>) -> io::Result<Self> {
+        // Where there is one processor nothing comes while a thread looks.
+        let looks = std::thread::available_parallelism().map_or(1, NonZero::get) > 1;
+        let mut loops = EventLoops { entrances: Vec::new(), next: AtomicUsize::new(0), threads: Vec::new() };
+        for number in 0..number.max(1) {
+            let poll = Poll::new()?;
+            let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+            let (to, arrivals) = mpsc::channel();
+            let entrance = Entrance { to, waker };
+            loops.entrances.push(entrance.clone());
+            let mut one = EventLoop {
+                poll,
+                arrivals,
+                entrance,
+                service: service.clone(),
+                hand_over: hand_over.clone(),
+                connections: Slab::new(),
+                looks,
+                vain: Vain::default(),
+                input: vec![0; EVENTS_MAX * IDLE_BYTES],
+                received: Vec::with_capacity(EVENTS_MAX),
+                output: Output::default(),
+            };
+            let thread = std::thread::Builder::new().name(format!("apocrypha-{number}"));
+            loops.threads.push(thread.spawn(move || {
+                if let Err(error) = one.run() {
+                    tracing::error!(%error, "an event loop ended");
+                }
+            })?);
+        }
+        Ok(loops)
+    }
+
+    /// Gives a new connection to one of them.
+    pub fn take(&self, connection: Connection<K>) {
+        let number = self.next.fetch_add(1, Ordering::Relaxed) % self.entrances.len();
+        if let Some(entrance) = self.entrances.get(number) {
+            entrance.take(connection);
+        }
+    }
+
+    /// Has them look whether the service stops. They close their connections when what has come is answered.
+    pub fn wake(&self) {
+        for entrance in &self.entrances {
+            // One that cannot be woken has said so when it was given a connection.
+            let _ = entrance.waker.wake();
+        }
+    }
+
+    /// Waits until they have ended.
+    pub fn join(self) {
+        for thread in self.threads {
+            // Its panic is in the log, as every panic is.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Watched<K> {
+    stream: mio::net::TcpStream,
+    speaker: Speaker,
+    held: K,
+}
+
+struct EventLoop<K> {
+    poll: Poll,
+    arrivals: mpsc::Receiver<Connection<K>>,
+    entrance: Entrance<K>,
+    service: Service,
+    hand_over: HandOver<K>,
+    connections: Slab<Watched<K>>,
+    /// Whether it looks for requests for a while before it sleeps.
+    looks: bool,
+    vain: Vain,
+    /// What has come: a piece of [`IDLE_BYTES`] for each in `received`.
+    input: Vec<u8>,
+    /// Of which connection, and how many bytes.
+    received: Vec<(usize, usize)>,
+    output: Output,
+}
+
+/// What follows what has come on a connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// More is read when it comes.
+    Read,
+    /// It is closed.
+    Close,
+    /// Something has to wait.
+    Wait,
+}
+
+/// How far what has come was answered, and what follows.
+type Led = (usize, Next);
+
+impl<K> EventLoop<K> {
+    fn run(&mut self) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS_MAX);
+        while !self.service.has_stopped() {
+            self.wait(&mut events)?;
+            let mut admits = false;
+            for event in &events {
+                match event.token() {
+                    WAKER => admits = true,
+                    Token(number) => self.receive(number),
+                }
+            }
+            // After the others' events, of which none is one of a new connection.
+            if admits {
+                self.admit();
+            }
+            for place in 0..self.received.len() {
+                let (number, bytes) = self.received[place];
+                let start = place * IDLE_BYTES;
+                self.answer(number, start..start + bytes);
+            }
+            self.received.clear();
+        }
+        Ok(())
+    }
+
+    /// Waits for something to come; for a moment without sleep, where requests have come as quickly lately. To wake a thread
+    /// costs more than to answer a request, and who sends the request pays for it.
+    fn wait(&mut self, events: &mut Events) -> io::Result<()> {
+        if self.looks && !self.vain.passes() {
+            let until = Instant::now() + Duration::from_micros(LOOK_MICROS);
+            loop {
+                self.look(events, Some(Duration::ZERO))?;
+                if !events.is_empty() {
+                    self.vain.was(false);
+                    return Ok(());
+                }
+                if Instant::now() >= until {
+                    break;
+                }
+                // The client may want this processor.
+                std::thread::yield_now();
+            }
+            self.vain.was(true);
+        }
+        self.look(events, None)
+    }
+
+    fn look(&mut self, events: &mut Events, patience: Option<Duration>) -> io::Result<()> {
+        match self.poll.poll(events, patience) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            done => done,
+        }
+    }
+
+    /// Takes the connections that it was given.
+    fn admit(&mut self) {
+        while let Ok(Connection { stream, speaker, held }) = self.arrivals.try_recv() {
+            let place = self.connections.vacant_entry();
+            let mut stream = mio::net::TcpStream::from_std(stream);
+            match self.poll.registry().register(&mut stream, Token(place.key()), Interest::READABLE) {
+                Ok(()) => {
+                    place.insert(Watched { stream, speaker, held });
+                }
+                Err(error) => tracing::warn!(%error, "a connection could not be watched"),
+            }
+        }
+    }
+
+    /// Reads what has come on a connection.
+    fn receive(&mut self, number: usize) {
+        let start = self.received.len() * IDLE_BYTES;
+        let (Some(watched), Some(room)) =
+            (self.connections.get_mut(number), self.input.get_mut(start..start + IDLE_BYTES))
+        else {
+            return;
+        };
+        match again(|| watched.stream.read(room)) {
+            Ok(read) if read > 0 => self.received.push((number, read)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            // It was closed, or broke.
+            Ok(_) | Err(_) => self.close(number),
+        }
+    }
+
+    /// Answers what has come on a connection, sends the replies, and does what follows.
+    fn answer(&mut self, number: usize, come: Range<usize>) {
+        let Some(Watched { stream, speaker, .. }) = self.connections.get_mut(number) else { return };
+        let come = self.input.get(come).unwrap_or_default();
+        let output = &mut self.output;
+        // A panic ends its connection and no other.
+        let answered = catch_unwind(AssertUnwindSafe(|| answer_frames(&self.service, come, speaker, output)));
+        let (used, next) = answered.unwrap_or((come.len(), Next::Close));
+        let sent = send(stream, &mut output.bytes);
+        // More may have come than there was room for, and nobody would say so again.
+        let more = come.len() == IDLE_BYTES;
+        match (sent, next) {
+            (Ok(true), Next::Read) if !more => output.sent(),
+            (Err(_), _) | (Ok(true), Next::Close) => {
+                *output = Output::default();
+                self.close(number);
+            }
+            (Ok(_), next) => {
+                let input = come.get(used..).unwrap_or_default().to_vec();
+                let (output, last) = (std::mem::take(output), next == Next::Close);
+                self.hand_over(number, |speaker| Conversation { speaker, input, output, last });
+            }
+        }
+    }
+
+    fn hand_over(&mut self, number: usize, conversation: impl FnOnce(Speaker) -> Conversation) {
+        let Some(mut watched) = self.connections.try_remove(number) else { return };
+        match self.poll.registry().deregister(&mut watched.stream) {
+            Ok(()) => {
+                let Watched { stream, speaker, held } = watched;
+                (self.hand_over)(stream.into(), conversation(speaker), held, self.entrance.clone());
+            }
+            Err(error) => tracing::warn!(%error, "a connection could not be let go"),
+        }
+    }
+
+    fn close(&mut self, number: usize) {
+        self.connections.try_remove(number);
+    }
+}
+
+/// Answers the frames at the beginning of what has come, up to the first that has to wait.
+fn answer_frames(service: &Service, come: &[u8], speaker: &mut Speaker, output: &mut Output) -> Led {
+    let mut used = 0;
+    loop {
+        let rest = come.get(used..).unwrap_or_default();
+        if rest.is_empty() {
+            return (used, Next::Read);
+        }
+        if output.bytes.len() >= REPLIES_BYTES {
+            return (used, Next::Wait);
+        }
+        let payload = match service.next(rest, *speaker, output) {
+            Incoming::Frame(payload) => payload,
+            Incoming::Partial(_) => return (used, Next::Wait),
+            Incoming::TooLong(_) => return (used, Next::Close),
+        };
+        match service.answer_at_once(payload, speaker, output) {
+            Asked::Answered(Then::GoOn) => used += wire::HEAD_BYTES + payload.len(),
+            Asked::Answered(Then::Close) => return (used, Next::Close),
+            Asked::Waits(_) => return (used, Next::Wait),
+        }
+    }
+}
+
+/// Sends what there is room for in the socket and answers whether that was all; what is left stays.
+fn send(stream: &mut mio::net::TcpStream, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    let mut sent = 0;
+    while let Some(rest) = bytes.get(sent..).filter(|rest| !rest.is_empty()) {
+        match again(|| stream.write(rest)) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(more) => sent += more,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                bytes.drain(..sent);
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}
+
+/// Does it until no signal interrupts it.
+fn again<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match work() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
