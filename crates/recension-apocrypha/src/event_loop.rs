@@ -21,7 +21,7 @@ use mio::{Events, Interest, Poll, Token, Waker};
 use slab::Slab;
 
 use crate::limits::{EVENTS_MAX, IDLE_BYTES, LOOK_MICROS, REPLIES_BYTES};
-use crate::session::{Asked, Conversation, Output, Service, Speaker, Then, Vain};
+use crate::session::{Asked, Conversation, Moment, Output, Service, Speaker, Then, Vain};
 use crate::wire::{self, Incoming};
 
 /// The waker's token. Connections' are their numbers in a slab, which are never as large.
@@ -192,10 +192,11 @@ impl<K> EventLoop<K> {
             if admits {
                 self.admit();
             }
+            let mut moment = Moment::default();
             for place in 0..self.received.len() {
                 let (number, bytes) = self.received[place];
                 let start = place * IDLE_BYTES;
-                self.answer(number, start..start + bytes);
+                self.answer(number, start..start + bytes, &mut moment);
             }
             self.received.clear();
         }
@@ -262,12 +263,12 @@ impl<K> EventLoop<K> {
     }
 
     /// Answers what has come on a connection, sends the replies, and does what follows.
-    fn answer(&mut self, number: usize, come: Range<usize>) {
+    fn answer(&mut self, number: usize, come: Range<usize>, moment: &mut Moment) {
         let Some(Watched { stream, speaker, .. }) = self.connections.get_mut(number) else { return };
         let come = self.input.get(come).unwrap_or_default();
         let output = &mut self.output;
         // A panic ends its connection and no other.
-        let answered = catch_unwind(AssertUnwindSafe(|| answer_frames(&self.service, come, speaker, output)));
+        let answered = catch_unwind(AssertUnwindSafe(|| answer_frames(&self.service, come, speaker, moment, output)));
         let (used, next) = answered.unwrap_or((come.len(), Next::Close));
         let sent = send(stream, &mut output.bytes);
         // More may have come than there was room for, and nobody would say so again.
@@ -303,7 +304,13 @@ impl<K> EventLoop<K> {
 }
 
 /// Answers the frames at the beginning of what has come, up to the first that has to wait.
-fn answer_frames(service: &Service, come: &[u8], speaker: &mut Speaker, output: &mut Output) -> Led {
+fn answer_frames(
+    service: &Service,
+    come: &[u8],
+    speaker: &mut Speaker,
+    moment: &mut Moment,
+    output: &mut Output,
+) -> Led {
     let mut used = 0;
     loop {
         let rest = come.get(used..).unwrap_or_default();
@@ -318,7 +325,7 @@ fn answer_frames(service: &Service, come: &[u8], speaker: &mut Speaker, output: 
             Incoming::Partial(_) => return (used, Next::Wait),
             Incoming::TooLong(_) => return (used, Next::Close),
         };
-        match service.answer_at_once(payload, speaker, output) {
+        match service.answer_at_once(payload, speaker, moment, output) {
             Asked::Answered(Then::GoOn) => used += wire::HEAD_BYTES + payload.len(),
             Asked::Answered(Then::Close) => return (used, Next::Close),
             Asked::Waits(_) => return (used, Next::Wait),

@@ -13,11 +13,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use recension::document::{CollectionAt, Error};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-use crate::language::{Command, Operator, Step, parse};
+use crate::language::{Command, Operator, Step, parse, plain_member};
 use crate::limits::{
     AT_ONCE_TO_RETURN, FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, LONG_REPLIES_BYTES_MAX,
     PASSES_MAX, PATIENCE_SECONDS, READ_BYTES, REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
@@ -206,6 +207,20 @@ pub(crate) enum Then {
     Close,
 }
 
+/// The moment as of which those reads are answered whose requests have all come: any since then would be right. A write ends
+/// it, for its own connection may read behind it.
+#[derive(Default)]
+pub(crate) struct Moment(Option<CollectionAt>);
+
+impl Moment {
+    fn members(&mut self, database: &Database) -> Result<&CollectionAt, Error> {
+        match &mut self.0 {
+            Some(members) => Ok(members),
+            none => Ok(none.insert(database.now()?)),
+        }
+    }
+}
+
 /// What became of a frame.
 pub(crate) enum Asked {
     /// It was answered.
@@ -265,18 +280,22 @@ impl Service {
         let mut at_once = 0;
         loop {
             let mut used = 0;
+            let mut moment = Moment::default();
             let needed = loop {
                 match self.next(input.get(used..).unwrap_or_default(), speaker, &mut output) {
                     Incoming::Frame(payload) => {
                         used += wire::HEAD_BYTES + payload.len();
-                        let asked = self.answer_at_once(payload, &mut speaker, &mut output);
+                        let asked = self.answer_at_once(payload, &mut speaker, &mut moment, &mut output);
                         at_once = if matches!(asked, Asked::Answered(_)) { at_once + 1 } else { 0 };
                         match asked {
                             Asked::Answered(Then::GoOn) => {}
                             Asked::Answered(Then::Close) => {
                                 return self.send(stream, &mut output).await.map(|()| None);
                             }
-                            Asked::Waits(command) => self.answer_waiting(command, payload, &mut output).await,
+                            Asked::Waits(command) => {
+                                moment = Moment::default();
+                                self.answer_waiting(command, payload, &mut output).await;
+                            }
                         }
                         if output.bytes.len() >= REPLIES_BYTES {
                             self.send(stream, &mut output).await?;
@@ -363,7 +382,13 @@ impl Service {
     }
 
     /// Answers a frame where that takes microseconds.
-    pub(crate) fn answer_at_once(&self, payload: &[u8], speaker: &mut Speaker, output: &mut Output) -> Asked {
+    pub(crate) fn answer_at_once(
+        &self,
+        payload: &[u8],
+        speaker: &mut Speaker,
+        moment: &mut Moment,
+        output: &mut Output,
+    ) -> Asked {
         let started = self.started();
         let first = !std::mem::replace(&mut speaker.begun, true);
         let refuse =
@@ -385,9 +410,14 @@ impl Service {
             refuse("a token is needed first: --token TOKEN", output);
             return Asked::Answered(Then::Close);
         }
+        if self.answer_plain(text, moment, output) {
+            self.trace(started, text);
+            return Asked::Answered(Then::GoOn);
+        }
         match parse(text, self.database.dialect()) {
             Ok(command) if self.places(&command).is_some() => return Asked::Waits(command),
             Ok(command) => {
+                *moment = Moment::default();
                 if command.operator.writes() {
                     self.writes.fetch_add(1, Ordering::Relaxed);
                     output.wrote = true;
@@ -398,6 +428,25 @@ impl Service {
         }
         self.trace(started, text);
         Asked::Answered(Then::GoOn)
+    }
+
+    /// Answers a request that reads a member, where its text shows that at a glance; answers whether it did.
+    fn answer_plain(&self, text: &str, moment: &mut Moment, output: &mut Output) -> bool {
+        let Some(name) = plain_member(text) else { return false };
+        // A fault is told in the long way.
+        let Ok(members) = moment.members(&self.database) else { return false };
+        let end = if self.database.dialect().newline_at_end { "\n" } else { "" };
+        let show = |line: &str| {
+            let short = line.len() < REPLIES_BYTES;
+            if short {
+                wire::write_parts(&[line.as_bytes(), end.as_bytes()], &mut output.bytes);
+            }
+            short
+        };
+        if let Some(reply) = self.database.read_member(members, name, show) {
+            self.reply(reply, output);
+        }
+        true
     }
 
     /// Answers a command that waits: `payload`.

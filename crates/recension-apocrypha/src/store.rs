@@ -87,8 +87,7 @@ impl Database {
         };
         let mut lines = match effect {
             Ok(effect) => effect.lines,
-            Err(Fault::Refused(why)) => return self.refusal(&why),
-            Err(Fault::Store(error)) => return self.refusal(&error.to_string()),
+            Err(fault) => return self.refused(fault),
         };
         lines.extend(started.map(|started| format!("time: {:.6} s", started.elapsed().as_secs_f64())));
         self.reply(lines)
@@ -112,19 +111,56 @@ impl Database {
         reply
     }
 
+    fn refused(&self, fault: Fault) -> String {
+        match fault {
+            Fault::Refused(why) => self.refusal(&why),
+            Fault::Store(error) => self.refusal(&error.to_string()),
+        }
+    }
+
     /// The reply that says why something was not done. It is one line, whatever the reason is.
     pub fn refusal(&self, why: &str) -> String {
         let end = if self.dialect.newline_at_end { "\n" } else { "" };
         format!("error: {}{end}", why.replace('\n', " "))
     }
 
+    /// The members as they are now.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) fn now(&self) -> Result<CollectionAt, Error> {
+        self.collection.at(At::Now)
+    }
+
+    /// The reply to a read of one member. The text of a string that its document says as it is printed goes to `show` instead, if
+    /// that takes it: most of what is read is of that kind, and nothing has to be decoded or copied for it.
+    pub(crate) fn read_member(
+        &self,
+        members: &CollectionAt,
+        name: &str,
+        show: impl FnOnce(&str) -> bool,
+    ) -> Option<String> {
+        let mut reading = Reading { members, read: None, large: &self.large };
+        let effect = match reading.text(name, &self.dialect, show) {
+            Ok(true) => return None,
+            Ok(false) => evaluate(&Command::read_of(name), &self.dialect, &mut reading),
+            Err(fault) => Err(fault),
+        };
+        Some(effect.map_or_else(|fault| self.refused(fault), |effect| self.reply(effect.lines)))
+    }
+
     fn read(&self, command: &Command) -> Result<Effect, Fault> {
         let members = self.collection.at(command.at.unwrap_or(At::Now))?;
-        let mut reading = Reading { members, read: None, large: &self.large };
-        if let Some(name) = command.member_read()
-            && let Some(text) = reading.text(name, &self.dialect)?
-        {
-            return Ok(Effect { lines: vec![text] });
+        let mut reading = Reading { members: &members, read: None, large: &self.large };
+        if let Some(name) = command.member_read() {
+            let mut lines = Vec::new();
+            let show = |text: &str| {
+                lines.push(text.to_owned());
+                true
+            };
+            if reading.text(name, &self.dialect, show)? {
+                return Ok(Effect { lines });
+            }
         }
         evaluate(command, &self.dialect, &mut reading)
     }
@@ -242,26 +278,24 @@ fn decoded(id: &str, document: &Document<'_>, large: &LargeMembers) -> Result<Ar
 
 /// The members as of one commit.
 struct Reading<'d> {
-    members: CollectionAt,
+    members: &'d CollectionAt,
     /// The member that was read already.
     read: Option<(String, Arc<Value>)>,
     large: &'d LargeMembers,
 }
 
 impl Reading<'_> {
-    /// The line that a member is, where its document says it as it is printed: most of what is read is a string of that kind, and
-    /// nothing has to be decoded for it.
-    fn text(&mut self, name: &str, dialect: &Dialect) -> Result<Option<String>, Fault> {
-        let Some(id) = id_of(name).filter(|id| !self.large.has(id)) else { return Ok(None) };
-        let Some(document) = self.members.get(&id)? else { return Ok(None) };
-        match text_of(&document.body) {
-            // It may lead to another member.
-            Some(text) if !dialect.symlinks || !text.starts_with('!') => Ok(Some(text.to_owned())),
-            _ => {
-                self.read = Some((name.to_owned(), decoded(&id, &document, self.large)?));
-                Ok(None)
-            }
+    /// Shows the text that a member is, where its document says it as it is printed; answers whether it was taken.
+    fn text(&mut self, name: &str, dialect: &Dialect, show: impl FnOnce(&str) -> bool) -> Result<bool, Fault> {
+        let Some(id) = id_of(name).filter(|id| !self.large.has(id)) else { return Ok(false) };
+        let Some(document) = self.members.get(&id)? else { return Ok(false) };
+        // It may lead to another member.
+        let text = text_of(&document.body).filter(|text| !dialect.symlinks || !text.starts_with('!'));
+        if text.is_some_and(show) {
+            return Ok(true);
         }
+        self.read = Some((name.to_owned(), decoded(&id, &document, self.large)?));
+        Ok(false)
     }
 }
 
@@ -275,16 +309,16 @@ impl Root for Reading<'_> {
             return Ok(Some(value));
         }
         let Some(id) = id_of(name) else { return Ok(None) };
-        look(&self.members, &id, self.large)
+        look(self.members, &id, self.large)
     }
 
     fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
         let Some(id) = id_of(name).filter(|id| self.large.has(id)) else { return Ok(Part::Unknown) };
-        Ok(look(&self.members, &id, self.large)?.map_or(Part::Known(None), |member| part_of(&member, path)))
+        Ok(look(self.members, &id, self.large)?.map_or(Part::Known(None), |member| part_of(&member, path)))
     }
 
     fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault> {
-        each_of(&self.members, visit)
+        each_of(self.members, visit)
     }
 
     fn put(&mut self, _: &str, _: Option<Value>) -> Result<(), Fault> {

@@ -26,9 +26,20 @@ pub fn next(bytes: &[u8], payload_max: usize) -> Incoming<'_> {
 
 /// Adds a frame to bytes that are to be sent. A payload has less than 4 GiB.
 pub fn write(payload: &[u8], out: &mut Vec<u8>) {
-    let length = u32::try_from(payload.len()).unwrap_or(u32::MAX);
+    write_parts(&[payload], out);
+}
+
+/// The same of a payload in parts.
+pub(crate) fn write_parts(parts: &[&[u8]], out: &mut Vec<u8>) {
+    let bytes = parts.iter().map(|part| part.len()).sum::<usize>();
+    let length = u32::try_from(bytes).unwrap_or(u32::MAX);
+    out.reserve(HEAD_BYTES + bytes);
     out.extend_from_slice(&length.to_be_bytes());
-    out.extend_from_slice(payload.get(..length as usize).unwrap_or_default());
+    let end = out.len().saturating_add(length as usize);
+    for part in parts {
+        out.extend_from_slice(part);
+    }
+    out.truncate(end);
 }
 
 /// A request of words, as a frame.

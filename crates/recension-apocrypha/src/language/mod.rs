@@ -13,7 +13,7 @@ use recension::document::At;
 use crate::value::Value;
 
 pub use evaluate::{CHANGED, Effect, evaluate};
-pub use parse::parse;
+pub use parse::{parse, plain_member};
 pub(crate) use root::check_name;
 pub use root::{Fault, MemoryRoot, Part, Root};
 
@@ -92,6 +92,25 @@ impl Operator {
 }
 
 impl Command {
+    /// Nothing but a path, and that is the top level.
+    pub(crate) fn top() -> Self {
+        Command {
+            context: false,
+            strict: false,
+            timing: false,
+            at: None,
+            expected: None,
+            history: false,
+            steps: Vec::new(),
+            operator: Operator::Get,
+        }
+    }
+
+    /// The read of a member.
+    pub(crate) fn read_of(name: &str) -> Self {
+        Command { steps: vec![Step::Key(name.to_owned())], ..Command::top() }
+    }
+
     /// The member that is read and nothing else, where it is one.
     pub(crate) fn member_read(&self) -> Option<&str> {
         match (&self.operator, self.steps.as_slice()) {

@@ -11,16 +11,7 @@ use crate::value::Value;
 /// What is wrong, without the word `error`.
 pub fn parse(text: &str, dialect: &Dialect) -> Result<Command, String> {
     let mut words = text.split('\n').filter(|word| !word.is_empty());
-    let mut command = Command {
-        context: false,
-        strict: false,
-        timing: false,
-        at: None,
-        expected: None,
-        history: false,
-        steps: Vec::new(),
-        operator: Operator::Get,
-    };
+    let mut command = Command::top();
     let mut leading = true;
     while let Some(word) = words.next() {
         match word {
@@ -69,6 +60,14 @@ pub fn parse(text: &str, dialect: &Dialect) -> Result<Command, String> {
     Ok(command)
 }
 
+/// The member that a request reads and nothing else, where its text shows that at a glance, as that of most requests does.
+/// [`parse`] says the same of it.
+pub fn plain_member(text: &str) -> Option<&str> {
+    // What is no key begins with one of these.
+    let is_key = !text.starts_with(['-', '+', '=', '@', '!']);
+    (is_key && !text.is_empty() && !text.contains('\n')).then_some(text)
+}
+
 /// The operator that a word is, with its data.
 fn operator<'w>(
     word: &str,
@@ -100,6 +99,8 @@ fn operator<'w>(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn parsed(words: &[&str], dialect: Dialect) -> Command {
@@ -118,6 +119,26 @@ mod tests {
             assert_eq!(parsed(&[], dialect).operator, Operator::Get);
             assert!(parse("--at\n1\na\n=\nx", &dialect).is_err());
             assert!(parse("--at", &dialect).is_err() && parse("--at\nyesterday", &dialect).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_plain_member_is_what_the_command_reads(text in "([-+=@!a-z\n$_.é ]|--?[a-z]{1,7}){0,6}") {
+            for dialect in Dialect::ALL {
+                if let Some(member) = plain_member(&text) {
+                    prop_assert_eq!(parse(&text, &dialect), Ok(Command::read_of(member)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn most_requests_are_plain() {
+        assert_eq!(plain_member("toppings"), Some("toppings"));
+        assert_eq!(plain_member("a-b"), Some("a-b"));
+        for text in ["", "-", "--flush", "=", "@", "!a", "a\nb", "a\n=\nb"] {
+            assert_eq!(plain_member(text), None, "{text}");
         }
     }
 
