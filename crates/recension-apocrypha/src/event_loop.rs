@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use mio::{Events, Interest, Poll, Token, Waker};
 use slab::Slab;
 
+use crate::language::plain_member;
 use crate::limits::{EVENTS_MAX, IDLE_BYTES, LOOK_MICROS, REPLIES_BYTES};
 use crate::session::{Asked, Conversation, Moment, Output, Service, Speaker, Then, Vain};
 use crate::wire::{self, Incoming};
@@ -193,6 +194,7 @@ impl<K> EventLoop<K> {
                 self.admit();
             }
             let mut moment = Moment::default();
+            self.prefetch(&mut moment);
             for place in 0..self.received.len() {
                 let (number, bytes) = self.received[place];
                 let start = place * IDLE_BYTES;
@@ -259,6 +261,22 @@ impl<K> EventLoop<K> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             // It was closed, or broke.
             Ok(_) | Err(_) => self.close(number),
+        }
+    }
+
+    /// Has what the first request of each connection reads fetched, where several have come.
+    fn prefetch(&self, moment: &mut Moment) {
+        let mut names = [""; EVENTS_MAX];
+        let mut found = 0;
+        for ((_, bytes), input) in self.received.iter().zip(self.input.chunks_exact(IDLE_BYTES)) {
+            let payload = input.get(..*bytes).and_then(wire::first_payload);
+            if let Some(name) = payload.and_then(|payload| std::str::from_utf8(payload).ok()).and_then(plain_member) {
+                names[found] = name;
+                found += 1;
+            }
+        }
+        if found > 1 {
+            self.service.prefetch(&names[..found], moment);
         }
     }
 

@@ -430,6 +430,13 @@ impl Service {
         Asked::Answered(Then::GoOn)
     }
 
+    /// Has what these requests read fetched into the processor's caches, where each reads one member.
+    pub(crate) fn prefetch(&self, requests: &[&str], moment: &mut Moment) {
+        if let Ok(members) = moment.members(&self.database) {
+            members.prefetch(requests);
+        }
+    }
+
     /// Answers a request that reads a member, where its text shows that at a glance; answers whether it did.
     fn answer_plain(&self, text: &str, moment: &mut Moment, output: &mut Output) -> bool {
         let Some(name) = plain_member(text) else { return false };

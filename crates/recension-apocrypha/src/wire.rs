@@ -24,6 +24,14 @@ pub fn next(bytes: &[u8], payload_max: usize) -> Incoming<'_> {
     rest.get(..length).map_or(Incoming::Partial(Some(HEAD_BYTES + length)), Incoming::Frame)
 }
 
+/// The payload of the first frame, where all of it is there.
+pub(crate) fn first_payload(bytes: &[u8]) -> Option<&[u8]> {
+    match next(bytes, bytes.len()) {
+        Incoming::Frame(payload) => Some(payload),
+        Incoming::Partial(_) | Incoming::TooLong(_) => None,
+    }
+}
+
 /// Adds a frame to bytes that are to be sent. A payload has less than 4 GiB.
 pub fn write(payload: &[u8], out: &mut Vec<u8>) {
     write_parts(&[payload], out);

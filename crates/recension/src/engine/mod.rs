@@ -151,6 +151,10 @@ pub trait Snapshot: Send + Sync {
     /// The value at `key`.
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>>;
 
+    /// Begins to fetch into the processor's caches what [`Snapshot::get`] of each of these keys will read, so that one does not
+    /// wait for memory after the other. A hint, without effect otherwise.
+    fn prefetch(&self, _tree: TreeId, _keys: &[&[u8]]) {}
+
     /// The commit that wrote the value at `key`, without the value where the engine can; `None` where there is none.
     fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {
         Ok(self.get(tree, key)?.map(|value| value.seq))

@@ -119,6 +119,21 @@ impl State {
         self.settled.iter().for_each(|file| file.touch(hash));
     }
 
+    /// Has all that look-ups of these hashes will read fetched at once, except what lies in settled files: the tables, then the
+    /// rows that they lead to.
+    pub(super) fn prefetch(&self, hashes: &[u64], at: Seq) {
+        for hash in hashes {
+            self.touch(*hash);
+        }
+        for hash in hashes {
+            let memory = self.memory.iter().map(|part| part.hint(*hash, at));
+            let runs = self.runs.iter().filter(|run| run.entry.first <= at).map(|run| run.hint(*hash));
+            if let Some(Hint::Perhaps(entry)) = memory.chain(runs).find(|hint| *hint != Hint::Absent) {
+                self.segments.touch(entry.position);
+            }
+        }
+    }
+
     /// The newest version of a key not newer than `at`, deletions included, whether forgotten or not.
     pub(super) fn find(&self, full_key: &[u8], at: Seq) -> Result<Option<Found>> {
         let hash = hash(full_key);

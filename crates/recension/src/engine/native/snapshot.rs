@@ -7,10 +7,14 @@ use super::super::{
 };
 use super::first::First;
 use super::index::{Found, State, full_key};
+use super::run::hash;
 use super::settled::{Pins, owned_value};
 
 /// Keys up to this length are looked up without an allocation.
 const STACK_KEY_BYTES: usize = 124;
+
+/// Keys of which what they need is fetched at once: more would drive each other out of the nearest cache.
+const PREFETCHED_MAX: usize = 64;
 
 pub(super) struct NativeSnapshot {
     pub(super) state: Arc<State>,
@@ -36,6 +40,16 @@ impl Snapshot for NativeSnapshot {
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
         with_full_key(tree, key, |full_key| self.state.get(full_key, self.seq, &self.pins))
+    }
+
+    fn prefetch(&self, tree: TreeId, keys: &[&[u8]]) {
+        for keys in keys.chunks(PREFETCHED_MAX) {
+            let mut hashes = [0; PREFETCHED_MAX];
+            for (place, key) in hashes.iter_mut().zip(keys) {
+                *place = with_full_key(tree, key, hash);
+            }
+            self.state.prefetch(&hashes[..keys.len()], self.seq);
+        }
     }
 
     fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {
