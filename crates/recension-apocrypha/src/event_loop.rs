@@ -10,7 +10,6 @@ use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::num::NonZero;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -101,9 +100,8 @@ impl<K: Send + 'static> EventLoops<K> {
                 connections: Slab::new(),
                 looks,
                 vain: Vain::default(),
-                input: vec![0; EVENTS_MAX * IDLE_BYTES],
-                received: Vec::with_capacity(EVENTS_MAX),
-                output: Output::default(),
+                pieces: (0..EVENTS_MAX).map(|_| Piece::default()).collect(),
+                received: 0,
             };
             let thread = std::thread::Builder::new().name(format!("apocrypha-{number}"));
             loops.threads.push(thread.spawn(move || {
@@ -156,11 +154,32 @@ struct EventLoop<K> {
     /// Whether it looks for requests for a while before it sleeps.
     looks: bool,
     vain: Vain,
-    /// What has come: a piece of [`IDLE_BYTES`] for each in `received`.
-    input: Vec<u8>,
-    /// Of which connection, and how many bytes.
-    received: Vec<(usize, usize)>,
+    /// What has come: the first `received`.
+    pieces: Vec<Piece>,
+    received: usize,
+}
+
+/// What has come on a connection, and what is answered.
+struct Piece {
+    number: usize,
+    input: [u8; IDLE_BYTES],
+    bytes: usize,
+    /// How many of them are answered.
+    used: usize,
+    next: Next,
     output: Output,
+}
+
+impl Default for Piece {
+    fn default() -> Self {
+        Piece { number: 0, input: [0; IDLE_BYTES], bytes: 0, used: 0, next: Next::Read, output: Output::default() }
+    }
+}
+
+impl Piece {
+    fn come(&self) -> &[u8] {
+        self.input.get(..self.bytes).unwrap_or_default()
+    }
 }
 
 /// What follows what has come on a connection.
@@ -173,9 +192,6 @@ enum Next {
     /// Something has to wait.
     Wait,
 }
-
-/// How far what has come was answered, and what follows.
-type Led = (usize, Next);
 
 impl<K> EventLoop<K> {
     fn run(&mut self) -> io::Result<()> {
@@ -193,16 +209,25 @@ impl<K> EventLoop<K> {
             if admits {
                 self.admit();
             }
-            let mut moment = Moment::default();
-            self.prefetch(&mut moment);
-            for place in 0..self.received.len() {
-                let (number, bytes) = self.received[place];
-                let start = place * IDLE_BYTES;
-                self.answer(number, start..start + bytes, &mut moment);
-            }
-            self.received.clear();
+            self.answer_all();
         }
         Ok(())
+    }
+
+    /// Answers what has come, then sends the replies: who has several connections is woken once for them. Much is sent earlier.
+    fn answer_all(&mut self) {
+        let mut moment = Moment::default();
+        self.prefetch(&mut moment);
+        let (mut sent, mut bytes) = (0, 0);
+        for place in 0..self.received {
+            bytes += self.answer(place, &mut moment);
+            if bytes >= REPLIES_BYTES {
+                (sent..=place).for_each(|place| self.send(place));
+                (sent, bytes) = (place + 1, 0);
+            }
+        }
+        (sent..self.received).for_each(|place| self.send(place));
+        self.received = 0;
     }
 
     /// Waits for something to come; for a moment without sleep, where requests have come as quickly lately. To wake a thread
@@ -250,14 +275,15 @@ impl<K> EventLoop<K> {
 
     /// Reads what has come on a connection.
     fn receive(&mut self, number: usize) {
-        let start = self.received.len() * IDLE_BYTES;
-        let (Some(watched), Some(room)) =
-            (self.connections.get_mut(number), self.input.get_mut(start..start + IDLE_BYTES))
+        let (Some(watched), Some(piece)) = (self.connections.get_mut(number), self.pieces.get_mut(self.received))
         else {
             return;
         };
-        match again(|| watched.stream.read(room)) {
-            Ok(read) if read > 0 => self.received.push((number, read)),
+        match again(|| watched.stream.read(&mut piece.input)) {
+            Ok(read) if read > 0 => {
+                (piece.number, piece.bytes) = (number, read);
+                self.received += 1;
+            }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             // It was closed, or broke.
             Ok(_) | Err(_) => self.close(number),
@@ -268,8 +294,8 @@ impl<K> EventLoop<K> {
     fn prefetch(&self, moment: &mut Moment) {
         let mut names = [""; EVENTS_MAX];
         let mut found = 0;
-        for ((_, bytes), input) in self.received.iter().zip(self.input.chunks_exact(IDLE_BYTES)) {
-            let payload = input.get(..*bytes).and_then(wire::first_payload);
+        for piece in self.pieces.iter().take(self.received) {
+            let payload = wire::first_payload(piece.come());
             if let Some(name) = payload.and_then(|payload| std::str::from_utf8(payload).ok()).and_then(plain_member) {
                 names[found] = name;
                 found += 1;
@@ -280,26 +306,35 @@ impl<K> EventLoop<K> {
         }
     }
 
-    /// Answers what has come on a connection, sends the replies, and does what follows.
-    fn answer(&mut self, number: usize, come: Range<usize>, moment: &mut Moment) {
-        let Some(Watched { stream, speaker, .. }) = self.connections.get_mut(number) else { return };
-        let come = self.input.get(come).unwrap_or_default();
-        let output = &mut self.output;
+    /// Answers what has come on a connection; answers the bytes of its replies.
+    fn answer(&mut self, place: usize, moment: &mut Moment) -> usize {
+        let Some(piece) = self.pieces.get_mut(place) else { return 0 };
+        let Some(Watched { speaker, .. }) = self.connections.get_mut(piece.number) else { return 0 };
+        let come = piece.input.get(..piece.bytes).unwrap_or_default();
         // A panic ends its connection and no other.
-        let answered = catch_unwind(AssertUnwindSafe(|| answer_frames(&self.service, come, speaker, moment, output)));
-        let (used, next) = answered.unwrap_or((come.len(), Next::Close));
-        let sent = send(stream, &mut output.bytes);
+        let answered =
+            catch_unwind(AssertUnwindSafe(|| answer_frames(&self.service, come, speaker, moment, &mut piece.output)));
+        (piece.used, piece.next) = answered.unwrap_or((piece.bytes, Next::Close));
+        piece.output.bytes.len()
+    }
+
+    /// Sends a connection's replies, and does what follows.
+    fn send(&mut self, place: usize) {
+        let Some(piece) = self.pieces.get_mut(place) else { return };
+        let number = piece.number;
+        let Some(Watched { stream, .. }) = self.connections.get_mut(number) else { return };
+        let sent = send(stream, &mut piece.output.bytes);
         // More may have come than there was room for, and nobody would say so again.
-        let more = come.len() == IDLE_BYTES;
-        match (sent, next) {
-            (Ok(true), Next::Read) if !more => output.sent(),
+        let more = piece.bytes == IDLE_BYTES;
+        match (sent, piece.next) {
+            (Ok(true), Next::Read) if !more => piece.output.sent(),
             (Err(_), _) | (Ok(true), Next::Close) => {
-                *output = Output::default();
+                piece.output = Output::default();
                 self.close(number);
             }
             (Ok(_), next) => {
-                let input = come.get(used..).unwrap_or_default().to_vec();
-                let (output, last) = (std::mem::take(output), next == Next::Close);
+                let input = piece.come().get(piece.used..).unwrap_or_default().to_vec();
+                let (output, last) = (std::mem::take(&mut piece.output), next == Next::Close);
                 self.hand_over(number, |speaker| Conversation { speaker, input, output, last });
             }
         }
@@ -321,14 +356,15 @@ impl<K> EventLoop<K> {
     }
 }
 
-/// Answers the frames at the beginning of what has come, up to the first that has to wait.
+/// Answers the frames at the beginning of what has come, up to the first that has to wait; answers how many bytes that were, and
+/// what follows.
 fn answer_frames(
     service: &Service,
     come: &[u8],
     speaker: &mut Speaker,
     moment: &mut Moment,
     output: &mut Output,
-) -> Led {
+) -> (usize, Next) {
     let mut used = 0;
     loop {
         let rest = come.get(used..).unwrap_or_default();
