@@ -323,11 +323,11 @@ impl<K> EventLoop<K> {
         let Some(piece) = self.pieces.get_mut(place) else { return };
         let number = piece.number;
         let Some(Watched { stream, .. }) = self.connections.get_mut(number) else { return };
-        let sent = send(stream, &mut piece.output.bytes);
+        let sent = send(stream, &mut piece.output);
         // More may have come than there was room for, and nobody would say so again.
         let more = piece.bytes == IDLE_BYTES;
         match (sent, piece.next) {
-            (Ok(true), Next::Read) if !more => piece.output.sent(),
+            (Ok(true), Next::Read) if !more => {}
             (Err(_), _) | (Ok(true), Next::Close) => {
                 piece.output = Output::default();
                 self.close(number);
@@ -387,20 +387,21 @@ fn answer_frames(
     }
 }
 
-/// Sends what there is room for in the socket and answers whether that was all; what is left stays.
-fn send(stream: &mut mio::net::TcpStream, bytes: &mut Vec<u8>) -> io::Result<bool> {
+/// Sends what there is room for in the socket, and takes it out of `output`; answers whether that was all.
+fn send(stream: &mut mio::net::TcpStream, output: &mut Output) -> io::Result<bool> {
     let mut sent = 0;
-    while let Some(rest) = bytes.get(sent..).filter(|rest| !rest.is_empty()) {
+    while let Some(rest) = output.bytes.get(sent..).filter(|rest| !rest.is_empty()) {
         match again(|| stream.write(rest)) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             Ok(more) => sent += more,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                bytes.drain(..sent);
+                output.bytes.drain(..sent);
                 return Ok(false);
             }
             Err(error) => return Err(error),
         }
     }
+    output.sent();
     Ok(true)
 }
 

@@ -560,7 +560,39 @@ async fn in_time<T>(patience: Duration, work: impl Future<Output = io::Result<T>
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use recension::document::Store;
+    use recension::engine::Durability;
+
     use super::*;
+    use crate::Dialect;
+
+    proptest! {
+        /// What is answered at a glance, or as of a moment, is what the command language says one after the other.
+        #[test]
+        fn frames_that_come_together_are_answered_as_commands_one_after_the_other(
+            requests in prop::collection::vec("(a|b|!a|_a|\\$|--keys|@|é)(\n(=|\\+|-|--set|--del)\n(1|x|!a|\"!b\"|\\{\"a\":1\\}|long text))?", 1..20),
+            dialect in prop::sample::select(Dialect::ALL.to_vec()),
+        ) {
+            let database = || Database::on(&Store::memory().unwrap(), dialect).unwrap().with_durability(Durability::Process);
+            let (_stop, stopping) = watch::channel(false);
+            let service = Service::new(database(), Settings::default(), stopping);
+            let (mut speaker, mut moment) = (service.speaker(Peer::Network), Moment::default());
+            let mut output = Output::default();
+            let (mut expected, other) = (Vec::new(), database());
+            for request in &requests {
+                match service.answer_at_once(request.as_bytes(), &mut speaker, &mut moment, &mut output) {
+                    Asked::Answered(then) => prop_assert!(then == Then::GoOn),
+                    Asked::Waits(command) => {
+                        moment = Moment::default();
+                        wire::write(service.database.run(&command).as_bytes(), &mut output.bytes);
+                    }
+                }
+                wire::write(other.answer(request).as_bytes(), &mut expected);
+            }
+            prop_assert_eq!(output.bytes.escape_ascii().to_string(), expected.escape_ascii().to_string());
+        }
+    }
 
     #[test]
     fn others_are_seldom_let_write_where_that_was_in_vain() {

@@ -47,14 +47,14 @@ impl Default for ApocryphaConfig {
             tls: None,
             settings: Settings::default(),
             max_connections: recension_apocrypha::limits::CONNECTIONS_MAX,
-            event_loops: workers(),
+            event_loops: usual_event_loops(),
             shutdown: Duration::from_secs(SHUTDOWN_SECONDS_MAX),
         }
     }
 }
 
-/// Threads that answer, where nobody says how many: one less than there are processors. The clients and the network need one, too.
-pub fn workers() -> usize {
+/// One less than there are processors: the clients and the network need one, too.
+fn usual_event_loops() -> usize {
     std::thread::available_parallelism().map_or(1, |processors| (processors.get() - 1).max(1))
 }
 

@@ -35,5 +35,5 @@ mod serve;
 mod settings;
 mod state;
 
-pub use apocrypha::{Apocrypha, ApocryphaConfig, Backend, trace_to_stderr, workers};
+pub use apocrypha::{Apocrypha, ApocryphaConfig, Backend, trace_to_stderr};
 pub use serve::{FirstAdmin, ServeError, Server, signalled};

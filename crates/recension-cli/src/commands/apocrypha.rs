@@ -139,6 +139,7 @@ impl ApocryphaCommand {
             Token::new(text).ok_or_else(|| CliError::Usage("a token is one line of 1 to 1024 bytes".to_owned()))
         });
         let unix_socket = self.unix_socket.clone().unwrap_or_else(default_socket);
+        let usual = ApocryphaConfig::default();
         Ok(ApocryphaConfig {
             listen: self.tcp_port.map_or(self.listen, |port| SocketAddr::from(([127, 0, 0, 1], port))),
             unix_socket: (!self.no_unix).then_some(unix_socket),
@@ -151,8 +152,8 @@ impl ApocryphaCommand {
                 ..Settings::default()
             },
             max_connections: self.max_connections,
-            event_loops: self.workers.map_or_else(recension_server::workers, usize::from),
-            ..ApocryphaConfig::default()
+            event_loops: self.workers.map_or(usual.event_loops, usize::from),
+            ..usual
         })
     }
 
