@@ -16,6 +16,7 @@ use crate::load::{Answer, Client, Connection, Most, Taken, closed, offered};
 use crate::measure::clock::{nanos, process_cpu};
 use crate::measure::processor::Processor;
 use crate::measure::stats::as_f64;
+use crate::measure::together::Together;
 use crate::measure::usage;
 use crate::servers::express_pouchdb::scripts;
 use crate::servers::{Process, family};
@@ -145,7 +146,16 @@ impl Client for Asking {
 /// How requests of a round are asked.
 enum Loop {
     Closed { clients: u64, most: Most },
+    /// One client after its answer, on one processor with its server.
+    Together { most: Most },
     Open { clients: u64, rate: u64, time: Duration },
+}
+
+impl Loop {
+    fn of(clients: u64, most: Bounds) -> Self {
+        let most = most.into();
+        if clients == 1 { Loop::Together { most } } else { Loop::Closed { clients, most } }
+    }
 }
 
 impl HttpSession {
@@ -160,10 +170,8 @@ impl HttpSession {
         match command {
             Http::Start { .. } => Ok(Reply::default()),
             Http::Bulk { count, warm } => open.bulk(count, warm),
-            Http::Put { clients, most } => open.put(&Loop::Closed { clients, most: most.into() }, most.requests),
-            Http::Get { clients, most, seed } => {
-                open.get(&Loop::Closed { clients, most: most.into() }, most.requests, seed)
-            }
+            Http::Put { clients, most } => open.put(&Loop::of(clients, most), most.requests),
+            Http::Get { clients, most, seed } => open.get(&Loop::of(clients, most), most.requests, seed),
             Http::Offer { puts, rate, millis, seed } => {
                 let how = Loop::Open { clients: 32, rate, time: Duration::from_millis(millis) };
                 let count = (rate * millis / 1000).max(1);
@@ -263,6 +271,7 @@ impl HttpSession {
         let (clients, taken);
         let count = match how {
             Loop::Closed { clients, .. } | Loop::Open { clients, .. } => *clients,
+            Loop::Together { .. } => 1,
         };
         clients = self.runtime.block_on(async {
             // New ones each round: servers close connections that rest, as Node after five seconds.
@@ -273,11 +282,14 @@ impl HttpSession {
             }
             Ok::<_, LabError>(clients)
         })?;
+        let together = matches!(how, Loop::Together { .. }).then(|| Together::with(self.processes())).transpose();
+        let together = together.map_err(LabError::io("putting client and server on one processor"))?;
         let (server_before, ours_before) = (self.server_cpu(), process_cpu());
         taken = match how {
-            Loop::Closed { most, .. } => self.runtime.block_on(closed(clients, *most))?,
+            Loop::Closed { most, .. } | Loop::Together { most } => self.runtime.block_on(closed(clients, *most))?,
             Loop::Open { rate, time, .. } => self.runtime.block_on(offered(clients, *rate, *time))?,
         };
+        drop(together);
         let client_cpu = process_cpu().saturating_sub(ours_before);
         let server_cpu = self.server_cpu().saturating_sub(server_before);
         let reply = Reply {
