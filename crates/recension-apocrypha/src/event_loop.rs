@@ -11,7 +11,7 @@ use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -63,16 +63,34 @@ impl<K> Entrance<K> {
     }
 }
 
-/// Some event loops, which connections are spread over.
+/// Some event loops, which connections are spread over. They end when the service stops, and when this is dropped.
 pub struct EventLoops<K> {
     entrances: Vec<Entrance<K>>,
     next: AtomicUsize,
     threads: Vec<JoinHandle<()>>,
+    given_up: Arc<AtomicBool>,
+}
+
+impl<K> Drop for EventLoops<K> {
+    fn drop(&mut self) {
+        self.given_up.store(true, Ordering::Release);
+        self.wake();
+    }
 }
 
 impl<K> fmt::Debug for EventLoops<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventLoops").field("threads", &self.threads.len()).finish_non_exhaustive()
+    }
+}
+
+impl<K> EventLoops<K> {
+    /// Has them look whether the service stops. They close their connections when what has come is answered.
+    pub fn wake(&self) {
+        for entrance in &self.entrances {
+            // One that cannot be woken has said so when it was given a connection.
+            let _ = entrance.waker.wake();
+        }
     }
 }
 
@@ -84,7 +102,12 @@ impl<K: Send + 'static> EventLoops<K> {
     pub fn start(service: &Service, number: usize, hand_over: &HandOver<K>) -> io::Result<Self> {
         // Where there is one processor nothing comes while a thread looks.
         let looks = std::thread::available_parallelism().map_or(1, NonZero::get) > 1;
-        let mut loops = EventLoops { entrances: Vec::new(), next: AtomicUsize::new(0), threads: Vec::new() };
+        let mut loops = EventLoops {
+            entrances: Vec::new(),
+            next: AtomicUsize::new(0),
+            threads: Vec::new(),
+            given_up: Arc::default(),
+        };
         for number in 0..number.max(1) {
             let poll = Poll::new()?;
             let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
@@ -100,6 +123,7 @@ impl<K: Send + 'static> EventLoops<K> {
                 connections: Slab::new(),
                 looks,
                 vain: Vain::default(),
+                given_up: loops.given_up.clone(),
                 pieces: (0..EVENTS_MAX).map(|_| Piece::default()).collect(),
                 received: 0,
             };
@@ -121,17 +145,11 @@ impl<K: Send + 'static> EventLoops<K> {
         }
     }
 
-    /// Has them look whether the service stops. They close their connections when what has come is answered.
-    pub fn wake(&self) {
-        for entrance in &self.entrances {
-            // One that cannot be woken has said so when it was given a connection.
-            let _ = entrance.waker.wake();
-        }
-    }
-
-    /// Waits until they have ended.
-    pub fn join(self) {
-        for thread in self.threads {
+    /// Ends them, and waits until they have ended.
+    pub fn join(mut self) {
+        self.given_up.store(true, Ordering::Release);
+        self.wake();
+        for thread in std::mem::take(&mut self.threads) {
             // Its panic is in the log, as every panic is.
             let _ = thread.join();
         }
@@ -154,6 +172,7 @@ struct EventLoop<K> {
     /// Whether it looks for requests for a while before it sleeps.
     looks: bool,
     vain: Vain,
+    given_up: Arc<AtomicBool>,
     /// What has come: the first `received`.
     pieces: Vec<Piece>,
     received: usize,
@@ -196,22 +215,34 @@ enum Next {
 impl<K> EventLoop<K> {
     fn run(&mut self) -> io::Result<()> {
         let mut events = Events::with_capacity(EVENTS_MAX);
-        while !self.service.has_stopped() {
+        while !self.service.has_stopped() && !self.given_up.load(Ordering::Acquire) {
             self.wait(&mut events)?;
-            let mut admits = false;
-            for event in &events {
-                match event.token() {
-                    WAKER => admits = true,
-                    Token(number) => self.receive(number),
-                }
-            }
-            // After the others' events, of which none is one of a new connection.
-            if admits {
-                self.admit();
-            }
-            self.answer_all();
+            self.turn(&events);
         }
-        Ok(())
+        // What has come by now is answered.
+        loop {
+            self.look(&mut events, Some(Duration::ZERO))?;
+            self.turn(&events);
+            if events.iter().count() < EVENTS_MAX {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Does what some events ask for.
+    fn turn(&mut self, events: &Events) {
+        let mut admits = false;
+        for event in events {
+            match event.token() {
+                WAKER => admits = true,
+                Token(number) => self.receive(number),
+            }
+        }
+        // After the others' events, of which none is one of a new connection.
+        if admits {
+            self.admit();
+        }
+        self.answer_all();
     }
 
     /// Answers what has come, then sends the replies: who has several connections is woken once for them. Much is sent earlier.

@@ -263,9 +263,22 @@ fn connections_are_let_go_when_they_end_and_when_the_service_stops() {
     assert_eq!(client.ask("a"), "1");
     drop(looped.lives.take());
     assert_eq!(looped.ended.recv_timeout(SHORT), Err(mpsc::RecvTimeoutError::Timeout), "a connection was let go early");
+    client.send("a");
     looped.stop.send(true).unwrap();
     looped.loops.wake();
+    assert_eq!(client.reply(), "1", "what had been asked was not answered");
     assert_eq!(looped.ended.recv_timeout(LONG), Err(mpsc::RecvTimeoutError::Disconnected), "a connection is held");
     client.is_closed();
     looped.loops.join();
+}
+
+#[test]
+fn loops_that_nobody_has_any_more_end() {
+    let Looped { service, stop: _stop, loops, listener, lives, ended, .. } = Looped::start();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (stream, _) = listener.accept().unwrap();
+    loops.take(Connection { stream, speaker: service.speaker(Peer::Network), held: lives.unwrap() });
+    drop(loops);
+    assert_eq!(ended.recv_timeout(LONG), Err(mpsc::RecvTimeoutError::Disconnected), "a connection is held");
+    assert_eq!(client.read(&mut [0]).unwrap(), 0);
 }

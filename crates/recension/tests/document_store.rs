@@ -37,6 +37,25 @@ fn a_document_is_read_as_it_was_written_with_couchdbs_revision() {
 }
 
 #[test]
+fn documents_that_are_fetched_ahead_are_read_as_ever() {
+    let dir = tempfile::tempdir().unwrap();
+    let things = recension::open(dir.path().to_str().unwrap()).unwrap().collection("things").unwrap();
+    let ids: Vec<String> = (0..200).map(|n| format!("a{n}")).collect();
+    let asked: Vec<&str> = ids.iter().map(String::as_str).chain(["", "nobody"]).collect();
+    things.at(At::Now).unwrap().prefetch(&asked);
+    for (n, id) in ids.iter().enumerate() {
+        things.put(id, format!(r#"{{"n":{n}}}"#)).unwrap();
+    }
+    let now = things.at(At::Now).unwrap();
+    now.prefetch(&asked);
+    now.prefetch(&[]);
+    for (n, id) in ids.iter().enumerate() {
+        assert_eq!(now.get(id).unwrap().unwrap().body, format!(r#"{{"n":{n}}}"#));
+    }
+    assert_eq!(now.get("nobody").unwrap(), None);
+}
+
+#[test]
 fn a_write_is_refused_where_its_expectation_does_not_hold() {
     let things = collection();
     let first = things.create(Some("a"), "{}").unwrap();

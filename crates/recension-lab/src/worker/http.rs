@@ -145,10 +145,19 @@ impl Client for Asking {
 
 /// How requests of a round are asked.
 enum Loop {
-    Closed { clients: u64, most: Most },
+    Closed {
+        clients: u64,
+        most: Most,
+    },
     /// One client after its answer, on one processor with its server.
-    Together { most: Most },
-    Open { clients: u64, rate: u64, time: Duration },
+    Together {
+        most: Most,
+    },
+    Open {
+        clients: u64,
+        rate: u64,
+        time: Duration,
+    },
 }
 
 impl Loop {

@@ -23,13 +23,21 @@ pub const SUITE: Suite = Suite {
 };
 
 const OPERATIONS: [Operation; 24] = [
-    Operation::ns("put_1", "a new document a request, one client, on one processor with its server: time a request", 10),
+    Operation::ns(
+        "put_1",
+        "a new document a request, one client, on one processor with its server: time a request",
+        10,
+    ),
     Operation::ns("put_8", "the same from 8 clients at once: time divided by requests", 10),
     Operation::ns("put_64", "the same from 64 clients at once", 10),
     Operation::ns("put_64_p99", "the 99th percentile of what one of the 64 waits, in the closed loop", 1),
     Operation::ns("put_offered_p99", "the 99th percentile at the offered rate, from the intended start", 20),
     Operation::ns("bulk_1000", "_bulk_docs of 1000 documents", 20),
-    Operation::ns("get_1", "a random document of those listed, one client, on one processor with its server: time a request", 10),
+    Operation::ns(
+        "get_1",
+        "a random document of those listed, one client, on one processor with its server: time a request",
+        10,
+    ),
     Operation::ns("get_8", "the same from 8 clients at once: time divided by requests", 10),
     Operation::ns("get_64", "the same from 64 clients at once", 10),
     Operation::ns("get_64_p99", "the 99th percentile of what one of the 64 waits, in the closed loop", 1),
