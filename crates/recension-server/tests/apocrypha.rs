@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use commanded::{Client, Commanded};
 use recension::document::{At, Store};
-use recension_apocrypha::{Dialect, Settings, Token, wire};
+use recension::engine::Durability;
+use recension_apocrypha::{Database, Dialect, Settings, Token, wire};
 use recension_server::{Apocrypha, ApocryphaConfig, Backend};
 
 fn request(words: &[&str]) -> Vec<u8> {
@@ -41,6 +42,67 @@ fn frames_are_read_in_whatever_pieces_they_come() {
         client.0.write_all(&[*byte]).unwrap();
     }
     assert_eq!((client.reply().unwrap().len(), client.reply().unwrap().is_empty()), (0, false));
+}
+
+/// Event loops and sessions hand connections to each other, wherever a piece ends and whatever waits: no reply is lost by it, and none
+/// comes twice.
+#[test]
+fn whoever_answers_and_however_it_is_cut_the_replies_are_those_of_the_commands() {
+    let long = "x".repeat(6000);
+    let values = ["1", "x", "{\"a\": [1, 2]}", "!a", long.as_str()];
+    for (durability, seed) in [(Durability::Process, 1), (Durability::Disk, 2), (Durability::Process, 3)] {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed);
+        let mut below = |n: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % n as u64) as usize
+        };
+        let requests: Vec<Vec<&str>> = (0..3000)
+            .map(|_| {
+                let (name, value) = (["a", "b", "c", "é", "_d"][below(5)], values[below(values.len())]);
+                match below(24) {
+                    0..2 => vec![name, "=", value],
+                    2 => vec![name, "+", value],
+                    3 => vec![name, "--set", value],
+                    4 => vec![name, "a", "--pop"],
+                    5 => vec![name, "--del"],
+                    6 => vec!["--keys"],
+                    7 => vec![name, "@", "x"],
+                    _ => vec![name],
+                }
+            })
+            .collect();
+        let database = || {
+            let store = Store::memory().unwrap();
+            (Database::on(&store, Dialect::HASKELL).unwrap().with_durability(durability), store)
+        };
+        let expected: Vec<String> = {
+            let (database, _store) = database();
+            requests.iter().map(|words| database.answer(&words.join("\n"))).collect()
+        };
+        let (served, store) = database();
+        let served = Commanded::backed(Backend::Database(served), store, ApocryphaConfig::default());
+        let mut client = served.client();
+        let mut writes = client.0.try_clone().unwrap();
+        let bytes: Vec<u8> = requests.iter().flat_map(|words| request(words)).collect();
+        let cuts: Vec<usize> = (0..bytes.len()).map(|_| [1, 3, 20, 300, 4096, 9000][below(6)]).collect();
+        let writer = std::thread::spawn(move || {
+            let (mut rest, mut cuts) = (&bytes[..], cuts.into_iter());
+            while !rest.is_empty() {
+                let (piece, more) = rest.split_at(cuts.next().unwrap_or(1).min(rest.len()));
+                writes.write_all(piece).unwrap();
+                rest = more;
+            }
+        });
+        for (nth, (expected, words)) in expected.iter().zip(&requests).enumerate() {
+            let reply = client.reply();
+            assert_eq!(reply.as_ref(), Some(expected), "{durability:?}, request {nth}: {words:.40?}");
+        }
+        writer.join().unwrap();
+        client.0.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(client.reply(), None, "there is more than was asked for");
+    }
 }
 
 #[test]
