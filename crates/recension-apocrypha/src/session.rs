@@ -269,8 +269,10 @@ impl Service {
         returns: bool,
     ) -> io::Result<Option<Speaker>> {
         let Conversation { mut speaker, mut input, mut output, last } = conversation;
+        // First what is owed: there is room for one long reply at a time.
+        self.send(stream, &mut output).await?;
         if last {
-            return self.send(stream, &mut output).await.map(|()| None);
+            return Ok(None);
         }
         input.reserve(IDLE_BYTES);
         let mut stopping = self.stopping.clone();
