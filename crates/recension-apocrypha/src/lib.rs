@@ -22,12 +22,14 @@ mod normalise;
 mod print;
 mod python;
 mod session;
+mod settings;
 mod store;
 mod value;
 pub mod wire;
 
 pub use dialect::Dialect;
 pub use event_loop::{Connection, Entrance, EventLoops, HandOver};
-pub use session::{Conversation, Peer, Service, Settings, Speaker, Token, Trace};
+pub use session::{Conversation, Peer, Service, Speaker};
+pub use settings::{Settings, Token, Trace};
 pub use store::{COLLECTION, Database};
 pub use value::{Members, Number, Value};

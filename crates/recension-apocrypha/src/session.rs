@@ -20,72 +20,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::language::{Command, Operator, Step, parse, plain_member};
 use crate::limits::{
-    AT_ONCE_TO_RETURN, FRAME_BYTES_MAX, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, LONG_REPLIES_BYTES_MAX,
-    PASSES_MAX, PATIENCE_SECONDS, READ_BYTES, REPLIES_BYTES, TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
+    AT_ONCE_TO_RETURN, IDLE_BYTES, LARGE_COMMANDS_MAX, LONG_FRAMES_BYTES_MAX, PASSES_MAX, READ_BYTES, REPLIES_BYTES,
+    TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
 };
+use crate::settings::Settings;
 use crate::store::Database;
 use crate::wire::{self, Incoming};
-
-/// A secret that a connection has to know. It is compared in a time that does not tell how much of it is right.
-#[derive(Clone)]
-pub struct Token(Arc<[u8]>);
-
-impl Token {
-    /// A token; `None` where it is empty, too long, or has a newline in it.
-    pub fn new(text: &str) -> Option<Self> {
-        let possible = !text.is_empty() && text.len() <= TOKEN_BYTES_MAX && !text.contains('\n');
-        possible.then(|| Token(text.as_bytes().into()))
-    }
-
-    fn is(&self, other: &str) -> bool {
-        let other = other.as_bytes();
-        let differences =
-            self.0.iter().zip(other.iter().chain(std::iter::repeat(&0))).fold(0, |sum, (a, b)| sum | (a ^ b));
-        differences == 0 && self.0.len() == other.len()
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token")
-    }
-}
-
-/// What connections are bound by.
-#[derive(Clone)]
-pub struct Settings {
-    /// What has to be said first on a connection from the network.
-    pub token: Option<Token>,
-    /// Longest request, in bytes.
-    pub frame_bytes_max: usize,
-    /// Bytes of long replies that all connections together may hold. A reply beyond is refused: it would wait in memory.
-    pub replies_bytes_max: usize,
-    /// How long a request may pause, and a reply may wait to be taken.
-    pub patience: Duration,
-    /// Is told each command and how long it took.
-    pub trace: Option<Trace>,
-}
-
-/// Is told a line.
-pub type Trace = Arc<dyn Fn(&str) + Send + Sync>;
-
-impl Default for Settings {
-    fn default() -> Self {
-        Settings {
-            token: None,
-            frame_bytes_max: FRAME_BYTES_MAX,
-            replies_bytes_max: LONG_REPLIES_BYTES_MAX,
-            patience: Duration::from_secs(PATIENCE_SECONDS),
-            trace: None,
-        }
-    }
-}
-
-impl fmt::Debug for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings").field("token", &self.token).finish_non_exhaustive()
-    }
-}
 
 /// Where a connection is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

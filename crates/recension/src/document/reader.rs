@@ -16,9 +16,6 @@ use crate::engine::{
     successor_of_prefix,
 };
 
-/// Documents that are fetched ahead at once.
-const PREFETCHED_MAX: usize = 64;
-
 /// Which documents a list holds, and in which order. The default is all of them, by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListOptions {
@@ -99,11 +96,8 @@ impl CollectionAt {
     /// reading many one after the other does not wait for memory each time. A hint, without effect otherwise.
     pub fn prefetch(&self, ids: &[&str]) {
         let Some(entry) = &self.entry else { return };
-        let mut keys = [&[][..]; PREFETCHED_MAX];
-        for ids in ids.chunks(PREFETCHED_MAX) {
-            keys.iter_mut().zip(ids).for_each(|(key, id)| *key = id.as_bytes());
-            self.snapshot.prefetch(entry.documents, &keys[..ids.len()]);
-        }
+        let keys: Vec<&[u8]> = ids.iter().map(|id| id.as_bytes()).collect();
+        self.snapshot.prefetch(entry.documents, &keys);
     }
 
     /// A document, or its deletion.
