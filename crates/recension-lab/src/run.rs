@@ -49,6 +49,9 @@ pub struct How {
     /// Tens of minutes, a million rows.
     #[arg(long)]
     full: bool,
+    /// How often all of it is done, with new processes and new stores; seven times in full runs of most suites.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=99))]
+    sittings: Option<u8>,
     /// Another number of rows.
     #[arg(long)]
     rows: Option<u64>,
@@ -143,6 +146,7 @@ fn plan(args: &How, suite: &Suite) -> Result<Plan> {
     }
     Ok(Plan {
         mode: mode(args),
+        sittings: args.sittings.map_or(if args.full { suite.sittings } else { 1 }, usize::from),
         rows: args.rows,
         budget_bytes: args.budget.map(|mib| mib.saturating_mul(1 << 20)),
         subjects: names
@@ -168,7 +172,7 @@ fn run_suite(args: &How, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Resul
     let times = ProcessorTimes::now();
     let progress = if args.silent { Progress::silent() } else { Progress::new(Bench::units(&plan, suite)) };
     let mut bench = Bench::new(&plan, suite, stop.clone(), progress);
-    let ended = (suite.run)(&mut bench);
+    let ended = bench.run();
     bench.finish();
     processor::remove_abandoned();
     let interrupted = matches!(ended, Err(LabError::Interrupted));
@@ -188,11 +192,12 @@ fn run_suite(args: &How, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Resul
         interrupted,
         warnings: warnings(&plan, &before, after.as_ref(), stolen),
         sizes: (suite.sizes)(&plan),
+        sittings: plan.sittings,
         calibration: before,
         calibration_after: after,
         subjects: bench.members.iter().map(info).collect(),
         operations: suite.operations.iter().map(crate::workloads::Operation::info).collect(),
-        results: in_order(suite, bench.rows),
+        results: in_order(suite, bench.into_rows()),
     })
 }
 
@@ -227,7 +232,12 @@ fn mode(args: &How) -> Mode {
 
 fn command(args: &How, suite: &Suite) -> String {
     let [_, switch, variable] = mode(args).names();
-    if args.rows.is_none() && args.subjects.is_empty() && args.workload.is_none() && args.budget.is_none() {
+    if args.rows.is_none()
+        && args.subjects.is_empty()
+        && args.workload.is_none()
+        && args.budget.is_none()
+        && args.sittings.is_none()
+    {
         return format!("make bench SUITE={}{variable}", suite.name);
     }
     let rows = args.rows.map(|rows| format!(" --rows {rows}")).unwrap_or_default();
@@ -235,8 +245,9 @@ fn command(args: &How, suite: &Suite) -> String {
         if args.subjects.is_empty() { String::new() } else { format!(" --subjects {}", args.subjects.join(",")) };
     let workload = args.workload.as_ref().map(|file| format!(" --workload {}", file.display())).unwrap_or_default();
     let budget = args.budget.map(|mib| format!(" --budget {mib}")).unwrap_or_default();
+    let sittings = args.sittings.map(|sittings| format!(" --sittings {sittings}")).unwrap_or_default();
     format!(
-        "cargo run --release -p recension-lab --features peers -- run {}{switch}{workload}{rows}{subjects}{budget}",
+        "cargo run --release -p recension-lab --features peers -- run {}{switch}{sittings}{workload}{rows}{subjects}{budget}",
         suite.name
     )
 }

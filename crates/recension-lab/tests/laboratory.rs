@@ -89,6 +89,47 @@ fn a_run_measures_every_operation_and_says_why_where_it_cannot() {
 }
 
 #[test]
+fn several_sittings_are_one_report_with_intervals_over_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, out) = (dir.path().join("data"), dir.path().join("out"));
+    let mut args =
+        vec!["run", "goget", "--rows", "150", "--subjects", "recension,sqlite,raw", "--sittings", "6", "--silent"];
+    args.extend(["--any-filesystem", "--dir", data.to_str().unwrap(), "--out", out.to_str().unwrap()]);
+    let output = lab(&args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(out.join("goget.json")).unwrap()).unwrap();
+    assert_eq!(schema::faults(&report), Vec::<String>::new());
+    assert_eq!(report["sittings"], 6);
+    assert!(report["command"].as_str().unwrap().contains(" --sittings 6 "), "{}", report["command"]);
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for row in report["results"].as_array().unwrap() {
+        names.push((row["operation"].as_str().unwrap(), row["subject"].as_str().unwrap()));
+        let Some(median) = row["median"].as_f64() else { continue };
+        // Each sitting's median is within the interval, and of two rounds (or one look) each.
+        let counts: Vec<u64> =
+            row["sittings"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect();
+        let samples = row["samples"].as_array().unwrap();
+        assert_eq!((counts.len(), counts.iter().sum::<u64>()), (6, samples.len() as u64), "{row}");
+        let (low, high) = (row["low"].as_f64().unwrap(), row["high"].as_f64().unwrap());
+        assert!(low <= median && median <= high, "{row}");
+        if counts == [1; 6] {
+            let least = samples.iter().map(|sample| sample.as_f64().unwrap()).fold(f64::INFINITY, f64::min);
+            assert!((least - low).abs() < 1e-9, "{row}");
+        }
+    }
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all, "one row an operation and subject");
+    // A new account is measured against the floor in each sitting, and so is what is looked at once in each.
+    for (operation, subject) in [("lg2_new", "raw"), ("lg2_reopen", "sqlite"), ("lg2_size", "sqlite")] {
+        let found = row(&report, operation, subject).unwrap();
+        assert!(found["median"].is_null() || found["ours_to_this"].is_object(), "{found}");
+    }
+    assert!(row(&report, "lg2_new", "raw").unwrap()["ours_to_this"]["low"].is_number());
+}
+
+#[test]
 fn a_report_is_printed_again_recorded_and_compared() {
     let dir = tempfile::tempdir().unwrap();
     let (mut report, _) = run(dir.path(), "recension,raw");

@@ -51,11 +51,54 @@ pub fn summary(samples: &[f64]) -> Option<Summary> {
     Some(Summary { median: median(samples), low, high, mean: samples.iter().sum::<f64>() / as_f64(n), n })
 }
 
+/// What several sittings found, each with processes and stores of its own: the median of their medians. From six on its interval is of order
+/// statistics, and needs no assumption: the median of all sittings there could be lies between the j-th least and the j-th greatest of n
+/// with the probability `1 - 2 P(X < j)`, X binomial of n and a half; j is the greatest for which that is 95 % (1 of 6 to 8, 2 of 9).
+/// Of fewer, no two of them promise 95 %: the interval spans those of the sittings.
+pub fn sittings(found: &[Summary]) -> Option<Summary> {
+    let n = found.iter().map(|sitting| sitting.n).sum();
+    let mut medians: Vec<f64> = found.iter().map(|sitting| sitting.median).collect();
+    let middle = median(&medians);
+    medians.sort_by(f64::total_cmp);
+    let (low, high) = match within_95(medians.len()) {
+        Some(skipped) => (*medians.get(skipped)?, *medians.iter().rev().nth(skipped)?),
+        None => found.iter().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), sitting| {
+            (low.min(sitting.low), high.max(sitting.high))
+        }),
+    };
+    let mean = found.iter().map(|sitting| sitting.mean * as_f64(sitting.n)).sum::<f64>() / as_f64(n);
+    (n > 0).then_some(Summary { median: middle, low, high, mean, n })
+}
+
+/// How many of the least, and of the greatest, of `n` samples the interval of a median may leave out.
+fn within_95(n: usize) -> Option<usize> {
+    // P(X = k) of k from 0 on; both tails together are to be 5 % at most.
+    let mut probability = 0.5_f64.powi(i32::try_from(n).ok()?);
+    let (mut tail, mut left_out) = (0.0, 0);
+    while left_out <= n {
+        tail += probability;
+        if 2.0 * tail > 0.05 {
+            break;
+        }
+        probability *= as_f64(n - left_out) / as_f64(left_out + 1);
+        left_out += 1;
+    }
+    left_out.checked_sub(1)
+}
+
 /// How many times `ours` is of `theirs`, round by round where both were measured in the same rounds.
 pub fn ratio(ours: &[f64], theirs: &[f64]) -> Option<Summary> {
     let pairs: Vec<f64> =
         ours.iter().zip(theirs).filter(|(_, theirs)| **theirs > 0.0).map(|(ours, theirs)| ours / theirs).collect();
     summary(&pairs)
+}
+
+/// The same of the rounds of several sittings.
+pub fn ratio_of_sittings<'s>(
+    ours: impl Iterator<Item = &'s [f64]>,
+    theirs: impl Iterator<Item = &'s [f64]>,
+) -> Option<Summary> {
+    sittings(&ours.zip(theirs).filter_map(|(ours, theirs)| ratio(ours, theirs)).collect::<Vec<_>>())
 }
 
 /// A quantile of latencies that were taken in rounds, with an interval over the rounds. Memory does not grow
@@ -80,6 +123,33 @@ pub fn quantile_of_rounds(rounds: &[Vec<u64>], quantile: f64) -> Option<Summary>
     Some(Summary { median: as_f64(median as usize), low, high, mean, n: n as usize })
 }
 
+/// Latencies of many operations; its size does not grow with their number.
+#[derive(Clone, Debug)]
+pub struct Latencies(Histogram<u64>);
+
+impl Latencies {
+    /// Those of rounds.
+    pub fn of(rounds: &[Vec<u64>]) -> Option<Self> {
+        let mut all = empty_histogram();
+        for latency in rounds.iter().flatten() {
+            all.saturating_record(*latency);
+        }
+        (!all.is_empty()).then_some(Latencies(all))
+    }
+
+    /// Adds those of another.
+    pub fn add(&mut self, other: &Self) {
+        // Both have the same bounds, which is all that could be wrong.
+        let _ = self.0.add(&other.0);
+    }
+
+    /// The quantiles.
+    pub fn quantiles(&self) -> Quantiles {
+        let at = |quantile| self.0.value_at_quantile(quantile);
+        Quantiles { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: self.0.max() }
+    }
+}
+
 /// Quantiles of latencies, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Quantiles {
@@ -93,17 +163,6 @@ pub struct Quantiles {
     pub p999: u64,
     /// The longest.
     pub max: u64,
-}
-
-/// The quantiles of all latencies of the rounds; none of nothing.
-pub fn quantiles(rounds: &[Vec<u64>]) -> Option<Quantiles> {
-    let mut all = empty_histogram();
-    for latency in rounds.iter().flatten() {
-        all.saturating_record(*latency);
-    }
-    let at = |quantile| all.value_at_quantile(quantile);
-    let found = Quantiles { p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: all.max() };
-    (!all.is_empty()).then_some(found)
 }
 
 fn empty_histogram() -> Histogram<u64> {
@@ -184,6 +243,48 @@ mod tests {
         let ours = [2.0, 2.0, 20.0, 20.0];
         let ratio = ratio(&ours, &theirs).unwrap();
         assert!((ratio.median - 2.0).abs() < 1e-9 && (ratio.high - ratio.low).abs() < 1e-9, "{ratio:?}");
+    }
+
+    #[test]
+    fn from_six_sittings_on_an_interval_leaves_out_what_chance_allows() {
+        for (n, expected) in
+            [(0, None), (1, None), (5, None), (6, Some(0)), (8, Some(0)), (9, Some(1)), (12, Some(2)), (20, Some(5))]
+        {
+            assert_eq!(within_95(n), expected, "{n}");
+        }
+        let at = |median: f64| Summary { median, low: median - 1.0, high: median + 1.0, mean: median, n: 3 };
+        let of = |medians: &[f64]| sittings(&medians.iter().copied().map(at).collect::<Vec<_>>()).unwrap();
+        assert_eq!(sittings(&[]), None);
+        assert_eq!(of(&[7.0]), at(7.0), "one sitting is what it was");
+        assert_eq!((of(&[7.0, 9.0]).low, of(&[7.0, 9.0]).median, of(&[7.0, 9.0]).high), (6.0, 8.0, 10.0));
+        let six = of(&[6.0, 1.0, 5.0, 2.0, 4.0, 3.0]);
+        assert_eq!((six.low, six.median, six.high, six.n), (1.0, 3.5, 6.0, 18));
+    }
+
+    #[test]
+    fn the_intervals_of_sittings_hold_what_they_promise() {
+        // Each sitting has a level of its own (skewed: a few are far slower) and rounds that differ little within it.
+        let mut random = Random::new(11);
+        let mut level = || {
+            let drawn = as_f64(random.below(1_000_000) as usize) / 1e6;
+            (100.0 + 20.0 * drawn.powi(4), drawn)
+        };
+        let truth = 100.0 + 20.0 * 0.5_f64.powi(4);
+        for n in [6, 7, 9] {
+            let runs = 2_000;
+            let held = (0..runs).filter(|_| {
+                let found: Vec<Summary> = (0..n)
+                    .map(|_| {
+                        let (median, jitter) = level();
+                        Summary { median, low: median - jitter, high: median + jitter, mean: median, n: 3 }
+                    })
+                    .collect();
+                let run = sittings(&found).unwrap();
+                run.low <= truth && truth <= run.high
+            });
+            let share = as_f64(held.count()) / as_f64(runs);
+            assert!((0.94..0.995).contains(&share), "{n} sittings: {share}");
+        }
     }
 
     #[test]

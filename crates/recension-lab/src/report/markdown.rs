@@ -24,8 +24,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     writeln!(
         text,
         "Generated from a {} run of {:.0} s: {}. {} cores of {}, {} of memory, {}, Linux {}. One sync {} (99 %: {}), a wait \
-         for memory {}, copying {}/s, a round trip on loopback {}. Each figure is the median of interleaved rounds, with its \
-         95 % bootstrap interval in the JSON. Less is better in every row.\n",
+         for memory {}, copying {}/s, a round trip on loopback {}. {} Intervals are in the JSON. Less is better in every row.\n",
         report.mode,
         report.took_seconds,
         report.sizes,
@@ -39,6 +38,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
         show(machine.memory_latency_ns, "ns"),
         show(machine.memcpy_bytes_per_second, "bytes"),
         show(machine.loopback_ns, "ns"),
+        report.how_taken(),
     )?;
     if report.interrupted {
         writeln!(text, "**This run was ended early: rows are missing or have few rounds.**\n")?;

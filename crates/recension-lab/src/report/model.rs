@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{LabError, Result};
 use crate::measure::calibrate::Calibration;
-use crate::measure::stats;
+use crate::measure::stats::{self, Summary};
 use crate::measure::trace::Syncs;
 
 /// A run of one suite.
@@ -28,6 +28,9 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// What the sizes were, in words.
     pub sizes: String,
+    /// How often all of it was done, each time with new processes and new stores.
+    #[serde(default = "one")]
+    pub sittings: usize,
     /// The machine, before.
     pub calibration: Calibration,
     /// The machine, after.
@@ -129,6 +132,82 @@ pub struct Row {
     /// The rounds, in the order in which they were measured.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub samples: Vec<f64>,
+    /// How many of them are of each sitting; none where there was one.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub sittings: Vec<usize>,
+    /// Of what `quantiles` are, while the run goes on.
+    #[serde(skip)]
+    pub latencies: Option<stats::Latencies>,
+}
+
+impl Row {
+    /// Its figure.
+    pub fn summary(&self) -> Option<Summary> {
+        let (median, low, high, mean) = (self.median?, self.low?, self.high?, self.mean?);
+        Some(Summary { median, low, high, mean, n: self.n })
+    }
+
+    /// Gives it its figure.
+    pub fn set(&mut self, summary: Option<Summary>) {
+        if let Some(Summary { median, low, high, mean, n }) = summary {
+            (self.median, self.low, self.high, self.mean, self.n) =
+                (Some(median), Some(low), Some(high), Some(mean), n);
+        }
+    }
+
+    /// What it took of the processor. Of that no mean is kept.
+    pub fn processor(&self) -> Option<Summary> {
+        let (median, low, high) = (self.cpu_median?, self.cpu_low?, self.cpu_high?);
+        Some(Summary { median, low, high, mean: median, n: self.n })
+    }
+
+    /// Gives it that.
+    pub fn set_processor(&mut self, summary: Option<Summary>) {
+        if let Some(Summary { median, low, high, .. }) = summary {
+            (self.cpu_median, self.cpu_low, self.cpu_high) = (Some(median), Some(low), Some(high));
+        }
+    }
+
+    /// Gives it the latencies of single operations.
+    pub fn set_latencies(&mut self, latencies: Option<stats::Latencies>) {
+        self.quantiles = latencies.as_ref().map(stats::Latencies::quantiles);
+        self.latencies = latencies;
+    }
+
+    /// Adds the latencies of another sitting.
+    pub fn add_latencies(&mut self, other: &Row) {
+        let mut all = self.latencies.take();
+        match (&mut all, &other.latencies) {
+            (Some(all), Some(other)) => all.add(other),
+            (None, Some(other)) => all = Some(other.clone()),
+            (_, None) => {}
+        }
+        self.set_latencies(all);
+    }
+
+    /// Nothing is said of it: its subject's state was wrong.
+    pub fn invalidate(&mut self, reason: &str) {
+        (self.median, self.low, self.high, self.ours_to_this) = (None, None, None, None);
+        (self.cpu_median, self.cpu_low, self.cpu_high, self.quantiles) = (None, None, None, None);
+        self.reason = Some(reason.to_owned());
+    }
+
+    /// The rounds of each sitting.
+    pub fn in_sittings(&self) -> impl Iterator<Item = &[f64]> {
+        let whole = [self.samples.len()];
+        let counts = if self.sittings.is_empty() { whole.to_vec() } else { self.sittings.clone() };
+        let mut rest = self.samples.as_slice();
+        counts.into_iter().map(move |count| {
+            let (sitting, after) = rest.split_at(count.min(rest.len()));
+            rest = after;
+            sitting
+        })
+    }
+}
+
+/// Of reports that say nothing of sittings.
+fn one() -> usize {
+    1
 }
 
 impl Report {
@@ -153,6 +232,21 @@ impl Report {
         let part = path.with_extension("part");
         std::fs::write(&part, text + "\n").map_err(failed())?;
         std::fs::rename(&part, path).map_err(failed())
+    }
+
+    /// What its figures are.
+    pub fn how_taken(&self) -> String {
+        match self.sittings {
+            1 => "Each figure is the median of interleaved rounds, with a 95 % bootstrap interval.".to_owned(),
+            sittings @ 2..6 => format!(
+                "All was done in {sittings} sittings, each with new processes and new stores. Each figure is the median of the sittings' medians \
+                 of interleaved rounds; its interval spans theirs, and no less than six sittings promise 95 %."
+            ),
+            sittings => format!(
+                "All was done in {sittings} sittings, each with new processes and new stores. Each figure is the median of the sittings' medians \
+                 of interleaved rounds, with a 95 % interval by order statistics; what was done in the first sitting alone has a bootstrap interval."
+            ),
+        }
     }
 
     /// A figure.

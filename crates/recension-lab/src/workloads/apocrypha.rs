@@ -25,6 +25,7 @@ pub const SUITE: Suite = Suite {
         "apocrypha-python",
         "apocrypha-haskell",
     ],
+    sittings: super::SITTINGS,
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -79,8 +80,8 @@ impl Sizes {
         Sizes {
             members: [100.min(rows), 10_000.min(rows), rows],
             within: 10_000.min(rows),
-            rounds: pick(2, 3, 7, 15) as usize,
-            most: Bounds { requests: pick(100, 100_000, 100_000, 100_000), millis: pick(2000, 100, 200, 500) },
+            rounds: pick(2, 3, 7, 3) as usize,
+            most: Bounds { requests: pick(100, 100_000, 100_000, 100_000), millis: pick(2000, 100, 200, 300) },
             idle: pick(20, 400, 400, 400),
         }
     }

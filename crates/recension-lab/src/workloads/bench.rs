@@ -10,7 +10,7 @@ use super::{Operation, Plan, Suite};
 use crate::data::Random;
 use crate::error::{LabError, Result};
 use crate::measure::interleave::schedule;
-use crate::measure::stats::{self, Summary, as_f64};
+use crate::measure::stats::{self, as_f64};
 use crate::measure::trace::Syncs;
 use crate::report::Row;
 use crate::subjects::{Kind, OURS, OpenOptions, Tier};
@@ -61,6 +61,13 @@ impl Member {
         Ok(())
     }
 
+    /// Forgets its store, for the next sitting. What was found out about it stays, and so does why it is measured no more.
+    fn begin_anew(&mut self, plan: &Plan) {
+        self.worker = None;
+        self.dir = plan.dir.join(self.kind.name);
+        (self.next_row, self.mark, self.memory_before) = (0, 0, 0);
+    }
+
     /// The tier that a figure of it has.
     fn tier(&self, plan: &Plan) -> Tier {
         if plan.on_memory_filesystem { self.kind.tier.min(Tier::T1) } else { self.kind.tier }
@@ -95,8 +102,10 @@ pub struct Bench<'r> {
     pub suite: &'static Suite,
     /// The subjects.
     pub members: Vec<Member>,
-    /// The figures so far.
+    /// The figures of this sitting so far.
     pub rows: Vec<Row>,
+    /// Those of the sittings before.
+    sat: Vec<Vec<Row>>,
     /// Of every random choice.
     pub random: Random,
     stop: Arc<AtomicBool>,
@@ -122,12 +131,47 @@ impl<'r> Bench<'r> {
             })
             .collect();
         let random = Random::new(plan.seed);
-        Bench { plan, suite, members, rows: Vec::new(), random, stop, progress }
+        Bench { plan, suite, members, rows: Vec::new(), sat: Vec::new(), random, stop, progress }
+    }
+
+    /// Runs the suite as often as the plan says.
+    ///
+    /// # Errors
+    /// [`LabError::Interrupted`], or why it could not be run at all; the rows so far stay.
+    pub fn run(&mut self) -> Result<()> {
+        for sitting in 0..self.plan.sittings {
+            if sitting > 0 {
+                self.sat.push(std::mem::take(&mut self.rows));
+                self.members.iter_mut().for_each(|member| member.begin_anew(self.plan));
+                empty_dir(&self.plan.dir)?;
+            }
+            self.progress.sitting(sitting + 1, self.plan.sittings);
+            (self.suite.run)(self)?;
+        }
+        Ok(())
+    }
+
+    /// Whether what is done once in a run is to be done now.
+    pub fn is_first_sitting(&self) -> bool {
+        self.sat.is_empty()
+    }
+
+    /// The rows of all sittings.
+    pub fn all_rows(&mut self) -> impl Iterator<Item = &mut Row> {
+        self.sat.iter_mut().flatten().chain(&mut self.rows)
+    }
+
+    /// The rows of the run.
+    pub fn into_rows(mut self) -> Vec<Row> {
+        self.sat.push(std::mem::take(&mut self.rows));
+        super::sittings::together(&self.sat)
     }
 
     /// The units of work of a run, for its progress.
     pub fn units(plan: &Plan, suite: &Suite) -> u64 {
-        suite.operations.iter().map(|operation| operation.weight).sum::<u64>() * plan.subjects.len() as u64 * 1000
+        let sitting =
+            suite.operations.iter().map(|operation| operation.weight).sum::<u64>() * plan.subjects.len() as u64;
+        sitting * plan.sittings as u64 * 1000
     }
 
     /// An operation of the suite.
@@ -212,14 +256,12 @@ impl<'r> Bench<'r> {
             if summary.is_none() && reason.is_none() {
                 continue; // ended before its first round
             }
-            set(&mut row, summary);
-            if let Some(cpu) = stats::summary(&taken.cpu) {
-                (row.cpu_median, row.cpu_low, row.cpu_high) = (Some(cpu.median), Some(cpu.low), Some(cpu.high));
-            }
+            row.set(summary);
+            row.set_processor(stats::summary(&taken.cpu));
             if figure == Figure::PerOperation && member.kind.name != OURS {
                 row.ours_to_this = ours.as_ref().and_then(|ours| stats::ratio(ours, &taken.wall));
             }
-            row.quantiles = stats::quantiles(&taken.latencies);
+            row.set_latencies(stats::Latencies::of(&taken.latencies));
             row.settling = taken.settling;
             row.note = (!taken.notes.is_empty()).then(|| taken.notes.join("; "));
             row.reason = reason;
@@ -268,7 +310,7 @@ impl<'r> Bench<'r> {
             let mut row = row(self.suite.name, operation, member, self.plan);
             match found {
                 Ok((values, note)) => {
-                    set(&mut row, stats::summary(&values));
+                    row.set(stats::summary(&values));
                     row.note = note;
                     if values.len() > 1 {
                         row.samples = values;
@@ -311,14 +353,12 @@ impl<'r> Bench<'r> {
     ) -> Result<()> {
         let fine: Vec<&str> = self.members.iter().filter(|m| m.reason.is_none()).map(|m| m.kind.name).collect();
         self.prepare(what, who, act)?;
-        for row in &mut self.rows {
-            let member = self.members.iter().find(|member| member.kind.name == row.subject);
-            if let Some(reason) = member.and_then(|member| member.reason.as_ref())
-                && fine.contains(&row.subject.as_str())
-            {
-                (row.median, row.low, row.high, row.ours_to_this) = (None, None, None, None);
-                (row.cpu_median, row.cpu_low, row.cpu_high, row.quantiles) = (None, None, None, None);
-                row.reason = Some(reason.clone());
+        let wrong = self.members.iter().filter(|member| fine.contains(&member.kind.name));
+        let wrong: Vec<(&str, String)> =
+            wrong.filter_map(|member| Some((member.kind.name, member.reason.clone()?))).collect();
+        for row in self.all_rows() {
+            if let Some((_, reason)) = wrong.iter().find(|(name, _)| *name == row.subject) {
+                row.invalidate(reason);
             }
         }
         Ok(())
@@ -447,12 +487,7 @@ pub fn row(suite: &str, operation: Operation, member: &Member, plan: &Plan) -> R
         note: None,
         reason: None,
         samples: Vec::new(),
-    }
-}
-
-fn set(row: &mut Row, summary: Option<Summary>) {
-    if let Some(summary) = summary {
-        (row.median, row.low, row.high) = (Some(summary.median), Some(summary.low), Some(summary.high));
-        (row.mean, row.n) = (Some(summary.mean), summary.n);
+        sittings: Vec::new(),
+        latencies: None,
     }
 }

@@ -13,6 +13,7 @@ pub mod mine;
 pub mod nebari;
 pub mod plan;
 pub mod progress;
+pub mod sittings;
 
 pub use bench::Bench;
 pub use plan::{Mode, Plan};
@@ -20,6 +21,10 @@ pub use plan::{Mode, Plan};
 use crate::error::{LabError, Result};
 use crate::report::model::OperationInfo;
 use crate::subjects::Kind;
+
+/// Sittings of a full run: from the least to the greatest of seven is an interval of 98 %, and two runs of seven are wholly apart by chance once in
+/// 1,716 times, where every ratio of a suite is to agree.
+pub const SITTINGS: usize = 7;
 
 /// An operation of a suite.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +73,8 @@ pub struct Suite {
     pub usual: &'static [&'static str],
     /// Its operations.
     pub operations: &'static [Operation],
+    /// How often all of it is done in a full run, with new processes and stores.
+    pub sittings: usize,
     /// The sizes of a plan, in words.
     pub sizes: fn(&Plan) -> String,
     /// Measures all of it.

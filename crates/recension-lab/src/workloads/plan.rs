@@ -32,6 +32,8 @@ impl Mode {
 pub struct Plan {
     /// How much.
     pub mode: Mode,
+    /// How often all of it.
+    pub sittings: usize,
     /// Rows, where they were chosen.
     pub rows: Option<u64>,
     /// The budget of memory of the rows that are measured within one, where it was chosen.

@@ -15,6 +15,7 @@ const TOLD_FROM: f64 = 0.02;
 pub struct Progress {
     bar: Option<ProgressBar>,
     said: String,
+    sitting: String,
     begin: Instant,
     units: u64,
     done: Cell<u64>,
@@ -31,7 +32,7 @@ impl Progress {
             bar.enable_steady_tick(std::time::Duration::from_millis(500));
             bar
         });
-        Progress { bar, said: String::new(), begin: Instant::now(), units, done: Cell::new(0) }
+        Progress { bar, said: String::new(), sitting: String::new(), begin: Instant::now(), units, done: Cell::new(0) }
     }
 
     /// Says nothing.
@@ -39,21 +40,29 @@ impl Progress {
         Progress {
             bar: Some(ProgressBar::hidden()),
             said: String::new(),
+            sitting: String::new(),
             begin: Instant::now(),
             units: 0,
             done: Cell::new(0),
         }
     }
 
+    /// Which sitting it is, where there are several.
+    pub fn sitting(&mut self, which: usize, of: usize) {
+        if of > 1 {
+            self.sitting = format!("sitting {which} of {of}, ");
+        }
+    }
+
     /// What is going on now.
     pub fn at(&mut self, operation: &str, subject: &str) {
         match &self.bar {
-            Some(bar) => bar.set_message(format!("{operation}: {subject}")),
+            Some(bar) => bar.set_message(format!("{}{operation}: {subject}", self.sitting)),
             None if self.said != operation => {
                 operation.clone_into(&mut self.said);
                 let left = left(self.begin.elapsed(), self.done.get(), self.units);
                 let left = left.map(|left| format!("  (about {} s left)", left.as_secs())).unwrap_or_default();
-                eprintln!("  {operation}{left}");
+                eprintln!("  {}{operation}{left}", self.sitting);
             }
             None => {}
         }

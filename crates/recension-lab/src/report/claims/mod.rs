@@ -154,7 +154,8 @@ fn find(report: &Report, claim: &Claim) -> Found {
 /// How many times the first is of the second: round by round where they were measured in the same rounds.
 fn ratio(first: &Row, second: &Row) -> Option<Ratio> {
     if first.operation == second.operation
-        && let Some(found) = stats::ratio(&first.samples, &second.samples).filter(|found| found.n > 1)
+        && let Some(found) =
+            stats::ratio_of_sittings(first.in_sittings(), second.in_sittings()).filter(|found| found.n > 1)
     {
         return Some((found.median, Some((found.low, found.high))));
     }

@@ -34,6 +34,7 @@ pub const SUITE: Suite = Suite {
         "nginx-cgi-haskell",
         "python-http",
     ],
+    sittings: super::SITTINGS,
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -78,7 +79,7 @@ impl Sizes {
         if plan.rows.is_some_and(|rows| rows < 1_000) {
             return Sizes { rounds: 1, pages: 3, millis: 10_000 };
         }
-        Sizes { rounds: plan.pick(5, 9, 15), pages: 300, millis: plan.pick(500, 500, 1_000) }
+        Sizes { rounds: plan.pick(5, 9, 3), pages: 300, millis: 500 }
     }
 
     fn words(&self) -> String {

@@ -18,6 +18,7 @@ pub const SUITE: Suite = Suite {
     what: "saving documents, values under keys, and a shop of customers, carts and reviews (BonsaiDb's benchmarks), all durable",
     kinds,
     usual: &["recension", "bonsaidb", "bonsaidb-keys", "sqlite", "postgresql", "redis"],
+    sittings: super::SITTINGS,
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -109,11 +110,11 @@ impl Sizes {
         let at_most = plan.rows.and_then(|rows| u32::try_from(rows).ok()).unwrap_or(u32::MAX);
         Sizes {
             mode: if trial { Mode::Quick } else { plan.mode },
-            rounds: if trial { 2 } else { plan.pick(5, 9, 15) },
+            rounds: if trial { 2 } else { plan.pick(5, 9, 3) },
             saves: if trial { 3 } else { plan.pick(30, 50, 100) },
-            saves_of_1m: if trial { 2 } else { plan.pick(5, 10, 20) },
+            saves_of_1m: if trial { 2 } else { plan.pick(5, 10, 8) },
             gets: if trial { 20 } else { plan.pick(500, 1_000, 2_000) },
-            shop_rounds: if trial { 1 } else { plan.pick(3, 5, 7) },
+            shop_rounds: if trial { 1 } else { plan.pick(3, 5, 2) },
             shoppers: if trial { 8 } else { plan.pick(50, 100, 100) },
             at_most: at_most.max(10),
         }

@@ -19,6 +19,7 @@ pub const SUITE: Suite = Suite {
     what: "acknowledged commits that are gone after kill -9, and after a loss of power: every embedded store",
     kinds: || kinds().into_iter().filter(stores).collect(),
     usual: &["recension", "sqlite", "lmdb", "redb", "fjall", "surrealkv", "nebari", "sled"],
+    sittings: 1,
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -171,7 +172,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
         })?;
     }
     for (name, tier) in lossy {
-        for row in bench.rows.iter_mut().filter(|row| row.subject == name) {
+        for row in bench.all_rows().filter(|row| row.subject == name) {
             row.tier = format!("{tier:?}");
         }
     }

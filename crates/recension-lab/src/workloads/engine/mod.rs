@@ -17,6 +17,7 @@ pub const SUITE: Suite = Suite {
     what: "rows of 16 + 300 bytes: durable puts, gets, ranges, the past, sizes, reopening; and documents",
     kinds,
     usual: &USUAL,
+    sittings: 1,
     operations: &OPERATIONS,
     sizes: |plan| sizes::Sizes::of(plan).words(),
     run,

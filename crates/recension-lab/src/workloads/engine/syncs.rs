@@ -46,7 +46,7 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
         }
         Ok((durable, None))
     })?;
-    for row in bench.rows.iter_mut().filter(|row| short.contains(&row.subject.as_str())) {
+    for row in bench.all_rows().filter(|row| short.contains(&row.subject.as_str())) {
         row.tier = format!("{:?}", Tier::T1);
     }
     Ok(())

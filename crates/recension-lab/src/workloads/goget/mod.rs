@@ -31,6 +31,7 @@ pub const SUITE: Suite = Suite {
         "mongodb",
         FLOOR,
     ],
+    sittings: super::SITTINGS,
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -93,10 +94,10 @@ impl Sizes {
         Sizes {
             accounts: [100, medium, large],
             focus: [42, 789.min(medium), 42, 45_678.min(large)],
-            rounds: if trial { 2 } else { plan.pick(5, 9, 15) },
-            lists: if trial { 1 } else { plan.pick(5, 5, 10) },
+            rounds: if trial { 2 } else { plan.pick(5, 9, 3) },
+            lists: if trial { 1 } else { plan.pick(5, 5, 2) },
             writes: if trial { 3 } else { plan.pick(30, 50, 100) },
-            items: if trial { 3 } else { plan.pick(30, 18, 12) },
+            items: if trial { 3 } else { plan.pick(30, 18, 48) },
             gets: if trial { 20 } else { plan.pick(500, 1_000, 2_000) },
         }
     }

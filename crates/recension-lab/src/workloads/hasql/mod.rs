@@ -28,6 +28,7 @@ pub const SUITE: Suite = Suite {
         "psycopg",
         "hasql",
     ],
+    sittings: super::SITTINGS,
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -69,7 +70,7 @@ impl Sizes {
         let trial = many < 1_000;
         Sizes {
             many: i32::try_from(many).unwrap_or(10_000),
-            rounds: if trial { 2 } else { plan.pick(5, 9, 15) },
+            rounds: if trial { 2 } else { plan.pick(5, 9, 3) },
             lists: if trial { 2 } else { 100 },
             queries: if trial { 5 } else { 1_000 },
             pairs: if trial { 20 } else { 380 },

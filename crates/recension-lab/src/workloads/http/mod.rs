@@ -17,6 +17,7 @@ pub const SUITE: Suite = Suite {
     what: "documents over HTTP on loopback: PUT, GET, batches, lists, changes, sync by PouchDB, memory",
     kinds,
     usual: &["recension", "express-pouchdb", "couchdb", "redis", "hyper"],
+    sittings: super::SITTINGS,
     operations: &OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -89,14 +90,14 @@ impl Sizes {
         Sizes {
             batches: 10,
             batch: documents / 10,
-            rounds: pick(2, 3, 7, 15) as usize,
-            lists: pick(1, 3, 5, 10) as usize,
-            syncs: pick(1, 1, 2, 5) as usize,
-            most: Bounds { requests: pick(100, 20_000, 20_000, 50_000), millis: pick(1000, 200, 300, 500) },
+            rounds: pick(2, 3, 7, 3) as usize,
+            lists: pick(1, 3, 5, 2) as usize,
+            syncs: pick(1, 1, 2, 1) as usize,
+            most: Bounds { requests: pick(100, 20_000, 20_000, 50_000), millis: pick(1000, 200, 300, 300) },
             put_rate: 100,
             get_rate: 500,
-            offered_rounds: pick(1, 2, 3, 5) as usize,
-            offered_millis: pick(50, 1000, 1500, 3000),
+            offered_rounds: pick(1, 2, 3, 1) as usize,
+            offered_millis: pick(50, 1000, 1500, 2000),
             traced: pick(10, 200, 200, 200),
         }
     }

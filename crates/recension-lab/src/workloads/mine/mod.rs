@@ -20,6 +20,7 @@ pub const SUITE: Suite = Suite {
     what: "a workload of your own (--workload FILE.toml) on every embedded store; crates/recension-lab/workloads/ has examples",
     kinds: || kinds().into_iter().filter(|kind| kind.name != FLOOR && !kind.name.starts_with("lying")).collect(),
     usual: &["recension", "sqlite", "lmdb", "redb", "fjall", "surrealkv", "nebari", "sled"],
+    sittings: super::SITTINGS,
     operations: &OPERATIONS,
     sizes: |plan| plan.workload.as_ref().map(words).unwrap_or_default(),
     run,
@@ -99,7 +100,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
         start(plan, member, &Launch::Plain)?;
         open(member, Some(Box::new(workload.clone())))
     })?;
-    let rounds = (if plan.rows.is_some() { 2 } else { plan.pick(3, 5, 15) }, true);
+    let rounds = (if plan.rows.is_some() { 2 } else { plan.pick(3, 5, 3) }, true);
     let millis = if plan.rows.is_some() { 50 } else { workload.seconds * 1000 };
     let mut taken: HashMap<(&'static str, usize), Reply> = HashMap::new();
     bench.rounds("all", everybody, rounds, Figure::PerOperation, |member, round| {

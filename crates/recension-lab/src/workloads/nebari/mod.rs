@@ -19,6 +19,7 @@ pub const SUITE: Suite = Suite {
     what: "logs and blobs (nebari's own benchmark): inserts, updates, deletes, gets, scans and the past, each transaction durable",
     kinds: || kinds().into_iter().filter(|kind| kind.name != FLOOR).chain([COUCHDB]).collect(),
     usual: &[OURS, "sqlite", "lmdb", "redb", "fjall", "surrealkv", "nebari", "sled", COUCHDB.name],
+    sittings: super::SITTINGS,
     operations: &table::OPERATIONS,
     sizes: |plan| Sizes::of(plan).words(),
     run,
@@ -63,6 +64,10 @@ struct At<'s> {
 
 impl At<'_> {
     fn run(self, bench: &mut Bench<'_>) -> Result<()> {
+        // What takes longest is in the first sitting alone.
+        if self.phase.is_long() && !bench.is_first_sitting() {
+            return Ok(());
+        }
         let Some(loaded) = self.sizes.loaded(self.phase) else {
             return self.phase.steps.iter().try_for_each(|step| {
                 let reason = "only in default and full runs".to_owned();

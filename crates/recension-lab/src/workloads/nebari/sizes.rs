@@ -28,16 +28,16 @@ impl Sizes {
         let largest = chosen.or(plan.pick(None, Some(100_000), Some(1_000_000)));
         Sizes {
             sets: (most.min(1024), most.min(10_000), largest),
-            rounds: if trial { 2 } else { plan.pick(5, 7, 10) },
+            rounds: if trial { 2 } else { plan.pick(5, 7, 3) },
             written_max: most.min(plan.pick(10_000, 20_000, 20_000)),
-            singles: if trial { 5 } else { plan.pick(50, 50, 200) },
-            gets: if trial { 20 } else { plan.pick(2_000, 10_000, 20_000) },
+            singles: if trial { 5 } else { plan.pick(50, 50, 100) },
+            gets: if trial { 20 } else { plan.pick(2_000, 10_000, 10_000) },
             blobs: if trial {
                 [(Some(3), 1024), (Some(2), 1 << 16), (Some(1), 1 << 20)]
             } else {
                 [
-                    (Some(plan.pick(50, 100, 200)), 1024),
-                    (Some(plan.pick(4, 8, 20)), 1 << 20),
+                    (Some(plan.pick(50, 100, 50)), 1024),
+                    (Some(plan.pick(4, 8, 4)), 1 << 20),
                     (plan.pick(None, Some(1), Some(1)), 64 << 20),
                 ]
             },

@@ -17,6 +17,13 @@ pub(super) struct Phase {
     pub(super) steps: &'static [Step],
 }
 
+impl Phase {
+    /// Whether it takes as long as many others.
+    pub(super) fn is_long(&self) -> bool {
+        matches!(self.work, Work::Read(Set::Largest) | Work::Blobs(Blob::Largest))
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     /// Nothing is there; entries are inserted.
