@@ -81,7 +81,7 @@ impl Sizes {
             members: [100.min(rows), 10_000.min(rows), rows],
             within: 10_000.min(rows),
             rounds: pick(2, 3, 7, 3) as usize,
-            most: Bounds { requests: pick(100, 100_000, 100_000, 100_000), millis: pick(2000, 100, 200, 300) },
+            most: Bounds { requests: pick(100, 100_000, 100_000, 100_000), millis: pick(2000, 100, 200, 200) },
             idle: pick(20, 400, 400, 400),
         }
     }

@@ -98,7 +98,7 @@ impl Sizes {
             lists: if trial { 1 } else { plan.pick(5, 5, 2) },
             writes: if trial { 3 } else { plan.pick(30, 50, 100) },
             items: if trial { 3 } else { plan.pick(30, 18, 48) },
-            gets: if trial { 20 } else { plan.pick(500, 1_000, 2_000) },
+            gets: if trial { 20 } else { plan.pick(500, 1_000, 1_000) },
         }
     }
 

@@ -70,11 +70,11 @@ impl Sizes {
         let trial = many < 1_000;
         Sizes {
             many: i32::try_from(many).unwrap_or(10_000),
-            rounds: if trial { 2 } else { plan.pick(5, 9, 3) },
+            rounds: if trial { 2 } else { plan.pick(5, 9, 2) },
             lists: if trial { 2 } else { 100 },
             queries: if trial { 5 } else { 1_000 },
             pairs: if trial { 20 } else { 380 },
-            pairs_at_once: if trial { 24 } else { plan.pick(120, 120, 320) },
+            pairs_at_once: if trial { 24 } else { plan.pick(120, 120, 160) },
         }
     }
 
