@@ -31,7 +31,7 @@ struct State {
     keys: BTreeMap<Vec<u8>, Touched>,
     /// What has been read of each tree.
     reads: BTreeMap<TreeId, Reads>,
-    /// Where a key is put behind its tree's number to be looked for.
+    /// Where a key is put behind its tree's number to be looked for; it becomes the key where there is none.
     sought: Vec<u8>,
 }
 
@@ -114,39 +114,49 @@ fn parts_of(key: &[u8]) -> (TreeId, &[u8]) {
 }
 
 impl State {
-    /// What the transaction has to do with a key; nothing, mostly.
-    fn find(&mut self, tree: TreeId, key: &[u8]) -> Option<&mut Touched> {
-        if self.keys.is_empty() {
-            return None;
-        }
+    /// What the transaction has to do with a key; nothing, mostly. Then the key waits in `sought`.
+    fn find(&mut self, tree: TreeId, parts: &[&[u8]]) -> Option<&mut Touched> {
         self.sought.clear();
-        write_key(&mut self.sought, tree, &[key]);
+        write_key(&mut self.sought, tree, parts);
         self.keys.get_mut(self.sought.as_slice())
     }
 
     fn change_at(&mut self, tree: TreeId, key: &[u8]) -> Option<&Change> {
-        self.find(tree, key)?.change.as_ref()
+        self.find(tree, &[key])?.change.as_ref()
     }
 
-    fn change(&mut self, key: Vec<u8>, change: Change) {
-        self.keys.entry(key).or_default().change = Some(change);
-    }
-
-    fn note_key(&mut self, tree: TreeId, key: &[u8]) {
-        if self.reads.get(&tree).is_some_and(|reads| reads.whole) {
-            return;
-        }
-        let seen = match self.find(tree, key) {
-            Some(touched) => std::mem::replace(&mut touched.read, true),
+    fn change(&mut self, tree: TreeId, parts: &[&[u8]], change: Change) {
+        match self.find(tree, parts) {
+            Some(touched) => touched.change = Some(change),
             None => {
-                self.keys.insert(key_of(tree, &[key]), Touched { change: None, read: true });
-                false
+                let touched = Touched { change: Some(change), read: false };
+                self.keys.insert(std::mem::take(&mut self.sought), touched);
             }
-        };
-        if !seen {
-            self.reads.entry(tree).or_default().keys += 1;
-            self.bound_reads(tree);
         }
+    }
+
+    /// Shows what the transaction does to a key, and marks the key as read; but not where the transaction has written it
+    /// itself and `own` is all that is asked for.
+    fn read<R>(&mut self, tree: TreeId, key: &[u8], own: bool, see: impl FnOnce(Option<&Change>) -> R) -> R {
+        let reads = self.reads.entry(tree).or_default();
+        self.sought.clear();
+        write_key(&mut self.sought, tree, &[key]);
+        let found = self.keys.get_mut(self.sought.as_slice());
+        let change = found.as_ref().and_then(|touched| touched.change.as_ref());
+        let answered = own && change.is_some_and(Change::is_row);
+        let seen = see(change);
+        match found {
+            _ if answered || reads.whole => return seen,
+            Some(touched) if touched.read => return seen,
+            Some(touched) => touched.read = true,
+            None => {
+                let touched = Touched { change: None, read: true };
+                self.keys.insert(std::mem::take(&mut self.sought), touched);
+            }
+        }
+        reads.keys += 1;
+        self.bound_reads(tree);
+        seen
     }
 
     fn note_range(&mut self, tree: TreeId, range: KeyRange) {
@@ -183,12 +193,7 @@ impl View {
     /// Makes the commit depend on a key as if it had been read, unless the transaction has written it itself: whether
     /// it has.
     pub(super) fn depend_or_written(&self, tree: TreeId, key: &[u8]) -> bool {
-        let mut state = self.state.lock();
-        let written = state.change_at(tree, key).is_some_and(Change::is_row);
-        if !written {
-            state.note_key(tree, key);
-        }
-        written
+        self.state.lock().read(tree, key, true, |change| change.is_some_and(Change::is_row))
     }
 
     /// Whether the transaction has written the key itself.
@@ -197,16 +202,16 @@ impl View {
     }
 
     pub(super) fn put(&self, tree: TreeId, key: &[u8], value: Vec<u8>) {
-        self.state.lock().change(key_of(tree, &[key]), Change::Put(value));
+        self.state.lock().change(tree, &[key], Change::Put(value));
     }
 
     pub(super) fn delete(&self, tree: TreeId, key: &[u8]) {
-        self.state.lock().change(key_of(tree, &[key]), Change::Delete);
+        self.state.lock().change(tree, &[key], Change::Delete);
     }
 
     /// Takes back what the transaction has written at a key, as if it never had.
     pub(super) fn withdraw(&self, tree: TreeId, key: &[u8]) {
-        if let Some(touched) = self.state.lock().find(tree, key) {
+        if let Some(touched) = self.state.lock().find(tree, &[key]) {
             touched.change = None;
         }
     }
@@ -214,43 +219,46 @@ impl View {
     /// Writes `value` at `prefix`, the seq that the commit will have, `suffix`. Until then it is read with
     /// [`PENDING`] in the seq's place, behind all that is committed.
     pub(super) fn put_at_own_seq(&self, tree: TreeId, prefix: &[u8], suffix: &[u8], value: Vec<u8>) {
-        let key = key_of(tree, &[prefix, &PENDING.0.to_be_bytes(), suffix]);
-        self.state.lock().change(key, Change::PutAtOwnSeq(value, prefix.len() as u32));
+        let key = [prefix, &PENDING.0.to_be_bytes(), suffix];
+        self.state.lock().change(tree, &key, Change::PutAtOwnSeq(value, prefix.len() as u32));
     }
 
     /// Adds to counters; see [`Batch::add`].
     pub(super) fn add(&self, tree: TreeId, key: &[u8], amounts: &[i64]) {
         let mut state = self.state.lock();
-        match state.find(tree, key) {
-            Some(Touched { change: Some(Change::Add(sums)), .. }) => add_to(sums, amounts),
-            Some(touched) => touched.change = Some(Change::Add(amounts.to_vec())),
-            None => state.change(key_of(tree, &[key]), Change::Add(amounts.to_vec())),
+        if let Some(Touched { change: Some(Change::Add(sums)), .. }) = state.find(tree, &[key]) {
+            return add_to(sums, amounts);
         }
+        state.change(tree, &[key], Change::Add(amounts.to_vec()));
     }
 
     /// The commit of what has been written, depending on what has been read.
     pub(super) fn batch(&self) -> Batch {
         let state = self.state.lock();
         let at = self.base.seq();
-        let changes = || state.keys.iter().filter_map(|(key, touched)| Some((key, touched.change.as_ref()?)));
-        let sizes = changes().map(|(key, change)| key.len() + change.size_bytes());
-        let (rows, bytes) = sizes.fold((0, 0), |(rows, bytes), size| (rows + 1, bytes + size));
-        let mut batch = Batch::with_capacity(rows, bytes);
-        for (key, change) in changes() {
-            let (tree, key) = parts_of(key);
-            match change {
-                Change::Put(value) => batch.put(tree, key, value),
-                Change::PutAtOwnSeq(value, before) => {
-                    let (prefix, rest) = key.split_at(*before as usize);
-                    batch.put_at_own_seq(tree, prefix, &rest[OWN_SEQ_BYTES..], value)
-                }
-                Change::Delete => batch.delete(tree, key),
-                Change::Add(amounts) => batch.add(tree, key, amounts),
-            };
+        let (mut rows, mut reads, mut bytes) = (0, 0, 0);
+        for (key, Touched { change, read }) in &state.keys {
+            rows += usize::from(change.is_some());
+            reads += usize::from(*read);
+            bytes += key.len() * (usize::from(change.is_some()) + usize::from(*read));
+            bytes += change.as_ref().map_or(0, Change::size_bytes);
         }
-        for (key, _) in state.keys.iter().filter(|(_, touched)| touched.read) {
+        let mut batch = Batch::with_capacity(rows, reads, bytes);
+        for (key, touched) in &state.keys {
             let (tree, key) = parts_of(key);
-            batch.depends_on(tree, key, at);
+            match &touched.change {
+                None => {}
+                Some(Change::Put(value)) => drop(batch.put(tree, key, value)),
+                Some(Change::PutAtOwnSeq(value, before)) => {
+                    let (prefix, rest) = key.split_at(*before as usize);
+                    batch.put_at_own_seq(tree, prefix, &rest[OWN_SEQ_BYTES..], value);
+                }
+                Some(Change::Delete) => drop(batch.delete(tree, key)),
+                Some(Change::Add(amounts)) => drop(batch.add(tree, key, amounts)),
+            }
+            if touched.read {
+                batch.depends_on(tree, key, at);
+            }
         }
         for (tree, reads) in &state.reads {
             if reads.whole {
@@ -271,6 +279,14 @@ fn add_to(sums: &mut Vec<i64>, amounts: &[i64]) {
     }
 }
 
+/// What a transaction has written at a key.
+enum Own {
+    Nothing,
+    Row(Option<Vec<u8>>),
+    /// To counters.
+    Added(Vec<i64>),
+}
+
 impl Snapshot for View {
     fn seq(&self) -> Seq {
         self.base.seq()
@@ -281,20 +297,19 @@ impl Snapshot for View {
     }
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
-        let mut state = self.state.lock();
-        let mut added = None;
-        match state.change_at(tree, key) {
-            Some(Change::Add(amounts)) => added = Some(amounts.clone()),
-            Some(change) => {
-                let value = change.value().cloned();
+        let own = self.state.lock().read(tree, key, true, |change| match change {
+            None => Own::Nothing,
+            Some(Change::Add(amounts)) => Own::Added(amounts.clone()),
+            Some(change) => Own::Row(change.value().cloned()),
+        });
+        let added = match own {
+            Own::Nothing => return self.base.get(tree, key),
+            Own::Added(added) => added,
+            Own::Row(value) => {
                 return Ok(value.map(|value| Value { seq: PENDING, bytes: Cow::Owned(value) }));
             }
-            None => {}
-        }
-        state.note_key(tree, key);
-        drop(state);
+        };
         let value = self.base.get(tree, key)?;
-        let Some(added) = added else { return Ok(value) };
         let mut sums = value.as_deref().and_then(counters).unwrap_or_default();
         add_to(&mut sums, &added);
         let bytes = sums.iter().flat_map(|sum| sum.to_be_bytes()).collect();
@@ -302,15 +317,10 @@ impl Snapshot for View {
     }
 
     fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {
-        let mut state = self.state.lock();
-        let change = state.change_at(tree, key);
-        let added = matches!(change, Some(Change::Add(_)));
-        if let Some(change) = change.filter(|change| change.is_row()) {
-            return Ok(change.value().map(|_| PENDING));
-        }
-        state.note_key(tree, key);
-        drop(state);
-        if added { Ok(Some(PENDING)) } else { self.base.version(tree, key) }
+        let own = self.state.lock().read(tree, key, true, |change| {
+            change.map(|change| if change.is_row() { change.value().map(|_| PENDING) } else { Some(PENDING) })
+        });
+        own.map_or_else(|| self.base.version(tree, key), Ok)
     }
 
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
@@ -321,12 +331,10 @@ impl Snapshot for View {
     }
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
-        let mut state = self.state.lock();
-        let own = state.change_at(tree, key).filter(|change| change.is_row()).map(|change| {
-            let value = change.value().cloned().map(Cow::Owned);
-            Ok(Version { seq: PENDING, time: Timestamp(u64::MAX), value })
+        let own = self.state.lock().read(tree, key, false, |change| {
+            let change = change.filter(|change| change.is_row())?;
+            Some(Ok(Version { seq: PENDING, time: Timestamp(u64::MAX), value: change.value().cloned().map(Cow::Owned) }))
         });
-        state.note_key(tree, key);
         Box::new(own.into_iter().chain(self.base.versions(tree, key)))
     }
 }
