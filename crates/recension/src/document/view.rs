@@ -333,7 +333,11 @@ impl Snapshot for View {
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
         let own = self.state.lock().read(tree, key, false, |change| {
             let change = change.filter(|change| change.is_row())?;
-            Some(Ok(Version { seq: PENDING, time: Timestamp(u64::MAX), value: change.value().cloned().map(Cow::Owned) }))
+            Some(Ok(Version {
+                seq: PENDING,
+                time: Timestamp(u64::MAX),
+                value: change.value().cloned().map(Cow::Owned),
+            }))
         });
         Box::new(own.into_iter().chain(self.base.versions(tree, key)))
     }
