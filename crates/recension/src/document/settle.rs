@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::apply::Writer;
 use super::attachment::Wanted;
-use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
+use super::catalogue::{CATALOGUE, CollectionEntry};
 use super::changes::{change_key, change_value};
 use super::limits::REVISIONS_PER_DOCUMENT_MAX;
 use super::revision_tree::{BLOCK_NODES, Leaf, RevisionTree};
@@ -252,7 +252,7 @@ impl<'a> Writer<'a> {
         let old = before.map_or([0; 3], |(head, _)| count(head.deleted, head.body_len));
         let new = now.map_or([0; 3], |(leaf, body_len)| count(leaf.deleted, body_len));
         let difference: [i64; 3] = std::array::from_fn(|i| new[i] - old[i]);
-        self.view.add(CATALOGUE, &counts_key(&self.slot.name), &difference);
+        self.view.add(CATALOGUE, &self.slot.counts_key, &difference);
     }
 }
 

@@ -199,6 +199,7 @@ impl Store {
             name: name.to_owned(),
             shared_name: Arc::from(name),
             key: collection_key(name),
+            counts_key: counts_key(name),
             known: RwLock::default(),
             sweep_at: Mutex::new(Timestamp(0)),
         });
@@ -256,6 +257,8 @@ pub(super) struct Slot {
     pub(super) name: String,
     pub(super) shared_name: Arc<str>,
     pub(super) key: Vec<u8>,
+    /// The key of its counts.
+    pub(super) counts_key: Vec<u8>,
     known: RwLock<Known>,
     /// When uploads that were broken off are looked for again.
     sweep_at: Mutex<Timestamp>,

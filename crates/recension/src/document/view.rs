@@ -26,13 +26,38 @@ pub(super) struct View {
 
 #[derive(Default)]
 struct State {
-    /// The keys that the transaction has to do with, each behind its tree's number. Most transactions have a few: one node of
-    /// one map holds them.
-    keys: BTreeMap<Vec<u8>, Touched>,
+    /// The keys that the transaction has to do with. Most transactions have a few: one node of one map holds them.
+    keys: BTreeMap<Key, Touched>,
     /// What has been read of each tree.
     reads: BTreeMap<TreeId, Reads>,
-    /// Where a key is put behind its tree's number to be looked for; it becomes the key where there is none.
-    sought: Vec<u8>,
+    /// Where a key is put together to be looked for; where it is not there, this becomes it.
+    sought: Key,
+}
+
+/// A key of a tree. Most are told apart by their trees.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    tree: TreeId,
+    key: Vec<u8>,
+}
+
+impl Default for Key {
+    fn default() -> Self {
+        Key { tree: TreeId(0), key: Vec::new() }
+    }
+}
+
+impl Key {
+    fn new(tree: TreeId, key: &[u8]) -> Self {
+        Key { tree, key: key.to_vec() }
+    }
+
+    fn set(&mut self, tree: TreeId, parts: &[&[u8]]) {
+        self.tree = tree;
+        self.key.clear();
+        self.key.reserve_exact(parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| self.key.extend_from_slice(part));
+    }
 }
 
 /// What the transaction has to do with a key.
@@ -86,39 +111,11 @@ struct Reads {
     whole: bool,
 }
 
-const TREE_BYTES: usize = size_of::<TreeId>();
-
-fn len_of(parts: &[&[u8]]) -> usize {
-    TREE_BYTES + parts.iter().map(|part| part.len()).sum::<usize>()
-}
-
-/// A key behind its tree's number.
-fn write_key(out: &mut Vec<u8>, tree: TreeId, parts: &[&[u8]]) {
-    out.reserve(len_of(parts));
-    out.extend(tree.0.to_be_bytes());
-    for part in parts {
-        out.extend_from_slice(part);
-    }
-}
-
-fn key_of(tree: TreeId, parts: &[&[u8]]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(len_of(parts));
-    write_key(&mut key, tree, parts);
-    key
-}
-
-/// The tree and the key of what [`write_key`] wrote.
-fn parts_of(key: &[u8]) -> (TreeId, &[u8]) {
-    let (tree, key) = key.split_first_chunk::<TREE_BYTES>().unwrap_or((&[0; TREE_BYTES], key));
-    (TreeId(u32::from_be_bytes(*tree)), key)
-}
-
 impl State {
     /// What the transaction has to do with a key; nothing, mostly. Then the key waits in `sought`.
     fn find(&mut self, tree: TreeId, parts: &[&[u8]]) -> Option<&mut Touched> {
-        self.sought.clear();
-        write_key(&mut self.sought, tree, parts);
-        self.keys.get_mut(self.sought.as_slice())
+        self.sought.set(tree, parts);
+        self.keys.get_mut(&self.sought)
     }
 
     fn change_at(&mut self, tree: TreeId, key: &[u8]) -> Option<&Change> {
@@ -139,9 +136,8 @@ impl State {
     /// itself and `own` is all that is asked for.
     fn read<R>(&mut self, tree: TreeId, key: &[u8], own: bool, see: impl FnOnce(Option<&Change>) -> R) -> R {
         let reads = self.reads.entry(tree).or_default();
-        self.sought.clear();
-        write_key(&mut self.sought, tree, &[key]);
-        let found = self.keys.get_mut(self.sought.as_slice());
+        self.sought.set(tree, &[key]);
+        let found = self.keys.get_mut(&self.sought);
         let change = found.as_ref().and_then(|touched| touched.change.as_ref());
         let answered = own && change.is_some_and(Change::is_row);
         let seen = see(change);
@@ -173,7 +169,7 @@ impl State {
         if reads.keys + reads.ranges.len() > READS_REMEMBERED_MAX {
             *reads = Reads { whole: true, ..Reads::default() };
             self.keys.retain(|key, touched| {
-                touched.read &= parts_of(key).0 != tree;
+                touched.read &= key.tree != tree;
                 touched.read || touched.change.is_some()
             });
         }
@@ -237,15 +233,15 @@ impl View {
         let state = self.state.lock();
         let at = self.base.seq();
         let (mut rows, mut reads, mut bytes) = (0, 0, 0);
-        for (key, Touched { change, read }) in &state.keys {
+        for (Key { key, .. }, Touched { change, read }) in &state.keys {
             rows += usize::from(change.is_some());
             reads += usize::from(*read);
             bytes += key.len() * (usize::from(change.is_some()) + usize::from(*read));
             bytes += change.as_ref().map_or(0, Change::size_bytes);
         }
         let mut batch = Batch::with_capacity(rows, reads, bytes);
-        for (key, touched) in &state.keys {
-            let (tree, key) = parts_of(key);
+        for (Key { tree, key }, touched) in &state.keys {
+            let tree = *tree;
             match &touched.change {
                 None => {}
                 Some(Change::Put(value)) => drop(batch.put(tree, key, value)),
@@ -352,18 +348,18 @@ impl View {
         if state.keys.is_empty() {
             return Vec::new();
         }
-        let bound = |bound: &Bound<Vec<u8>>, open: Bound<Vec<u8>>| match bound {
-            Bound::Included(key) => Bound::Included(key_of(tree, &[key])),
-            Bound::Excluded(key) => Bound::Excluded(key_of(tree, &[key])),
+        let bound = |bound: &Bound<Vec<u8>>, open: Bound<Key>| match bound {
+            Bound::Included(key) => Bound::Included(Key::new(tree, key)),
+            Bound::Excluded(key) => Bound::Excluded(Key::new(tree, key)),
             Bound::Unbounded => open,
         };
         let next_tree =
-            tree.0.checked_add(1).map_or(Bound::Unbounded, |next| Bound::Excluded(key_of(TreeId(next), &[])));
-        let start = bound(&range.start, Bound::Included(key_of(tree, &[])));
+            tree.0.checked_add(1).map_or(Bound::Unbounded, |next| Bound::Excluded(Key::new(TreeId(next), &[])));
+        let start = bound(&range.start, Bound::Included(Key::new(tree, &[])));
         let end = bound(&range.end, next_tree);
-        let row = |(key, touched): (&Vec<u8>, &Touched)| {
+        let row = |(key, touched): (&Key, &Touched)| {
             let change = touched.change.as_ref().filter(|change| change.is_row())?;
-            Some((parts_of(key).1.to_vec(), change.value().cloned()))
+            Some((key.key.clone(), change.value().cloned()))
         };
         let rows = state.keys.range((start, end));
         match direction {

@@ -128,14 +128,15 @@ impl Write {
     ///
     /// # Errors
     /// [`Error::BadName`] where `id` cannot be one; [`Error::BadField`] where the body names another.
-    pub fn with_id(mut self, id: &str) -> Result<Self> {
-        check_id(id)?;
+    pub fn with_id(mut self, id: impl Into<String>) -> Result<Self> {
+        let id = id.into();
+        check_id(&id)?;
         match &self.id {
-            Some(own) if own != id => {
+            Some(own) if *own != id => {
                 Err(Error::BadField { field: "_id", expected: "the id that the document is written under" })
             }
             _ => {
-                self.id = Some(id.to_owned());
+                self.id = Some(id);
                 Ok(self)
             }
         }

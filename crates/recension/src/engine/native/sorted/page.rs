@@ -90,6 +90,9 @@ impl<T: Clone> Page<T> {
     }
 
     fn bound(&self, key: &[u8], before: impl Fn(&Slot<T>, &[u8]) -> bool) -> usize {
+        if self.slots.is_empty() {
+            return 0;
+        }
         let shared = self.shared_bytes();
         match key[..key.len().min(shared.len())].cmp(shared) {
             Ordering::Less => 0,
