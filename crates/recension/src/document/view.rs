@@ -3,6 +3,7 @@
 //! one of these; nothing here knows what the rows mean.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -28,7 +29,10 @@ pub(super) struct View {
 struct State {
     /// The keys that the transaction has to do with. Most transactions have a few: one node of one map holds them.
     keys: BTreeMap<Key, Touched>,
-    /// What has been read of each tree.
+    /// How many keys and ranges have been read.
+    read: usize,
+    /// What has been read of each tree, besides keys. Of trees whose keys are not counted yet, that of most transactions,
+    /// there are ranges only.
     reads: BTreeMap<TreeId, Reads>,
     /// Where a key is put together to be looked for; where it is not there, this becomes it.
     sought: Key,
@@ -104,7 +108,7 @@ impl Change {
 /// What has been read of one tree, besides the keys that are marked.
 #[derive(Default)]
 struct Reads {
-    /// Keys that are marked as read.
+    /// Keys that are marked as read, once they are counted.
     keys: usize,
     ranges: Vec<KeyRange>,
     /// So much has been read that the whole tree stands for it.
@@ -125,33 +129,30 @@ impl State {
     fn change(&mut self, tree: TreeId, parts: &[&[u8]], change: Change) {
         match self.find(tree, parts) {
             Some(touched) => touched.change = Some(change),
-            None => {
-                let touched = Touched { change: Some(change), read: false };
-                self.keys.insert(std::mem::take(&mut self.sought), touched);
-            }
+            None => self.touch(Touched { change: Some(change), read: false }),
         }
+    }
+
+    /// Notes a key that was sought and is not there.
+    fn touch(&mut self, touched: Touched) {
+        self.keys.insert(std::mem::take(&mut self.sought), touched);
     }
 
     /// Shows what the transaction does to a key, and marks the key as read; but not where the transaction has written it
     /// itself and `own` is all that is asked for.
     fn read<R>(&mut self, tree: TreeId, key: &[u8], own: bool, see: impl FnOnce(Option<&Change>) -> R) -> R {
-        let reads = self.reads.entry(tree).or_default();
-        self.sought.set(tree, &[key]);
-        let found = self.keys.get_mut(&self.sought);
+        let whole = self.reads.get(&tree).is_some_and(|reads| reads.whole);
+        let found = self.find(tree, &[key]);
         let change = found.as_ref().and_then(|touched| touched.change.as_ref());
         let answered = own && change.is_some_and(Change::is_row);
         let seen = see(change);
         match found {
-            _ if answered || reads.whole => return seen,
+            _ if answered || whole => return seen,
             Some(touched) if touched.read => return seen,
             Some(touched) => touched.read = true,
-            None => {
-                let touched = Touched { change: None, read: true };
-                self.keys.insert(std::mem::take(&mut self.sought), touched);
-            }
+            None => self.touch(Touched { change: None, read: true }),
         }
-        reads.keys += 1;
-        self.bound_reads(tree);
+        self.count_read(tree, 1);
         seen
     }
 
@@ -159,12 +160,23 @@ impl State {
         let reads = self.reads.entry(tree).or_default();
         if !reads.whole && reads.ranges.last() != Some(&range) {
             reads.ranges.push(range);
-            self.bound_reads(tree);
+            self.count_read(tree, 0);
         }
     }
 
-    /// Where too much has been read of a tree, all of it stands for that.
-    fn bound_reads(&mut self, tree: TreeId) {
+    /// Counts what has just been read: a range, or a key. Where too much has been read of a tree, all of it stands for that.
+    fn count_read(&mut self, tree: TreeId, keys: usize) {
+        self.read += 1;
+        match self.read.cmp(&(READS_REMEMBERED_MAX + 1)) {
+            // Of no tree too much.
+            Ordering::Less => return,
+            Ordering::Equal => {
+                for (Key { tree, .. }, _) in self.keys.iter().filter(|(_, touched)| touched.read) {
+                    self.reads.entry(*tree).or_default().keys += 1;
+                }
+            }
+            Ordering::Greater => self.reads.entry(tree).or_default().keys += keys,
+        }
         let Some(reads) = self.reads.get_mut(&tree) else { return };
         if reads.keys + reads.ranges.len() > READS_REMEMBERED_MAX {
             *reads = Reads { whole: true, ..Reads::default() };
@@ -222,10 +234,11 @@ impl View {
     /// Adds to counters; see [`Batch::add`].
     pub(super) fn add(&self, tree: TreeId, key: &[u8], amounts: &[i64]) {
         let mut state = self.state.lock();
-        if let Some(Touched { change: Some(Change::Add(sums)), .. }) = state.find(tree, &[key]) {
-            return add_to(sums, amounts);
+        match state.find(tree, &[key]) {
+            Some(Touched { change: Some(Change::Add(sums)), .. }) => add_to(sums, amounts),
+            Some(touched) => touched.change = Some(Change::Add(amounts.to_vec())),
+            None => state.touch(Touched { change: Some(Change::Add(amounts.to_vec())), read: false }),
         }
-        state.change(tree, &[key], Change::Add(amounts.to_vec()));
     }
 
     /// The commit of what has been written, depending on what has been read.
@@ -414,8 +427,8 @@ impl<'v> Iterator for Merged<'v> {
                     Direction::Forward => row.key.as_ref().cmp(own),
                     Direction::Backward => own.as_slice().cmp(&row.key),
                 },
-                (None, Some(_)) => std::cmp::Ordering::Greater,
-                (_, None) | (Some(Err(_)), Some(_)) => std::cmp::Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (_, None) | (Some(Err(_)), Some(_)) => Ordering::Less,
             };
             if order.is_le() {
                 let row = self.rows.next();
