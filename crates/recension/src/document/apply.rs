@@ -278,7 +278,8 @@ impl<'a> Writer<'a> {
     ) -> Result<Vec<IndexChange>> {
         let Some(entry) = self.entry.as_ref().filter(|entry| !entry.indexes.is_empty()) else { return Ok(Vec::new()) };
         let mut changes = Vec::new();
-        for RowsChange { index, gone, new } in entry.keys().changes(&entry.indexes, old, new, id)? {
+        for change in entry.keys().changes(&entry.indexes, old, new, id) {
+            let RowsChange { index, gone, new } = change?;
             for row in gone {
                 index.remove(self.view, row.key, id, &mut changes)?;
             }

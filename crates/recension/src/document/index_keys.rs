@@ -66,22 +66,21 @@ impl IndexKeys {
         self.indexes.iter().zip(entries).map(|(wanted, entry)| wanted.rows(&entry.spec, &values, id)).collect()
     }
 
-    /// What has to change where a document said `old` and shall say `new`.
+    /// What has to change where a document said `old` and shall say `new`, index by index.
     pub(super) fn changes<'e>(
-        &self,
+        &'e self,
         entries: &'e [IndexEntry],
-        old: Option<&str>,
-        new: Option<&str>,
-        id: &str,
-    ) -> Result<Vec<RowsChange<'e>>> {
+        old: Option<&'e str>,
+        new: Option<&'e str>,
+        id: &'e str,
+    ) -> impl Iterator<Item = Result<RowsChange<'e>>> {
         let old = old.map(|body| self.paths.values(body));
         let new = new.map(|body| self.paths.values(body));
-        let mut changes = Vec::new();
-        for (wanted, index) in self.indexes.iter().zip(entries) {
+        let change = move |(wanted, index): (&Wanted, &'e IndexEntry)| {
             if let (Some(old), Some(new)) = (&old, &new)
                 && wanted.numbers().all(|number| old.get(number) == new.get(number))
             {
-                continue;
+                return Ok(None);
             }
             // What cannot be in an index is not there.
             let old_rows = old.as_ref().and_then(|old| wanted.rows(&index.spec, old, id).ok()).unwrap_or_default();
@@ -89,11 +88,10 @@ impl IndexKeys {
             let gone: Vec<IndexRow> = missing_from(&old_rows, &new_rows);
             let mut fresh = new_rows;
             fresh.retain(|row| old_rows.binary_search(row).is_err());
-            if !gone.is_empty() || !fresh.is_empty() {
-                changes.push(RowsChange { index, gone, new: fresh });
-            }
-        }
-        Ok(changes)
+            let change = RowsChange { index, gone, new: fresh };
+            Ok(Some(change).filter(|change| !change.gone.is_empty() || !change.new.is_empty()))
+        };
+        self.indexes.iter().zip(entries).map(change).filter_map(Result::transpose)
     }
 }
 

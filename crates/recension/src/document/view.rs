@@ -57,9 +57,12 @@ impl Key {
     }
 
     fn set(&mut self, tree: TreeId, parts: &[&[u8]]) {
+        let len = parts.iter().map(|part| part.len()).sum();
         self.tree = tree;
         self.key.clear();
-        self.key.reserve_exact(parts.iter().map(|part| part.len()).sum());
+        if self.key.capacity() < len {
+            self.key = Vec::with_capacity(len);
+        }
         parts.iter().for_each(|part| self.key.extend_from_slice(part));
     }
 }
