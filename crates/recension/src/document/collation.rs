@@ -277,13 +277,15 @@ impl JsonType {
 }
 
 fn encode_bytes(text: &str, out: &mut Vec<u8>) {
-    let mut rest = text;
-    while let Some((part, behind)) = rest.split_once('\0') {
-        out.extend_from_slice(part.as_bytes());
-        out.extend_from_slice(&[0, STRING_GOES_ON]);
-        rest = behind;
+    if !text.as_bytes().contains(&0) {
+        return out.extend_from_slice(text.as_bytes());
     }
-    out.extend_from_slice(rest.as_bytes());
+    for (i, part) in text.as_bytes().split(|&byte| byte == 0).enumerate() {
+        if i > 0 {
+            out.extend([0, STRING_GOES_ON]);
+        }
+        out.extend(part);
+    }
 }
 
 /// The text in which a double is given back.

@@ -87,7 +87,10 @@ pub fn revision_id(
             term::put_binary(&mut part, rev.suffix_bytes());
         }
     }
-    let hash = Md5::new().chain_update(&part).chain_update(&body.0);
+    let mut hash = Md5::new();
+    for bytes in [&part, &body.0] {
+        hash.update(bytes);
+    }
     part.clear();
     if !attachments.is_empty() {
         term::put_list(&mut part, attachments.len());

@@ -40,7 +40,7 @@ struct State {
 
 /// A key of a tree. Most are told apart by their trees.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+pub(super) struct Key {
     tree: TreeId,
     key: Vec<u8>,
 }
@@ -52,7 +52,7 @@ impl Default for Key {
 }
 
 impl Key {
-    fn new(tree: TreeId, key: &[u8]) -> Self {
+    pub(super) fn new(tree: TreeId, key: &[u8]) -> Self {
         Key { tree, key: key.to_vec() }
     }
 
@@ -123,10 +123,6 @@ impl State {
     fn find(&mut self, tree: TreeId, parts: &[&[u8]]) -> Option<&mut Touched> {
         self.sought.set(tree, parts);
         self.keys.get_mut(&self.sought)
-    }
-
-    fn change_at(&mut self, tree: TreeId, key: &[u8]) -> Option<&Change> {
-        self.find(tree, &[key])?.change.as_ref()
     }
 
     fn change(&mut self, tree: TreeId, parts: &[&[u8]], change: Change) {
@@ -208,8 +204,9 @@ impl View {
     }
 
     /// Whether the transaction has written the key itself.
-    pub(super) fn has_written(&self, tree: TreeId, key: &[u8]) -> bool {
-        self.state.lock().change_at(tree, key).is_some_and(Change::is_row)
+    pub(super) fn has_written(&self, key: &Key) -> bool {
+        let state = self.state.lock();
+        state.keys.get(key).and_then(|touched| touched.change.as_ref()).is_some_and(Change::is_row)
     }
 
     pub(super) fn put(&self, tree: TreeId, key: &[u8], value: Vec<u8>) {

@@ -183,7 +183,7 @@ fn text_of(mut member: String) -> Option<String> {
         return Some(String::new());
     }
     if member.starts_with('"') {
-        if member.contains('\\') {
+        if member.as_bytes().contains(&b'\\') {
             return string_of(&member);
         }
         member.pop();
