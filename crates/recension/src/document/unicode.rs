@@ -97,16 +97,17 @@ pub(super) fn write_primaries(prefix: &str, out: &mut Vec<u8>) {
 fn write_ascii(text: &[u8], out: &mut Vec<u8>) {
     let weights = |byte: u8| ASCII[usize::from(byte & 0x7f)];
     let (mut count, mut marked, mut second_bytes) = (0_usize, 0, 0);
-    for &byte in text {
+    let start = out.len();
+    out.extend(text.iter().map(|&byte| {
         let (primary, tertiary) = weights(byte);
         count += usize::from(primary > 0);
         marked |= tertiary;
         second_bytes |= primary & 0xff;
-    }
-    if count == text.len() && second_bytes == 0 {
-        // Letters and digits, which most texts are made of.
-        out.extend(text.iter().map(|&byte| weights(byte).0.to_be_bytes()[0]));
-    } else {
+        primary.to_be_bytes()[0]
+    }));
+    // Letters and digits, which most texts are made of, have primary weights of one byte.
+    if count < text.len() || second_bytes > 0 {
+        out.truncate(start);
         write_primaries_of(text.iter().map(|&byte| weights(byte).0), out);
     }
     out.push(LEVEL_END);

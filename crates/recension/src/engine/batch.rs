@@ -295,7 +295,9 @@ impl Batch {
 
     fn keep_counters(&mut self, counters: &[i64]) -> Range<usize> {
         let start = self.bytes.len();
-        self.bytes.extend(counters.iter().flat_map(|counter| counter.to_be_bytes()));
+        for counter in counters {
+            self.bytes.extend_from_slice(&counter.to_be_bytes());
+        }
         start..self.bytes.len()
     }
 
