@@ -126,40 +126,38 @@ impl IndexEntry {
         let refusable = refusable && self.spec.unique;
         let held_by = |row: &IndexRow, holder: &str| Err(not_unique(&self.spec, row, id, holder));
         if !self.by_values {
-            return match if refusable { self.other_holder(snapshot, &row.key, id)? } else { None } {
-                Some(holder) => held_by(&row, &holder),
-                None => Ok(changes.push(self.put_behind(&row.key, id, row.value))),
-            };
+            if refusable && let Some(holder) = self.other_holder(snapshot, &row.key, id)? {
+                return held_by(&row, &holder);
+            }
+            changes.push(self.put_behind(&row.key, id, row.value));
+            return Ok(());
         }
         let mut own = Holder { id: Cow::Borrowed(id), texts: Cow::Borrowed(&row.value), others: false };
-        let Some(mut holder) = self.holder(snapshot, &row.key)? else {
-            let value = own.value();
-            return Ok(changes.push(self.put(row.key, value)));
-        };
-        if holder.id == own.id {
-            own.others = holder.others;
-            if refusable
-                && own.others
-                && let Some(other) = self.first_behind(snapshot, &row.key)?
-            {
-                return held_by(&row, &other.id);
+        match self.holder(snapshot, &row.key)? {
+            Some(holder) if holder.id != own.id && refusable => return held_by(&row, &holder.id),
+            Some(mut holder) if holder.id != own.id => {
+                let alone = !std::mem::replace(&mut holder.others, true);
+                if own.id < holder.id {
+                    own.others = true;
+                    let behind = self.put_behind(&row.key, &holder.id, holder.texts.into_owned());
+                    let value = own.value();
+                    changes.extend([self.put(row.key, value), behind]);
+                } else {
+                    changes.push(self.put_behind(&row.key, id, row.value));
+                    changes.extend(alone.then(|| self.put(row.key, holder.value())));
+                }
             }
-            let value = own.value();
-            return Ok(changes.push(self.put(row.key, value)));
-        }
-        if refusable {
-            return held_by(&row, &holder.id);
-        }
-        let alone = !std::mem::replace(&mut holder.others, true);
-        if own.id < holder.id {
-            own.others = true;
-            let behind = self.put_behind(&row.key, &holder.id, holder.texts.into_owned());
-            let value = own.value();
-            return Ok(changes.extend([self.put(row.key, value), behind]));
-        }
-        changes.push(self.put_behind(&row.key, id, row.value));
-        if alone {
-            changes.push(self.put(row.key, holder.value()));
+            before => {
+                own.others = before.is_some_and(|own| own.others);
+                if refusable
+                    && own.others
+                    && let Some(other) = self.first_behind(snapshot, &row.key)?
+                {
+                    return held_by(&row, &other.id);
+                }
+                let value = own.value();
+                changes.push(self.put(row.key, value));
+            }
         }
         Ok(())
     }
@@ -176,7 +174,8 @@ impl IndexEntry {
         let behind = |id: &str| delete([&values, id.as_bytes()].concat());
         let holder = if self.by_values { self.holder(snapshot, &values)? } else { None };
         let Some(holder) = holder.filter(|holder| holder.id == id) else {
-            return Ok(changes.push(behind(id)));
+            changes.push(behind(id));
+            return Ok(());
         };
         // The next one moves up.
         let next = if holder.others { self.first_behind(snapshot, &values)? } else { None };

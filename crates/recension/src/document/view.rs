@@ -63,7 +63,9 @@ impl Key {
         if self.key.capacity() < len {
             self.key = Vec::with_capacity(len);
         }
-        parts.iter().for_each(|part| self.key.extend_from_slice(part));
+        for part in parts {
+            self.key.extend_from_slice(part);
+        }
     }
 }
 

@@ -128,8 +128,11 @@ impl Write {
     ///
     /// # Errors
     /// [`Error::BadName`] where `id` cannot be one; [`Error::BadField`] where the body names another.
-    pub fn with_id(mut self, id: impl Into<String>) -> Result<Self> {
-        let id = id.into();
+    pub fn with_id(self, id: &str) -> Result<Self> {
+        self.of_document(id.to_owned())
+    }
+
+    pub(super) fn of_document(mut self, id: String) -> Result<Self> {
         check_id(&id)?;
         match &self.id {
             Some(own) if *own != id => {

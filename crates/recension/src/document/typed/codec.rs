@@ -117,7 +117,7 @@ pub(super) fn encode<T: DocumentType>(value: &T) -> Result<Write> {
     }
     let mut write = Write::of_minified(minified, hashable)?;
     if !id.is_empty() {
-        write = write.with_id(id)?;
+        write = write.of_document(id)?;
     }
     if !rev.is_empty() {
         write = write.expecting(Expect::Revision(rev.parse()?));

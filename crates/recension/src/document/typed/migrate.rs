@@ -69,7 +69,7 @@ impl<T: DocumentType> Typed<T> {
         if version_in::<T>(&document.id, &document.body)?.unwrap_or(1) == T::VERSION {
             return Ok(None);
         }
-        let write = encode(&self.codec.decode(document)?)?.with_id(&*document.id)?;
+        let write = encode(&self.codec.decode(document)?)?.with_id(&document.id)?;
         Ok(Some(write.expecting(Expect::Revision(document.rev))))
     }
 
