@@ -31,8 +31,8 @@ struct State {
     keys: BTreeMap<Key, Touched>,
     /// How many keys and ranges have been read.
     read: usize,
-    /// What has been read of each tree, besides keys. Of trees whose keys are not counted yet, that of most transactions,
-    /// there are ranges only.
+    /// What has been read of each tree, besides the keys that are marked. Those are counted here once there are more than one
+    /// tree may have, which few transactions come to.
     reads: BTreeMap<TreeId, Reads>,
     /// Where a key is put together to be looked for; where it is not there, this becomes it.
     sought: Key,
@@ -110,10 +110,9 @@ impl Change {
     }
 }
 
-/// What has been read of one tree, besides the keys that are marked.
 #[derive(Default)]
 struct Reads {
-    /// Keys that are marked as read, once they are counted.
+    /// Keys that are marked as read, where they are counted.
     keys: usize,
     ranges: Vec<KeyRange>,
     /// So much has been read that the whole tree stands for it.
