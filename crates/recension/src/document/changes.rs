@@ -622,3 +622,22 @@ impl RecentCommits {
         Some(names.into_iter().collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recent_commits_are_known_in_whatever_order_they_are_noted_and_only_where_none_is_missing() {
+        let recent = RecentCommits::default();
+        for seq in [1, 2, 4, 3, 6, 5, 5, 8] {
+            recent.note(Seq(seq), std::iter::once(Arc::from(format!("of {seq}"))));
+        }
+        let since = |since, until| recent.since(Seq(since), Seq(until));
+        let names = ["of 3", "of 4", "of 5"].map(Arc::<str>::from).to_vec();
+        assert_eq!(since(2, 5), Some(names));
+        assert_eq!(since(2, 2), Some(Vec::new()));
+        assert_eq!(since(6, 8), None);
+        assert_eq!(since(8, 9), None);
+    }
+}

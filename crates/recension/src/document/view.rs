@@ -453,3 +453,48 @@ impl<'v> Iterator for Merged<'v> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Engine, MemoryEngine, ReadKeys};
+
+    #[test]
+    fn a_commit_depends_on_all_of_a_tree_only_where_too_much_of_it_was_read() {
+        const MAX: u64 = READS_REMEMBERED_MAX as u64;
+        // Keys of one tree, keys of another one, ranges of the former; whether each stands for all that was read of it.
+        for (first, second, ranges, whole) in [
+            (MAX, MAX, 0, [false, false]),
+            (MAX, 9, 1, [true, false]),
+            (MAX - 3, MAX + 1, 3, [false, true]),
+            (MAX - 3, 9, 4, [true, false]),
+            (MAX + 2, 5, 2, [true, false]),
+        ] {
+            let view = View::new(MemoryEngine::new().snapshot().unwrap());
+            for (tree, keys) in [(TreeId(1), first), (TreeId(2), second)] {
+                for key in (0..keys).chain(0..9).map(u64::to_be_bytes) {
+                    assert_eq!(view.get(tree, &key).unwrap(), None);
+                }
+            }
+            for start in 0_u64..ranges {
+                let range = KeyRange::between(start.to_be_bytes(), (start + 1).to_be_bytes());
+                assert!(view.range(TreeId(1), &range, Direction::Forward).next().is_none());
+            }
+            let batch = view.batch();
+            for ((tree, read), whole) in
+                [(TreeId(1), first + ranges), (TreeId(2), second.max(9))].into_iter().zip(whole)
+            {
+                let reads: Vec<_> = batch.reads().filter(|read| read.tree == tree).map(|read| read.keys).collect();
+                if whole {
+                    assert_eq!(
+                        reads,
+                        [ReadKeys::Range(&KeyRange::all())],
+                        "{tree:?} of {first}, {second} and {ranges}"
+                    );
+                } else {
+                    assert_eq!(reads.len() as u64, read, "{tree:?} of {first}, {second} and {ranges}");
+                }
+            }
+        }
+    }
+}
