@@ -294,9 +294,10 @@ impl Pair {
                 let head = self.model.head();
                 let batch = batch(rows, counters, reads, *durability, head);
                 let ours = engine.commit(batch.clone());
-                let forgot =
-                    |read: &ReadDependency| self.promise.may_refuse_range(read.tree, &read.range, read.at, head);
-                if matches!(ours, Err(EngineError::Conflict { .. })) && batch.reads().iter().any(forgot) {
+                let forgot = |read: ReadDependency<'_>| {
+                    self.promise.may_refuse_range(read.tree, &read.keys.to_range(), read.at, head)
+                };
+                if matches!(ours, Err(EngineError::Conflict { .. })) && batch.reads().any(forgot) {
                     return Ok(());
                 }
                 same("commit", &text(ours), &text(self.model.commit(batch)))?;

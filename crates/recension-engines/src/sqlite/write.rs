@@ -148,20 +148,21 @@ impl Writer {
         }
     }
 
-    fn check_dependency(&self, dependency: &ReadDependency) -> Result<()> {
+    fn check_dependency(&self, dependency: ReadDependency<'_>) -> Result<()> {
         let head = self.head.seq;
         if dependency.at > head {
             return Err(EngineError::NotYet { asked: dependency.at, head });
         }
-        if dependency.at == head || dependency.range.is_empty() {
+        let range = dependency.keys.to_range();
+        if dependency.at == head || range.is_empty() {
             return Ok(());
         }
         // Deletions since then may be gone without a trace.
-        if self.retained.read().check(dependency.tree, &dependency.range, dependency.at).is_err() {
-            let (key, _) = read::half_open(&dependency.range);
+        if self.retained.read().check(dependency.tree, &range, dependency.at).is_err() {
+            let (key, _) = read::half_open(&range);
             return Err(EngineError::Conflict { tree: dependency.tree, key, read_at: dependency.at, written_at: None });
         }
-        let (low, high) = read::half_open(&dependency.range);
+        let (low, high) = read::half_open(&range);
         // The walk is over the range's keys: an index on seq would have to be kept by every commit, for few.
         let sql = match high {
             Some(_) => {

@@ -11,7 +11,7 @@ use super::ancestry::whole_tree;
 use super::attachment;
 use super::catalogue::{CATALOGUE, CollectionEntry};
 use super::index_keys::{IndexRow, RowsChange, row_texts};
-use super::index_rows::{Added, IndexChange};
+use super::index_rows::IndexChange;
 use super::index_spec::IndexSpec;
 use super::reader::after_prefix;
 use super::rev_hash::{AttachmentDigest, HashableBody, revision_id};
@@ -21,7 +21,14 @@ use super::store::{Attempt, Slot, Store, retry, take_trees};
 use super::stored::{self, Section, StoredHead, StoredRow};
 use super::view::View;
 use super::{At, AttachmentInfo, Collection, Error, Expect, Result, RevId, Write, Written};
-use crate::engine::{CommitInfo, KeyRange, Snapshot, TreeId};
+use crate::engine::{CommitInfo, KeyRange, Snapshot};
+
+/// Applies one write.
+pub(super) fn apply_one(collection: &Collection, mut write: Write) -> Result<Written> {
+    ensure_id(collection.store(), &mut write)?;
+    let (rev, CommitInfo { seq, time }) = in_one_commit(collection, |writer| writer.write(&write))?;
+    Ok(Written { id: write.id.unwrap_or_default(), rev, seq, time })
+}
 
 /// Applies writes in one commit, with a result for each.
 pub(super) fn apply(
@@ -112,9 +119,11 @@ impl<'a> Writer<'a> {
     pub(super) fn write(&mut self, write: &Write) -> Result<RevId> {
         let id = write.id.as_deref().unwrap_or_default();
         let row = self.row(id)?;
-        if let Some(row) = &row
-            && let Some(rev) = self.write_next(write, id, row)?
-        {
+        let simple = match &row {
+            Some(row) => self.write_next(write, id, row)?,
+            None => self.write_first(write, id)?,
+        };
+        if let Some(rev) = simple {
             return Ok(rev);
         }
         let before = row.map(|row| Before::of(row, id)).transpose()?;
@@ -155,9 +164,9 @@ impl<'a> Writer<'a> {
 
     /// Writes the next revision of a document that has no attachments and whose tree is one line: what nearly every write
     /// is. `None`: it is not that simple, and nothing was done.
-    fn write_next(&self, write: &Write, id: &str, row: &DocumentRow<'_>) -> Result<Option<RevId>> {
-        let DocumentRow { head, seq, value } = row;
-        let Some(entry) = self.entry.clone() else { return Ok(None) };
+    fn write_next(&mut self, write: &Write, id: &str, row: &DocumentRow<'_>) -> Result<Option<RevId>> {
+        let DocumentRow { head, value, .. } = row;
+        let Some(entry) = &self.entry else { return Ok(None) };
         if head.attachments || !write.attachments.brings_none() || write.same_body {
             return Ok(None);
         }
@@ -173,18 +182,50 @@ impl<'a> Writer<'a> {
         }
         let rev = revision_id(parent.as_ref(), write.deleted, &write.hashable, &[]);
         let Some(tree) = line.next(&rev, write.deleted, entry.revs_limit) else { return Ok(None) };
-        if !entry.indexes.is_empty() {
-            let body = stored::body(value, head, id.as_bytes())?;
-            let (old, new) = ((!head.deleted).then_some(body), (!write.deleted).then_some(&*write.body));
-            let changes = self.index_changes(id, old, new, true)?;
-            self.change_indexes(changes);
-        }
-        let next =
-            StoredRow { body: &write.body, rev: &rev, deleted: write.deleted, tree: Some(&tree), attachments: None };
-        self.view.put(entry.documents, id.as_bytes(), next.encode());
-        let leaf = Leaf { rev, deleted: write.deleted };
-        self.note_change(&entry, id, Some((head, *seq)), Some((&leaf, write.body.len())));
+        self.write_line(write, id, Some(row), rev, Some(&tree))?;
         Ok(Some(rev))
+    }
+
+    /// Writes the first revision of a document that was never here and has no attachments. `None`: it is not that simple,
+    /// and nothing was done.
+    fn write_first(&mut self, write: &Write, id: &str) -> Result<Option<RevId>> {
+        if !write.attachments.brings_none() || write.same_body {
+            return Ok(None);
+        }
+        // The ancestor of a document that was never here may be known by name.
+        if parent_of(&self.slot.name, write, id, None, |_| None)?.is_some() {
+            return Ok(None);
+        }
+        let rev = revision_id(None, write.deleted, &write.hashable, &[]);
+        self.write_line(write, id, None, rev, None)?;
+        Ok(Some(rev))
+    }
+
+    /// Writes all that follows from a revision of a document without attachments whose tree is one line. After an error
+    /// nothing of it is in the view.
+    fn write_line(
+        &mut self,
+        write: &Write,
+        id: &str,
+        before: Option<&DocumentRow<'_>>,
+        rev: RevId,
+        tree: Option<&[u8]>,
+    ) -> Result<()> {
+        let Write { body, deleted, .. } = write;
+        let changes = if self.entry.as_ref().is_some_and(|entry| !entry.indexes.is_empty()) {
+            let old = before.filter(|row| !row.head.deleted);
+            let old = old.map(|row| stored::body(&row.value, &row.head, id.as_bytes())).transpose()?;
+            self.index_changes(id, old, (!deleted).then_some(body), true)?
+        } else {
+            Vec::new()
+        };
+        let entry = self.entry_or_new()?;
+        self.change_indexes(changes);
+        let row = StoredRow { body, rev: &rev, deleted: *deleted, tree, attachments: None };
+        self.view.put(entry.documents, id.as_bytes(), row.encode());
+        let leaf = Leaf { rev, deleted: *deleted };
+        self.note_change(&entry, id, before.map(|row| (&row.head, row.seq)), Some((&leaf, body.len())));
+        Ok(())
     }
 
     /// What the document shall say: the write's own body, or what the revision says that it stands on.
@@ -234,26 +275,23 @@ impl<'a> Writer<'a> {
         old: Option<&str>,
         new: Option<&str>,
         refusable: bool,
-    ) -> Result<Vec<(TreeId, IndexChange)>> {
+    ) -> Result<Vec<IndexChange>> {
         let Some(entry) = self.entry.as_ref().filter(|entry| !entry.indexes.is_empty()) else { return Ok(Vec::new()) };
         let mut changes = Vec::new();
-        for RowsChange { index, gone, new } in entry.keys().changes(&entry.indexes, old, new, id)? {
-            let mut change = |rows: Vec<IndexChange>| changes.extend(rows.into_iter().map(|row| (index.tree, row)));
+        for change in entry.keys().changes(&entry.indexes, old, new, id) {
+            let RowsChange { index, gone, new } = change?;
             for row in gone {
-                change(index.remove(self.view, &row.key, id)?);
+                index.remove(self.view, row.key, id, &mut changes)?;
             }
             for row in new {
-                match index.add(self.view, &row, id, refusable)? {
-                    Added::Changes(rows) => change(rows),
-                    Added::HeldBy(holder) => return Err(not_unique(&index.spec, &row, id, holder)),
-                }
+                index.add(self.view, row, id, refusable, &mut changes)?;
             }
         }
         Ok(changes)
     }
 
-    pub(super) fn change_indexes(&self, changes: Vec<(TreeId, IndexChange)>) {
-        for (tree, IndexChange { key, value }) in changes {
+    pub(super) fn change_indexes(&self, changes: Vec<IndexChange>) {
+        for IndexChange { tree, key, value } in changes {
             match value {
                 Some(value) => self.view.put(tree, &key, value),
                 None => self.view.delete(tree, &key),
@@ -317,14 +355,14 @@ pub(super) fn value_range(value: &[u8]) -> KeyRange {
     KeyRange { start: Bound::Included(value.to_vec()), end: after_prefix(value) }
 }
 
-pub(super) fn not_unique(spec: &IndexSpec, row: &IndexRow, id: &str, holder: String) -> Error {
+pub(super) fn not_unique(spec: &IndexSpec, row: &IndexRow, id: &str, holder: &str) -> Error {
     let texts = row_texts(spec, &row.key, &row.value).ok().flatten().unwrap_or_default();
     let value = texts.join(", ");
     let mut shown: String = value.chars().take(60).collect();
     if shown.len() < value.len() {
         shown.push('…');
     }
-    Error::NotUnique { index: spec.name.clone(), value: shown, id: id.to_owned(), holder }
+    Error::NotUnique { index: spec.name.clone(), value: shown, id: id.to_owned(), holder: holder.to_owned() }
 }
 
 /// An id like no other: 12 hexadecimal digits of the time in milliseconds, so that new documents lie

@@ -3,7 +3,7 @@
 //! holds nothing back and costs nothing.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::fmt;
 use std::ops::Bound;
 use std::str::FromStr;
@@ -585,15 +585,24 @@ fn changed_collections(store: &Store, snapshot: &dyn Snapshot, position: &Positi
 /// look at every collection.
 #[derive(Default)]
 pub(super) struct RecentCommits {
-    commits: Mutex<BTreeMap<Seq, Vec<Arc<str>>>>,
+    /// In the order of their numbers.
+    commits: Mutex<VecDeque<(Seq, Vec<Arc<str>>)>>,
 }
 
 impl RecentCommits {
     pub(super) fn note(&self, seq: Seq, collections: impl Iterator<Item = Arc<str>>) {
         let mut commits = self.commits.lock();
-        commits.insert(seq, collections.collect());
+        let entry = (seq, collections.collect());
+        match commits.back() {
+            // Those who commit side by side may come here in another order.
+            Some((last, _)) if *last >= seq => match commits.binary_search_by_key(&seq, |(known, _)| *known) {
+                Ok(at) => commits[at] = entry,
+                Err(at) => commits.insert(at, entry),
+            },
+            _ => commits.push_back(entry),
+        }
         if commits.len() > RECENT_COMMITS_MAX {
-            commits.pop_first();
+            commits.pop_front();
         }
     }
 
@@ -604,9 +613,31 @@ impl RecentCommits {
             return Some(Vec::new());
         }
         let commits = self.commits.lock();
-        let known = commits.range((Bound::Excluded(since), Bound::Included(until)));
-        let mut count = 0;
-        let names: BTreeSet<_> = known.inspect(|_| count += 1).flat_map(|(_, names)| names).cloned().collect();
-        (count == until.0 - since.0).then(|| names.into_iter().collect())
+        let from = commits.partition_point(|(seq, _)| *seq <= since);
+        let to = commits.partition_point(|(seq, _)| *seq <= until);
+        if (to - from) as u64 != until.0 - since.0 {
+            return None;
+        }
+        let names: BTreeSet<_> = commits.range(from..to).flat_map(|(_, names)| names).cloned().collect();
+        Some(names.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recent_commits_are_known_in_whatever_order_they_are_noted_and_only_where_none_is_missing() {
+        let recent = RecentCommits::default();
+        for seq in [1, 2, 4, 3, 6, 5, 5, 8] {
+            recent.note(Seq(seq), std::iter::once(Arc::from(format!("of {seq}"))));
+        }
+        let since = |since, until| recent.since(Seq(since), Seq(until));
+        let names = ["of 3", "of 4", "of 5"].map(Arc::<str>::from).to_vec();
+        assert_eq!(since(2, 5), Some(names));
+        assert_eq!(since(2, 2), Some(Vec::new()));
+        assert_eq!(since(6, 8), None);
+        assert_eq!(since(8, 9), None);
     }
 }

@@ -277,6 +277,9 @@ impl JsonType {
 }
 
 fn encode_bytes(text: &str, out: &mut Vec<u8>) {
+    if !text.as_bytes().contains(&0) {
+        return out.extend_from_slice(text.as_bytes());
+    }
     for (i, part) in text.as_bytes().split(|&byte| byte == 0).enumerate() {
         if i > 0 {
             out.extend([0, STRING_GOES_ON]);

@@ -7,8 +7,8 @@ use super::reader::read_document;
 use super::retention::without_forgotten_indexes;
 use super::store::{Slot, index_infos};
 use super::{
-    At, CollectionAt, Counts, Document, Documents, Error, Found, History, IndexInfo, ListOptions, Literal, Loader,
-    Plan, Query, Result, RevId, Revision, Selected, Store, Write, Written, apply,
+    At, CollectionAt, Counts, Document, Documents, Found, History, IndexInfo, ListOptions, Literal, Loader, Plan,
+    Query, Result, RevId, Revision, Selected, Store, Write, Written, apply,
 };
 
 /// A collection of documents. Clones are cheap; use it from any thread.
@@ -185,8 +185,7 @@ impl Collection {
 
     /// One write.
     pub fn write(&self, write: Write) -> Result<Written> {
-        let results = self.bulk(vec![write])?;
-        results.into_iter().next().unwrap_or(Err(Error::Busy { attempts: 0 }))
+        apply::apply_one(self, write)
     }
 
     /// Many writes in one commit, with a result for each. Those that fail are left out of the commit;

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use super::apply::{not_unique, value_range};
 use super::catalogue::{BuildCursor, CATALOGUE, CollectionEntry, IndexEntry, IndexState, build_key, dropped_key};
 use super::index_keys::IndexKeys;
-use super::index_rows::{Added, IndexChange};
+use super::index_rows::IndexChange;
 use super::limits::{BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEXES_MAX, WRITE_ATTEMPTS_MAX};
 use super::store::{Attempt, retry, take_trees};
 use super::view::View;
@@ -184,24 +184,21 @@ impl Step<'_> {
                 let id = String::from_utf8_lossy(&row.key);
                 let body = std::str::from_utf8(&row.value[..head.body_len]).unwrap_or_default();
                 let rows = keys.rows(std::slice::from_ref(self.index), body, &id)?;
+                let mut changes = Vec::new();
                 for index_row in rows.into_iter().flatten() {
-                    let held = |holder| Err(not_unique(&self.index.spec, &index_row, &id, holder));
                     if self.index.spec.unique {
                         if let Some(holder) = given.insert(index_row.key.clone(), id.to_string()) {
-                            return held(holder);
+                            return Err(not_unique(&self.index.spec, &index_row, &id, &holder));
                         }
                         batch.depends_on_range(self.index.tree, value_range(&index_row.key), snapshot.seq());
                     }
-                    let changes = match self.index.add(snapshot, &index_row, &id, true)? {
-                        Added::Changes(changes) => changes,
-                        Added::HeldBy(holder) => return held(holder),
-                    };
-                    // Nobody else has the values of a unique index, here or in the batch: one row is put.
-                    for IndexChange { key, value } in changes {
-                        let value = value.unwrap_or_default();
-                        bytes += key.len() + value.len();
-                        batch.put(self.index.tree, &key, &value);
-                    }
+                    self.index.add(snapshot, index_row, &id, true, &mut changes)?;
+                }
+                // Nobody else has the values of a unique index, here or in the batch: one row is put.
+                for IndexChange { tree, key, value } in changes {
+                    let value = value.unwrap_or_default();
+                    bytes += key.len() + value.len();
+                    batch.put(tree, &key, &value);
                 }
             }
             if reached.done - self.cursor.done >= self.documents as u64 || bytes >= BUILD_STEP_BYTES {

@@ -66,43 +66,38 @@ impl IndexKeys {
         self.indexes.iter().zip(entries).map(|(wanted, entry)| wanted.rows(&entry.spec, &values, id)).collect()
     }
 
-    /// What has to change where a document said `old` and shall say `new`.
+    /// What has to change where a document said `old` and shall say `new`, index by index.
     pub(super) fn changes<'e>(
-        &self,
+        &'e self,
         entries: &'e [IndexEntry],
-        old: Option<&str>,
-        new: Option<&str>,
-        id: &str,
-    ) -> Result<Vec<RowsChange<'e>>> {
+        old: Option<&'e str>,
+        new: Option<&'e str>,
+        id: &'e str,
+    ) -> impl Iterator<Item = Result<RowsChange<'e>>> {
         let old = old.map(|body| self.paths.values(body));
         let new = new.map(|body| self.paths.values(body));
-        let mut changes = Vec::new();
-        for (wanted, index) in self.indexes.iter().zip(entries) {
+        let change = move |(wanted, index): (&Wanted, &'e IndexEntry)| {
             if let (Some(old), Some(new)) = (&old, &new)
                 && wanted.numbers().all(|number| old.get(number) == new.get(number))
             {
-                continue;
+                return Ok(None);
             }
             // What cannot be in an index is not there.
             let old_rows = old.as_ref().and_then(|old| wanted.rows(&index.spec, old, id).ok()).unwrap_or_default();
             let new_rows = new.as_ref().map(|new| wanted.rows(&index.spec, new, id)).transpose()?.unwrap_or_default();
-            let gone: Vec<IndexRow> = missing_from(&old_rows, &new_rows, |row| &row.key);
-            let fresh: Vec<IndexRow> = missing_from(&new_rows, &old_rows, |row| row);
-            if !gone.is_empty() || !fresh.is_empty() {
-                changes.push(RowsChange { index, gone, new: fresh });
-            }
-        }
-        Ok(changes)
+            let gone: Vec<IndexRow> = missing_from(&old_rows, &new_rows);
+            let mut fresh = new_rows;
+            fresh.retain(|row| old_rows.binary_search(row).is_err());
+            let change = RowsChange { index, gone, new: fresh };
+            Ok(Some(change).filter(|change| !change.gone.is_empty() || !change.new.is_empty()))
+        };
+        self.indexes.iter().zip(entries).map(change).filter_map(Result::transpose)
     }
 }
 
-/// The rows of `rows` that are not in `others`; both are in order.
-fn missing_from<K: Ord + ?Sized>(
-    rows: &[IndexRow],
-    others: &[IndexRow],
-    by: impl Fn(&IndexRow) -> &K,
-) -> Vec<IndexRow> {
-    rows.iter().filter(|row| others.binary_search_by(|other| by(other).cmp(by(row))).is_err()).cloned().collect()
+/// The rows of `rows` whose keys are not in `others`; both are in order.
+fn missing_from(rows: &[IndexRow], others: &[IndexRow]) -> Vec<IndexRow> {
+    rows.iter().filter(|row| others.binary_search_by(|other| other.key.cmp(&row.key)).is_err()).cloned().collect()
 }
 
 impl Wanted {
@@ -133,36 +128,18 @@ impl Wanted {
         }
         // The keys of the single values, before and behind those of the many, are made once.
         let (mut before, mut behind) = (Vec::new(), Vec::new());
-        let mut texts = vec![TEXTS];
         let mut same = true;
         for (i, (part, number)) in spec.parts.iter().zip(&self.parts).enumerate() {
             if multiple == Some(i) {
-                texts.extend(0_u32.to_be_bytes());
                 continue;
             }
             let Some(value) = at(*number).first() else { continue };
             let out = if multiple.is_none_or(|many| i < many) { &mut before } else { &mut behind };
             same &= encode_part(spec, part.direction, value, out)?;
-            texts.extend((value.len() as u32).to_be_bytes());
-            if texts.len() <= INDEX_TEXTS_BYTES_MAX {
-                texts.extend(value.as_bytes());
-            }
         }
-        let value = match (same, texts.len() <= INDEX_TEXTS_BYTES_MAX) {
-            (true, _) => Vec::new(),
-            (false, true) => texts,
-            (false, false) => vec![TEXTS_IN_DOCUMENT],
-        };
+        let value = if same { Vec::new() } else { self.texts(multiple, at) };
         let mut rows = Vec::with_capacity(count);
-        for n in 0..count {
-            let mut key = Vec::with_capacity(before.len() + behind.len() + 16);
-            key.extend(&before);
-            if let Some(many) = multiple
-                && let (Some(part), Some(text)) = (spec.parts.get(many), at(self.parts[many]).get(n))
-            {
-                encode_part(spec, part.direction, text, &mut key)?;
-                key.extend(&behind);
-            }
+        let mut row = |key: Vec<u8>, value| {
             if key.len() > INDEX_VALUE_BYTES_MAX {
                 return Err(Error::ValueTooLong {
                     index: spec.name.clone(),
@@ -171,11 +148,38 @@ impl Wanted {
                     max: INDEX_VALUE_BYTES_MAX,
                 });
             }
-            rows.push(IndexRow { key, value: value.clone() });
+            rows.push(IndexRow { key, value });
+            Ok(())
+        };
+        match multiple.and_then(|many| Some((spec.parts.get(many)?, self.parts.get(many)?))) {
+            None => row(before, value)?,
+            Some((part, number)) => {
+                for text in at(*number) {
+                    let mut key = Vec::with_capacity(before.len() + behind.len() + 16);
+                    key.extend(&before);
+                    encode_part(spec, part.direction, text, &mut key)?;
+                    key.extend(&behind);
+                    row(key, value.clone())?;
+                }
+            }
         }
         rows.sort_unstable();
         rows.dedup();
         Ok(rows)
+    }
+
+    /// The value of rows whose keys do not give the texts of the values as the document has them.
+    fn texts<'v>(&self, multiple: Option<usize>, at: impl Fn(usize) -> &'v [&'v str]) -> Vec<u8> {
+        let mut texts = vec![TEXTS];
+        for (i, number) in self.parts.iter().enumerate() {
+            let text = at(*number).first().copied().filter(|_| multiple != Some(i)).unwrap_or_default();
+            texts.extend((text.len() as u32).to_be_bytes());
+            texts.extend(text.as_bytes());
+            if texts.len() > INDEX_TEXTS_BYTES_MAX {
+                return vec![TEXTS_IN_DOCUMENT];
+            }
+        }
+        texts
     }
 }
 

@@ -3,14 +3,15 @@
 //! brings documents with equal values, the first of them, in the order of ids, has that row, and the others rows at
 //! values and id behind it. Layout: docs/documents-format.md, "Trees of indexes".
 
+use std::borrow::Cow;
 use std::ops::Bound;
 
-use super::apply::value_range;
+use super::apply::{not_unique, value_range};
 use super::byte_reader::ByteReader;
 use super::catalogue::IndexEntry;
 use super::index_keys::{IndexRow, values_len};
 use super::{Error, Result};
-use crate::engine::{Direction, KeyRange, Snapshot};
+use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
 
 /// Flag of a row at the values alone: there may be rows of other documents behind it.
 const OTHERS: u8 = 1;
@@ -58,55 +59,46 @@ fn damaged(index: &IndexEntry) -> Error {
 /// A change of a row of an index: no value deletes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct IndexChange {
+    pub(super) tree: TreeId,
     pub(super) key: Vec<u8>,
     pub(super) value: Option<Vec<u8>>,
 }
 
-/// What came of adding a row.
-pub(super) enum Added {
-    Changes(Vec<IndexChange>),
-    /// Another document has the values.
-    HeldBy(String),
-}
-
 /// The document that has the row at its values alone.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Holder {
-    id: String,
-    texts: Vec<u8>,
+struct Holder<'h> {
+    id: Cow<'h, str>,
+    texts: Cow<'h, [u8]>,
     others: bool,
 }
 
-impl Holder {
-    fn put(&self, values: &[u8]) -> IndexChange {
+impl Holder<'_> {
+    /// The value of its row at the values alone.
+    fn value(&self) -> Vec<u8> {
         let mut value = Vec::with_capacity(1 + 2 + self.id.len() + self.texts.len());
         value.push(if self.others { OTHERS } else { 0 });
         value.extend((self.id.len() as u16).to_be_bytes());
         value.extend(self.id.as_bytes());
-        value.extend(&self.texts);
-        IndexChange { key: values.to_vec(), value: Some(value) }
-    }
-
-    fn put_behind(&self, values: &[u8]) -> IndexChange {
-        IndexChange { key: [values, self.id.as_bytes()].concat(), value: Some(self.texts.clone()) }
+        value.extend(&*self.texts);
+        value
     }
 }
 
 impl IndexEntry {
-    fn holder(&self, snapshot: &dyn Snapshot, values: &[u8]) -> Result<Option<Holder>> {
+    fn holder(&self, snapshot: &dyn Snapshot, values: &[u8]) -> Result<Option<Holder<'static>>> {
         let Some(value) = snapshot.get(self.tree, values)? else { return Ok(None) };
         let RowRead { id, texts, others, .. } = RowRead::at_values(values, &value).ok_or_else(|| damaged(self))?;
-        Ok(Some(Holder { id: id.to_owned(), texts: texts.to_vec(), others }))
+        Ok(Some(Holder { id: Cow::Owned(id.to_owned()), texts: Cow::Owned(texts.to_vec()), others }))
     }
 
     /// The first document behind the row at the values alone.
-    fn first_behind(&self, snapshot: &dyn Snapshot, values: &[u8]) -> Result<Option<Holder>> {
+    fn first_behind(&self, snapshot: &dyn Snapshot, values: &[u8]) -> Result<Option<Holder<'static>>> {
         let behind = KeyRange { start: Bound::Excluded(values.to_vec()), ..value_range(values) };
         let Some(row) = snapshot.range(self.tree, &behind, Direction::Forward).next().transpose()? else {
             return Ok(None);
         };
         let RowRead { id, texts, .. } = RowRead::of(self, &row.key, &row.value).ok_or_else(|| damaged(self))?;
-        Ok(Some(Holder { id: id.to_owned(), texts: texts.to_vec(), others: true }))
+        Ok(Some(Holder { id: Cow::Owned(id.to_owned()), texts: Cow::Owned(texts.to_vec()), others: true }))
     }
 
     /// Another document than `id` that has the values, where every row is at values and id.
@@ -121,49 +113,89 @@ impl IndexEntry {
         Ok(None)
     }
 
-    /// What changes where a document gets a row, or another text in a row that it has. Where it is `refusable`, nothing
-    /// where the index is unique and another document has the values.
-    pub(super) fn add(&self, snapshot: &dyn Snapshot, row: &IndexRow, id: &str, refusable: bool) -> Result<Added> {
-        let values = row.key.as_slice();
+    /// Adds what changes where a document gets a row, or another text in a row that it has. Where it is `refusable`, an
+    /// error where the index is unique and another document has the values.
+    pub(super) fn add(
+        &self,
+        snapshot: &dyn Snapshot,
+        row: IndexRow,
+        id: &str,
+        refusable: bool,
+        changes: &mut Vec<IndexChange>,
+    ) -> Result<()> {
         let refusable = refusable && self.spec.unique;
-        let mut own = Holder { id: id.to_owned(), texts: row.value.clone(), others: false };
+        let held_by = |row: &IndexRow, holder: &str| Err(not_unique(&self.spec, row, id, holder));
         if !self.by_values {
-            let held = if refusable { self.other_holder(snapshot, values, id)? } else { None };
-            return Ok(held.map_or_else(|| Added::Changes(vec![own.put_behind(values)]), Added::HeldBy));
+            if refusable && let Some(holder) = self.other_holder(snapshot, &row.key, id)? {
+                return held_by(&row, &holder);
+            }
+            changes.push(self.put_behind(&row.key, id, row.value));
+            return Ok(());
         }
-        let Some(mut holder) = self.holder(snapshot, values)? else {
-            return Ok(Added::Changes(vec![own.put(values)]));
-        };
-        if holder.id == own.id {
-            own.others = holder.others;
-            let behind = if refusable && own.others { self.first_behind(snapshot, values)? } else { None };
-            return Ok(behind.map_or_else(|| Added::Changes(vec![own.put(values)]), |other| Added::HeldBy(other.id)));
+        let mut own = Holder { id: Cow::Borrowed(id), texts: Cow::Borrowed(&row.value), others: false };
+        match self.holder(snapshot, &row.key)? {
+            Some(holder) if holder.id != own.id && refusable => return held_by(&row, &holder.id),
+            Some(mut holder) if holder.id != own.id => {
+                let alone = !std::mem::replace(&mut holder.others, true);
+                if own.id < holder.id {
+                    own.others = true;
+                    let behind = self.put_behind(&row.key, &holder.id, holder.texts.into_owned());
+                    let value = own.value();
+                    changes.extend([self.put(row.key, value), behind]);
+                } else {
+                    changes.push(self.put_behind(&row.key, id, row.value));
+                    changes.extend(alone.then(|| self.put(row.key, holder.value())));
+                }
+            }
+            before => {
+                own.others = before.is_some_and(|own| own.others);
+                if refusable
+                    && own.others
+                    && let Some(other) = self.first_behind(snapshot, &row.key)?
+                {
+                    return held_by(&row, &other.id);
+                }
+                let value = own.value();
+                changes.push(self.put(row.key, value));
+            }
         }
-        if refusable {
-            return Ok(Added::HeldBy(holder.id));
-        }
-        let alone = !std::mem::replace(&mut holder.others, true);
-        if own.id < holder.id {
-            own.others = true;
-            return Ok(Added::Changes(vec![own.put(values), holder.put_behind(values)]));
-        }
-        let mut changes = vec![own.put_behind(values)];
-        changes.extend(alone.then(|| holder.put(values)));
-        Ok(Added::Changes(changes))
+        Ok(())
     }
 
-    /// What changes where a document loses a row.
-    pub(super) fn remove(&self, snapshot: &dyn Snapshot, values: &[u8], id: &str) -> Result<Vec<IndexChange>> {
-        let delete = |key: Vec<u8>| IndexChange { key, value: None };
-        let behind = |id: &str| delete([values, id.as_bytes()].concat());
-        let holder = if self.by_values { self.holder(snapshot, values)? } else { None };
-        let Some(holder) = holder.filter(|holder| holder.id == id) else { return Ok(vec![behind(id)]) };
+    /// Adds what changes where a document loses a row.
+    pub(super) fn remove(
+        &self,
+        snapshot: &dyn Snapshot,
+        values: Vec<u8>,
+        id: &str,
+        changes: &mut Vec<IndexChange>,
+    ) -> Result<()> {
+        let delete = |key: Vec<u8>| IndexChange { tree: self.tree, key, value: None };
+        let behind = |id: &str| delete([&values, id.as_bytes()].concat());
+        let holder = if self.by_values { self.holder(snapshot, &values)? } else { None };
+        let Some(holder) = holder.filter(|holder| holder.id == id) else {
+            changes.push(behind(id));
+            return Ok(());
+        };
         // The next one moves up.
-        let next = if holder.others { self.first_behind(snapshot, values)? } else { None };
-        Ok(match next {
-            Some(next) => vec![next.put(values), behind(&next.id)],
-            None => vec![delete(values.to_vec())],
-        })
+        let next = if holder.others { self.first_behind(snapshot, &values)? } else { None };
+        match next {
+            Some(next) => {
+                let behind = behind(&next.id);
+                changes.extend([self.put(values, next.value()), behind]);
+            }
+            None => changes.push(delete(values)),
+        }
+        Ok(())
+    }
+
+    fn put(&self, key: Vec<u8>, value: Vec<u8>) -> IndexChange {
+        IndexChange { tree: self.tree, key, value: Some(value) }
+    }
+
+    /// A row at values and id.
+    fn put_behind(&self, values: &[u8], id: &str, texts: Vec<u8>) -> IndexChange {
+        self.put([values, id.as_bytes()].concat(), texts)
     }
 
     /// Whether a document has a row, with its texts.
@@ -172,9 +204,9 @@ impl IndexEntry {
             && let Some(holder) = self.holder(snapshot, &row.key)?
         {
             if holder.id == id {
-                return Ok(holder.texts == row.value);
+                return Ok(*holder.texts == row.value);
             }
-            if holder.id.as_str() > id || !holder.others {
+            if &*holder.id > id || !holder.others {
                 return Ok(false);
             }
         }

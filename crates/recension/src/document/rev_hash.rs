@@ -74,32 +74,37 @@ pub fn revision_id(
     body: &HashableBody,
     attachments: &[AttachmentDigest],
 ) -> RevId {
-    let mut head = term::begin_revision(5, HEAD_BYTES_USUAL);
-    term::put_atom(&mut head, if deleted { "true" } else { "false" });
+    // What comes before the body, then what comes behind it.
+    let mut part = term::begin_revision(5, HEAD_BYTES_USUAL);
+    term::put_atom(&mut part, if deleted { "true" } else { "false" });
     match parent {
         None => {
-            term::put_integer(&mut head, 0);
-            term::put_integer(&mut head, 0);
+            term::put_integer(&mut part, 0);
+            term::put_integer(&mut part, 0);
         }
         Some(rev) => {
-            term::put_integer(&mut head, i64::from(rev.generation()));
-            term::put_binary(&mut head, rev.suffix_bytes());
+            term::put_integer(&mut part, i64::from(rev.generation()));
+            term::put_binary(&mut part, rev.suffix_bytes());
         }
     }
-    // The end of the attachments, and the end of all, where there are none.
-    let mut tail = Vec::with_capacity(2);
+    let mut hash = Md5::new();
+    for bytes in [&part, &body.0] {
+        hash.update(bytes);
+    }
+    part.clear();
     if !attachments.is_empty() {
-        term::put_list(&mut tail, attachments.len());
+        term::put_list(&mut part, attachments.len());
         for attachment in attachments.iter().rev() {
-            term::put_tuple(&mut tail, 3);
-            term::put_binary(&mut tail, attachment.name.as_bytes());
-            term::put_binary(&mut tail, attachment.content_type.as_bytes());
-            term::put_binary(&mut tail, &attachment.md5);
+            term::put_tuple(&mut part, 3);
+            term::put_binary(&mut part, attachment.name.as_bytes());
+            term::put_binary(&mut part, attachment.content_type.as_bytes());
+            term::put_binary(&mut part, &attachment.md5);
         }
     }
-    term::put_nil(&mut tail);
-    term::put_nil(&mut tail);
-    let hash = Md5::new().chain_update(&head).chain_update(&body.0).chain_update(&tail).finalize();
+    // The end of the attachments, and the end of all.
+    term::put_nil(&mut part);
+    term::put_nil(&mut part);
+    let hash = hash.chain_update(&part).finalize();
     RevId::new(parent.map_or(0, RevId::generation).saturating_add(1), hash.into())
 }
 

@@ -1,14 +1,14 @@
 //! Settling a document: whatever has become of its tree of revisions, its row says what the winner says,
 //! the side tree what the other leaves say, and indexes, changes and counts follow. Every write of a
-//! document ends here, be it made here, replicated or purged, but for the next revision of a document whose tree is
-//! one line, which needs less of it (`Writer::write_next`).
+//! document ends here, be it made here, replicated or purged, but for the first revision of a document and the next one of
+//! a document whose tree is one line, which need less of it (`Writer::write_line`).
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::apply::Writer;
 use super::attachment::Wanted;
-use super::catalogue::{CATALOGUE, CollectionEntry, counts_key};
+use super::catalogue::{CATALOGUE, CollectionEntry};
 use super::changes::{change_key, change_value};
 use super::limits::REVISIONS_PER_DOCUMENT_MAX;
 use super::revision_tree::{BLOCK_NODES, Leaf, RevisionTree};
@@ -79,9 +79,9 @@ impl Before {
     }
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     /// A document's row as it is before the write.
-    pub(super) fn row(&self, id: &str) -> Result<Option<DocumentRow<'_>>> {
+    pub(super) fn row(&self, id: &str) -> Result<Option<DocumentRow<'a>>> {
         let Some(entry) = &self.entry else { return Ok(None) };
         let Some(Value { seq, bytes: value }) = self.view.get(entry.documents, id.as_bytes())? else { return Ok(None) };
         let head = stored::decode(&value, id.as_bytes())?;
@@ -252,7 +252,7 @@ impl Writer<'_> {
         let old = before.map_or([0; 3], |(head, _)| count(head.deleted, head.body_len));
         let new = now.map_or([0; 3], |(leaf, body_len)| count(leaf.deleted, body_len));
         let difference: [i64; 3] = std::array::from_fn(|i| new[i] - old[i]);
-        self.view.add(CATALOGUE, &counts_key(&self.slot.name), &difference);
+        self.view.add(CATALOGUE, &self.slot.counts_key, &difference);
     }
 }
 

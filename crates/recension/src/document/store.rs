@@ -11,7 +11,7 @@ use super::catalogue::{build_key, counts_key, dropped_key, encode_store};
 use super::changes::RecentCommits;
 use super::limits::{CACHED_COLLECTIONS_MAX, SWEEP_PAUSE_MICROS, WRITE_ATTEMPTS_MAX};
 use super::retention::{counts_rule, retention_of};
-use super::view::View;
+use super::view::{Key, View};
 use super::write::check_name;
 use super::{At, Collection, CollectionInfo, Error, IndexInfo, Result};
 use crate::disk::FsDisk;
@@ -199,6 +199,8 @@ impl Store {
             name: name.to_owned(),
             shared_name: Arc::from(name),
             key: collection_key(name),
+            row: Key::new(CATALOGUE, &collection_key(name)),
+            counts_key: counts_key(name),
             known: RwLock::default(),
             sweep_at: Mutex::new(Timestamp(0)),
         });
@@ -256,6 +258,10 @@ pub(super) struct Slot {
     pub(super) name: String,
     pub(super) shared_name: Arc<str>,
     pub(super) key: Vec<u8>,
+    /// The row at that key, as a view looks for it.
+    row: Key,
+    /// The key of its counts.
+    pub(super) counts_key: Vec<u8>,
     known: RwLock<Known>,
     /// When uploads that were broken off are looked for again.
     sweep_at: Mutex<Timestamp>,
@@ -319,7 +325,7 @@ impl Slot {
 
     /// Notes that the commit of a view, which had asked [`Slot::entry_in`], found the row unchanged.
     pub(super) fn committed(&self, view: &View, seq: Seq) {
-        if view.has_written(CATALOGUE, &self.key) {
+        if view.has_written(&self.row) {
             return;
         }
         let mut known = self.known.write();

@@ -95,21 +95,21 @@ pub(super) fn write_primaries(prefix: &str, out: &mut Vec<u8>) {
 }
 
 fn write_ascii(text: &[u8], out: &mut Vec<u8>) {
-    let weights = |byte: u8| ASCII.get(usize::from(byte)).copied().unwrap_or_default();
+    let weights = |byte: u8| ASCII[usize::from(byte & 0x7f)];
+    let (mut count, mut marked, mut second_bytes) = (0_usize, 0, 0);
     let start = out.len();
-    out.resize(start + 2 * text.len(), 0);
-    let (mut written, mut count, mut marked) = (start, 0_usize, 0);
-    for &byte in text {
+    out.extend(text.iter().map(|&byte| {
         let (primary, tertiary) = weights(byte);
-        if let Some(place) = out.get_mut(written..written + 2) {
-            place.copy_from_slice(&primary.to_be_bytes());
-        }
-        // What is ignored, or the second byte where there is none, is written over by the next one.
-        written += usize::from(primary > 0) + usize::from(primary.to_be_bytes()[1] > 0);
         count += usize::from(primary > 0);
         marked |= tertiary;
+        second_bytes |= primary & 0xff;
+        primary.to_be_bytes()[0]
+    }));
+    // Letters and digits, which most texts are made of, have primary weights of one byte.
+    if count < text.len() || second_bytes > 0 {
+        out.truncate(start);
+        write_primaries_of(text.iter().map(|&byte| weights(byte).0), out);
     }
-    out.truncate(written);
     out.push(LEVEL_END);
     SECOND.write(count, false, out);
     out.push(LEVEL_END);
@@ -128,6 +128,21 @@ fn write_ascii(text: &[u8], out: &mut Vec<u8>) {
         }
     }
     THIRD.write(common, false, out);
+}
+
+/// Primary weights of one byte, of two or of none.
+fn write_primaries_of(weights: impl ExactSizeIterator<Item = u16>, out: &mut Vec<u8>) {
+    let mut written = out.len();
+    out.resize(written + 2 * weights.len(), 0);
+    for primary in weights {
+        let bytes = primary.to_be_bytes();
+        if let Some(place) = out.get_mut(written..written + 2) {
+            place.copy_from_slice(&bytes);
+        }
+        // What is ignored, or the second byte where there is none, is written over by the next one.
+        written += usize::from(primary > 0) + usize::from(bytes[1] > 0);
+    }
+    out.truncate(written);
 }
 
 #[cfg(test)]

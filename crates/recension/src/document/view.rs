@@ -3,6 +3,7 @@
 //! one of these; nothing here knows what the rows mean.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
@@ -26,13 +27,46 @@ pub(super) struct View {
 
 #[derive(Default)]
 struct State {
-    /// The keys that the transaction has to do with, each behind its tree's number. Most transactions have a few: one node of
-    /// one map holds them.
-    keys: BTreeMap<Vec<u8>, Touched>,
-    /// What has been read of each tree.
+    /// The keys that the transaction has to do with. Most transactions have a few: one node of one map holds them.
+    keys: BTreeMap<Key, Touched>,
+    /// How many keys and ranges have been read.
+    read: usize,
+    /// What has been read of each tree, besides the keys that are marked. Those are counted here once there are more than one
+    /// tree may have, which few transactions come to.
     reads: BTreeMap<TreeId, Reads>,
-    /// Where a key is put behind its tree's number to be looked for.
-    sought: Vec<u8>,
+    /// Where a key is put together to be looked for; where it is not there, this becomes it.
+    sought: Key,
+}
+
+/// A key of a tree. Most are told apart by their trees.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    tree: TreeId,
+    key: Vec<u8>,
+}
+
+impl Default for Key {
+    fn default() -> Self {
+        Key { tree: TreeId(0), key: Vec::new() }
+    }
+}
+
+impl Key {
+    pub(super) fn new(tree: TreeId, key: &[u8]) -> Self {
+        Key { tree, key: key.to_vec() }
+    }
+
+    fn set(&mut self, tree: TreeId, parts: &[&[u8]]) {
+        let len = parts.iter().map(|part| part.len()).sum();
+        self.tree = tree;
+        self.key.clear();
+        if self.key.capacity() < len {
+            self.key = Vec::with_capacity(len);
+        }
+        for part in parts {
+            self.key.extend_from_slice(part);
+        }
+    }
 }
 
 /// What the transaction has to do with a key.
@@ -76,94 +110,78 @@ impl Change {
     }
 }
 
-/// What has been read of one tree, besides the keys that are marked.
 #[derive(Default)]
 struct Reads {
-    /// Keys that are marked as read.
+    /// Keys that are marked as read, where they are counted.
     keys: usize,
     ranges: Vec<KeyRange>,
     /// So much has been read that the whole tree stands for it.
     whole: bool,
 }
 
-const TREE_BYTES: usize = size_of::<TreeId>();
-
-fn len_of(parts: &[&[u8]]) -> usize {
-    TREE_BYTES + parts.iter().map(|part| part.len()).sum::<usize>()
-}
-
-/// A key behind its tree's number.
-fn write_key(out: &mut Vec<u8>, tree: TreeId, parts: &[&[u8]]) {
-    out.reserve(len_of(parts));
-    out.extend(tree.0.to_be_bytes());
-    for part in parts {
-        out.extend_from_slice(part);
-    }
-}
-
-fn key_of(tree: TreeId, parts: &[&[u8]]) -> Vec<u8> {
-    let mut key = Vec::with_capacity(len_of(parts));
-    write_key(&mut key, tree, parts);
-    key
-}
-
-/// The tree and the key of what [`write_key`] wrote.
-fn parts_of(key: &[u8]) -> (TreeId, &[u8]) {
-    let (tree, key) = key.split_first_chunk::<TREE_BYTES>().unwrap_or((&[0; TREE_BYTES], key));
-    (TreeId(u32::from_be_bytes(*tree)), key)
-}
-
 impl State {
-    /// What the transaction has to do with a key; nothing, mostly.
-    fn find(&mut self, tree: TreeId, key: &[u8]) -> Option<&mut Touched> {
-        if self.keys.is_empty() {
-            return None;
-        }
-        self.sought.clear();
-        write_key(&mut self.sought, tree, &[key]);
-        self.keys.get_mut(self.sought.as_slice())
+    /// What the transaction has to do with a key; nothing, mostly. Then the key waits in `sought`.
+    fn find(&mut self, tree: TreeId, parts: &[&[u8]]) -> Option<&mut Touched> {
+        self.sought.set(tree, parts);
+        self.keys.get_mut(&self.sought)
     }
 
-    fn change_at(&mut self, tree: TreeId, key: &[u8]) -> Option<&Change> {
-        self.find(tree, key)?.change.as_ref()
+    fn change(&mut self, tree: TreeId, parts: &[&[u8]], change: Change) {
+        match self.find(tree, parts) {
+            Some(touched) => touched.change = Some(change),
+            None => self.touch(Touched { change: Some(change), read: false }),
+        }
     }
 
-    fn change(&mut self, key: Vec<u8>, change: Change) {
-        self.keys.entry(key).or_default().change = Some(change);
+    /// Notes a key that was sought and is not there.
+    fn touch(&mut self, touched: Touched) {
+        self.keys.insert(std::mem::take(&mut self.sought), touched);
     }
 
-    fn note_key(&mut self, tree: TreeId, key: &[u8]) {
-        if self.reads.get(&tree).is_some_and(|reads| reads.whole) {
-            return;
+    /// Shows what the transaction does to a key, and marks the key as read; but not where the transaction has written it
+    /// itself and `own` is all that is asked for.
+    fn read<R>(&mut self, tree: TreeId, key: &[u8], own: bool, see: impl FnOnce(Option<&Change>) -> R) -> R {
+        let whole = self.reads.get(&tree).is_some_and(|reads| reads.whole);
+        let found = self.find(tree, &[key]);
+        let change = found.as_ref().and_then(|touched| touched.change.as_ref());
+        let answered = own && change.is_some_and(Change::is_row);
+        let seen = see(change);
+        match found {
+            _ if answered || whole => return seen,
+            Some(touched) if touched.read => return seen,
+            Some(touched) => touched.read = true,
+            None => self.touch(Touched { change: None, read: true }),
         }
-        let seen = match self.find(tree, key) {
-            Some(touched) => std::mem::replace(&mut touched.read, true),
-            None => {
-                self.keys.insert(key_of(tree, &[key]), Touched { change: None, read: true });
-                false
-            }
-        };
-        if !seen {
-            self.reads.entry(tree).or_default().keys += 1;
-            self.bound_reads(tree);
-        }
+        self.count_read(tree, 1);
+        seen
     }
 
     fn note_range(&mut self, tree: TreeId, range: KeyRange) {
         let reads = self.reads.entry(tree).or_default();
         if !reads.whole && reads.ranges.last() != Some(&range) {
             reads.ranges.push(range);
-            self.bound_reads(tree);
+            self.count_read(tree, 0);
         }
     }
 
-    /// Where too much has been read of a tree, all of it stands for that.
-    fn bound_reads(&mut self, tree: TreeId) {
+    /// Counts what has just been read: a range, or a key. Where too much has been read of a tree, all of it stands for that.
+    fn count_read(&mut self, tree: TreeId, keys: usize) {
+        self.read += 1;
+        match self.read.cmp(&(READS_REMEMBERED_MAX + 1)) {
+            // Of no tree too much.
+            Ordering::Less => return,
+            Ordering::Equal => {
+                for (Key { tree, .. }, _) in self.keys.iter().filter(|(_, touched)| touched.read) {
+                    self.reads.entry(*tree).or_default().keys += 1;
+                }
+            }
+            Ordering::Greater => self.reads.entry(tree).or_default().keys += keys,
+        }
         let Some(reads) = self.reads.get_mut(&tree) else { return };
         if reads.keys + reads.ranges.len() > READS_REMEMBERED_MAX {
             *reads = Reads { whole: true, ..Reads::default() };
             self.keys.retain(|key, touched| {
-                touched.read &= parts_of(key).0 != tree;
+                touched.read &= key.tree != tree;
                 touched.read || touched.change.is_some()
             });
         }
@@ -183,30 +201,26 @@ impl View {
     /// Makes the commit depend on a key as if it had been read, unless the transaction has written it itself: whether
     /// it has.
     pub(super) fn depend_or_written(&self, tree: TreeId, key: &[u8]) -> bool {
-        let mut state = self.state.lock();
-        let written = state.change_at(tree, key).is_some_and(Change::is_row);
-        if !written {
-            state.note_key(tree, key);
-        }
-        written
+        self.state.lock().read(tree, key, true, |change| change.is_some_and(Change::is_row))
     }
 
     /// Whether the transaction has written the key itself.
-    pub(super) fn has_written(&self, tree: TreeId, key: &[u8]) -> bool {
-        self.state.lock().change_at(tree, key).is_some_and(Change::is_row)
+    pub(super) fn has_written(&self, key: &Key) -> bool {
+        let state = self.state.lock();
+        state.keys.get(key).and_then(|touched| touched.change.as_ref()).is_some_and(Change::is_row)
     }
 
     pub(super) fn put(&self, tree: TreeId, key: &[u8], value: Vec<u8>) {
-        self.state.lock().change(key_of(tree, &[key]), Change::Put(value));
+        self.state.lock().change(tree, &[key], Change::Put(value));
     }
 
     pub(super) fn delete(&self, tree: TreeId, key: &[u8]) {
-        self.state.lock().change(key_of(tree, &[key]), Change::Delete);
+        self.state.lock().change(tree, &[key], Change::Delete);
     }
 
     /// Takes back what the transaction has written at a key, as if it never had.
     pub(super) fn withdraw(&self, tree: TreeId, key: &[u8]) {
-        if let Some(touched) = self.state.lock().find(tree, key) {
+        if let Some(touched) = self.state.lock().find(tree, &[key]) {
             touched.change = None;
         }
     }
@@ -214,17 +228,17 @@ impl View {
     /// Writes `value` at `prefix`, the seq that the commit will have, `suffix`. Until then it is read with
     /// [`PENDING`] in the seq's place, behind all that is committed.
     pub(super) fn put_at_own_seq(&self, tree: TreeId, prefix: &[u8], suffix: &[u8], value: Vec<u8>) {
-        let key = key_of(tree, &[prefix, &PENDING.0.to_be_bytes(), suffix]);
-        self.state.lock().change(key, Change::PutAtOwnSeq(value, prefix.len() as u32));
+        let key = [prefix, &PENDING.0.to_be_bytes(), suffix];
+        self.state.lock().change(tree, &key, Change::PutAtOwnSeq(value, prefix.len() as u32));
     }
 
     /// Adds to counters; see [`Batch::add`].
     pub(super) fn add(&self, tree: TreeId, key: &[u8], amounts: &[i64]) {
         let mut state = self.state.lock();
-        match state.find(tree, key) {
+        match state.find(tree, &[key]) {
             Some(Touched { change: Some(Change::Add(sums)), .. }) => add_to(sums, amounts),
             Some(touched) => touched.change = Some(Change::Add(amounts.to_vec())),
-            None => state.change(key_of(tree, &[key]), Change::Add(amounts.to_vec())),
+            None => state.touch(Touched { change: Some(Change::Add(amounts.to_vec())), read: false }),
         }
     }
 
@@ -232,25 +246,29 @@ impl View {
     pub(super) fn batch(&self) -> Batch {
         let state = self.state.lock();
         let at = self.base.seq();
-        let changes = || state.keys.iter().filter_map(|(key, touched)| Some((key, touched.change.as_ref()?)));
-        let sizes = changes().map(|(key, change)| key.len() + change.size_bytes());
-        let (rows, bytes) = sizes.fold((0, 0), |(rows, bytes), size| (rows + 1, bytes + size));
-        let mut batch = Batch::with_capacity(rows, bytes);
-        for (key, change) in changes() {
-            let (tree, key) = parts_of(key);
-            match change {
-                Change::Put(value) => batch.put(tree, key, value),
-                Change::PutAtOwnSeq(value, before) => {
-                    let (prefix, rest) = key.split_at(*before as usize);
-                    batch.put_at_own_seq(tree, prefix, &rest[OWN_SEQ_BYTES..], value)
-                }
-                Change::Delete => batch.delete(tree, key),
-                Change::Add(amounts) => batch.add(tree, key, amounts),
-            };
+        let (mut rows, mut reads, mut bytes) = (0, 0, 0);
+        for (Key { key, .. }, Touched { change, read }) in &state.keys {
+            rows += usize::from(change.is_some());
+            reads += usize::from(*read);
+            bytes += key.len() * (usize::from(change.is_some()) + usize::from(*read));
+            bytes += change.as_ref().map_or(0, Change::size_bytes);
         }
-        for (key, _) in state.keys.iter().filter(|(_, touched)| touched.read) {
-            let (tree, key) = parts_of(key);
-            batch.depends_on(tree, key, at);
+        let mut batch = Batch::with_capacity(rows, reads, bytes);
+        for (Key { tree, key }, touched) in &state.keys {
+            let tree = *tree;
+            match &touched.change {
+                None => {}
+                Some(Change::Put(value)) => drop(batch.put(tree, key, value)),
+                Some(Change::PutAtOwnSeq(value, before)) => {
+                    let (prefix, rest) = key.split_at(*before as usize);
+                    batch.put_at_own_seq(tree, prefix, &rest[OWN_SEQ_BYTES..], value);
+                }
+                Some(Change::Delete) => drop(batch.delete(tree, key)),
+                Some(Change::Add(amounts)) => drop(batch.add(tree, key, amounts)),
+            }
+            if touched.read {
+                batch.depends_on(tree, key, at);
+            }
         }
         for (tree, reads) in &state.reads {
             if reads.whole {
@@ -271,6 +289,14 @@ fn add_to(sums: &mut Vec<i64>, amounts: &[i64]) {
     }
 }
 
+/// What a transaction has written at a key.
+enum Own {
+    Nothing,
+    Row(Option<Vec<u8>>),
+    /// To counters.
+    Added(Vec<i64>),
+}
+
 impl Snapshot for View {
     fn seq(&self) -> Seq {
         self.base.seq()
@@ -281,20 +307,19 @@ impl Snapshot for View {
     }
 
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
-        let mut state = self.state.lock();
-        let mut added = None;
-        match state.change_at(tree, key) {
-            Some(Change::Add(amounts)) => added = Some(amounts.clone()),
-            Some(change) => {
-                let value = change.value().cloned();
+        let own = self.state.lock().read(tree, key, true, |change| match change {
+            None => Own::Nothing,
+            Some(Change::Add(amounts)) => Own::Added(amounts.clone()),
+            Some(change) => Own::Row(change.value().cloned()),
+        });
+        let added = match own {
+            Own::Nothing => return self.base.get(tree, key),
+            Own::Added(added) => added,
+            Own::Row(value) => {
                 return Ok(value.map(|value| Value { seq: PENDING, bytes: Cow::Owned(value) }));
             }
-            None => {}
-        }
-        state.note_key(tree, key);
-        drop(state);
+        };
         let value = self.base.get(tree, key)?;
-        let Some(added) = added else { return Ok(value) };
         let mut sums = value.as_deref().and_then(counters).unwrap_or_default();
         add_to(&mut sums, &added);
         let bytes = sums.iter().flat_map(|sum| sum.to_be_bytes()).collect();
@@ -302,15 +327,10 @@ impl Snapshot for View {
     }
 
     fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {
-        let mut state = self.state.lock();
-        let change = state.change_at(tree, key);
-        let added = matches!(change, Some(Change::Add(_)));
-        if let Some(change) = change.filter(|change| change.is_row()) {
-            return Ok(change.value().map(|_| PENDING));
-        }
-        state.note_key(tree, key);
-        drop(state);
-        if added { Ok(Some(PENDING)) } else { self.base.version(tree, key) }
+        let own = self.state.lock().read(tree, key, true, |change| {
+            change.map(|change| if change.is_row() { change.value().map(|_| PENDING) } else { Some(PENDING) })
+        });
+        own.map_or_else(|| self.base.version(tree, key), Ok)
     }
 
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
@@ -321,12 +341,14 @@ impl Snapshot for View {
     }
 
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
-        let mut state = self.state.lock();
-        let own = state.change_at(tree, key).filter(|change| change.is_row()).map(|change| {
-            let value = change.value().cloned().map(Cow::Owned);
-            Ok(Version { seq: PENDING, time: Timestamp(u64::MAX), value })
+        let own = self.state.lock().read(tree, key, false, |change| {
+            let change = change.filter(|change| change.is_row())?;
+            Some(Ok(Version {
+                seq: PENDING,
+                time: Timestamp(u64::MAX),
+                value: change.value().cloned().map(Cow::Owned),
+            }))
         });
-        state.note_key(tree, key);
         Box::new(own.into_iter().chain(self.base.versions(tree, key)))
     }
 }
@@ -340,18 +362,18 @@ impl View {
         if state.keys.is_empty() {
             return Vec::new();
         }
-        let bound = |bound: &Bound<Vec<u8>>, open: Bound<Vec<u8>>| match bound {
-            Bound::Included(key) => Bound::Included(key_of(tree, &[key])),
-            Bound::Excluded(key) => Bound::Excluded(key_of(tree, &[key])),
+        let bound = |bound: &Bound<Vec<u8>>, open: Bound<Key>| match bound {
+            Bound::Included(key) => Bound::Included(Key::new(tree, key)),
+            Bound::Excluded(key) => Bound::Excluded(Key::new(tree, key)),
             Bound::Unbounded => open,
         };
         let next_tree =
-            tree.0.checked_add(1).map_or(Bound::Unbounded, |next| Bound::Excluded(key_of(TreeId(next), &[])));
-        let start = bound(&range.start, Bound::Included(key_of(tree, &[])));
+            tree.0.checked_add(1).map_or(Bound::Unbounded, |next| Bound::Excluded(Key::new(TreeId(next), &[])));
+        let start = bound(&range.start, Bound::Included(Key::new(tree, &[])));
         let end = bound(&range.end, next_tree);
-        let row = |(key, touched): (&Vec<u8>, &Touched)| {
+        let row = |(key, touched): (&Key, &Touched)| {
             let change = touched.change.as_ref().filter(|change| change.is_row())?;
-            Some((parts_of(key).1.to_vec(), change.value().cloned()))
+            Some((key.key.clone(), change.value().cloned()))
         };
         let rows = state.keys.range((start, end));
         match direction {
@@ -406,8 +428,8 @@ impl<'v> Iterator for Merged<'v> {
                     Direction::Forward => row.key.as_ref().cmp(own),
                     Direction::Backward => own.as_slice().cmp(&row.key),
                 },
-                (None, Some(_)) => std::cmp::Ordering::Greater,
-                (_, None) | (Some(Err(_)), Some(_)) => std::cmp::Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (_, None) | (Some(Err(_)), Some(_)) => Ordering::Less,
             };
             if order.is_le() {
                 let row = self.rows.next();
@@ -429,5 +451,50 @@ impl<'v> Iterator for Merged<'v> {
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Engine, MemoryEngine, ReadKeys};
+
+    #[test]
+    fn a_commit_depends_on_all_of_a_tree_only_where_too_much_of_it_was_read() {
+        const MAX: u64 = READS_REMEMBERED_MAX as u64;
+        // Keys of one tree, keys of another one, ranges of the former; whether each stands for all that was read of it.
+        for (first, second, ranges, whole) in [
+            (MAX, MAX, 0, [false, false]),
+            (MAX, 9, 1, [true, false]),
+            (MAX - 3, MAX + 1, 3, [false, true]),
+            (MAX - 3, 9, 4, [true, false]),
+            (MAX + 2, 5, 2, [true, false]),
+        ] {
+            let view = View::new(MemoryEngine::new().snapshot().unwrap());
+            for (tree, keys) in [(TreeId(1), first), (TreeId(2), second)] {
+                for key in (0..keys).chain(0..9).map(u64::to_be_bytes) {
+                    assert_eq!(view.get(tree, &key).unwrap(), None);
+                }
+            }
+            for start in 0_u64..ranges {
+                let range = KeyRange::between(start.to_be_bytes(), (start + 1).to_be_bytes());
+                assert!(view.range(TreeId(1), &range, Direction::Forward).next().is_none());
+            }
+            let batch = view.batch();
+            for ((tree, read), whole) in
+                [(TreeId(1), first + ranges), (TreeId(2), second.max(9))].into_iter().zip(whole)
+            {
+                let reads: Vec<_> = batch.reads().filter(|read| read.tree == tree).map(|read| read.keys).collect();
+                if whole {
+                    assert_eq!(
+                        reads,
+                        [ReadKeys::Range(&KeyRange::all())],
+                        "{tree:?} of {first}, {second} and {ranges}"
+                    );
+                } else {
+                    assert_eq!(reads.len() as u64, read, "{tree:?} of {first}, {second} and {ranges}");
+                }
+            }
+        }
     }
 }

@@ -128,14 +128,18 @@ impl Write {
     ///
     /// # Errors
     /// [`Error::BadName`] where `id` cannot be one; [`Error::BadField`] where the body names another.
-    pub fn with_id(mut self, id: &str) -> Result<Self> {
-        check_id(id)?;
+    pub fn with_id(self, id: &str) -> Result<Self> {
+        self.of_document(id.to_owned())
+    }
+
+    pub(super) fn of_document(mut self, id: String) -> Result<Self> {
+        check_id(&id)?;
         match &self.id {
-            Some(own) if own != id => {
+            Some(own) if *own != id => {
                 Err(Error::BadField { field: "_id", expected: "the id that the document is written under" })
             }
             _ => {
-                self.id = Some(id.to_owned());
+                self.id = Some(id);
                 Ok(self)
             }
         }

@@ -1,6 +1,7 @@
 //! A batch: the puts and deletes of one commit, and the reads that it depends on.
 //! Keys and values lie in one buffer, so that building a batch costs few allocations.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Durability, EngineError, KeyRange, Result, Seq, TreeId};
@@ -25,10 +26,10 @@ use crate::limits::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, KEY_BYTES_MAX, VALUE_BYTES_
 pub struct Batch {
     bytes: Vec<u8>,
     rows: Vec<StoredRow>,
-    reads: Vec<ReadDependency>,
+    reads: Vec<StoredRead>,
+    /// How many of `bytes` are keys that were read.
+    read_bytes: usize,
     durability: Option<Durability>,
-    /// Where in `bytes` the commit's own seq goes.
-    own_seqs: Vec<usize>,
     /// Rows whose value is what is to be added to counters; their numbers in `rows`.
     additions: Vec<usize>,
 }
@@ -38,6 +39,21 @@ struct StoredRow {
     tree: TreeId,
     key: Range<usize>,
     value: Option<Range<usize>>,
+    /// Where in the key the commit's own seq goes.
+    own_seq: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct StoredRead {
+    tree: TreeId,
+    keys: StoredKeys,
+    at: Seq,
+}
+
+#[derive(Clone, Debug)]
+enum StoredKeys {
+    One(Range<usize>),
+    Range(KeyRange),
 }
 
 /// A put or a delete of a batch.
@@ -51,15 +67,34 @@ pub struct BatchRow<'b> {
     pub value: Option<&'b [u8]>,
 }
 
-/// A range that a batch's author has read. The commit is refused when a row in it was written after `at`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ReadDependency {
+/// What a batch's author has read. The commit is refused when a row of it was written after `at`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReadDependency<'b> {
     /// The tree that was read.
     pub tree: TreeId,
     /// The keys that were read; absent keys count as read.
-    pub range: KeyRange,
+    pub keys: ReadKeys<'b>,
     /// The snapshot that they were read at.
     pub at: Seq,
+}
+
+/// Keys that were read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReadKeys<'b> {
+    /// One.
+    One(&'b [u8]),
+    /// All of a range.
+    Range(&'b KeyRange),
+}
+
+impl<'b> ReadKeys<'b> {
+    /// The keys as a range.
+    pub fn to_range(self) -> Cow<'b, KeyRange> {
+        match self {
+            ReadKeys::One(key) => Cow::Owned(KeyRange::only(key)),
+            ReadKeys::Range(range) => Cow::Borrowed(range),
+        }
+    }
 }
 
 /// Bytes of a commit's own seq in a key.
@@ -71,18 +106,14 @@ pub fn counters(value: &[u8]) -> Option<Vec<i64>> {
     rest.is_empty().then(|| numbers.iter().map(|number| i64::from_be_bytes(*number)).collect())
 }
 
-fn counter_bytes(counters: &[i64]) -> Vec<u8> {
-    counters.iter().flat_map(|counter| counter.to_be_bytes()).collect()
-}
-
 /// The sum of two lists of counters; the shorter goes on with zeros.
-fn add_counters(before: &[u8], amounts: &[u8]) -> Option<Vec<u8>> {
-    let (mut sums, amounts) = (counters(before)?, counters(amounts)?);
+fn add_counters(before: &[u8], amounts: &[i64]) -> Option<Vec<i64>> {
+    let mut sums = counters(before)?;
     sums.resize(sums.len().max(amounts.len()), 0);
     for (sum, amount) in sums.iter_mut().zip(amounts) {
-        *sum = sum.wrapping_add(amount);
+        *sum = sum.wrapping_add(*amount);
     }
-    Some(counter_bytes(&sums))
+    Some(sums)
 }
 
 impl Batch {
@@ -91,23 +122,28 @@ impl Batch {
         Self::default()
     }
 
-    /// An empty batch with room for so many rows, and so many bytes of their keys and values.
-    pub fn with_capacity(rows: usize, bytes: usize) -> Self {
-        Batch { rows: Vec::with_capacity(rows), bytes: Vec::with_capacity(bytes), ..Self::default() }
+    /// An empty batch with room for so many rows, so many keys that were read, and so many bytes of all their keys and values.
+    pub fn with_capacity(rows: usize, reads: usize, bytes: usize) -> Self {
+        Batch {
+            rows: Vec::with_capacity(rows),
+            reads: Vec::with_capacity(reads),
+            bytes: Vec::with_capacity(bytes),
+            ..Self::default()
+        }
     }
 
     /// Writes `value` at `key`, in place of what is there.
     pub fn put(&mut self, tree: TreeId, key: &[u8], value: &[u8]) -> &mut Self {
         let key = self.keep(key);
         let value = Some(self.keep(value));
-        self.rows.push(StoredRow { tree, key, value });
+        self.rows.push(StoredRow { tree, key, value, own_seq: None });
         self
     }
 
     /// Deletes `key`. Deleting what is not there is a version like any other.
     pub fn delete(&mut self, tree: TreeId, key: &[u8]) -> &mut Self {
         let key = self.keep(key);
-        self.rows.push(StoredRow { tree, key, value: None });
+        self.rows.push(StoredRow { tree, key, value: None, own_seq: None });
         self
     }
 
@@ -115,11 +151,10 @@ impl Batch {
     /// `suffix`: rows in the order of the commits that wrote them, without waiting for each other.
     pub fn put_at_own_seq(&mut self, tree: TreeId, prefix: &[u8], suffix: &[u8], value: &[u8]) -> &mut Self {
         let start = self.keep(prefix).start;
-        self.own_seqs.push(self.bytes.len());
-        self.keep(&[0; OWN_SEQ_BYTES]);
+        let own_seq = Some(self.keep(&[0; OWN_SEQ_BYTES]).start);
         let end = self.keep(suffix).end;
         let value = Some(self.keep(value));
-        self.rows.push(StoredRow { tree, key: start..end, value });
+        self.rows.push(StoredRow { tree, key: start..end, value, own_seq });
         self
     }
 
@@ -135,12 +170,15 @@ impl Batch {
             });
         if let Some(row) = known {
             let before = self.rows[row].value.clone().unwrap_or_default();
-            let sum = add_counters(&self.bytes[before], &counter_bytes(amounts)).unwrap_or_default();
-            self.rows[row].value = Some(self.keep(&sum));
+            let sum = add_counters(&self.bytes[before], amounts).unwrap_or_default();
+            self.rows[row].value = Some(self.keep_counters(&sum));
             return self;
         }
         self.additions.push(self.rows.len());
-        self.put(tree, key, &counter_bytes(amounts))
+        let key = self.keep(key);
+        let value = Some(self.keep_counters(amounts));
+        self.rows.push(StoredRow { tree, key, value, own_seq: None });
+        self
     }
 
     /// For engines: enters the seq that the commit has been given, and the sums of its counters, of which
@@ -149,11 +187,11 @@ impl Batch {
     /// # Errors
     /// [`EngineError::NotCounters`], and those of `current`.
     pub fn bind(&mut self, seq: Seq, mut current: impl FnMut(TreeId, &[u8]) -> Result<Option<Vec<u8>>>) -> Result<()> {
-        for place in std::mem::take(&mut self.own_seqs) {
+        for place in self.rows.iter().filter_map(|row| row.own_seq) {
             self.bytes[place..place + OWN_SEQ_BYTES].copy_from_slice(&seq.0.to_be_bytes());
         }
         for row in std::mem::take(&mut self.additions) {
-            let StoredRow { tree, key, value } = self.rows[row].clone();
+            let StoredRow { tree, key, value, .. } = self.rows[row].clone();
             let amounts = value.unwrap_or_default();
             let before = current(tree, &self.bytes[key.clone()])?.unwrap_or_default();
             if before.len() == amounts.len() && before.len().is_multiple_of(8) {
@@ -163,24 +201,31 @@ impl Batch {
                 }
                 continue;
             }
-            let sum = add_counters(&before, &self.bytes[amounts]).ok_or_else(|| EngineError::NotCounters {
+            let amounts = counters(&self.bytes[amounts]).unwrap_or_default();
+            let sum = add_counters(&before, &amounts).ok_or_else(|| EngineError::NotCounters {
                 tree,
                 key: self.bytes[key].to_vec(),
                 len: before.len(),
             })?;
-            self.rows[row].value = Some(self.keep(&sum));
+            self.rows[row].value = Some(self.keep_counters(&sum));
         }
         Ok(())
     }
 
     /// Refuses the commit with [`EngineError::Conflict`] when `key` was written after `at`.
     pub fn depends_on(&mut self, tree: TreeId, key: &[u8], at: Seq) -> &mut Self {
-        self.depends_on_range(tree, KeyRange::only(key), at)
+        let key = self.keep(key);
+        self.read_bytes += key.len();
+        self.reads.push(StoredRead { tree, keys: StoredKeys::One(key), at });
+        self
     }
 
     /// Refuses the commit with [`EngineError::Conflict`] when any key of `range` was written after `at`.
     pub fn depends_on_range(&mut self, tree: TreeId, range: KeyRange, at: Seq) -> &mut Self {
-        self.reads.push(ReadDependency { tree, range, at });
+        if let Some(key) = range.only_key() {
+            return self.depends_on(tree, key, at);
+        }
+        self.reads.push(StoredRead { tree, keys: StoredKeys::Range(range), at });
         self
     }
 
@@ -205,8 +250,14 @@ impl Batch {
     }
 
     /// The reads that it depends on.
-    pub fn reads(&self) -> &[ReadDependency] {
-        &self.reads
+    pub fn reads(&self) -> impl ExactSizeIterator<Item = ReadDependency<'_>> {
+        self.reads.iter().map(|StoredRead { tree, keys, at }| {
+            let keys = match keys {
+                StoredKeys::One(key) => ReadKeys::One(&self.bytes[key.clone()]),
+                StoredKeys::Range(range) => ReadKeys::Range(range),
+            };
+            ReadDependency { tree: *tree, keys, at: *at }
+        })
     }
 
     /// Whether it would write nothing.
@@ -214,9 +265,9 @@ impl Batch {
         self.rows.is_empty()
     }
 
-    /// Bytes of keys and values.
+    /// Bytes of the keys and values of its rows.
     pub fn size_bytes(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() - self.read_bytes
     }
 
     /// Checks the bounds of [`crate::limits`]. Every engine calls this before it does anything.
@@ -225,8 +276,8 @@ impl Batch {
         if self.rows.len() > BATCH_ROWS_MAX {
             return too_large("rows in a batch", self.rows.len(), BATCH_ROWS_MAX);
         }
-        if self.bytes.len() > BATCH_BYTES_MAX {
-            return too_large("bytes in a batch", self.bytes.len(), BATCH_BYTES_MAX);
+        if self.size_bytes() > BATCH_BYTES_MAX {
+            return too_large("bytes in a batch", self.size_bytes(), BATCH_BYTES_MAX);
         }
         for row in &self.rows {
             if row.key.len() > KEY_BYTES_MAX {
@@ -240,6 +291,14 @@ impl Batch {
             }
         }
         Ok(())
+    }
+
+    fn keep_counters(&mut self, counters: &[i64]) -> Range<usize> {
+        let start = self.bytes.len();
+        for counter in counters {
+            self.bytes.extend_from_slice(&counter.to_be_bytes());
+        }
+        start..self.bytes.len()
     }
 
     fn keep(&mut self, bytes: &[u8]) -> Range<usize> {

@@ -153,18 +153,19 @@ impl State {
         }
     }
 
-    fn check(&self, read: &ReadDependency) -> Result<()> {
+    fn check(&self, read: ReadDependency<'_>) -> Result<()> {
         if read.at > self.head() {
             return Err(EngineError::NotYet { asked: read.at, head: self.head() });
         }
-        if self.check_forgotten(read.tree, &read.range, read.at).is_err() {
-            let key = match &read.range.start {
+        let range = read.keys.to_range();
+        if self.check_forgotten(read.tree, &range, read.at).is_err() {
+            let key = match &range.start {
                 Bound::Included(key) | Bound::Excluded(key) => key.clone(),
                 Bound::Unbounded => Vec::new(),
             };
             return Err(EngineError::Conflict { tree: read.tree, key, read_at: read.at, written_at: None });
         }
-        let newer = self.in_range(read.tree, &read.range).find_map(|(key, versions)| {
+        let newer = self.in_range(read.tree, &range).find_map(|(key, versions)| {
             let written_at = versions.last()?.0;
             (written_at > read.at).then(|| (key.clone(), written_at))
         });

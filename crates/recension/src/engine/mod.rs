@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-pub use batch::{Batch, BatchRow, OWN_SEQ_BYTES, ReadDependency, counters};
+pub use batch::{Batch, BatchRow, OWN_SEQ_BYTES, ReadDependency, ReadKeys, counters};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::{EngineError, Result};
 pub use head_signal::HeadSignal;

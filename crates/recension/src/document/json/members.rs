@@ -57,8 +57,8 @@ impl Shape {
     }
 
     /// Whether all of `names` are different as they stand in the text; then they are the ones that are known from now on.
-    pub(in crate::document) fn learn(&mut self, names: &[&[u8]]) -> bool {
-        if !all_differ(names) {
+    pub(in crate::document) fn learn<'n>(&mut self, names: impl ExactSizeIterator<Item = &'n [u8]> + Clone) -> bool {
+        if !all_differ(names.clone()) {
             return false;
         }
         self.names.clear();
@@ -70,12 +70,19 @@ impl Shape {
     }
 }
 
+/// Whether no name comes twice.
 #[cfg(feature = "typed")]
-fn all_differ(names: &[&[u8]]) -> bool {
-    if names.len() <= FEW {
-        return names.iter().enumerate().all(|(i, name)| !names.iter().skip(i + 1).any(|later| later == name));
+pub(in crate::document) fn all_differ<'n>(mut names: impl ExactSizeIterator<Item = &'n [u8]> + Clone) -> bool {
+    if names.len() > FEW {
+        let mut sorted: Vec<&[u8]> = names.collect();
+        sorted.sort_unstable();
+        return sorted.windows(2).all(|pair| pair.first() != pair.get(1));
     }
-    let mut sorted = names.to_vec();
-    sorted.sort_unstable();
-    sorted.windows(2).all(|pair| pair.first() != pair.get(1))
+
+    while let Some(name) = names.next() {
+        if names.clone().any(|later| later == name) {
+            return false;
+        }
+    }
+    true
 }

@@ -25,7 +25,7 @@ pub(super) use diff::diff_minified;
 pub use diff::{Change, diff};
 pub use error::{JsonError, JsonProblem};
 #[cfg(feature = "typed")]
-pub(super) use members::Shape;
+pub(super) use members::{Shape, all_differ};
 pub use merge_patch::merge_patch;
 #[cfg(feature = "typed")]
 pub(super) use minify::is_reserved;

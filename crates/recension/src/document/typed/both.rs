@@ -8,7 +8,7 @@ use std::ops::Range;
 use serde::Serialize;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter, Serializer};
 
-use crate::document::json::{Minified, Number, Shape, is_reserved};
+use crate::document::json::{Minified, Number, Shape, all_differ, is_reserved};
 use crate::document::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
 use crate::document::rev_hash::HashableBody;
 use crate::document::term::{Encoder, Mark};
@@ -73,8 +73,8 @@ struct Member {
     start: usize,
     value_start: usize,
     mark: Mark,
-    /// Its name, where it does not stay.
-    leaves_as: Option<String>,
+    /// Where its name stands, if it does not stay.
+    leaves_as: Option<Range<usize>>,
 }
 
 impl<'o> Both<'o> {
@@ -174,8 +174,10 @@ impl<'o> Both<'o> {
         if object && open.in_shape.is_none() {
             let text = &self.text;
             let name = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
-            let names: Vec<&[u8]> = self.names.get(open.names_before..).unwrap_or_default().iter().map(name).collect();
-            self.unsure |= !self.shape.learn(&names);
+            let names = self.names.get(open.names_before..).unwrap_or_default().iter().map(name);
+            // Behind the outermost object none follows.
+            let differ = if self.open.is_empty() { all_differ(names) } else { self.shape.learn(names) };
+            self.unsure |= !differ;
             // Those around it, which have names of the shape before, are to be looked at.
             self.open.iter_mut().filter(|open| open.in_shape != Some(0)).for_each(|open| open.in_shape = None);
         }
@@ -208,8 +210,8 @@ impl<'o> Both<'o> {
             let text = std::str::from_utf8(name).unwrap_or_default();
             // What an escaped name stands for the parser knows.
             self.unsure |= text.contains('\\');
-            self.member.leaves_as = is_reserved(text, self.own).then(|| text.to_owned());
-            if self.member.leaves_as.is_some() {
+            if is_reserved(text, self.own) {
+                self.member.leaves_as = Some(range);
                 return;
             }
         }
@@ -220,9 +222,9 @@ impl<'o> Both<'o> {
     }
 
     /// A member of the outermost object has ended, which does not stay.
-    fn leave(&mut self, name: String) {
-        let value = self.text.get(self.member.value_start..).unwrap_or_default();
-        let value = String::from_utf8_lossy(value).into_owned();
+    fn leave(&mut self, name: Range<usize>) {
+        let text = |range| String::from_utf8_lossy(self.text.get(range).unwrap_or_default()).into_owned();
+        let (name, value) = (text(name), text(self.member.value_start..self.text.len()));
         self.reserved.retain(|(known, _)| *known != name);
         self.reserved.push((name, value));
         self.gone.push(self.member.start..self.text.len());

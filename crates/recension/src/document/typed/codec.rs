@@ -94,10 +94,10 @@ pub(super) fn encode<T: DocumentType>(value: &T) -> Result<Write> {
     let (mut id, mut rev) = (String::new(), String::new());
     for (name, member) in std::mem::take(&mut minified.reserved) {
         if name == T::ID_FIELD {
-            id = text_of(&member)
+            id = text_of(member)
                 .ok_or_else(|| refuse(format!("its id, member {}, is no string and no integer", T::ID_FIELD)))?;
         } else if T::REV_FIELD == Some(&*name) {
-            rev = text_of(&member).ok_or_else(|| refuse("its revision is no string".to_owned()))?;
+            rev = text_of(member).ok_or_else(|| refuse("its revision is no string".to_owned()))?;
         } else if name == T::VERSION_FIELD {
             let why = "it has a member of the name that keeps the schema's version; declare another with version_field";
             return Err(refuse(why.to_owned()));
@@ -117,7 +117,7 @@ pub(super) fn encode<T: DocumentType>(value: &T) -> Result<Write> {
     }
     let mut write = Write::of_minified(minified, hashable)?;
     if !id.is_empty() {
-        write = write.with_id(&id)?;
+        write = write.of_document(id)?;
     }
     if !rev.is_empty() {
         write = write.expecting(Expect::Revision(rev.parse()?));
@@ -178,11 +178,17 @@ fn number_beyond_doubles(body: &str) -> Result<Option<String>> {
 }
 
 /// An id or a revision as a value has it; empty where it has none yet, `None` where it is no such thing.
-fn text_of(member: &str) -> Option<String> {
-    match member {
-        "null" => Some(String::new()),
-        _ if member.starts_with('"') => string_of(member),
-        _ if member.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) => Some(member.to_owned()),
-        _ => None,
+fn text_of(mut member: String) -> Option<String> {
+    if member == "null" {
+        return Some(String::new());
     }
+    if member.starts_with('"') {
+        if member.as_bytes().contains(&b'\\') {
+            return string_of(&member);
+        }
+        member.pop();
+        member.remove(0);
+        return Some(member);
+    }
+    member.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()).then_some(member)
 }

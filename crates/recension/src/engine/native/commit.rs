@@ -5,7 +5,7 @@
 use std::ops::Bound;
 
 use super::super::{
-    Batch, CommitInfo, Direction, Durability, EngineError, ReadDependency, Result, Seq, Timestamp, TreeId,
+    Batch, CommitInfo, Direction, Durability, EngineError, ReadDependency, ReadKeys, Result, Seq, Timestamp, TreeId,
 };
 use super::Shared;
 use super::counters::Counters;
@@ -153,7 +153,7 @@ impl Group {
     /// yet. The error is the store's end; a refusal of this batch alone is among the answers.
     fn add(&mut self, shared: &Shared, leader: &mut Leader, batch: &mut Batch) -> Result<()> {
         let state = shared.state.load();
-        let checked = batch.reads().iter().try_for_each(|read| check(&state, read, leader.last.seq));
+        let checked = batch.reads().try_for_each(|read| check(&state, read, leader.last.seq));
         if let Err(refusal) = checked {
             self.answers.push(Err(refusal));
             return Ok(());
@@ -184,7 +184,7 @@ impl Group {
 }
 
 /// Refuses if anything in the range was written after it was read.
-fn check(state: &State, read: &ReadDependency, last: Seq) -> Result<()> {
+fn check(state: &State, read: ReadDependency<'_>, last: Seq) -> Result<()> {
     if read.at > last {
         return Err(EngineError::NotYet { asked: read.at, head: last });
     }
@@ -195,20 +195,27 @@ fn check(state: &State, read: &ReadDependency, last: Seq) -> Result<()> {
         Err(EngineError::Conflict { tree: read.tree, key: key.to_vec(), read_at: read.at, written_at })
     };
     // Deletions since then may be gone without a trace: nobody can tell any more what was written.
-    if state.forgotten.check_range(read.tree, &read.range, read.at).is_err() {
-        let first = match &read.range.start {
+    let range = match read.keys {
+        ReadKeys::One(key) => {
+            let full_key = full_key(read.tree, key);
+            if state.forgotten.check(&full_key, read.at).is_err() {
+                return conflict(key, None);
+            }
+            return match state.written_after(&full_key, read.at)? {
+                Some(written_at) => conflict(key, Some(written_at)),
+                None => Ok(()),
+            };
+        }
+        ReadKeys::Range(range) => range,
+    };
+    if state.forgotten.check_range(read.tree, range, read.at).is_err() {
+        let first = match &range.start {
             Bound::Included(key) | Bound::Excluded(key) => key,
             Bound::Unbounded => &Vec::new(),
         };
         return conflict(first, None);
     }
-    if let Some(key) = read.range.only_key() {
-        return match state.written_after(&full_key(read.tree, key), read.at)? {
-            Some(written_at) => conflict(key, Some(written_at)),
-            None => Ok(()),
-        };
-    }
-    let mut walk = state.walk(read.tree, &read.range, (read.at, Seq(u64::MAX)), Direction::Forward)?;
+    let mut walk = state.walk(read.tree, range, (read.at, Seq(u64::MAX)), Direction::Forward)?;
     let mut key = Vec::new();
     while let Some(found) = walk.next(&mut key)? {
         if found.seq() > read.at {

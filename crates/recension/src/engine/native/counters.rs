@@ -41,9 +41,12 @@ impl Counters {
     /// To be told of every row that is written, or the values would not be the newest.
     pub(super) fn written(&mut self, full_key: &[u8], row: &BatchRow<'_>) {
         if self.trees.contains(&row.tree)
-            && let Some(value) = self.values.get_mut(full_key)
+            && let Some(known) = self.values.get_mut(full_key)
         {
-            *value = row.value.map(<[u8]>::to_vec);
+            match (known, row.value) {
+                (Some(known), Some(value)) => value.clone_into(known),
+                (known, value) => *known = value.map(<[u8]>::to_vec),
+            }
         }
     }
 }

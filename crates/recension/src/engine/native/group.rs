@@ -141,25 +141,30 @@ impl<T, R> CommitQueue<T, R> {
     /// `work` gets a group of items in order and answers one result for each. `None`: a leader
     /// panicked, now or before, or gave no answer, and it is unknown what became of the item.
     pub(crate) fn submit(&self, item: T, work: impl FnOnce(Vec<T>) -> Vec<R>) -> Option<R> {
+        let mut state = lock(&self.state);
+        if state.broken {
+            return None;
+        }
+        // Alone, and none is expected to come back: there is nobody to hand anything to.
+        if !state.led && state.waiting.is_empty() && state.pace.expected <= 1 {
+            (state.led, state.worked_on) = (true, 1);
+            drop(state);
+            return self.work_on(&[], vec![item], work).pop();
+        }
         let ticket = Arc::new(Ticket {
             item: Mutex::new(Some(item)),
             answer: Mutex::new(None),
             signal: AtomicU8::new(WAIT),
             thread: thread::current(),
         });
-        let spin = {
-            let mut state = lock(&self.state);
-            if state.broken {
-                return None;
-            }
-            state.waiting.push_back(ticket.clone());
-            if !state.led {
-                state.led = true;
-                ticket.signal.store(LEAD, Ordering::Release);
-            }
-            let callers = state.worked_on + state.waiting.len();
-            if callers <= self.processors { state.pace.spin() } else { Duration::ZERO }
-        };
+        state.waiting.push_back(ticket.clone());
+        if !state.led {
+            state.led = true;
+            ticket.signal.store(LEAD, Ordering::Release);
+        }
+        let callers = state.worked_on + state.waiting.len();
+        let spin = if callers <= self.processors { state.pace.spin() } else { Duration::ZERO };
+        drop(state);
         match ticket.called(spin) {
             BROKEN => return None,
             DONE => {}
@@ -195,29 +200,8 @@ impl<T, R> CommitQueue<T, R> {
     /// Works on what waits. The leader's own item is the first of it.
     fn lead(&self, work: impl FnOnce(Vec<T>) -> Vec<R>) {
         let group = self.gather();
-        let mut breaker = BreakOnPanic { queue: self, group: &group, armed: true };
         let items = group.iter().filter_map(|ticket| lock(&ticket.item).take()).collect();
-        let working = Stopwatch::start();
-        let answers = work(items);
-        let took = working.elapsed();
-        breaker.armed = false;
-        drop(breaker);
-
-        // The next leader is told before this group's callers, so that it starts while they wake.
-        {
-            let mut state = lock(&self.state);
-            state.pace.expected = (group.len() + state.waiting.len()).min(GROUP_ITEMS_MAX);
-            state.pace.took = took;
-            state.worked_on = 0;
-            match state.waiting.front() {
-                Some(next) => {
-                    next.signal.store(LEAD, Ordering::Release);
-                    next.thread.unpark();
-                }
-                None => state.led = false,
-            }
-        }
-        let mut answers = answers.into_iter();
+        let mut answers = self.work_on(&group, items, work).into_iter();
         for (nth, ticket) in group.iter().enumerate() {
             *lock(&ticket.answer) = answers.next();
             ticket.signal.store(DONE, Ordering::Release);
@@ -225,6 +209,31 @@ impl<T, R> CommitQueue<T, R> {
                 ticket.thread.unpark();
             }
         }
+    }
+
+    /// Works on the items of a group, and gives the lead to the next.
+    fn work_on(&self, group: &[Arc<Ticket<T, R>>], items: Vec<T>, work: impl FnOnce(Vec<T>) -> Vec<R>) -> Vec<R> {
+        let mut breaker = BreakOnPanic { queue: self, group, armed: true };
+        let len = items.len();
+        let working = Stopwatch::start();
+        let answers = work(items);
+        let took = working.elapsed();
+        breaker.armed = false;
+        drop(breaker);
+
+        // The next leader is told before this group's callers, so that it starts while they wake.
+        let mut state = lock(&self.state);
+        state.pace.expected = (len + state.waiting.len()).min(GROUP_ITEMS_MAX);
+        state.pace.took = took;
+        state.worked_on = 0;
+        match state.waiting.front() {
+            Some(next) => {
+                next.signal.store(LEAD, Ordering::Release);
+                next.thread.unpark();
+            }
+            None => state.led = false,
+        }
+        answers
     }
 }
 

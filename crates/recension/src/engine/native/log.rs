@@ -2,6 +2,7 @@
 //! Records are gathered in a buffer and written with one call; a segment is synced wholly before the
 //! next one is written to.
 
+use std::io::IoSlice;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -264,9 +265,12 @@ impl LogWriter {
             return Ok(());
         }
         let newest = self.newest()?.clone();
-        let pieces = pieces(&self.buffer, lent);
-        newest.write(self.end.offset, &pieces).map_err(WriteError::Failed)?;
-        let len = pieces.iter().map(|piece| piece.len() as u64).sum::<u64>();
+        let written = match lent {
+            [] => newest.write(self.end.offset, &[IoSlice::new(&self.buffer)]),
+            lent => newest.write(self.end.offset, &pieces(&self.buffer, lent)),
+        };
+        written.map_err(WriteError::Failed)?;
+        let len = (self.buffer.len() + lent.iter().map(|lent| lent.value.len()).sum::<usize>()) as u64;
         let end = u64::from(self.end.offset) + len;
         if end > self.written {
             self.written = end;

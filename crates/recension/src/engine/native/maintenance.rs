@@ -91,7 +91,9 @@ impl Shared {
         let next_segment_wanted = self.wants_next_segment(leader);
         let sealed = leader.log.take_sealed();
         let has_sealed = !sealed.is_empty();
-        self.loose_ends.lock().extend(sealed);
+        if has_sealed {
+            self.loose_ends.lock().extend(sealed);
+        }
         match self.maintenance {
             Maintenance::Inline => {
                 if let Err(error) = self.maintain() {

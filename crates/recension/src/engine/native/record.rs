@@ -215,7 +215,7 @@ pub(super) fn encode_record<'r>(
     mut placed: impl FnMut(super::super::BatchRow<'r>, Position),
 ) {
     let start = out.len();
-    out.extend([0; RECORD_HEADER_BYTES]);
+    out.extend_from_slice(&[0; RECORD_HEADER_BYTES]);
     let rows_seed = rows_seed(meta.seq);
     let mut count = 0u32;
     let mut rows_crc = 0;
@@ -229,11 +229,11 @@ pub(super) fn encode_record<'r>(
         let value_len = row.value.map_or(DELETED, |value| value.len() as u32);
         header[12..16].copy_from_slice(&value_len.to_le_bytes());
         header[16..18].copy_from_slice(&(row.key.len() as u16).to_le_bytes());
-        out.extend(header);
-        out.extend(row.key);
+        out.extend_from_slice(&header);
+        out.extend_from_slice(row.key);
         let value = row.value.unwrap_or_default();
         let crc = if value.len() < LENT_BYTES {
-            out.extend(value);
+            out.extend_from_slice(value);
             row_crc(rows_seed, &out[row_start + 4..])
         } else {
             lent.push(Lent { at: out.len(), value });

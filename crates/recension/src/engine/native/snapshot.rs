@@ -11,7 +11,7 @@ use super::run::hash;
 use super::settled::{Pins, owned_value};
 
 /// Keys up to this length are looked up without an allocation.
-const STACK_KEY_BYTES: usize = 124;
+const STACK_KEY_BYTES: usize = 252;
 
 /// Keys of which what they need is fetched at once: more would drive each other out of the nearest cache.
 const PREFETCHED_MAX: usize = 64;

@@ -143,8 +143,10 @@ impl SortedVersions {
             page.insert(index, key, seq, place);
             return None;
         }
-        // Where keys ascend, pages stay full.
-        let middle = if index == page.len() { index } else { page.len() / 2 };
+        // Where keys ascend, pages stay full. Newer versions of the key that the next page begins with come here too, and would
+        // have a page each.
+        let goes_on = node.others.get(at).is_some_and(|(next, ..)| next == key);
+        let middle = if index == page.len() && !goes_on { index } else { page.len() / 2 };
         let mut right = page.part(middle..page.len());
         let left = if index < middle || (index == middle && middle < page.len()) {
             let mut left = page.part(0..middle);

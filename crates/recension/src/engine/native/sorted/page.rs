@@ -90,22 +90,22 @@ impl<T: Clone> Page<T> {
     }
 
     fn bound(&self, key: &[u8], before: impl Fn(&Slot<T>, &[u8]) -> bool) -> usize {
+        if self.slots.is_empty() {
+            return 0;
+        }
         let shared = self.shared_bytes();
-        match key[..key.len().min(shared.len())].cmp(shared) {
-            Ordering::Less => 0,
-            Ordering::Greater => self.slots.len(),
-            Ordering::Equal => {
-                let behind_shared = &key[shared.len()..];
-                let head = head(behind_shared);
-                let first = self.slots.partition_point(|slot| slot.head < head);
-                // Mostly heads tell keys apart; where they do not, all of the keys is compared.
-                match self.slots.get(first..) {
-                    Some(alike @ [next, ..]) if next.head == head => {
-                        first + alike.partition_point(|slot| slot.head == head && before(slot, behind_shared))
-                    }
-                    _ => first,
-                }
+        let Some(behind_shared) = key.strip_prefix(shared) else {
+            return if key < shared { 0 } else { self.slots.len() };
+        };
+        let head = head(behind_shared);
+        let first = self.slots.partition_point(|slot| slot.head < head);
+        // Mostly heads tell keys apart; where they do not, all of the keys is compared. What is newer than all is looked
+        // for most.
+        match self.slots.get(first..) {
+            Some(alike @ [next, ..]) if next.head == head && before(next, behind_shared) => {
+                first + alike.partition_point(|slot| slot.head == head && before(slot, behind_shared))
             }
+            _ => first,
         }
     }
 
@@ -145,9 +145,8 @@ impl<T: Clone> Page<T> {
             self.shared = key.len();
         } else {
             let shared = self.shared_bytes();
-            let still = common(shared, key);
-            if still < shared.len() {
-                self.share(still);
+            if !key.starts_with(shared) {
+                self.share(common(shared, key));
             }
         }
         let (key_at, key_len) = (self.keys.len() as u32, key.len() as u16);
@@ -188,6 +187,9 @@ pub(super) fn common(a: &[u8], b: &[u8]) -> usize {
 
 /// The first eight bytes as a number in the order of the bytes.
 pub(super) fn head(key: &[u8]) -> u64 {
+    if let Some(bytes) = key.first_chunk() {
+        return u64::from_be_bytes(*bytes);
+    }
     let mut bytes = [0; 8];
     let len = key.len().min(bytes.len());
     bytes[..len].copy_from_slice(&key[..len]);

@@ -25,6 +25,18 @@ fn build(rows: &[(Vec<u8>, u64, bool)]) -> (SortedVersions, Model) {
     (versions, model)
 }
 
+#[test]
+fn versions_of_a_key_that_begins_a_page_share_pages() {
+    for keys in [PAGE_VERSIONS as u32 - 1, PAGE_VERSIONS as u32, PAGE_VERSIONS as u32 + 1] {
+        let earlier = (0..keys).map(|key| (key.to_be_bytes().to_vec(), 1, false));
+        let versions = (1..=2000).map(|seq| (b"written again and again".to_vec(), seq, false));
+        let (versions, _) = build(&earlier.chain(versions).collect::<Vec<_>>());
+        let shelf = versions.root.load().first.clone();
+        let pages = shelf.read().others.len();
+        assert!(pages < 50, "{pages} pages behind {keys} keys");
+    }
+}
+
 /// What a walk must answer: by a look at every version.
 fn expected(model: &Model, (start, end): (&Bound<Vec<u8>>, &Bound<Vec<u8>>), at: u64) -> Vec<(Vec<u8>, IndexEntry)> {
     let mut newest: BTreeMap<&Vec<u8>, IndexEntry> = BTreeMap::new();
