@@ -3,6 +3,7 @@
 //! were faster.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -21,6 +22,9 @@ use crate::value::Value;
 
 /// The collection whose documents are the members, unless another is named.
 pub const COLLECTION: &str = "apocrypha";
+
+/// Why a command was refused that ended in a panic.
+pub(crate) const PANICKED: &str = "the command failed; see the server's log";
 
 /// A database of Apocrypha in a store. Clones are cheap and are the same database.
 #[derive(Clone)]
@@ -171,11 +175,20 @@ impl Database {
         evaluate(command, &self.dialect, &mut reading)
     }
 
-    /// The replies to several commands that write members, as if each had come alone; they wait for the disk together.
+    /// The replies to several commands that write members, as if each had come alone; they wait for the disk together. A panic is
+    /// the refusal of its command alone.
     pub(crate) fn run_together(&self, commands: &[Command]) -> Vec<String> {
         let started = Instant::now();
         let mut refused: Vec<Option<String>> = vec![None; commands.len()];
-        let bodies = commands.iter().zip(&mut refused).map(|(command, refused)| self.body(command, refused));
+        let bodies = commands.iter().zip(&mut refused).map(|(command, refused)| {
+            move |transaction: &Transaction| {
+                let attempt = AssertUnwindSafe(|| self.attempt(command, transaction, refused));
+                catch_unwind(attempt).unwrap_or_else(|_| {
+                    *refused = Some(PANICKED.to_owned());
+                    Err(Error::abort(PANICKED))
+                })
+            }
+        });
         let mut bodies: Vec<_> = bodies.collect();
         let done = self.collection.store().transactions(self.durability, &mut bodies);
         drop(bodies);
@@ -184,28 +197,33 @@ impl Database {
             .collect()
     }
 
+    /// Whether what a member says is kept because it is long: then a write of it takes long as well.
+    pub(crate) fn is_large(&self, name: &str) -> bool {
+        id_of(name).is_some_and(|id| self.large.has(&id))
+    }
+
     fn write(&self, command: &Command) -> Result<Effect, Fault> {
         let mut refused = None;
-        let done = self.collection.store().transaction_with(self.durability, self.body(command, &mut refused));
+        let body = |transaction: &Transaction| self.attempt(command, transaction, &mut refused);
+        let done = self.collection.store().transaction_with(self.durability, body);
         self.effect(done, refused)
     }
 
     /// What a command does in a transaction. Why it is refused is told beside.
-    fn body<'c>(
-        &'c self,
-        command: &'c Command,
-        refused: &'c mut Option<String>,
-    ) -> impl FnMut(&Transaction) -> Result<(Effect, Written), Error> + 'c {
-        move |transaction| {
-            let collection = transaction.collection(self.collection.name())?;
-            let mut writing = Writing { collection, changed: BTreeMap::new(), read: None, large: &self.large };
-            match evaluate(command, &self.dialect, &mut writing) {
-                Ok(effect) => writing.finish().map(|written| (effect, written)),
-                Err(Fault::Store(error)) => Err(error),
-                Err(Fault::Refused(why)) => {
-                    *refused = Some(why);
-                    Err(Error::abort("the command is refused"))
-                }
+    fn attempt(
+        &self,
+        command: &Command,
+        transaction: &Transaction,
+        refused: &mut Option<String>,
+    ) -> Result<(Effect, Written), Error> {
+        let collection = transaction.collection(self.collection.name())?;
+        let mut writing = Writing { collection, changed: BTreeMap::new(), read: None, large: &self.large };
+        match evaluate(command, &self.dialect, &mut writing) {
+            Ok(effect) => writing.finish().map(|written| (effect, written)),
+            Err(Fault::Store(error)) => Err(error),
+            Err(Fault::Refused(why)) => {
+                *refused = Some(why);
+                Err(Error::abort("the command is refused"))
             }
         }
     }
