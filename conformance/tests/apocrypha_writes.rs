@@ -172,7 +172,9 @@ impl Client {
 
 fn frames(requests: &[&str]) -> Vec<u8> {
     let mut bytes = Vec::new();
-    requests.iter().for_each(|request| wire::write(request.as_bytes(), &mut bytes));
+    for request in requests {
+        wire::write(request.as_bytes(), &mut bytes);
+    }
     bytes
 }
 
@@ -284,7 +286,9 @@ fn connections_that_end_while_they_write_take_nothing_from_others() {
         drop(going);
         // Others come, who would have the numbers of those that have gone.
         let mut come: Vec<Client> = (0..8).map(|_| served.client()).collect();
-        come.iter_mut().for_each(|client| assert_eq!(client.ask("nothing"), ""));
+        for client in &mut come {
+            assert_eq!(client.ask("nothing"), "");
+        }
         gate.open();
         assert_eq!(stays.replies(2), [String::new(), round.to_string()]);
         for (n, client) in come.iter_mut().enumerate() {
@@ -302,7 +306,9 @@ fn who_writes_while_the_server_stops_is_answered() {
     let gate = Gate::on(&disk);
     let served = Served::on(&disk, 2);
     let mut clients: Vec<Client> = (0..30).map(|_| served.client()).collect();
-    clients.iter_mut().for_each(|client| assert_eq!(client.ask("a"), ""));
+    for client in &mut clients {
+        assert_eq!(client.ask("a"), "");
+    }
     gate.shut();
     for (n, client) in clients.iter_mut().enumerate() {
         client.send(&["a", &format!("a{n}\n=\n1"), &format!("a{n}"), &format!("a{n}\n=\n2"), &format!("a{n}")]);
@@ -371,7 +377,9 @@ fn many_that_write_are_each_answered_as_one_alone() {
                 })
             })
             .collect();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        for thread in threads {
+            thread.join().unwrap();
+        }
         served.stop();
     }
 }
@@ -401,6 +409,8 @@ fn what_is_acknowledged_survives_the_loss_of_power() {
             assert!(there >= before, "{policy:?}, seed {seed}: k{number} is {there}, and {before} was acknowledged");
         }
     }
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     served.stop();
 }
