@@ -102,7 +102,8 @@ impl<T: Fn(Replies)> Writer<T> {
                 std::thread::yield_now();
                 self.take();
             }
-            self.vain.was(self.waiting.is_empty());
+            // Where others have the processor for longer than that, who sleeps is let in earlier than who gives way.
+            self.vain.was(Instant::now() >= until);
         }
         if self.waiting.is_empty() {
             let Ok(writes) = self.brought.recv() else { return false };
@@ -136,11 +137,12 @@ impl<T: Fn(Replies)> Writer<T> {
         let in_vain = loop {
             std::thread::yield_now();
             self.take();
-            if self.waiting.len() >= self.pace.expected {
-                break false;
-            }
+            // Also where all have come, but too late, since others have the processor.
             if Instant::now() >= until {
                 break true;
+            }
+            if self.waiting.len() >= self.pace.expected {
+                break false;
             }
         };
         self.pace.vain.was(in_vain);
