@@ -2,8 +2,10 @@
 //! timer and no buffers for a connection. A loop reads what has come on all of them (epoll, through mio), then answers one
 //! after the other.
 //!
-//! What has to wait is handed over to a session (`session.rs`): for the rest of a request, for a reply to be taken, for the
-//! disk, for a place among large commands. Bounds and timeouts are there alone. It takes along what has come and was not
+//! Writes that wait for the disk go to the writer (`writer.rs`), and their connection waits here for the reply.
+//!
+//! What else has to wait is handed over to a session (`session.rs`): for the rest of a request, for a reply to be taken,
+//! for a place among large commands. Bounds and timeouts are there alone. It takes along what has come and was not
 //! answered, and what was answered and is not sent; the connection comes back when nothing has waited for a while.
 
 use std::collections::VecDeque;
