@@ -39,6 +39,23 @@ fn a_lone_durable_commit_is_one_write_and_one_sync_and_nothing_else() {
 }
 
 #[test]
+fn durable_commits_that_are_asked_for_at_once_are_one_write_and_one_sync() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));
+    let engine = NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    (0..3).for_each(|_| commit(&engine, Durability::Disk));
+    let before = disk.counters();
+    let batches = (0..20_u8).map(|n| {
+        let mut batch = Batch::new();
+        batch.put(TreeId(1), &[n], VALUE);
+        batch
+    });
+    assert!(engine.commit_all(batches.collect()).iter().all(Result::is_ok));
+    let cost = disk.counters().since(&before);
+    assert_eq!((cost.of(OpKind::Write), cost.of(OpKind::Sync), cost.total()), (1, 1, 2), "{cost:?}");
+}
+
+#[test]
 fn a_commit_that_is_to_survive_the_process_is_one_write() {
     for cost in cost_of(Durability::Process) {
         assert_eq!((cost.of(OpKind::Write), cost.total()), (1, 1), "{cost:?}");

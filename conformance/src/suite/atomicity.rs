@@ -134,3 +134,30 @@ pub(super) fn a_commit_is_visible_at_once_in_every_durability(factory: &dyn Engi
         assert_eq!(get(&*now(engine), T, b"k"), Some((commit.seq, vec![round as u8])));
     }
 }
+
+pub(super) fn several_batches_at_once_are_commits_of_their_own(factory: &dyn EngineFactory) {
+    let store = store(factory);
+    let engine = store.engine();
+    let head = put(engine, b"a", b"0");
+    let batch = |key: &[u8], bytes: &[u8]| {
+        let mut batch = Batch::new();
+        batch.put(T, key, bytes).depends_on(T, key, head);
+        batch
+    };
+    let mut reads = Batch::new();
+    reads.depends_on(T, b"c", head);
+    let too_large = batch(&vec![0; KEY_BYTES_MAX + 1], b"no");
+    // The second one's read is out of date by the first one's write.
+    let batches = vec![batch(b"a", b"1"), batch(b"a", b"no"), too_large, reads, batch(b"b", b"2")];
+    let answers = engine.commit_all(batches);
+    assert_eq!(answers.len(), 5);
+    assert_eq!(answers[0].as_ref().unwrap().seq, head.next());
+    assert!(answers[1].as_ref().unwrap_err().is_conflict());
+    assert!(matches!(answers[2], Err(EngineError::TooLarge { .. })));
+    assert_eq!(answers[3].as_ref().unwrap().seq, head.next(), "what only reads makes no commit");
+    let last = answers[4].as_ref().unwrap();
+    assert_eq!((last.seq, engine.head()), (head.next().next(), last.seq));
+    assert_eq!(value(&*now(engine), b"a").as_deref(), Some(&b"1"[..]));
+    assert_eq!(value(&*at(engine, head.next()), b"b"), None, "they are two commits");
+    assert!(engine.commit_all(Vec::new()).is_empty());
+}

@@ -111,7 +111,8 @@ cases! {
         a_batch_without_rows_makes_no_commit,
         the_later_word_of_a_batch_wins,
         a_deletion_hides_the_row_and_a_put_brings_it_back,
-        a_commit_is_visible_at_once_in_every_durability;
+        a_commit_is_visible_at_once_in_every_durability,
+        several_batches_at_once_are_commits_of_their_own;
     order:
         keys_are_ordered_by_their_bytes_in_both_directions,
         every_combination_of_bounds_is_kept_to,

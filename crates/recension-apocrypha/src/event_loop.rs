@@ -2,10 +2,13 @@
 //! timer and no buffers for a connection. A loop reads what has come on all of them (epoll, through mio), then answers one
 //! after the other.
 //!
-//! What has to wait is handed over to a session (`session.rs`): for the rest of a request, for a reply to be taken, for the
-//! disk, for a place among large commands. Bounds and timeouts are there alone. It takes along what has come and was not
+//! Writes that wait for the disk go to the writer (`writer.rs`), and their connection waits here for the reply.
+//!
+//! What else has to wait is handed over to a session (`session.rs`): for the rest of a request, for a reply to be taken,
+//! for a place among large commands. Bounds and timeouts are there alone. It takes along what has come and was not
 //! answered, and what was answered and is not sent; the connection comes back when nothing has waited for a while.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
@@ -19,10 +22,11 @@ use std::time::{Duration, Instant};
 use mio::{Events, Interest, Poll, Token, Waker};
 use slab::Slab;
 
-use crate::language::plain_member;
-use crate::limits::{EVENTS_MAX, IDLE_BYTES, LOOK_MICROS, REPLIES_BYTES};
+use crate::language::{Command, plain_member};
+use crate::limits::{EVENTS_MAX, IDLE_BYTES, LOOK_MICROS, REPLIES_BYTES, WRITES_UNDER_WAY_MAX};
 use crate::session::{Asked, Conversation, Moment, Output, Service, Speaker, Then, Vain};
 use crate::wire::{self, Incoming};
+use crate::writer::{Replies, Write, Writer, Writes};
 
 /// The waker's token. Connections' are their numbers in a slab, which are never as large.
 const WAKER: Token = Token(usize::MAX);
@@ -40,9 +44,15 @@ pub struct Connection<K> {
 /// Is given a connection that has to wait, and where it may go back to. It is called on the loop's thread and must not block.
 pub type HandOver<K> = Arc<dyn Fn(TcpStream, Conversation, K, Entrance<K>) + Send + Sync>;
 
+/// What an event loop is given.
+enum Given<K> {
+    Connection(Connection<K>),
+    Replies(Replies),
+}
+
 /// Where an event loop is given connections.
 pub struct Entrance<K> {
-    to: mpsc::Sender<Connection<K>>,
+    to: mpsc::Sender<Given<K>>,
     waker: Arc<Waker>,
 }
 
@@ -55,7 +65,11 @@ impl<K> Clone for Entrance<K> {
 impl<K> Entrance<K> {
     /// Gives it a connection; one that has ended closes it.
     pub fn take(&self, connection: Connection<K>) {
-        if self.to.send(connection).is_ok()
+        self.give(Given::Connection(connection));
+    }
+
+    fn give(&self, given: Given<K>) {
+        if self.to.send(given).is_ok()
             && let Err(error) = self.waker.wake()
         {
             tracing::error!(%error, "an event loop could not be woken");
@@ -108,6 +122,7 @@ impl<K: Send + 'static> EventLoops<K> {
             threads: Vec::new(),
             given_up: Arc::default(),
         };
+        let (writer, brought) = mpsc::channel();
         for number in 0..number.max(1) {
             let poll = Poll::new()?;
             let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
@@ -116,8 +131,10 @@ impl<K: Send + 'static> EventLoops<K> {
             loops.entrances.push(entrance.clone());
             let mut one = EventLoop {
                 poll,
+                number,
                 arrivals,
                 entrance,
+                writer: writer.clone(),
                 service: service.clone(),
                 hand_over: hand_over.clone(),
                 connections: Slab::new(),
@@ -126,6 +143,10 @@ impl<K: Send + 'static> EventLoops<K> {
                 given_up: loops.given_up.clone(),
                 pieces: (0..EVENTS_MAX).map(|_| Piece::default()).collect(),
                 received: 0,
+                again: Vec::new(),
+                replies: VecDeque::new(),
+                writes: Vec::new(),
+                under_way: 0,
             };
             let thread = std::thread::Builder::new().name(format!("apocrypha-{number}"));
             loops.threads.push(thread.spawn(move || {
@@ -134,6 +155,11 @@ impl<K: Send + 'static> EventLoops<K> {
                 }
             })?);
         }
+        let give = loops.entrances.iter().cloned();
+        let give = give.map(|entrance| move |replies| entrance.give(Given::Replies(replies))).collect();
+        let writer = Writer::new(service.clone(), brought, give, looks);
+        let thread = std::thread::Builder::new().name("apocrypha-writer".to_owned());
+        loops.threads.push(thread.spawn(move || writer.run())?);
         Ok(loops)
     }
 
@@ -160,12 +186,26 @@ struct Watched<K> {
     stream: mio::net::TcpStream,
     speaker: Speaker,
     held: K,
+    /// A write that the writer has. Nothing more is answered, or read, before its reply.
+    write: Option<UnderWay>,
+}
+
+/// What waits behind a write.
+struct UnderWay {
+    /// What had come behind it.
+    rest: Vec<u8>,
+    /// More has come, or may have, and nobody will say so again.
+    readable: bool,
+    /// When it was begun and what it says, where that is to be traced.
+    begun: Option<(Instant, String)>,
 }
 
 struct EventLoop<K> {
     poll: Poll,
-    arrivals: mpsc::Receiver<Connection<K>>,
+    number: usize,
+    arrivals: mpsc::Receiver<Given<K>>,
     entrance: Entrance<K>,
+    writer: mpsc::Sender<Writes>,
     service: Service,
     hand_over: HandOver<K>,
     connections: Slab<Watched<K>>,
@@ -176,6 +216,14 @@ struct EventLoop<K> {
     /// What has come: the first `received`.
     pieces: Vec<Piece>,
     received: usize,
+    /// Connections to be read whether or not something has come.
+    again: Vec<usize>,
+    /// Replies of writes that were not sent yet.
+    replies: VecDeque<(usize, String)>,
+    /// What the writer is to be brought.
+    writes: Vec<Write>,
+    /// How many writes it has.
+    under_way: usize,
 }
 
 /// What has come on a connection, and what is answered.
@@ -185,13 +233,16 @@ struct Piece {
     bytes: usize,
     /// How many of them are answered.
     used: usize,
+    /// More may have come that nobody will tell of again.
+    readable: bool,
     next: Next,
     output: Output,
 }
 
 impl Default for Piece {
     fn default() -> Self {
-        Piece { number: 0, input: [0; IDLE_BYTES], bytes: 0, used: 0, next: Next::Read, output: Output::default() }
+        let (next, output) = (Next::Read, Output::default());
+        Piece { number: 0, input: [0; IDLE_BYTES], bytes: 0, used: 0, readable: false, next, output }
     }
 }
 
@@ -202,7 +253,6 @@ impl Piece {
 }
 
 /// What follows what has come on a connection.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// More is read when it comes.
     Read,
@@ -210,6 +260,8 @@ enum Next {
     Close,
     /// Something has to wait.
     Wait,
+    /// The writer is to do what the next frame says, which has so many bytes.
+    Write(Command, usize),
 }
 
 impl<K> EventLoop<K> {
@@ -224,9 +276,16 @@ impl<K> EventLoop<K> {
             self.look(&mut events, Some(Duration::ZERO))?;
             self.turn(&events);
             if events.iter().count() < EVENTS_MAX {
-                return Ok(());
+                break;
             }
         }
+        // And what was asked of the writer, with what had come behind it.
+        while self.under_way > 0 || !self.again.is_empty() {
+            self.look(&mut events, (!self.again.is_empty()).then_some(Duration::ZERO))?;
+            self.admit();
+            self.go_on();
+        }
+        Ok(())
     }
 
     /// Does what some events ask for.
@@ -243,6 +302,27 @@ impl<K> EventLoop<K> {
             self.admit();
         }
         self.answer_all();
+        self.go_on();
+    }
+
+    /// Reads again where more may have come, goes on where writes are done, and brings the writer those that are at hand.
+    fn go_on(&mut self) {
+        for number in std::mem::take(&mut self.again) {
+            self.receive(number);
+        }
+        self.answer_all();
+        while let Some((number, reply)) = self.replies.pop_front() {
+            self.resume(number, reply);
+        }
+        self.answer_all();
+        if !self.writes.is_empty() {
+            self.under_way += self.writes.len();
+            let writes = Writes { of: self.number, writes: std::mem::take(&mut self.writes) };
+            if let Err(mpsc::SendError(Writes { writes, .. })) = self.writer.send(writes) {
+                let replies = writes.into_iter().map(|write| (write.number, self.service.panicked())).collect();
+                self.entrance.give(Given::Replies(replies));
+            }
+        }
     }
 
     /// Answers what has come, then sends the replies: who has several connections is woken once for them. Much is sent earlier.
@@ -264,15 +344,20 @@ impl<K> EventLoop<K> {
     /// Waits for something to come; for a moment without sleep, where requests have come as quickly lately. To wake a thread
     /// costs more than to answer a request, and who sends the request pays for it.
     fn wait(&mut self, events: &mut Events) -> io::Result<()> {
+        if !self.again.is_empty() {
+            return self.look(events, Some(Duration::ZERO));
+        }
         if self.looks && !self.vain.passes() {
             let until = Instant::now() + Duration::from_micros(LOOK_MICROS);
             loop {
                 self.look(events, Some(Duration::ZERO))?;
+                let late = Instant::now() >= until;
                 if !events.is_empty() {
-                    self.vain.was(false);
+                    // Where others have the processor, who sleeps is let in earlier than who gives way.
+                    self.vain.was(late);
                     return Ok(());
                 }
-                if Instant::now() >= until {
+                if late {
                     break;
                 }
                 // The client may want this processor.
@@ -290,14 +375,22 @@ impl<K> EventLoop<K> {
         }
     }
 
-    /// Takes the connections that it was given.
+    /// Takes what it was given.
     fn admit(&mut self) {
-        while let Ok(Connection { stream, speaker, held }) = self.arrivals.try_recv() {
+        while let Ok(given) = self.arrivals.try_recv() {
+            let Connection { stream, speaker, held } = match given {
+                Given::Connection(connection) => connection,
+                Given::Replies(replies) => {
+                    self.under_way -= replies.len();
+                    self.replies.extend(replies);
+                    continue;
+                }
+            };
             let place = self.connections.vacant_entry();
             let mut stream = mio::net::TcpStream::from_std(stream);
             match self.poll.registry().register(&mut stream, Token(place.key()), Interest::READABLE) {
                 Ok(()) => {
-                    place.insert(Watched { stream, speaker, held });
+                    place.insert(Watched { stream, speaker, held, write: None });
                 }
                 Err(error) => tracing::warn!(%error, "a connection could not be watched"),
             }
@@ -306,18 +399,51 @@ impl<K> EventLoop<K> {
 
     /// Reads what has come on a connection.
     fn receive(&mut self, number: usize) {
+        self.make_room();
         let (Some(watched), Some(piece)) = (self.connections.get_mut(number), self.pieces.get_mut(self.received))
         else {
             return;
         };
+        if let Some(write) = &mut watched.write {
+            write.readable = true;
+            return;
+        }
         match again(|| watched.stream.read(&mut piece.input)) {
             Ok(read) if read > 0 => {
-                (piece.number, piece.bytes) = (number, read);
+                (piece.number, piece.bytes, piece.readable) = (number, read, false);
                 self.received += 1;
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             // It was closed, or broke.
             Ok(_) | Err(_) => self.close(number),
+        }
+    }
+
+    /// Goes on with a connection whose write is done.
+    fn resume(&mut self, number: usize, reply: String) {
+        self.make_room();
+        let (Some(watched), Some(piece)) = (self.connections.get_mut(number), self.pieces.get_mut(self.received))
+        else {
+            return;
+        };
+        let Some(UnderWay { rest, readable, begun }) = watched.write.take() else { return };
+        let Some(input) = piece.input.get_mut(..rest.len()) else { return };
+        input.copy_from_slice(&rest);
+        (piece.number, piece.bytes, piece.readable) = (number, rest.len(), readable);
+        // A panic ends its connection and no other.
+        match catch_unwind(AssertUnwindSafe(|| self.service.answer_written(reply, begun, &mut piece.output))) {
+            Ok(()) => self.received += 1,
+            Err(_) => {
+                piece.output = Output::default();
+                self.close(number);
+            }
+        }
+    }
+
+    /// Has a piece for what comes next.
+    fn make_room(&mut self) {
+        if self.received == self.pieces.len() {
+            self.answer_all();
         }
     }
 
@@ -353,19 +479,30 @@ impl<K> EventLoop<K> {
     fn send(&mut self, place: usize) {
         let Some(piece) = self.pieces.get_mut(place) else { return };
         let number = piece.number;
-        let Some(Watched { stream, .. }) = self.connections.get_mut(number) else { return };
+        let Some(Watched { stream, write, .. }) = self.connections.get_mut(number) else { return };
         let sent = send(stream, &mut piece.output);
         // More may have come than there was room for, and nobody would say so again.
         let more = piece.bytes == IDLE_BYTES;
-        match (sent, piece.next) {
-            (Ok(true), Next::Read) if !more => {}
+        match (sent, std::mem::replace(&mut piece.next, Next::Read)) {
+            (Ok(true), Next::Read) if !more => {
+                if piece.readable {
+                    self.again.push(number);
+                }
+            }
+            (Ok(true), Next::Write(command, bytes)) if self.under_way + self.writes.len() < WRITES_UNDER_WAY_MAX => {
+                let frame = piece.come().get(piece.used..).unwrap_or_default();
+                let (payload, rest) = frame.split_at(bytes.min(frame.len()));
+                let begun = self.service.begun(payload.get(wire::HEAD_BYTES..).unwrap_or_default());
+                *write = Some(UnderWay { rest: rest.to_vec(), readable: piece.readable || more, begun });
+                self.writes.push(Write { number, command });
+            }
             (Err(_), _) | (Ok(true), Next::Close) => {
                 piece.output = Output::default();
                 self.close(number);
             }
             (Ok(_), next) => {
                 let input = piece.come().get(piece.used..).unwrap_or_default().to_vec();
-                let (output, last) = (std::mem::take(&mut piece.output), next == Next::Close);
+                let (output, last) = (std::mem::take(&mut piece.output), matches!(next, Next::Close));
                 self.hand_over(number, |speaker| Conversation { speaker, input, output, last });
             }
         }
@@ -375,7 +512,7 @@ impl<K> EventLoop<K> {
         let Some(mut watched) = self.connections.try_remove(number) else { return };
         match self.poll.registry().deregister(&mut watched.stream) {
             Ok(()) => {
-                let Watched { stream, speaker, held } = watched;
+                let Watched { stream, speaker, held, .. } = watched;
                 (self.hand_over)(stream.into(), conversation(speaker), held, self.entrance.clone());
             }
             Err(error) => tracing::warn!(%error, "a connection could not be let go"),
@@ -413,6 +550,9 @@ fn answer_frames(
         match service.answer_at_once(payload, speaker, moment, output) {
             Asked::Answered(Then::GoOn) => used += wire::HEAD_BYTES + payload.len(),
             Asked::Answered(Then::Close) => return (used, Next::Close),
+            Asked::Waits(command) if service.goes_together(&command) => {
+                return (used, Next::Write(command, wire::HEAD_BYTES + payload.len()));
+            }
             Asked::Waits(_) => return (used, Next::Wait),
         }
     }

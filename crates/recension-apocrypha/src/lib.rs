@@ -26,6 +26,7 @@ mod settings;
 mod store;
 mod value;
 pub mod wire;
+mod writer;
 
 pub use dialect::Dialect;
 pub use event_loop::{Connection, Entrance, EventLoops, HandOver};

@@ -40,6 +40,12 @@ pub const LARGE_COMMANDS_MAX: usize = 4;
 /// Commands that wait for the disk at a time. Who finds no place waits without a thread.
 pub const WAITING_COMMANDS_MAX: usize = 128;
 
+/// Writes that event loops have committed together, with one wait for the disk.
+pub const WRITES_TOGETHER_MAX: usize = 128;
+
+/// Writes of one event loop's connections that wait for the disk. Beyond it a connection waits as a session.
+pub const WRITES_UNDER_WAY_MAX: usize = 1024;
+
 /// Turns that writers of members take; members whose names have one hash share one.
 pub const TURNS: usize = 256;
 

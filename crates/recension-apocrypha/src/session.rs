@@ -24,7 +24,7 @@ use crate::limits::{
     TOKEN_BYTES_MAX, TURNS, WAITING_COMMANDS_MAX,
 };
 use crate::settings::Settings;
-use crate::store::Database;
+use crate::store::{Database, PANICKED};
 use crate::wire::{self, Incoming};
 
 /// Where a connection is from.
@@ -228,7 +228,11 @@ impl Service {
                     Incoming::Frame(payload) => {
                         used += wire::HEAD_BYTES + payload.len();
                         let asked = self.answer_at_once(payload, &mut speaker, &mut moment, &mut output);
-                        at_once = if matches!(asked, Asked::Answered(_)) { at_once + 1 } else { 0 };
+                        at_once = match &asked {
+                            // An event loop answers it as well.
+                            Asked::Waits(command) if !self.goes_together(command) => 0,
+                            _ => at_once + 1,
+                        };
                         match asked {
                             Asked::Answered(Then::GoOn) => {}
                             Asked::Answered(Then::Close) => {
@@ -484,8 +488,34 @@ impl Service {
         })
     }
 
-    fn panicked(&self) -> String {
-        self.database.refusal("the command failed; see the server's log")
+    /// Whether it waits for the disk and for nothing else: then others may be committed with it.
+    pub(crate) fn goes_together(&self, command: &Command) -> bool {
+        command.operator.writes()
+            && self.database.writes_wait()
+            && !command.is_large()
+            && !matches!(command.steps.first(), Some(Step::Key(name)) if self.database.is_large(name))
+    }
+
+    /// The replies to commands that go together.
+    pub(crate) fn write_together(&self, commands: &[Command]) -> Vec<String> {
+        self.database.run_together(commands)
+    }
+
+    /// Adds the reply to a write that was committed elsewhere.
+    pub(crate) fn answer_written(&self, reply: String, begun: Option<(Instant, String)>, output: &mut Output) {
+        self.reply(reply, output);
+        if let Some((started, text)) = begun {
+            self.trace(Some(started), &text);
+        }
+    }
+
+    /// When a write was begun and what it says, where that is to be traced.
+    pub(crate) fn begun(&self, payload: &[u8]) -> Option<(Instant, String)> {
+        self.started().map(|started| (started, String::from_utf8_lossy(payload).into_owned()))
+    }
+
+    pub(crate) fn panicked(&self) -> String {
+        self.database.refusal(PANICKED)
     }
 }
 

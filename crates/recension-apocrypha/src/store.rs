@@ -3,13 +3,15 @@
 //! were faster.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
 use recension::document::{
-    At, Collection, CollectionAt, Document, Error, ListOptions, Store, TransactionCollection, Write, format_time,
+    At, Collection, CollectionAt, Document, Error, ListOptions, Store, Transaction, TransactionCollection, Write,
+    format_time,
 };
-use recension::engine::{Durability, Seq, Timestamp};
+use recension::engine::{CommitInfo, Durability, Seq, Timestamp};
 
 use crate::dialect::Dialect;
 use crate::language::{Command, Effect, Fault, Operator, Part, Root, Step, check_name, evaluate, parse};
@@ -20,6 +22,9 @@ use crate::value::Value;
 
 /// The collection whose documents are the members, unless another is named.
 pub const COLLECTION: &str = "apocrypha";
+
+/// Why a command was refused that ended in a panic.
+pub(crate) const PANICKED: &str = "the command failed; see the server's log";
 
 /// A database of Apocrypha in a store. Clones are cheap and are the same database.
 #[derive(Clone)]
@@ -85,6 +90,11 @@ impl Database {
             (operator, _) if operator.writes() => self.write(command),
             _ => self.read(command),
         };
+        self.timed(effect, started)
+    }
+
+    /// The reply to a command that was begun then, where it asks for its time.
+    fn timed(&self, effect: Result<Effect, Fault>, started: Option<Instant>) -> String {
         let mut lines = match effect {
             Ok(effect) => effect.lines,
             Err(fault) => return self.refused(fault),
@@ -165,21 +175,65 @@ impl Database {
         evaluate(command, &self.dialect, &mut reading)
     }
 
-    fn write(&self, command: &Command) -> Result<Effect, Fault> {
-        let store = self.collection.store();
-        let mut refused = None;
-        let done = store.transaction_with(self.durability, |transaction| {
-            let collection = transaction.collection(self.collection.name())?;
-            let mut writing = Writing { collection, changed: BTreeMap::new(), read: None, large: &self.large };
-            match evaluate(command, &self.dialect, &mut writing) {
-                Ok(effect) => writing.finish().map(|written| (effect, written)),
-                Err(Fault::Store(error)) => Err(error),
-                Err(Fault::Refused(why)) => {
-                    refused = Some(why);
-                    Err(Error::abort("the command is refused"))
-                }
+    /// The replies to several commands that write members, as if each had come alone; they wait for the disk together. A panic is
+    /// the refusal of its command alone.
+    pub(crate) fn run_together(&self, commands: &[Command]) -> Vec<String> {
+        let started = Instant::now();
+        let mut refused: Vec<Option<String>> = vec![None; commands.len()];
+        let bodies = commands.iter().zip(&mut refused).map(|(command, refused)| {
+            move |transaction: &Transaction| {
+                let attempt = AssertUnwindSafe(|| self.attempt(command, transaction, refused));
+                catch_unwind(attempt).unwrap_or_else(|_| {
+                    *refused = Some(PANICKED.to_owned());
+                    Err(Error::abort(PANICKED))
+                })
             }
         });
+        let mut bodies: Vec<_> = bodies.collect();
+        let done = self.collection.store().transactions(self.durability, &mut bodies);
+        drop(bodies);
+        let done = done.into_iter().zip(refused).zip(commands);
+        done.map(|((done, refused), command)| self.timed(self.effect(done, refused), command.timing.then_some(started)))
+            .collect()
+    }
+
+    /// Whether what a member says is kept because it is long: then a write of it takes long as well.
+    pub(crate) fn is_large(&self, name: &str) -> bool {
+        id_of(name).is_some_and(|id| self.large.has(&id))
+    }
+
+    fn write(&self, command: &Command) -> Result<Effect, Fault> {
+        let mut refused = None;
+        let body = |transaction: &Transaction| self.attempt(command, transaction, &mut refused);
+        let done = self.collection.store().transaction_with(self.durability, body);
+        self.effect(done, refused)
+    }
+
+    /// What a command does in a transaction. Why it is refused is told beside.
+    fn attempt(
+        &self,
+        command: &Command,
+        transaction: &Transaction,
+        refused: &mut Option<String>,
+    ) -> Result<(Effect, Written), Error> {
+        let collection = transaction.collection(self.collection.name())?;
+        let mut writing = Writing { collection, changed: BTreeMap::new(), read: None, large: &self.large };
+        match evaluate(command, &self.dialect, &mut writing) {
+            Ok(effect) => writing.finish().map(|written| (effect, written)),
+            Err(Fault::Store(error)) => Err(error),
+            Err(Fault::Refused(why)) => {
+                *refused = Some(why);
+                Err(Error::abort("the command is refused"))
+            }
+        }
+    }
+
+    /// What came of it.
+    fn effect(
+        &self,
+        done: Result<((Effect, Written), CommitInfo), Error>,
+        refused: Option<String>,
+    ) -> Result<Effect, Fault> {
         match (done, refused) {
             (Ok(((effect, written), commit)), _) => {
                 for (id, bytes, value) in &written {

@@ -171,20 +171,42 @@ fn half_a_request_is_handed_over_and_comes_back_when_nothing_waits() {
 }
 
 #[test]
-fn what_waits_for_the_disk_is_handed_over_undone_with_what_comes_behind_it() {
+fn what_waits_for_the_disk_stays_in_its_loop_and_what_comes_behind_it_waits() {
+    let looped = Looped::with(Durability::Disk, Settings::default());
+    let mut clients: Vec<Client> = (0..150).map(|_| looped.client()).collect();
+    for round in 0..3 {
+        for (n, client) in clients.iter_mut().enumerate() {
+            let requests = [format!("a{n}\n=\n{round}"), format!("a{n}"), format!("a{n}\n+\nx"), format!("a{n}")];
+            client.0.write_all(&requests.map(|request| frame(&request)).concat()).unwrap();
+        }
+        for client in &mut clients {
+            let replies = [client.reply(), client.reply(), client.reply(), client.reply()];
+            assert_eq!(replies, [String::new(), round.to_string(), String::new(), format!("{round}\nx")]);
+        }
+    }
+    looped.hands_nothing_over();
+}
+
+#[test]
+fn what_takes_long_is_handed_over_undone_with_what_comes_behind_it() {
     let looped = Looped::with(Durability::Disk, Settings::default());
     let mut client = looped.client();
-    let requests = ["a", "a\n=\n1", "a", "a\n=\n2"];
+    let requests = ["a", "--keys", "a\n=\n1", "a", "a\n=\n2"];
     client.0.write_all(&requests.map(frame).concat()).unwrap();
     let handed = looped.handed();
     assert_eq!(client.reply(), "");
     let mut other = looped.client();
     assert_eq!(other.ask("a"), "", "it was written before it was handed over");
     let session = looped.serve(handed);
-    assert_eq!([client.reply(), client.reply(), client.reply()], ["", "1", ""]);
+    assert_eq!([client.reply(), client.reply(), client.reply(), client.reply()], ["", "", "1", ""]);
     assert_eq!(other.ask("a"), "2");
+    for n in 0..40 {
+        assert_eq!(client.ask(&format!("a\n=\n{n}")), "");
+    }
+    assert!(session.join().unwrap(), "one that only writes does not come back");
+    assert_eq!(client.ask("a\n=\n1"), "");
     drop(client);
-    assert!(!session.join().unwrap(), "a connection came back after its end");
+    looped.hands_nothing_over();
 }
 
 #[test]
@@ -238,14 +260,20 @@ fn who_is_refused_is_told_why_and_closed() {
 
 #[test]
 fn a_panic_ends_its_connection_and_no_other() {
+    for (durability, boom) in [(Durability::Process, "boom"), (Durability::Disk, "boom\n=\n1")] {
+        a_panic_ends_its_connection(durability, boom);
+    }
+}
+
+fn a_panic_ends_its_connection(durability: Durability, boom: &str) {
     let trace = Arc::new(|line: &str| assert!(!line.contains("boom"), "as the test wants it"));
-    let looped = Looped::with(Durability::Process, Settings { trace: Some(trace), ..Settings::default() });
+    let looped = Looped::with(durability, Settings { trace: Some(trace), ..Settings::default() });
     let mut clients: Vec<Client> = (0..4).map(|_| looped.client()).collect();
     for client in &mut clients {
         assert_eq!(client.ask("a"), "");
     }
     let mut broken = clients.remove(1);
-    broken.send("boom");
+    broken.send(boom);
     let mut said = Vec::new();
     let _ = broken.0.read_to_end(&mut said);
     for client in clients.iter_mut().chain([&mut looped.client(), &mut looped.client()]) {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use recension::disk::FsDisk;
-use recension::document::{At, Error, IndexSpec, ListOptions, Query, Store, ValueRange};
+use recension::document::{At, Error, IndexSpec, ListOptions, Query, Store, Transaction, ValueRange};
 use recension::engine::{Direction, Durability, NativeEngine, NativeOptions, Seq};
 
 fn stores() -> Vec<(Store, Option<tempfile::TempDir>)> {
@@ -81,6 +81,51 @@ fn an_error_ends_a_transaction_and_nothing_is_written() {
             .unwrap();
         assert_eq!(store.collections(At::default()).unwrap().len(), 1);
         assert_eq!(store.collection("menu").unwrap().count().unwrap(), 2);
+    }
+}
+
+#[test]
+fn several_transactions_are_committed_together_and_each_by_itself() {
+    for (store, _folder) in stores() {
+        let menu = store.collection("menu").unwrap();
+        menu.put("a", r#"{"n":0}"#).unwrap();
+        let head = store.engine().head();
+        let number = |document: Option<recension::document::Document<'_>>| {
+            document.map_or(0, |document| {
+                document.body.bytes().filter(u8::is_ascii_digit).fold(0, |n, b| n * 10 + u64::from(b - b'0'))
+            })
+        };
+        let runs: Vec<AtomicU32> = (0..5).map(|_| AtomicU32::new(0)).collect();
+        let mut bodies: Vec<_> = ["a", "b", "a", "refused", "reads"]
+            .into_iter()
+            .zip(&runs)
+            .map(|(id, runs)| {
+                move |tx: &Transaction| {
+                    runs.fetch_add(1, Ordering::Relaxed);
+                    let menu = tx.collection("menu")?;
+                    match id {
+                        "refused" => {
+                            menu.put("c", "{}")?;
+                            Err(Error::abort("enough"))
+                        }
+                        "reads" => Ok(number(menu.get("a")?)),
+                        id => {
+                            let n = number(menu.get(id)?) + 1;
+                            menu.put(id, format!(r#"{{"n":{n}}}"#)).map(|_| n)
+                        }
+                    }
+                }
+            })
+            .collect();
+        let answers = store.transactions(Some(Durability::Disk), &mut bodies);
+        let answers: Vec<_> =
+            answers.into_iter().map(|answer| answer.ok().map(|(n, commit)| (n, commit.seq))).collect();
+        let [first, second, third] = [1, 2, 3].map(|n| Seq(head.0 + n));
+        // What read as the first one wrote ran again after all of them: nothing is lost, and each is a commit.
+        assert_eq!(answers, [Some((1, first)), Some((1, second)), Some((2, third)), None, Some((0, head))]);
+        assert_eq!(runs.iter().map(|runs| runs.load(Ordering::Relaxed)).collect::<Vec<_>>(), [1, 1, 2, 1, 1]);
+        assert_eq!(number(menu.get("a").unwrap()), 2);
+        assert_eq!((menu.get("c").unwrap(), store.engine().head()), (None, third));
     }
 }
 

@@ -167,7 +167,16 @@ impl Store {
     }
 
     pub(super) fn try_commit_of(&self, batch: Batch, written: &[Arc<Slot>]) -> Result<Attempt<CommitInfo>> {
-        match self.shared.engine.commit(batch) {
+        self.tried(self.shared.engine.commit(batch), written)
+    }
+
+    /// What came of a commit for collections.
+    pub(super) fn tried(
+        &self,
+        commit: crate::engine::Result<CommitInfo>,
+        written: &[Arc<Slot>],
+    ) -> Result<Attempt<CommitInfo>> {
+        match commit {
             Ok(commit) => {
                 self.shared.recent.note(commit.seq, written.iter().map(|slot| slot.shared_name.clone()));
                 Ok(Attempt::Done(commit))

@@ -12,7 +12,7 @@ use super::write::check_name;
 use super::{
     At, CollectionAt, Document, Error, ListOptions, Query, ReplicatedWrite, Result, RevId, Staged, Store, Write,
 };
-use crate::engine::{CommitInfo, Durability, Snapshot};
+use crate::engine::{Batch, CommitInfo, Durability, EngineError, Snapshot};
 
 impl Store {
     /// Runs `body` and commits what it has written, in one commit. Its reads are of one moment and see its own
@@ -47,32 +47,98 @@ impl Store {
         durability: Option<Durability>,
         mut body: impl FnMut(&Transaction) -> Result<T>,
     ) -> Result<(T, CommitInfo)> {
-        retry(|| {
-            let transaction = Transaction {
-                store: self.clone(),
-                view: Arc::new(View::new(self.snapshot(At::Now)?)),
-                written: Mutex::default(),
-            };
-            let answer = body(&transaction)?;
-            let mut batch = transaction.view.batch();
-            if batch.is_empty() {
-                // All reads were of one commit: the transaction took place right after it.
-                let (seq, time) = (transaction.view.seq(), transaction.view.time()?);
-                return Ok(Attempt::Done((answer, CommitInfo { seq, time })));
+        retry(|| match self.prepare(durability, &mut body)? {
+            Prepared::Done(answer, commit) => Ok(Attempt::Done((answer, commit))),
+            Prepared::Commits(commits) => {
+                let Commits { answer, batch, view, written } = commits;
+                let done = self.try_commit_of(batch, &written)?;
+                Ok(done.map(|commit| (answer, committed(commit, &view, &written))))
             }
-            if let Some(durability) = durability {
-                batch.durability(durability);
-            }
-            let Transaction { view, written, .. } = transaction;
-            let written = written.into_inner();
-            Ok(self.try_commit_of(batch, &written)?.map(|commit| {
-                for slot in &written {
-                    slot.committed(&view, commit.seq);
-                }
-                (answer, commit)
-            }))
         })
     }
+
+    /// Runs several transactions, each by itself as [`Store::transaction_with`] does, and commits them together: where the
+    /// engine can, they wait for the disk once. All of them read as of one moment, before any of them; one that has read
+    /// what another of them has written runs again, after the others.
+    ///
+    /// Answers one result for each, in their order.
+    pub fn transactions<T, B>(&self, durability: Option<Durability>, bodies: &mut [B]) -> Vec<Result<(T, CommitInfo)>>
+    where
+        B: FnMut(&Transaction) -> Result<T>,
+    {
+        let mut prepared: Vec<_> = bodies.iter_mut().map(|body| self.prepare(durability, body)).collect();
+        let commits = prepared.iter_mut().filter_map(|prepared| match prepared {
+            Ok(Prepared::Commits(commits)) => Some(std::mem::take(&mut commits.batch)),
+            _ => None,
+        });
+        let mut commits = self.engine().commit_all(commits.collect()).into_iter();
+        let tried: Vec<Result<Attempt<_>>> = prepared
+            .into_iter()
+            .map(|prepared| match prepared? {
+                Prepared::Done(answer, commit) => Ok(Attempt::Done((answer, commit))),
+                Prepared::Commits(Commits { answer, view, written, .. }) => {
+                    let unanswered = || EngineError::Poisoned { cause: "a commit was not answered".to_owned() };
+                    let commit = commits.next().unwrap_or_else(|| Err(unanswered()));
+                    Ok(self.tried(commit, &written)?.map(|commit| (answer, committed(commit, &view, &written))))
+                }
+            })
+            .collect();
+        let tried = tried.into_iter().zip(bodies);
+        tried
+            .map(|(tried, body)| match tried? {
+                Attempt::Done(done) => Ok(done),
+                Attempt::Again => self.transaction_with(durability, body),
+            })
+            .collect()
+    }
+
+    /// Runs a transaction up to its commit.
+    fn prepare<T>(
+        &self,
+        durability: Option<Durability>,
+        body: &mut impl FnMut(&Transaction) -> Result<T>,
+    ) -> Result<Prepared<T>> {
+        let transaction = Transaction {
+            store: self.clone(),
+            view: Arc::new(View::new(self.snapshot(At::Now)?)),
+            written: Mutex::default(),
+        };
+        let answer = body(&transaction)?;
+        let mut batch = transaction.view.batch();
+        if batch.is_empty() {
+            // All reads were of one commit: the transaction took place right after it.
+            let (seq, time) = (transaction.view.seq(), transaction.view.time()?);
+            return Ok(Prepared::Done(answer, CommitInfo { seq, time }));
+        }
+        if let Some(durability) = durability {
+            batch.durability(durability);
+        }
+        let Transaction { view, written, .. } = transaction;
+        Ok(Prepared::Commits(Commits { answer, batch, view, written: written.into_inner() }))
+    }
+}
+
+/// A transaction that has run.
+enum Prepared<T> {
+    /// It has written nothing.
+    Done(T, CommitInfo),
+    /// It is to be committed.
+    Commits(Commits<T>),
+}
+
+struct Commits<T> {
+    answer: T,
+    batch: Batch,
+    view: Arc<View>,
+    written: Vec<Arc<Slot>>,
+}
+
+/// Notes what a commit says of the collections that it has written.
+fn committed(commit: CommitInfo, view: &View, written: &[Arc<Slot>]) -> CommitInfo {
+    for slot in written {
+        slot.committed(view, commit.seq);
+    }
+    commit
 }
 
 impl Error {

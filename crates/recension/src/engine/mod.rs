@@ -67,6 +67,12 @@ pub trait Engine: Send + Sync + 'static {
     /// write failed. Any other error: this commit is not acknowledged and readers do not see it.
     fn commit(&self, batch: Batch) -> Result<CommitInfo>;
 
+    /// Applies several batches, each as [`Engine::commit`] does and with an answer of its own, in their order, where the engine
+    /// can with one wait for the disk for all of them. A batch sees what those before it have written as any other's commit.
+    fn commit_all(&self, batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
+        batches.into_iter().map(|batch| self.commit(batch)).collect()
+    }
+
     /// Waits until the head is beyond `seq` or `timeout` has passed; answers the head.
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq;
 

@@ -27,15 +27,51 @@ pub(super) struct Leader {
     pub(super) full_key: Vec<u8>,
 }
 
-/// Commits a group. One answer for each batch, in order.
-pub(super) fn commit_group(shared: &Shared, mut batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
+/// What a caller asks the commit queue for.
+pub(super) enum Asked {
+    One(Batch),
+    Several(Vec<Batch>),
+}
+
+/// What it is answered.
+pub(super) enum Answered {
+    One(Result<CommitInfo>),
+    Several(Vec<Result<CommitInfo>>),
+}
+
+impl Asked {
+    fn batches(&mut self) -> &mut [Batch] {
+        match self {
+            Asked::One(batch) => std::slice::from_mut(batch),
+            Asked::Several(batches) => batches,
+        }
+    }
+
+    /// Takes its part of everybody's answers.
+    fn answered(&self, answers: &mut impl Iterator<Item = Result<CommitInfo>>) -> Option<Answered> {
+        match self {
+            Asked::One(_) => answers.next().map(Answered::One),
+            Asked::Several(batches) => Some(Answered::Several(answers.take(batches.len()).collect())),
+        }
+    }
+}
+
+/// Commits a group. One answer for each who asked, in order.
+pub(super) fn commit_group(shared: &Shared, mut asked: Vec<Asked>) -> Vec<Answered> {
+    let mut answers = commit_batches(shared, &mut asked).into_iter();
+    asked.iter().map_while(|asked| asked.answered(&mut answers)).collect()
+}
+
+/// One answer for each batch, in order.
+fn commit_batches(shared: &Shared, asked: &mut [Asked]) -> Vec<Result<CommitInfo>> {
+    let batches = asked.iter_mut().map(|asked| asked.batches().len()).sum();
     let mut leader = shared.leader.lock();
     if let Some(cause) = shared.poison.get() {
-        let poisoned = || Err(EngineError::Poisoned { cause: cause.clone() });
-        return batches.iter().map(|_| poisoned()).collect();
+        return (0..batches).map(|_| Err(EngineError::Poisoned { cause: cause.clone() })).collect();
     }
-    let mut group = Group { needs_sync: false, wrote: false, answers: Vec::with_capacity(batches.len()) };
-    let mut outcome = batches.iter_mut().try_for_each(|batch| group.add(shared, &mut leader, batch));
+    let mut group = Group { needs_sync: false, wrote: false, answers: Vec::with_capacity(batches) };
+    let mut outcome =
+        asked.iter_mut().flat_map(Asked::batches).try_for_each(|batch| group.add(shared, &mut leader, batch));
     if outcome.is_ok() && group.wrote {
         outcome = leader.finish(shared, group.needs_sync).map_err(WriteError::into_error);
     }
@@ -51,7 +87,7 @@ pub(super) fn commit_group(shared: &Shared, mut batches: Vec<Batch>) -> Vec<Resu
                 answer.and_then(|commit| if commit.seq > shared.head() { Err(failure.clone()) } else { Ok(commit) })
             })
             .collect();
-        answers.resize_with(batches.len(), || Err(failure.clone()));
+        answers.resize_with(batches, || Err(failure.clone()));
         return answers;
     }
     let answers = group.answers;

@@ -54,7 +54,7 @@ use parking_lot::{Condvar, Mutex};
 pub use self::options::{Maintenance, NativeOptions};
 pub use self::salvage::{SalvageReport, salvage};
 
-use self::commit::{Leader, commit_group};
+use self::commit::{Answered, Asked, Leader, commit_group};
 use self::doomed::Doomed;
 use self::group::CommitQueue;
 use self::index::State;
@@ -89,7 +89,7 @@ struct Shared {
     merge_fan_in: usize,
     maintenance: Maintenance,
     clock: Arc<dyn Clock>,
-    queue: CommitQueue<Batch, Result<CommitInfo>>,
+    queue: CommitQueue<Asked, Answered>,
     leader: Mutex<Leader>,
     maker: Arc<SegmentMaker>,
     files: IndexFiles,
@@ -165,6 +165,11 @@ impl Shared {
         let _ = self.poison.set(failure.to_string());
         let _guard = self.flushed_lock.lock();
         self.flushed.notify_all();
+    }
+
+    /// Why a commit has no answer.
+    fn panicked(&self) -> EngineError {
+        EngineError::Poisoned { cause: self.poison.get_or_init(|| "a commit ended in a panic".to_owned()).clone() }
     }
 
     fn check_poison(&self) -> Result<()> {
@@ -271,11 +276,24 @@ impl Engine for NativeEngine {
 
     fn commit(&self, batch: Batch) -> Result<CommitInfo> {
         batch.check_limits()?;
-        let answer = self.shared.queue.submit(batch, |batches| commit_group(&self.shared, batches));
-        answer.unwrap_or_else(|| {
-            let cause = self.shared.poison.get_or_init(|| "a commit ended in a panic".to_owned()).clone();
-            Err(EngineError::Poisoned { cause })
-        })
+        match self.shared.queue.submit(Asked::One(batch), |asked| commit_group(&self.shared, asked)) {
+            Some(Answered::One(answer)) => answer,
+            Some(Answered::Several(_)) | None => Err(self.shared.panicked()),
+        }
+    }
+
+    fn commit_all(&self, batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
+        // One that is too large is refused for itself.
+        let refused: Vec<_> = batches.iter().map(|batch| batch.check_limits().err()).collect();
+        let taken = batches.into_iter().zip(&refused).filter(|(_, refused)| refused.is_none()).map(|(batch, _)| batch);
+        let asked = Asked::Several(taken.collect());
+        let answers = match self.shared.queue.submit(asked, |asked| commit_group(&self.shared, asked)) {
+            Some(Answered::Several(answers)) => answers,
+            Some(Answered::One(_)) | None => Vec::new(),
+        };
+        let mut answers = answers.into_iter();
+        let mut next = || answers.next().unwrap_or_else(|| Err(self.shared.panicked()));
+        refused.into_iter().map(|refused| refused.map_or_else(&mut next, Err)).collect()
     }
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
