@@ -244,7 +244,7 @@ impl Report {
             ),
             sittings => format!(
                 "All was done in {sittings} sittings, each with new processes and new stores. Each figure is the median of the sittings' medians \
-                 of interleaved rounds, with a 95 % interval by order statistics; what was done in the first sitting alone has a bootstrap interval."
+                 of interleaved rounds, with a 95 % interval by order statistics; what was done in the last sitting alone has a bootstrap interval."
             ),
         }
     }

@@ -151,9 +151,9 @@ impl<'r> Bench<'r> {
         Ok(())
     }
 
-    /// Whether what is done once in a run is to be done now.
-    pub fn is_first_sitting(&self) -> bool {
-        self.sat.is_empty()
+    /// Whether what is done once in a run is to be done now: last, so that who ends the run early has the rest.
+    pub fn is_last_sitting(&self) -> bool {
+        self.sat.len() + 1 >= self.plan.sittings
     }
 
     /// The rows of all sittings.

@@ -64,8 +64,8 @@ struct At<'s> {
 
 impl At<'_> {
     fn run(self, bench: &mut Bench<'_>) -> Result<()> {
-        // What takes longest is in the first sitting alone.
-        if self.phase.is_long() && !bench.is_first_sitting() {
+        // What takes longest is in the last sitting alone.
+        if self.phase.is_long() && !bench.is_last_sitting() {
             return Ok(());
         }
         let Some(loaded) = self.sizes.loaded(self.phase) else {
