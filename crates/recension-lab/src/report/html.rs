@@ -270,13 +270,13 @@ fn subjects(report: &Report, page: &mut String) {
             subject.tier_note.as_ref().map(|note| format!(". {}", text(note))).unwrap_or_default(),
         );
     }
-    let _ = write!(
+    let _ = writeln!(
         page,
         "</dl><h2>How to read this</h2><p>Subjects took turns in rounds, in an order drawn anew each time. {} A bar (a dot of a curve) is the \
          figure, the whisker its 95 % interval, each dot a round. Ratios are taken round by round. \
          Every answer was compared with a model, and the final state after reopening. What the figures cannot tell: how \
          another machine, another disk or a busy network would change them. Times of two machines are not comparable; \
-         ratios are, with care.</p></footer>\n",
+         ratios are, with care.</p></footer>",
         text(&report.how_taken()),
     );
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Error, OptsBuilder, Params, TxOpts};
+use mysql_async::{Conn, Error, OptsBuilder, Params, TxOpts, Value};
 use tokio::runtime::Runtime;
 
 use super::{Account, Accounts, Item, gone, sql};
@@ -78,9 +78,12 @@ impl Accounts for MariaDb {
         let connection = &mut self.connection;
         let load = async {
             let mut transaction = connection.start_transaction(TxOpts::default()).await?;
-            for account in accounts {
-                let row = (sql::signed(account.id), &account.name, &account.passphrase);
-                transaction.exec_drop(sql::CREATE, row).await?;
+            for accounts in accounts.chunks(sql::LOADED_TOGETHER) {
+                let row = |account: &Account| -> [Value; 3] {
+                    [sql::signed(account.id).into(), account.name.as_str().into(), account.passphrase.as_str().into()]
+                };
+                let parameters = Params::Positional(accounts.iter().flat_map(row).collect());
+                transaction.exec_drop(sql::create_many(accounts.len()), parameters).await?;
             }
             transaction.commit().await
         };

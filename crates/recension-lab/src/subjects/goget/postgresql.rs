@@ -95,12 +95,16 @@ impl PostgreSql {
 
 impl Accounts for PostgreSql {
     fn load(&mut self, accounts: &[Account]) -> Result<()> {
-        let (client, create) = (&mut self.client, &self.statements.create);
+        let client = &mut self.client;
         let load = async {
             let transaction = client.transaction().await?;
-            for account in accounts {
-                let id = sql::signed(account.id);
-                transaction.execute(create, &[&id, &account.name, &account.passphrase]).await?;
+            for accounts in accounts.chunks(sql::LOADED_TOGETHER) {
+                let ids: Vec<i64> = accounts.iter().map(|account| sql::signed(account.id)).collect();
+                let mut parameters: Vec<&(dyn ToSql + Sync)> = Vec::new();
+                for (account, id) in accounts.iter().zip(&ids) {
+                    parameters.extend([id as &(dyn ToSql + Sync), &account.name, &account.passphrase]);
+                }
+                transaction.execute(&sql::numbered(&sql::create_many(accounts.len())), &parameters).await?;
             }
             transaction.commit().await?;
             client.batch_execute("VACUUM ANALYZE").await

@@ -27,6 +27,14 @@ pub(super) const UPDATE: &str = "UPDATE accounts SET passphrase = ? WHERE id = ?
 pub(super) const DELETE_ITEMS: &str = "DELETE FROM items WHERE account = ?";
 pub(super) const DELETE: &str = "DELETE FROM accounts WHERE id = ?";
 
+/// Accounts of one statement where they are loaded, which is not measured.
+pub(super) const LOADED_TOGETHER: usize = 500;
+
+/// [`CREATE`] of so many.
+pub(super) fn create_many(count: usize) -> String {
+    format!("{CREATE}{}", ", (?, ?, ?)".repeat(count.saturating_sub(1)))
+}
+
 /// The same with `$1` for the first parameter.
 pub(super) fn numbered(sql: &str) -> String {
     let mut parts = sql.split('?');

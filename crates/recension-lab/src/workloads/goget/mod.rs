@@ -98,7 +98,7 @@ impl Sizes {
             lists: if trial { 1 } else { plan.pick(5, 5, 2) },
             writes: if trial { 3 } else { plan.pick(30, 50, 100) },
             items: if trial { 3 } else { plan.pick(30, 18, 48) },
-            gets: if trial { 20 } else { plan.pick(500, 1_000, 1_000) },
+            gets: if trial { 20 } else { plan.pick(500, 1_000, 2_000) },
         }
     }
 
@@ -227,7 +227,7 @@ fn more(bench: &mut Bench<'_>, sizes: &Sizes, id: u64) -> Result<()> {
         ("lg2_change_item", everybody, Figure::PerOperation, Goget::ChangeItem { id, count: items }),
         ("lg2_update", everybody, Figure::PerOperation, Goget::Update { id, count }),
         ("lg2_delete", stores, Figure::PerOperation, Goget::Delete { count }),
-        ("lg2_get_id_p99", stores, Figure::Quantile(0.99), Goget::Get { id, by_name: false, count: sizes.gets }),
+        ("lg2_get_id_p99", stores, Figure::Quantile(0.99), Goget::Get { id, by_name: false, count: sizes.gets / 2 }),
         ("lg2_add_item_p99", everybody, Figure::Quantile(0.99), Goget::AddItem { id, count: items }),
     ];
     for (name, who, figure, command) in operations {
