@@ -39,17 +39,29 @@ pub const SUITE: Suite = Suite {
 
 const OPERATIONS: [Operation; 25] = [
     Operation::ns("sm_new", "a new account in a store that was empty", 5),
-    Operation::ns("sm_list", "the list of all accounts there, about a hundred, each decoded: the whole list", 5),
+    Operation::ns(
+        "sm_list",
+        "the list of all accounts there, a hundred and those that the rounds made, each decoded: the whole list",
+        5,
+    ),
     Operation::ns("sm_get_id", "account 42 by its number, with its items, there", 5),
     Operation::ns("sm_add_item", "reads account 42 and adds an item, there", 5),
     Operation::ns("md_new", "a new account beside 1,000", 5),
-    Operation::ns("md_list", "the list of all 1,000 accounts, each decoded: the whole list", 5),
+    Operation::ns(
+        "md_list",
+        "the list of all accounts, 1,000 and those that the rounds made, each decoded: the whole list",
+        5,
+    ),
     Operation::ns("md_get_id", "account 789 of 1,000 by its number, with its items", 5),
     Operation::ns("md_add_item", "reads account 789 of 1,000 and adds an item", 5),
     Operation::ns("lg_get_id", "account 42 of 50,000 by its number, with its items", 5),
     Operation::ns("lg_add_item", "reads account 42 of 50,000 and adds an item", 5),
     Operation::ns("lg2_new", "a new account beside 50,000", 5),
-    Operation::ns("lg2_list", "the list of all 50,000 accounts, each decoded: the whole list", 5),
+    Operation::ns(
+        "lg2_list",
+        "the list of all accounts, 50,000 and those that the rounds made, each decoded: the whole list",
+        5,
+    ),
     Operation::ns("lg2_get_id", "account 45,678 of 50,000 by its number, with its items", 5),
     Operation::ns("lg2_get_name", "the same by its name", 5),
     Operation::ns("lg2_add_item", "reads account 45,678 of 50,000 and adds an item", 5),
