@@ -191,7 +191,7 @@ fn run_suite(args: &How, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Resul
         took_seconds: begin.elapsed().as_secs_f64(),
         interrupted,
         warnings: warnings(&plan, &before, after.as_ref(), stolen),
-        sizes: (suite.sizes)(&plan),
+        sizes: sizes(&plan, suite),
         sittings: plan.sittings,
         calibration: before,
         calibration_after: after,
@@ -199,6 +199,12 @@ fn run_suite(args: &How, suite: &'static Suite, stop: &Arc<AtomicBool>) -> Resul
         operations: suite.operations.iter().map(crate::workloads::Operation::info).collect(),
         results: in_order(suite, bench.into_rows()),
     })
+}
+
+/// The sizes of a run, in words.
+fn sizes(plan: &Plan, suite: &Suite) -> String {
+    let sitting = (suite.sizes)(plan);
+    if plan.sittings > 1 { format!("in each of {} sittings {sitting}", plan.sittings) } else { sitting }
 }
 
 /// The rows in the order of the suite's operations.

@@ -100,6 +100,7 @@ fn several_sittings_are_one_report_with_intervals_over_them() {
     let report: Value = serde_json::from_str(&std::fs::read_to_string(out.join("goget.json")).unwrap()).unwrap();
     assert_eq!(schema::faults(&report), Vec::<String>::new());
     assert_eq!(report["sittings"], 6);
+    assert!(report["sizes"].as_str().unwrap().starts_with("in each of 6 sittings "), "{}", report["sizes"]);
     assert!(report["command"].as_str().unwrap().contains(" --sittings 6 "), "{}", report["command"]);
     let mut names: Vec<(&str, &str)> = Vec::new();
     for row in report["results"].as_array().unwrap() {
