@@ -52,7 +52,7 @@ pub fn summary(samples: &[f64]) -> Option<Summary> {
 }
 
 /// What several sittings found, each with processes and stores of its own: the median of their medians. From six on its interval is of order
-/// statistics, and needs no assumption: the median of all sittings there could be lies between the j-th least and the j-th greatest of n
+/// statistics, and assumes only that sittings are independent, however they are distributed: the median of all sittings there could be lies between the j-th least and the j-th greatest of n
 /// with the probability `1 - 2 P(X < j)`, X binomial of n and a half; j is the greatest for which that is 95 % (1 of 6 to 8, 2 of 9).
 /// Of fewer, no two of them promise 95 %: the interval spans those of the sittings.
 pub fn sittings(found: &[Summary]) -> Option<Summary> {

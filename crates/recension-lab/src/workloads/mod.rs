@@ -22,7 +22,7 @@ use crate::error::{LabError, Result};
 use crate::report::model::OperationInfo;
 use crate::subjects::Kind;
 
-/// Sittings of a full run: from the least to the greatest of seven is an interval of 98 %, and two runs of seven are wholly apart by chance once in
+/// Sittings of a full run: from the least to the greatest of seven is an interval of 98 %, and two runs of seven that are independent are wholly apart by chance once in
 /// 1,716 times, where every ratio of a suite is to agree.
 pub const SITTINGS: usize = 7;
 

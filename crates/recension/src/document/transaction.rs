@@ -58,7 +58,7 @@ impl Store {
     }
 
     /// Runs several transactions, each by itself as [`Store::transaction_with`] does, and commits them together: where the
-    /// engine can, they wait for the disk once. All of them read as of one moment, before any of them; one that has read
+    /// engine can, they wait for the disk once. Each reads as of a moment before any of them is committed; one that has read
     /// what another of them has written runs again, after the others.
     ///
     /// Answers one result for each, in their order.
