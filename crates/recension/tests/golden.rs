@@ -8,8 +8,8 @@ use std::sync::Arc;
 use recension::disk::FsDisk;
 use recension::engine::native::Maintenance;
 use recension::engine::{
-    Batch, CommitInfo, Direction, Engine, KeyRange, ManualClock, MemoryEngine, NativeEngine, NativeOptions, Seq,
-    Timestamp, TreeId,
+    Batch, CommitInfo, Direction, Engine, KeyRange, ManualClock, MemoryEngine, NativeEngine, NativeOptions, Row, Seq,
+    Snapshot, Timestamp, TreeId,
 };
 
 const COMMITS: u64 = 120;
@@ -59,6 +59,10 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+fn rows(snapshot: &dyn Snapshot, tree: TreeId) -> Vec<Row<'_>> {
+    snapshot.range(tree, &KeyRange::all(), Direction::Forward).map(Result::unwrap).collect()
+}
+
 #[test]
 fn a_store_of_format_1_opens_and_answers() {
     let clock = Arc::new(ManualClock::default());
@@ -87,9 +91,14 @@ fn a_store_of_format_1_opens_and_answers() {
         let (ours, theirs) = (engine.snapshot_at(Seq(seq)).unwrap(), model.snapshot_at(Seq(seq)).unwrap());
         assert_eq!(ours.time().unwrap(), theirs.time().unwrap());
         for tree in [0, 1, 2, u32::MAX].map(TreeId) {
-            let ours: Vec<_> = ours.range(tree, &KeyRange::all(), Direction::Forward).map(Result::unwrap).collect();
-            let theirs: Vec<_> = theirs.range(tree, &KeyRange::all(), Direction::Forward).map(Result::unwrap).collect();
-            assert_eq!(ours, theirs, "as of {seq}");
+            assert_eq!(rows(&*ours, tree), rows(&*theirs, tree), "as of {seq}");
+        }
+        for n in 0..18 {
+            let key = format!("key {n}");
+            for tree in [0, 1, 2].map(TreeId) {
+                let (ours, theirs) = (ours.get(tree, key.as_bytes()), theirs.get(tree, key.as_bytes()));
+                assert_eq!(ours.unwrap(), theirs.unwrap(), "{key} as of {seq}");
+            }
         }
     }
     let mut batch = Batch::new();

@@ -91,9 +91,9 @@ impl IndexFiles {
         fill: impl FnOnce(&mut RunWriter) -> Result<()>,
     ) -> Result<Arc<Run>> {
         let number = manifest.next_run;
-        let mut writer = RunWriter::create(&self.disk, self.id, number, (first, last.seq), keys_max)?;
+        let mut writer = RunWriter::create(&self.disk, self.id, number, (first, last.seq, end), keys_max)?;
         fill(&mut writer)?;
-        let finished = writer.finish(end)?;
+        let finished = writer.finish()?;
         let entry = RunEntry {
             number,
             first,

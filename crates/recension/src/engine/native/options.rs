@@ -21,7 +21,7 @@ pub struct NativeOptions {
     pub segment_bytes: u64,
     /// Bytes of memory for what of the index is not in runs yet: the part that commits are added to and
     /// up to three that wait to be written. Commits wait rather than go beyond it. Writing a run takes
-    /// up to about 16 MiB more; fences and tables of runs (about 10 bytes a key) are mapped, not held.
+    /// up to about 16 MiB more; fences and tables of runs (about 17 bytes a key) are mapped, not held.
     /// Default 64 MiB, less with under 512 MiB of memory.
     pub index_memory_bytes: u64,
     /// Bytes of log after which a checkpoint is made, which bounds replay at the next open. Default 32 MiB.

@@ -52,17 +52,16 @@ impl BlockBuilder {
         HEADER_BYTES + count * (2 + ENTRY_FIXED_BYTES) + self.prefix_len + suffixes >= BLOCK_BYTES_TARGET
     }
 
-    /// The bytes of the block, to be written at `offset`; `placed` is told where each entry will lie.
-    /// The builder is empty again.
-    pub(super) fn finish(&mut self, offset: u64, mut placed: impl FnMut(&[u8], u64)) -> Vec<u8> {
+    /// The bytes of the block, to be written at `offset`; `each` is told its entries. The builder is empty again.
+    pub(super) fn finish(&mut self, offset: u64, mut each: impl FnMut(&[u8], IndexEntry)) -> Vec<u8> {
         let count = self.entries.len();
         let mut block = vec![0; HEADER_BYTES + 2 * count];
         block.extend_from_slice(&self.key(0)[..self.prefix_len]);
         for index in 0..count {
             let start = block.len() as u16;
             block[HEADER_BYTES + 2 * index..][..2].copy_from_slice(&start.to_le_bytes());
-            placed(self.key(index), offset + u64::from(start));
             let entry = self.entries[index].1;
+            each(self.key(index), entry);
             let deleted = if entry.deleted { DELETED_BIT } else { 0 };
             block.extend(entry.seq.0.to_le_bytes());
             block.extend((entry.position.segment | deleted).to_le_bytes());

@@ -5,6 +5,7 @@ mod block;
 mod cursor;
 pub(super) mod fences;
 pub(super) mod output;
+mod packing;
 pub(super) mod table;
 mod writer;
 
@@ -18,14 +19,17 @@ pub(super) use writer::RunWriter;
 
 use self::block::{Block, ENTRY_FIXED_BYTES, decode_entry};
 use self::fences::{FENCE_BYTES, Fences};
-use self::table::Guess;
+use self::packing::Packing;
+use self::table::{ENTRIES, Guess, PLACES};
 use super::format::{Fields, StoreId, check_version, decode_header, run_file};
 use super::index::IndexEntry;
 use super::manifest::RunEntry;
 use crate::disk::{Access, Disk, DiskFile, Mapping};
 use crate::engine::{EngineError, Result, Seq};
 
-const RUN_MAGIC: [u8; 8] = *b"RECNRUN1";
+const RUN_MAGIC: [u8; 8] = *b"RECNRUN2";
+/// Of runs whose tables say where entries lie.
+const RUN_MAGIC_PLACES: [u8; 8] = *b"RECNRUN1";
 const HEADER_BYTES: usize = 64;
 const FOOTER_BYTES: usize = 128;
 
@@ -44,9 +48,19 @@ pub(super) struct Run {
     mapping: Arc<dyn Mapping>,
     sections: [Section; 2],
     table: (u64, usize),
+    held: Held,
     disk: Arc<dyn Disk>,
     /// Remove the file when the last reader is done.
     obsolete: AtomicBool,
+}
+
+/// What the slots of a run's table hold.
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    /// Entries.
+    Entries(Packing),
+    /// Where entries lie in the file, as older versions wrote it.
+    Places,
 }
 
 /// What a run's table says of a key.
@@ -54,7 +68,7 @@ pub(super) struct Run {
 pub(super) enum Hint {
     /// The run has no version of it.
     Absent,
-    /// If the run has it, this is the newest version. The entry has not been checked.
+    /// If the run has it, this is the newest version. The row has not been read.
     Perhaps(IndexEntry),
     /// Nothing: search.
     Unknown,
@@ -86,8 +100,10 @@ impl Run {
         };
         let footer_at = len.saturating_sub(FOOTER_BYTES as u64);
         let header = part(0, HEADER_BYTES)?;
-        let (version, found_id) = decode_header(&header, RUN_MAGIC, 44)
-            .map_err(|(offset, what)| EngineError::damaged(&*name, offset, what))?;
+        let places = header.starts_with(&RUN_MAGIC_PLACES);
+        let magic = if places { RUN_MAGIC_PLACES } else { RUN_MAGIC };
+        let (version, found_id) =
+            decode_header(&header, magic, 44).map_err(|(offset, what)| EngineError::damaged(&*name, offset, what))?;
         check_version(&name, version)?;
         let mut seqs = Fields(&header[28..44]);
         if found_id != id || seqs.u64() != Some(entry.first.0) || seqs.u64() != Some(entry.last.0) {
@@ -114,7 +130,9 @@ impl Run {
         let sections = [section(&mut fields)?, section(&mut fields)?];
         let table = checked_part(&mut fields)?;
         drop((header, footer));
-        Ok(Run { entry, mapping, sections, table, disk: disk.clone(), obsolete: AtomicBool::new(false) })
+        let packing = || Held::Entries(Packing::of(entry.first, entry.last, entry.end));
+        let held = if places { Held::Places } else { packing() };
+        Ok(Run { entry, mapping, sections, table, held, disk: disk.clone(), obsolete: AtomicBool::new(false) })
     }
 
     pub(super) fn name(&self) -> String {
@@ -140,17 +158,22 @@ impl Run {
     pub(super) fn hint(&self, hash: u64) -> Hint {
         let (offset, len) = self.table;
         let Some(table) = self.mapping.read(offset, len) else { return Hint::Unknown };
-        match table::guess(&table, hash) {
-            Guess::Absent => Hint::Absent,
-            Guess::Unknown => Hint::Unknown,
-            Guess::At(at) => {
-                let entry = self.mapping.read(at, ENTRY_FIXED_BYTES);
-                entry
-                    .as_deref()
-                    .and_then(<[u8]>::first_chunk)
-                    .map_or(Hint::Unknown, |fixed| Hint::Perhaps(decode_entry(fixed)))
+        let (guess, entry) = match self.held {
+            Held::Entries(packing) => {
+                let guess = table::guess(&table, ENTRIES, hash);
+                (guess, guess.payload().and_then(|packed| packing.unpack(packed)))
             }
-        }
+            Held::Places => {
+                let guess = table::guess(&table, PLACES, hash);
+                (guess, guess.payload().and_then(|at| self.entry_at(at)))
+            }
+        };
+        if guess == Guess::Absent { Hint::Absent } else { entry.map_or(Hint::Unknown, Hint::Perhaps) }
+    }
+
+    fn entry_at(&self, at: u64) -> Option<IndexEntry> {
+        let entry = self.mapping.read(at, ENTRY_FIXED_BYTES)?;
+        entry.first_chunk().map(decode_entry)
     }
 
     /// The newest version of a key not newer than `at`, by a search in checked blocks.
@@ -223,7 +246,8 @@ impl Run {
 const CHECKED_BYTES: usize = 256 << 10;
 
 /// Where a part lies that the footer, at `footer_at`, names next: fences or a table. It is read from the file, in order,
-/// and not through a view: so it is in memory for the look-ups that follow, and nothing around it.
+/// and not through a view: so it is in memory for the look-ups that follow, and nothing around it. Each piece is read
+/// twice, since a system that needs memory gives up what was read once, such as blocks of rows, before what was read again.
 pub(super) fn checked_part(
     file: &dyn DiskFile,
     name: &str,
@@ -237,7 +261,9 @@ pub(super) fn checked_part(
     let (mut at, mut computed, mut piece) = (offset, 0, vec![0; CHECKED_BYTES.min(len as usize)]);
     while at < end {
         piece.truncate((end - at) as usize);
-        file.read_at(at, &mut piece).map_err(|e| EngineError::io(format!("reading {name}"), e))?;
+        for _ in 0..2 {
+            file.read_at(at, &mut piece).map_err(|e| EngineError::io(format!("reading {name}"), e))?;
+        }
         computed = crc32c::crc32c_append(computed, &piece);
         at += piece.len() as u64;
     }

@@ -7,7 +7,8 @@ use super::super::format::{FORMAT_VERSION, INDEX_DIR, Position, StoreId, run_fil
 use super::super::index::IndexEntry;
 use super::block::BlockBuilder;
 use super::output::{Output, Spool};
-use super::table::{TableBuilder, hash};
+use super::packing::Packing;
+use super::table::{ENTRIES, TableBuilder, hash};
 use super::{FOOTER_BYTES, HEADER_BYTES, RUN_MAGIC, SectionKind};
 use crate::disk::Disk;
 use crate::engine::{EngineError, Result, Seq};
@@ -21,6 +22,8 @@ pub(in super::super) struct RunWriter {
     name: String,
     output: Output,
     table: TableBuilder,
+    packing: Packing,
+    end: Position,
     sections: [SectionWriter; 2],
     last_key: Vec<u8>,
     any: bool,
@@ -41,12 +44,13 @@ pub(in super::super) struct FinishedRun {
 }
 
 impl RunWriter {
-    /// Starts run `number` over commits `first` to `last`, for at most `keys_max` different keys.
+    /// Starts run `number` over commits `first` to `last`, the last of which ends at `end`, for at most `keys_max` different
+    /// keys.
     pub(in super::super) fn create(
         disk: &Arc<dyn Disk>,
         id: StoreId,
         number: u64,
-        (first, last): (Seq, Seq),
+        (first, last, end): (Seq, Seq, Position),
         keys_max: u64,
     ) -> Result<Self> {
         let name = run_file(number);
@@ -69,7 +73,9 @@ impl RunWriter {
         Ok(RunWriter {
             disk: disk.clone(),
             sections: [section(SectionKind::Current), section(SectionKind::Past)],
-            table: TableBuilder::for_keys(disk, &name, keys_max),
+            table: TableBuilder::for_keys(disk, &name, keys_max, ENTRIES),
+            packing: Packing::of(first, last, end),
+            end,
             name,
             output,
             last_key: Vec::new(),
@@ -99,13 +105,13 @@ impl RunWriter {
         let key_start = section.fence_keys.len();
         section.fence_keys.put(key)?;
         section.fence_keys.put(&(!seq.0).to_be_bytes())?;
-        let mut placed = Ok(());
-        let block = section.block.finish(offset, |key, at| {
-            if kind == SectionKind::Current && placed.is_ok() {
-                placed = self.table.add(hash(key), at);
+        let mut added = Ok(());
+        let block = section.block.finish(offset, |key, entry| {
+            if kind == SectionKind::Current && added.is_ok() {
+                added = self.table.add(hash(key), self.packing.pack(entry));
             }
         });
-        placed?;
+        added?;
         section.fences.put(&offset.to_le_bytes())?;
         section.fences.put(&(block.len() as u32).to_le_bytes())?;
         section.fences.put(&key_start.to_le_bytes())?;
@@ -114,7 +120,7 @@ impl RunWriter {
     }
 
     /// Writes fences, table and footer, and makes the file and its name durable.
-    pub(in super::super) fn finish(mut self, end: Position) -> Result<FinishedRun> {
+    pub(in super::super) fn finish(mut self) -> Result<FinishedRun> {
         let mut footer = Vec::with_capacity(FOOTER_BYTES);
         for kind in [SectionKind::Current, SectionKind::Past] {
             if !self.sections[kind as usize].block.is_empty() {
@@ -133,8 +139,8 @@ impl RunWriter {
         self.output.put(&vec![0; (at.next_multiple_of(64) - at) as usize])?;
         footer.extend(self.output.part(|part| self.table.write(part))?);
         footer.extend([0; 4]);
-        footer.extend(end.segment.to_le_bytes());
-        footer.extend(end.offset.to_le_bytes());
+        footer.extend(self.end.segment.to_le_bytes());
+        footer.extend(self.end.offset.to_le_bytes());
         footer.resize(FOOTER_BYTES - 4, 0);
         let footer_crc = crc32c::crc32c(&footer);
         footer.extend(footer_crc.to_le_bytes());

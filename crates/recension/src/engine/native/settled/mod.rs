@@ -38,7 +38,7 @@ use super::format::{Fields, StoreId, check_version, decode_header, settled_file}
 use super::manifest::RunEntry;
 use super::run::checked_part;
 use super::run::fences::{FENCE_BYTES, Fences};
-use super::run::table::{self, Guess};
+use super::run::table::{self, Guess, PLACES};
 use crate::disk::{Access, Disk, DiskFile, Mapping};
 use crate::engine::{CommitInfo, EngineError, Result, Seq, Timestamp};
 
@@ -246,7 +246,7 @@ impl SettledFile {
         }
         let newest = match self.guess(hash) {
             Guess::Absent => return Ok(None),
-            Guess::At(place) => {
+            Guess::Payload(place) => {
                 let (block, row) = (place >> ROW_BITS, place as usize & ((1 << ROW_BITS) - 1));
                 let block = self.rows_for(BlockKind::Current, block as usize, row)?;
                 // A guess: another key may have the same hash bits. Then this file has not the key sought, since
@@ -278,7 +278,7 @@ impl SettledFile {
     /// Whether the file may have a version of a key with this hash.
     fn guess(&self, hash: u64) -> Guess {
         let (offset, len) = self.table;
-        self.mapping.read(offset, len).map_or(Guess::Unknown, |table| table::guess(&table, hash))
+        self.mapping.read(offset, len).map_or(Guess::Unknown, |table| table::guess(&table, PLACES, hash))
     }
 
     /// The newest of a key's older versions that is not newer than `at`; `newest` is its row in `current`, which

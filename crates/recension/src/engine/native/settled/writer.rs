@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::format::{FORMAT_VERSION, SETTLED_DIR, StoreId, settled_file};
 use super::super::run::hash;
 use super::super::run::output::{Output, Pace, Spool};
-use super::super::run::table::TableBuilder;
+use super::super::run::table::{PLACES, TableBuilder};
 use super::block::{BLOCK_ALIGNMENT, BlockKind, FileSeed, encode_block};
 use super::cache::BlockCache;
 use super::commits::CommitsBuilder;
@@ -89,7 +89,7 @@ impl SettledWriter {
             seed: FileSeed::new(id, number),
             cache: cache.clone(),
             output,
-            table: TableBuilder::for_keys(disk, &name, keys_max),
+            table: TableBuilder::for_keys(disk, &name, keys_max, PLACES),
             name,
             rows: Default::default(),
             commits: CommitsBuilder::default(),
