@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::catalogue::CollectionEntry;
-use super::changes::{Change, Page, Position, change_key, is_deletion, keys_behind, page};
+use super::change_pages::{Page, keys_behind, page};
+use super::changes::{Change, Position, change_key, is_deletion};
 use super::limits::{CHANGES_BY_INDEX_MAX, CHANGES_FILTERED_PAGE, CHANGES_IDS_MAX};
 use super::planner::Asked;
 use super::reader::read_document;

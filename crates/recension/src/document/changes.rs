@@ -2,21 +2,17 @@
 //! at the commit that wrote it last. A feed is a position and nothing else: a reader that falls behind
 //! holds nothing back and costs nothing.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::fmt;
-use std::ops::Bound;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-
-use super::catalogue::{CATALOGUE, COUNTS_PREFIX, CollectionEntry, counts_key};
+use super::catalogue::{CATALOGUE, counts_key};
 use super::change_filter::{ChangeFilter, Filtering};
-use super::limits::{CHANGES_PAGE, RECENT_COMMITS_MAX};
+use super::change_pages::{Page, Pages, Step, changed_collections, page, page_of_store};
+use super::limits::CHANGES_PAGE;
 use super::{At, Collection, CollectionAt, Error, Result, RevId, Store};
-use crate::engine::{Direction, KeyRange, Seq, Snapshot, TreeId};
+use crate::engine::{Direction, Seq, Snapshot};
 
 const DELETED: u8 = 1;
 
@@ -83,9 +79,9 @@ impl Change {
 /// As text, to be kept and read back: `12`, or `12-` and more. A collection's name and an id are all that it holds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Position {
-    seq: Seq,
+    pub(super) seq: Seq,
     /// The collection and the id of the last change seen; `None`: all of the commit's.
-    within: Option<(String, String)>,
+    pub(super) within: Option<(String, String)>,
 }
 
 impl Position {
@@ -368,276 +364,5 @@ impl Iterator for Follow {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.next_timeout(Duration::MAX).transpose()
-    }
-}
-
-/// Some changes, and up to which commit there are no others.
-#[derive(Default)]
-pub(super) struct Page {
-    pub(super) changes: Vec<Change>,
-    /// The feed has caught up with this commit; `None`: there may be more.
-    pub(super) end: Option<Seq>,
-    /// Where the page ends, where that is not its last change.
-    pub(super) passed: Option<Position>,
-}
-
-impl Page {
-    /// Takes changes out of it, which the feed has passed all the same.
-    pub(super) fn keep(&mut self, mut keep: impl FnMut(&Change) -> Result<bool>) -> Result<()> {
-        self.passed = self.changes.last().map(Change::position);
-        let mut kept = Vec::new();
-        for change in std::mem::take(&mut self.changes) {
-            if keep(&change)? {
-                kept.push(change);
-            }
-        }
-        self.changes = kept;
-        Ok(())
-    }
-}
-
-/// What a feed's next step came to.
-pub(super) enum Step {
-    Change(Change),
-    /// Changes were read and left out, and there may be more.
-    Passed,
-    /// It has caught up.
-    End,
-}
-
-/// A feed read in pages, so that no snapshot is held between them.
-struct Pages {
-    position: Position,
-    direction: Direction,
-    page: VecDeque<Change>,
-    /// Where the feed stands when the page is used up: what `Page` says.
-    end: Option<Seq>,
-    passed: Option<Position>,
-    ended: bool,
-}
-
-impl Pages {
-    fn new(position: Position, direction: Direction) -> Self {
-        Pages { position, direction, page: VecDeque::new(), end: None, passed: None, ended: false }
-    }
-
-    fn step(&mut self, read: impl FnOnce(&Position, Direction) -> Result<Page>) -> Result<Step> {
-        if self.page.is_empty() {
-            if self.ended {
-                return Ok(Step::End);
-            }
-            let page = read(&self.position, self.direction).inspect_err(|_| self.ended = true)?;
-            (self.page, self.end, self.passed) = (page.changes.into(), page.end, page.passed);
-        }
-        let next = self.page.pop_front();
-        if let Some(change) = &next {
-            self.position = change.position();
-        }
-        if self.page.is_empty() {
-            if let Some(passed) = self.passed.take() {
-                self.position = passed;
-            } else if next.is_none() {
-                self.ended = true;
-            }
-            if let Some(end) = self.end.take() {
-                if self.direction == Direction::Forward {
-                    self.position = Position::from(end);
-                }
-                self.ended = true;
-            }
-        }
-        Ok(match next {
-            Some(change) => Step::Change(change),
-            None if self.ended => Step::End,
-            None => Step::Passed,
-        })
-    }
-}
-
-/// The keys of the changes of a collection behind a position.
-pub(super) fn keys_behind(position: &Position, name: &str, direction: Direction) -> KeyRange {
-    match direction {
-        Direction::Forward => KeyRange { start: behind(position, name), end: Bound::Unbounded },
-        Direction::Backward => match &position.within {
-            Some((_, id)) => KeyRange { start: Bound::Unbounded, end: Bound::Excluded(change_key(position.seq, id)) },
-            None => KeyRange { start: Bound::Unbounded, end: behind_all_of(position.seq) },
-        },
-    }
-}
-
-/// The changes of a collection behind a position.
-pub(super) fn page(
-    snapshot: &dyn Snapshot,
-    name: &Arc<str>,
-    entry: &CollectionEntry,
-    position: &Position,
-    direction: Direction,
-    limit: usize,
-) -> Result<Page> {
-    let range = keys_behind(position, name, direction);
-    let mut changes = Vec::new();
-    for row in snapshot.range(entry.changes, &range, direction).take(limit) {
-        let row = row?;
-        changes.push(Change::decode(name, &row.key, &row.value)?);
-    }
-    let end = (changes.len() < limit).then(|| snapshot.seq());
-    Ok(Page { changes, end, passed: None })
-}
-
-/// Where the keys of a collection's changes begin that lie behind a position.
-fn behind(position: &Position, name: &str) -> Bound<Vec<u8>> {
-    match &position.within {
-        Some((collection, id)) if collection == name => Bound::Excluded(change_key(position.seq, id)),
-        // Of one commit, the collections come in the order of their names.
-        Some((collection, _)) if collection.as_str() < name => Bound::Included(change_key(position.seq, "")),
-        _ => match behind_all_of(position.seq) {
-            Bound::Excluded(key) => Bound::Included(key),
-            // Behind the last commit that can be, there is nothing.
-            _ => Bound::Excluded(vec![0xff; 8 + super::limits::DOCUMENT_ID_BYTES_MAX]),
-        },
-    }
-}
-
-fn behind_all_of(seq: Seq) -> Bound<Vec<u8>> {
-    seq.0.checked_add(1).map_or(Bound::Unbounded, |next| Bound::Excluded(next.to_be_bytes().to_vec()))
-}
-
-/// A collection with changes, and the ones that have been read of it.
-struct Source {
-    name: Arc<str>,
-    changes: TreeId,
-    read: VecDeque<Change>,
-    more: bool,
-}
-
-impl Source {
-    fn fill(&mut self, snapshot: &dyn Snapshot, position: &Position, limit: usize) -> Result<()> {
-        let range = KeyRange { start: behind(position, &self.name), end: Bound::Unbounded };
-        for row in snapshot.range(self.changes, &range, Direction::Forward).take(limit) {
-            let row = row?;
-            self.read.push_back(Change::decode(&self.name, &row.key, &row.value)?);
-        }
-        self.more = self.read.len() == limit;
-        Ok(())
-    }
-}
-
-/// The changes of all collections behind a position, merged. A page holds as many changes at least as
-/// collections have some, so that the look at each of them is paid by a change.
-fn page_of_store(
-    store: &Store,
-    snapshot: &dyn Snapshot,
-    position: &Position,
-    filter: Option<&Filtering>,
-) -> Result<Page> {
-    let mut sources = Vec::new();
-    for name in changed_collections(store, snapshot, position)? {
-        if let Some(entry) = store.slot(&name).entry(snapshot)? {
-            sources.push(Source { name, changes: entry.changes, read: VecDeque::new(), more: true });
-        }
-    }
-    let limit = CHANGES_PAGE.max(sources.len());
-    let ahead = if sources.len() > CHANGES_PAGE { 1 } else { CHANGES_PAGE / sources.len().max(1) + 1 };
-    let mut heap = BinaryHeap::new();
-    for (at, source) in sources.iter_mut().enumerate() {
-        source.fill(snapshot, position, ahead)?;
-        heap.extend(source.read.front().map(|change| Reverse((change.seq, at))));
-    }
-    let mut changes: Vec<Change> = Vec::new();
-    while let Some(Reverse((_, at))) = heap.pop() {
-        let Some(source) = sources.get_mut(at) else { break };
-        let Some(change) = source.read.pop_front() else { continue };
-        if source.read.is_empty() && source.more {
-            source.fill(snapshot, &change.position(), ahead)?;
-        }
-        heap.extend(source.read.front().map(|change| Reverse((change.seq, at))));
-        changes.push(change);
-        if changes.len() == limit {
-            break;
-        }
-    }
-    let end = heap.is_empty().then(|| snapshot.seq());
-    let page = Page { changes, end, passed: None };
-    match filter {
-        Some(filter) => filter.of_store(store, snapshot, page),
-        None => Ok(page),
-    }
-}
-
-/// The names of the collections that may have changes behind a position, in order.
-fn changed_collections(store: &Store, snapshot: &dyn Snapshot, position: &Position) -> Result<Vec<Arc<str>>> {
-    // The position's own commit may have more.
-    let since = if position.within.is_some() { Seq(position.seq.0.saturating_sub(1)) } else { position.seq };
-    if let Some(names) = store.recent().since(since, snapshot.seq()) {
-        return Ok(names);
-    }
-    let mut names = Vec::new();
-    for row in snapshot.range(CATALOGUE, &KeyRange::prefix(COUNTS_PREFIX), Direction::Forward) {
-        let row = row?;
-        if row.value.seq > since {
-            names.push(Arc::from(String::from_utf8_lossy(&row.key[COUNTS_PREFIX.len()..])));
-        }
-    }
-    Ok(names)
-}
-
-/// The collections that the newest commits wrote, so that a feed of the store that is up to date need not
-/// look at every collection.
-#[derive(Default)]
-pub(super) struct RecentCommits {
-    /// In the order of their numbers.
-    commits: Mutex<VecDeque<(Seq, Vec<Arc<str>>)>>,
-}
-
-impl RecentCommits {
-    pub(super) fn note(&self, seq: Seq, collections: impl Iterator<Item = Arc<str>>) {
-        let mut commits = self.commits.lock();
-        let entry = (seq, collections.collect());
-        match commits.back() {
-            // Those who commit side by side may come here in another order.
-            Some((last, _)) if *last >= seq => match commits.binary_search_by_key(&seq, |(known, _)| *known) {
-                Ok(at) => commits[at] = entry,
-                Err(at) => commits.insert(at, entry),
-            },
-            _ => commits.push_back(entry),
-        }
-        if commits.len() > RECENT_COMMITS_MAX {
-            commits.pop_front();
-        }
-    }
-
-    /// The collections that commits after `since` up to `until` wrote; `None` where it is not known of all of them:
-    /// they are too old, or others made them.
-    fn since(&self, since: Seq, until: Seq) -> Option<Vec<Arc<str>>> {
-        if since >= until {
-            return Some(Vec::new());
-        }
-        let commits = self.commits.lock();
-        let from = commits.partition_point(|(seq, _)| *seq <= since);
-        let to = commits.partition_point(|(seq, _)| *seq <= until);
-        if (to - from) as u64 != until.0 - since.0 {
-            return None;
-        }
-        let names: BTreeSet<_> = commits.range(from..to).flat_map(|(_, names)| names).cloned().collect();
-        Some(names.into_iter().collect())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn recent_commits_are_known_in_whatever_order_they_are_noted_and_only_where_none_is_missing() {
-        let recent = RecentCommits::default();
-        for seq in [1, 2, 4, 3, 6, 5, 5, 8] {
-            recent.note(Seq(seq), std::iter::once(Arc::from(format!("of {seq}"))));
-        }
-        let since = |since, until| recent.since(Seq(since), Seq(until));
-        let names = ["of 3", "of 4", "of 5"].map(Arc::<str>::from).to_vec();
-        assert_eq!(since(2, 5), Some(names));
-        assert_eq!(since(2, 2), Some(Vec::new()));
-        assert_eq!(since(6, 8), None);
-        assert_eq!(since(8, 9), None);
     }
 }

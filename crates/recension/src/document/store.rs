@@ -8,8 +8,8 @@ use parking_lot::{Mutex, RwLock};
 
 use super::catalogue::{CATALOGUE, COLLECTIONS_PREFIX, CollectionEntry, STORE_KEY, collection_key, decode_store};
 use super::catalogue::{build_key, counts_key, dropped_key, encode_store};
-use super::changes::RecentCommits;
 use super::limits::{CACHED_COLLECTIONS_MAX, SWEEP_PAUSE_MICROS, WRITE_ATTEMPTS_MAX};
+use super::recent_commits::RecentCommits;
 use super::retention::{counts_rule, retention_of};
 use super::view::{Key, View};
 use super::write::check_name;

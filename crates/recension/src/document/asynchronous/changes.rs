@@ -9,7 +9,7 @@ use blocking::{Task, unblock};
 use futures_core::Stream;
 
 use super::ChangeItem;
-use crate::document::changes::Step;
+use crate::document::change_pages::Step;
 use crate::document::limits::ASYNC_BATCH_ITEMS;
 use crate::document::{Follow, Position};
 

@@ -3,10 +3,20 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
+
+/// A file is a large one where it has more than such a part of the memory.
+const LARGE_PART: u64 = 16;
 
 /// Bytes of memory that this process may have, its page cache included; `None` where the system does not tell.
 pub(super) fn memory_bytes() -> Option<u64> {
     memory_below(Path::new("/"))
+}
+
+/// Whether a file of so many bytes may well not fit into this process's memory beside others. The limit is looked up once.
+pub(super) fn crowds_memory(file_bytes: u64) -> bool {
+    static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
+    MEMORY.get_or_init(memory_bytes).is_some_and(|memory| file_bytes > memory / LARGE_PART)
 }
 
 fn memory_below(root: &Path) -> Option<u64> {
@@ -84,5 +94,7 @@ mod tests {
     #[test]
     fn this_machine_tells() {
         assert!(memory_bytes().is_some_and(|bytes| bytes > 1 << 20) || !cfg!(target_os = "linux"));
+        assert!(!crowds_memory(0));
+        assert_eq!(crowds_memory(u64::MAX), cfg!(target_os = "linux"));
     }
 }

@@ -26,6 +26,7 @@ mod mem;
 mod mem_table;
 mod open;
 mod options;
+mod range_rows;
 mod record;
 mod recovery;
 mod retention;
@@ -40,6 +41,7 @@ mod sorted;
 mod sync;
 mod times;
 mod verify;
+mod walk;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

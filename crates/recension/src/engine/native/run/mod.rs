@@ -23,6 +23,7 @@ use self::packing::Packing;
 use self::table::{ENTRIES, Guess, PLACES};
 use super::format::{Fields, StoreId, check_version, decode_header, run_file};
 use super::index::IndexEntry;
+use super::machine::crowds_memory;
 use super::manifest::RunEntry;
 use crate::disk::{Access, Disk, DiskFile, Mapping};
 use crate::engine::{EngineError, Result, Seq};
@@ -246,8 +247,8 @@ impl Run {
 const CHECKED_BYTES: usize = 256 << 10;
 
 /// Where a part lies that the footer, at `footer_at`, names next: fences or a table. It is read from the file, in order,
-/// and not through a view: so it is in memory for the look-ups that follow, and nothing around it. Each piece is read
-/// twice, since a system that needs memory gives up what was read once, such as blocks of rows, before what was read again.
+/// and not through a view: so it is in memory for the look-ups that follow, and nothing around it. Where memory is short each
+/// piece is read twice: the system then gives up what was read once, such as blocks of rows, before what was read again.
 pub(super) fn checked_part(
     file: &dyn DiskFile,
     name: &str,
@@ -258,10 +259,11 @@ pub(super) fn checked_part(
     let len = fields.u64().ok_or_else(damaged)?;
     let stored = fields.u32().ok_or_else(damaged)?;
     let end = offset.checked_add(len).filter(|end| *end <= footer_at).ok_or_else(damaged)?;
+    let reads = if crowds_memory(footer_at) { 2 } else { 1 };
     let (mut at, mut computed, mut piece) = (offset, 0, vec![0; CHECKED_BYTES.min(len as usize)]);
     while at < end {
         piece.truncate((end - at) as usize);
-        for _ in 0..2 {
+        for _ in 0..reads {
             file.read_at(at, &mut piece).map_err(|e| EngineError::io(format!("reading {name}"), e))?;
         }
         computed = crc32c::crc32c_append(computed, &piece);

@@ -5,7 +5,8 @@ use std::ops::Bound;
 
 use super::page::Page;
 use super::{Place, SortedVersions, entry, successor};
-use crate::engine::native::index::{IndexEntry, Step, lies_beyond};
+use crate::engine::native::index::IndexEntry;
+use crate::engine::native::walk::{Step, lies_beyond};
 use crate::engine::{Direction, Seq};
 
 /// Keys of the first batch.

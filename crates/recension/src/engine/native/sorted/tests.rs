@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::native::index::Step;
+use crate::engine::native::walk::Step;
 
 type Model = BTreeMap<(Vec<u8>, std::cmp::Reverse<u64>), (u32, bool)>;
 
