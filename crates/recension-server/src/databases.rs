@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use recension::document::{At, Collection, CollectionAt, Store, Write};
+use recension::document::asynchronous::AsyncCollection;
+use recension::document::{At, Collection, CollectionAt, Store, Write, Written};
 use recension::engine::{Engine, Seq};
 
 use crate::auth::{Granted, Identity, ServerAdmin, security};
@@ -235,6 +236,11 @@ impl Database {
     /// Its documents, for work on another thread.
     pub(crate) fn share(&self) -> Collection {
         self.collection.clone()
+    }
+
+    /// Makes a write. Where it is short it is decided on this thread, as a read would be made, and no thread waits for its commit.
+    pub(crate) async fn write(&self, write: Write) -> Result<Written> {
+        Ok(AsyncCollection::from(self.share()).write_in_place(write).await?)
     }
 
     /// It as of the moment in which access was given: what a request that only reads goes by.
