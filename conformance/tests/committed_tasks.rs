@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use parking_lot::Mutex;
-use recension::document::asynchronous::AsyncCollection;
+use recension::document::asynchronous::{AsyncCollection, Wait};
 use recension::document::{Error, Expect, Result, Store, Write, Written};
 use recension::engine::native::Maintenance;
 use recension::engine::{NativeEngine, NativeOptions, Seq};
@@ -36,8 +36,12 @@ impl Tasks {
     }
 
     fn begin(&self, write: Write) -> JoinHandle<Result<Written>> {
+        self.begin_with(write, Some(|commit| tokio::task::block_in_place(commit)))
+    }
+
+    fn begin_with(&self, write: Write, wait: Option<Wait>) -> JoinHandle<Result<Written>> {
         let notes = self.notes.clone();
-        self.runtime.spawn(async move { notes.write_in_place(write).await })
+        self.runtime.spawn(async move { notes.write_in_place(write, wait).await })
     }
 
     /// Returns when the runtime has done all that it can do now.
@@ -78,24 +82,53 @@ fn id(n: usize) -> String {
 
 #[test]
 fn tasks_that_write_while_the_disk_is_held_up_hold_no_thread_and_share_the_next_sync() {
-    let disk = SimDisk::new();
-    let gate = Gate::on(&disk);
-    let tasks = Tasks::on(&disk);
+    let in_place: Wait = |commit| tokio::task::block_in_place(commit);
+    // Who is alone may wait where it is: the thread then begins with those that it finds, before the others have come.
+    for (wait, syncs_max) in [(None, 2), (Some(in_place), 3)] {
+        let disk = SimDisk::new();
+        let gate = Gate::on(&disk);
+        let tasks = Tasks::on(&disk);
+        let head = tasks.head();
+        gate.shut();
+        let first = tasks.begin_with(put("first", 1), wait);
+        gate.until_one_waits();
+        let others: Vec<_> = (0..100).map(|n| tasks.begin_with(put(&id(n), n), wait)).collect();
+        tasks.rest();
+        assert_eq!(tasks.body("first").as_deref(), Some("{\"n\":0}"), "what is not durable is shown");
+        assert!(!first.is_finished() && others.iter().all(|other| !other.is_finished()));
+        let before = gate.open();
+        let mut seqs: Vec<Seq> = tasks.done(others).into_iter().map(|written| written.unwrap().seq).collect();
+        assert_eq!(tasks.done(vec![first]).remove(0).unwrap().seq, Seq(head.0 + 1));
+        let syncs = gate.passed() - before;
+        assert!(syncs <= syncs_max, "{syncs} syncs");
+        seqs.sort();
+        assert_eq!(seqs, (2..102).map(|n| Seq(head.0 + n)).collect::<Vec<_>>(), "each is a commit of its own");
+        assert!((0..100).all(|n| tasks.body(&id(n)) == Some(format!("{{\"n\":{n}}}"))));
+    }
+}
+
+#[test]
+fn a_way_to_wait_that_panics_or_waits_for_nothing_answers_an_error_and_harms_nobody() {
+    let tasks = Tasks::on(&SimDisk::new());
+    let ways: [Wait; 3] = [
+        |_| {},
+        |_| panic!("on purpose"),
+        |commit| {
+            commit();
+            panic!("on purpose, and after it")
+        },
+    ];
+    for way in ways {
+        let answer = tasks.done(vec![tasks.begin_with(put("first", 1), Some(way))]).remove(0);
+        assert!(matches!(answer, Err(Error::Engine(_))), "{answer:?}");
+    }
+    let twice: Wait = |commit| {
+        commit();
+        commit();
+    };
     let head = tasks.head();
-    gate.shut();
-    let first = tasks.begin(put("first", 1));
-    gate.until_one_waits();
-    let others: Vec<_> = (0..100).map(|n| tasks.begin(put(&id(n), n))).collect();
-    tasks.rest();
-    assert_eq!(tasks.body("first").as_deref(), Some("{\"n\":0}"), "what is not durable is shown");
-    assert!(!first.is_finished() && others.iter().all(|other| !other.is_finished()));
-    let before = gate.open();
-    let mut seqs: Vec<Seq> = tasks.done(others).into_iter().map(|written| written.unwrap().seq).collect();
-    assert_eq!(tasks.done(vec![first]).remove(0).unwrap().seq, Seq(head.0 + 1));
-    assert_eq!(gate.passed() - before, 2, "syncs");
-    seqs.sort();
-    assert_eq!(seqs, (2..102).map(|n| Seq(head.0 + n)).collect::<Vec<_>>(), "each is a commit of its own");
-    assert!((0..100).all(|n| tasks.body(&id(n)) == Some(format!("{{\"n\":{n}}}"))));
+    tasks.done(vec![tasks.begin_with(put("first", 2), Some(twice))]).remove(0).unwrap();
+    assert_eq!(tasks.head(), Seq(head.0 + 1));
 }
 
 #[test]
@@ -157,7 +190,7 @@ fn what_tasks_have_asked_for_is_done_though_they_were_given_up_and_the_store_is_
     let Tasks { notes, runtime: _runtime } = Tasks::on(&disk);
     gate.shut();
     for n in 0..10 {
-        let mut write = pin!(notes.write_in_place(put(&id(n), n)));
+        let mut write = pin!(notes.write_in_place(put(&id(n), n), None));
         assert!(write.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     }
     gate.until_one_waits();
@@ -172,7 +205,7 @@ fn long_writes_and_those_decided_on_the_pool_are_committed_like_the_others() {
     let tasks = Tasks::on(&SimDisk::new());
     let long = format!("{{\"text\":\"{}\"}}", "x".repeat(100_000));
     let both = async {
-        let in_place = tasks.notes.write_in_place(Write::put("long", &long)?).await?;
+        let in_place = tasks.notes.write_in_place(Write::put("long", &long)?, None).await?;
         let pooled = tasks.notes.write(put("pooled", 1)).await?;
         let again = tasks.notes.write(put("pooled", 2).expecting(Expect::Absent)).await;
         Ok((in_place.seq, pooled.seq, again))
@@ -194,7 +227,7 @@ fn what_is_acknowledged_survives_the_loss_of_power() {
             let (notes, acknowledged) = (tasks.notes.clone(), acknowledged.clone());
             tasks.runtime.spawn(async move {
                 for n in 1..=300 {
-                    notes.write_in_place(put(&id(number), n)).await.unwrap();
+                    notes.write_in_place(put(&id(number), n), None).await.unwrap();
                     *acknowledged[number].lock() = n;
                 }
             })

@@ -25,6 +25,7 @@ pub use batched::Batched;
 use blocking::unblock;
 pub use changes::ChangeStream;
 pub(super) use committer::Committer;
+pub use committer::Wait;
 
 use super::apply::{Decided, decide, ensure_id, receipt};
 use super::limits::COMMITTER_ATTEMPTS;
@@ -168,7 +169,7 @@ impl AsyncCollection {
     pub async fn write(&self, mut write: Write) -> Result<Written> {
         ensure_id(self.collection.store(), &mut write)?;
         let write = Arc::new(write);
-        let decided = self.commit(|| {
+        let decided = self.commit(None, || {
             let write = write.clone();
             self.run(move |collection| decide(collection, |writer| writer.write(&write)))
         });
@@ -179,14 +180,15 @@ impl AsyncCollection {
     }
 
     /// The same, for a task that may read where it runs: what the write depends on is read there, which takes microseconds
-    /// where it is in memory, less than a thread of the pool takes to wake. Nobody waits for the commit there, and what may
-    /// take longer, a body beyond 64 KiB or attachments, is left to the pool.
-    pub async fn write_in_place(&self, mut write: Write) -> Result<Written> {
+    /// where it is in memory, less than a thread of the pool takes to wake. What may take longer, a body beyond 64 KiB or
+    /// attachments, is left to the pool. With `wait`, who is the only one that writes also waits for the disk there, which
+    /// spares it two wakes; without it, and where others write, no thread is held by who waits.
+    pub async fn write_in_place(&self, mut write: Write, wait: Option<Wait>) -> Result<Written> {
         if !write.is_short() {
             return self.write(write).await;
         }
         ensure_id(self.collection.store(), &mut write)?;
-        let decided = self.commit(|| ready(decide(&self.collection, |writer| writer.write(&write))));
+        let decided = self.commit(wait, || ready(decide(&self.collection, |writer| writer.write(&write))));
         match decided.await? {
             Some((rev, commit)) => Ok(receipt(write, rev, commit)),
             None => self.run(move |collection| collection.write(write)).await,
@@ -195,7 +197,7 @@ impl AsyncCollection {
 
     /// Commits what `decide` decides, which it is asked again where others have written what it had read. `None`: others were
     /// faster a few times, and a thread, on which later tries leave them some time, is to try it.
-    async fn commit<F>(&self, decide: impl Fn() -> F) -> Result<Option<(RevId, CommitInfo)>>
+    async fn commit<F>(&self, wait: Option<Wait>, decide: impl Fn() -> F) -> Result<Option<(RevId, CommitInfo)>>
     where
         F: Future<Output = Result<Decided<RevId>>>,
     {
@@ -205,7 +207,7 @@ impl AsyncCollection {
                 Decided::Done(rev, commit) => return Ok(Some((rev, commit))),
                 Decided::Commits(commits) => commits,
             };
-            let commit = committer.commit(commits.take_batch()).await;
+            let commit = committer.commit(commits.take_batch(), wait).await;
             if let Attempt::Done(done) = commits.committed(&self.collection, commit)? {
                 return Ok(Some(done));
             }
