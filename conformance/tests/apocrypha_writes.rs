@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 use recension::document::Store;
 use recension::engine::native::Maintenance;
 use recension::engine::{Durability, Engine, NativeEngine, NativeOptions, Seq};
 use recension_apocrypha::{
     Connection, Database, Dialect, EventLoops, HandOver, Peer, Service, Settings, Speaker, wire,
 };
-use recension_conformance::sim::{CrashPolicy, Fault, FaultKind, OpKind, Rng, SimDisk};
+use recension_conformance::sim::{CrashPolicy, Fault, FaultKind, Gate, OpKind, Rng, SimDisk};
 use tokio::sync::watch;
 
 const LONG: Duration = Duration::from_secs(20);
@@ -24,62 +24,6 @@ fn database(disk: &SimDisk) -> Database {
     let options = NativeOptions { maintenance: Maintenance::Inline, ..NativeOptions::default() };
     let engine: Arc<dyn Engine> = Arc::new(NativeEngine::open(disk.arc(), options).unwrap());
     Database::on(&Store::on(engine).unwrap(), Dialect::HASKELL).unwrap().with_durability(Durability::Disk)
-}
-
-/// Holds up syncs while it is shut.
-#[derive(Clone, Default)]
-struct Gate(Arc<(Mutex<Held>, Condvar)>);
-
-#[derive(Default)]
-struct Held {
-    shut: bool,
-    waits: bool,
-    passed: u32,
-}
-
-impl Gate {
-    fn on(disk: &SimDisk) -> Self {
-        let gate = Gate::default();
-        let held = gate.clone();
-        disk.before(OpKind::Sync, move |_| held.pass());
-        gate
-    }
-
-    fn pass(&self) {
-        let (held, changed) = &*self.0;
-        let mut held = held.lock();
-        while held.shut {
-            held.waits = true;
-            changed.notify_all();
-            changed.wait(&mut held);
-        }
-        held.waits = false;
-        held.passed += 1;
-    }
-
-    fn shut(&self) {
-        self.0.0.lock().shut = true;
-    }
-
-    /// Opens it; answers how many syncs had passed.
-    fn open(&self) -> u32 {
-        let mut held = self.0.0.lock();
-        held.shut = false;
-        self.0.1.notify_all();
-        held.passed
-    }
-
-    fn passed(&self) -> u32 {
-        self.0.0.lock().passed
-    }
-
-    fn until_one_waits(&self) {
-        let (held, changed) = &*self.0;
-        let mut held = held.lock();
-        while !held.waits {
-            assert!(!changed.wait_for(&mut held, LONG).timed_out(), "nothing is synced");
-        }
-    }
 }
 
 /// Event loops, and sessions for what waits.

@@ -30,6 +30,9 @@ mod sync {
     }
 }
 
+#[path = "../../crates/recension/src/engine/native/pace.rs"]
+mod pace;
+
 #[path = "../../crates/recension/src/engine/native/group.rs"]
 mod group;
 

@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use recension::document::{At, Collection, CollectionAt, Store, Write};
+use recension::document::asynchronous::{AsyncCollection, Wait};
+use recension::document::{At, Collection, CollectionAt, Store, Write, Written};
 use recension::engine::{Engine, Seq};
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::auth::{Granted, Identity, ServerAdmin, security};
 use crate::error::{ApiError, Result};
@@ -235,6 +237,14 @@ impl Database {
     /// Its documents, for work on another thread.
     pub(crate) fn share(&self) -> Collection {
         self.collection.clone()
+    }
+
+    /// Makes a write. Where it is short it is decided on this thread, as a read would be made. Who is alone waits for the disk
+    /// here as well, and leaves the thread's other tasks to another one; else no thread waits.
+    pub(crate) async fn write(&self, write: Write) -> Result<Written> {
+        let others_go_on = Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread;
+        let wait = others_go_on.then_some((|commit| tokio::task::block_in_place(commit)) as Wait);
+        Ok(AsyncCollection::from(self.share()).write_in_place(write, wait).await?)
     }
 
     /// It as of the moment in which access was given: what a request that only reads goes by.

@@ -1,9 +1,7 @@
 //! What all requests share.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::credentials::Credentials;
@@ -62,21 +60,6 @@ impl App {
             tracing::error!(%error, "a request's work panicked");
             Err(panicked())
         })
-    }
-
-    /// Runs a commit, which waits for the disk once, on this very thread, which leaves its other tasks to another one
-    /// meanwhile: so nobody has to be woken for it or by it. On a runtime of one thread as [`App::blocking`].
-    pub(crate) async fn committing<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
-            return self.blocking(work).await;
-        }
-        let _place = self.blocking.acquire().await.map_err(|_| ApiError::stopping())?;
-        // The panic's own text is printed where it happens.
-        let done = std::panic::catch_unwind(AssertUnwindSafe(|| tokio::task::block_in_place(work)));
-        done.unwrap_or_else(|_| Err(panicked()))
     }
 
     /// Completes when the server is to stop.

@@ -195,8 +195,7 @@ async fn copy(request: Request, db: Database, id: &str) -> Result<Answer> {
 
 /// Writes, and answers with the receipt.
 pub(crate) async fn written(request: &Request, db: &Database, write: Write, status: StatusCode) -> Result<Answer> {
-    let collection = db.share();
-    let written = request.app.committing(move || Ok(collection.write(write)?)).await?;
+    let written = db.write(write).await?;
     if request.query.get("batch") == Some("ok") && *request.method() != Method::DELETE {
         let text = format!("{{\"ok\":true,\"id\":{}}}", recension::document::json::quote(&written.id));
         return Ok(Answer::json(StatusCode::ACCEPTED, text));

@@ -21,13 +21,18 @@ use super::store::{Attempt, Slot, Store, retry, take_trees};
 use super::stored::{self, Section, StoredHead, StoredRow};
 use super::view::View;
 use super::{At, AttachmentInfo, Collection, Error, Expect, Result, RevId, Write, Written};
-use crate::engine::{CommitInfo, KeyRange, Snapshot};
+use crate::engine::{Batch, CommitInfo, KeyRange, Snapshot};
 
 /// Applies one write.
 pub(super) fn apply_one(collection: &Collection, mut write: Write) -> Result<Written> {
     ensure_id(collection.store(), &mut write)?;
-    let (rev, CommitInfo { seq, time }) = in_one_commit(collection, |writer| writer.write(&write))?;
-    Ok(Written { id: write.id.unwrap_or_default(), rev, seq, time })
+    let (rev, commit) = in_one_commit(collection, |writer| writer.write(&write))?;
+    Ok(receipt(write, rev, commit))
+}
+
+/// What is known of a write that was committed.
+pub(super) fn receipt(write: Write, rev: RevId, CommitInfo { seq, time }: CommitInfo) -> Written {
+    Written { id: write.id.unwrap_or_default(), rev, seq, time }
 }
 
 /// Applies writes in one commit, with a result for each.
@@ -83,21 +88,64 @@ pub(super) fn in_one_commit<T>(
     collection: &Collection,
     body: impl Fn(&mut Writer<'_>) -> Result<T>,
 ) -> Result<(T, CommitInfo)> {
-    let store = collection.store();
-    retry(|| {
-        let view = View::new(store.snapshot(At::Now)?);
-        let mut writer = Writer { must_exist: collection.must_exist, ..Writer::on(&view, &collection.slot)? };
-        let answer = body(&mut writer)?;
-        let batch = view.batch();
-        if batch.is_empty() {
-            return Ok(Attempt::Done((answer, CommitInfo { seq: view.seq(), time: view.time()? })));
+    retry(|| match decide(collection, &body)? {
+        Decided::Done(answer, commit) => Ok(Attempt::Done((answer, commit))),
+        Decided::Commits(mut commits) => {
+            let commit = collection.store().engine().commit(commits.take_batch());
+            commits.committed(collection, commit)
         }
-        let committed = store.try_commit_of(batch, std::slice::from_ref(&collection.slot))?;
-        if let Attempt::Done(commit) = &committed {
-            collection.slot.committed(&view, commit.seq);
-        }
-        Ok(committed.map(|commit| (answer, commit)))
     })
+}
+
+/// Runs `body` on a writer of the collection, up to the commit.
+pub(super) fn decide<T>(
+    collection: &Collection,
+    body: impl FnOnce(&mut Writer<'_>) -> Result<T>,
+) -> Result<Decided<T>> {
+    let view = View::new(collection.store().snapshot(At::Now)?);
+    let mut writer = Writer { must_exist: collection.must_exist, ..Writer::on(&view, &collection.slot)? };
+    let answer = body(&mut writer)?;
+    let batch = view.batch();
+    if batch.is_empty() {
+        let commit = CommitInfo { seq: view.seq(), time: view.time()? };
+        return Ok(Decided::Done(answer, commit));
+    }
+    Ok(Decided::Commits(Commits { answer, view, batch }))
+}
+
+/// What was decided as of a moment.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart where it is made")]
+pub(super) enum Decided<T> {
+    /// Nothing is written.
+    Done(T, CommitInfo),
+    /// A batch is to be committed.
+    Commits(Commits<T>),
+}
+
+pub(super) struct Commits<T> {
+    answer: T,
+    view: View,
+    batch: Batch,
+}
+
+impl<T> Commits<T> {
+    /// What is to be committed.
+    pub(super) fn take_batch(&mut self) -> Batch {
+        std::mem::take(&mut self.batch)
+    }
+
+    /// What came of the commit.
+    pub(super) fn committed(
+        self,
+        collection: &Collection,
+        commit: crate::engine::Result<CommitInfo>,
+    ) -> Result<Attempt<(T, CommitInfo)>> {
+        let tried = collection.store().tried(commit, std::slice::from_ref(&collection.slot))?;
+        Ok(tried.map(|commit| {
+            collection.slot.committed(&self.view, commit.seq);
+            (self.answer, commit)
+        }))
+    }
 }
 
 /// Writes documents of one collection to a view.

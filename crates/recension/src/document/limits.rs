@@ -156,5 +156,19 @@ pub const CURSOR_CHARS_MAX: usize = 1024 * 1024;
 /// Items that a stream reads at once, ahead of the task that polls it.
 pub const ASYNC_BATCH_ITEMS: usize = 64;
 
+/// Longest body, in bytes, of a write that [`write_in_place`](super::asynchronous::AsyncCollection::write_in_place) decides
+/// where the task runs.
+pub const SHORT_BODY_BYTES_MAX: usize = 64 * 1024;
+
+/// Commits of tasks that wait for the thread that makes them, at most; more wait as tasks.
+pub const COMMITTER_QUEUE_MAX: usize = 1024;
+
+/// Bytes of batches that it commits together, about.
+pub const COMMITTER_GROUP_BYTES: usize = 4 * 1024 * 1024;
+
+/// How often a write of a task is decided again, because others wrote what it had read, before it is given a thread, on which
+/// later tries leave the others some time.
+pub const COMMITTER_ATTEMPTS: u32 = 8;
+
 /// Longest setting of a collection, in bytes.
 pub const SETTING_BYTES_MAX: usize = 64 * 1024;

@@ -3,9 +3,13 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+#[cfg(feature = "async")]
+use std::sync::OnceLock;
 
 use parking_lot::{Mutex, RwLock};
 
+#[cfg(feature = "async")]
+use super::asynchronous::Committer;
 use super::catalogue::{CATALOGUE, COLLECTIONS_PREFIX, CollectionEntry, STORE_KEY, collection_key, decode_store};
 use super::catalogue::{build_key, counts_key, dropped_key, encode_store};
 use super::limits::{CACHED_COLLECTIONS_MAX, SWEEP_PAUSE_MICROS, WRITE_ATTEMPTS_MAX};
@@ -55,6 +59,9 @@ pub struct Store {
 }
 
 struct Shared {
+    /// Commits for tasks, from their first write on. It ends before the engine.
+    #[cfg(feature = "async")]
+    committer: OnceLock<Option<Committer>>,
     engine: Arc<dyn Engine>,
     clock: Arc<dyn Clock>,
     slots: Mutex<HashMap<String, Arc<Slot>>>,
@@ -73,9 +80,15 @@ impl Store {
     /// The documents of an engine, with the clock that ages ([`At::Ago`]) and new ids go by.
     pub fn with_clock(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Self> {
         decode_store(engine.snapshot()?.get(CATALOGUE, STORE_KEY)?.as_deref())?;
-        Ok(Store {
-            shared: Arc::new(Shared { engine, clock, slots: Mutex::default(), recent: RecentCommits::default() }),
-        })
+        let shared = Shared {
+            #[cfg(feature = "async")]
+            committer: OnceLock::new(),
+            engine,
+            clock,
+            slots: Mutex::default(),
+            recent: RecentCommits::default(),
+        };
+        Ok(Store { shared: Arc::new(shared) })
     }
 
     /// A new store in memory.
@@ -86,6 +99,12 @@ impl Store {
     /// The engine below.
     pub fn engine(&self) -> &Arc<dyn Engine> {
         &self.shared.engine
+    }
+
+    /// What commits for tasks; `None` where the system gives no thread for it.
+    #[cfg(feature = "async")]
+    pub(super) fn committer(&self) -> Option<&Committer> {
+        self.shared.committer.get_or_init(|| Committer::start(self.shared.engine.clone())).as_ref()
     }
 
     pub(super) fn now(&self) -> Timestamp {

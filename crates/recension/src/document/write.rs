@@ -3,6 +3,8 @@
 
 use super::attachment::{Wanted, parse};
 use super::json::Minified;
+#[cfg(feature = "async")]
+use super::limits::SHORT_BODY_BYTES_MAX;
 use super::limits::{DOCUMENT_ID_BYTES_MAX, NAME_BYTES_MAX};
 use super::rev_hash::HashableBody;
 use super::stored::StoredHead;
@@ -107,6 +109,12 @@ impl Write {
         let mut write = Self::from_json("{}")?.with_id(id)?.expecting(Expect::Revision(*rev));
         write.deleted = true;
         Ok(write)
+    }
+
+    /// Whether it takes microseconds to decide it, where its document is in memory.
+    #[cfg(feature = "async")]
+    pub(super) fn is_short(&self) -> bool {
+        self.body.len() <= SHORT_BODY_BYTES_MAX && self.attachments.brings_none()
     }
 
     /// The same write with another expectation.

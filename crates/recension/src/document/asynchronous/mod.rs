@@ -1,5 +1,5 @@
 //! Handles for async code, on any executor: what may touch the disk runs on a pool of threads, and who waits for
-//! changes holds none.
+//! changes, or for a document's commit, holds none.
 //!
 //! ```
 //! use recension::document::{Store, asynchronous::AsyncStore};
@@ -16,19 +16,27 @@
 
 mod batched;
 mod changes;
+mod committer;
 
+use std::future::{Future, ready};
 use std::sync::Arc;
 
 pub use batched::Batched;
 use blocking::unblock;
 pub use changes::ChangeStream;
+pub(super) use committer::Committer;
+pub use committer::Wait;
 
+use super::apply::{Decided, decide, ensure_id, receipt};
+use super::limits::COMMITTER_ATTEMPTS;
+use super::store::Attempt;
 use super::{
     At, Change, ChangeFilter, Collection, CollectionAt, Document, Documents, Found, ListOptions, Literal, Position,
     Query, Result, RevId, Store, Transaction, Write, Written,
 };
 #[cfg(feature = "typed")]
 use super::{DocumentType, Typed, TypedDocuments, TypedFound};
+use crate::engine::CommitInfo;
 
 /// A store of documents for async code. Clones are cheap and are the same store.
 ///
@@ -157,9 +165,54 @@ impl AsyncCollection {
         self.write(Write::delete(id, rev)?).await
     }
 
-    /// One write.
-    pub async fn write(&self, write: Write) -> Result<Written> {
-        self.run(move |collection| collection.write(write)).await
+    /// One write. What other tasks write meanwhile is committed with it: where the engine can, they wait for the disk once.
+    pub async fn write(&self, mut write: Write) -> Result<Written> {
+        ensure_id(self.collection.store(), &mut write)?;
+        let write = Arc::new(write);
+        let decided = self.commit(None, || {
+            let write = write.clone();
+            self.run(move |collection| decide(collection, |writer| writer.write(&write)))
+        });
+        match decided.await? {
+            Some((rev, commit)) => Ok(receipt(Arc::unwrap_or_clone(write), rev, commit)),
+            None => self.run(move |collection| collection.write(Arc::unwrap_or_clone(write))).await,
+        }
+    }
+
+    /// The same, for a task that may read where it runs: what the write depends on is read there, which takes microseconds
+    /// where it is in memory, less than a thread of the pool takes to wake. What may take longer, a body beyond 64 KiB or
+    /// attachments, is left to the pool. With `wait`, who is the only one that writes also waits for the disk there, which
+    /// spares it two wakes; without it, and where others write, no thread is held by who waits.
+    pub async fn write_in_place(&self, mut write: Write, wait: Option<Wait>) -> Result<Written> {
+        if !write.is_short() {
+            return self.write(write).await;
+        }
+        ensure_id(self.collection.store(), &mut write)?;
+        let decided = self.commit(wait, || ready(decide(&self.collection, |writer| writer.write(&write))));
+        match decided.await? {
+            Some((rev, commit)) => Ok(receipt(write, rev, commit)),
+            None => self.run(move |collection| collection.write(write)).await,
+        }
+    }
+
+    /// Commits what `decide` decides, which it is asked again where others have written what it had read. `None`: others were
+    /// faster a few times, and a thread, on which later tries leave them some time, is to try it.
+    async fn commit<F>(&self, wait: Option<Wait>, decide: impl Fn() -> F) -> Result<Option<(RevId, CommitInfo)>>
+    where
+        F: Future<Output = Result<Decided<RevId>>>,
+    {
+        let Some(committer) = self.collection.store().committer() else { return Ok(None) };
+        for _ in 0..COMMITTER_ATTEMPTS {
+            let mut commits = match decide().await? {
+                Decided::Done(rev, commit) => return Ok(Some((rev, commit))),
+                Decided::Commits(commits) => commits,
+            };
+            let commit = committer.commit(commits.take_batch(), wait).await;
+            if let Attempt::Done(done) = commits.committed(&self.collection, commit)? {
+                return Ok(Some(done));
+            }
+        }
+        Ok(None)
     }
 
     /// See [`Collection::bulk`].

@@ -1,6 +1,7 @@
 //! The commit queue on real threads; its schedules are explored in `conformance/tests/group_commit.rs`.
 
-use super::group::{CommitQueue, Pace};
+use super::group::CommitQueue;
+use super::pace::Pace;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 

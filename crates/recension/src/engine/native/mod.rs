@@ -26,6 +26,7 @@ mod mem;
 mod mem_table;
 mod open;
 mod options;
+pub(crate) mod pace;
 mod range_rows;
 mod record;
 mod recovery;

@@ -1,0 +1,56 @@
+//! How long to wait for more commits before a group is worked on, and for one's turn, by what the groups before say. Pure.
+
+use std::time::Duration;
+
+/// Who works on a group waits for more items for such a part of the time that the group before took.
+const WAIT_PART: u32 = 2;
+/// And no longer than this.
+const WAIT_MAX: Duration = Duration::from_micros(200);
+/// A caller whose turn has not come looks for it again and again for so many times the time that the group before took: for
+/// the rest of the group that is worked on, for its own, and for what the processors do meanwhile.
+const SPIN_TIMES: u32 = 3;
+/// But not at all where that is longer than this: such groups wait for a disk, and the processor is others'. A thread that
+/// sleeps takes tens of microseconds to wake.
+const SPIN_MAX: Duration = Duration::from_micros(100);
+/// After waits in vain, most groups that pass until the next try.
+const PASSES_MAX: u32 = 64;
+
+/// What the groups before say of how long to wait for more items.
+#[derive(Default)]
+pub(crate) struct Pace {
+    /// The items of the group before, and those that waited at its end.
+    pub(crate) expected: usize,
+    /// The time that its work took.
+    pub(crate) took: Duration,
+    /// Groups that will not wait.
+    passes: u32,
+    /// How many there were after the last wait in vain; 0 where it was not in vain.
+    backoff: u32,
+}
+
+impl Pace {
+    /// How long a leader may wait for more items than `there`; `None`: not at all.
+    pub(crate) fn wait(&mut self, there: usize) -> Option<Duration> {
+        if there >= self.expected || self.took.is_zero() {
+            return None;
+        }
+        match self.passes.checked_sub(1) {
+            Some(left) => {
+                self.passes = left;
+                None
+            }
+            None => Some((self.took / WAIT_PART).min(WAIT_MAX)),
+        }
+    }
+
+    /// How long a caller whose turn has not come looks for it before it sleeps.
+    pub(crate) fn spin(&self) -> Duration {
+        Some(self.took.saturating_mul(SPIN_TIMES)).filter(|spin| *spin <= SPIN_MAX).unwrap_or_default()
+    }
+
+    /// Learns what became of a wait.
+    pub(crate) fn waited(&mut self, in_vain: bool) {
+        self.backoff = if in_vain { (self.backoff * 2).clamp(1, PASSES_MAX) } else { 0 };
+        self.passes = self.backoff;
+    }
+}
