@@ -35,3 +35,18 @@ fn dropped_deletes_and_a_wrong_past_are_found() {
         assert!(found["reason"].as_str().unwrap().contains("wrong answer"), "{found}");
     }
 }
+
+/// Making them takes longest; what a process was given while it reads them is to be another one's in the next sitting.
+#[test]
+fn large_sets_are_made_once_and_read_by_a_process_for_each_sitting() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = run_with(dir.path(), "nebari", &["--subjects", "recension,memory", "--sittings", "3"]);
+    let sittings = |operation: &str, subject: &str| row(&report, operation, subject)["sittings"].to_string();
+    for operation in ["get_seq_1_large", "scan_rnd_16th_large", "insert_seq_1"] {
+        for subject in ["recension", "memory"] {
+            assert_eq!(sittings(operation, subject), "[2,2,2]", "{operation} of {subject}");
+        }
+        assert_eq!(row(&report, operation, "memory")["ours_to_this"]["n"], 3, "{operation}");
+    }
+    assert_eq!(row(&report, "blob_64m", "recension")["n"], 1, "and the largest blobs are written in the last");
+}

@@ -156,6 +156,27 @@ impl<'r> Bench<'r> {
         self.sat.len() + 1 >= self.plan.sittings
     }
 
+    /// Does what is done in the last sitting alone as often as there are sittings, `between` in between: what it takes each time
+    /// are figures of a sitting.
+    ///
+    /// # Errors
+    /// Those of both; the rows so far stay.
+    pub fn for_each_sitting(
+        &mut self,
+        work: impl Fn(&mut Self) -> Result<()>,
+        between: impl Fn(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        for sitting in 0..self.sat.len() {
+            let before = self.rows.len();
+            let done = work(self);
+            let rows = self.rows.split_off(before);
+            self.sat.get_mut(sitting).into_iter().for_each(|sat| sat.extend_from_slice(&rows));
+            done?;
+            between(self)?;
+        }
+        work(self)
+    }
+
     /// The rows of all sittings.
     pub fn all_rows(&mut self) -> impl Iterator<Item = &mut Row> {
         self.sat.iter_mut().flatten().chain(&mut self.rows)

@@ -5,7 +5,7 @@ mod sizes;
 mod table;
 
 use super::bench::{self, Figure, Member};
-use super::{Bench, Suite};
+use super::{Bench, Plan, Suite};
 use crate::error::{LabError, Result};
 use crate::subjects::{FLOOR, Kind, OURS, kinds};
 use crate::worker::logs::{Entries, Logs, Write};
@@ -64,7 +64,7 @@ struct At<'s> {
 
 impl At<'_> {
     fn run(self, bench: &mut Bench<'_>) -> Result<()> {
-        // What takes longest is in the last sitting alone.
+        // What takes longest to make is made in the last sitting alone.
         if self.phase.is_long() && !bench.is_last_sitting() {
             return Ok(());
         }
@@ -83,8 +83,25 @@ impl At<'_> {
                 ask(member, Logs::Write { what, first, count, per_commit }).map(drop)
             })
         })?;
-        phase.steps.iter().try_for_each(|step| self.step(bench, step))?;
+        let steps = |bench: &mut Bench<'_>| phase.steps.iter().try_for_each(|step| self.step(bench, step));
+        if phase.is_long() && matches!(phase.work, Work::Read(_)) {
+            // What a process was given is another one's the next time.
+            bench.for_each_sitting(steps, |bench| self.open_again(bench))?;
+        } else {
+            steps(bench)?;
+        }
         self.verify(bench)
+    }
+
+    /// Closes every store and opens it in another process.
+    fn open_again(self, bench: &mut Bench<'_>) -> Result<()> {
+        let plan = bench.plan;
+        bench.prepare("opening again", kept, |member| self.reopen(plan, member))
+    }
+
+    fn reopen(self, plan: &Plan, member: &mut Member) -> Result<()> {
+        member.close()?;
+        bench::open(plan, member, &Launch::Plain, &self.sizes.options(self.phase), 0)
     }
 
     fn step(self, bench: &mut Bench<'_>, step: &Step) -> Result<()> {
@@ -171,8 +188,7 @@ impl At<'_> {
             if member.worker.is_none() {
                 return Ok(()); // it refused, and its row says so
             }
-            member.close()?;
-            bench::open(plan, member, &Launch::Plain, &self.sizes.options(self.phase), 0)?;
+            self.reopen(plan, member)?;
             if let Work::Blobs(blob) = self.phase.work {
                 let (count, bytes) = (member.next_row, self.sizes.blob(blob).1);
                 return ask(member, Logs::VerifyBlobs { count, bytes }).map(drop);

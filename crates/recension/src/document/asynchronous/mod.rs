@@ -35,7 +35,7 @@ use super::{
     Query, Result, RevId, Store, Transaction, Write, Written,
 };
 #[cfg(feature = "typed")]
-use super::{DocumentType, Typed, TypedDocuments, TypedFound};
+use super::{DocumentType, Expect, Typed, TypedDocuments, TypedFound, typed::encode};
 use crate::engine::CommitInfo;
 
 /// A store of documents for async code. Clones are cheap and are the same store.
@@ -286,20 +286,24 @@ impl<T: DocumentType + Send + 'static> AsyncTyped<T> {
         Ok(Batched::new(self.run(move |typed| typed.find(&query)).await?))
     }
 
+    /// The collection without the type.
+    pub fn untyped(&self) -> AsyncCollection {
+        self.typed.untyped().clone().into()
+    }
+
     /// See [`Typed::put`].
     pub async fn put(&self, value: T) -> Result<Written> {
-        self.run(move |typed| typed.put(&value)).await
+        self.untyped().write(encode(&value)?).await
     }
 
     /// See [`Typed::create`].
     pub async fn create(&self, value: T) -> Result<Written> {
-        self.run(move |typed| typed.create(&value)).await
+        self.untyped().write(encode(&value)?.expecting(Expect::Absent)).await
     }
 
     /// See [`Typed::delete`].
     pub async fn delete(&self, id: &str, rev: &RevId) -> Result<Written> {
-        let (id, rev) = (id.to_owned(), *rev);
-        self.run(move |typed| typed.delete(&id, &rev)).await
+        self.untyped().write(Write::delete(id, rev)?).await
     }
 
     /// See [`Typed::update`].

@@ -76,7 +76,7 @@ impl<T: DocumentType> Codec<T> {
 }
 
 /// The write of a value: under its id, expecting its revision where it has one.
-pub(super) fn encode<T: DocumentType>(value: &T) -> Result<Write> {
+pub(in crate::document) fn encode<T: DocumentType>(value: &T) -> Result<Write> {
     let refuse = |why: String| Error::Encode { collection: T::COLLECTION, type_name: type_name::<T>(), why };
     let own = [T::ID_FIELD, T::VERSION_FIELD, T::REV_FIELD.unwrap_or(T::ID_FIELD)];
     let version = (T::VERSION > 1).then_some((T::VERSION_FIELD, T::VERSION));

@@ -10,6 +10,8 @@ mod rev;
 mod transaction;
 mod with_fields;
 
+#[cfg(feature = "async")]
+pub(super) use codec::encode;
 pub use collection::{Entry, Typed};
 pub use migrate::MigrationProgress;
 pub use read::{TypedAt, TypedDocuments, TypedFound, TypedHistory, TypedRevision};
