@@ -46,7 +46,7 @@ fn large_sets_are_made_once_and_read_by_a_process_for_each_sitting() {
         for subject in ["recension", "memory"] {
             assert_eq!(sittings(operation, subject), "[2,2,2]", "{operation} of {subject}");
         }
-        assert_eq!(row(&report, operation, "memory")["ours_to_this"]["n"], 3, "{operation}");
+        assert_eq!(row(&report, operation, "memory")["ours_to_this"]["n"], 6, "{operation}");
     }
     assert_eq!(row(&report, "blob_64m", "recension")["n"], 1, "and the largest blobs are written in the last");
 }
