@@ -219,7 +219,9 @@ impl<'a> Writer<'a> {
             return Ok(None);
         }
         let tree = stored::section(value, head, Section::Tree);
-        let Some(line) = Line::of(tree, &head.rev, head.deleted) else { return Ok(None) };
+        // Told before the revision is hashed, which is most of the work of a large document.
+        let line = Line::of(tree, &head.rev, head.deleted).filter(|line| line.has_room(entry.revs_limit));
+        let Some(line) = line else { return Ok(None) };
         let leaf = |rev: &RevId| (*rev == head.rev).then_some(Leaf { rev: head.rev, deleted: head.deleted });
         let parent = parent_of(&self.slot.name, write, id, Some(head), leaf)?;
         if parent != Some(head.rev) || head.rev.generation() == u32::MAX {

@@ -59,15 +59,26 @@ impl<'r> Line<'r> {
         whole.then_some(Line { winner, deleted, oldest: folded_from.unwrap_or(first), first, below, nodes })
     }
 
-    /// The byte form of the tree when `rev` stands on its winner; `None` where that needs more: something is to be folded
-    /// away, or forgotten beyond `revs_limit`.
+    /// Whether one more revision is all that its next write needs: nothing is to be folded away, or forgotten beyond
+    /// `revs_limit`.
+    pub(in crate::document) fn has_room(&self, revs_limit: u32) -> bool {
+        let age = self.winner.generation().checked_add(1).and_then(|next| next.checked_sub(self.oldest));
+        let kept = |age| age < revs_limit && (age as usize) < REVISIONS_PER_DOCUMENT_MAX;
+        self.count() < LINE_NODES_MAX && age.is_some_and(kept)
+    }
+
+    /// Its nodes that are not folded away.
+    fn count(&self) -> usize {
+        self.nodes.len() / NODE_BYTES + 1
+    }
+
+    /// The byte form of the tree when `rev` stands on its winner; `None` where it cannot, or has no room.
     pub(in crate::document) fn next(&self, rev: &RevId, deleted: bool, revs_limit: u32) -> Option<Vec<u8>> {
-        let count = self.nodes.len() / NODE_BYTES + 2;
-        let age = rev.generation().checked_sub(self.oldest)?;
         let follows = rev.hash().is_some() && self.winner.generation().checked_add(1) == Some(rev.generation());
-        if !follows || count > LINE_NODES_MAX || age >= revs_limit || age as usize >= REVISIONS_PER_DOCUMENT_MAX {
+        if !follows || !self.has_room(revs_limit) {
             return None;
         }
+        let count = self.count() + 1;
         let flag = |deleted| if deleted { DELETED } else { 0 };
         let mut out = Vec::with_capacity(self.below.len() + 4 + 2 + count * NODE_BYTES);
         out.extend(self.below);
@@ -112,7 +123,10 @@ mod tests {
                 let expected = tree.encode(&next);
                 let line = Line::of(known.as_deref(), &winner, deleted);
                 prop_assert!(line.is_some(), "{known:?}");
-                match line.and_then(|line| line.next(&next, *deletes, limit)) {
+                let has_room = line.as_ref().is_some_and(|line| line.has_room(limit));
+                let made = line.and_then(|line| line.next(&next, *deletes, limit));
+                prop_assert_eq!(has_room, made.is_some());
+                match made {
                     Some(bytes) => prop_assert_eq!(Some(bytes), expected.clone()),
                     None => told += 1,
                 }
