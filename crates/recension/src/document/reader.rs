@@ -195,9 +195,19 @@ pub(super) fn read_document<'s>(
 
 pub(super) fn document_of<'s>(id: Cow<'s, str>, value: Value<'s>) -> Result<Document<'s>> {
     let head = stored::decode(&value.bytes, id.as_bytes())?;
-    let attachments = attachments_of(&value.bytes, &head, id.as_bytes())?;
-    let body = stored::into_body(value.bytes, &head, id.as_bytes())?;
-    Ok(Document { id, rev: head.rev, seq: value.seq, deleted: head.deleted, body, attachments })
+    with_document(&head, id, value, |document| document)
+}
+
+/// Shows the document whose row has this head.
+fn with_document<'s, T>(
+    head: &StoredHead,
+    id: Cow<'s, str>,
+    value: Value<'s>,
+    see: impl FnOnce(Document<'s>) -> T,
+) -> Result<T> {
+    let attachments = attachments_of(&value.bytes, head, id.as_bytes())?;
+    let body = stored::into_body(value.bytes, head, id.as_bytes())?;
+    Ok(see(Document { id, rev: head.rev, seq: value.seq, deleted: head.deleted, body, attachments }))
 }
 
 /// A version of a row of a document, or of a losing leaf of it.
@@ -256,6 +266,19 @@ impl OwnedRows {
     pub(super) fn next_with<T>(&mut self, f: impl FnOnce(Row<'_>) -> Result<T>) -> Option<Result<T>> {
         self.0.with_dependent_mut(|_, rows| rows.next().map(|row| f(row?)))
     }
+
+    /// The next row's document, with deletions or without, seen through `f`.
+    fn next_document<T>(&mut self, deleted: bool, f: impl FnOnce(Document<'_>) -> T) -> Option<Result<T>> {
+        self.0.with_dependent_mut(|_, rows| {
+            // A document is large to be moved about: it is made where it is seen.
+            let found = rows.find_map(|row| {
+                let with_head =
+                    row.map_err(Error::from).and_then(|row| Ok((stored::decode(&row.value, &row.key)?, row)));
+                with_head.map(|found| (deleted || !found.0.deleted).then_some(found)).transpose()
+            })?;
+            Some(found.and_then(|(head, row)| with_document(&head, id_of(row.key)?, row.value, f)))
+        })
+    }
 }
 
 struct OwnedVersions(VersionsCell);
@@ -275,29 +298,13 @@ pub struct Documents {
 
 impl Documents {
     /// The next document, seen through `f` while it is borrowed from the engine.
-    pub(super) fn next_with<T>(&mut self, mut f: impl FnMut(Document<'_>) -> Result<T>) -> Option<Result<T>> {
-        let deleted = self.deleted;
-        while self.left > 0 {
-            let row = self.rows.as_mut()?.next_with(|row| {
-                let head = stored::decode(&row.value, &row.key)?;
-                if head.deleted && !deleted {
-                    return Ok(None);
-                }
-                f(document_of(id_of(row.key)?, row.value)?).map(Some)
-            });
-            match row? {
-                Ok(None) => {}
-                Ok(Some(document)) => {
-                    self.left -= 1;
-                    return Some(Ok(document));
-                }
-                Err(error) => {
-                    self.rows = None;
-                    return Some(Err(error));
-                }
-            }
+    pub(super) fn next_with<T>(&mut self, f: impl FnOnce(Document<'_>) -> T) -> Option<Result<T>> {
+        self.left = self.left.checked_sub(1)?;
+        let document = self.rows.as_mut()?.next_document(self.deleted, f);
+        if !matches!(document, Some(Ok(_))) {
+            self.rows = None;
         }
-        None
+        document
     }
 }
 
@@ -305,7 +312,7 @@ impl Iterator for Documents {
     type Item = Result<Document<'static>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_with(|document| Ok(document.into_owned()))
+        self.next_with(|document| document.into_owned())
     }
 }
 

@@ -75,10 +75,7 @@ impl<T: DocumentType> Iterator for TypedDocuments<T> {
 
     fn next(&mut self) -> Option<Self::Item> {
         // What does not decode is no failure of the engine: it must not end the list.
-        match self.documents.next_with(|document| Ok(self.codec.decode(&document)))? {
-            Ok(decoded) => Some(decoded),
-            Err(error) => Some(Err(error)),
-        }
+        Some(self.documents.next_with(|document| self.codec.decode(&document))?.flatten())
     }
 }
 

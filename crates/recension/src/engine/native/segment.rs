@@ -234,6 +234,21 @@ impl Segment {
         })
     }
 
+    /// The bytes of the row at `offset`, as its unchecked lengths say: found with one look at the file where it is not long.
+    fn row_bytes(&self, offset: u32) -> Result<Cow<'_, [u8]>> {
+        let rest = self.used().saturating_sub(offset) as usize;
+        let bytes = self.bytes(offset, rest.clamp(ROW_HEADER_BYTES, ROW_BYTES_USUAL))?;
+        let len = bytes.first_chunk().map_or(ROW_HEADER_BYTES, row_len);
+        match bytes {
+            bytes if len > bytes.len() => self.bytes(offset, len),
+            Cow::Borrowed(bytes) => Ok(Cow::Borrowed(&bytes[..len])),
+            Cow::Owned(mut bytes) => {
+                bytes.truncate(len);
+                Ok(Cow::Owned(bytes))
+            }
+        }
+    }
+
     /// Every byte of the file, used or not, as long as it was when the segment was first read.
     /// Says how it is going to be read.
     pub(super) fn whole_file(&self, access: Access) -> Result<Cow<'_, [u8]>> {
@@ -270,6 +285,8 @@ impl Segment {
     }
 }
 
+/// Bytes that most rows do not have more of.
+const ROW_BYTES_USUAL: usize = 1024;
 /// Bytes of a row that are fetched ahead of reading it. The CPU itself sees where the rest is going.
 const TOUCHED_BYTES: usize = 384;
 
@@ -342,9 +359,7 @@ impl Segments {
             let what = format!("{what} (looking for {}, seq {seq})", full_key.escape_ascii());
             EngineError::damaged(segment.name(), u64::from(position.offset), what)
         };
-        let header = segment.bytes(position.offset, ROW_HEADER_BYTES)?;
-        let header = header.first_chunk().ok_or_else(|| wrong("expected a row"))?;
-        let bytes = segment.bytes(position.offset, row_len(header))?;
+        let bytes = segment.row_bytes(position.offset)?;
         let (key_len, deleted, back) = {
             let row = decode_row(&bytes).ok_or_else(|| wrong("expected a row"))?;
             check_row(&row, full_key, seq).map_err(wrong)?;
