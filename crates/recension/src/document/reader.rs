@@ -311,6 +311,7 @@ impl Documents {
 impl Iterator for Documents {
     type Item = Result<Document<'static>>;
 
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method's name alone is of one lifetime")]
     fn next(&mut self) -> Option<Self::Item> {
         self.next_with(|document| document.into_owned())
     }
