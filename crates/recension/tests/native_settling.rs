@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use recension::disk::FsDisk;
 use recension::engine::{
@@ -270,6 +271,28 @@ fn a_commit_that_depends_on_a_forgotten_read_is_a_conflict() {
     engine.commit(batch).unwrap();
     let beyond = engine.forget(TREE, &KeyRange::all(), engine.head().next());
     assert!(matches!(beyond, Err(EngineError::NotYet { .. })), "{beyond:?}");
+}
+
+#[test]
+fn what_an_earlier_process_has_left_is_settled_where_nothing_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), NativeOptions { settle_log_bytes: None, ..options() });
+    write(&engine, 1);
+    engine.close().unwrap();
+    let open_for = |settle_after_opening| {
+        open(dir.path(), NativeOptions { settle_log_bytes: Some(300 << 10), settle_after_opening, ..options() })
+    };
+    let engine = open_for(Duration::MAX);
+    assert_rows(&engine, engine.head(), 1);
+    assert_eq!(detail(&engine.stats().unwrap(), "settled files"), 0);
+    engine.close().unwrap();
+    let engine = open_for(Duration::ZERO);
+    let until = Instant::now() + Duration::from_mins(1);
+    while detail(&engine.stats().unwrap(), "settled files") == 0 {
+        assert!(Instant::now() < until, "{:?}", engine.stats());
+        std::thread::yield_now();
+    }
+    assert_rows(&engine, engine.head(), 1);
 }
 
 #[test]

@@ -11,13 +11,15 @@ use super::protocol::Reply;
 use super::serve::REST;
 use crate::data::Random;
 use crate::error::{LabError, Result};
-use crate::measure::clock::come_to_rest;
+use crate::measure::clock::{come_to_rest, come_to_rest_wholly};
 use crate::subjects::Given;
 use crate::subjects::calls::Timed;
 use crate::subjects::goget::{Account, Accounts, Answer, Call, Status, account, item, open};
 
 /// Accounts of one load, where they are many.
 const LOADED_AT_ONCE: usize = 10_000;
+/// How long a store that has been loaded with very many is left alone, at most, before it is closed.
+const REST_LOADED: Duration = Duration::from_mins(2);
 /// Numbers of accounts that are new in a store of very many.
 const NEW_FROM: u64 = 1 << 32;
 
@@ -230,6 +232,10 @@ impl Shop {
         for first in (1..=count).step_by(LOADED_AT_ONCE) {
             let end = (first + LOADED_AT_ONCE as u64).min(count + 1);
             accounts.load(&(first..end).map(account).collect::<Vec<_>>())?;
+        }
+        if count > 0 {
+            // What is read later is what a store is, and not how far it was when the load ended.
+            come_to_rest_wholly(REST_LOADED);
         }
         // Numbers of new ones: never those that were loaded, nor those of an earlier process.
         let next = NEW_FROM + u64::from(std::process::id()) * NEW_FROM;

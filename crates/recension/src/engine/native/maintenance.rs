@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -42,11 +43,16 @@ impl Signal {
         self.changed.notify_all();
     }
 
-    /// Waits for work; false: stop.
-    fn wait(&self) -> bool {
+    /// Waits for work, or for no longer than this; false: stop.
+    fn wait(&self, at_most: Option<Duration>) -> bool {
         let mut flags = self.flags.lock();
+        let until = at_most.and_then(|at_most| Instant::now().checked_add(at_most));
         while !flags.wanted && !flags.stop {
-            self.changed.wait(&mut flags);
+            match until {
+                Some(until) if self.changed.wait_until(&mut flags, until).timed_out() => break,
+                Some(_) => {}
+                None => self.changed.wait(&mut flags),
+            }
         }
         flags.wanted = false;
         !flags.stop
@@ -55,14 +61,14 @@ impl Signal {
 
 /// The maintenance thread's life.
 pub(super) fn run_thread(shared: &Shared) {
-    while shared.signal.wait() {
+    while shared.signal.wait(None) {
         if shared.poison.get().is_some() {
             continue;
         }
         let maintained = shared.maintain();
         shared.adjust_pace();
         match maintained {
-            // Only where something is written: a process that only looks does not set out to merge.
+            // Only where something was written: for a process that only reads, the settling thread looks once.
             Ok(true) if shared.settling_is_due() => shared.settle_signal.want(),
             Ok(_) => {}
             Err(error) => shared.poison(&error),
@@ -73,8 +79,12 @@ pub(super) fn run_thread(shared: &Shared) {
 /// The settling thread's life.
 pub(super) fn run_settling(shared: &Shared) {
     shared.remove_left_over();
-    while shared.settle_signal.wait() {
-        shared.settle_in_background();
+    // Else what an earlier process had no time for would wait for the next write, and reads pay for it until then.
+    let mut after_opening = Some(shared.settle_after_opening);
+    while shared.settle_signal.wait(after_opening.take()) {
+        if shared.settling_is_due() {
+            shared.settle_in_background();
+        }
     }
 }
 

@@ -116,6 +116,7 @@ struct Shared {
     settled_files: SettledFiles,
     settle_log_bytes: Option<u64>,
     settle_bytes_per_second: u64,
+    settle_after_opening: Duration,
     /// The same, or no limit while settling is behind.
     settle_pace: Arc<AtomicU64>,
     settle_signal: maintenance::Signal,

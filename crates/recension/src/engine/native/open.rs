@@ -88,6 +88,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         settled_files,
         settle_log_bytes: options.settle_log_bytes,
         settle_bytes_per_second: options.settle_bytes_per_second,
+        settle_after_opening: options.settle_after_opening,
         settle_pace: Arc::new(AtomicU64::new(options.settle_bytes_per_second)),
         settle_signal: maintenance::Signal::default(),
         doomed: super::doomed::Doomed::new(left_over),

@@ -1,6 +1,7 @@
 //! How a native store is opened. Every field has a default that suits a person's own machine.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::super::{Clock, Durability, SystemClock};
 use super::machine;
@@ -34,6 +35,9 @@ pub struct NativeOptions {
     /// Most bytes a second that settling writes while commits are made, as long as it keeps up: while four times
     /// `settle_log_bytes` wait, it goes as fast as it can. Default 32 MiB.
     pub settle_bytes_per_second: u64,
+    /// How long a store is open before it settles what an earlier process has left, where nothing is written. Who only
+    /// looks something up is gone by then. Default 10 s.
+    pub settle_after_opening: Duration,
     /// Bytes of memory for decompressed blocks of settled files. Default 256 MiB, less with under 2 GiB of memory.
     pub block_cache_bytes: u64,
     /// Who writes and merges index runs.
@@ -64,6 +68,7 @@ impl Default for NativeOptions {
             merge_fan_in: 4,
             settle_log_bytes: Some(128 << 20),
             settle_bytes_per_second: 32 << 20,
+            settle_after_opening: Duration::from_secs(10),
             block_cache_bytes: most.min(256 << 20),
             maintenance: Maintenance::Background,
             clock: Arc::new(SystemClock),
