@@ -2,12 +2,16 @@
 //! can be measured on a machine where it is not. By a control group (version 2 or 1) where we may make one.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::error::{LabError, Result};
 
 /// Tells a worker how many bytes its budget has.
 const TOLD: &str = "RECENSION_LAB_BUDGET_BYTES";
+/// How long processes may take that have been ended, until they are out of it.
+const LEAVING_MAX: Duration = Duration::from_secs(2);
 /// The part of a budget that a subject's own cache is given, where it has to be told.
 const CACHE_PART: u64 = 4;
 
@@ -25,6 +29,8 @@ pub fn cache_bytes(wanted: u64) -> u64 {
 #[derive(Debug)]
 pub struct Budget {
     dir: PathBuf,
+    /// The file of its limit.
+    limit: &'static str,
     /// How much.
     pub bytes: u64,
     /// Which mechanism it is, for the report.
@@ -46,7 +52,12 @@ impl Budget {
             let dir = Path::new(root).join(&name);
             match make(&dir, limit, bytes) {
                 Ok(()) => {
-                    return Ok(Budget { dir, bytes, how: format!("{how}, {} MiB with the page cache", bytes >> 20) });
+                    return Ok(Budget {
+                        dir,
+                        limit,
+                        bytes,
+                        how: format!("{how}, {} MiB with the page cache", bytes >> 20),
+                    });
                 }
                 Err(why) => tried.push(format!("{root}: {why}")),
             }
@@ -54,6 +65,31 @@ impl Budget {
         Err(LabError::Unavailable {
             reason: format!("no control group with a limit of memory could be made ({})", tried.join("; ")),
         })
+    }
+
+    /// Empties it for the next process: the pages that files of earlier ones have in the page cache would else take a part of its
+    /// memory, a larger one after many and large subjects, and count as in use until they have been looked for in vain.
+    ///
+    /// # Errors
+    /// [`LabError::Unavailable`] where a process is still in it.
+    pub fn renew(&self) -> Result<()> {
+        let begin = Instant::now();
+        loop {
+            match fs::remove_dir(&self.dir) {
+                Err(error) if error.kind() == ErrorKind::ResourceBusy && begin.elapsed() < LEAVING_MAX => {
+                    std::thread::sleep(Duration::from_millis(2)); // there is nothing to wait on
+                }
+                Ok(()) => break,
+                Err(error) if error.kind() == ErrorKind::NotFound => break,
+                Err(error) => return Err(self.not_renewed(&error)),
+            }
+        }
+        make(&self.dir, self.limit, self.bytes).map_err(|error| self.not_renewed(&error))
+    }
+
+    fn not_renewed(&self, error: &std::io::Error) -> LabError {
+        let reason = format!("the control group {} could not be made anew: {error}", self.dir.display());
+        LabError::Unavailable { reason }
     }
 
     /// What a subject's own cache is given, in bytes.
@@ -107,11 +143,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_is_made_and_removed_or_says_why_not() {
+    fn a_budget_is_made_renewed_and_removed_or_says_why_not() {
         match Budget::of(64 << 20) {
             Ok(budget) => {
                 let entrance = budget.entrance();
                 assert!(entrance.exists(), "{entrance:?}");
+                let mut inside = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+                fs::write(&entrance, inside.id().to_string()).unwrap();
+                let refused = budget.renew().unwrap_err();
+                inside.kill().unwrap();
+                inside.wait().unwrap();
+                assert!(refused.to_string().contains("could not be made anew"), "{refused}");
+                for _ in 0..2 {
+                    budget.renew().unwrap();
+                    assert_eq!(
+                        fs::read_to_string(budget.dir.join(budget.limit)).unwrap().trim(),
+                        (64 << 20).to_string()
+                    );
+                    assert_eq!(fs::read_to_string(&entrance).unwrap(), "");
+                }
                 drop(budget);
                 assert!(!entrance.exists(), "{entrance:?}");
             }

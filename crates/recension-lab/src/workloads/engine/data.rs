@@ -185,7 +185,7 @@ fn beyond_memory(bench: &mut Bench<'_>, sizes: &Sizes, options: &OpenOptions) ->
     bench.prepare("opening", stores, |member| open(plan, member, &Launch::Plain, options, sizes.rows))
 }
 
-/// One round of one subject within the budget: a new process, nothing in the page cache, reads that fill the
+/// One round of one subject within the budget: a new process, nothing in the page cache or in the budget, reads that fill the
 /// budget, and the reads that count.
 fn within(
     member: &mut Member,
@@ -196,6 +196,7 @@ fn within(
 ) -> Result<Reply> {
     member.worker = None;
     evict(&member.dir)?;
+    budget.renew()?;
     let small = OpenOptions { history: false, cache_bytes: budget.cache_bytes() };
     open(plan, member, &Launch::Within(budget), &small, sizes.rows)?;
     let fewer = Sizes { gets: (sizes.gets / 10).max(1), ranges: (sizes.ranges / 10).max(1), ..Sizes::of(plan) };

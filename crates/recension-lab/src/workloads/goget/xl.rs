@@ -114,10 +114,11 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     bench.remove(stores)
 }
 
-/// One round: a new process in the budget, nothing in the page cache, a pass that fills the budget, and the one that counts.
+/// One round: a new process in a budget of its own, nothing in the page cache, a pass that fills the budget, and the one that counts.
 fn within(member: &mut Member, plan: &Plan, budget: &Budget, command: &dyn Fn(u64) -> Goget) -> Result<Reply> {
     member.worker = None;
     evict(&member.dir)?;
+    budget.renew()?;
     start(plan, member, &Launch::Within(budget))?;
     open(member, plan, None)?;
     let measured = ask(member, command(0)).and_then(|_| ask(member, command(1)));
