@@ -1,5 +1,6 @@
 //! Where the stores lie: which filesystem, whether a sync means anything there, how much they take.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use rustix::fs::{Advice, fadvise, statfs, statvfs};
@@ -50,14 +51,25 @@ pub fn bytes_on_disk(dir: &Path) -> Result<u64> {
     Ok(total)
 }
 
-/// Writes back what a directory's files have in the page cache, and lets go of it.
-pub fn evict(dir: &Path) -> Result<()> {
+/// Reads a directory's files whole, writes back what they have in the page cache, and lets go of it. After that all that will be read comes
+/// from the disk, and a disk with a cache of its own (a virtual machine's is its host's memory) has lately read all of them, be they
+/// the first that were written or the last. Answers how many bytes they have.
+pub fn evict(dir: &Path) -> Result<u64> {
+    let mut piece = vec![0; 1 << 20];
+    let mut total = 0;
     for_each_file(dir, &mut |path| {
-        let file = std::fs::File::open(path).map_err(LabError::io(format!("opening {}", path.display())))?;
+        let doing = |what: &str| LabError::io(format!("{what} {}", path.display()));
+        let mut file = std::fs::File::open(path).map_err(doing("opening"))?;
+        loop {
+            match file.read(&mut piece).map_err(doing("reading"))? {
+                0 => break,
+                read => total += read as u64,
+            }
+        }
         let _ = file.sync_all();
-        fadvise(&file, 0, None, Advice::DontNeed)
-            .map_err(|error| LabError::io(format!("dropping the cache of {}", path.display()))(error.into()))
-    })
+        fadvise(&file, 0, None, Advice::DontNeed).map_err(|error| doing("dropping the cache of")(error.into()))
+    })?;
+    Ok(total)
 }
 
 fn for_each_file(dir: &Path, f: &mut dyn FnMut(&Path) -> Result<()>) -> Result<()> {
@@ -88,7 +100,7 @@ mod tests {
         std::fs::File::open(&full).unwrap().sync_all().unwrap();
         let bytes = bytes_on_disk(dir.path()).unwrap();
         assert!((1 << 20..8 << 20).contains(&bytes), "{bytes}");
-        evict(dir.path()).unwrap();
+        assert_eq!(evict(dir.path()).unwrap(), (50 << 20) + (1 << 20), "all was read, holes too");
         assert!(!name(dir.path()).unwrap().is_empty());
     }
 

@@ -185,8 +185,8 @@ fn beyond_memory(bench: &mut Bench<'_>, sizes: &Sizes, options: &OpenOptions) ->
     bench.prepare("opening", stores, |member| open(plan, member, &Launch::Plain, options, sizes.rows))
 }
 
-/// One round of one subject within the budget: a new process, nothing in the page cache or in the budget, reads that fill the
-/// budget, and the reads that count.
+/// One round of one subject within the budget: a new process, nothing in the page cache or in the budget, the disk's own cache as it
+/// is for the others, reads that fill the budget, and the reads that count.
 fn within(
     member: &mut Member,
     plan: &Plan,

@@ -114,7 +114,8 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     bench.remove(stores)
 }
 
-/// One round: a new process in a budget of its own, nothing in the page cache, a pass that fills the budget, and the one that counts.
+/// One round: a new process in a budget of its own, nothing in the page cache, the disk's own cache as it is for the others, a pass that
+/// fills the budget, and the one that counts.
 fn within(member: &mut Member, plan: &Plan, budget: &Budget, command: &dyn Fn(u64) -> Goget) -> Result<Reply> {
     member.worker = None;
     evict(&member.dir)?;
