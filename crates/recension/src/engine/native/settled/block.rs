@@ -10,6 +10,10 @@ use crate::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 pub(in super::super) const BLOCK_HEADER_BYTES: usize = 24;
 /// Blocks start at multiples of this.
 pub(in super::super) const BLOCK_ALIGNMENT: u64 = 8;
+/// What a read from the disk brings at least.
+pub(in super::super) const PAGE_BYTES: usize = 4 << 10;
+/// Words between blocks, where a block was to begin with a page: neither a block nor damage.
+pub(in super::super) const PADDING: [u8; BLOCK_ALIGNMENT as usize] = *b"RcPad--\n";
 
 const MAGIC: [u8; 4] = *b"RcB1";
 /// A longer payload is damage, not a wish for memory.
@@ -86,14 +90,24 @@ impl BlockHeader {
     }
 }
 
-/// The bytes of a block that is to lie at `offset`.
-pub(in super::super) fn encode_block(
-    seed: FileSeed,
-    offset: u64,
-    kind: BlockKind,
-    count: usize,
-    payload: &[u8],
-) -> Vec<u8> {
+/// The bytes of a block, but for what binds them to a place.
+pub(in super::super) struct EncodedBlock(Vec<u8>);
+
+impl EncodedBlock {
+    pub(in super::super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The bytes of the block, which is to lie at `offset`.
+    pub(in super::super) fn at(mut self, seed: FileSeed, offset: u64) -> Vec<u8> {
+        let crc = seed.crc(offset, &self.0[8..]);
+        self.0[4..8].copy_from_slice(&crc.to_le_bytes());
+        self.0
+    }
+}
+
+/// Encodes a block.
+pub(in super::super) fn encode_block(kind: BlockKind, count: usize, payload: &[u8]) -> EncodedBlock {
     let mut block = vec![0; BLOCK_HEADER_BYTES + lz4_flex::block::get_maximum_output_size(payload.len())];
     let saves = |stored: &usize| *stored <= payload.len() - payload.len() / 8 && *stored < payload.len();
     let compressed = lz4_flex::block::compress_into(payload, &mut block[BLOCK_HEADER_BYTES..]).ok().filter(saves);
@@ -111,9 +125,7 @@ pub(in super::super) fn encode_block(
     block[16] = kind as u8;
     block[17] = encoding;
     block[18..20].copy_from_slice(&(count as u16).to_le_bytes());
-    let crc = seed.crc(offset, &block[8..]);
-    block[4..8].copy_from_slice(&crc.to_le_bytes());
-    block
+    EncodedBlock(block)
 }
 
 /// Checks the block that begins at `bytes` and lies at `offset` of its file, and decompresses its payload;
@@ -181,7 +193,7 @@ mod tests {
         .take(5000)
         .collect();
         for (payload, smaller) in [(vec![b'a'; 4096], true), (random, false), (vec![1], false), (vec![], false)] {
-            let block = encode_block(seed(), 64, BlockKind::Past, 3, &payload);
+            let block = encode_block(BlockKind::Past, 3, &payload).at(seed(), 64);
             assert_eq!(block.len() < payload.len(), smaller);
             let (header, found) = decode_block(seed(), 64, &block).unwrap();
             assert_eq!((header.kind, header.count, header.len()), (BlockKind::Past, 3, block.len()));
@@ -192,7 +204,7 @@ mod tests {
     #[test]
     fn every_flipped_bit_and_every_cut_is_noticed_and_so_is_another_place() {
         for payload in [b"some rows, some rows, some rows, some rows".repeat(9), vec![9; 3]] {
-            let whole = encode_block(seed(), 64, BlockKind::Current, 1, &payload);
+            let whole = encode_block(BlockKind::Current, 1, &payload).at(seed(), 64);
             for bit in 0..whole.len() * 8 {
                 let mut block = whole.clone();
                 block[bit / 8] ^= 1 << (bit % 8);

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub(super) use self::block::BlockKind;
-use self::block::{FileSeed, decode_block};
+use self::block::{FileSeed, PAGE_BYTES, decode_block};
 pub(super) use self::cache::BlockCache;
 pub(super) use self::cursor::SettledCursor;
 pub(super) use self::manifest::{SettledManifest, read_manifest};
@@ -46,8 +46,6 @@ const FILE_MAGIC: [u8; 8] = *b"RECNROWS";
 pub(super) const FILE_HEADER_BYTES: usize = 64;
 const HEADER_CRC_AT: usize = 52;
 const FOOTER_BYTES: usize = 192;
-/// Most blocks are not larger: they are read without an allocation.
-const BLOCK_BYTES_USUAL: usize = 4 << 10;
 /// Low bits of what the table has of a row: its number in its block.
 const ROW_BITS: u32 = 10;
 
@@ -388,7 +386,8 @@ impl SettledFile {
             return Ok(rows);
         }
         let (offset, len) = self.place(kind, number)?;
-        let rows = match &mut [0; BLOCK_BYTES_USUAL][..] {
+        // Most blocks are in a page, and are read without an allocation.
+        let rows = match &mut [0; PAGE_BYTES][..] {
             buffer if len <= buffer.len() => {
                 self.read_into(offset, &mut buffer[..len])?;
                 self.decode_rows(kind, offset, &buffer[..len])?

@@ -1,10 +1,18 @@
 //! The rows of a block, as they are written. Pure.
 
-use super::block::put_number;
+use super::block::{BLOCK_HEADER_BYTES, PAGE_BYTES, put_number};
 use crate::engine::Seq;
 
-/// A block is closed when its payload has grown to this size.
+/// A block is closed when its payload has grown to about this size.
 const PAYLOAD_BYTES_TARGET: usize = 4 << 10;
+/// Or to this size, where that makes full pages of blocks.
+const PAYLOAD_BYTES_MOST: usize = 5 << 10;
+/// The part of a page by which blocks may turn out longer than those before them, and still share it.
+const PAGE_MARGIN: usize = 64;
+/// Bytes of a payload before its rows, without the prefix.
+const ROWS_HEADER_BYTES: usize = 8 + 4 + 2;
+/// Bytes of the numbers before a row, about.
+const ROW_NUMBERS_BYTES: usize = 8;
 /// Most rows of a block: the table has ten bits for a row's number.
 pub(super) const ROWS_MAX: usize = 1000;
 pub(super) const DELETED: u64 = 1;
@@ -24,7 +32,6 @@ pub(in super::super) struct KeptVersion<'v> {
 }
 
 /// Rows of the block that is being filled.
-#[derive(Default)]
 pub(super) struct RowsBuilder {
     keys: Vec<u8>,
     values: Vec<u8>,
@@ -32,6 +39,21 @@ pub(super) struct RowsBuilder {
     prefix_len: usize,
     /// Where the past of the first row begins: the number of a block.
     past_base: u32,
+    /// How long the payload is to become, about.
+    target: usize,
+}
+
+impl Default for RowsBuilder {
+    fn default() -> Self {
+        RowsBuilder {
+            keys: Vec::new(),
+            values: Vec::new(),
+            rows: Vec::new(),
+            prefix_len: 0,
+            past_base: 0,
+            target: PAYLOAD_BYTES_TARGET,
+        }
+    }
 }
 
 struct NewRow {
@@ -74,8 +96,7 @@ impl RowsBuilder {
             self.past_base = past;
             full_key.len()
         } else {
-            let first = &self.key(0)[..self.prefix_len];
-            first.iter().zip(full_key).take_while(|(a, b)| a == b).count()
+            self.shared_with(full_key)
         };
         self.keys.extend_from_slice(full_key);
         self.values.extend_from_slice(value.unwrap_or_default());
@@ -83,9 +104,34 @@ impl RowsBuilder {
         self.rows.push(NewRow { key_end, value_end, seq, flags, past });
     }
 
+    /// Bytes that the keys and `full_key` begin with.
+    fn shared_with(&self, full_key: &[u8]) -> usize {
+        let first = if self.rows.is_empty() { full_key } else { &self.key(0)[..self.prefix_len] };
+        first.iter().zip(full_key).take_while(|(a, b)| a == b).count()
+    }
+
     pub(super) fn is_full(&self) -> bool {
-        let keys = self.keys.len() - self.rows.len() * self.prefix_len;
-        keys + self.values.len() + 7 * self.rows.len() >= PAYLOAD_BYTES_TARGET || self.rows.len() >= ROWS_MAX
+        let bytes = self.keys.len() + self.values.len();
+        payload_bytes(self.rows.len(), self.prefix_len, bytes) >= self.target || self.rows.len() >= ROWS_MAX
+    }
+
+    /// Whether the block would become too long by a version; an empty one does not.
+    pub(super) fn is_full_for(&self, full_key: &[u8], version: &KeptVersion<'_>) -> bool {
+        let bytes = self.keys.len() + self.values.len() + full_key.len() + version.value.map_or(0, <[u8]>::len);
+        let prefix_len = self.shared_with(full_key);
+        !self.is_empty() && payload_bytes(self.rows.len() + 1, prefix_len, bytes) > self.target
+    }
+
+    /// Learns that a payload became a block of `block_bytes`: the next ones shall be as long as pages have room for, if that
+    /// is about as long as usual.
+    pub(super) fn learn(&mut self, payload_bytes: usize, block_bytes: usize) {
+        let stored = block_bytes.saturating_sub(BLOCK_HEADER_BYTES).max(1);
+        let usual = (PAYLOAD_BYTES_TARGET * stored).div_ceil(payload_bytes.max(1));
+        let in_a_page = (PAGE_BYTES / (BLOCK_HEADER_BYTES + usual)).max(1);
+        let room = PAGE_BYTES / in_a_page - BLOCK_HEADER_BYTES;
+        let most = if stored < payload_bytes { room - room / PAGE_MARGIN } else { room };
+        let target = most * payload_bytes / stored;
+        self.target = if target > PAYLOAD_BYTES_MOST { PAYLOAD_BYTES_TARGET } else { target };
     }
 
     /// The payload; the builder is empty again.
@@ -112,4 +158,9 @@ impl RowsBuilder {
         self.rows.clear();
         payload
     }
+}
+
+/// About how long a payload of `count` rows is.
+fn payload_bytes(count: usize, prefix_len: usize, keys_and_values: usize) -> usize {
+    ROWS_HEADER_BYTES + prefix_len + (keys_and_values - count * prefix_len) + count * ROW_NUMBERS_BYTES
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::block::{BLOCK_ALIGNMENT, BlockHeader, BlockKind, FileSeed, decode_block};
+use super::block::{BLOCK_ALIGNMENT, BlockHeader, BlockKind, FileSeed, PADDING, decode_block};
 use super::commits::decode_commits;
 use super::row_block::RowBlock;
 use super::{FILE_HEADER_BYTES, FILE_MAGIC, FOOTER_BYTES, HEADER_CRC_AT, SettledRow};
@@ -58,6 +58,10 @@ impl Scan {
                     self.gaps.extend(gap.take().map(|start| (start, at as u64)));
                     self.blocks.push((header, at as u64));
                     at = (at + header.len()).next_multiple_of(BLOCK_ALIGNMENT as usize);
+                }
+                None if bytes[at..end].starts_with(&PADDING) => {
+                    self.gaps.extend(gap.take().map(|start| (start, at as u64)));
+                    at += BLOCK_ALIGNMENT as usize;
                 }
                 None => {
                     gap.get_or_insert(at as u64);

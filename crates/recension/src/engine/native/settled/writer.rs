@@ -7,7 +7,7 @@ use super::super::format::{FORMAT_VERSION, SETTLED_DIR, StoreId, settled_file};
 use super::super::run::hash;
 use super::super::run::output::{Output, Pace, Spool};
 use super::super::run::table::{PLACES, TableBuilder};
-use super::block::{BLOCK_ALIGNMENT, BlockKind, FileSeed, encode_block};
+use super::block::{BLOCK_ALIGNMENT, BlockKind, FileSeed, PADDING, PAGE_BYTES, encode_block};
 use super::cache::BlockCache;
 use super::commits::CommitsBuilder;
 use super::row_block::RowBlock;
@@ -22,6 +22,9 @@ const FENCES_IN_MEMORY_BYTES: usize = 1 << 20;
 /// The largest block that is offered to the cache while it is written.
 const OFFERED_BYTES_MAX: usize = 32 << 10;
 
+/// The part of the blocks' bytes that padding between them may come to, and of a page that blocks which fill it may leave.
+const PADDING_PART: usize = 8;
+
 /// A settled file being written.
 pub(in super::super) struct SettledWriter {
     disk: Arc<dyn Disk>,
@@ -35,6 +38,8 @@ pub(in super::super) struct SettledWriter {
     commits: CommitsBuilder,
     sections: [SectionWriter; 3],
     row_bytes: [u64; 2],
+    /// Bytes of padding that may still be written.
+    padding_left: usize,
     last_key: Vec<u8>,
     /// Older versions of that key were given up: those that come all the same would stand behind a gap.
     last_is_cut: bool,
@@ -95,6 +100,7 @@ impl SettledWriter {
             commits: CommitsBuilder::default(),
             sections,
             row_bytes: [0; 2],
+            padding_left: PAGE_BYTES,
             last_key: Vec::new(),
             last_is_cut: false,
             any: false,
@@ -115,6 +121,10 @@ impl SettledWriter {
             self.any = true;
         }
         let kind = if newest_of_key { BlockKind::Current } else { BlockKind::Past };
+        // A block of the past may not be closed before a version: the key's newest says that it is in the open one.
+        if newest_of_key && self.rows[kind as usize].is_full_for(full_key, &version) {
+            self.close_rows(kind)?;
+        }
         // Should this key have a past, its next version goes to the block that is open now.
         let past = if newest_of_key { self.sections[BlockKind::Past as usize].blocks } else { 0 };
         let rows = &mut self.rows[kind as usize];
@@ -150,19 +160,27 @@ impl SettledWriter {
             let name = (self.number, kind, self.sections[kind as usize].blocks as usize);
             self.cache.offer(name, || RowBlock::parse(&payload, count));
         }
-        self.put_block(kind, count, &payload, &fence)
+        let block_bytes = self.put_block(kind, count, &payload, &fence)?;
+        if kind == BlockKind::Current {
+            self.rows[kind as usize].learn(payload.len(), block_bytes);
+        }
+        Ok(())
     }
 
     fn close_commits(&mut self) -> Result<()> {
         let (count, first) = (self.commits.len(), self.commits.first());
         let fence = [first.seq.0.to_be_bytes(), first.time.0.to_be_bytes()].concat();
         let payload = self.commits.finish();
-        self.put_block(BlockKind::Commits, count, &payload, &fence)
+        self.put_block(BlockKind::Commits, count, &payload, &fence)?;
+        Ok(())
     }
 
-    fn put_block(&mut self, kind: BlockKind, count: usize, payload: &[u8], fence: &[u8]) -> Result<()> {
+    /// Writes a block, and says how long it is.
+    fn put_block(&mut self, kind: BlockKind, count: usize, payload: &[u8], fence: &[u8]) -> Result<usize> {
+        let block = encode_block(kind, count, payload);
+        self.pad_for(block.len())?;
         let offset = self.output.position();
-        let block = encode_block(self.seed, offset, kind, count, payload);
+        let block = block.at(self.seed, offset);
         let section = &mut self.sections[kind as usize];
         section.fences.put(&offset.to_le_bytes())?;
         section.fences.put(&(block.len() as u32).to_le_bytes())?;
@@ -170,7 +188,22 @@ impl SettledWriter {
         section.fence_keys.put(fence)?;
         section.blocks += 1;
         self.output.put(&block)?;
-        self.align(BLOCK_ALIGNMENT)
+        self.align(BLOCK_ALIGNMENT)?;
+        Ok(block.len())
+    }
+
+    /// Goes on to the next page where a block of `len` bytes would lie in two, such blocks fill a page, and padding is left:
+    /// who reads that block alone waits for one page then.
+    fn pad_for(&mut self, len: usize) -> Result<()> {
+        let in_a_page = PAGE_BYTES / len;
+        let fills = in_a_page * len >= PAGE_BYTES - PAGE_BYTES / PADDING_PART;
+        let left = PAGE_BYTES - self.output.position() as usize % PAGE_BYTES;
+        if len > left && fills && left <= self.padding_left {
+            self.padding_left -= left;
+            self.output.put(&PADDING.repeat(left / PADDING.len()))?;
+        }
+        self.padding_left += len / PADDING_PART;
+        Ok(())
     }
 
     fn align(&mut self, alignment: u64) -> Result<()> {
