@@ -1,14 +1,12 @@
 //! The rows of a block, as they are written. Pure.
 
-use super::block::{BLOCK_HEADER_BYTES, PAGE_BYTES, put_number};
+use super::block::{BLOCK_HEADER_BYTES, put_number};
 use crate::engine::Seq;
 
 /// A block is closed when its payload has grown to about this size.
 const PAYLOAD_BYTES_TARGET: usize = 4 << 10;
-/// Or to this size, where that makes full pages of blocks.
-const PAYLOAD_BYTES_MOST: usize = 5 << 10;
-/// The part of a page by which blocks may turn out longer than those before them, and still share it.
-const PAGE_MARGIN: usize = 64;
+/// The part of what is left of a page by which blocks may turn out longer than the one before, and still fit.
+const MARGIN_PART: usize = 64;
 /// Bytes of a payload before its rows, without the prefix.
 const ROWS_HEADER_BYTES: usize = 8 + 4 + 2;
 /// Bytes of the numbers before a row, about.
@@ -41,6 +39,8 @@ pub(super) struct RowsBuilder {
     past_base: u32,
     /// How long the payload is to become, about.
     target: usize,
+    /// Bytes of the payload before, and as it was stored.
+    before: (usize, usize),
 }
 
 impl Default for RowsBuilder {
@@ -52,6 +52,7 @@ impl Default for RowsBuilder {
             prefix_len: 0,
             past_base: 0,
             target: PAYLOAD_BYTES_TARGET,
+            before: (1, 1),
         }
     }
 }
@@ -122,16 +123,20 @@ impl RowsBuilder {
         !self.is_empty() && payload_bytes(self.rows.len() + 1, prefix_len, bytes) > self.target
     }
 
-    /// Learns that a payload became a block of `block_bytes`: the next ones shall be as long as pages have room for, if that
-    /// is about as long as usual.
+    /// Before a block is begun, of whose page `left` bytes are left: it shall be an equal part of what fills them, and about as long
+    /// as usual.
+    pub(super) fn aim(&mut self, left: usize) {
+        let (payload_bytes, stored_bytes) = self.before;
+        let room = left.saturating_sub(BLOCK_HEADER_BYTES);
+        let margin = if stored_bytes < payload_bytes { room / MARGIN_PART } else { 0 };
+        let fill = (room - margin) * payload_bytes / stored_bytes;
+        let blocks = (fill + PAYLOAD_BYTES_TARGET / 2) / PAYLOAD_BYTES_TARGET;
+        self.target = fill / blocks.max(1);
+    }
+
+    /// Learns that a payload became a block of `block_bytes`.
     pub(super) fn learn(&mut self, payload_bytes: usize, block_bytes: usize) {
-        let stored = block_bytes.saturating_sub(BLOCK_HEADER_BYTES).max(1);
-        let usual = (PAYLOAD_BYTES_TARGET * stored).div_ceil(payload_bytes.max(1));
-        let in_a_page = (PAGE_BYTES / (BLOCK_HEADER_BYTES + usual)).max(1);
-        let room = PAGE_BYTES / in_a_page - BLOCK_HEADER_BYTES;
-        let most = if stored < payload_bytes { room - room / PAGE_MARGIN } else { room };
-        let target = most * payload_bytes / stored;
-        self.target = if target > PAYLOAD_BYTES_MOST { PAYLOAD_BYTES_TARGET } else { target };
+        self.before = (payload_bytes, block_bytes.saturating_sub(BLOCK_HEADER_BYTES).max(1));
     }
 
     /// The payload; the builder is empty again.

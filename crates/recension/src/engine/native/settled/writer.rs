@@ -22,8 +22,8 @@ const FENCES_IN_MEMORY_BYTES: usize = 1 << 20;
 /// The largest block that is offered to the cache while it is written.
 const OFFERED_BYTES_MAX: usize = 32 << 10;
 
-/// The part of the blocks' bytes that padding between them may come to, and of a page that blocks which fill it may leave.
-const PADDING_PART: usize = 8;
+/// The most of a page that is left empty so that a block begins with the next one.
+const PADDING_BYTES_MAX: usize = PAGE_BYTES / 8;
 
 /// A settled file being written.
 pub(in super::super) struct SettledWriter {
@@ -38,8 +38,6 @@ pub(in super::super) struct SettledWriter {
     commits: CommitsBuilder,
     sections: [SectionWriter; 3],
     row_bytes: [u64; 2],
-    /// Bytes of padding that may still be written.
-    padding_left: usize,
     last_key: Vec<u8>,
     /// Older versions of that key were given up: those that come all the same would stand behind a gap.
     last_is_cut: bool,
@@ -100,7 +98,6 @@ impl SettledWriter {
             commits: CommitsBuilder::default(),
             sections,
             row_bytes: [0; 2],
-            padding_left: PAGE_BYTES,
             last_key: Vec::new(),
             last_is_cut: false,
             any: false,
@@ -127,7 +124,11 @@ impl SettledWriter {
         }
         // Should this key have a past, its next version goes to the block that is open now.
         let past = if newest_of_key { self.sections[BlockKind::Past as usize].blocks } else { 0 };
+        let left = self.left_of_page();
         let rows = &mut self.rows[kind as usize];
+        if newest_of_key && rows.is_empty() {
+            rows.aim(if left <= PADDING_BYTES_MAX { PAGE_BYTES } else { left });
+        }
         rows.push(full_key, version, past);
         self.sections[kind as usize].entries += 1;
         // A key's tree is not the user's.
@@ -192,18 +193,19 @@ impl SettledWriter {
         Ok(block.len())
     }
 
-    /// Goes on to the next page where a block of `len` bytes would lie in two, such blocks fill a page, and padding is left:
-    /// who reads that block alone waits for one page then.
+    /// Goes on to the next page where little is left of this one and a block of `len` bytes lies in fewer pages then: who reads
+    /// that block alone waits for them.
     fn pad_for(&mut self, len: usize) -> Result<()> {
-        let in_a_page = PAGE_BYTES / len;
-        let fills = in_a_page * len >= PAGE_BYTES - PAGE_BYTES / PADDING_PART;
-        let left = PAGE_BYTES - self.output.position() as usize % PAGE_BYTES;
-        if len > left && fills && left <= self.padding_left {
-            self.padding_left -= left;
+        let left = self.left_of_page();
+        let pages = 1 + len.saturating_sub(left).div_ceil(PAGE_BYTES);
+        if left <= PADDING_BYTES_MAX && len.div_ceil(PAGE_BYTES) < pages {
             self.output.put(&PADDING.repeat(left / PADDING.len()))?;
         }
-        self.padding_left += len / PADDING_PART;
         Ok(())
+    }
+
+    fn left_of_page(&self) -> usize {
+        PAGE_BYTES - self.output.position() as usize % PAGE_BYTES
     }
 
     fn align(&mut self, alignment: u64) -> Result<()> {
