@@ -29,7 +29,7 @@ fn settled(rows: u64, mut value: impl FnMut(&mut Rng) -> Vec<u8>) -> (SimDisk, S
     }
     engine.settle().unwrap();
     engine.close().unwrap();
-    let files: Vec<_> = disk.files().into_iter().map(|(name, _)| name).filter(|name| name.ends_with(".rows")).collect();
+    let files: Vec<_> = disk.files().into_iter().map(|(name, _)| name).filter(|name| name.contains(".rows")).collect();
     assert_eq!(files.len(), 1, "{files:?}");
     (disk, files.into_iter().next().unwrap())
 }
