@@ -46,16 +46,16 @@ pub struct How {
     /// About two minutes a suite; without it some minutes.
     #[arg(long, conflicts_with = "full")]
     quick: bool,
-    /// Tens of minutes, a million rows.
+    /// Tens of minutes: in sittings, and with more rows than memory is given for.
     #[arg(long)]
     full: bool,
-    /// How often all of it is done, with new processes and new stores; seven times in full runs of most suites.
+    /// How often all of it is done, with new processes and new stores; seven times in full runs of all suites but `crash`.
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=99))]
     sittings: Option<u8>,
     /// Another number of rows.
     #[arg(long)]
     rows: Option<u64>,
-    /// The budget of memory for the rows that are beyond memory; a third of the data, where that is 64 MiB or more.
+    /// The budget of memory for the rows that are beyond memory, of which three times as much is stored; full runs have one.
     #[arg(long, value_name = "MIB")]
     budget: Option<u64>,
     /// Only these subjects, with commas between.

@@ -12,7 +12,7 @@ pub enum Mode {
     Quick,
     /// Some minutes: more rounds.
     Usual,
-    /// Tens of minutes, a million rows: for figures that are quoted.
+    /// Tens of minutes, in sittings: for figures that are quoted.
     Full,
 }
 

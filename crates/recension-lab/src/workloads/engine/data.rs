@@ -3,14 +3,13 @@
 use super::sizes::{LOAD_COMMIT, RANGE_ROWS, Sizes, WRITERS};
 use super::{everybody, floor, kept, stores};
 use crate::data::ROW_BYTES;
-use crate::error::{LabError, Result};
-use crate::measure::budget::Budget;
-use crate::measure::filesystem::{bytes_on_disk, evict};
+use crate::error::Result;
+use crate::measure::filesystem::bytes_on_disk;
 use crate::measure::stats::as_f64;
 use crate::subjects::OpenOptions;
 use crate::worker::{Command, Launch, Reply, Rows};
+use crate::workloads::Bench;
 use crate::workloads::bench::{Figure, Member, open};
-use crate::workloads::{Bench, Plan};
 
 pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     let options = sizes.options(false);
@@ -19,14 +18,13 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     fresh_reads(bench, sizes)?;
     settle(bench, sizes, &options)?;
     settled_reads(bench, sizes)?;
-    beyond_memory(bench, sizes, &options)?;
     writes(bench, sizes, &options)?;
     under_load(bench, sizes)?;
     verify(bench, sizes, &options)?;
     bench.remove(everybody)
 }
 
-fn all(sizes: &Sizes) -> Rows {
+pub(super) fn all(sizes: &Sizes) -> Rows {
     Rows { first: 0, count: sizes.rows, version: 0 }
 }
 
@@ -40,26 +38,18 @@ fn load(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
 }
 
 /// Writes the next rows.
-fn write(member: &mut Member, count: u64, per_commit: u64, threads: u64) -> Result<Reply> {
+pub(super) fn write(member: &mut Member, count: u64, per_commit: u64, threads: u64) -> Result<Reply> {
     let rows = Rows { first: member.next_row, count, version: 0 };
     let reply = member.ask(&Command::Write { rows, per_commit, threads, marked: false })?;
     member.next_row += count;
     Ok(reply)
 }
 
-fn get(sizes: &Sizes, round: usize) -> Command {
-    gets(sizes, 1, round)
-}
-
-fn gets(sizes: &Sizes, threads: u64, round: usize) -> Command {
+pub(super) fn gets(sizes: &Sizes, threads: u64, round: usize) -> Command {
     Command::Get { rows: all(sizes), count: sizes.gets, threads, as_of: None, seed: 100 + round as u64 }
 }
 
-fn range(sizes: &Sizes, round: usize) -> Command {
-    ranges(sizes, false, round)
-}
-
-fn ranges(sizes: &Sizes, reverse: bool, round: usize) -> Command {
+pub(super) fn ranges(sizes: &Sizes, reverse: bool, round: usize) -> Command {
     Command::Range {
         rows: all(sizes),
         count: sizes.ranges,
@@ -73,7 +63,7 @@ fn ranges(sizes: &Sizes, reverse: bool, round: usize) -> Command {
 fn fresh_reads(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     let rounds = (sizes.rounds, true);
     bench.rounds("range_100_fresh", stores, rounds, Figure::PerOperation, |member, round| {
-        member.ask(&range(sizes, round))
+        member.ask(&ranges(sizes, false, round))
     })?;
     for (name, threads) in [("get_1", 1), ("get_2", 2)] {
         bench.rounds(name, stores, rounds, Figure::PerOperation, |member, round| {
@@ -152,69 +142,6 @@ fn settled_reads(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     Ok(())
 }
 
-const BEYOND: [&str; 2] = ["get_beyond_memory", "range_beyond_memory"];
-
-fn beyond_memory(bench: &mut Bench<'_>, sizes: &Sizes, options: &OpenOptions) -> Result<()> {
-    let Some(budget_bytes) = sizes.budget_bytes else {
-        return without_budget(
-            bench,
-            "only in full runs: less data than three times a budget that engines can live in",
-        );
-    };
-    bench.prepare("closing", stores, Member::close)?;
-    // One process at a time, so that each has the whole budget.
-    match Budget::of(budget_bytes) {
-        Err(error) => without_budget(bench, &error.to_string())?,
-        Ok(budget) => {
-            let plan = bench.plan;
-            for name in BEYOND {
-                bench.rounds(name, kept, (sizes.killed_rounds, false), Figure::PerOperation, |member, round| {
-                    let reads = if name == BEYOND[0] { get } else { range };
-                    within(member, plan, &budget, sizes, (reads, round)).map_err(|error| {
-                        match error {
-                            LabError::Wrong { .. } => error,
-                            // What cannot live in the budget can be measured without one.
-                            other => LabError::Unavailable { reason: format!("{}: {other}", budget.how) },
-                        }
-                    })
-                })?;
-            }
-        }
-    }
-    let plan = bench.plan;
-    bench.prepare("opening", stores, |member| open(plan, member, &Launch::Plain, options, sizes.rows))
-}
-
-/// One round of one subject within the budget: a new process, nothing in the page cache or in the budget, the disk's own cache as it
-/// is for the others, reads that fill the budget, and the reads that count.
-fn within(
-    member: &mut Member,
-    plan: &Plan,
-    budget: &Budget,
-    sizes: &Sizes,
-    (reads, round): (fn(&Sizes, usize) -> Command, usize),
-) -> Result<Reply> {
-    member.worker = None;
-    evict(&member.dir)?;
-    budget.renew()?;
-    let small = OpenOptions { history: false, cache_bytes: budget.cache_bytes() };
-    open(plan, member, &Launch::Within(budget), &small, sizes.rows)?;
-    let fewer = Sizes { gets: (sizes.gets / 10).max(1), ranges: (sizes.ranges / 10).max(1), ..Sizes::of(plan) };
-    let measured = member.ask(&reads(&fewer, round)).and_then(|_| member.ask(&reads(&fewer, round + 7000)));
-    let note = Some(budget.note());
-    let closed = member.close();
-    member.worker = None;
-    let reply = Reply { note, ..measured? };
-    closed.map(|()| reply)
-}
-
-fn without_budget(bench: &mut Bench<'_>, reason: &str) -> Result<()> {
-    for name in BEYOND {
-        bench.single(name, kept, |_| Err(LabError::Unavailable { reason: reason.to_owned() }))?;
-    }
-    Ok(())
-}
-
 fn writes(bench: &mut Bench<'_>, sizes: &Sizes, options: &OpenOptions) -> Result<()> {
     bench.open_new("data", floor, options, 1)?;
     let mut written: Vec<(&'static str, u64, u64)> = Vec::new();
@@ -239,11 +166,6 @@ fn writes(bench: &mut Bench<'_>, sizes: &Sizes, options: &OpenOptions) -> Result
 }
 
 fn under_load(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
-    // Reads within the budget left nothing in the system's cache: what commits do to reads is asked here, not what a disk does.
-    bench.prepare("reading all rows once", stores, |member| {
-        let parts = vec![Rows { first: 0, count: member.next_row, version: 0 }];
-        member.ask(&Command::Verify { parts }).map(drop)
-    })?;
     bench.rounds("get_while_writing", stores, (sizes.rounds / 2, true), Figure::PerOperation, |member, round| {
         let reply = member.ask(&Command::GetWhileWriting {
             rows: all(sizes),
@@ -255,7 +177,8 @@ fn under_load(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
         member.next_row += reply.number.unwrap_or_default();
         Ok(reply)
     })?;
-    let offered = (sizes.offered_rounds, true);
+    // No round before them: the puts and the gets beside commits were one.
+    let offered = (sizes.offered_rounds, false);
     bench
         .rounds("put_p999_quiet", stores, offered, Figure::Quantile(0.999), |member, _| offer(member, sizes, false))?;
     bench.rounds("put_p999_settling", stores, offered, Figure::Quantile(0.999), |member, _| {

@@ -1,5 +1,6 @@
 //! The suite `engine`: ordered rows under every engine, at one durability. See docs/src/laboratory.md.
 
+mod beyond;
 mod data;
 mod documents;
 mod history;
@@ -17,7 +18,7 @@ pub const SUITE: Suite = Suite {
     what: "rows of 16 + 300 bytes: durable puts, gets, ranges, the past, sizes, reopening; and documents",
     kinds,
     usual: &USUAL,
-    sittings: 1,
+    sittings: crate::workloads::SITTINGS,
     operations: &OPERATIONS,
     sizes: |plan| sizes::Sizes::of(plan).words(),
     run,
@@ -126,6 +127,7 @@ fn us(kind: &Kind) -> bool {
 fn run(bench: &mut Bench<'_>) -> Result<()> {
     let sizes = sizes::Sizes::of(bench.plan);
     data::run(bench, &sizes)?;
+    beyond::run(bench, &sizes)?;
     history::run(bench, &sizes)?;
     killed::run(bench, &sizes)?;
     syncs::run(bench, &sizes)?;

@@ -15,7 +15,11 @@ use crate::workloads::bench::{empty_dir, open, remove_dir};
 /// may miss.
 const ENOUGH: f64 = 0.95;
 
+/// Counts them, in the last sitting: a trace tells the same of each.
 pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
+    if !bench.is_last_sitting() {
+        return Ok(());
+    }
     let plan = bench.plan;
     let unavailable = trace::unavailable();
     let options = sizes.options(false);
