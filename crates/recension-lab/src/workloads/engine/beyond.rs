@@ -1,7 +1,7 @@
 //! More rows than fit into a budget of memory: settled, then read at random, one subject at a time with the whole budget for its
 //! process and the page cache.
 
-use super::data::{all, gets, ranges, write};
+use super::data::{gets, ranges, write};
 use super::kept;
 use super::sizes::{LOAD_COMMIT, Sizes};
 use crate::error::{LabError, Result};
