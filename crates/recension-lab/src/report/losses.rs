@@ -55,9 +55,9 @@ fn worst(report: &Report, operation: &str) -> Option<Loss> {
     let floor = |name: &str| report.subject(name).is_some_and(|subject| subject.floor);
     let others = |row: &&Row| row.operation == operation && row.subject != OURS && !floor(&row.subject);
     let mut ahead: Vec<Ahead<'_>> = report.results.iter().filter(others).filter_map(|row| ahead(ours, row)).collect();
-    // Those that keep as much first, each kind with the furthest ahead first.
-    let weaker = |ahead: &Ahead<'_>| ahead.theirs.tier < ours.tier;
-    ahead.sort_by(|a, b| weaker(a).cmp(&weaker(b)).then(b.times.total_cmp(&a.times)));
+    // Those that keep and do as much first, each kind with the furthest ahead first.
+    let less = |ahead: &Ahead<'_>| ahead.theirs.tier < ours.tier || does_less(ours, ahead.theirs);
+    ahead.sort_by(|a, b| less(a).cmp(&less(b)).then(b.times.total_cmp(&a.times)));
     let (first, rest) = ahead.split_first()?;
     let also: Vec<&str> = rest.iter().map(|ahead| ahead.theirs.subject.as_str()).collect();
     let also = if also.is_empty() { String::new() } else { format!("; also ahead: {}", also.join(", ")) };
@@ -87,14 +87,20 @@ fn ahead<'r>(ours: &Row, theirs: &'r Row) -> Option<Ahead<'r>> {
     (times > EVEN && beyond_noise).then_some(Ahead { theirs, times, interval })
 }
 
+/// Whether it settled less than the row's name says, and we did not.
+fn does_less(ours: &Row, theirs: &Row) -> bool {
+    theirs.settling == Some(false) && ours.settling != Some(false)
+}
+
 fn words(ours: &Row, ahead: &Ahead<'_>) -> String {
     let Ahead { theirs, times, interval } = ahead;
     let figure = |row: &Row| row.median.map_or_else(String::new, |median| show(median, &row.unit));
     let interval = interval.map_or_else(String::new, |(low, high)| format!(" ({} to {})", digits(low), digits(high)));
     let weaker = if theirs.tier < ours.tier { format!(", durable only to {}", theirs.tier) } else { String::new() };
+    let less = if does_less(ours, theirs) { ", settling less" } else { "" };
     let times = if times.is_finite() { format!(": {} times{interval}", digits(*times)) } else { String::new() };
     let (operation, subject) = (&ours.operation, &theirs.subject);
-    format!("`{operation}`: {subject} takes {}, we take {}{times}{weaker}", figure(theirs), figure(ours))
+    format!("`{operation}`: {subject} takes {}, we take {}{times}{weaker}{less}", figure(theirs), figure(ours))
 }
 
 #[cfg(test)]
@@ -150,5 +156,14 @@ mod tests {
         assert_eq!(both[0].words, "`o`: a takes 50.0 ns, we take 100 ns: 2.00 times (1.94 to 2.06); also ahead: w");
         let weaker = losses(&report(&[ours, ("w", "T1", 2.0, 0.1, "ns")]));
         assert!(weaker[0].words.contains("durable only to T1"), "{}", weaker[0].words);
+        // Who did less comes last, and it is said.
+        let mut settled = report(&[ours, ("a", "T2", 50.0, 1.0, "ns"), ("less", "T2", 2.0, 0.1, "ns")]);
+        for (row, settling) in settled.results.iter_mut().zip([true, true, false]) {
+            row.settling = Some(settling);
+        }
+        assert_eq!(losses(&settled)[0].words, "`o`: a takes 50.0 ns, we take 100 ns: 2.00 times (1.94 to 2.06); also ahead: less");
+        settled.results.remove(1);
+        let less = losses(&settled);
+        assert!(less[0].words.ends_with(", settling less"), "{}", less[0].words);
     }
 }

@@ -91,6 +91,30 @@ impl IndexFiles {
         fill: impl FnOnce(&mut RunWriter) -> Result<()>,
     ) -> Result<Arc<Run>> {
         let number = manifest.next_run;
+        // With every attempt, so that no number ever means two files.
+        manifest.next_run += 1;
+        let written = self.write((first, last, end), number, keys_max, fill);
+        let (entry, run) = written.inspect_err(|_| {
+            // Best effort: a file that stays is found again at the next open.
+            let _ = self.disk.remove(&run_file(number));
+        })?;
+        let mut new = manifest.clone();
+        new.runs.splice(place, [entry]);
+        if !self.is_condemned() {
+            new.write(&*self.disk, self.id)?;
+        }
+        *manifest = new;
+        Ok(run)
+    }
+
+    /// Writes run `number`, durably, without naming it in the manifest.
+    fn write(
+        &self,
+        (first, last, end): (Seq, CommitInfo, Position),
+        number: u64,
+        keys_max: u64,
+        fill: impl FnOnce(&mut RunWriter) -> Result<()>,
+    ) -> Result<(RunEntry, Arc<Run>)> {
         let mut writer = RunWriter::create(&self.disk, self.id, number, (first, last.seq, end), keys_max)?;
         fill(&mut writer)?;
         let finished = writer.finish()?;
@@ -104,14 +128,7 @@ impl IndexFiles {
             time: last.time,
         };
         let run = Run::open(&self.disk, self.id, entry)?;
-        let mut new = manifest.clone();
-        new.runs.splice(place, [entry]);
-        new.next_run += 1;
-        if !self.is_condemned() {
-            new.write(&*self.disk, self.id)?;
-        }
-        *manifest = new;
-        Ok(Arc::new(run))
+        Ok((entry, Arc::new(run)))
     }
 
     pub(super) fn is_condemned(&self) -> bool {

@@ -19,6 +19,11 @@ use super::options::Maintenance;
 /// Parts of the index in memory, at most: beyond that, commits wait for the oldest to be written.
 const MEMORY_PARTS_MAX: usize = 4;
 
+/// How long nothing was committed when a part that is not full is written all the same, and the least part of a full one that
+/// this is done with: closing the store, or opening it after a crash, then has little left to do.
+const AT_REST: Duration = Duration::from_secs(1);
+const AT_REST_PART: u64 = 16;
+
 /// How the committing threads and the maintenance thread talk.
 #[derive(Default)]
 pub(super) struct Signal {
@@ -61,16 +66,35 @@ impl Signal {
 
 /// The maintenance thread's life.
 pub(super) fn run_thread(shared: &Shared) {
-    while shared.signal.wait(None) {
-        if shared.poison.get().is_some() {
+    // Never waits for the leader, who may be waiting for a run: a leader sees for itself.
+    if let Some(leader) = shared.leader.try_lock() {
+        shared.note_memory(&leader);
+    }
+    let mut was_full: Option<Instant> = None;
+    loop {
+        let (head, since) = (shared.head(), Instant::now());
+        let parts = || shared.state.load().memory.len();
+        let waits = shared.poison.get().is_none() && (parts() > 1 || shared.much_in_memory.load(Ordering::Acquire));
+        if !shared.signal.wait(waits.then_some(AT_REST)) {
+            return;
+        }
+        let full_lately = was_full.is_some_and(|then| then.elapsed() < AT_REST);
+        if shared.poison.get().is_some() || (full_lately && parts() <= MEMORY_PARTS_MAX) {
             continue;
+        }
+        let at_rest = waits && parts() == 1 && since.elapsed() >= AT_REST && shared.head() == head;
+        if let Some(mut leader) = at_rest.then(|| shared.leader.try_lock()).flatten() {
+            shared.close_part(&mut leader);
         }
         let maintained = shared.maintain();
         shared.adjust_pace();
+        was_full = None;
         match maintained {
             // Only where something was written: for a process that only reads, the settling thread looks once.
             Ok(true) if shared.settling_is_due() => shared.settle_signal.want(),
             Ok(_) => {}
+            // The log has it all. Commits go on until as much waits as may; by then there may be room.
+            Err(error) if error.is_disk_full() && parts() <= MEMORY_PARTS_MAX => was_full = Some(Instant::now()),
             Err(error) => shared.poison(&error),
         }
     }
@@ -92,12 +116,13 @@ impl Shared {
     /// After a group of commits: begins a new part of the index when the present one is large enough.
     pub(super) fn after_group(&self, leader: &mut Leader) {
         let state = self.state.load();
-        let part = &state.memory[0];
-        if part.bytes() >= self.index_memory_bytes / MEMORY_PARTS_MAX as u64
+        if state.memory[0].bytes() >= self.index_memory_bytes / MEMORY_PARTS_MAX as u64
             || leader.part_log_bytes >= self.checkpoint_log_bytes
         {
             self.close_part(leader);
         }
+        let had_much = self.much_in_memory.load(Ordering::Acquire);
+        let much_more = !had_much && self.note_memory(leader);
         let next_segment_wanted = self.wants_next_segment(leader);
         let sealed = leader.log.take_sealed();
         let has_sealed = !sealed.is_empty();
@@ -115,7 +140,7 @@ impl Shared {
             }
             Maintenance::Background => {
                 let parts = self.state.load().memory.len();
-                if parts > 1 || next_segment_wanted || has_sealed {
+                if parts > 1 || much_more || next_segment_wanted || has_sealed {
                     self.signal.want();
                 }
                 if parts > MEMORY_PARTS_MAX {
@@ -123,6 +148,13 @@ impl Shared {
                 }
             }
         }
+    }
+
+    /// Notes and says whether what is in memory is worth a run once the store is at rest: by the log that would be replayed.
+    fn note_memory(&self, leader: &Leader) -> bool {
+        let much = leader.part_log_bytes >= self.checkpoint_log_bytes / AT_REST_PART;
+        self.much_in_memory.store(much, Ordering::Release);
+        much
     }
 
     /// Whether the newest segment is half full and the next one has not been asked for.
@@ -139,6 +171,7 @@ impl Shared {
 
     /// Begins a new part of the index in memory; nothing if the present one is empty.
     pub(super) fn close_part(&self, leader: &mut Leader) {
+        self.much_in_memory.store(false, Ordering::Release);
         let state = self.state.load();
         let part = &state.memory[0];
         if part.is_empty() {

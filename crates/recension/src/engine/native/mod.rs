@@ -107,6 +107,8 @@ struct Shared {
     /// Why no more commits are taken.
     poison: OnceLock<String>,
     signal: maintenance::Signal,
+    /// The part that commits are added to is worth a run once the store is at rest.
+    much_in_memory: AtomicBool,
     /// Held while runs are written.
     maintaining: Mutex<()>,
     /// The segment that is half full, so that the next one is to be made ahead of need.

@@ -1,7 +1,7 @@
 //! Opening a directory: what it is, whose it is, and what recovery makes of it. A directory that is
 //! not a store is left exactly as it was found.
 
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
@@ -81,6 +81,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         head_signal: HeadSignal::default(),
         poison: OnceLock::new(),
         signal: maintenance::Signal::default(),
+        much_in_memory: AtomicBool::default(),
         maintaining: Mutex::default(),
         next_segment_after: Mutex::new(0),
         flushed_lock: Mutex::default(),
