@@ -55,8 +55,10 @@ fn what_is_in_memory_is_written_at_rest_where_there_is_much_of_it() {
     let began = Instant::now();
     let mut n = SOME + 1;
     while began.elapsed() < Duration::from_millis(2500) {
-        put(&engine, n).unwrap();
-        n += 1;
+        for _ in 0..5 {
+            put(&engine, n).unwrap();
+            n += 1;
+        }
         std::thread::sleep(Duration::from_millis(40));
     }
     assert_eq!(written(&disk), ["index/0000000001.run"]);

@@ -161,7 +161,10 @@ mod tests {
         for (row, settling) in settled.results.iter_mut().zip([true, true, false]) {
             row.settling = Some(settling);
         }
-        assert_eq!(losses(&settled)[0].words, "`o`: a takes 50.0 ns, we take 100 ns: 2.00 times (1.94 to 2.06); also ahead: less");
+        assert_eq!(
+            losses(&settled)[0].words,
+            "`o`: a takes 50.0 ns, we take 100 ns: 2.00 times (1.94 to 2.06); also ahead: less"
+        );
         settled.results.remove(1);
         let less = losses(&settled);
         assert!(less[0].words.ends_with(", settling less"), "{}", less[0].words);
