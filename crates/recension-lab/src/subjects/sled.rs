@@ -82,7 +82,7 @@ impl Subject for Sled {
     }
     fn settle(&self) -> Result<Settled> {
         self.database.flush().map_err(LabError::subject("a flush"))?;
-        Ok(Settled { how: "flush(); it has no compaction to call".to_owned(), complete: true })
+        Ok(Settled { how: "flush(); it has no compaction to call".to_owned(), complete: false })
     }
     fn settings(&self) -> String {
         format!("flush() on every commit (sync_file_range); cache of {} MiB", self.cache_bytes >> 20)
