@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use recension::disk::FsDisk;
 use recension::engine::{Batch, Durability, Engine, NativeEngine, NativeOptions, TreeId};
-use recension_conformance::sim::{Counters, CountingDisk, OpKind};
+use recension_conformance::sim::{Counters, CountingDisk, OpKind, SimDisk};
 
 const KEY: &[u8] = b"key-of-sixteen-b";
 const VALUE: &[u8] = &[7; 300];
@@ -35,7 +35,33 @@ fn cost_of(durability: Durability) -> Vec<Counters> {
 fn a_lone_durable_commit_is_one_write_and_one_sync_and_nothing_else() {
     for cost in cost_of(Durability::Disk) {
         assert_eq!((cost.of(OpKind::Write), cost.of(OpKind::Sync), cost.total()), (1, 1, 2), "{cost:?}");
+        assert_eq!(cost.of(OpKind::BeginSync), 1, "{cost:?}");
     }
+}
+
+/// What is looked for in 200 lone commits, where the disk answers this.
+fn looks_where(come: Option<bool>) -> u64 {
+    let sim = SimDisk::new();
+    sim.set_come(come);
+    let disk = CountingDisk::new(sim.arc());
+    let engine = NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    (0..200).for_each(|_| commit(&engine, Durability::Disk));
+    engine.close().unwrap();
+    disk.counters().of(OpKind::HasCome)
+}
+
+#[test]
+fn a_lone_durable_commit_looks_for_its_bytes_to_come_to_the_disk_where_that_is_of_use() {
+    assert_eq!(looks_where(Some(true)), 200, "once a commit: they are there");
+    // After the first and 1, 2, 4, 8, 16, 32, 64 and 64 commits that do not try.
+    let tries = [1, 2, 4, 8, 16, 32, 64, 64].iter().scan(0, |at, passed| {
+        *at += passed + 1;
+        Some(*at)
+    });
+    let tries = 1 + tries.filter(|at| *at < 200).count() as u64;
+    assert_eq!(looks_where(None), tries, "once a try: it cannot be told");
+    let looks = looks_where(Some(false));
+    assert!(looks > tries, "again and again for 100 us a try, and not without end: {looks}");
 }
 
 #[test]
@@ -53,12 +79,18 @@ fn durable_commits_that_are_asked_for_at_once_are_one_write_and_one_sync() {
     assert!(engine.commit_all(batches.collect()).iter().all(Result::is_ok));
     let cost = disk.counters().since(&before);
     assert_eq!((cost.of(OpKind::Write), cost.of(OpKind::Sync), cost.total()), (1, 1, 2), "{cost:?}");
+    assert_eq!(
+        (cost.of(OpKind::BeginSync), cost.of(OpKind::HasCome)),
+        (1, 0),
+        "others may need the processor: {cost:?}"
+    );
 }
 
 #[test]
 fn a_commit_that_is_to_survive_the_process_is_one_write() {
     for cost in cost_of(Durability::Process) {
         assert_eq!((cost.of(OpKind::Write), cost.total()), (1, 1), "{cost:?}");
+        assert_eq!((cost.of(OpKind::BeginSync), cost.of(OpKind::HasCome)), (0, 0), "{cost:?}");
     }
 }
 

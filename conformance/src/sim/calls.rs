@@ -18,6 +18,8 @@ pub enum OpKind {
     Allocate,
     SetLen,
     Write,
+    BeginSync,
+    HasCome,
     Sync,
     Read,
     Map,
@@ -25,7 +27,7 @@ pub enum OpKind {
 
 impl OpKind {
     /// Every kind.
-    pub const ALL: [OpKind; 15] = [
+    pub const ALL: [OpKind; 17] = [
         OpKind::CreateDir,
         OpKind::List,
         OpKind::Create,
@@ -38,6 +40,8 @@ impl OpKind {
         OpKind::Allocate,
         OpKind::SetLen,
         OpKind::Write,
+        OpKind::BeginSync,
+        OpKind::HasCome,
         OpKind::Sync,
         OpKind::Read,
         OpKind::Map,
@@ -45,7 +49,12 @@ impl OpKind {
 
     /// Whether such a call can change what a crash leaves.
     pub fn changes_the_disk(self) -> bool {
-        !matches!(self, OpKind::List | OpKind::Open | OpKind::Len | OpKind::Read | OpKind::Map)
+        !matches!(self, OpKind::List | OpKind::Open | OpKind::Len | OpKind::Read | OpKind::Map) && !self.is_hint()
+    }
+
+    /// Whether such a call is without effect on what others answer. [`super::SimDisk`] does not count them as calls.
+    pub fn is_hint(self) -> bool {
+        matches!(self, OpKind::BeginSync | OpKind::HasCome)
     }
 
     /// Whether such a call can run out of space.
@@ -97,9 +106,9 @@ impl Counters {
         self.calls[kind as usize]
     }
 
-    /// How many calls of all kinds.
+    /// How many calls of all kinds, without hints.
     pub fn total(&self) -> u64 {
-        self.calls.iter().sum()
+        OpKind::ALL.into_iter().filter(|kind| !kind.is_hint()).map(|kind| self.of(kind)).sum()
     }
 
     /// What came after `earlier`.

@@ -1,6 +1,7 @@
 //! A wrapper around any disk that counts what is asked of it. It must never change what is asked.
 
 use std::io::{self, IoSlice};
+use std::ops::Range;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -105,6 +106,16 @@ impl DiskFile for CountingFile {
     fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
         self.disk.count(OpKind::Write, parts.iter().map(|part| part.len() as u64).sum());
         self.inner.write_at(offset, parts)
+    }
+
+    fn begin_sync(&self, range: Range<u64>) {
+        self.disk.count(OpKind::BeginSync, range.end - range.start);
+        self.inner.begin_sync(range);
+    }
+
+    fn has_come(&self, range: Range<u64>) -> Option<bool> {
+        self.disk.count(OpKind::HasCome, range.end - range.start);
+        self.inner.has_come(range)
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSlice};
+use std::ops::Range;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -34,6 +35,7 @@ struct State {
     last_failed: Option<Call>,
     last_writes: BTreeMap<FileId, u64>,
     before: Option<(OpKind, Hook)>,
+    come: Option<bool>,
 }
 
 type Hook = Arc<dyn Fn(&str) + Send + Sync>;
@@ -129,6 +131,11 @@ impl SimDisk {
         let mut state = self.shared.lock();
         state.faults.clear();
         state.capacity = None;
+    }
+
+    /// What is answered to whether begun syncs have come to the disk; at first that it cannot be told.
+    pub fn set_come(&self, come: Option<bool>) {
+        self.shared.lock().come = come;
     }
 
     /// How many calls have failed on demand or for want of space.
@@ -374,6 +381,10 @@ impl DiskFile for SimFile {
             state.world.file(self.id).write(call, offset, &bytes[..written]);
             Ok(())
         })
+    }
+
+    fn has_come(&self, _range: Range<u64>) -> Option<bool> {
+        self.disk.shared.lock().come
     }
 
     fn sync(&self) -> io::Result<()> {

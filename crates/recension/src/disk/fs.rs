@@ -1,4 +1,5 @@
-//! The real file system behind [`Disk`]. The one place of the library with `unsafe`: mapping a file.
+//! The real file system behind [`Disk`]. The one place of the library with `unsafe`: mapping a file, and two calls of the system
+//! that no library of ours has.
 //! It must never report success for what the operating system refused.
 #![allow(unsafe_code)]
 
@@ -188,6 +189,16 @@ impl DiskFile for FsFile {
         Ok(())
     }
 
+    #[cfg(target_os = "linux")]
+    fn begin_sync(&self, range: Range<u64>) {
+        linux::begin_writing(&self.file, &range);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn has_come(&self, range: Range<u64>) -> Option<bool> {
+        linux::is_written(&self.file, &range)
+    }
+
     fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
     }
@@ -222,6 +233,57 @@ impl DiskFile for FsFile {
         // says so, and why we accept it (pread is three times slower).
         let map = unsafe { MmapOptions::new().len(len).map(&self.file)? };
         Ok(Arc::new(FsMapping { map: Some(map) }))
+    }
+}
+
+/// What only Linux has: `sync_file_range(2)` and `cachestat(2)`.
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs::File;
+    use std::ops::Range;
+    use std::os::fd::AsRawFd;
+
+    /// The number of `cachestat(2)`: calls that came after 2019 have the same one on nearly all architectures.
+    const CACHESTAT: libc::c_long = 451;
+
+    /// The kernel's `struct cachestat_range`.
+    #[repr(C)]
+    struct CachestatRange {
+        off: u64,
+        len: u64,
+    }
+
+    /// The kernel's `struct cachestat`: pages of the range by what they are.
+    #[repr(C)]
+    #[derive(Default)]
+    struct Cachestat {
+        cached: u64,
+        dirty: u64,
+        under_writeback: u64,
+        evicted: u64,
+        recently_evicted: u64,
+    }
+
+    /// Begins to write what is dirty.
+    pub(super) fn begin_writing(file: &File, range: &Range<u64>) {
+        let (Ok(from), Ok(len)) = (range.start.try_into(), range.end.saturating_sub(range.start).try_into()) else {
+            return;
+        };
+        // SAFETY: the file is open, and no memory is handed over. An error of the disk is kept for the next fdatasync; any
+        // other one means that nothing was begun.
+        let _ = unsafe { libc::sync_file_range(file.as_raw_fd(), from, len, libc::SYNC_FILE_RANGE_WRITE) };
+    }
+
+    /// Whether no page is dirty or being written; `None` on a system before Linux 6.5, or one that does not let us ask.
+    pub(super) fn is_written(file: &File, range: &Range<u64>) -> Option<bool> {
+        if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))) {
+            return None;
+        }
+        let asked = CachestatRange { off: range.start, len: range.end.saturating_sub(range.start) };
+        let mut found = Cachestat::default();
+        // SAFETY: both structures are the kernel's and outlive the call, which writes to the second one alone.
+        let failed = unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const asked, &raw mut found, 0) };
+        (failed == 0).then_some(found.dirty == 0 && found.under_writeback == 0)
     }
 }
 
@@ -293,5 +355,32 @@ impl Mapping for FsMapping {
         for line in bytes.get(start..end).unwrap_or_default().chunks(CACHE_LINE_BYTES) {
             line.first().into_iter().for_each(fetch);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_begun_comes_to_the_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = FsDisk::new(dir.path());
+        disk.create_dir("").unwrap();
+        let file = disk.create("file").unwrap();
+        file.write_at(0, &[IoSlice::new(&[7; 9000])]).unwrap();
+        file.begin_sync(0..9000);
+        let began = std::time::Instant::now();
+        while file.has_come(0..9000) == Some(false) && began.elapsed().as_secs() < 30 {
+            std::thread::yield_now();
+        }
+        // None, where the system cannot tell.
+        assert_ne!(file.has_come(0..9000), Some(false));
+        file.sync().unwrap();
+        assert_ne!(file.has_come(0..9000), Some(false));
+        // A range that is none is no error.
+        file.begin_sync(u64::MAX - 1..u64::MAX);
+        file.begin_sync(9000..9000);
+        file.sync().unwrap();
     }
 }

@@ -76,6 +76,16 @@ pub trait DiskFile: Send + Sync + 'static {
     /// After an error any part of them may have been written.
     fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()>;
 
+    /// Begins to bring the written bytes of this range to the disk, so that a sync soon after has less to wait for: a hint.
+    /// Nothing is durable by it, and where it fails the sync does, too.
+    fn begin_sync(&self, _range: Range<u64>) {}
+
+    /// Whether what [`DiskFile::begin_sync`] began with this range has come to the disk, which may hold it in a cache that a
+    /// loss of power empties; `None` where that cannot be told.
+    fn has_come(&self, _range: Range<u64>) -> Option<bool> {
+        None
+    }
+
     /// Makes its written bytes and its size durable.
     fn sync(&self) -> io::Result<()>;
 

@@ -13,6 +13,9 @@ use super::format::Position;
 use super::index::{Found, State, full_key, write_full_key};
 use super::log::{LogWriter, Room, WriteError};
 
+/// Rows of a commit whose places take memory after it, too.
+const PLACED_KEPT: usize = 64 << 10;
+
 /// What only the leader touches.
 pub(super) struct Leader {
     pub(super) log: LogWriter,
@@ -23,6 +26,8 @@ pub(super) struct Leader {
     /// Bytes of log since the newest part of the index was begun.
     pub(super) part_log_bytes: u64,
     pub(super) counters: Counters,
+    /// Where the rows of the newest commit lie, which are not in the index yet.
+    pub(super) placed: Vec<Position>,
     /// Where full keys are put together.
     pub(super) full_key: Vec<u8>,
 }
@@ -70,10 +75,19 @@ fn commit_batches(shared: &Shared, asked: &mut [Asked]) -> Vec<Result<CommitInfo
         return (0..batches).map(|_| Err(EngineError::Poisoned { cause: cause.clone() })).collect();
     }
     let mut group = Group { needs_sync: false, wrote: false, answers: Vec::with_capacity(batches) };
-    let mut outcome =
-        asked.iter_mut().flat_map(Asked::batches).try_for_each(|batch| group.add(shared, &mut leader, batch));
+    let mut last = Batch::new();
+    let mut outcome = asked.iter_mut().flat_map(Asked::batches).try_for_each(|batch| {
+        leader.put_in_index(shared, &std::mem::take(&mut last));
+        last = std::mem::take(batch);
+        group.add(shared, &mut leader, &mut last)
+    });
     if outcome.is_ok() && group.wrote {
-        outcome = leader.finish(shared, group.needs_sync).map_err(WriteError::into_error);
+        let sync = match (group.needs_sync, batches) {
+            (false, _) => GroupSync::No,
+            (true, 1) => GroupSync::Alone,
+            (true, _) => GroupSync::Together,
+        };
+        outcome = leader.finish(shared, last, sync).map_err(WriteError::into_error);
     }
     if let Err(failure) = outcome {
         shared.poison(&failure);
@@ -96,8 +110,8 @@ fn commit_batches(shared: &Shared, asked: &mut [Asked]) -> Vec<Result<CommitInfo
 }
 
 impl Leader {
-    /// Puts `commit` into the log's buffer and its rows into the index. Readers do not see it before the
-    /// head has moved to it. After [`WriteError::NothingWritten`] everything is as before.
+    /// Puts `commit` into the log's buffer. Its rows are to be put into the index before anything else is appended; readers
+    /// do not see it before the head has moved to it. After [`WriteError::NothingWritten`] everything is as before.
     pub(super) fn append(
         &mut self,
         shared: &Shared,
@@ -112,19 +126,27 @@ impl Leader {
         if room? == Room::NewSegment {
             shared.set_durable(self.last.seq);
         }
-        let state = shared.state.load();
-        let memory = &state.memory[0];
         let before = self.log.end();
         let after_gap = commit.seq != self.last.seq.next();
-        let Leader { log, counters, full_key, .. } = self;
-        log.append(commit, shared.durable(), after_gap, batch, |row, position| {
-            write_full_key(full_key, row.tree, row.key);
-            memory.insert(full_key, commit.seq, position, row.value.is_none());
-            counters.written(full_key, &row);
-        })?;
+        let Leader { log, placed, .. } = self;
+        log.append(commit, shared.durable(), after_gap, batch, |_, position| placed.push(position))?;
         self.part_log_bytes += u64::from(self.log.end().offset - before.offset);
         self.last = commit;
         Ok(())
+    }
+
+    /// Puts the rows of `batch`, the newest that was appended, into the index, for those that are appended behind it and for
+    /// readers; nothing if they are there.
+    fn put_in_index(&mut self, shared: &Shared, batch: &Batch) {
+        let state = shared.state.load();
+        let memory = &state.memory[0];
+        let Leader { counters, full_key, placed, last, .. } = self;
+        for (row, position) in batch.rows().zip(placed.drain(..)) {
+            write_full_key(full_key, row.tree, row.key);
+            memory.insert(full_key, last.seq, position, row.value.is_none());
+            counters.written(full_key, &row);
+        }
+        placed.shrink_to(PLACED_KEPT);
     }
 
     /// Ends the newest segment, so that all of it can be settled; nothing if it has no commits.
@@ -149,10 +171,24 @@ impl Leader {
         counters.get(tree, full_key, || newest_value(log, state, full_key))
     }
 
-    /// Writes what has been appended, syncs it if asked, and shows it to readers.
-    pub(super) fn finish(&mut self, shared: &Shared, sync: bool) -> std::result::Result<(), WriteError> {
-        self.log.write(sync)?;
-        if sync {
+    /// Writes what has been appended, of which `last` is the newest, syncs it if asked, and shows it to readers.
+    pub(super) fn finish(
+        &mut self,
+        shared: &Shared,
+        last: Batch,
+        sync: GroupSync,
+    ) -> std::result::Result<(), WriteError> {
+        let to_be_synced = sync != GroupSync::No;
+        self.log.write(to_be_synced)?;
+        if to_be_synced {
+            self.log.begin_sync();
+        }
+        self.put_in_index(shared, &last);
+        drop(last);
+        if sync == GroupSync::Alone {
+            self.log.look_for_disk();
+        }
+        if to_be_synced {
             self.log.sync()?;
             shared.set_durable(self.last.seq);
         }
@@ -160,6 +196,15 @@ impl Leader {
         shared.publish(self.last.seq);
         Ok(())
     }
+}
+
+/// Whether a group is synced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum GroupSync {
+    No,
+    /// It is one commit: its caller waits, and nobody else.
+    Alone,
+    Together,
 }
 
 /// The newest value of a key, of commits that are still in the log's buffer as well.

@@ -61,6 +61,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions) -> Result<Share
         part_log_bytes: found.replayed_bytes,
         counters: Counters::default(),
         full_key: Vec::new(),
+        placed: Vec::new(),
     };
     Ok(Shared {
         disk,

@@ -15,6 +15,30 @@ const SPIN_MAX: Duration = Duration::from_micros(100);
 /// After waits in vain, most groups that pass until the next try.
 const PASSES_MAX: u32 = 64;
 
+/// How often something was tried in vain, and how often it is not tried because of that.
+#[derive(Default)]
+pub(crate) struct Vain {
+    /// How often it will not be tried.
+    passes: u32,
+    /// How often it was not tried after the last time in vain; 0 where it was not in vain.
+    backoff: u32,
+}
+
+impl Vain {
+    /// Whether it is not tried this time.
+    pub(crate) fn passes(&mut self) -> bool {
+        let left = self.passes.checked_sub(1);
+        self.passes = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    /// Learns whether it was in vain.
+    pub(crate) fn was(&mut self, in_vain: bool) {
+        self.backoff = if in_vain { (self.backoff * 2).clamp(1, PASSES_MAX) } else { 0 };
+        self.passes = self.backoff;
+    }
+}
+
 /// What the groups before say of how long to wait for more items.
 #[derive(Default)]
 pub(crate) struct Pace {
@@ -22,25 +46,16 @@ pub(crate) struct Pace {
     pub(crate) expected: usize,
     /// The time that its work took.
     pub(crate) took: Duration,
-    /// Groups that will not wait.
-    passes: u32,
-    /// How many there were after the last wait in vain; 0 where it was not in vain.
-    backoff: u32,
+    vain: Vain,
 }
 
 impl Pace {
     /// How long a leader may wait for more items than `there`; `None`: not at all.
     pub(crate) fn wait(&mut self, there: usize) -> Option<Duration> {
-        if there >= self.expected || self.took.is_zero() {
+        if there >= self.expected || self.took.is_zero() || self.vain.passes() {
             return None;
         }
-        match self.passes.checked_sub(1) {
-            Some(left) => {
-                self.passes = left;
-                None
-            }
-            None => Some((self.took / WAIT_PART).min(WAIT_MAX)),
-        }
+        Some((self.took / WAIT_PART).min(WAIT_MAX))
     }
 
     /// How long a caller whose turn has not come looks for it before it sleeps.
@@ -50,7 +65,6 @@ impl Pace {
 
     /// Learns what became of a wait.
     pub(crate) fn waited(&mut self, in_vain: bool) {
-        self.backoff = if in_vain { (self.backoff * 2).clamp(1, PASSES_MAX) } else { 0 };
-        self.passes = self.backoff;
+        self.vain.was(in_vain);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::super::{Batch, CommitInfo, EngineError, KeyRange, Problem, Result, Seq, TreeId};
 use super::NativeEngine;
+use super::commit::GroupSync;
 use super::format::{
     LOG_DIR, SEGMENT_HEADER_BYTES, SETTLED_DIR, SETTLED_MANIFEST_FILE, StoreId, file_number, segment_identity,
     settled_file,
@@ -261,7 +262,7 @@ fn copy_commit(record: &Record<'_>, target: &NativeEngine, report: &mut SalvageR
     let commit = CommitInfo { seq: header.seq, time: header.time };
     leader
         .append(shared, &batch, commit)
-        .and_then(|()| leader.finish(shared, false))
+        .and_then(|()| leader.finish(shared, batch, GroupSync::No))
         .map_err(WriteError::into_error)?;
     shared.after_group(&mut leader);
     report.commits += 1;

@@ -171,6 +171,18 @@ impl Segment {
         Ok(())
     }
 
+    /// Begins what [`Segment::sync`] ends, for the written bytes in `range`.
+    pub(super) fn begin_sync(&self, range: Range<u64>) {
+        if let Ok(file) = self.file() {
+            file.begin_sync(range);
+        }
+    }
+
+    /// Whether that has come to the disk; `None` where it cannot be told.
+    pub(super) fn has_come(&self, range: Range<u64>) -> Option<bool> {
+        self.file().ok()?.has_come(range)
+    }
+
     pub(super) fn sync(&self) -> Result<()> {
         self.file()?.sync().map_err(|e| EngineError::io(format!("syncing {}", self.name()), e))
     }
