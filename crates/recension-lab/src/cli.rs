@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 use crate::error::{LabError, Result};
 use crate::measure::stats::as_f64;
 use crate::measure::{calibrate, filesystem};
+use crate::output::{self, say};
 use crate::report::{Report, compare, csv, html, markdown, table, units};
 use crate::run::{How, RunArgs, doctor, run, run_suites};
 use crate::subjects::Given;
@@ -90,10 +91,7 @@ enum Commands {
 /// Runs the program.
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        Commands::List => {
-            list();
-            Ok(0)
-        }
+        Commands::List => list().map(|()| 0),
         Commands::Doctor { dir, given } => doctor(&dir, &given),
         Commands::Calibrate { dir, json } => calibrate_here(&dir, json).map(|()| 0),
         Commands::Run(args) => run(&args),
@@ -108,25 +106,28 @@ pub fn main() -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("recension-lab: {error}");
+            if !matches!(error, LabError::ClosedPipe) {
+                eprintln!("recension-lab: {error}");
+            }
             ExitCode::from(error.exit_code())
         }
     }
 }
 
-fn list() {
+fn list() -> Result<()> {
     for suite in SUITES {
-        println!("suite {}: {}", suite.name, suite.what);
+        say!("suite {}: {}", suite.name, suite.what)?;
         for operation in suite.operations {
-            println!("  {:<20} {:<6} {}", operation.name, operation.unit, operation.what);
+            say!("  {:<20} {:<6} {}", operation.name, operation.unit, operation.what)?;
         }
-        println!("  its subjects");
+        say!("  its subjects")?;
         for kind in (suite.kinds)() {
             let usual = if suite.usual.contains(&kind.name) { "" } else { " (only where it is asked for)" };
             let state = (kind.missing)(&Given::default()).unwrap_or_else(|| (kind.version)());
-            println!("  {:<20} {:?}     {}{usual}: {state}", kind.name, kind.tier, kind.what);
+            say!("  {:<20} {:?}     {}{usual}: {state}", kind.name, kind.tier, kind.what)?;
         }
     }
+    Ok(())
 }
 
 fn calibrate_here(dir: &Path, json: bool) -> Result<()> {
@@ -134,20 +135,20 @@ fn calibrate_here(dir: &Path, json: bool) -> Result<()> {
     let found = calibrate::calibrate(dir)?;
     if json {
         let text = serde_json::to_string_pretty(&found).map_err(LabError::subject("the calibration"))?;
-        println!("{text}");
+        say!("{text}")?;
         return Ok(());
     }
     let ns = |value| units::show(value, "ns");
-    println!("processor          {} x {}", found.cores, found.cpu);
-    println!("memory             {}", units::bytes(found.memory_bytes));
-    println!("kernel             {}", found.kernel);
+    say!("processor          {} x {}", found.cores, found.cpu)?;
+    say!("memory             {}", units::bytes(found.memory_bytes))?;
+    say!("kernel             {}", found.kernel)?;
     let in_memory = if filesystem::is_in_memory(&found.filesystem) { ": a sync reaches no disk" } else { "" };
-    println!("filesystem         {}{in_memory}", found.filesystem);
-    println!("sync               {} (99 %: {})", ns(found.sync_ns), ns(found.sync_p99_ns));
-    println!("copying memory     {}/s", units::show(found.memcpy_bytes_per_second, "bytes"));
-    println!("a wait for memory  {}", ns(found.memory_latency_ns));
-    println!("loopback           {}", ns(found.loopback_ns));
-    println!("load average       {} of {} cores", found.load_average, as_f64(found.cores));
+    say!("filesystem         {}{in_memory}", found.filesystem)?;
+    say!("sync               {} (99 %: {})", ns(found.sync_ns), ns(found.sync_p99_ns))?;
+    say!("copying memory     {}/s", units::show(found.memcpy_bytes_per_second, "bytes"))?;
+    say!("a wait for memory  {}", ns(found.memory_latency_ns))?;
+    say!("loopback           {}", ns(found.loopback_ns))?;
+    say!("load average       {} of {} cores", found.load_average, as_f64(found.cores))?;
     Ok(())
 }
 
@@ -176,7 +177,7 @@ fn print_report(path: &Path, form: Form, write: Option<&Path>) -> Result<u8> {
     match write {
         Some(file) => {
             markdown::replace_section(file, &report.suite, &markdown::render(&report))?;
-            println!("{} has the figures of {} now", file.display(), path.display());
+            say!("{} has the figures of {} now", file.display(), path.display())?;
         }
         None => {
             let render = match form {
@@ -185,7 +186,7 @@ fn print_report(path: &Path, form: Form, write: Option<&Path>) -> Result<u8> {
                 Form::Csv => csv::render,
                 Form::Html => html::render,
             };
-            print!("{}", render(&report));
+            output::print(format_args!("{}", render(&report)))?;
         }
     }
     Ok(0)
@@ -193,9 +194,9 @@ fn print_report(path: &Path, form: Form, write: Option<&Path>) -> Result<u8> {
 
 fn compare_reports(before: &Path, after: &Path) -> Result<u8> {
     let comparison = compare::compare(&Report::read(before)?, &Report::read(after)?)?;
-    print!("{}", comparison.text);
+    output::print(format_args!("{}", comparison.text))?;
     for worse in &comparison.worse {
-        println!("worse: {worse}");
+        say!("worse: {worse}")?;
     }
     Ok(comparison.exit_code())
 }

@@ -55,6 +55,8 @@ pub enum LabError {
     },
     /// Ctrl-C.
     Interrupted,
+    /// Nobody reads what is printed any more: no failure.
+    ClosedPipe,
 }
 
 impl LabError {
@@ -74,6 +76,7 @@ impl LabError {
         match self {
             LabError::Usage { .. } => 2,
             LabError::Interrupted => 130,
+            LabError::ClosedPipe => 0,
             _ => 1,
         }
     }
@@ -90,6 +93,7 @@ impl fmt::Display for LabError {
             LabError::Unavailable { reason } => f.write_str(reason),
             LabError::Worker { what } | LabError::Usage { what } | LabError::Report { what } => f.write_str(what),
             LabError::Interrupted => f.write_str("interrupted; what was measured so far is kept"),
+            LabError::ClosedPipe => f.write_str("the output was closed"),
         }
     }
 }

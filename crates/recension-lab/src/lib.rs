@@ -9,6 +9,7 @@ pub mod data;
 pub mod error;
 pub mod load;
 pub mod measure;
+pub mod output;
 pub mod report;
 pub mod run;
 pub mod servers;

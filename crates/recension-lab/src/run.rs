@@ -15,6 +15,7 @@ use crate::measure::calibrate::{Calibration, calibrate};
 use crate::measure::stats::as_f64;
 use crate::measure::steal::ProcessorTimes;
 use crate::measure::{budget, filesystem, processor, trace};
+use crate::output::{self, say};
 use crate::report::{Report, SubjectInfo, csv, html, markdown, table, units};
 use crate::servers::no_compiler;
 use crate::subjects::{Given, named};
@@ -103,22 +104,31 @@ pub fn run_suites(suites: &[impl AsRef<str>], args: &How) -> Result<u8> {
     }
     for suite in suites {
         let report = run_suite(args, suite, &stop)?;
-        print!("{}", table::render(&report));
         let file = args.out.join(format!("{}.json", suite.name));
         report.write(&file)?;
         write(&file.with_extension("md"), &markdown::render(&report))?;
         write(&file.with_extension("csv"), &csv::render(&report))?;
         write(&file.with_extension("html"), &html::render(&report))?;
-        println!("{} (also .html, .md and .csv)", file.display());
+        let record = args.record.as_ref().filter(|_| !report.interrupted);
+        if let Some(record) = record {
+            markdown::replace_section(record, suite.name, &markdown::render(&report))?;
+        }
+        match print_report(&report, &file, record) {
+            // What is still to be measured is written into files as well.
+            Err(LabError::ClosedPipe) => {}
+            printed => printed?,
+        }
         if report.interrupted {
             return Err(LabError::Interrupted);
         }
-        if let Some(record) = &args.record {
-            markdown::replace_section(record, suite.name, &markdown::render(&report))?;
-            println!("{} has these figures now", record.display());
-        }
     }
     Ok(0)
+}
+
+fn print_report(report: &Report, file: &Path, record: Option<&PathBuf>) -> Result<()> {
+    output::print(format_args!("{}", table::render(report)))?;
+    say!("{} (also .html, .md and .csv)", file.display())?;
+    record.map_or(Ok(()), |record| say!("{} has these figures now", record.display()))
 }
 
 fn write(file: &Path, text: &str) -> Result<()> {
@@ -286,49 +296,49 @@ pub fn doctor(dir: &Path, given: &Given) -> Result<u8> {
     std::fs::create_dir_all(dir).map_err(LabError::io(format!("making {}", dir.display())))?;
     let found = calibrate(dir)?;
     let mut fit = true;
-    let mut say = |good: bool, what: &str, words: String| {
-        println!("{} {what}: {words}", if good { "ok  " } else { "-   " });
+    let mut required = |good: bool, what: &str, words: String| {
         fit &= good;
+        say!("{} {what}: {words}", if good { "ok  " } else { "-   " })
     };
     let on_disk = !filesystem::is_in_memory(&found.filesystem);
-    say(on_disk, "filesystem", format!("{} is on {}", dir.display(), found.filesystem));
-    say(found.sync_ns > 5_000.0, "sync", {
+    required(on_disk, "filesystem", format!("{} is on {}", dir.display(), found.filesystem))?;
+    required(found.sync_ns > 5_000.0, "sync", {
         let honest = if found.sync_ns > 5_000.0 { "" } else { ": too fast for a disk, so it reaches none" };
         format!("append and fdatasync take {}{honest}", units::show(found.sync_ns, "ns"))
-    });
+    })?;
     let optional =
-        |good: bool, what: &str, words: String| println!("{} {what}: {words}", if good { "ok  " } else { "(no)" });
-    optional(found.load_average <= LOAD_MAX, "quiet", format!("load average {}", found.load_average));
+        |good: bool, what: &str, words: String| say!("{} {what}: {words}", if good { "ok  " } else { "(no)" });
+    optional(found.load_average <= LOAD_MAX, "quiet", format!("load average {}", found.load_average))?;
     let strace = trace::unavailable();
-    optional(strace.is_none(), "syncs can be counted", strace.unwrap_or_else(|| "strace works".to_owned()));
+    optional(strace.is_none(), "syncs can be counted", strace.unwrap_or_else(|| "strace works".to_owned()))?;
     match budget::Budget::of(64 << 20) {
-        Ok(budget) => optional(true, "budget of memory", budget.how.clone()),
-        Err(error) => optional(false, "budget of memory", error.to_string()),
+        Ok(budget) => optional(true, "budget of memory", budget.how.clone())?,
+        Err(error) => optional(false, "budget of memory", error.to_string())?,
     }
     let optimised = !cfg!(debug_assertions);
     optional(
         optimised,
         "build",
         if optimised { "optimised" } else { "a debug build: figures mean nothing" }.to_owned(),
-    );
+    )?;
     let compiler = no_compiler();
     let built = "the losses of power of `crash` and the programs of `bigtable` can be built".to_owned();
-    optional(compiler.is_none(), "C compiler", compiler.clone().unwrap_or(built));
+    optional(compiler.is_none(), "C compiler", compiler.clone().unwrap_or(built))?;
     let mut reasons: Vec<String> = trace::unavailable().into_iter().chain(compiler).collect();
     for suite in SUITES {
         for kind in (suite.kinds)() {
             let missing = (kind.missing)(given);
             let words = missing.clone().unwrap_or_else(|| (kind.version)());
-            optional(missing.is_none(), &format!("{}: {}", suite.name, kind.name), words);
+            optional(missing.is_none(), &format!("{}: {}", suite.name, kind.name), words)?;
             reasons.extend(missing);
         }
     }
-    println!("cores {}, memory {}", as_f64(found.cores), units::bytes(found.memory_bytes));
+    say!("cores {}, memory {}", as_f64(found.cores), units::bytes(found.memory_bytes))?;
     let commands: BTreeSet<&str> = reasons.iter().flat_map(|reason| commands_in(reason)).collect();
     if !commands.is_empty() {
-        println!("What is missing can be had with");
+        say!("What is missing can be had with")?;
         for command in commands {
-            println!("  {command}");
+            say!("  {command}")?;
         }
     }
     Ok(u8::from(!fit))

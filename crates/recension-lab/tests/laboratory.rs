@@ -252,6 +252,32 @@ fn mistakes_are_explained() {
 }
 
 #[test]
+fn a_reader_that_goes_away_loses_no_figures_and_no_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let (data, out) = (dir.path().join("data"), dir.path().join("out"));
+    let (data, out) = (data.to_str().unwrap(), out.to_str().unwrap());
+    let into_closed_pipe = |args: &[&str]| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = Command::new(env!("CARGO_BIN_EXE_recension-lab")).args(args).stdout(writer).output().unwrap();
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{args:?}");
+    };
+    let same = ["--rows", "400", "--silent", "--any-filesystem", "--dir", data, "--out", out];
+    // The second is measured as well.
+    into_closed_pipe(&[&["run", "goget", "engine", "--subjects", "recension"], &same[..]].concat());
+    for suite in ["goget", "engine"] {
+        let file = format!("{out}/{suite}.json");
+        let report: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(schema::faults(&report), Vec::<String>::new());
+        assert!(std::fs::read_to_string(format!("{out}/{suite}.html")).unwrap().ends_with("</html>\n"));
+        into_closed_pipe(&["report", &file]);
+        into_closed_pipe(&["compare", &file, &file]);
+    }
+    into_closed_pipe(&["list"]);
+    into_closed_pipe(&["doctor", "--dir", data]);
+}
+
+#[test]
 fn what_there_is_and_what_the_machine_can_do_is_listed() {
     let dir = tempfile::tempdir().unwrap();
     let list = text(&lab(&["list"]).stdout);

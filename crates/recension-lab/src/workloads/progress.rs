@@ -1,7 +1,7 @@
 //! What is being measured, and how long it will take: a bar on a terminal, a line an operation elsewhere.
 
 use std::cell::Cell;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -62,7 +62,8 @@ impl Progress {
                 operation.clone_into(&mut self.said);
                 let left = left(self.begin.elapsed(), self.done.get(), self.units);
                 let left = left.map(|left| format!("  (about {} s left)", left.as_secs())).unwrap_or_default();
-                eprintln!("  {}{operation}{left}", self.sitting);
+                // A run goes on where nobody reads its progress.
+                let _ = writeln!(io::stderr(), "  {}{operation}{left}", self.sitting);
             }
             None => {}
         }
