@@ -8,6 +8,7 @@ mod sync {
 
     pub(crate) use shuttle::sync::atomic::{AtomicU8, Ordering};
     pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
+    pub(crate) use shuttle::thread::yield_now as spin_loop;
     pub(crate) use shuttle::thread::{self, Thread};
 
     /// So that callers sleep, and that they spin, in one schedule.

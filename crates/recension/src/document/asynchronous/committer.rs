@@ -12,6 +12,7 @@ use std::time::Instant;
 use async_channel::{Receiver, Sender};
 
 use crate::document::limits::{COMMITTER_GROUP_BYTES, COMMITTER_QUEUE_MAX};
+use crate::engine::native::group::give_way;
 use crate::engine::native::pace::Pace;
 use crate::engine::{Batch, CommitInfo, Engine, EngineError, Result};
 
@@ -137,16 +138,7 @@ fn run(engine: &dyn Engine, asked: &Receiver<Asked>, traffic: &Traffic) {
 /// Lets tasks of the group before come back first: they would else wait for two groups.
 fn wait_for_more(pace: &mut Pace, asked: &Receiver<Asked>) {
     let Some(patience) = pace.wait(1 + asked.len()) else { return };
-    let started = Instant::now();
-    let in_vain = loop {
-        std::thread::yield_now();
-        if started.elapsed() >= patience {
-            break true;
-        }
-        if 1 + asked.len() >= pace.expected {
-            break false;
-        }
-    };
+    let in_vain = give_way(pace.expected, patience, || 1 + asked.len());
     pace.waited(in_vain);
 }
 

@@ -12,7 +12,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::pace::Pace;
-use super::sync::{Arc, AtomicU8, Mutex, MutexGuard, Ordering, PoisonError, Stopwatch, Thread, processors, thread};
+use super::sync::{
+    Arc, AtomicU8, Mutex, MutexGuard, Ordering, PoisonError, Stopwatch, Thread, processors, spin_loop, thread,
+};
 
 /// Most items that one leader takes at a time.
 const GROUP_ITEMS_MAX: usize = 1024;
@@ -56,13 +58,28 @@ impl<T, R> Ticket<T, R> {
         let mut spinning = None;
         loop {
             match self.signal.load(Ordering::Acquire) {
-                // Whoever leads may need this processor.
+                // Without giving way: where others compute that would be for their time slice, milliseconds.
                 WAIT if !spin.is_zero() && spinning.get_or_insert_with(Stopwatch::start).elapsed() < spin => {
-                    thread::yield_now();
+                    spin_loop();
                 }
                 WAIT => thread::park(),
                 signal => return signal,
             }
+        }
+    }
+}
+
+/// Lets others run until `there` are as many as are expected, or patience is over. Answers whether that was in vain: also where
+/// all have come, but too late. Where others have the processor, who gives way gets it back after their time slice, milliseconds.
+pub(crate) fn give_way(expected: usize, patience: Duration, mut there: impl FnMut() -> usize) -> bool {
+    let waiting = Stopwatch::start();
+    loop {
+        thread::yield_now();
+        if waiting.elapsed() >= patience {
+            return true;
+        }
+        if there() >= expected {
+            return false;
         }
     }
 }
@@ -125,20 +142,11 @@ impl<T, R> CommitQueue<T, R> {
     /// What a leader is to work on: what waits, when those of the group before had a moment to come back.
     fn gather(&self) -> Vec<Arc<Ticket<T, R>>> {
         let mut state = lock(&self.state);
-        let there = state.waiting.len();
-        if let Some(wait) = state.pace.wait(there) {
-            let waiting = Stopwatch::start();
-            let in_vain = loop {
-                drop(state);
-                thread::yield_now();
-                state = lock(&self.state);
-                if state.waiting.len() >= state.pace.expected {
-                    break false;
-                }
-                if waiting.elapsed() >= wait {
-                    break true;
-                }
-            };
+        let (there, expected) = (state.waiting.len(), state.pace.expected);
+        if let Some(patience) = state.pace.wait(there) {
+            drop(state);
+            let in_vain = give_way(expected, patience, || lock(&self.state).waiting.len());
+            state = lock(&self.state);
             state.pace.waited(in_vain);
         }
         let len = state.waiting.len().min(GROUP_ITEMS_MAX);

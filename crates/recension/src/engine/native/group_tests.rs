@@ -1,6 +1,6 @@
 //! The commit queue on real threads; its schedules are explored in `conformance/tests/group_commit.rs`.
 
-use super::group::CommitQueue;
+use super::group::{CommitQueue, give_way};
 use super::pace::Pace;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -48,7 +48,7 @@ fn a_leader_waits_for_those_who_came_before_and_seldom_where_that_was_in_vain() 
     }
     pace.took = Duration::from_secs(1);
     assert_eq!(pace.wait(3), Some(micros(200)), "never for long");
-    for passes in [1, 2, 4, 8, 16, 32, 64, 64] {
+    for passes in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 1024] {
         pace.waited(true);
         for pass in 0..passes {
             assert_eq!(pace.wait(1), None, "{pass} of {passes}");
@@ -57,6 +57,21 @@ fn a_leader_waits_for_those_who_came_before_and_seldom_where_that_was_in_vain() 
     }
     pace.waited(false);
     assert!(pace.wait(1).is_some(), "once they have come back it goes on at once");
+}
+
+#[test]
+fn who_gives_way_in_vain_is_told_also_where_all_have_come_too_late() {
+    let patience = Duration::from_secs(60);
+    let mut there = 0;
+    let came = || {
+        there += 1;
+        there
+    };
+    assert!(!give_way(3, patience, came));
+    assert_eq!(there, 3);
+    assert!(give_way(2, Duration::from_micros(1), || 1), "nobody came");
+    // A processor that others have for longer than the patience.
+    assert!(give_way(1, Duration::ZERO, || 1), "all came, too late");
 }
 
 #[test]

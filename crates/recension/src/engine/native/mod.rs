@@ -11,7 +11,7 @@ mod doomed;
 mod first;
 mod forgotten;
 mod format;
-mod group;
+pub(crate) mod group;
 #[cfg(test)]
 mod group_tests;
 mod index;

@@ -13,7 +13,7 @@ const SPIN_TIMES: u32 = 3;
 /// sleeps takes tens of microseconds to wake.
 const SPIN_MAX: Duration = Duration::from_micros(100);
 /// After waits in vain, most groups that pass until the next try.
-const PASSES_MAX: u32 = 64;
+const PASSES_MAX: u32 = 1024;
 
 /// How often something was tried in vain, and how often it is not tried because of that.
 #[derive(Default)]
