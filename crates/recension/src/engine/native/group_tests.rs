@@ -61,7 +61,7 @@ fn a_leader_waits_for_those_who_came_before_and_seldom_where_that_was_in_vain() 
 
 #[test]
 fn who_gives_way_in_vain_is_told_also_where_all_have_come_too_late() {
-    let patience = Duration::from_secs(60);
+    let patience = Duration::from_mins(1);
     let mut there = 0;
     let came = || {
         there += 1;
