@@ -53,8 +53,8 @@ fn looks_where(come: Option<bool>) -> u64 {
 #[test]
 fn a_lone_durable_commit_looks_for_its_bytes_to_come_to_the_disk_where_that_is_of_use() {
     assert_eq!(looks_where(Some(true)), 200, "once a commit: they are there");
-    // After the first and 1, 2, 4, 8, 16, 32, 64 and 64 commits that do not try.
-    let tries = [1, 2, 4, 8, 16, 32, 64, 64].iter().scan(0, |at, passed| {
+    // After the first and 1, 2, 4, 8, 16, 32, 64 and 128 commits that do not try.
+    let tries = [1, 2, 4, 8, 16, 32, 64, 128].iter().scan(0, |at, passed| {
         *at += passed + 1;
         Some(*at)
     });
