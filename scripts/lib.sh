@@ -13,7 +13,8 @@ stop() { printf '%s\n' "$*" >&2; exit 1; }
 
 # Where cargo builds to: the reader's own CARGO_TARGET_DIR or configuration counts, too.
 target_dir() {
-    cargo metadata --format-version 1 --no-deps --offline 2>/dev/null | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
+    cargo metadata --format-version 1 --no-deps --offline 2>/dev/null |
+        sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p'
 }
 
 # Debian packages, installed when we may (root, as in a container) and named when we may not.
@@ -23,7 +24,8 @@ need_package() {
     install_packages "$command" "$package" "$what"
 }
 
-# Modules of Debian's own Python, which the laboratory runs its programs by: `need_modules "MODULE, MODULE" PACKAGES WHAT`.
+# Modules of Debian's own Python, which the laboratory runs its programs by:
+# `need_modules "MODULE, MODULE" PACKAGES WHAT`.
 need_modules() {
     local modules=$1 package=$2 what=$3
     /usr/bin/python3 -c "import $modules" 2>/dev/null && return
@@ -38,6 +40,10 @@ install_packages() {
     fi
     stop "$command is missing ($what). Install it, e.g. 'sudo apt-get install $package', and run this again."
 }
+
+# What Debian calls GHC and the libraries of the laboratory's programs in Haskell.
+haskell_packages="ghc libghc-acid-state-dev libghc-ixset-dev libghc-hdbc-sqlite3-dev libghc-hdbc-postgresql-dev \
+    libghc-postgresql-simple-dev"
 
 need_rust() {
     command -v cargo >/dev/null || stop "cargo is missing. Install Rust (https://rustup.rs), and run this again."

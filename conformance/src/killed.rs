@@ -2,6 +2,7 @@
 //! Both sides make every batch from three numbers, so that the pipe between them carries names only.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use recension::engine::{Batch, Direction, Durability, Engine, KeyRange, NativeOptions, Seq, Snapshot, TreeId};
 
@@ -18,6 +19,7 @@ pub fn options() -> NativeOptions {
         settle_log_bytes: Some(100 << 10),
         merge_fan_in: 2,
         block_cache_bytes: 256 << 10,
+        mark_every: Duration::from_millis(2),
         maintenance: Maintenance::Background,
         ..NativeOptions::default()
     }

@@ -1,5 +1,5 @@
-//! What rules of retention promise, worked out from the whole history: what an engine may refuse. It is plain and slow, and
-//! shares nothing with the engines but the words.
+//! What rules of retention promise, worked out from the whole history: what an engine may refuse. It is plain and
+//! slow, and shares nothing with the engines but the words.
 
 use recension::engine::{Engine, KeyRange, MemoryEngine, Retention, RetentionRule, Seq, Timestamp, TreeId};
 

@@ -1,4 +1,6 @@
 //! Every case of the contract suite on every engine, each a line of its own in the results.
+//!
+//! A binary of its own: it makes its list of tests as it runs (`harness = false`).
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,6 +1,8 @@
-//! The hand-over of group commit's leadership under a model checker: the engine's own `group.rs`, compiled
+//! The hand-over of group commit's leadership under a model checker: the engine's own `queue.rs`, compiled
 //! beside shuttle's locks and threads, under thousands of schedules that shuttle chooses. A caller that
 //! waits for ever is a deadlock, which shuttle reports with the schedule that leads to it.
+//!
+//! A binary of its own: shuttle takes the panic hook of the whole process.
 
 /// Stands in for the engine's `sync.rs`.
 mod sync {
@@ -8,6 +10,7 @@ mod sync {
 
     pub(crate) use shuttle::sync::atomic::{AtomicU8, Ordering};
     pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
+    pub(crate) use shuttle::thread::yield_now as doze;
     pub(crate) use shuttle::thread::yield_now as spin_loop;
     pub(crate) use shuttle::thread::{self, Thread};
 
@@ -31,15 +34,17 @@ mod sync {
     }
 }
 
-#[path = "../../crates/recension/src/engine/native/pace.rs"]
+#[allow(unreachable_pub)] // public in their own crate
+#[path = "../../crates/recension-engine/src/pacing/pace.rs"]
 mod pace;
 
-#[path = "../../crates/recension/src/engine/native/group.rs"]
-mod group;
+#[allow(unreachable_pub)]
+#[path = "../../crates/recension-engine/src/pacing/queue.rs"]
+mod queue;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use group::CommitQueue;
+use queue::CommitQueue;
 use recension_conformance::crash::env_number;
 use shuttle::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use shuttle::sync::{Arc, Mutex};

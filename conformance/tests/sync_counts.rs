@@ -1,14 +1,24 @@
 //! What a commit costs on a real file system, counted: calls and bytes. S1 and S14 of the faults that
 //! other stores have had: no sync at all, or two for one commit.
+//!
+//! A binary of its own: how many writers share a sync depends on what else runs in the process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use recension::disk::FsDisk;
+use recension::engine::native::Maintenance;
 use recension::engine::{Batch, Durability, Engine, NativeEngine, NativeOptions, TreeId};
+use recension_conformance::crash::test_clock;
 use recension_conformance::sim::{Counters, CountingDisk, OpKind, SimDisk};
 
 const KEY: &[u8] = b"key-of-sixteen-b";
 const VALUE: &[u8] = &[7; 300];
+
+/// The mark, once a second, is counted by a test of its own.
+fn without_marks() -> NativeOptions {
+    NativeOptions { mark_every: Duration::from_secs(100_000), ..NativeOptions::default() }
+}
 
 fn commit(engine: &NativeEngine, durability: Durability) {
     let mut batch = Batch::new();
@@ -20,7 +30,7 @@ fn commit(engine: &NativeEngine, durability: Durability) {
 fn cost_of(durability: Durability) -> Vec<Counters> {
     let dir = tempfile::tempdir().unwrap();
     let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));
-    let engine = NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    let engine = NativeEngine::open(Arc::new(disk.clone()), without_marks()).unwrap();
     (0..3).for_each(|_| commit(&engine, durability));
     (0..50)
         .map(|_| {
@@ -44,7 +54,7 @@ fn looks_where(come: Option<bool>) -> u64 {
     let sim = SimDisk::new();
     sim.set_come(come);
     let disk = CountingDisk::new(sim.arc());
-    let engine = NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    let engine = NativeEngine::open(Arc::new(disk.clone()), without_marks()).unwrap();
     (0..200).for_each(|_| commit(&engine, Durability::Disk));
     engine.close().unwrap();
     disk.counters().of(OpKind::HasCome)
@@ -68,7 +78,7 @@ fn a_lone_durable_commit_looks_for_its_bytes_to_come_to_the_disk_where_that_is_o
 fn durable_commits_that_are_asked_for_at_once_are_one_write_and_one_sync() {
     let dir = tempfile::tempdir().unwrap();
     let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));
-    let engine = NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    let engine = NativeEngine::open(Arc::new(disk.clone()), without_marks()).unwrap();
     (0..3).for_each(|_| commit(&engine, Durability::Disk));
     let before = disk.counters();
     let batches = (0..20_u8).map(|n| {
@@ -113,7 +123,7 @@ fn a_commit_writes_its_row_and_less_than_a_hundred_bytes_more() {
 fn what_durable_commits_write_behind_themselves_is_no_more_than_they_are() {
     let dir = tempfile::tempdir().unwrap();
     let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));
-    let engine = NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    let engine = NativeEngine::open(Arc::new(disk.clone()), without_marks()).unwrap();
     let cost_of = |durability| {
         let before = disk.counters();
         commit(&engine, durability);
@@ -126,7 +136,8 @@ fn what_durable_commits_write_behind_themselves_is_no_more_than_they_are() {
     assert!((2400 * 700..2400 * 900).contains(&bytes), "twice 2400 commits of 424 bytes: {bytes}");
     let ahead: Vec<_> = steady.iter().map(|cost| cost.bytes_written).filter(|bytes| *bytes > 500).collect();
     assert_eq!(ahead.len(), 4, "in steps of 256 KiB: {ahead:?}");
-    assert!(ahead.iter().all(|bytes| (252 << 10..257 << 10).contains(bytes)), "{ahead:?}");
+    // Less where the room that is set apart ends.
+    assert!(ahead.iter().all(|bytes| (240 << 10..257 << 10).contains(bytes)), "{ahead:?}");
     assert!((0..3000).all(|_| cost_of(Durability::Process).bytes_written < 500), "nothing is synced");
 }
 
@@ -134,7 +145,7 @@ fn what_durable_commits_write_behind_themselves_is_no_more_than_they_are() {
 fn sixteen_durable_writers_share_their_syncs() {
     let dir = tempfile::tempdir().unwrap();
     let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));
-    let engine = NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    let engine = NativeEngine::open(Arc::new(disk.clone()), without_marks()).unwrap();
     commit(&engine, Durability::Disk);
     let before = disk.counters();
     std::thread::scope(|scope| {
@@ -153,7 +164,7 @@ fn sixteen_durable_writers_share_their_syncs() {
 fn opening_a_store_that_was_closed_writes_nothing_but_the_lock() {
     let dir = tempfile::tempdir().unwrap();
     let disk = CountingDisk::new(Arc::new(FsDisk::new(dir.path().join("store"))));
-    let open = || NativeEngine::open(Arc::new(disk.clone()), NativeOptions::default()).unwrap();
+    let open = || NativeEngine::open(Arc::new(disk.clone()), without_marks()).unwrap();
     let engine = open();
     (0..100).for_each(|_| commit(&engine, Durability::Disk));
     engine.close().unwrap();
@@ -162,4 +173,26 @@ fn opening_a_store_that_was_closed_writes_nothing_but_the_lock() {
     let cost = disk.counters().since(&before);
     assert_eq!((cost.of(OpKind::Write), cost.of(OpKind::Rename), cost.of(OpKind::Create)), (0, 0, 0), "{cost:?}");
     assert_eq!(engine.head().0, 100);
+}
+
+#[test]
+fn the_mark_costs_one_write_and_one_sync_a_second() {
+    let cost_where = |mark_every| {
+        let disk = SimDisk::new();
+        let clock = test_clock();
+        let maintenance = Maintenance::Inline;
+        let options = NativeOptions { maintenance, mark_every, clock: clock.clone(), ..NativeOptions::default() };
+        let engine = NativeEngine::open(disk.arc(), options).unwrap();
+        commit(&engine, Durability::Disk);
+        let before = disk.counters();
+        for _ in 0..1000 {
+            clock.advance(9_000);
+            commit(&engine, Durability::Disk);
+        }
+        disk.counters().since(&before)
+    };
+    // 1000 commits in 9 seconds.
+    let cost = cost_where(NativeOptions::default().mark_every);
+    let more = cost.since(&cost_where(Duration::from_secs(100_000)));
+    assert_eq!((more.of(OpKind::Write), more.of(OpKind::Sync), more.total()), (10, 10, 20), "{more:?}");
 }

@@ -28,7 +28,7 @@ pub use sweep::{SweepOptions, SweepReport, sweep, sweep_history};
 pub use toy::{Slip, ToyEngine};
 pub use workload::{Change, Shape, Step, TREES, batch_of, random_changes, random_workload};
 
-/// Opens a store on a disk, and makes it where there is none.
+/// Opens a store on a disk, and makes it if there is none.
 pub type Opener = dyn Fn(Arc<dyn Disk>, Arc<dyn Clock>) -> Result<Arc<dyn Engine>> + Sync;
 
 /// What a check found wrong, in words that lead to it.
@@ -65,7 +65,7 @@ pub fn for_seeds<T: std::fmt::Debug>(usual: u64, test: impl Fn(u64) -> std::resu
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-/// The number in an environment variable, for runs longer than the usual; `usual` where it is not set.
+/// The number in an environment variable, for runs longer than the usual; `usual` if it is not set.
 pub fn env_number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

@@ -2,6 +2,7 @@
 //! index runs and make checkpoints; and without threads of its own, so that a run repeats exactly.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use recension::disk::Disk;
 use recension::engine::native::{Maintenance, NativeEngine, NativeOptions};
@@ -43,10 +44,18 @@ pub fn settling_apart(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<
     Ok(Arc::new(NativeEngine::open(disk, options)?))
 }
 
-/// The same with a thread of its own, as users have it: it makes segments ahead of need. What it does
+/// An engine that settles and brings nearly every commit to the mark at once.
+pub fn marking(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
+    let options = NativeOptions { mark_every: Duration::from_micros(2), ..settling_options(clock) };
+    Ok(Arc::new(NativeEngine::open(disk, options)?))
+}
+
+/// A small engine with a thread of its own, as users have it: it makes segments ahead of need. What it does
 /// when is the scheduler's choice.
 pub fn small_in_background(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
-    let options = NativeOptions { maintenance: Maintenance::Background, ..small_options(clock) };
+    // The mark follows so closely that crashes meet it.
+    let mark_every = Duration::from_micros(200);
+    let options = NativeOptions { maintenance: Maintenance::Background, mark_every, ..small_options(clock) };
     Ok(Arc::new(NativeEngine::open(disk, options)?))
 }
 

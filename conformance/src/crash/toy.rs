@@ -58,7 +58,7 @@ struct State {
 }
 
 impl ToyEngine {
-    /// Opens the store on `disk`, and makes it where there is none.
+    /// Opens the store on `disk`, and makes it if there is none.
     pub fn open(disk: &Arc<dyn Disk>, clock: Arc<dyn Clock>, slip: Option<Slip>) -> Result<ToyEngine> {
         let io = |e| EngineError::io("opening the toy", e);
         disk.create_dir("log").map_err(io)?;

@@ -3,6 +3,7 @@
 //! docs/format.md says where the checksums are. Forging a whole file changes nothing: a test sees to it.
 
 use crc32c::{crc32c, crc32c_append};
+use xxhash_rust::xxh3::xxh3_128;
 
 fn put(bytes: &mut [u8], at: usize, value: u32) {
     if let Some(place) = bytes.get_mut(at..at + 4) {
@@ -34,8 +35,8 @@ pub fn forge_manifest(bytes: &mut [u8]) {
 /// A manifest that names the run of number `number` with the length and footer that it has.
 pub(super) fn name_run(manifest: &mut [u8], number: usize, run: &[u8]) {
     let footer_crc = run.len().checked_sub(4).and_then(|at| u32_at(run, at)).unwrap_or(0) as u32;
-    for entry in (32..manifest.len()).step_by(56) {
-        if u64_at(manifest, entry) == Some(number) && entry + 56 <= manifest.len() {
+    for entry in (32..manifest.len()).step_by(72) {
+        if u64_at(manifest, entry) == Some(number) && entry + 72 <= manifest.len() {
             manifest[entry + 24..entry + 32].copy_from_slice(&(run.len() as u64).to_le_bytes());
             put(manifest, entry + 32, footer_crc);
         }
@@ -86,20 +87,25 @@ fn forge_blocks(bytes: &mut [u8], field: usize) {
     }
 }
 
-/// A segment whose header has the right checksum, and the commit records at `records` too.
+/// A segment whose header has the right checksum, and the commit records at `records` too, which continue each other.
 pub fn forge_segment(bytes: &mut [u8], records: &[usize]) {
     if let Some(header) = part(bytes, 0, 36) {
         put(bytes, 36, crc32c(header));
     }
+    let mut before = None;
     for &record in records {
-        _ = forge_record(bytes, record);
+        before = forge_record(bytes, record, before);
     }
 }
 
-fn forge_record(bytes: &mut [u8], record: usize) -> Option<()> {
-    let seq = part(bytes, record + 8, 8)?.to_vec();
-    let rows = u32_at(bytes, record + 36)?.min(1000);
-    let mut at = record + 48;
+/// Answers the chain value behind it; `before` is the one before it, unless that stays as it is.
+fn forge_record(bytes: &mut [u8], record: usize, before: Option<u128>) -> Option<u128> {
+    let seq = part(bytes, record + 40, 8)?.to_vec();
+    let rows = u32_at(bytes, record + 56)?.min(1000);
+    if let (Some(before), Some(place)) = (before, bytes.get_mut(record + 24..record + 40)) {
+        place.copy_from_slice(&before.to_le_bytes());
+    }
+    let mut at = record + 64;
     let mut rows_crc = 0;
     for _ in 0..rows {
         let value_len = u32_at(bytes, at + 12)?;
@@ -112,29 +118,39 @@ fn forge_record(bytes: &mut [u8], record: usize) -> Option<()> {
         rows_crc = crc32c_append(rows_crc, &crc.to_le_bytes());
         at += len;
     }
-    put(bytes, record + 40, rows_crc);
+    put(bytes, record + 20, rows_crc);
     // The seed: the store's id, the segment's number, the record's offset; the former two as the
     // segment's header says.
     let mut crc = crc32c(part(bytes, 12, 16)?);
     crc = crc32c_append(crc, part(bytes, 28, 8)?);
     crc = crc32c_append(crc, &(record as u64).to_le_bytes());
-    crc = crc32c_append(crc, part(bytes, record + 8, 40)?);
+    crc = crc32c_append(crc, part(bytes, record + 8, 56)?);
     put(bytes, record + 4, crc);
-    Some(())
+    part(bytes, record + 24, at - record - 24).map(xxh3_128)
+}
+
+/// A mark that knows of no commit.
+pub(super) fn forge_mark(bytes: &mut [u8]) {
+    for slot in (0..bytes.len()).step_by(4096).filter(|slot| slot + 80 <= bytes.len()).collect::<Vec<_>>() {
+        bytes[slot + 36..slot + 44].fill(0);
+        let crc = crc32c(&bytes[slot..slot + 76]);
+        put(bytes, slot + 76, crc);
+    }
 }
 
 /// Where the commit records of a whole segment begin.
 pub(super) fn record_places(segment: &[u8]) -> Vec<usize> {
     let mut places = Vec::new();
     let mut at = 4096;
-    while part(segment, at, 4) == Some(b"RcC1") {
+    while part(segment, at, 4) == Some(b"RcC2") {
         places.push(at);
-        at += u32_at(segment, at + 32).unwrap_or(0).max(8);
+        at += u32_at(segment, at + 16).unwrap_or(0).max(8);
     }
     places
 }
 
-/// A settled file whose header, blocks, fences, table and footer have the right checksums, as far as they lie in the file.
+/// A settled file whose header, blocks, fences, table and footer have the right checksums, as far as they lie in the
+/// file.
 pub fn forge_settled(bytes: &mut [u8]) {
     if let Some(header) = part(bytes, 0, 52) {
         put(bytes, 52, crc32c(header));

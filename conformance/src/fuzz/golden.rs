@@ -1,4 +1,4 @@
-//! The stores that the file targets damage: the golden stores of format 1, whose bytes are always the same.
+//! The stores that the file targets damage: the golden stores of format 2, whose bytes are always the same.
 
 use std::sync::Arc;
 
@@ -10,17 +10,18 @@ use crate::sim::SimDisk;
 
 macro_rules! golden {
     ($($name:literal),*) => {
-        &[$(($name, include_bytes!(concat!("../../../crates/recension/tests/golden/format-1/", $name)))),*]
+        &[$(($name, include_bytes!(concat!("../../../crates/recension-native/tests/golden/format-2/", $name)))),*]
     };
 }
 
 /// Its files.
 pub const GOLDEN: &[(&str, &[u8])] = golden!(
+    "MARK",
     "STORE",
     "index/MANIFEST",
-    "index/0000000001.run",
-    "index/0000000002.run",
-    "index/0000000003.run",
+    "index/0000000157.run",
+    "index/0000000158.run",
+    "index/0000000159.run",
     "log/0000000001.log",
     "log/0000000002.log",
     "log/0000000003.log",
@@ -38,7 +39,7 @@ pub fn golden_disk() -> SimDisk {
     disk
 }
 
-/// What the golden store holds. The history is that of `crates/recension/tests/golden.rs`.
+/// What the golden store holds. The history is that of `crates/recension-native/tests/it/golden.rs`.
 pub fn golden_model() -> MemoryEngine {
     let clock = Arc::new(ManualClock::default());
     let model = MemoryEngine::with_clock(clock.clone());
@@ -60,24 +61,26 @@ pub fn golden_model() -> MemoryEngine {
 
 #[allow(dead_code, missing_docs, unreachable_pub, reason = "the test that writes the store uses all of it")]
 mod settled_history {
-    include!("../../../crates/recension/tests/golden/settled_history.rs");
+    include!("../../../crates/recension-native/tests/golden/settled_history.rs");
 }
 
 macro_rules! golden_settled {
     ($($name:literal),*) => {
-        &[$(($name, include_bytes!(concat!("../../../crates/recension/tests/golden/format-1-settled/", $name)))),*]
+        &[$(($name, include_bytes!(concat!("../../../crates/recension-native/tests/golden/format-2-settled/", $name)))),*]
     };
 }
 
 /// The files of the golden store with settled files.
 pub const GOLDEN_SETTLED: &[(&str, &[u8])] = golden_settled!(
+    "MARK",
     "STORE",
-    "index/0000000218.run",
-    "index/0000000219.run",
     "index/0000000220.run",
+    "index/0000000221.run",
+    "index/0000000222.run",
     "index/MANIFEST",
     "log/0000000012.log",
     "log/0000000013.log",
+    "log/0000000014.log",
     "settled/0000000013.rows",
     "settled/0000000014.rows",
     "settled/MANIFEST"

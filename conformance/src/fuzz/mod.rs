@@ -11,6 +11,7 @@ mod mutate;
 mod query;
 mod rows;
 mod store;
+mod words;
 
 pub use forge::{forge_manifest, forge_run, forge_segment, forge_settled};
 pub use golden::{GOLDEN, GOLDEN_SETTLED, golden_disk, golden_model, golden_settled_disk, golden_settled_model};
@@ -26,7 +27,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "apocrypha", run: apocrypha::session },
     Target { name: "log", run: store::log },
     Target { name: "run", run: store::run },
@@ -35,6 +36,10 @@ pub const TARGETS: [Target; 9] = [
     Target { name: "json", run: json::json },
     Target { name: "path", run: query::path },
     Target { name: "query", run: query::query },
+    Target { name: "selector", run: query::selector },
+    Target { name: "pipeline", run: query::pipeline },
+    Target { name: "words", run: words::words },
+    Target { name: "remote", run: recension_remote::fuzz::messages },
     Target { name: "rows", run: rows::rows },
 ];
 

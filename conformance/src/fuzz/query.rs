@@ -1,10 +1,11 @@
 //! The arguments of queries: paths, values, ranges.
 //!
 //! Oracle: a path that is read writes itself back so that it reads as the same path; a value found in a
-//! text is JSON; and a query answers the same with an index and without.
+//! text is JSON; a query answers the same with an index and without; and a selector that is written out and read again
+//! selects the same.
 
 use recension::document::json::{Path, minify};
-use recension::document::{IndexSpec, Literal, Query, Store, ValueRange};
+use recension::document::{At, Collation, IndexSpec, Literal, Pipeline, Query, Selector, Store, ValueRange};
 
 use super::edits::Source;
 
@@ -24,7 +25,7 @@ pub(super) fn path(input: &[u8]) {
     }
 }
 
-fn split(input: &[u8], at: u8) -> (&[u8], &[u8]) {
+pub(super) fn split(input: &[u8], at: u8) -> (&[u8], &[u8]) {
     let end = input.iter().position(|&byte| byte == at).unwrap_or(input.len());
     (&input[..end], input.get(end + 1..).unwrap_or_default())
 }
@@ -66,5 +67,52 @@ pub(super) fn query(input: &[u8]) {
     let by_scan = answers();
     if collection.create_index(IndexSpec::new("a", path), |_| ()).is_ok() {
         assert_eq!(answers(), by_scan, "with an index, and without");
+    }
+}
+
+/// A pipeline on the first line, and documents on the others.
+pub(super) fn pipeline(input: &[u8]) {
+    let (text, rest) = split(input, b'\n');
+    let Ok(pipeline) = Pipeline::from_json(text) else { return };
+    let Ok(collection) = Store::memory().and_then(|store| store.collection("c")) else { return };
+    for (nth, line) in rest.split(|&byte| byte == b'\n').take(10).enumerate() {
+        _ = collection.put(&format!("{nth}"), line);
+    }
+    let Ok(at) = collection.at(At::Now) else { return };
+    // What it holds in memory changes nothing but whether it is refused.
+    let rows = at.aggregate(&Query::new(), &pipeline);
+    for row in rows.iter().flatten() {
+        assert_eq!(minify(row.as_bytes()).as_deref(), Ok(row.as_str()), "a row that is no minified JSON");
+    }
+    if let (Ok(rows), Ok(again)) = (rows, at.aggregate(&Query::new(), &pipeline.bytes_max(1 << 20))) {
+        assert_eq!(rows, again);
+    }
+}
+
+/// A selector (or a pipeline) on the first line, and members of documents on the others.
+pub(super) fn selector(input: &[u8]) {
+    let (text, rest) = split(input, b'\n');
+    _ = Pipeline::from_json(text);
+    let Ok(selector) = Selector::from_json(text) else { return };
+    let again = Selector::from_json(selector.to_json());
+    let Ok(collection) = Store::memory().and_then(|store| store.collection("c")) else { return };
+    if collection.create_index(IndexSpec::new("a", "a"), |_| ()).is_err() {
+        return;
+    }
+    for (nth, line) in rest.split(|&byte| byte == b'\n').take(10).enumerate() {
+        // What is not JSON, or too long for an index, is refused.
+        _ = collection.put(&format!("{nth}"), [b"{\"a\":", line, b",\"b\":[", line, b"]}"].concat());
+    }
+    let answers = |query: &Query| -> Vec<String> {
+        let Ok(found) = collection.find(query) else { return Vec::new() };
+        let mut answers: Vec<String> = found.map_while(Result::ok).map(|document| document.id.to_string()).collect();
+        answers.sort();
+        answers
+    };
+    let query = |selector: &Selector| Query::new().selecting(selector.clone()).collated(Collation::Binary);
+    let by_scan = answers(&query(&selector).without_indexes());
+    assert_eq!(answers(&query(&selector)), by_scan, "with an index, and without");
+    if let Ok(again) = again {
+        assert_eq!(answers(&query(&again)), by_scan, "{} as it was written", selector.to_json());
     }
 }

@@ -1,16 +1,16 @@
-//! The readers of the native engine's files: log, runs, settled files, manifests. The first byte of an input chooses the
-//! file and whether checksums are made right again; the rest is edits, or the whole file.
+//! The readers of the native engine's files: log, runs, settled files, manifests. The first byte of an input chooses
+//! the file and whether checksums are made right again; the rest is edits, or the whole file.
 //!
-//! Oracle: no panic, no read beside a file's bounds, no endless walk; and where checksums were not
-//! forged, no wrong answer: right, refused, or (the log's end) fewer commits. What of the store with settled files was given
-//! up is refused in any case.
+//! Oracle: no panic, no read beside a file's bounds, no endless walk; and where checksums were not forged, no wrong
+//! answer: right, refused, or (the log's end) fewer commits. What of the store with settled files was given up is
+//! refused in any case.
 
 use std::sync::LazyLock;
 
 use recension::engine::{Direction, Engine, KeyRange, MemoryEngine, Seq, TreeId};
 
 use super::edits::{Source, edited};
-use super::forge::{forge_manifest, forge_run, forge_segment, forge_settled, name_run, record_places};
+use super::forge::{forge_manifest, forge_mark, forge_run, forge_segment, forge_settled, name_run, record_places};
 use super::golden::{GOLDEN, GOLDEN_SETTLED, golden_disk, golden_model, golden_settled_disk, golden_settled_model};
 use crate::crash::{native, test_clock};
 use crate::sim::SimDisk;
@@ -51,6 +51,12 @@ pub(super) fn log(input: &[u8]) {
     }
     let disk = golden_disk();
     disk.put(name, &bytes);
+    if choice.forged {
+        // Else any other log would be refused at once.
+        let mut mark = disk.content("MARK").unwrap_or_default();
+        forge_mark(&mut mark);
+        disk.put("MARK", &mark);
+    }
     if choice.file >= 32 {
         // Without an index all of the log is replayed.
         disk.lose("index/MANIFEST");
@@ -63,14 +69,14 @@ pub(super) fn run(input: &[u8]) {
     let mut source = Source(input);
     let choice = choice(&mut source);
     let runs: Vec<_> = GOLDEN.iter().filter(|(name, _)| name.contains(".run")).collect();
-    let number = choice.file % runs.len();
-    let (name, file) = runs[number];
+    let (name, file) = runs[choice.file % runs.len()];
     let mut bytes = damaged_file(&mut source, choice.whole, file);
     let disk = golden_disk();
     if choice.forged {
         forge_run(&mut bytes);
         let mut manifest = disk.content("index/MANIFEST").unwrap_or_default();
-        name_run(&mut manifest, number + 1, &bytes);
+        let number = name.strip_prefix("index/").and_then(|name| name.strip_suffix(".run"));
+        name_run(&mut manifest, number.and_then(|number| number.parse().ok()).unwrap_or_default(), &bytes);
         disk.put("index/MANIFEST", &manifest);
     }
     disk.put(name, &bytes);

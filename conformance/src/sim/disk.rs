@@ -113,8 +113,8 @@ impl SimDisk {
         self.shared.lock().faults.add(fault);
     }
 
-    /// Calls `hook` with a file's name before every call that syncs or maps it, whichever is wanted, while no other call is held up:
-    /// a slow disk, in which commits come together, or something that happens just then.
+    /// Calls `hook` with a file's name before every call that syncs or maps it, whichever is wanted, while no other
+    /// call is held up: a slow disk, in which commits come together, or something that happens just then.
     pub fn before(&self, kind: OpKind, hook: impl Fn(&str) + Send + Sync + 'static) {
         self.shared.lock().before = Some((kind, Arc::new(hook)));
     }
@@ -164,13 +164,13 @@ impl SimDisk {
         state.world.names.live.iter().map(|(name, id)| (name.clone(), state.world.live(*id).len())).collect()
     }
 
-    /// The bytes of a file, as a process sees them; `None` where there is no such file.
+    /// The bytes of a file, as a process sees them; `None` if there is no such file.
     pub fn content(&self, name: &str) -> Option<Vec<u8>> {
         let state = self.shared.lock();
         state.world.names.live.get(name).map(|id| state.world.live(*id).to_vec())
     }
 
-    /// Damages a file at rest: the bits of `mask` flip at `offset`. False where there is no such byte.
+    /// Damages a file at rest: the bits of `mask` flip at `offset`. False if there is no such byte.
     pub fn flip(&self, name: &str, offset: u64, mask: u8) -> bool {
         let Some(byte) = self.content(name).and_then(|bytes| bytes.get(offset as usize).copied()) else {
             return false;

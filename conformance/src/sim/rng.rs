@@ -29,7 +29,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`; zero where `bound` is zero.
+    /// A number below `bound`; zero if `bound` is zero.
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 { 0 } else { self.next() % bound }
     }

@@ -2,14 +2,19 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use parking_lot::Mutex;
 use recension::disk::FsDisk;
 use recension::engine::native::Maintenance;
 use recension::engine::{Clock, Durability, Engine, MemoryEngine, NativeEngine, NativeOptions, Result};
 use recension_engines::sqlite::{SqliteEngine, SqliteOptions};
+use recension_log::{Cache, FolderLog, MemoryLog, ReplicatedEngine, ReplicatedOptions, SharedLog};
+use recension_remote::{Owner, RemoteEngine};
 use tempfile::TempDir;
 
 use super::{EngineFactory, Store};
+use crate::disturbed::{Disturbance, Disturbed};
 
 /// Every engine, as the contract suite runs it.
 pub fn every() -> Vec<Box<dyn EngineFactory>> {
@@ -19,10 +24,15 @@ pub fn every() -> Vec<Box<dyn EngineFactory>> {
         Box::new(Native::tiny()),
         Box::new(Sqlite::default()),
         Box::new(Sqlite::tiny()),
+        Box::new(Remote(Native::tiny())),
+        Box::new(Far(Disturbance::Delayed(Duration::from_micros(50)))),
+        Box::new(Replicated::in_memory()),
+        Box::new(Replicated::tiny()),
+        Box::new(Replicated::in_folder()),
     ]
 }
 
-/// A directory for a test's stores: in memory where the machine has that, since closing and checkpointing sync,
+/// A directory for a test's stores: in memory if the machine has that, since closing and checkpointing sync,
 /// and these tests are about answers. (Those about what survives a crash bring their own disk.)
 ///
 /// # Panics
@@ -108,6 +118,62 @@ impl EngineFactory for Native {
     }
 }
 
+/// The native engine of an owner, reached through the socket in its folder.
+#[derive(Default)]
+pub struct Remote(pub Native);
+
+impl EngineFactory for Remote {
+    fn name(&self) -> String {
+        format!("remote: {}", self.0.name())
+    }
+
+    fn open_backup(&self, at: &Path) -> Option<Result<Arc<dyn Engine>>> {
+        self.0.open_backup(at)
+    }
+
+    fn make(&self, clock: Arc<dyn Clock>) -> Store {
+        let dir = if self.0.on_disk { tempfile::tempdir().expect("a temporary directory") } else { scratch() };
+        let options = NativeOptions { clock, ..self.0.options.clone() };
+        let path = dir.path().to_owned();
+        let last_owner = Mutex::new(None);
+        let open = move || {
+            // The one before is closed first.
+            let mut last_owner = last_owner.lock();
+            *last_owner = None;
+            let native = NativeEngine::open(Arc::new(FsDisk::new(&path)), options.clone())?;
+            *last_owner = Some(Owner::of(Arc::new(native), &path)?);
+            Ok(Arc::new(RemoteEngine::connect(&path, Duration::ZERO)?) as Arc<dyn Engine>)
+        };
+        Store::persistent(Box::new(open), dir)
+    }
+}
+
+/// The memory engine as a distance makes it.
+pub struct Far(pub Disturbance);
+
+impl EngineFactory for Far {
+    fn name(&self) -> String {
+        format!("memory, {:?}", self.0)
+    }
+
+    fn make(&self, clock: Arc<dyn Clock>) -> Store {
+        let engine = Disturbed::new(Arc::new(MemoryEngine::with_clock(clock)), self.0);
+        Store::lasting_until_closed(Arc::new(engine))
+    }
+
+    fn persists(&self) -> bool {
+        false
+    }
+
+    fn open_backup(&self, _: &Path) -> Option<Result<Arc<dyn Engine>>> {
+        None
+    }
+
+    fn readers_pass_writers(&self) -> bool {
+        false
+    }
+}
+
 /// The engine over `SQLite`.
 #[derive(Default)]
 pub struct Sqlite {
@@ -146,5 +212,85 @@ impl EngineFactory for Sqlite {
         let options = SqliteOptions { clock, ..self.options.clone() };
         let path = dir.path().join("store.db");
         Store::persistent(Box::new(move || Ok(Arc::new(SqliteEngine::open(&path, options.clone())?))), dir)
+    }
+}
+
+/// Makes a log for one store.
+pub type MakeLog = Box<dyn Fn(&Path) -> Arc<dyn SharedLog> + Send + Sync>;
+
+/// The engine over a shared log.
+pub struct Replicated {
+    name: String,
+    /// Makes the log of a new store, with a folder that it may use.
+    make_log: MakeLog,
+    /// Options of the cache's engine; none: the cache is in memory.
+    cache: Option<NativeOptions>,
+}
+
+impl Replicated {
+    /// Over a log that `make_log` makes, with a small native engine as its cache.
+    pub fn over(name: &str, make_log: MakeLog) -> Self {
+        Replicated { name: name.to_owned(), make_log, cache: Some(Native::tiny().options) }
+    }
+
+    /// Over a log in memory, with a cache in memory.
+    pub fn in_memory() -> Self {
+        Replicated {
+            cache: None,
+            ..Replicated::over("memory, cache in memory", Box::new(|_| Arc::new(MemoryLog::new())))
+        }
+    }
+
+    /// Over a log in memory, with a cache that is as small as it gets.
+    pub fn tiny() -> Self {
+        Replicated::over("memory, small native cache", Box::new(|_| Arc::new(MemoryLog::new())))
+    }
+
+    /// Over a log in a folder, with a cache as users have it.
+    ///
+    /// # Panics
+    /// When its log does not open: the test has failed.
+    pub fn in_folder() -> Self {
+        let log: MakeLog =
+            Box::new(|folder| Arc::new(FolderLog::open(&folder.join("log")).expect("a new log in a folder opens")));
+        Replicated { cache: Some(NativeOptions::default()), ..Replicated::over("folder, native cache", log) }
+    }
+}
+
+impl EngineFactory for Replicated {
+    fn name(&self) -> String {
+        format!("replicated ({})", self.name)
+    }
+
+    fn open_backup(&self, at: &Path) -> Option<Result<Arc<dyn Engine>>> {
+        let options = NativeOptions { create: false, ..self.cache.clone()? };
+        Some(NativeEngine::open(Arc::new(FsDisk::new(at)), options).map(|engine| Arc::new(engine) as Arc<dyn Engine>))
+    }
+
+    fn make(&self, clock: Arc<dyn Clock>) -> Store {
+        let dir = scratch();
+        let log = (self.make_log)(dir.path());
+        let cache = match &self.cache {
+            None => Cache::Memory,
+            Some(options) => Cache::Directory { path: dir.path().join("cache"), options: options.clone() },
+        };
+        let open = move || {
+            let mut options = ReplicatedOptions::default();
+            options.clock = clock.clone();
+            Ok(Arc::new(ReplicatedEngine::open(log.clone(), &cache, options)?) as Arc<dyn Engine>)
+        };
+        if self.persists() {
+            return Store::persistent(Box::new(open), dir);
+        }
+        Store::lasting_until_closed(open().expect("a new store opens"))
+    }
+
+    /// The log does; but what a cache in memory has given up is there again, and it takes no disk.
+    fn persists(&self) -> bool {
+        self.cache.is_some()
+    }
+
+    fn readers_pass_writers(&self) -> bool {
+        self.cache.is_some()
     }
 }

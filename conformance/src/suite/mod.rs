@@ -6,6 +6,7 @@ mod backup;
 mod binding;
 mod dependencies;
 pub mod engines;
+mod erasing;
 mod keeping;
 mod limits;
 mod order;
@@ -35,7 +36,7 @@ pub trait EngineFactory: Send + Sync {
         true
     }
 
-    /// Opens a backup; none where the engine makes none.
+    /// Opens a backup; none if the engine makes none.
     fn open_backup(&self, at: &Path) -> Option<Result<Arc<dyn Engine>>>;
 
     /// Whether readers go on while a commit asks the clock for its time. The memory engine, which is the model and
@@ -79,7 +80,7 @@ impl Store {
         self.engine.as_deref().expect("the store did not open again")
     }
 
-    /// Closes the store and opens it again; false where the engine keeps nothing and the store stays as it is.
+    /// Closes the store and opens it again; false if the engine keeps nothing and the store stays as it is.
     /// Snapshots of the store must have been dropped.
     ///
     /// # Panics
@@ -92,7 +93,7 @@ impl Store {
     }
 }
 
-/// A case of the suite: panics where the engine breaks the contract.
+/// A case of the suite: panics if the engine breaks the contract.
 pub type Case = fn(&dyn EngineFactory);
 
 macro_rules! cases {
@@ -175,6 +176,11 @@ cases! {
         rules_are_told_as_they_were_set_and_the_last_holds,
         a_rule_that_keeps_more_brings_nothing_back,
         too_many_rules_are_refused_whole;
+    erasing:
+        an_erased_key_is_at_no_moment_and_leaves_no_trace_when_it_is_settled,
+        of_a_key_single_versions_can_be_erased,
+        the_keys_of_a_tree_are_listed_with_deleted_ones,
+        who_read_a_key_before_it_was_erased_commits_nothing;
     backup:
         a_backup_is_a_store_with_all_there_was_and_is_brought_up_to_date,
         what_is_no_backup_of_the_store_is_left_as_it_is,

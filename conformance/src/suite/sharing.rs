@@ -62,6 +62,15 @@ pub(super) fn concurrent_writers_each_get_a_commit_of_their_own(factory: &dyn En
     }
 }
 
+/// Set when it is dropped, by a panic too.
+struct SetAtEnd<'f>(&'f AtomicBool);
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 pub(super) fn readers_beside_writers_see_whole_commits(factory: &dyn EngineFactory) {
     const KEYS: u8 = 40;
     const COMMITS: u8 = 120;
@@ -93,10 +102,14 @@ pub(super) fn readers_beside_writers_see_whole_commits(factory: &dyn EngineFacto
                     if last_round {
                         break;
                     }
+                    // An engine's log may be another process's, which needs the processor and the disk too.
+                    thread::sleep(Duration::from_micros(100));
                 }
                 assert_eq!(newest, Seq(u64::from(COMMITS)));
             });
         }
+        // If a commit fails, the readers end too.
+        let _ended = SetAtEnd(&done);
         for n in 1..=COMMITS {
             let mut batch = Batch::new();
             for key in 0..KEYS {
@@ -104,7 +117,6 @@ pub(super) fn readers_beside_writers_see_whole_commits(factory: &dyn EngineFacto
             }
             engine.commit(batch).unwrap();
         }
-        done.store(true, Ordering::SeqCst);
     });
 }
 

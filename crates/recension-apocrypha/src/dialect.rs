@@ -31,7 +31,7 @@ pub struct Dialect {
     pub newline_at_end: bool,
     /// Whether a leading `-s` means `--strict`, otherwise `--set`; and whether `-c` stands before the path only.
     pub flags_lead: bool,
-    /// Whether a reference's target of several words is a path, where no key has that name; whether references are
+    /// Whether a reference's target of several words is a path, if no key has that name; whether references are
     /// looked up where they stand, otherwise at the top; and whether an object's keys are references.
     pub references_are_paths: bool,
     /// Whether strings that begin with `!` are followed.

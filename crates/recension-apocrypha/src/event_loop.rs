@@ -1,12 +1,13 @@
-//! Event loops: threads that read requests of many connections and answer those that take microseconds, with no task, no
-//! timer and no buffers for a connection. A loop reads what has come on all of them (epoll, through mio), then answers one
-//! after the other.
+//! Event loops: threads that read requests of many connections and answer those that take microseconds, with no task,
+//! no timer and no buffers for a connection. A loop reads what has come on all of them (epoll, through mio), then
+//! answers one after the other.
 //!
 //! Writes that wait for the disk go to the writer (`writer.rs`), and their connection waits here for the reply.
 //!
-//! What else has to wait is handed over to a session (`session.rs`): for the rest of a request, for a reply to be taken,
-//! for a place among large commands. Bounds and timeouts are there alone. It takes along what has come and was not
-//! answered, and what was answered and is not sent; the connection comes back when nothing has waited for a while.
+//! What else has to wait is handed over to a session (`session.rs`): for the rest of a request, for a reply to be
+//! taken, for a place among large commands. Bounds and timeouts are there alone. It takes along what has come and was
+//! not answered, and what was answered and is not sent; the connection comes back when nothing has waited for a
+//! while.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,11 +21,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use mio::{Events, Interest, Poll, Token, Waker};
+use recension::engine::pacing::Vain;
 use slab::Slab;
 
 use crate::language::{Command, plain_member};
-use crate::limits::{EVENTS_MAX, IDLE_BYTES, LOOK_MICROS, REPLIES_BYTES, WRITES_UNDER_WAY_MAX};
-use crate::session::{Asked, Conversation, Moment, Output, Service, Speaker, Then, Vain};
+use crate::limits::{EVENTS_MAX, IDLE_BYTES, LOOK_MICROS, PASSES_MAX, REPLIES_BYTES, WRITES_UNDER_WAY_MAX};
+use crate::session::{Asked, Conversation, Moment, Output, Service, Speaker, Then};
 use crate::wire::{self, Incoming};
 use crate::writer::{Replies, Write, Writer, Writes};
 
@@ -41,7 +43,8 @@ pub struct Connection<K> {
     pub held: K,
 }
 
-/// Is given a connection that has to wait, and where it may go back to. It is called on the loop's thread and must not block.
+/// Is given a connection that has to wait, and where it may go back to. It is called on the loop's thread and must
+/// not block.
 pub type HandOver<K> = Arc<dyn Fn(TcpStream, Conversation, K, Entrance<K>) + Send + Sync>;
 
 /// What an event loop is given.
@@ -114,7 +117,7 @@ impl<K: Send + 'static> EventLoops<K> {
     /// # Errors
     /// What the system refuses: a thread, or a descriptor.
     pub fn start(service: &Service, number: usize, hand_over: &HandOver<K>) -> io::Result<Self> {
-        // Where there is one processor nothing comes while a thread looks.
+        // If there is one processor nothing comes while a thread looks.
         let looks = std::thread::available_parallelism().map_or(1, NonZero::get) > 1;
         let mut loops = EventLoops {
             entrances: Vec::new(),
@@ -139,7 +142,7 @@ impl<K: Send + 'static> EventLoops<K> {
                 hand_over: hand_over.clone(),
                 connections: Slab::new(),
                 looks,
-                vain: Vain::default(),
+                vain: Vain::up_to(PASSES_MAX),
                 given_up: loops.given_up.clone(),
                 pieces: (0..EVENTS_MAX).map(|_| Piece::default()).collect(),
                 received: 0,
@@ -196,7 +199,7 @@ struct UnderWay {
     rest: Vec<u8>,
     /// More has come, or may have, and nobody will say so again.
     readable: bool,
-    /// When it was begun and what it says, where that is to be traced.
+    /// When it was begun and what it says, if that is to be traced.
     begun: Option<(Instant, String)>,
 }
 
@@ -305,7 +308,8 @@ impl<K> EventLoop<K> {
         self.go_on();
     }
 
-    /// Reads again where more may have come, goes on where writes are done, and brings the writer those that are at hand.
+    /// Reads again if more may have come, goes on where writes are done, and brings the writer those that are at
+    /// hand.
     fn go_on(&mut self) {
         for number in std::mem::take(&mut self.again) {
             self.receive(number);
@@ -325,7 +329,8 @@ impl<K> EventLoop<K> {
         }
     }
 
-    /// Answers what has come, then sends the replies: who has several connections is woken once for them. Much is sent earlier.
+    /// Answers what has come, then sends the replies: a client with several connections is woken once for them. Much is
+    /// sent earlier.
     fn answer_all(&mut self) {
         let mut moment = Moment::default();
         self.prefetch(&mut moment);
@@ -341,8 +346,8 @@ impl<K> EventLoop<K> {
         self.received = 0;
     }
 
-    /// Waits for something to come; for a moment without sleep, where requests have come as quickly lately. To wake a thread
-    /// costs more than to answer a request, and who sends the request pays for it.
+    /// Waits for something to come; for a moment without sleep, if requests have come as quickly lately. To wake a
+    /// thread costs more than to answer a request, and who sends the request pays for it.
     fn wait(&mut self, events: &mut Events) -> io::Result<()> {
         if !self.again.is_empty() {
             return self.look(events, Some(Duration::ZERO));
@@ -353,7 +358,7 @@ impl<K> EventLoop<K> {
                 self.look(events, Some(Duration::ZERO))?;
                 let late = Instant::now() >= until;
                 if !events.is_empty() {
-                    // Where others have the processor, who sleeps is let in earlier than who gives way.
+                    // If others have the processor, a thread that sleeps is let in before one that gives way.
                     self.vain.was(late);
                     return Ok(());
                 }
@@ -447,7 +452,7 @@ impl<K> EventLoop<K> {
         }
     }
 
-    /// Has what the first request of each connection reads fetched, where several have come.
+    /// Has what the first request of each connection reads fetched, if several have come.
     fn prefetch(&self, moment: &mut Moment) {
         let mut names = [""; EVENTS_MAX];
         let mut found = 0;
@@ -524,8 +529,8 @@ impl<K> EventLoop<K> {
     }
 }
 
-/// Answers the frames at the beginning of what has come, up to the first that has to wait; answers how many bytes that were, and
-/// what follows.
+/// Answers the frames at the beginning of what has come, up to the first that has to wait; answers how many bytes
+/// that were, and what follows.
 fn answer_frames(
     service: &Service,
     come: &[u8],

@@ -48,7 +48,7 @@ impl LargeMembers {
         Some(member.value.clone())
     }
 
-    /// Keeps what a member says, where its body is long enough to be worth it and within the bounds.
+    /// Keeps what a member says, if its body is long enough to be worth it and within the bounds.
     pub(crate) fn keep(&self, id: &str, written_at: Seq, body_bytes: usize, value: &Arc<Value>) {
         if body_bytes < LARGE_BYTES_MIN {
             return;

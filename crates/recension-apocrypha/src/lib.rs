@@ -1,5 +1,5 @@
 //! Apocrypha: a command language for JSON and its wire protocol, as the two existing servers speak it, over a
-//! collection of documents. ARCHITECTURE.md, "Apocrypha", tells a command's way through these files.
+//! collection of documents. docs/internals/apocrypha.md tells a command's way through these files.
 //!
 //! ```
 //! use recension_apocrypha::{Database, Dialect};

@@ -1,12 +1,12 @@
 //! Every bound of Apocrypha. Input beyond one is refused with an error that names it.
 
-/// Longest request, in bytes, where the configuration says nothing else. A document cannot be much longer.
+/// Longest request, in bytes, if the configuration says nothing else. A document cannot be much longer.
 pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Bytes of requests longer than [`READ_BYTES`] that all connections together may hold.
 pub const LONG_FRAMES_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// Bytes of replies longer than [`REPLIES_BYTES`] that all connections together may hold, where the configuration says
+/// Bytes of replies longer than [`REPLIES_BYTES`] that all connections together may hold, if the configuration says
 /// nothing else.
 pub const LONG_REPLIES_BYTES_MAX: usize = 256 * 1024 * 1024;
 
@@ -22,13 +22,14 @@ pub const REPLIES_BYTES: usize = 64 * 1024;
 /// How often it is not tried to wait a moment, for others' writes or for the next request, after that was in vain.
 pub const PASSES_MAX: u32 = 64;
 
-/// Requests that a session answers one after the other without waiting before its connection goes back to an event loop.
+/// Requests that a session answers one after the other without waiting before its connection goes back to an event
+/// loop.
 pub const AT_ONCE_TO_RETURN: u32 = 32;
 
 /// Connections of which an event loop reads requests before it answers them, at most.
 pub const EVENTS_MAX: usize = 64;
 
-/// Microseconds for which an event loop looks for the next request before it sleeps, where that was not in vain lately.
+/// Microseconds for which an event loop looks for the next request before it sleeps, if that was not in vain lately.
 pub const LOOK_MICROS: u64 = 50;
 
 /// Longest reply, in bytes, and the most that a command on the whole database reads into memory.

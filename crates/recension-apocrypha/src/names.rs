@@ -14,7 +14,7 @@ const VALUE: &str = "$value";
 /// How such a body begins.
 const BEFORE_VALUE: &str = r#"{"$value":"#;
 
-/// The id of a member of the top level; `None` where it is too long to be any.
+/// The id of a member of the top level; `None` if it is too long to be any.
 pub(crate) fn id_of(name: &str) -> Option<Cow<'_, str>> {
     let bare = name.trim_start_matches('$');
     let id =
@@ -22,7 +22,7 @@ pub(crate) fn id_of(name: &str) -> Option<Cow<'_, str>> {
     Some(id).filter(|id| id.len() <= DOCUMENT_ID_BYTES_MAX)
 }
 
-/// The member of the top level that a document is; `None` where it is none, as a design document.
+/// The member of the top level that a document is; `None` if it is none, as a design document.
 pub(crate) fn name_of(id: &str) -> Option<&str> {
     let bare = id.trim_start_matches('$');
     match () {
@@ -56,7 +56,7 @@ pub(crate) fn body_of(value: &Value) -> String {
     }
 }
 
-/// What a document's body says, where that is a string as it stands there: not empty, nothing in it escaped.
+/// What a document's body says, if that is a string as it stands there: not empty, nothing in it escaped.
 pub(crate) fn text_of(body: &str) -> Option<&str> {
     let text = body.strip_prefix(BEFORE_VALUE)?.strip_prefix('"')?.strip_suffix("\"}")?;
     // A body is JSON: what has no quote in it is one string to the end.

@@ -115,7 +115,7 @@ fn haskell_number(number: &Number) -> String {
     format!("{sign}{first}.{rest}e{exponent}")
 }
 
-/// The fewest digits that name a double, and the power of ten of the first of them; `None` where it is none.
+/// The fewest digits that name a double, and the power of ten of the first of them; `None` if it is none.
 pub(crate) fn shortest(number: &Number) -> Option<(&'static str, String, i32)> {
     let value = number.to_f64();
     if !value.is_finite() {

@@ -1,5 +1,5 @@
-//! Python's ways of writing values: `repr`, `pprint`, ASCII JSON. Pure. (`Lib/pprint.py` of the interpreter has the rules by which
-//! lines are broken at 80 columns.)
+//! Python's ways of writing values: `repr`, `pprint`, ASCII JSON. Pure. (`Lib/pprint.py` of the interpreter has the
+//! rules by which lines are broken at 80 columns.)
 
 use std::fmt::Write as _;
 
@@ -242,7 +242,8 @@ mod tests {
             ),
             (
                 r#"{"text":"the quick brown fox jumps over the lazy dog and then it does so again and again"}"#,
-                "{'text': 'the quick brown fox jumps over the lazy dog and then it does so '\n         'again and again'}",
+                "{'text': 'the quick brown fox jumps over the lazy dog and then it does so '\n         'again and \
+                 again'}",
             ),
         ] {
             assert_eq!(pretty(&Value::parse(text).unwrap()), written);

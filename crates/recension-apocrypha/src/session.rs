@@ -14,6 +14,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use recension::document::{CollectionAt, Error};
+use recension::engine::pacing::Vain;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -30,7 +31,7 @@ use crate::wire::{self, Incoming};
 /// Where a connection is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// A unix socket, whose file says who may.
+    /// A unix socket; the rights of its file say who may connect.
     ThisMachine,
     /// TCP.
     Network,
@@ -45,7 +46,7 @@ pub struct Service {
     large: Arc<Semaphore>,
     /// Places for commands that wait for the disk.
     waiting: Arc<Semaphore>,
-    /// Who writes a member waits for those who write it already, rather than to find out that it was in vain. Members
+    /// A writer of a member waits for its earlier writers, rather than conflict with them and begin again. Members
     /// share turns by their hash.
     turns: Arc<[Arc<Semaphore>]>,
     hash: RandomState,
@@ -93,8 +94,8 @@ pub struct Speaker {
     begun: bool,
 }
 
-/// A connection where it changes hands: who speaks, what has come and was not answered, and what was answered and is not
-/// sent.
+/// A connection where it changes hands: who speaks, what has come and was not answered, and what was answered and is
+/// not sent.
 pub struct Conversation {
     pub(crate) speaker: Speaker,
     pub(crate) input: Vec<u8>,
@@ -115,31 +116,6 @@ impl fmt::Debug for Conversation {
     }
 }
 
-/// How often it was in vain to wait a moment: for others to write before a reply is sent, for a request before a thread
-/// sleeps.
-#[derive(Default)]
-pub(crate) struct Vain {
-    /// How often it is not tried.
-    passes: u32,
-    /// How often it was not tried after the last time in vain; 0 where it was not in vain.
-    backoff: u32,
-}
-
-impl Vain {
-    /// Whether it is not tried this time.
-    pub(crate) fn passes(&mut self) -> bool {
-        let left = self.passes.checked_sub(1);
-        self.passes = left.unwrap_or(0);
-        left.is_some()
-    }
-
-    /// Learns whether it was in vain.
-    pub(crate) fn was(&mut self, in_vain: bool) {
-        self.backoff = if in_vain { (self.backoff * 2).clamp(1, PASSES_MAX) } else { 0 };
-        self.passes = self.backoff;
-    }
-}
-
 /// What follows a reply.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
@@ -147,8 +123,8 @@ pub(crate) enum Then {
     Close,
 }
 
-/// The moment as of which those reads are answered whose requests have all come: any since then would be right. A write ends
-/// it, for its own connection may read behind it.
+/// The moment as of which those reads are answered whose requests have all come: any since then would be right. A
+/// write ends it, for its own connection may read behind it.
 #[derive(Default)]
 pub(crate) struct Moment(Option<CollectionAt>);
 
@@ -197,8 +173,8 @@ impl Service {
         *self.stopping.borrow()
     }
 
-    /// Answers a connection until it ends, or the service stops and what it has asked is answered; where `returns`, until
-    /// nothing has waited for a while either: then it answers who speaks there.
+    /// Answers a connection until it ends, or the service stops and what it has asked is answered; where `returns`,
+    /// until nothing has waited for a while either: then it answers who speaks there.
     ///
     /// # Errors
     /// Those of the stream; [`io::ErrorKind::TimedOut`] for who sends half a request or does not read.
@@ -218,7 +194,7 @@ impl Service {
         let mut stopping = self.stopping.clone();
         let mut stopped = pin!(stopping.wait_for(|stopping| *stopping));
         let mut room: Option<OwnedSemaphorePermit> = None;
-        let mut vain = Vain::default();
+        let mut vain = Vain::up_to(PASSES_MAX);
         let mut at_once = 0;
         loop {
             let mut used = 0;
@@ -296,8 +272,8 @@ impl Service {
         next
     }
 
-    /// Lets writes be made that others have asked for, if there were any lately. Replies that are sent one after the other
-    /// wake a program that has several connections once, where it would else be woken by each.
+    /// Lets writes be made that others have asked for, if there were any lately. Replies that are sent one after the
+    /// other wake a program that has several connections once, where it would else be woken by each.
     async fn let_others_write(&self, vain: &mut Vain) {
         if vain.passes() {
             return;
@@ -327,7 +303,7 @@ impl Service {
         Ok(())
     }
 
-    /// Answers a frame where that takes microseconds.
+    /// Answers a frame if that takes microseconds.
     pub(crate) fn answer_at_once(
         &self,
         payload: &[u8],
@@ -376,14 +352,14 @@ impl Service {
         Asked::Answered(Then::GoOn)
     }
 
-    /// Has what these requests read fetched into the processor's caches, where each reads one member.
+    /// Has what these requests read fetched into the processor's caches, if each reads one member.
     pub(crate) fn prefetch(&self, requests: &[&str], moment: &mut Moment) {
         if let Ok(members) = moment.members(&self.database) {
             members.prefetch(requests);
         }
     }
 
-    /// Answers a request that reads a member, where its text shows that at a glance; answers whether it did.
+    /// Answers a request that reads a member, if its text shows that at a glance; answers whether it did.
     fn answer_plain(&self, text: &str, moment: &mut Moment, output: &mut Output) -> bool {
         let Some(name) = plain_member(text) else { return false };
         // A fault is told in the long way.
@@ -409,7 +385,7 @@ impl Service {
         self.trace(started, std::str::from_utf8(payload).unwrap_or_default());
     }
 
-    /// When a command is begun, where that is to be traced.
+    /// When a command is begun, if that is to be traced.
     fn started(&self) -> Option<Instant> {
         self.settings.trace.as_ref().map(|_| Instant::now())
     }
@@ -430,7 +406,8 @@ impl Service {
             output.place = Arc::clone(&self.long_replies).try_acquire_many_owned(kib).ok();
             if output.place.is_none() {
                 reply = self.database.refusal(&format!(
-                    "the reply has {kib} KiB, and all replies that wait to be taken have at most {}; ask again, or for a part",
+                    "the reply has {kib} KiB, and all replies that wait to be taken have at most {}; ask again, or for \
+                     a part",
                     self.settings.replies_bytes_max / 1024
                 ));
             }
@@ -449,7 +426,7 @@ impl Service {
         command.operator == Operator::Flush || command.operator.writes() && self.database.writes_wait()
     }
 
-    /// The places of which a command needs one; none where it takes microseconds.
+    /// The places of which a command needs one; none if it takes microseconds.
     fn places(&self, command: &Command) -> Option<&Arc<Semaphore>> {
         match (command.is_large(), self.waits(command)) {
             (true, _) => Some(&self.large),
@@ -458,8 +435,8 @@ impl Service {
         }
     }
 
-    /// Carries a command out, on this thread where it takes microseconds or waits for the disk once, which leaves its other
-    /// tasks to another thread meanwhile, and on another where it takes long.
+    /// Carries a command out, on this thread if it takes microseconds or waits for the disk once, which leaves its
+    /// other tasks to another thread meanwhile, and on another if it takes long.
     async fn run(&self, command: Command) -> String {
         let Some(places) = self.places(&command) else { return self.database.run(&command) };
         let turn = match (self.waits(&command), command.steps.first()) {
@@ -509,7 +486,7 @@ impl Service {
         }
     }
 
-    /// When a write was begun and what it says, where that is to be traced.
+    /// When a write was begun and what it says, if that is to be traced.
     pub(crate) fn begun(&self, payload: &[u8]) -> Option<(Instant, String)> {
         self.started().map(|started| (started, String::from_utf8_lossy(payload).into_owned()))
     }
@@ -568,7 +545,7 @@ mod tests {
 
     #[test]
     fn others_are_seldom_let_write_where_that_was_in_vain() {
-        let mut vain = Vain::default();
+        let mut vain = Vain::up_to(PASSES_MAX);
         for passes in [1, 2, 4, 8, 16, 32, 64, 64] {
             assert!(!vain.passes());
             vain.was(true);

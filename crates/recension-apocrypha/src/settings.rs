@@ -11,7 +11,7 @@ use crate::limits::{FRAME_BYTES_MAX, LONG_REPLIES_BYTES_MAX, PATIENCE_SECONDS, T
 pub struct Token(Arc<[u8]>);
 
 impl Token {
-    /// A token; `None` where it is empty, too long, or has a newline in it.
+    /// A token; `None` if it is empty, too long, or has a newline in it.
     pub fn new(text: &str) -> Option<Self> {
         let possible = !text.is_empty() && text.len() <= TOKEN_BYTES_MAX && !text.contains('\n');
         possible.then(|| Token(text.as_bytes().into()))
@@ -38,7 +38,8 @@ pub struct Settings {
     pub token: Option<Token>,
     /// Longest request, in bytes.
     pub frame_bytes_max: usize,
-    /// Bytes of long replies that all connections together may hold. A reply beyond is refused: it would wait in memory.
+    /// Bytes of long replies that all connections together may hold. A reply beyond is refused: it would wait in
+    /// memory.
     pub replies_bytes_max: usize,
     /// How long a request may pause, and a reply may wait to be taken.
     pub patience: Duration,

@@ -1,5 +1,5 @@
 //! A database: the members of the top level are the documents of one collection. A read is of one commit and reads
-//! the documents that it needs, by id; a write is one commit of the documents that it changes, made anew where others
+//! the documents that it needs, by id; a write is one commit of the documents that it changes, made anew if others
 //! were faster.
 
 use std::collections::BTreeMap;
@@ -93,7 +93,7 @@ impl Database {
         self.timed(effect, started)
     }
 
-    /// The reply to a command that was begun then, where it asks for its time.
+    /// The reply to a command that was begun then, if it asks for its time.
     fn timed(&self, effect: Result<Effect, Fault>, started: Option<Instant>) -> String {
         let mut lines = match effect {
             Ok(effect) => effect.lines,
@@ -142,8 +142,9 @@ impl Database {
         self.collection.at(At::Now)
     }
 
-    /// The reply to a read of one member. The text of a string that its document says as it is printed goes to `show` instead, if
-    /// that takes it: most of what is read is of that kind, and nothing has to be decoded or copied for it.
+    /// The reply to a read of one member. The text of a string that its document says as it is printed goes to `show`
+    /// instead, if that takes it: most of what is read is of that kind, and nothing has to be decoded or copied for
+    /// it.
     pub(crate) fn read_member(
         &self,
         members: &CollectionAt,
@@ -175,8 +176,8 @@ impl Database {
         evaluate(command, &self.dialect, &mut reading)
     }
 
-    /// The replies to several commands that write members, as if each had come alone; they wait for the disk together. A panic is
-    /// the refusal of its command alone.
+    /// The replies to several commands that write members, as if each had come alone; they wait for the disk
+    /// together. A panic is the refusal of its command alone.
     pub(crate) fn run_together(&self, commands: &[Command]) -> Vec<String> {
         let started = Instant::now();
         let mut refused: Vec<Option<String>> = vec![None; commands.len()];

@@ -194,7 +194,7 @@ impl Value {
         }
     }
 
-    /// The value at a path of members, where all of it is there.
+    /// The value at a path of members, if all of it is there.
     pub fn at(&self, path: &[String]) -> Option<&Value> {
         path.iter().try_fold(self, |value, word| match value {
             Value::Object(members) => members.get(word),

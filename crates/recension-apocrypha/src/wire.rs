@@ -8,7 +8,7 @@ pub const HEAD_BYTES: usize = 4;
 pub enum Incoming<'b> {
     /// A whole frame's payload.
     Frame(&'b [u8]),
-    /// Too few bytes: the whole frame has so many, where that is known.
+    /// Too few bytes: the whole frame has so many, if that is known.
     Partial(Option<usize>),
     /// A frame that announces more than is allowed.
     TooLong(usize),
@@ -24,7 +24,7 @@ pub fn next(bytes: &[u8], payload_max: usize) -> Incoming<'_> {
     rest.get(..length).map_or(Incoming::Partial(Some(HEAD_BYTES + length)), Incoming::Frame)
 }
 
-/// The payload of the first frame, where all of it is there.
+/// The payload of the first frame, if all of it is there.
 pub(crate) fn first_payload(bytes: &[u8]) -> Option<&[u8]> {
     match next(bytes, bytes.len()) {
         Incoming::Frame(payload) => Some(payload),

@@ -1,5 +1,5 @@
-//! The writer: a thread that commits the writes of all event loops, those at hand together with one wait for the disk, and gives
-//! each loop its replies at once. It must never answer a write whose commit is not acknowledged.
+//! The writer: a thread that commits the writes of all event loops, those at hand together with one wait for the
+//! disk, and gives each loop its replies at once. It must never answer a write whose commit is not acknowledged.
 //!
 //! Of writes of one member a group has the first: the others would find out that they have to run again.
 
@@ -8,9 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
+use recension::engine::pacing::Vain;
+
 use crate::language::{Command, Step};
-use crate::limits::{LOOK_MICROS, WRITES_TOGETHER_MAX};
-use crate::session::{Service, Vain};
+use crate::limits::{LOOK_MICROS, PASSES_MAX, WRITES_TOGETHER_MAX};
+use crate::session::Service;
 
 /// The writer waits for more writes for such a part of the time that the group before took.
 const WAIT_PART: u32 = 2;
@@ -47,8 +49,8 @@ pub(crate) struct Writer<T> {
     vain: Vain,
 }
 
-/// What the group before says of whether to wait for more: who was answered comes back right after, and would else wait for two
-/// groups.
+/// What the group before says of whether to wait for more: who was answered comes back right after, and would else
+/// wait for two groups.
 #[derive(Default)]
 struct Pace {
     /// Its writes, and those that waited at its end.
@@ -60,7 +62,7 @@ struct Pace {
 
 impl<T: Fn(Replies)> Writer<T> {
     pub(crate) fn new(service: Service, brought: Receiver<Writes>, give: Vec<T>, looks: bool) -> Self {
-        let (waiting, pace, vain) = (VecDeque::new(), Pace::default(), Vain::default());
+        let (waiting, pace, vain) = (VecDeque::new(), Pace::default(), Vain::up_to(PASSES_MAX));
         Writer { service, brought, give, waiting, pace, looks, vain }
     }
 
@@ -91,7 +93,7 @@ impl<T: Fn(Replies)> Writer<T> {
         }
     }
 
-    /// Waits until there is something to write; `false` where nothing will come.
+    /// Waits until there is something to write; `false` if nothing will come.
     fn wait(&mut self) -> bool {
         if !self.take() {
             return !self.waiting.is_empty();
@@ -102,7 +104,8 @@ impl<T: Fn(Replies)> Writer<T> {
                 std::thread::yield_now();
                 self.take();
             }
-            // Where others have the processor for longer than that, who sleeps is let in earlier than who gives way.
+            // If others have the processor for longer than that, a thread that sleeps is let in before one that gives
+            // way.
             self.vain.was(Instant::now() >= until);
         }
         if self.waiting.is_empty() {
@@ -126,7 +129,8 @@ impl<T: Fn(Replies)> Writer<T> {
         self.waiting.extend(writes.into_iter().map(|write| (of, write)));
     }
 
-    /// Lets those of the group before come back first, for a part of the time that it took, and rarely where that was in vain.
+    /// Lets those of the group before come back first, for a part of the time that it took, and rarely if that was
+    /// in vain.
     fn wait_for_more(&mut self) {
         self.take();
         let patience = (self.pace.took / WAIT_PART).min(WAIT_MAX);
@@ -137,7 +141,7 @@ impl<T: Fn(Replies)> Writer<T> {
         let in_vain = loop {
             std::thread::yield_now();
             self.take();
-            // Also where all have come, but too late, since others have the processor.
+            // Also if all have come, but too late, since others have the processor.
             if Instant::now() >= until {
                 break true;
             }

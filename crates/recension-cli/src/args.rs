@@ -4,9 +4,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    apocrypha, attach, backup, changes, collections, compact, completions, conflicts, d, delete, diff, explain, export,
-    find, get, history, import, index, man, patch, purge, put, restore, restore_backup, retention, salvage, serve,
-    shell, stats, verify,
+    aggregate, apocrypha, attach, backup, changes, cluster, collections, compact, completions, conflicts, d, delete,
+    diff, drop, erase, explain, export, find, gateway, get, history, import, index, man, mv, patch, project, purge,
+    put, restore, restore_backup, retention, salvage, schema, serve, shell, stats, sync, token, update, verify, views,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -53,7 +53,7 @@ pub struct CommandLine {
 /// Flags of every command.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// The store: a directory, sqlite:FILE, or memory: [default: recension.store]
+    /// The store: a directory, sqlite:FILE, memory:, or the address of a shared log [default: recension.store]
     #[arg(long, short, global = true, env = "RECENSION_STORE")]
     #[arg(value_name = "ADDRESS", help_heading = "Common options")]
     pub store: Option<String>,
@@ -83,12 +83,20 @@ pub enum Command {
     Patch(patch::Patch),
     /// Delete a document (its history stays)
     Delete(delete::Delete),
+    /// Count and sum up documents by groups
+    Aggregate(aggregate::Aggregate),
+    /// Change every document that meets a condition
+    Update(update::Update),
     /// Find documents by the values of their members
     Find(find::Find),
     /// Say how a find would be carried out, without doing it
     Explain(explain::Explain),
     /// Create, list and drop indexes
     Index(index::Index),
+    /// List the views of a collection, build them, drop unnamed ones
+    Views(views::Views),
+    /// Set, show and remove the JSON Schema that documents have to fit
+    Schema(schema::SchemaCommand),
     /// Put, get, list and remove the attachments of documents
     Attach(attach::Attach),
     /// List the revisions of a document
@@ -103,10 +111,20 @@ pub enum Command {
     Conflicts(conflicts::Conflicts),
     /// Take a document away as if it had never been
     Purge(purge::PurgeCommand),
+    /// Take documents out of every moment of the store
+    Erase(erase::EraseCommand),
+    /// Drop a collection with its indexes (its past can be read)
+    Drop(drop::DropCommand),
     /// List the collections
     Collections(collections::Collections),
     /// Print sizes and counters of the store
     Stats(stats::StatsCommand),
+    /// Show the nodes of a store on a shared log
+    Cluster(cluster::ClusterCommand),
+    /// Write the documents into tables of the database that the store's log lives on, for SQL to read
+    Project(project::ProjectCommand),
+    /// Move a store to another place: from a directory to a shared log, back, or from log to log
+    Move(mv::Move),
     /// Show or set what of a collection's history is kept
     Retention(retention::RetentionCommand),
     /// Give up what retention does not keep, and give disk back, now
@@ -119,8 +137,18 @@ pub enum Command {
     RestoreBackup(restore_backup::RestoreBackup),
     /// Copy what is readable of a damaged store into a new one
     Salvage(salvage::Salvage),
+    /// Bring the documents of one database to another
+    Sync(sync::Sync),
     /// Serve the store over HTTP, as CouchDB does
     Serve(serve::Serve),
+    /// Serve the store behind a web server, by FastCGI
+    Fcgi(gateway::Fcgi),
+    /// Serve the store behind a web server, by SCGI
+    Scgi(gateway::Scgi),
+    /// Answer one request as a CGI program
+    Cgi(gateway::CgiCommand),
+    /// Create, list and revoke API tokens for programs
+    Token(token::TokenCommand),
     /// Answer commands of Apocrypha
     Apocrypha(apocrypha::ApocryphaCommand),
     /// Say a command of Apocrypha to a server

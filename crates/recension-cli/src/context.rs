@@ -6,17 +6,21 @@ use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use recension::document::{At, Store, format_time};
-use recension::engine::{Engine, Timestamp};
+use recension::document::{At, Store};
+use recension::engine::Engine;
+use recension_engines::{Address, Sharing};
+use recension_log::{LogAddress, Position};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use crate::args::Common;
 use crate::error::{CliError, Result};
+use crate::files::check_no_other_folders;
+use crate::moments::check_not_ahead;
 use crate::output::{Audience, Output};
 
-/// What to do where the store is not there yet.
+/// What to do if the store is not there yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// A command that writes makes it.
@@ -78,6 +82,8 @@ pub struct Context {
     /// The store of the session, which [`Session::keep`] keeps open.
     home: String,
     quiet: bool,
+    /// Whether other processes can reach the store through this one.
+    sharing: Sharing,
     session: Session,
 }
 
@@ -93,10 +99,11 @@ impl Context {
         let home = home.to_owned();
         let address = common.store.as_deref().unwrap_or(DEFAULT_STORE).to_owned();
         let named = common.store.is_some();
-        Context { out, address, named, home, quiet: common.quiet, session: session.share() }
+        let sharing = if session.shell { Sharing::Shared } else { Sharing::Alone };
+        Context { out, address, named, home, quiet: common.quiet, sharing, session: session.share() }
     }
 
-    /// The store's address, where the command line or the environment names one.
+    /// The store's address, if the command line or the environment names one.
     pub fn named_address(&self) -> Option<&str> {
         self.named.then_some(self.address.as_str())
     }
@@ -122,6 +129,11 @@ impl Context {
         self.quiet
     }
 
+    /// From here on a store that is opened can be reached by others meanwhile. For commands that keep it open.
+    pub fn share(&mut self) {
+        self.sharing = Sharing::Shared;
+    }
+
     /// From here on the first Ctrl-C is for [`Context::interrupted`] to tell; the second one ends the
     /// process where it stands, which loses nothing that was acknowledged. Without this, the first does.
     pub fn watch_for_interrupts(&mut self) -> Result<()> {
@@ -143,7 +155,7 @@ impl Context {
         self.session.interrupted.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// The error of a command that was interrupted, where it was.
+    /// The error of a command that was interrupted, if it was.
     pub fn go_on(&self) -> Result<()> {
         if self.interrupted() { Err(CliError::Interrupted("interrupted".to_owned())) } else { Ok(()) }
     }
@@ -153,7 +165,10 @@ impl Context {
         match &self.session.opened {
             Some((address, store)) if *address == self.address => Ok(store.clone()),
             _ => {
-                let store = Store::on(self.open(missing)?)?;
+                let mut store = Store::on(self.open(missing)?)?;
+                if let Some(guard) = crate::functions::guard() {
+                    store = store.guarded(guard);
+                }
                 self.session.opened = Some((self.address.clone(), store.clone()));
                 Ok(store)
             }
@@ -170,15 +185,7 @@ impl Context {
 
     /// A moment to read at, which must not lie in the future: its answer would be another one tomorrow.
     pub fn moment(&self, store: &Store, at: At) -> Result<At> {
-        let At::Time(time) = at else { return Ok(at) };
-        let micros = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
-        let now = Timestamp(u64::try_from(micros).unwrap_or(u64::MAX));
-        // Commits may be ahead of a clock that was set back.
-        let newest = store.engine().commit_at(Timestamp(u64::MAX))?.map_or(now, |commit| commit.time);
-        if time > now.max(newest) {
-            let (time, now) = (format_time(time), format_time(now));
-            return Err(CliError::Usage(format!("--at {time} lies in the future: it is {now} now")));
-        }
+        check_not_ahead(&**store.engine(), at)?;
         Ok(at)
     }
 
@@ -214,16 +221,46 @@ impl Context {
         if ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) { Ok(()) } else { Err(declined()) }
     }
 
-    fn open(&self, missing: Missing) -> Result<Arc<dyn Engine>> {
-        let path = Path::new(self.address.strip_prefix("sqlite:").unwrap_or(&self.address));
-        let empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
-        if missing == Missing::IsAnError && self.address != "memory:" && (!path.exists() || empty()) {
+    fn open(&mut self, missing: Missing) -> Result<Arc<dyn Engine>> {
+        let address = Address::parse(&self.address)?;
+        let path = match &address {
+            Address::Sqlite(path) | Address::Native(path) => path.as_path(),
+            Address::Log(log) => return self.open_log(log, missing),
+            Address::Network(_) => return Ok(recension_engines::open(&self.address)?),
+            _ => Path::new(""),
+        };
+        if let Address::Native(path) = &address {
+            check_no_other_folders(path)?;
+        }
+        let is_new = address != Address::Memory && is_absent(path);
+        if missing == Missing::IsAnError && is_new {
             return Err(CliError::Io(format!(
                 "there is no store at {}; `recension import` makes one, --store or RECENSION_STORE names another",
                 self.address
             )));
         }
-        Ok(recension_engines::open(&self.address)?)
+        let engine = recension_engines::open_as(&self.address, self.sharing)?;
+        if is_new && self.out.for_people() {
+            self.out.remark(&made_in(path))?;
+        }
+        Ok(engine)
+    }
+
+    /// Opens a store on a shared log.
+    fn open_log(&self, address: &LogAddress, missing: Missing) -> Result<Arc<dyn Engine>> {
+        if missing == Missing::IsAnError {
+            let log = recension_log::open_log(address)?;
+            let tail = log.tail(Position(0)).map_err(recension::engine::EngineError::from)?;
+            if tail == Position::FIRST {
+                return Err(CliError::Io(format!(
+                    "there is no store at {address}; `recension import` makes one, --store or RECENSION_STORE names \
+                     another"
+                )));
+            }
+        }
+        let engine: Arc<dyn Engine> = Arc::new(recension_log::open(&self.address)?);
+        // Opening has read up to the log's end.
+        Ok(engine)
     }
 
     /// The time, to say later how long something took.
@@ -231,7 +268,7 @@ impl Context {
         Instant::now()
     }
 
-    /// Says how long it took, where people read.
+    /// Says how long it took, if people read.
     pub fn remark_time(&mut self, started: Instant) -> Result<()> {
         if self.out.for_people() {
             let text = format!("({})", took(started.elapsed()));
@@ -239,6 +276,16 @@ impl Context {
         }
         Ok(())
     }
+}
+
+/// Whether there is nothing at a path that a store could be in.
+pub fn is_absent(path: &Path) -> bool {
+    !path.exists() || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Where a store is that was not there before: somebody who has named none should know.
+pub fn made_in(path: &Path) -> String {
+    format!("a new store in {}", fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()).display())
 }
 
 /// A duration for people.

@@ -18,7 +18,16 @@ pub fn text_cell(text: &str) -> String {
     if text.is_empty() { "\"\"".to_owned() } else { quoted(text) }
 }
 
-/// In quotes where the text needs them.
+/// The cell of a JSON value: text by its value, anything else as it is written.
+pub fn csv_text(json: &str) -> String {
+    match json.bytes().next() {
+        Some(b'"') => text_cell(&serde_json::from_str::<String>(json).unwrap_or_default()),
+        _ if json == "null" => String::new(),
+        _ => quoted(json),
+    }
+}
+
+/// In quotes if the text needs them.
 pub fn quoted(text: &str) -> String {
     let needs = |character| matches!(character, ',' | '"' | '\n' | '\r');
     // White space at an end is quoted for readers that would trim it.

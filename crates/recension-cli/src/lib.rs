@@ -7,10 +7,12 @@ pub mod context;
 pub mod csv_out;
 pub mod error;
 pub mod files;
+pub mod functions;
 pub mod ids;
 pub mod input;
 pub mod limits;
 pub mod members;
+pub mod moments;
 pub mod output;
 pub mod pretty;
 pub mod problems;
@@ -37,6 +39,9 @@ use crate::error::{CliError, Result};
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
+    if functions::is_worker() {
+        return functions::work();
+    }
     // Clap prints and exits by itself: with 0 for help, with 2 for what it does not understand.
     let line = CommandLine::parse_from(as_d(std::env::args_os().collect()));
     let mut context = Context::new(&line.common);
@@ -54,7 +59,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The command line of `recension d` where the program was started as `d`: its words are then all its own.
+/// The command line of `recension d` if the program was started as `d`: its words are then all its own.
 fn as_d(mut args: Vec<OsString>) -> Vec<OsString> {
     let name = args.first().map(Path::new).and_then(Path::file_name);
     if name == Some(OsStr::new("d")) {
@@ -69,20 +74,33 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::Import(command) => command.run(context),
         Command::Export(command) => command.run(context),
         Command::Get(command) => command.run(context),
+        Command::Sync(command) => command.run(context),
         Command::Serve(command) => command.run(context),
+        Command::Fcgi(command) => command.run(context),
+        Command::Scgi(command) => command.run(context),
+        Command::Cgi(command) => command.run(context),
         Command::Apocrypha(command) => command.run(context),
         Command::D(command) => command.run(context),
         Command::Config(command) => command.run(context),
         Command::Put(command) => command.run(context),
         Command::Delete(command) => command.run(context),
+        Command::Aggregate(command) => command.run(context),
+        Command::Update(command) => command.run(context),
         Command::Find(command) => command.run(context),
         Command::Index(command) => command.run(context),
+        Command::Views(command) => command.run(context),
+        Command::Schema(command) => command.run(context),
+        Command::Drop(command) => command.run(context),
         Command::Attach(command) => command.run(context),
         Command::History(command) => command.run(context),
         Command::Restore(command) => command.run(context),
         Command::Collections(command) => command.run(context),
         Command::Stats(command) => command.run(context),
+        Command::Cluster(command) => command.run(context),
+        Command::Project(command) => command.run(context),
+        Command::Move(command) => command.run(context),
         Command::Verify(command) => command.run(context),
+        Command::Token(command) => command.run(context),
         Command::Retention(command) => command.run(context),
         Command::Compact(command) => command.run(context),
         Command::Backup(command) => command.run(context),
@@ -92,6 +110,7 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::Man(command) => command.run(context),
         Command::Completions(command) => command.run(context),
         Command::Purge(command) => command.run(context),
+        Command::Erase(command) => command.run(context),
         Command::Conflicts(command) => command.run(context),
         Command::Changes(command) => command.run(context),
         Command::Diff(command) => command.run(context),

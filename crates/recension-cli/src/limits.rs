@@ -1,11 +1,17 @@
 //! Every bound of the command line in one place. What is beyond one is refused with a message that
 //! names it; nothing is cut short silently but the display of a table, which says so.
 
+/// Documents of whose members it is told what a condition may have meant, or which columns a table has.
+pub const DOCUMENTS_LOOKED_AT: usize = 100;
+
 /// Bytes read from an input at once.
 pub const BLOCK_BYTES: usize = 256 * 1024;
 
 /// How deep JSON may nest: what the documents layer takes.
 pub const DEPTH_MAX: usize = recension::document::limits::JSON_DEPTH_MAX;
+
+/// Bytes of an input that is read twice which are kept in memory; more of them go to a temporary file.
+pub const SPOOL_MEMORY_BYTES: usize = 4 * 1024 * 1024;
 
 /// Longest document or CSV record of an import, in bytes: what the documents layer takes.
 pub const RECORD_BYTES_MAX: usize = recension::document::limits::JSON_BYTES_MAX;
@@ -13,13 +19,13 @@ pub const RECORD_BYTES_MAX: usize = recension::document::limits::JSON_BYTES_MAX;
 /// Most columns of a CSV file.
 pub const COLUMNS_MAX: usize = 4096;
 
-/// Widest cell of a table, in characters, where the terminal does not say.
+/// Widest cell of a table, in characters, if the terminal does not say.
 pub const CELL_WIDTH_MAX: usize = 40;
 
 /// Most columns of a table: the members that the most documents have.
 pub const TABLE_COLUMNS_MAX: usize = 8;
 
-/// Rows of a table where no limit was asked for.
+/// Rows of a table if no limit was asked for.
 pub const TABLE_ROWS: usize = 25;
 
 /// Most rows of a table: they are held in memory to find the widths.

@@ -28,7 +28,7 @@ impl<'t> Members<'t> {
         serde_json::from_str(text)
     }
 
-    /// The value of a member; of the last one, where a name comes twice.
+    /// The value of a member; of the last one, if a name comes twice.
     pub fn get(&self, name: &str) -> Option<&'t str> {
         self.0.iter().rev().find(|member| member.name == name).map(|member| member.value)
     }

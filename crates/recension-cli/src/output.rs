@@ -19,7 +19,7 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// People at a terminal, programs elsewhere; the flags decide where they are given.
+    /// People at a terminal, programs elsewhere; a flag decides if it is given.
     pub fn new(json: bool, table: bool) -> Self {
         if !json && (table || io::stdout().is_terminal()) { Audience::People } else { Audience::Programs }
     }
@@ -79,7 +79,7 @@ impl Output {
         if self.quiet {
             return Ok(());
         }
-        // What was printed before it comes before it, also where both go to one terminal.
+        // What was printed before it comes before it, also if both go to one terminal.
         self.out.flush()?;
         // Nobody may read standard error any more, which is no reason to stop.
         let _ = writeln!(io::stderr(), "{text}");

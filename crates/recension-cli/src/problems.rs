@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::output::table;
 
-/// As a table; `None` where there are none.
+/// As a table; `None` if there are none.
 pub fn tabulated(problems: &[Problem]) -> Option<String> {
     let row = |problem: &Problem| vec![json!(problem.file), json!(problem.offset), json!(problem.what)];
     let rows: Vec<Vec<Value>> = problems.iter().map(row).collect();

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use recension::document::EraseProgress;
 
 /// How far a long command is.
 pub struct Progress {
@@ -15,7 +16,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of an input of `len` bytes, where that is known (a file).
+    /// Of an input of `len` bytes, if that is known (a file).
     pub fn of_bytes(len: Option<u64>, quiet: bool) -> Self {
         let template = match len {
             Some(_) => "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {msg}  {eta} left",
@@ -38,6 +39,17 @@ impl Progress {
         Progress::start(None, "{spinner} {bytes} on disk  {elapsed}", quiet)
     }
 
+    /// Of a search through the keys of a collection.
+    pub fn of_trees(quiet: bool) -> Self {
+        Progress::start(None, "{spinner} {human_pos} keys  {msg}  {elapsed}", quiet)
+    }
+
+    /// Shows how far the search is.
+    pub fn show_trees(&self, now: EraseProgress) {
+        self.bar.set_position(now.keys);
+        self.bar.set_message(format!("{} of {} trees", now.trees_done, now.trees));
+    }
+
     fn start(len: Option<u64>, template: &str, quiet: bool) -> Self {
         let bar = len.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
         if quiet {
@@ -53,6 +65,12 @@ impl Progress {
     /// `reader`, whose bytes are counted.
     pub fn count<R: Read>(&self, reader: R) -> Counted<R> {
         Counted { reader, bytes: Rc::clone(&self.bytes) }
+    }
+
+    /// The input is read again, from its beginning.
+    pub fn again(&self) {
+        self.bytes.set(0);
+        self.bar.set_position(0);
     }
 
     /// Shows the bytes counted so far, and the documents.

@@ -3,7 +3,10 @@
 
 use std::fmt;
 
-use recension::document::{Condition, JsonType, Literal, Path, Query, ValueRange, ValueSet};
+use recension::document::json::Step;
+use recension::document::{
+    Condition, JsonType, Language, Literal, Path, Query, Selector, TextQuery, ValueRange, ValueSet,
+};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -14,6 +17,26 @@ pub enum Clause {
     Matches(Condition),
     /// There is no value at a path.
     Missing(Path),
+    /// All else: alternatives, negations, patterns.
+    Selected(Selector),
+}
+
+impl Clause {
+    fn selector(self) -> Selector {
+        match self {
+            Clause::Matches(Condition { path, values }) => Selector::at(path, values),
+            Clause::Missing(path) => Selector::absent(path),
+            Clause::Selected(selector) => selector,
+        }
+    }
+}
+
+/// The selector that all of `clauses` must hold for.
+fn all_of(clauses: Vec<Clause>) -> Clause {
+    match <[Clause; 1]>::try_from(clauses) {
+        Ok([only]) => only,
+        Err(clauses) => Clause::Selected(Selector::all(clauses.into_iter().map(Clause::selector))),
+    }
 }
 
 /// A query that all of `clauses` must hold for.
@@ -21,6 +44,7 @@ pub fn query(clauses: Vec<Clause>) -> Query {
     clauses.into_iter().fold(Query::new(), |query, clause| match clause {
         Clause::Matches(Condition { path, values }) => query.matching(path, values),
         Clause::Missing(path) => query.without(path),
+        Clause::Selected(selector) => query.selecting(selector),
     })
 }
 
@@ -31,11 +55,13 @@ pub struct QueryError {
     /// The character at which it went wrong.
     at: usize,
     what: String,
+    /// What the text was to be.
+    of: &'static str,
 }
 
 impl fmt::Display for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "the condition cannot be understood: {}", self.what)?;
+        writeln!(f, "the {} cannot be understood: {}", self.of, self.what)?;
         writeln!(f, "  {}", self.text.replace(|character: char| character.is_control(), " "))?;
         write!(f, "  {:>width$}", "^", width = self.at + 1)
     }
@@ -45,32 +71,24 @@ impl std::error::Error for QueryError {}
 
 /// The conditions of a text, all of which must hold. An empty text has none: every document meets it.
 pub fn parse(text: &str) -> Result<Vec<Clause>, QueryError> {
-    let mut parser = Parser { text, rest: text };
-    let mut conditions = Vec::new();
-    if parser.peek().is_none() {
-        return Ok(conditions);
-    }
-    loop {
-        let path = parser.path()?;
-        conditions.push(parser.condition(path)?);
-        if parser.peek().is_none() {
-            return Ok(conditions);
-        }
-        let and = parser.rest;
-        if !parser.word().eq_ignore_ascii_case("and") {
-            parser.rest = and;
-            return Err(parser.error("expected 'and' or the end"));
-        }
-    }
+    let mut parser = Parser::new(text);
+    parser.clauses()
 }
 
-/// A path: `a.b`, `items[0].sku`, or `"a.b".c` where a name has other characters.
+/// The selector of a condition on the rows of an aggregation, whose members have dots in their names.
+pub fn of_rows(text: &str) -> Result<Selector, QueryError> {
+    let mut parser = Parser { flat: true, ..Parser::new(text) };
+    Ok(Selector::all(parser.clauses()?.into_iter().map(Clause::selector)))
+}
+
+/// A path: `a.b`, `items[0].sku`, or `"a.b".c` if a name has other characters.
 pub fn parse_path(text: &str) -> Result<Path, QueryError> {
-    let mut parser = Parser { text, rest: text };
-    let path = parser.path()?;
+    let of_path = |error| QueryError { of: "member", ..error };
+    let mut parser = Parser::new(text);
+    let path = parser.path().map_err(of_path)?;
     match parser.peek() {
         None => Ok(path),
-        Some(_) => Err(parser.error("expected the end of the path")),
+        Some(_) => Err(of_path(parser.error("expected the end of the member's name"))),
     }
 }
 
@@ -81,6 +99,45 @@ fn json(text: String) -> String {
 struct Parser<'t> {
     text: &'t str,
     rest: &'t str,
+    /// Bare words are text, also those that could be numbers: an id is text.
+    of_text: bool,
+    /// A member's name with dots is one name, as in the rows of an aggregation.
+    flat: bool,
+    /// The first bare word that was no text.
+    bare: Option<&'t str>,
+}
+
+/// A bare word of a condition that is no text, though it could be one: `zip = 12345` finds no "12345".
+pub fn bare_value(text: &str) -> Option<String> {
+    let mut parser = Parser::new(text);
+    parser.clauses().ok()?;
+    parser.bare.map(str::to_owned)
+}
+
+/// Whether the values at a path are text, whatever they look like.
+fn is_of_text(path: &Path) -> bool {
+    matches!(path.steps(), [Step::Name(name)] if name == "_id" || name == "_rev")
+}
+
+/// How deep conditions nest in parentheses and negations.
+const CONDITION_DEPTH_MAX: usize = 30;
+
+/// The regular expression of a pattern with `%` and `_`, as SQL has them.
+fn of_like(wanted: &str, ignoring_case: bool) -> String {
+    let mut pattern = String::from(if ignoring_case { "(?is)^" } else { "(?s)^" });
+    for character in wanted.chars() {
+        match character {
+            '%' => pattern.push_str(".*"),
+            '_' => pattern.push('.'),
+            character => {
+                if character.is_ascii_punctuation() {
+                    pattern.push('\\');
+                }
+                pattern.push(character);
+            }
+        }
+    }
+    pattern + "$"
 }
 
 fn is_word(character: char) -> bool {
@@ -88,9 +145,126 @@ fn is_word(character: char) -> bool {
 }
 
 impl<'t> Parser<'t> {
+    fn new(text: &'t str) -> Self {
+        Parser { text, rest: text, of_text: false, flat: false, bare: None }
+    }
+
     fn error(&self, what: impl Into<String>) -> QueryError {
         let passed = &self.text[..self.text.len() - self.rest.len()];
-        QueryError { text: self.text.to_owned(), at: passed.chars().count(), what: what.into() }
+        QueryError { text: self.text.to_owned(), at: passed.chars().count(), what: what.into(), of: "condition" }
+    }
+
+    fn clauses(&mut self) -> Result<Vec<Clause>, QueryError> {
+        if self.peek().is_none() {
+            return Ok(Vec::new());
+        }
+        let clauses = self.alternatives(0)?;
+        if self.peek().is_some() {
+            return Err(self.error("expected 'and', 'or' or the end"));
+        }
+        Ok(clauses)
+    }
+
+    /// Conditions joined by `or`. Of one alternative its conditions, all of which must hold.
+    fn alternatives(&mut self, depth: usize) -> Result<Vec<Clause>, QueryError> {
+        let first = self.conjunction(depth)?;
+        if !self.takes("or") {
+            return Ok(first);
+        }
+        let mut alternatives = vec![all_of(first).selector()];
+        loop {
+            alternatives.push(all_of(self.conjunction(depth)?).selector());
+            if !self.takes("or") {
+                return Ok(vec![Clause::Selected(Selector::any(alternatives))]);
+            }
+        }
+    }
+
+    /// Conditions joined by `and`.
+    fn conjunction(&mut self, depth: usize) -> Result<Vec<Clause>, QueryError> {
+        let mut clauses = Vec::new();
+        loop {
+            clauses.extend(self.factor(depth)?);
+            if !self.takes("and") {
+                return Ok(clauses);
+            }
+        }
+    }
+
+    /// A condition, a negation, or what stands in parentheses.
+    fn factor(&mut self, depth: usize) -> Result<Vec<Clause>, QueryError> {
+        if depth > CONDITION_DEPTH_MAX {
+            return Err(self.error("this nests too deeply"));
+        }
+        if self.peek() == Some('(') {
+            let start = self.rest;
+            self.rest = &self.rest[1..];
+            let clauses = self.alternatives(depth + 1)?;
+            if self.peek() == Some(')') {
+                self.rest = &self.rest[1..];
+                return Ok(clauses);
+            }
+            if self.rest.is_empty() {
+                self.rest = start;
+                return Err(self.error("the parenthesis that begins here is never closed"));
+            }
+            return Err(self.error("expected 'and', 'or' or a closing parenthesis"));
+        }
+        let start = self.rest;
+        if self.takes("not") {
+            let of_member = matches!(self.peek(), None | Some('=' | '!' | '<' | '>' | '~' | '.' | '['));
+            if !of_member {
+                let clauses = self.factor(depth + 1)?;
+                return Ok(vec![Clause::Selected(Selector::not(all_of(clauses).selector()))]);
+            }
+            // A member may have that name.
+            self.rest = start;
+        }
+        let path = self.path()?;
+        if self.peek() == Some(',') {
+            return Ok(vec![self.words_of_several(path)?]);
+        }
+        Ok(vec![self.condition(path)?])
+    }
+
+    /// `title, text words soup`
+    fn words_of_several(&mut self, first: Path) -> Result<Clause, QueryError> {
+        let mut paths = vec![first];
+        while self.peek() == Some(',') {
+            self.rest = &self.rest[1..];
+            paths.push(self.path()?);
+        }
+        if !self.takes("words") {
+            return Err(self.error("several members can be asked for words only: expected words"));
+        }
+        let query = self.words()?;
+        Ok(Clause::Selected(Selector::contains_text_in(paths, query)))
+    }
+
+    /// The words that are asked for, and maybe their language: `'hot soup' in english`.
+    fn words(&mut self) -> Result<TextQuery, QueryError> {
+        let text = self.text("words are text; write them in quotes")?;
+        let mut language = Language::Plain;
+        if self.takes("in") {
+            self.peek();
+            let start = self.rest;
+            let named = Language::named(self.word());
+            language = named.map_err(|error| {
+                self.rest = start;
+                self.error(error.to_string())
+            })?;
+        }
+        TextQuery::new(&text, language).map_err(|error| self.error(error.to_string()))
+    }
+
+    /// Takes a word, if it is the next one.
+    fn takes(&mut self, wanted: &str) -> bool {
+        let start = (self.peek(), self.rest).1;
+        let found = self.word().eq_ignore_ascii_case(wanted);
+        if !found {
+            self.rest = start;
+        }
+        found
     }
 
     /// The next character that is no white space, which stays.
@@ -139,7 +313,8 @@ impl<'t> Parser<'t> {
                 None => break,
             }
         }
-        text.parse().map_err(|error: recension::document::Error| {
+        let path = if self.flat { Path::from_segments([text.replace('\\', "")]) } else { text.parse() };
+        path.map_err(|error: recension::document::Error| {
             self.rest = start;
             self.error(error.to_string())
         })
@@ -155,7 +330,17 @@ impl<'t> Parser<'t> {
             (">", ValueRange::above),
             ("=", ValueRange::equal),
         ];
+        self.of_text = is_of_text(&path);
         self.peek();
+        if let Some(rest) = self.rest.strip_prefix("!=") {
+            self.rest = rest;
+            return Ok(Clause::Selected(Selector::differs(path, self.literal()?)));
+        }
+        if let Some(rest) = self.rest.strip_prefix('~') {
+            self.rest = rest;
+            let pattern = self.text("a pattern is text; write it in quotes")?;
+            return self.matching(path, &pattern);
+        }
         for (sign, range) in SIGNS {
             if let Some(rest) = self.rest.strip_prefix(sign) {
                 self.rest = rest;
@@ -165,12 +350,25 @@ impl<'t> Parser<'t> {
         let start = self.rest;
         let values: ValueSet = match self.word() {
             "in" => ValueSet::one_of(self.list()?),
-            "prefix" => match serde_json::from_str(self.literal()?.text()) {
-                Ok(Value::String(prefix)) => ValueRange::prefix(prefix).into(),
-                _ => return Err(self.error("a prefix is text; write it in quotes")),
-            },
+            "not" if self.takes("in") => {
+                let values = ValueSet::one_of(self.list()?);
+                return Ok(Clause::Selected(Selector::not(Selector::at(path, values))));
+            }
+            word @ ("like" | "ilike") => {
+                let wanted = self.text("a pattern is text, with % for any text and _ for a character")?;
+                return self.matching(path, &of_like(&wanted, word == "ilike"));
+            }
+            "ailike" => {
+                let wanted = self.text("a pattern is text, with % for any text")?;
+                return self.without_accents(path, &wanted);
+            }
+            "words" => {
+                let query = self.words()?;
+                return Ok(Clause::Selected(Selector::contains_text(path, query)));
+            }
+            "prefix" => ValueRange::prefix(self.text("a prefix is text; write it in quotes")?).into(),
             "contains" => {
-                let element = format!("{path}[]").parse().map_err(|error: recension::document::Error| {
+                let element = format!("{path}[]").parse::<Path>().map_err(|error: recension::document::Error| {
                     self.rest = start;
                     self.error(error.to_string())
                 })?;
@@ -182,12 +380,40 @@ impl<'t> Parser<'t> {
             "is" => ValueRange::of_type(self.json_type()?).into(),
             _ => {
                 self.rest = start;
-                return Err(
-                    self.error("expected one of = < <= > >= in prefix contains exists missing is after the name")
-                );
+                return Err(self.error(
+                    "expected one of = != < <= > >= ~ in not in like ilike ailike words prefix contains exists missing \
+                        is after the name",
+                ));
             }
         };
         Ok(Clause::Matches(Condition::new(path, values)))
+    }
+
+    fn matching(&self, path: Path, pattern: &str) -> Result<Clause, QueryError> {
+        Selector::matches(path, pattern).map(Clause::Selected).map_err(|error| self.error(error.to_string()))
+    }
+
+    /// `TEXT`, `TEXT%` or `%TEXT%`, without regard to case and accents.
+    fn without_accents(&self, path: Path, wanted: &str) -> Result<Clause, QueryError> {
+        let begins = wanted.strip_suffix('%');
+        let contains = begins.and_then(|text| text.strip_prefix('%'));
+        let text = contains.or(begins).unwrap_or(wanted);
+        if text.contains(['%', '_']) {
+            return Err(self.error("ailike takes TEXT, TEXT% or %TEXT%"));
+        }
+        Ok(Clause::Selected(match (contains, begins) {
+            (Some(text), _) => Selector::contains_ignoring_accents(path, text),
+            (None, Some(text)) => Selector::begins_ignoring_accents(path, text),
+            (None, None) => Selector::equals_ignoring_accents(path, text),
+        }))
+    }
+
+    /// A value that has to be text.
+    fn text(&mut self, what: &str) -> Result<String, QueryError> {
+        match serde_json::from_str(self.literal()?.text()) {
+            Ok(Value::String(text)) => Ok(text),
+            _ => Err(self.error(what)),
+        }
     }
 
     fn literal(&mut self) -> Result<Literal, QueryError> {
@@ -258,8 +484,11 @@ impl<'t> Parser<'t> {
                     return Err(self.error("expected a value: text in quotes, a number, true, false or null"));
                 }
                 // A number, true, false or null is itself; a bare word is text, to spare quotes in a shell.
-                let is_json = serde_json::from_str::<IgnoredAny>(word).is_ok();
+                let is_json = !self.of_text && serde_json::from_str::<IgnoredAny>(word).is_ok();
                 self.rest = rest;
+                if is_json {
+                    self.bare = self.bare.or(Some(word));
+                }
                 Ok(if is_json { word.to_owned() } else { json(word.to_owned()) })
             }
         }
@@ -290,86 +519,4 @@ impl<'t> Parser<'t> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn matches(path: &[&str], values: impl Into<ValueSet>) -> Clause {
-        Clause::Matches(Condition::new(Path::from_segments(path.iter().copied()).unwrap(), values))
-    }
-
-    fn json(text: &str) -> Literal {
-        Literal::json(text).unwrap()
-    }
-
-    #[test]
-    fn conditions_are_names_comparisons_and_values_joined_by_and() {
-        for (text, conditions) in [
-            ("", vec![]),
-            (r#"name = "Porto""#, vec![matches(&["name"], ValueRange::equal("Porto"))]),
-            ("name=Porto", vec![matches(&["name"], ValueRange::equal("Porto"))]),
-            ("a.b>=-1.5e3", vec![matches(&["a", "b"], ValueRange::at_least(json("-1.5e3")))]),
-            (r#""a.b".'c d' > null"#, vec![matches(&["a.b", "c d"], ValueRange::above(json("null")))]),
-            (r#"x = "\"é\\""#, vec![matches(&["x"], ValueRange::equal("\"é\\"))]),
-            ("x == [1, {\"a\": 2}] ", vec![matches(&["x"], ValueRange::equal(json("[1, {\"a\": 2}]")))]),
-            (
-                "10 <= 5 AND timezone < Europe/Lisbon and ok = true",
-                vec![
-                    matches(&["10"], ValueRange::at_most(5)),
-                    matches(&["timezone"], ValueRange::below("Europe/Lisbon")),
-                    matches(&["ok"], ValueRange::equal(true)),
-                ],
-            ),
-            ("n = 12345678901234567890123", vec![matches(&["n"], ValueRange::equal(json("12345678901234567890123")))]),
-            ("at > 2026-11-21T10:00:00Z", vec![matches(&["at"], ValueRange::above("2026-11-21T10:00:00Z"))]),
-            ("名 = 東京", vec![matches(&["名"], ValueRange::equal("東京"))]),
-            ("c in [PT, 'E S',3]", vec![matches(&["c"], ValueSet::one_of([json("\"PT\""), "E S".into(), json("3")]))]),
-            ("c in []", vec![matches(&["c"], ValueSet::one_of(Vec::<Literal>::new()))]),
-            (
-                "name prefix Por and x exists",
-                vec![matches(&["name"], ValueRange::prefix("Por")), matches(&["x"], ValueRange::anything())],
-            ),
-            ("note missing", vec![Clause::Missing("note".parse().unwrap())]),
-            ("in is number", vec![matches(&["in"], ValueRange::of_type(JsonType::Number))]),
-            (
-                "tags contains red",
-                vec![Clause::Matches(Condition::new("tags[]".parse().unwrap(), ValueRange::equal("red")))],
-            ),
-            ("tags[] >= 3", vec![Clause::Matches(Condition::new("tags[]".parse().unwrap(), ValueRange::at_least(3)))]),
-        ] {
-            assert_eq!(parse(text).as_ref(), Ok(&conditions), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_refusal_points_at_the_place() {
-        for (text, at, what) in [
-            ("name", 4, "expected one of = < <="),
-            ("name =", 6, "expected a value"),
-            ("a != 3", 2, "expected one of = < <="),
-            ("a like 3", 2, "expected one of = < <="),
-            ("= 3", 0, "expected the name"),
-            ("a. = 3", 3, "expected the name"),
-            ("é = \"x", 4, "never closed"),
-            ("a = 1 or b = 2", 6, "expected 'and'"),
-            ("a = 1 and", 9, "expected the name"),
-            ("a = [1", 4, "no whole JSON value"),
-            (r#"a = "\q""#, 4, "an escape"),
-            ("a = %", 4, "expected a value"),
-            ("x[1 = 2", 1, "never closed"),
-            ("x[y] = 2", 0, "the number of an element"),
-            ("c in PT", 5, "expected a list"),
-            ("c in [PT", 8, "a comma or the end"),
-            ("c in [PT ES]", 9, "a comma or the end"),
-            ("c in [,]", 6, "expected a value"),
-            ("c prefix 3", 10, "a prefix is text"),
-            ("c is blue", 5, "expected a type"),
-        ] {
-            let error = parse(text).unwrap_err();
-            assert_eq!(error.at, at, "{text}: {error}");
-            assert!(error.what.contains(what), "{text}: {error}");
-        }
-        assert_eq!(parse_path("items[0].sku").unwrap(), "items[0].sku".parse().unwrap());
-        let shown = parse("é = \"x").unwrap_err().to_string();
-        assert!(shown.ends_with("  é = \"x\n      ^"), "{shown}");
-    }
-}
+mod tests;

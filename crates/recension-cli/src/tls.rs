@@ -40,7 +40,8 @@ pub fn over(mut stream: TcpStream, host: &str, trusted: Option<&Path>) -> Result
     let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
     let failed = |why: String| {
         CliError::Io(format!(
-            "no TLS with {host}: {why}; --ca names the file of the certificate that vouches for the server, and without \
+            "no TLS with {host}: {why}; --ca names the file of the certificate that vouches for the server, and \
+             without \
              --tls and --ca none is spoken"
         ))
     };

@@ -1,6 +1,9 @@
-//! What the real `recension serve` holds in memory: while an attachment goes through it that is larger than that, and while
-//! many wait. `RECENSION_ATTACHMENT_MIB=1024` makes the attachment so large; both tests print what they measured.
+//! What the real `recension serve` holds in memory: while an attachment goes through it that is larger than that, and
+//! while many wait. `RECENSION_ATTACHMENT_MIB=1024` makes the attachment so large; both tests print what they
+//! measured.
 
+// A process of its own: it raises the limit of open files, and measures memory while nothing else runs.
+#[path = "it/common/mod.rs"]
 mod common;
 
 use std::io::{BufRead, BufReader, Read, Write};

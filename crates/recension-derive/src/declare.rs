@@ -164,7 +164,8 @@ mod tests {
             ),
             ("#[recension(index(path = \"a\", only(equal = 1)))] struct A { #[recension(id)] b: u8 }", "only(path ="),
             (
-                "#[recension(index(path = \"a\", only(path = \"b\", equal = b'1')))] struct A { #[recension(id)] b: u8 }",
+                "#[recension(index(path = \"a\", only(path = \"b\", equal = b'1')))] struct A { #[recension(id)] b: u8 \
+                 }",
                 "expected text",
             ),
             (
@@ -186,7 +187,8 @@ mod tests {
     fn members_are_named_as_serde_names_them() {
         let input: DeriveInput = syn::parse_str(
             "#[recension(version = 3, index(paths(\"address.city\", \"-type\")),
-                 index(path = \"a\", only(path = \"b\", equal = \"\\\"\\n\"), only(path = \"c\", above = -1.5), only(path = \"d\", exists)))]
+                 index(path = \"a\", only(path = \"b\", equal = \"\\\"\\n\"), only(path = \"c\", above = -1.5), \
+                 only(path = \"d\", exists)))]
              #[serde(rename_all = \"camelCase\", deny_unknown_fields, default = \"make\")]
              struct BankAccount<T> {
                  #[recension(id)] #[serde(rename = \"_id\")] id: String,
@@ -199,7 +201,8 @@ mod tests {
         .unwrap();
         let written = expand(&input).unwrap().to_string();
         for part in [
-            "impl < T > :: recension :: document :: DocumentType for BankAccount < T > where Self : :: recension :: serde :: Serialize",
+            "impl < T > :: recension :: document :: DocumentType for BankAccount < T > where Self : :: recension :: \
+             serde :: Serialize",
             "COLLECTION : & 'static str = \"bank_account\"",
             "ID_FIELD : & 'static str = \"_id\"",
             "= Some (\"theRev\")",

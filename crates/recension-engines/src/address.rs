@@ -1,9 +1,11 @@
-//! The address of a store: what a person types to say which store they mean. Parsing is pure; nothing is
-//! opened, made or looked up before the whole address is understood.
+//! The address of a store of any engine that is built in. Its form is read by `recension-engine`, what follows a
+//! scheme of a shared log by `recension-log`. Parsing is pure: nothing is opened before all of it is understood.
 
 use std::path::PathBuf;
 
-use recension::engine::{EngineError, Result};
+use recension::engine::{Address as Form, EngineError, Result};
+use recension_log::{LogAddress, without_password};
+use recension_remote::network::NetworkAddress;
 
 /// A store's address, understood.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,6 +17,10 @@ pub enum Address {
     Sqlite(PathBuf),
     /// A path: the directory of a native store.
     Native(PathBuf),
+    /// `postgres://...`, `etcd://...` and others: a store on a shared log. It is understood by `recension-log`.
+    Log(LogAddress),
+    /// `recension://TOKEN@HOST:PORT`: a store of a server. It is understood by `recension-remote`.
+    Network(NetworkAddress),
 }
 
 impl Address {
@@ -25,35 +31,33 @@ impl Address {
     /// use recension_engines::Address;
     /// assert_eq!(Address::parse("sqlite:notes.db").unwrap(), Address::Sqlite("notes.db".into()));
     /// assert_eq!(Address::parse("./a:b").unwrap(), Address::Native("./a:b".into()));
+    /// assert!(matches!(Address::parse("etcd://a,b,c/notes"), Ok(Address::Log(_))));
     /// assert!(Address::parse("oracle:x").is_err());
     /// ```
     ///
     /// # Errors
     /// [`EngineError::BadAddress`], which says what is understood.
     pub fn parse(address: &str) -> Result<Self> {
-        let bad = |why: &str| Err(EngineError::BadAddress { address: address.to_owned(), why: why.to_owned() });
-        if address.contains('\0') {
-            return bad("it contains a zero byte");
+        let bad = |why: &str| Err(EngineError::BadAddress { address: without_password(address), why: why.to_owned() });
+        if NetworkAddress::is_one(address) {
+            return NetworkAddress::parse(address).map(Address::Network);
         }
-        match scheme(address) {
-            Some(("memory", "")) => Ok(Address::Memory),
-            Some(("memory", _)) => bad("nothing can follow memory:, a store that has no name"),
-            Some(("sqlite", "")) => bad("a file must follow, as in sqlite:notes.db"),
-            Some(("sqlite", ":memory:")) => bad("for a store in memory, write memory:"),
-            Some(("sqlite", file)) => Ok(Address::Sqlite(file.into())),
-            Some(_) => {
-                bad("the kinds of store are memory:, sqlite:FILE, or a path (write ./ before a path with a colon)")
-            }
-            None if address.is_empty() => bad("it is empty; give a path, memory: or sqlite:FILE"),
-            None => Ok(Address::Native(address.into())),
+        if LogAddress::is_one(address) {
+            return LogAddress::parse(address).map(Address::Log);
+        }
+        match Form::parse(address) {
+            Ok(Form::Memory) => Ok(Address::Memory),
+            Ok(Form::Path(path)) => Ok(Address::Native(path.to_owned())),
+            Ok(Form::Scheme("sqlite", "")) => bad("a file must follow, as in sqlite:notes.db"),
+            Ok(Form::Scheme("sqlite", ":memory:")) => bad("for a store in memory, write memory:"),
+            Ok(Form::Scheme("sqlite", file)) => Ok(Address::Sqlite(file.into())),
+            Ok(Form::Scheme(..)) => bad(
+                "the kinds of store are memory:, sqlite:FILE, a path (write ./ before a path with a colon), and on a \
+                     shared log postgres://, mysql://, mongodb://, etcd://, s3:// and file://, and of a server \
+                     recension://TOKEN@HOST:PORT",
+            ),
+            Err(EngineError::BadAddress { why, .. }) => bad(&why),
+            Err(error) => Err(error),
         }
     }
-}
-
-/// What stands before and after the colon, if the address begins like a URL (RFC 3986, section 3.1).
-fn scheme(address: &str) -> Option<(&str, &str)> {
-    let (scheme, rest) = address.split_once(':')?;
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    is_scheme.then_some((scheme, rest))
 }

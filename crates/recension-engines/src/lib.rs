@@ -4,23 +4,43 @@
 
 mod address;
 pub mod limits;
+mod moving;
+pub mod project;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 
 use std::sync::Arc;
 
 pub use address::Address;
-use recension::disk::FsDisk;
+pub use moving::{into_log, move_store};
 #[cfg(not(feature = "sqlite"))]
 use recension::engine::EngineError;
-use recension::engine::{Engine, MemoryEngine, NativeEngine, NativeOptions, Result};
+use recension::engine::{Engine, MemoryEngine, NativeOptions, Result, open_native};
 
-/// Opens the store at an address, with default options, and makes it where there is none: `memory:`,
-/// `sqlite:FILE`, or a path.
+/// Opens the store at an address, with default options, and makes it if there is none: `memory:`,
+/// `sqlite:FILE`, a path, a store on a shared log (`postgres://...` and others), or one of a server
+/// (`recension://...`). A native store that another process has open and shares is reached through that process.
 ///
 /// # Errors
 /// [`BadAddress`](recension::engine::EngineError::BadAddress), and whatever the engine says.
 pub fn open(address: &str) -> Result<Arc<dyn Engine>> {
+    open_as(address, Sharing::Alone)
+}
+
+/// Whether other processes can reach a native store through this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// They find it in use.
+    Alone,
+    /// Those of the same user can.
+    Shared,
+}
+
+/// The same, and lets others reach it meanwhile if that is wanted.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_as(address: &str, sharing: Sharing) -> Result<Arc<dyn Engine>> {
     match Address::parse(address)? {
         Address::Memory => Ok(Arc::new(MemoryEngine::new())),
         #[cfg(feature = "sqlite")]
@@ -30,8 +50,8 @@ pub fn open(address: &str) -> Result<Arc<dyn Engine>> {
             address: address.to_owned(),
             why: "this program was built without the feature `sqlite`".to_owned(),
         }),
-        Address::Native(path) => {
-            Ok(Arc::new(NativeEngine::open(Arc::new(FsDisk::new(path)), NativeOptions::default())?))
-        }
+        Address::Native(path) => open_native(&path, &NativeOptions::default(), sharing == Sharing::Shared),
+        Address::Network(address) => recension_remote::network::open(&address),
+        Address::Log(_) => Ok(Arc::new(recension_log::open(address)?)),
     }
 }

@@ -1,6 +1,6 @@
-//! What a command of Apocrypha takes, beside Redis GET and SET, with the same client code: closed loop, clients with one
-//! connection each, in this process. Needs `redis-server` in the path; Redis keeps nothing on disk here.
-//! `cargo run --release -p recension-server --example apocrypha_figures [seconds] [clients] [part of a row's name]`
+//! What a command of Apocrypha takes, beside Redis GET and SET, with the same client code: closed loop, clients with
+//! one connection each, in this process. Needs `redis-server` in the path; Redis keeps nothing on disk here. `cargo
+//! run --release -p recension-server --example apocrypha_figures [seconds] [clients] [part of a row's name]`
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -66,7 +66,8 @@ fn main() {
             for (name, run) in rows.into_iter().filter(|(name, _)| name.contains(&only)) {
                 let (rate, p50, p99) = run();
                 println!(
-                    "{size:>6} members, {clients:>2} clients: {name:<13} {rate:>8.0}/s   p50 {p50:>7.1} us   p99 {p99:>8.1} us"
+                    "{size:>6} members, {clients:>2} clients: {name:<13} {rate:>8.0}/s   p50 {p50:>7.1} us   p99 \
+                     {p99:>8.1} us"
                 );
             }
         }

@@ -1,5 +1,6 @@
-//! How many requests a second the server answers, beside a bare hyper server under the same load: closed loop, clients
-//! with one connection each, in this process. `cargo run --release -p recension-server --example http_figures [seconds]`
+//! How many requests a second the server answers, beside a bare hyper server under the same load: closed loop,
+//! clients with one connection each, in this process. `cargo run --release -p recension-server --example http_figures
+//! [seconds]`
 //!
 //! The load comes from the same cores as the answers, so that the ratios say more than the rates.
 

@@ -3,7 +3,6 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, LOCATION, SERVER, VARY};
@@ -11,10 +10,12 @@ use http::{HeaderMap, HeaderName, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use recension::document::json::quote;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::encoding::EncodedBody;
 use crate::error::ApiError;
-use crate::limits::{CHUNKS_WAITING_MAX, READER_SECONDS_MAX};
+use crate::limits::{CHUNK_BYTES, CHUNKS_WAITING_MAX};
+use crate::streams::Patience;
 
 /// An answer that is not sent yet.
 #[derive(Debug)]
@@ -90,6 +91,23 @@ impl Answer {
         self.with(LOCATION, to)
     }
 
+    /// How long the body is, where it is whole and longer than a piece.
+    pub(crate) fn long_body(&self) -> Option<usize> {
+        match &self.body {
+            AnswerBody::Whole(Some(bytes)) => Some(bytes.len()).filter(|length| *length > CHUNK_BYTES),
+            _ => None,
+        }
+    }
+
+    /// With another body in the place of a whole one.
+    #[must_use]
+    pub(crate) fn with_body(mut self, other: impl FnOnce(Bytes) -> Bytes) -> Self {
+        if let AnswerBody::Whole(body) = &mut self.body {
+            *body = body.take().map(other);
+        }
+        self
+    }
+
     /// As it is sent. The answer to a HEAD says how long the body would be, and has none.
     pub(crate) fn into_response(self, head: bool) -> Response<AnswerBody> {
         let Answer { status, mut headers, mut body, .. } = self;
@@ -126,8 +144,16 @@ pub(crate) enum AnswerBody {
     Whole(Option<Bytes>),
     /// What comes through a channel.
     Pieces(Pieces),
+    /// What is made of another one on its way.
+    Made(Box<dyn Made>),
     /// What is compressed on its way.
     Encoded(Box<EncodedBody>),
+}
+
+/// A body that is made of another one while it is sent: a page.
+pub(crate) trait Made: Send + std::fmt::Debug {
+    /// The next piece.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BrokenOff>>>;
 }
 
 impl Body for AnswerBody {
@@ -143,6 +169,7 @@ impl Body for AnswerBody {
                 Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty()).map(|bytes| Ok(Frame::data(bytes))))
             }
             AnswerBody::Pieces(pieces) => pieces.poll(context),
+            AnswerBody::Made(made) => made.poll(context).map(|piece| piece.map(|piece| piece.map(Frame::data))),
             AnswerBody::Encoded(body) => body.poll(context),
         }
     }
@@ -154,7 +181,7 @@ impl Body for AnswerBody {
     fn size_hint(&self) -> SizeHint {
         match self {
             AnswerBody::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            AnswerBody::Pieces(_) | AnswerBody::Encoded(_) => SizeHint::default(),
+            AnswerBody::Pieces(_) | AnswerBody::Made(_) | AnswerBody::Encoded(_) => SizeHint::default(),
         }
     }
 }
@@ -204,15 +231,18 @@ impl Pieces {
     }
 }
 
-/// The sending end. Nothing is held but what waits in the channel, and a sender waits without a thread. Dropped without
-/// [`Sink::finish`], it breaks the answer off.
+/// The sending end. Nothing is held but what waits in the channel, and a sender waits without a thread. Dropped
+/// without [`Sink::finish`], it breaks the answer off.
 #[derive(Debug)]
-pub(crate) struct Sink(mpsc::Sender<Piece>);
+pub(crate) struct Sink {
+    sender: mpsc::Sender<Piece>,
+    patience: Patience,
+}
 
 /// A body in pieces: what is written to the one comes out of the other.
-pub(crate) fn pieces() -> (Sink, Pieces) {
+pub(crate) fn pieces(patience: Patience) -> (Sink, Pieces) {
     let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
-    (Sink(sender), Pieces { receiver, ended: false })
+    (Sink { sender, patience }, Pieces { receiver, ended: false })
 }
 
 /// The reader of an answer has gone.
@@ -220,10 +250,15 @@ pub(crate) fn pieces() -> (Sink, Pieces) {
 pub(crate) struct Gone;
 
 impl Sink {
-    /// Sends a piece, as soon as the reader has taken what was sent before. A reader that takes nothing for minutes has
-    /// gone.
+    /// Sends a piece, as soon as the reader has taken what was sent before.
     pub(crate) async fn send(&self, text: impl Into<Bytes>) -> Result<(), Gone> {
         self.push(Piece::Data(text.into())).await
+    }
+
+    /// Completes when a piece could be sent at once: the time to make one. A reader that takes nothing for as long as
+    /// one has patience with it has gone.
+    pub(crate) async fn ready(&self) -> Result<(), Gone> {
+        self.place().await.map(drop)
     }
 
     /// Ends the body: it is whole.
@@ -232,16 +267,24 @@ impl Sink {
     }
 
     async fn push(&self, piece: Piece) -> Result<(), Gone> {
-        let patience = Duration::from_secs(READER_SECONDS_MAX);
-        match tokio::time::timeout(patience, self.0.send(piece)).await {
-            Ok(Ok(())) => Ok(()),
-            _ => Err(Gone),
+        self.place().await?.send(piece);
+        Ok(())
+    }
+
+    async fn place(&self) -> Result<mpsc::Permit<'_, Piece>, Gone> {
+        let mut place = std::pin::pin!(self.sender.reserve());
+        let began = Instant::now();
+        while let Some(left) = self.patience.left(began.elapsed()) {
+            if let Ok(place) = tokio::time::timeout(left, place.as_mut()).await {
+                return place.map_err(|_| Gone);
+            }
         }
+        Err(Gone)
     }
 
     /// Completes when the reader has gone.
     pub(crate) async fn closed(&self) {
-        self.0.closed().await;
+        self.sender.closed().await;
     }
 }
 

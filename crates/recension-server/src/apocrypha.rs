@@ -1,4 +1,5 @@
-//! The listener of Apocrypha: sockets of `listen.rs`, sessions of `recension_apocrypha`. Beside the HTTP server or alone.
+//! The listener of Apocrypha: sockets of `listen.rs`, sessions of `recension_apocrypha`. Beside the HTTP server or
+//! alone.
 
 use std::fmt;
 use std::future::Future;
@@ -17,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use crate::limits::SHUTDOWN_SECONDS_MAX;
-use crate::listen::{Duplex, Listeners, Listening, Taken};
+use crate::listen::{Duplex, Listeners, Listening, Taken, Tls};
 use crate::serve::ServeError;
 
 /// Where to listen for Apocrypha, and for whom.
@@ -117,6 +118,11 @@ impl Apocrypha {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.listeners.address
+    }
+
+    /// The certificate, to be replaced.
+    pub(crate) fn tls(&self) -> Option<Arc<Tls>> {
+        self.listeners.tls()
     }
 
     /// Answers until `until` completes; then no connection is taken any more, what was asked is answered, and the store

@@ -1,11 +1,12 @@
-//! CORS: which other sites' pages may ask, as the configuration says. Every answer gets its headers here, refusals too:
-//! a page cannot read a 401 without them.
+//! CORS: which other sites' pages may ask, as the configuration says. Every answer gets its headers here, refusals
+//! too: a page cannot read a 401 without them.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD,
     ORIGIN,
 };
+use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
 
 use crate::answer::Answer;
@@ -22,6 +23,26 @@ fn allowed<'h>(cors: &Cors, headers: &'h HeaderMap) -> Option<&'h str> {
     (cors.enabled && listed).then_some(origin)
 }
 
+/// Whether a page of another site sends what changes something, which browsers let it do with what they know of its
+/// reader (a cookie, a password), and without reading the answer. Browsers say so (`Sec-Fetch-Site`); without TLS
+/// they name the page's origin only, which is not this host, nor that of the web server before it.
+pub(crate) fn is_forged(cors: &Cors, head: &Parts) -> bool {
+    if matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS) {
+        return false;
+    }
+    let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
+    let own = match (text("sec-fetch-site"), text("origin")) {
+        (Some(site), _) => matches!(site, "same-origin" | "none"),
+        (None, Some(origin)) => {
+            let host = text("host").or_else(|| head.uri.authority().map(http::uri::Authority::as_str));
+            let before = text("x-forwarded-host");
+            origin.split_once("://").is_some_and(|(_, own)| Some(own) == host || Some(own) == before)
+        }
+        (None, None) => true,
+    };
+    !own && allowed(cors, &head.headers).is_none()
+}
+
 /// The answer to a browser that asks whether it may ask.
 pub(crate) fn preflight(cors: &Cors, method: &Method, headers: &HeaderMap) -> Option<Answer> {
     if *method != Method::OPTIONS || !headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
@@ -35,7 +56,7 @@ pub(crate) fn preflight(cors: &Cors, method: &Method, headers: &HeaderMap) -> Op
     Some(answer)
 }
 
-/// Lets the page that asked read the answer, where it may.
+/// Lets the page that asked read the answer, if it may.
 #[must_use]
 pub(crate) fn decorated(answer: Answer, cors: &Cors, headers: &HeaderMap) -> Answer {
     let Some(origin) = allowed(cors, headers) else { return answer };
@@ -50,6 +71,30 @@ mod tests {
 
     fn headers(pairs: &[(http::HeaderName, &str)]) -> HeaderMap {
         pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn what_other_sites_send_with_a_cookie_is_known() {
+        let cors = Cors { enabled: true, origins: vec!["https://friend.example".to_owned()], ..Cors::default() };
+        for (method, headers, forged) in [
+            ("POST", &[("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")][..], true),
+            ("POST", &[("sec-fetch-site", "same-site")], true),
+            ("POST", &[("sec-fetch-site", "cross-site"), ("origin", "https://friend.example")], false),
+            ("POST", &[("sec-fetch-site", "same-origin"), ("origin", "http://db.example")], false),
+            ("GET", &[("sec-fetch-site", "cross-site")], false),
+            ("DELETE", &[("origin", "https://evil.example")], true),
+            ("DELETE", &[("origin", "null")], true),
+            ("DELETE", &[("origin", "http://db.example")], false),
+            ("DELETE", &[("origin", "http://front.example"), ("x-forwarded-host", "front.example")], false),
+            ("PUT", &[], false),
+        ] {
+            let mut request = http::Request::builder().method(method).uri("/db").header("host", "db.example");
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let (head, ()) = request.body(()).unwrap().into_parts();
+            assert_eq!(is_forged(&cors, &head), forged, "{method} {headers:?}");
+        }
     }
 
     #[test]

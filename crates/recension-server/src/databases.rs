@@ -4,9 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use http::StatusCode;
 use recension::document::asynchronous::{AsyncCollection, Wait};
-use recension::document::{At, Collection, CollectionAt, Store, Write, Written};
-use recension::engine::{Engine, Seq};
+use recension::document::json::quote;
+use recension::document::{Actor, At, Collection, CollectionAt, Guard, Store, Write, Written, format_time};
+use recension::engine::{Engine, Profile, Seq};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::auth::{Granted, Identity, ServerAdmin, security};
@@ -33,6 +35,17 @@ impl Databases {
     /// The databases of a store.
     pub(crate) fn on(store: Store) -> Self {
         Databases { store, nobody: Arc::default() }
+    }
+
+    /// The store, for the server's own backups of it.
+    pub(crate) fn backed_up(&self) -> &Store {
+        &self.store
+    }
+
+    /// Gives the store who decides by validation functions whether documents may be written.
+    pub(crate) fn guard(&self, guard: Arc<dyn Guard>) {
+        // All clones of the store have it then.
+        drop(self.store.clone().guarded(guard));
     }
 
     /// What the server calls itself: made once, and kept in the store.
@@ -67,7 +80,11 @@ impl Databases {
 
     /// A database. Whether it may be used is for `auth` to say.
     pub(crate) fn open(&self, name: &str, _proof: Granted) -> Result<Database> {
-        if !is_name(name) {
+        self.open_reached(name)
+    }
+
+    fn open_reached(&self, name: &str) -> Result<Database> {
+        if !is_reached(name) {
             return Err(ApiError::no_database());
         }
         let collection = self.store.collection(name).map_err(|_| ApiError::no_database())?.only_existing();
@@ -76,6 +93,12 @@ impl Databases {
             return Err(ApiError::no_database());
         }
         Ok(Database { collection, opened, admin: false, writer: Arc::clone(&self.nobody), refused: None })
+    }
+
+    /// A database for the server's own replications.
+    pub(crate) fn served(&self, name: &str, _proof: ServerAdmin) -> Result<Database> {
+        let database = self.open_reached(name)?;
+        Ok(database.with_writer(true, Arc::clone(&self.nobody), None))
     }
 
     /// Makes a database.
@@ -99,14 +122,14 @@ impl Databases {
 
     /// Drops a database.
     pub(crate) fn drop(&self, name: &str, _proof: ServerAdmin) -> Result<()> {
-        if !is_name(name) || !self.store.drop_collection(name)? {
+        if !is_reached(name) || !self.store.drop_collection(name)? {
             return Err(ApiError::no_database());
         }
         self.note_event(Event::DELETED, name)
     }
 
-    /// Notes what happened to databases and was not noted: by a server that was killed between the two, by programs that
-    /// use the store without one. Reads the names of all databases and all notes.
+    /// Notes what happened to databases and was not noted: by a server that was killed between the two, by programs
+    /// that use the store without one. Reads the names of all databases and all notes.
     pub(crate) fn note_what_was_missed(&self) -> Result<()> {
         let own = self.store.collection(OWN)?;
         // In the order of commits, so that the last one stays.
@@ -117,7 +140,7 @@ impl Databases {
             }
         }
         let there = self.store.collections(At::Now)?.into_iter().map(|collection| collection.name);
-        let there: BTreeSet<String> = there.filter(|name| is_name(name)).collect();
+        let there: BTreeSet<String> = there.filter(|name| is_reached(name)).collect();
         let made = there.iter().filter(|name| noted.get(*name) != Some(&Event::CREATED));
         let dropped = noted.iter().filter(|(name, kind)| **kind == Event::CREATED && !there.contains(*name));
         let made = made.map(|name| format!("{}:{name}", Event::CREATED));
@@ -150,12 +173,32 @@ impl Databases {
                 events.push(Event { seq: change.seq, database: name.to_owned(), kind });
             }
         }
-        events.extend(changed.filter(|(_, name, _)| is_name(name)).map(|(kind, database, seq)| Event {
+        events.extend(changed.filter(|(_, name, _)| is_reached(name)).map(|(kind, database, seq)| Event {
             seq,
             database,
             kind,
         }));
         Ok((noted.seq(), events))
+    }
+
+    /// Keys of the server's own.
+    pub(crate) fn own_keys(&self, name: &str) -> Result<recension::document::Keys> {
+        Ok(self.store.keys(name)?)
+    }
+
+    /// The store, for what only server admins do.
+    pub(crate) fn store(&self, _proof: ServerAdmin) -> Store {
+        self.store.clone()
+    }
+
+    /// The newest commit. While it is that, nothing in the store has changed.
+    pub(crate) fn head(&self) -> Seq {
+        self.store.engine().head()
+    }
+
+    /// Learns of everything that any node of the store has acknowledged.
+    pub(crate) fn refresh(&self) -> Result<Seq> {
+        Ok(self.store.engine().refresh().map_err(recension::document::Error::from)?)
     }
 
     /// The engine, to be woken by.
@@ -166,7 +209,12 @@ impl Databases {
     /// The names of all databases, in order.
     pub(crate) fn names(&self, _proof: ServerAdmin) -> Result<Vec<String>> {
         let all = self.store.collections(At::Now)?.into_iter().map(|collection| collection.name);
-        Ok(all.filter(|name| is_name(name)).collect())
+        Ok(all.filter(|name| is_reached(name)).collect())
+    }
+
+    /// What the engine says of itself.
+    pub(crate) fn profile(&self) -> Profile {
+        self.store.engine().profile()
     }
 
     /// Sizes of the store, for metrics.
@@ -221,7 +269,19 @@ impl Database {
         writer: Arc<Identity>,
         refused: Option<Arc<BTreeMap<String, ApiError>>>,
     ) -> Self {
-        Database { admin, writer, refused, ..self }
+        let actor = Writing { writer: Arc::clone(&writer), opened: self.opened.clone() };
+        let collection = self.collection.acting_as(Arc::new(actor));
+        Database { admin, writer, refused, collection, opened: self.opened }
+    }
+
+    /// Whether it was given to an admin of it.
+    pub(crate) fn is_admins(&self) -> bool {
+        self.admin
+    }
+
+    /// Who was given access.
+    pub(crate) fn writer(&self) -> &Identity {
+        &self.writer
     }
 
     /// Its name.
@@ -234,14 +294,26 @@ impl Database {
         &self.collection
     }
 
+    /// What is said and heard, of this database and of all others.
+    pub(crate) fn topics(&self) -> recension::document::Topics {
+        self.collection.store().topics()
+    }
+
     /// Its documents, for work on another thread.
     pub(crate) fn share(&self) -> Collection {
         self.collection.clone()
     }
 
-    /// Makes a write. Where it is short it is decided on this thread, as a read would be made. Who is alone waits for the disk
-    /// here as well, and leaves the thread's other tasks to another one; else no thread waits.
+    /// Makes a write. Where it is short it is decided on this thread, as a read would be made. Who is alone waits for
+    /// the disk here as well, and leaves the thread's other tasks to another one; else no thread waits.
     pub(crate) async fn write(&self, write: Write) -> Result<Written> {
+        let is_design = write.id().is_some_and(|id| id.starts_with("_design/"));
+        if is_design || !self.opened.validators()?.is_empty() {
+            // A process is asked, which may take its time.
+            let collection = self.share();
+            let written = tokio::task::spawn_blocking(move || collection.write(write)).await;
+            return Ok(written.map_err(|error| ApiError::internal(error.to_string()))??);
+        }
         let others_go_on = Handle::current().runtime_flavor() != RuntimeFlavor::CurrentThread;
         let wait = others_go_on.then_some((|commit| tokio::task::block_in_place(commit)) as Wait);
         Ok(AsyncCollection::from(self.share()).write_in_place(write, wait).await?)
@@ -258,7 +330,26 @@ impl Database {
     /// 404 where it was not there yet, 410 where that past was forgotten.
     pub(crate) fn seen_at(mut self, moment: At) -> Result<Self> {
         self.opened = self.collection.at(moment)?;
-        if self.opened.exists() { Ok(self) } else { Err(ApiError::no_database()) }
+        if self.opened.exists() {
+            return Ok(self);
+        }
+        Err(match self.collection.made()? {
+            None => ApiError::no_database(),
+            Some(made) => {
+                let (time, seq) = (format_time(made.time), made.seq);
+                let reason = format!("The database was made at {time} (commit {seq}): it has no past before that.");
+                ApiError::new(StatusCode::NOT_FOUND, "not_found", reason)
+            }
+        })
+    }
+
+    /// The same database as of now, for the same.
+    pub(crate) fn renewed(&self) -> Result<Self> {
+        let opened = self.collection.at(At::Now)?;
+        if !opened.exists() {
+            return Err(ApiError::no_database());
+        }
+        Ok(Database { opened, ..self.clone() })
     }
 
     /// It as of now, for what has been waited for.
@@ -297,7 +388,37 @@ impl Database {
     }
 }
 
-/// Whether a database can have the name.
+/// Who writes to a database, as validation functions are told.
+struct Writing {
+    writer: Arc<Identity>,
+    opened: CollectionAt,
+}
+
+impl Actor for Writing {
+    fn user(&self) -> String {
+        user_context(&self.writer, self.opened.name())
+    }
+
+    fn security(&self) -> String {
+        // What cannot be read now cannot be written either.
+        self.opened.setting(security::SETTING).ok().flatten().unwrap_or_else(|| "{}".to_owned())
+    }
+}
+
+/// CouchDB's `userCtx`.
+pub(crate) fn user_context(identity: &Identity, database: &str) -> String {
+    let name = identity.name.as_ref().map_or("null".to_owned(), |name| quote(name));
+    let roles: Vec<String> = identity.roles.iter().map(|role| quote(role)).collect();
+    format!("{{\"db\":{},\"name\":{name},\"roles\":[{}]}}", quote(database), roles.join(","))
+}
+
+/// Whether a collection of the store is a database. Any is, under its own name, also one that another program has made
+/// with a name that CouchDB would not take. Those that begin with `_` are the server's, and few of them are databases.
+fn is_reached(name: &str) -> bool {
+    !name.starts_with('_') || is_name(name)
+}
+
+/// Whether a new database can have the name: CouchDB's rule.
 fn is_name(name: &str) -> bool {
     matches!(name, "_users" | "_replicator" | "_global_changes")
         || (name.len() <= DATABASE_NAME_BYTES_MAX
@@ -323,7 +444,7 @@ pub(crate) fn new_uuid() -> String {
 /// 256 bits of chance as 64 hexadecimal digits, for what nobody may guess.
 ///
 /// # Errors
-/// 500 where there is no chance to be had.
+/// 500 if there is no chance to be had.
 pub(crate) fn new_secret() -> Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| {

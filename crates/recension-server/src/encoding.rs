@@ -1,8 +1,9 @@
-//! Compressed bodies: answers as `Accept-Encoding` asks for them, requests with `Content-Encoding: gzip`. An answer is
-//! compressed while it is sent, a piece at a time, so that it takes the compressor's memory and no more. What decides is
-//! pure.
+//! Compressed bodies: answers as `Accept-Encoding` asks for them, requests with `Content-Encoding: gzip`. An answer
+//! is compressed while it is sent, a piece at a time, so that it takes the compressor's memory and no more. What
+//! decides is pure.
 
 use std::io::{self, Read as _, Write as _};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -10,7 +11,8 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG};
 use http::{HeaderValue, StatusCode};
 use http_body::Frame;
 
-use crate::answer::{Answer, AnswerBody, BrokenOff, Pieces};
+use crate::answer::{Answer, AnswerBody, BrokenOff, Made, Pieces};
+use crate::budget::{Budget, Share};
 use crate::limits::{CHUNK_BYTES, COMPRESSED_BYTES_MIN};
 
 /// A way to compress.
@@ -21,7 +23,7 @@ pub(crate) enum Coding {
     Gzip,
 }
 
-/// In the order in which they are preferred where the client does not care: by the time that they take.
+/// In the order in which they are preferred if the client does not care: by the time that they take.
 const CODINGS: [(Coding, &str); 3] = [(Coding::Zstd, "zstd"), (Coding::Brotli, "br"), (Coding::Gzip, "gzip")];
 
 /// Levels that take about as long as the reading of the rows; and a window that bounds the memory of one answer.
@@ -51,21 +53,21 @@ pub(crate) fn negotiated(accept: &str) -> Option<Coding> {
     best.0
 }
 
-/// The answer as the client wants it. Left alone is what is short, no text of ours, stored compressed already, or a feed
-/// that waits: its compressor would hold memory for as long.
+/// The answer as the client wants it. Left alone is what is short, no text of ours, stored compressed already, or a
+/// feed that waits: its compressor would hold memory for as long.
 #[must_use]
-pub(crate) fn encoded(mut answer: Answer, coding: Option<Coding>) -> Answer {
+pub(crate) fn encoded(mut answer: Answer, coding: Option<Coding>, budget: &Arc<Budget>) -> Answer {
     if answer.status == StatusCode::NOT_MODIFIED && answer.headers.contains_key(ETAG) {
         return answer.varying("Accept-Encoding");
     }
     let long = match &answer.body {
         AnswerBody::Whole(Some(bytes)) => bytes.len() >= COMPRESSED_BYTES_MIN,
-        AnswerBody::Pieces(_) => true,
+        AnswerBody::Pieces(_) | AnswerBody::Made(_) => true,
         AnswerBody::Whole(None) | AnswerBody::Encoded(_) => false,
     };
     let ours = |value: &HeaderValue| {
         let text = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
-        matches!(text, "application/json" | "application/x-ndjson" | "text/csv" | "text/plain")
+        matches!(text, "application/json" | "application/x-ndjson" | "text/csv" | "text/html" | "text/plain")
     };
     let text = answer.headers.get(CONTENT_TYPE).is_some_and(ours);
     let alone = answer.as_it_is || answer.headers.contains_key(CONTENT_ENCODING);
@@ -74,8 +76,14 @@ pub(crate) fn encoded(mut answer: Answer, coding: Option<Coding>) -> Answer {
     }
     answer = answer.varying("Accept-Encoding");
     let Some((coding, name)) = CODINGS.into_iter().find(|(own, _)| Some(*own) == coding) else { return answer };
+    // A compressor lives as long as its answer. Where memory is short, who takes compressed answers takes plain ones.
+    let whole = matches!(&answer.body, AnswerBody::Whole(Some(bytes)) if bytes.len() <= CHUNK_BYTES);
+    let share = if whole { None } else { budget.spare(coding.memory_bytes()) };
+    if !whole && share.is_none() {
+        return answer;
+    }
     let body = std::mem::replace(&mut answer.body, AnswerBody::Whole(None));
-    match EncodedBody::of(coding, body) {
+    match EncodedBody::of(coding, body, share) {
         Ok(body) => answer.body = body,
         Err((error, body)) => {
             tracing::error!(%error, "an answer is sent as it is: it could not be compressed");
@@ -90,6 +98,16 @@ pub(crate) fn encoded(mut answer: Answer, coding: Option<Coding>) -> Answer {
     match tag.map(|tag| format!("W/{tag}")) {
         Some(tag) => answer.with(ETAG, tag),
         None => answer,
+    }
+}
+
+impl Coding {
+    /// What a compressor holds, about, with the windows above.
+    fn memory_bytes(self) -> usize {
+        match self {
+            Coding::Zstd | Coding::Brotli => 3 << 19,
+            Coding::Gzip => 3 << 17,
+        }
     }
 }
 
@@ -150,11 +168,41 @@ pub(crate) struct EncodedBody {
     source: Source,
     /// None: it has ended.
     encoder: Option<Encoder>,
+    /// What the encoder takes of the memory for lists, where it lives long.
+    _share: Option<Share>,
 }
 
-enum Source {
+/// A body that is made into another one on its way.
+#[derive(Debug)]
+pub(crate) enum Source {
     Whole(Bytes),
     Pieces(Pieces),
+    Made(Box<dyn Made>),
+}
+
+impl Source {
+    /// Of a body; one that is compressed is not to be read.
+    pub(crate) fn of(body: AnswerBody) -> Result<Self, AnswerBody> {
+        match body {
+            AnswerBody::Whole(bytes) => Ok(Source::Whole(bytes.unwrap_or_default())),
+            AnswerBody::Pieces(pieces) => Ok(Source::Pieces(pieces)),
+            AnswerBody::Made(made) => Ok(Source::Made(made)),
+            body @ AnswerBody::Encoded(_) => Err(body),
+        }
+    }
+
+    /// The next piece of it.
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BrokenOff>>> {
+        match self {
+            Source::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Source::Whole(bytes) => Poll::Ready(Some(Ok(bytes.split_to(bytes.len().min(CHUNK_BYTES))))),
+            Source::Pieces(pieces) => {
+                let data = |frame: Frame<Bytes>| frame.into_data().unwrap_or_default();
+                pieces.poll(context).map(|frame| frame.map(|frame| frame.map(data)))
+            }
+            Source::Made(made) => made.poll(context),
+        }
+    }
 }
 
 impl std::fmt::Debug for EncodedBody {
@@ -165,7 +213,7 @@ impl std::fmt::Debug for EncodedBody {
 
 impl EncodedBody {
     /// What fits into a piece is compressed at once, so that its length can be told.
-    fn of(coding: Coding, body: AnswerBody) -> Result<AnswerBody, (io::Error, AnswerBody)> {
+    fn of(coding: Coding, body: AnswerBody, share: Option<Share>) -> Result<AnswerBody, (io::Error, AnswerBody)> {
         let mut encoder = match Encoder::of(coding) {
             Ok(encoder) => encoder,
             Err(error) => return Err((error, body)),
@@ -181,25 +229,19 @@ impl EncodedBody {
                     Err(error) => Err((error, AnswerBody::Whole(Some(bytes)))),
                 };
             }
-            AnswerBody::Whole(bytes) => Source::Whole(bytes.unwrap_or_default()),
-            AnswerBody::Pieces(pieces) => Source::Pieces(pieces),
-            AnswerBody::Encoded(_) => return Ok(body),
+            body => match Source::of(body) {
+                Ok(source) => source,
+                Err(body) => return Ok(body),
+            },
         };
-        Ok(AnswerBody::Encoded(Box::new(EncodedBody { source, encoder: Some(encoder) })))
+        Ok(AnswerBody::Encoded(Box::new(EncodedBody { source, encoder: Some(encoder), _share: share })))
     }
 
     /// Takes a piece after the other until something comes out.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         loop {
             let Some(encoder) = &mut self.encoder else { return Poll::Ready(None) };
-            let piece = match &mut self.source {
-                Source::Whole(bytes) if bytes.is_empty() => None,
-                Source::Whole(bytes) => Some(Ok(bytes.split_to(bytes.len().min(CHUNK_BYTES)))),
-                Source::Pieces(pieces) => match pieces.poll(context) {
-                    Poll::Pending => return Poll::Pending,
-                    Poll::Ready(frame) => frame.map(|frame| frame.map(|frame| frame.into_data().unwrap_or_default())),
-                },
-            };
+            let Poll::Ready(piece) = self.source.poll(context) else { return Poll::Pending };
             let out = match piece {
                 Some(Ok(piece)) => encoder.push(&piece).map_err(|_| BrokenOff),
                 Some(Err(error)) => Err(error),

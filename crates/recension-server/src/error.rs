@@ -35,6 +35,9 @@ macro_rules! refusals {
 
 refusals! {
     no_database = NOT_FOUND, "not_found", "Database does not exist.";
+    bad_token = UNAUTHORIZED, "unauthorized", "There is no such API token, or it has ended or was revoked.";
+    token_of_other_databases = FORBIDDEN, "forbidden", "The API token is for other databases.";
+    token_only_reads = FORBIDDEN, "forbidden", "The API token lets its bearer only read.";
     missing = NOT_FOUND, "not_found", "missing";
     deleted = NOT_FOUND, "not_found", "deleted";
     no_attachment = NOT_FOUND, "not_found", "Document is missing attachment";
@@ -67,7 +70,16 @@ refusals! {
         "Only gzip and identity content-encodings are supported";
     body_too_slow = REQUEST_TIMEOUT, "timeout", "The request's body did not arrive in time.";
     bad_target = BAD_REQUEST, "bad_request", "The path or query is not UTF-8 when decoded.";
+    forged = FORBIDDEN, "forbidden",
+        "A page of another site cannot change anything with your session. Its origin has to be allowed (CORS).";
     stopping = SERVICE_UNAVAILABLE, "service_unavailable", "The server is stopping; try again.";
+    too_many_bodies = SERVICE_UNAVAILABLE, "service_unavailable",
+        "The memory for bodies of requests is taken by others; try again, or raise max_body_memory.";
+    too_many_replications = SERVICE_UNAVAILABLE, "service_unavailable",
+        "As many replications run as can; try again when one has ended.";
+    asker_gone = SERVICE_UNAVAILABLE, "service_unavailable", "The client has gone; the rest was not done.";
+    too_many_lists = SERVICE_UNAVAILABLE, "service_unavailable",
+        "The memory for lists is taken by others that are being sent; try again, or raise max_list_memory.";
     not_server_admin = UNAUTHORIZED, "unauthorized", "You are not a server admin.";
     not_admin_of_database = UNAUTHORIZED, "unauthorized", "You are not a server or db admin.";
     not_admin_of_users = FORBIDDEN, "forbidden", "You are not a db or server admin.";
@@ -96,6 +108,11 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", reason)
     }
 
+    /// 500 with a reason.
+    pub(crate) fn internal(reason: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_server_error", reason)
+    }
+
     /// 403 `forbidden` with a reason.
     pub(crate) fn forbidden(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", reason)
@@ -119,7 +136,7 @@ impl ApiError {
 
     /// 501 for what CouchDB has and this server does not.
     pub(crate) fn not_there_yet(what: &str) -> Self {
-        let reason = format!("{what}: not there yet; docs/compatibility.md says what there is.");
+        let reason = format!("{what}: not there yet; docs/src/compatibility.md says what there is.");
         Self::new(StatusCode::NOT_IMPLEMENTED, "not_implemented", reason)
     }
 
@@ -152,7 +169,15 @@ impl From<Error> for ApiError {
             Error::BadField { field: "_id", expected: "a string" } => Self::id_not_a_string(),
             Error::BadField { field: "_rev", .. } | Error::BadRevision { .. } => Self::bad_rev(),
             Error::BadField { field, .. } => Self::special_member(field),
+            Error::BadSelector { error: word, reason } => Self::new(StatusCode::BAD_REQUEST, word, reason.clone()),
+            Error::BadCursor { .. } => Self::new(StatusCode::BAD_REQUEST, "invalid_bookmark", error.to_string()),
             Error::Conflict { .. } => Self::conflict(),
+            Error::Function { error, reason } => of_function(error, reason),
+            Error::Refused { unauthorized: true, reason, .. } => {
+                Self::new(StatusCode::UNAUTHORIZED, "unauthorized", reason.clone())
+            }
+            Error::Refused { reason, .. } => Self::forbidden(reason.clone()),
+            Error::NoGuard { .. } => Self::forbidden(error.to_string()),
             Error::Patch(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, "patch_failed", error.to_string()),
             Error::BadMoment { .. } | Error::Engine(EngineError::NotYet { .. }) => Self::query_parse(error.to_string()),
             Error::Engine(EngineError::Forgotten { .. }) => Self::new(StatusCode::GONE, "gone", error.to_string()),
@@ -167,20 +192,53 @@ impl From<Error> for ApiError {
             Error::BadName { what: "document", name, .. } if name.starts_with('_') => Self::id_reserved(),
             Error::BadName { what: "document", .. } => Self::id_too_long(),
             Error::BadAttachment { .. }
+            | Error::ViewBehind { .. }
             | Error::OutOfBounds { .. }
             | Error::BadPosition { .. }
-            | Error::BadName { .. } => Self::bad_request(error.to_string()),
-            Error::NotUnique { .. } | Error::ValueTooLong { .. } | Error::TooManyEntries { .. } => {
-                Self::new(StatusCode::FORBIDDEN, "forbidden", error.to_string())
+            | Error::BadName { .. }
+            | Error::BadQuery { .. }
+            | Error::AggregateTooLarge { .. }
+            | Error::SortTooLarge { .. }
+            | Error::BadIndex { .. } => Self::bad_request(error.to_string()),
+            Error::BadSchema { .. } => Self::new(StatusCode::BAD_REQUEST, "bad_schema", error.to_string()),
+            Error::NotOfSchema { .. }
+            | Error::NotUnique { .. }
+            | Error::ValueTooLong { .. }
+            | Error::TooManyEntries { .. } => Self::new(StatusCode::FORBIDDEN, "forbidden", error.to_string()),
+            Error::TooManyAttachments { .. }
+            | Error::AttachmentTooLong { .. }
+            | Error::TooManyRevisions { .. }
+            | Error::TooManyBranches { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string()),
+            // A shared log that cannot be reached, or has moved: another time, or another place.
+            Error::Engine(
+                EngineError::Unavailable { .. } | EngineError::Unknown { .. } | EngineError::Moved { .. },
+            )
+            | Error::Busy { .. } => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "service_unavailable", error.to_string())
             }
-            Error::TooManyAttachments { .. } | Error::AttachmentTooLong { .. } | Error::TooManyRevisions { .. } => {
-                Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string())
-            }
-            Error::Busy { .. } => Self::new(StatusCode::SERVICE_UNAVAILABLE, "service_unavailable", error.to_string()),
             _ => {
                 tracing::error!(%error, "a request failed");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_server_error", error.to_string())
             }
         }
     }
+}
+
+/// How an error of a function is answered, if its kind has a status of its own.
+fn of_function(error: &str, reason: &str) -> ApiError {
+    let (status, error) = match error {
+        "not_found" => (StatusCode::NOT_FOUND, "not_found"),
+        "compilation_error" => (StatusCode::BAD_REQUEST, "compilation_error"),
+        "invalid_design_doc" => (StatusCode::BAD_REQUEST, "invalid_design_doc"),
+        "not_acceptable" => (StatusCode::NOT_ACCEPTABLE, "not_acceptable"),
+        "render_error" => (StatusCode::INTERNAL_SERVER_ERROR, "render_error"),
+        "filter_error" => (StatusCode::INTERNAL_SERVER_ERROR, "filter_error"),
+        "invalid_value" => (StatusCode::INTERNAL_SERVER_ERROR, "invalid_value"),
+        "reduce_overflow_error" => (StatusCode::INTERNAL_SERVER_ERROR, "reduce_overflow_error"),
+        "invalid_require_path" => (StatusCode::INTERNAL_SERVER_ERROR, "invalid_require_path"),
+        "rewrite_error" => (StatusCode::INTERNAL_SERVER_ERROR, "rewrite_error"),
+        "os_process_error" => (StatusCode::INTERNAL_SERVER_ERROR, "os_process_error"),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, "unnamed_error"),
+    };
+    ApiError::new(status, error, reason.to_owned())
 }

@@ -1,14 +1,15 @@
-//! Fuzz targets for what the server reads of strangers, as plain functions over bytes, each with an oracle that panics.
-//! `conformance/fuzz` drives them with libFuzzer; the tests here with a corpus and with chance.
+//! Fuzz targets for what the server reads of strangers, as plain functions over bytes, each with an oracle that
+//! panics. `conformance/fuzz` drives them with libFuzzer; the tests here with a corpus and with chance.
 
+use crate::html::asked::Asked;
 use crate::http::multipart_parser::{Event, Malformed, Parser};
 use crate::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX};
 
-/// A multipart body in pieces. Of the input the first byte is the boundary's length, the second says how the body is cut;
-/// then come boundary and body.
+/// A multipart body in pieces. Of the input the first byte is the boundary's length, the second says how the body is
+/// cut; then come boundary and body.
 ///
-/// Oracle: however it is cut, the parts are those of the body in one piece, and of a second, naive reader; what is held
-/// is bounded.
+/// Oracle: however it is cut, the parts are those of the body in one piece, and of a second, naive reader; what is
+/// held is bounded.
 ///
 /// # Panics
 /// Where that is not so.
@@ -32,6 +33,34 @@ pub fn multipart(input: &[u8]) {
     assert_eq!(read(again, pieces(body, *cut)), whole, "in pieces of {cut}");
     if let Ok(parts) = &whole {
         assert_eq!(parts, &naive(boundary, body), "not what a naive reader reads");
+    }
+}
+
+/// A page of what an answer says, which the first byte cuts into pieces; the second says of which kind.
+///
+/// Oracle: every tag is one that the server writes, and none but links has an address, which does not run.
+///
+/// # Panics
+/// Where that is not so.
+pub fn page(input: &[u8]) {
+    const TAGS: &str = "!DOCTYPE html head meta title link body a header nav span bdi form label input button main h1 dl \
+                        dt dd ol ul li code pre i p div table thead tbody tr th td footer";
+    let [cut, kind, answer @ ..] = input else { return };
+    let paths = ["/db/_all_docs?limit=1", "/db/doc", "/db/doc/_history", "/_all_dbs", "/db/_find?fields=a.b,c"];
+    let path = paths[usize::from(*kind) % paths.len()];
+    let request = http::Request::get(path).header("accept", "text/html").body(());
+    let Some((mut head, ())) = request.ok().map(http::Request::into_parts) else { return };
+    let Some(asked) = Asked::of(&mut head) else { return };
+    let html = String::from_utf8_lossy(&asked.page_of(pieces(answer, *cut))).into_owned();
+    for tag in html.split('<').skip(1) {
+        let (inside, _) = tag.split_once('>').expect("a tag ends");
+        let name = inside.split([' ', '\n']).next().unwrap_or_default().trim_start_matches('/');
+        assert!(TAGS.split(' ').any(|own| own == name), "<{inside}>");
+        for address in inside.split("href=\"").skip(1) {
+            let fits = ["/", "?", "#", "http://", "https://"].iter().any(|begin| address.starts_with(begin));
+            assert!(fits, "<{inside}>");
+        }
+        assert!(!inside.split('"').step_by(2).any(|outside| outside.contains(" on")), "<{inside}>");
     }
 }
 
@@ -141,11 +170,58 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_corpus_of_pages_stays_text() {
+        let files: Vec<_> = std::fs::read_dir(CORPUS.replace("multipart", "page")).unwrap().collect();
+        assert!(!files.is_empty());
+        for file in files {
+            page(&std::fs::read(file.unwrap().path()).unwrap());
+        }
+    }
+
+    /// Texts that look like answers, and like markup, more often than bytes of chance do.
+    fn answer() -> impl Strategy<Value = Vec<u8>> {
+        const TOKENS: [&[u8]; 22] = [
+            b"{\"rows\":[",
+            b"{\"id\":\"",
+            b"{\"_id\":\"a\"",
+            b"\"",
+            b":",
+            b",",
+            b"[",
+            b"]",
+            b"{",
+            b"}",
+            b"\"doc\":{",
+            b"1.5e3",
+            b"<script>",
+            b"\\\"><img onerror=x>",
+            b"javascript:x",
+            b"https://a/\\\" onload=x",
+            b"\\u003cb\\u003e",
+            b"\\",
+            b"\"value\":{\"rev\":\"1-a\"}",
+            b"\"_attachments\":{\"<a>\":{}}",
+            b"&quot;",
+            b"\xff\0",
+        ];
+        prop::collection::vec(prop::sample::select(&TOKENS[..]), 0..60).prop_map(|tokens| tokens.concat())
+    }
+
     /// Texts that look like multipart bodies more often than bytes of chance do.
     fn body() -> impl Strategy<Value = Vec<u8>> {
         const TOKENS: [&[u8]; 9] = [b"\r\n", b"\r\n--b", b"--", b"b", b" ", b"A: 1", b"\r\n\r\n", b"\r", b"\xff"];
         let token = prop::sample::select(&TOKENS[..]);
         prop::collection::vec(token, 0..60).prop_map(|tokens| tokens.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn no_answer_leaves_its_place_in_a_page(cut in any::<u8>(), kind in any::<u8>(), answer in answer()) {
+            page(&[&[cut, kind][..], &answer].concat());
+        }
     }
 
     proptest! {

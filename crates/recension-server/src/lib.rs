@@ -1,5 +1,5 @@
-//! Recension over HTTP: the protocol of Apache CouchDB 3, as PouchDB and other clients speak it, and what goes beyond.
-//! ARCHITECTURE.md, "The server", tells a request's way through these files.
+//! Recension over HTTP: the protocol of Apache CouchDB 3, as PouchDB and other clients speak it, and what goes
+//! beyond. ARCHITECTURE.md, "The server", tells a request's way through these files.
 //!
 //! ```no_run
 //! use recension_server::{Server, config::Config};
@@ -13,27 +13,45 @@
 
 mod answer;
 mod apocrypha;
+mod arriving;
 mod auth;
+mod backups;
+mod budget;
 pub mod config;
+mod console;
 mod cors;
 mod databases;
 mod dispatch;
 mod encoding;
 mod error;
+mod functions;
 #[doc(hidden)]
 pub mod fuzz;
+mod gateway;
+mod html;
 mod http;
+mod learning;
 pub mod limits;
 mod listen;
 pub mod logs;
 mod metrics;
-mod patient;
+mod observed;
 mod query;
+mod redis;
+mod reload;
+mod replication;
 mod request;
+mod request_log;
 mod route;
 mod serve;
 mod settings;
 mod state;
+mod streams;
+mod threads;
+mod write_timeout;
 
 pub use apocrypha::{Apocrypha, ApocryphaConfig, Backend, trace_to_stderr};
+pub use auth::tokens;
+pub use gateway::{Gateway, Place, Protocol, cgi};
+pub use reload::Reloader;
 pub use serve::{FirstAdmin, ServeError, Server, signalled};

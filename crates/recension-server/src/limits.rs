@@ -1,10 +1,19 @@
 //! Every bound of the server. Those that an operator may want to move are the defaults of [`crate::config`].
 
-/// Longest document body, in bytes, where the configuration says nothing else: CouchDB's.
+/// Longest document body, in bytes, if the configuration says nothing else: CouchDB's.
 pub const DOCUMENT_BYTES_MAX: usize = 8_000_000;
 
 /// Longest request body that is read into memory (`_bulk_docs` and others), in bytes, by default.
 pub const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Bodies of requests in memory, of all of them together, in bytes, by default.
+pub const BODY_MEMORY_BYTES: usize = 256 * 1024 * 1024;
+
+/// Bytes of each body that are not counted among those: no more than a connection's own buffers.
+pub const BODY_FREE_BYTES: usize = 16 * 1024;
+
+/// What a byte of gzip unpacks to at most.
+pub const GZIP_RATIO_MAX: usize = 1032;
 
 /// Longest request target (path and query), in bytes.
 pub const TARGET_BYTES_MAX: usize = 64 * 1024;
@@ -24,8 +33,30 @@ pub const BODY_IDLE_SECONDS_MAX: u64 = 30;
 /// Connections at a time, by default.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
-/// Threads that wait for syncs or read long ranges, at a time. Who finds none free waits without a thread.
+/// Threads that wait for syncs or for long reads of a single answer. Who finds none free waits without a thread.
 pub const BLOCKING_THREADS_MAX: usize = 128;
+
+/// Threads that answer requests where reads of the store may wait. Elsewhere the threads of connections answer.
+pub const REQUEST_THREADS: usize = 16;
+
+/// Threads that make the pieces of streamed answers, by default: a few more than small machines have processors,
+/// since some may wait for the disk.
+pub const LIST_THREADS: usize = 4;
+
+/// Most threads that they may be set to.
+pub const LIST_THREADS_MAX: usize = 256;
+
+/// Seconds after which a thread that has nothing to do ends.
+pub const THREAD_IDLE_SECONDS: u64 = 10;
+
+/// Bytes of pieces of streamed answers that were made and not sent yet, of all answers together, by default.
+pub const LIST_MEMORY_BYTES: usize = 64 * 1024 * 1024;
+
+/// Seconds in which the reader of an answer has to take something of it while others wait for the memory that it holds.
+pub const PRESSED_SECONDS_MAX: u64 = 10;
+
+/// Requests that one connection of HTTP/2 may have under way.
+pub const HTTP2_STREAMS_MAX: u32 = 100;
 
 /// Bytes of an answer that are collected before they are sent.
 pub const CHUNK_BYTES: usize = 64 * 1024;
@@ -33,8 +64,11 @@ pub const CHUNK_BYTES: usize = 64 * 1024;
 /// Shortest answer that is compressed, in bytes: about what one packet takes.
 pub const COMPRESSED_BYTES_MIN: usize = 1400;
 
-/// Chunks of an answer that wait for a slow reader. With the one that is being made they are all that it holds.
-pub const CHUNKS_WAITING_MAX: usize = 2;
+/// Chunks of an answer that wait for a slow reader. The next one is made when it has taken one.
+pub const CHUNKS_WAITING_MAX: usize = 1;
+
+/// Chunks of an attachment on its way in that wait for the store.
+pub const CHUNKS_COMING_MAX: usize = 2;
 
 /// Identifiers that one `/_uuids` gives at most: CouchDB's.
 pub const UUIDS_MAX: usize = 1000;
@@ -48,11 +82,20 @@ pub const PURGED_DOCUMENTS_MAX: usize = 100;
 /// Revisions whose purge one `_purge` asks for at most: CouchDB's.
 pub const PURGED_REVISIONS_MAX: usize = 1000;
 
+/// Documents that one `_erase` asks for at most.
+pub const ERASED_DOCUMENTS_MAX: usize = recension::document::limits::ERASED_IDS_MAX;
+
 /// Changes behind a page that are counted one by one for `pending`; beyond, it is an upper bound.
 pub const PENDING_COUNTED_MAX: usize = 20_000;
 
 /// Milliseconds between heartbeats, and until a feed that waits answers, where the request says nothing: CouchDB's.
 pub const FEED_MILLIS_DEFAULT: u64 = 60_000;
+
+/// Seconds after which a feed asks again whether it is still allowed, if nothing tells it to.
+pub const RIGHTS_ASKED_SECONDS: u64 = 60;
+
+/// Milliseconds between two such questions at least.
+pub const RIGHTS_ASKED_MILLIS_MIN: u64 = 20;
 
 /// Seconds that requests have to finish after the server was told to stop.
 pub const SHUTDOWN_SECONDS_MAX: u64 = 30;
@@ -105,6 +148,27 @@ pub const SESSION_SECONDS: u64 = 600;
 /// Most seconds that a session may be set to last: a year.
 pub const SESSION_SECONDS_MAX: u64 = 366 * 24 * 3600;
 
+/// Lines of failed log-ins that may come at once.
+pub const FAILED_LOG_INS_AT_ONCE: u32 = 20;
+
+/// Milliseconds between further ones.
+pub const FAILED_LOG_INS_INTERVAL_MS: u64 = 1000;
+
+/// Characters of a name that such a line shows.
+pub const LOGGED_NAME_CHARS_MAX: usize = 64;
+
+/// Longest path, name or header in the log of requests, in bytes.
+pub const LOGGED_TEXT_BYTES_MAX: usize = 1024;
+
+/// Lines of that log that wait to be written.
+pub const REQUEST_LINES_WAITING_MAX: usize = 4096;
+
+/// Seconds that the last of them have to be written when the server stops.
+pub const REQUEST_LINES_SECONDS_MAX: u64 = 5;
+
+/// Longest JSON web token, in bytes.
+pub const TOKEN_BYTES_MAX: usize = 16 * 1024;
+
 /// Longest body of a request to log in, in bytes.
 pub const SESSION_BODY_BYTES_MAX: usize = 64 * 1024;
 
@@ -132,17 +196,23 @@ pub const DOC_IDS_MAX: usize = 10_000;
 /// Changes that a feed looks at between two sends.
 pub const FEED_PAGE: usize = 256;
 
-/// Longest selector, in bytes.
-pub const SELECTOR_BYTES_MAX: usize = 1024 * 1024;
+/// Documents that `_update_by_query` and `_delete_by_query` write in one commit.
+pub const BY_QUERY_BATCH_DOCUMENTS: usize = 500;
+
+/// Bytes of the bodies of these documents, about.
+pub const BY_QUERY_BATCH_BYTES: usize = 4 * 1024 * 1024;
+
+/// Documents that were left alone of which these tell.
+pub const BY_QUERY_LEFT_MAX: usize = 1000;
+
+/// Bytes of values and ids that a `_find` whose order no index gives may hold in memory.
+pub const FIND_SORT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Most design documents that one `_index/_bulk_delete` takes.
+pub const INDEXES_DELETED_MAX: usize = 1000;
 
 /// Events of databases that one commit notes at most, when the server starts.
 pub const NOTES_AT_ONCE_MAX: usize = 1000;
-
-/// Most conditions of a selector that an index is looked for with. (A query has 256 at most.)
-pub const SELECTOR_CONDITIONS_MAX: usize = 64;
-
-/// Deepest nesting of a selector.
-pub const SELECTOR_DEPTH_MAX: usize = 64;
 
 /// Seconds in which the reader of an answer in pieces has to take one; then the answer is broken off.
 pub const READER_SECONDS_MAX: u64 = 120;
@@ -167,3 +237,39 @@ pub const PARTS_MAX: usize = 1 + 1000;
 
 /// Databases that one `_dbs_info` asks for at most; CouchDB's is 100.
 pub const DATABASES_ASKED_MAX: usize = 1000;
+
+/// Replications that run at a time; each has a thread. Those of `_replicator` that are more wait for their turn.
+pub const REPLICATIONS_MAX: usize = 64;
+
+/// Documents of `_replicator` that are looked at.
+pub const REPLICATOR_DOCUMENTS_MAX: usize = 10_000;
+
+/// Longest request for a replication, in bytes.
+pub const REPLICATION_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Events of a replication that `_scheduler/jobs` remembers.
+pub const REPLICATION_EVENTS: usize = 20;
+
+/// Processes that run functions of design documents.
+pub const SCRIPT_WORKERS_MAX: usize = 8;
+
+/// Bytes of a view's rows that a list function is given.
+pub const LIST_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// How often a request is rewritten.
+pub const REWRITES_MAX: u8 = 10;
+
+/// Keys that a view is asked for at once.
+pub const VIEW_KEYS_MAX: usize = 100_000;
+
+/// Milliseconds that a request to a function of a design document may run.
+pub const FUNCTION_MILLIS: u64 = 5000;
+
+/// Most that can be set.
+pub const FUNCTION_MILLIS_MAX: u64 = 300_000;
+
+/// Rows of a view that are counted for `offset`. What is beyond has none.
+pub const VIEW_OFFSET_COUNTED_MAX: u64 = 1_000_000;
+
+/// Changes between two lines of a stream of leaves that say how far it has come.
+pub const LEAVES_BETWEEN_POSITIONS: usize = 250;

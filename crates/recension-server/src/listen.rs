@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -53,7 +54,7 @@ impl<'c> Listening<'c> {
 pub(crate) struct Listeners {
     tcp: TcpListener,
     pub(crate) address: SocketAddr,
-    tls: Option<TlsAcceptor>,
+    tls: Option<Arc<Tls>>,
     unix: Option<UnixSocket>,
     patience: Duration,
 }
@@ -74,7 +75,7 @@ impl Listeners {
     /// Listens.
     pub(crate) async fn bind(listening: &Listening<'_>) -> Result<Self, ServeError> {
         let tls = match listening.tls {
-            Some((certificate, key)) => Some(acceptor(certificate, key, listening.protocols)?),
+            Some((certificate, key)) => Some(Arc::new(Tls::of(certificate, key, listening.protocols)?)),
             None => None,
         };
         let listen = listening.listen;
@@ -85,8 +86,13 @@ impl Listeners {
         Ok(Listeners { tcp, address, tls, unix, patience: listening.patience })
     }
 
-    /// Takes connections until `until` completes, no more at a time than there are places; `serve` is given each with its
-    /// place, which it holds while the connection lasts.
+    /// The certificate, to be replaced; `None` where TLS is not spoken.
+    pub(crate) fn tls(&self) -> Option<Arc<Tls>> {
+        self.tls.clone()
+    }
+
+    /// Takes connections until `until` completes, no more at a time than there are places; `serve` is given each with
+    /// its place, which it holds while the connection lasts.
     pub(crate) async fn accept_until(
         &self,
         places: usize,
@@ -127,7 +133,7 @@ impl Listeners {
                 // Answers are small and waited for.
                 let _ = stream.set_nodelay(true);
                 match &self.tls {
-                    Some(acceptor) => Raw::Tls(stream, acceptor.clone()),
+                    Some(tls) => Raw::Tls(stream, tls.acceptor()),
                     None => Raw::Tcp(stream),
                 }
             }
@@ -169,13 +175,14 @@ impl Taken {
 
 /// A unix socket, whose file goes with it.
 #[derive(Debug)]
-struct UnixSocket {
-    listener: UnixListener,
+pub(crate) struct UnixSocket {
+    pub(crate) listener: UnixListener,
     path: PathBuf,
 }
 
 impl UnixSocket {
-    fn bind(path: &Path) -> Result<Self, ServeError> {
+    /// Listens there.
+    pub(crate) fn bind(path: &Path) -> Result<Self, ServeError> {
         let failed = |source| ServeError::Io { what: format!("listening on {}", path.display()), source };
         // A file that nobody answers on is left from a server that was killed.
         if std::os::unix::net::UnixStream::connect(path)
@@ -195,7 +202,34 @@ impl Drop for UnixSocket {
     }
 }
 
-fn acceptor(certificate: &Path, key: &Path, protocols: &[&str]) -> Result<TlsAcceptor, ServeError> {
+/// The certificate of a listener. Another one can take its place: connections that come later have that.
+pub(crate) struct Tls {
+    current: ArcSwap<ServerConfig>,
+    protocols: Vec<Vec<u8>>,
+}
+
+impl Tls {
+    fn of(certificate: &Path, key: &Path, protocols: &[&str]) -> Result<Self, ServeError> {
+        let protocols: Vec<_> = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Ok(Tls { current: ArcSwap::new(read_tls(certificate, key, &protocols)?), protocols })
+    }
+
+    /// Reads another one, which does not count yet. It reads files.
+    pub(crate) fn read(&self, certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, ServeError> {
+        read_tls(certificate, key, &self.protocols)
+    }
+
+    /// Puts it in place.
+    pub(crate) fn put(&self, config: Arc<ServerConfig>) {
+        self.current.store(config);
+    }
+
+    fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(self.current.load_full())
+    }
+}
+
+pub(crate) fn read_tls(certificate: &Path, key: &Path, protocols: &[Vec<u8>]) -> Result<Arc<ServerConfig>, ServeError> {
     let wrong = |path: &Path, why: String| ServeError::Io {
         what: format!("{}: {why}", path.display()),
         source: io::Error::from(io::ErrorKind::InvalidData),
@@ -208,6 +242,6 @@ fn acceptor(certificate: &Path, key: &Path, protocols: &[&str]) -> Result<TlsAcc
         .with_no_client_auth()
         .with_single_cert(chain, private)
         .map_err(|error| wrong(certificate, error.to_string()))?;
-    config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    config.alpn_protocols = protocols.to_vec();
+    Ok(Arc::new(config))
 }

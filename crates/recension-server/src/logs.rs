@@ -1,13 +1,97 @@
-//! Logs: one line an event on standard error, for people or as JSON.
+//! Logs: one line an event on standard error, for people or as JSON. What is logged can be changed while it goes on.
+
+use std::io::IsTerminal as _;
+use std::sync::OnceLock;
 
 use tracing_subscriber::EnvFilter;
 
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
+
+/// Puts another filter in place.
+type Change = Box<dyn Fn(EnvFilter) -> bool + Send + Sync>;
+
+static CHANGE: OnceLock<Change> = OnceLock::new();
 
 /// Begins to log as configured. The first call of a process counts.
 pub fn init(config: &Config) {
-    let filter = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
-    // An error means that somebody else logs already, which is as well.
-    let _ = if config.log_json { builder.json().try_init() } else { builder.try_init() };
+    let level = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
+    // Colours are for eyes; files and other programs would have to take them out.
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let builder = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).with_ansi(colours);
+    macro_rules! begin {
+        ($builder:expr) => {{
+            let builder = $builder.with_env_filter(level).with_filter_reloading();
+            let handle = builder.reload_handle();
+            // An error means that somebody else logs already, which is as well.
+            if builder.try_init().is_ok() {
+                let _ = CHANGE.set(Box::new(move |level| handle.reload(level).is_ok()));
+            }
+        }};
+    }
+    if config.log_json { begin!(builder.json()) } else { begin!(builder) }
+}
+
+/// What `log` of a configuration says.
+///
+/// # Errors
+/// [`ConfigError`] where it says nothing.
+pub(crate) fn level_of(config: &Config) -> Result<EnvFilter, ConfigError> {
+    EnvFilter::try_new(&config.log).map_err(|error| ConfigError { message: format!("log: {error}") })
+}
+
+/// Logs what that level has, from now on; where somebody else logs, that is his affair.
+pub(crate) fn set_level(level: EnvFilter) {
+    if let Some(change) = CHANGE.get()
+        && !change(level)
+    {
+        tracing::warn!("what is logged could not be changed");
+    }
+}
+
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Refuses a filter that cannot be understood. A word alone is a level: as a target, which it is to `tracing`, it would
+/// log nothing of ours.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn check(filter: &str) -> Result<(), String> {
+    let wrong = |part: &str, why: &str| {
+        let levels = LEVELS.join(", ");
+        Err(format!(
+            "the log filter {part:?} {why}: it is a level ({levels}), or targets with levels, as in warn,hyper=debug"
+        ))
+    };
+    if filter.trim().is_empty() {
+        return wrong(filter, "is empty");
+    }
+    if let Err(error) = EnvFilter::try_new(filter) {
+        return wrong(filter, &format!("cannot be understood ({error})"));
+    }
+    // In brackets there are spans and fields, with commas of their own.
+    let plain = filter.split(',').filter(|_| !filter.contains('['));
+    for part in plain.map(str::trim) {
+        let level = part.rsplit_once('=').map_or(part, |(_, level)| level);
+        if !LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level)) {
+            return wrong(part, "names no level");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_of_levels_or_it_is_refused() {
+        for filter in ["info", "WARN", "off", "warn,hyper=debug", "recension_server=trace, error", "[span{a=1}]=debug"]
+        {
+            assert_eq!(check(filter), Ok(()), "{filter}");
+        }
+        for filter in ["foo", "", " ", "warn,foo", "hyper=loud", "warn,", "=debug=", "hyper", "[x=debug"] {
+            let message = check(filter).unwrap_err();
+            assert!(message.contains("off, error, warn, info, debug, trace"), "{filter}: {message}");
+        }
+    }
 }

@@ -1,56 +1,218 @@
-//! Counters, and their text for Prometheus.
+//! What is counted, with the crate `prometheus-client`, and its text for Prometheus. docs/src/server.md lists the names
+//! and labels. Every label has few values, which are all in this program: no client can make a new one.
 
-use std::fmt::Write as _;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::fmt;
+use std::sync::atomic::AtomicU64;
 
-/// What is counted. Numbers only ever grow, but for those that say how many there are now.
-#[derive(Debug, Default)]
+use http::{Method, StatusCode};
+use prometheus_client::encoding::prometheus_text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use crate::budget::Budget;
+use crate::route::Target;
+use crate::streams::Streams;
+
+/// The content type of the text.
+pub(crate) const CONTENT_TYPE: &str = prometheus_text::CONTENT_TYPE;
+
+/// Upper bounds of the buckets of durations, in seconds: from the time of a read to that of a large compaction.
+const SECONDS: [f64; 14] = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0];
+
+/// Upper bounds of the buckets of sizes, in bytes.
+const BYTES: [f64; 9] =
+    [256.0, 1024.0, 4096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0, 16_777_216.0, 268_435_456.0];
+
+type Labels<const N: usize> = [(&'static str, &'static str); N];
+type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
+type Size = Gauge<u64, AtomicU64>;
+
+/// What is counted.
 pub(crate) struct Metrics {
-    /// Requests, by the first digit of the status.
-    answers: [AtomicU64; 6],
-    /// Microseconds until the head of the answer was made, of all requests.
-    micros: AtomicU64,
+    registry: Registry,
+    answers: Family<Labels<1>, Counter>,
+    durations: Histograms<2>,
+    request_sizes: Histograms<1>,
+    answer_sizes: Histograms<1>,
     /// Connections that are open.
-    pub(crate) connections: AtomicU64,
+    pub(crate) connections: Gauge,
     /// Feeds that wait.
-    pub(crate) feeds: AtomicU64,
+    pub(crate) feeds: Gauge,
+    /// Log-ins that failed.
+    pub(crate) failed_log_ins: Counter,
+    /// Lines of the log of requests that its reader was too slow for.
+    pub(crate) lines_lost: Counter,
+    head_seq: Size,
+    disk_bytes: Size,
+    memory_bytes: Size,
+    /// What streamed answers hold, may hold, and how many wait for a part of it.
+    lists: [Size; 3],
+    /// What bodies of requests hold.
+    bodies: Size,
+    /// Streamed answers that were broken off.
+    pub(crate) lists_broken_off: Counter,
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Metrics")
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let metrics = Metrics {
+            registry: Registry::with_prefix("recension"),
+            answers: Family::default(),
+            durations: Family::new_with_constructor(|| Histogram::new(SECONDS)),
+            request_sizes: Family::new_with_constructor(|| Histogram::new(BYTES)),
+            answer_sizes: Family::new_with_constructor(|| Histogram::new(BYTES)),
+            connections: Gauge::default(),
+            feeds: Gauge::default(),
+            failed_log_ins: Counter::default(),
+            lines_lost: Counter::default(),
+            head_seq: Size::default(),
+            disk_bytes: Size::default(),
+            memory_bytes: Size::default(),
+            lists: Default::default(),
+            bodies: Size::default(),
+            lists_broken_off: Counter::default(),
+        };
+        metrics.registered()
+    }
 }
 
 impl Metrics {
-    /// Counts an answer.
-    pub(crate) fn answered(&self, status: http::StatusCode, micros: u64) {
-        if let Some(counter) = self.answers.get(usize::from(status.as_u16() / 100)) {
-            counter.fetch_add(1, Ordering::Relaxed);
+    fn registered(mut self) -> Self {
+        let to = &mut self.registry;
+        to.register("http_requests", "Requests answered, by the status's first digit", self.answers.clone());
+        to.register("http_request_duration_seconds", "Time until an answer began", self.durations.clone());
+        to.register("http_request_size_bytes", "Bodies of requests, as announced", self.request_sizes.clone());
+        to.register("http_response_size_bytes", "Bodies of answers, as sent", self.answer_sizes.clone());
+        to.register("http_connections", "Open connections", self.connections.clone());
+        to.register("changes_feeds", "Feeds of changes that wait", self.feeds.clone());
+        to.register("log_ins_failed", "Log-ins that failed or were refused", self.failed_log_ins.clone());
+        to.register("request_log_lines_lost", "Lines that the log of requests lacks", self.lines_lost.clone());
+        to.register("store_head_seq", "The newest commit", self.head_seq.clone());
+        to.register("store_disk_bytes", "Bytes of the store's files", self.disk_bytes.clone());
+        to.register("store_memory_bytes", "Bytes that the engine holds in memory", self.memory_bytes.clone());
+        let [held, most, waiting] = &self.lists;
+        to.register("lists_memory_bytes", "Bytes of streamed answers, made and not sent", held.clone());
+        to.register("lists_memory_max_bytes", "Most that those bytes may be", most.clone());
+        to.register("bodies_memory_bytes", "Bytes of requests' bodies", self.bodies.clone());
+        to.register("lists_waiting", "Streamed answers that wait for memory", waiting.clone());
+        to.register("lists_broken_off", "Streamed answers that were broken off", self.lists_broken_off.clone());
+        // Those that alarms look at are there from the beginning.
+        for code in ["1xx", "2xx", "3xx", "4xx", "5xx"] {
+            drop(self.answers.get_or_create(&[("code", code)]));
         }
-        self.micros.fetch_add(micros, Ordering::Relaxed);
+        self
+    }
+
+    /// Counts an answer whose head is made.
+    pub(crate) fn answered(&self, method: &'static str, endpoint: &'static str, status: StatusCode, seconds: f64) {
+        let code = match status.as_u16() / 100 {
+            1 => "1xx",
+            2 => "2xx",
+            3 => "3xx",
+            4 => "4xx",
+            _ => "5xx",
+        };
+        self.answers.get_or_create(&[("code", code)]).inc();
+        self.durations.get_or_create(&[("method", method), ("endpoint", endpoint)]).observe(seconds);
+    }
+
+    /// Counts the bytes of a request's body that has some, and says how many.
+    pub(crate) fn received(&self, endpoint: &'static str, bytes: u64) {
+        self.request_sizes.get_or_create(&[("endpoint", endpoint)]).observe(about(bytes));
+    }
+
+    /// Counts the bytes of an answer's body that has been sent.
+    pub(crate) fn sent(&self, endpoint: &'static str, bytes: u64) {
+        self.answer_sizes.get_or_create(&[("endpoint", endpoint)]).observe(about(bytes));
     }
 
     /// The text that Prometheus reads.
-    pub(crate) fn text(&self, stats: &recension::engine::Stats) -> String {
+    pub(crate) fn text(&self, stats: &recension::engine::Stats, streams: &Streams, bodies: &Budget) -> String {
+        self.head_seq.set(stats.head.0);
+        self.disk_bytes.set(stats.disk_bytes);
+        self.memory_bytes.set(stats.memory_bytes);
+        self.bodies.set(bodies.held() as u64);
+        let budget = &streams.budget;
+        for (gauge, value) in self.lists.iter().zip([budget.held(), budget.max(), budget.waiting()]) {
+            gauge.set(value as u64);
+        }
         let mut out = String::new();
-        let mut metric = |name: &str, kind: &str, help: &str, values: &[(String, u64)]| {
-            // Writing to a String cannot fail.
-            let _ = writeln!(out, "# HELP recension_{name} {help}\n# TYPE recension_{name} {kind}");
-            for (labels, value) in values {
-                let _ = writeln!(out, "recension_{name}{labels} {value}");
-            }
-        };
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let plain = |value| vec![(String::new(), value)];
-        let answers: Vec<_> = self
-            .answers
-            .iter()
-            .enumerate()
-            .skip(1)
-            .map(|(digit, count)| (format!("{{code=\"{digit}xx\"}}"), load(count)))
-            .collect();
-        metric("http_requests_total", "counter", "Requests answered.", &answers);
-        metric("http_request_microseconds_total", "counter", "Time until answers began.", &plain(load(&self.micros)));
-        metric("http_connections", "gauge", "Open connections.", &plain(load(&self.connections)));
-        metric("changes_feeds", "gauge", "Feeds of changes that wait.", &plain(load(&self.feeds)));
-        metric("store_head_seq", "gauge", "The newest commit.", &plain(stats.head.0));
-        metric("store_disk_bytes", "gauge", "Bytes of the store's files.", &plain(stats.disk_bytes));
-        metric("store_memory_bytes", "gauge", "Bytes that the engine holds in memory.", &plain(stats.memory_bytes));
+        // Writing to a String cannot fail.
+        let _ = prometheus_text::encode(&mut out, &self.registry);
         out
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // the crate's histograms are of f64
+fn about(bytes: u64) -> f64 {
+    bytes as f64
+}
+
+/// A method as a label.
+pub(crate) fn method_label(method: &Method) -> &'static str {
+    const KNOWN: [&str; 8] = ["GET", "HEAD", "PUT", "POST", "DELETE", "COPY", "PATCH", "OPTIONS"];
+    KNOWN.into_iter().find(|known| *known == method.as_str()).unwrap_or("other")
+}
+
+/// What a request is for, as a label: the kind of the path's target, or the name of an endpoint of a database.
+pub(crate) fn endpoint_label(target: &Target<'_>) -> &'static str {
+    const OF_DATABASES: [&str; 12] = [
+        "_all_docs",
+        "_bulk_docs",
+        "_bulk_get",
+        "_changes",
+        "_compact",
+        "_design_docs",
+        "_find",
+        "_local_docs",
+        "_partition",
+        "_purge",
+        "_revs_diff",
+        "_security",
+    ];
+    match target {
+        Target::Server { name, .. } if name == "_session" => "_session",
+        Target::Server { name, .. } if name == "_db_updates" => "_db_updates",
+        Target::Root | Target::Redirect { .. } | Target::Server { .. } => "server",
+        Target::Database { .. } => "database",
+        Target::Special { name, .. } => OF_DATABASES.into_iter().find(|known| known == name).unwrap_or("database"),
+        Target::Document { .. } => "document",
+        Target::OfDocument { .. } => "attachment",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_asked_labels_are_few() {
+        let metrics = Metrics::default();
+        for number in 0..1000 {
+            let method = Method::from_bytes(format!("M{number}").as_bytes()).unwrap();
+            for path in [format!("/db{number}/_x{number}"), format!("/_y{number}"), format!("/d/{number}/a{number}")] {
+                let endpoint = endpoint_label(&Target::parse(&path).unwrap());
+                let status = StatusCode::from_u16(100 + number % 900).unwrap();
+                metrics.answered(method_label(&method), endpoint, status, 0.1);
+                metrics.sent(endpoint, u64::from(number));
+            }
+        }
+        let stats = recension::document::Store::memory().unwrap().engine().stats().unwrap();
+        let streams = Streams::new(&crate::config::Config::default()).unwrap();
+        let text = metrics.text(&stats, &streams, &Budget::new(1));
+        assert!(text.lines().count() < 250, "{text}");
+        assert!(text.contains("recension_http_requests_total{code=\"2xx\"} 300"), "{text}");
+        let bucket =
+            "recension_http_request_duration_seconds_bucket{method=\"other\",endpoint=\"server\",le=\"0.1\"} 1000";
+        assert!(text.contains(bucket), "{text}");
     }
 }

@@ -25,6 +25,11 @@ impl Query {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
+    /// All of them, in their order.
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Whether a parameter is `true`; another value than `true` and `false` is refused.
     pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         match self.get(name) {
@@ -34,7 +39,7 @@ impl Query {
         }
     }
 
-    /// Whether a parameter is `true`, where every other value is as none.
+    /// Whether a parameter is `true`, if every other value is as none.
     pub(crate) fn is_true(&self, name: &str) -> bool {
         self.get(name) == Some("true")
     }

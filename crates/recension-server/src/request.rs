@@ -8,13 +8,19 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderName, Method};
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Body as _;
+use recension::document::At;
 
+use crate::arriving::Arriving;
 use crate::auth::connection::Connection;
+use crate::budget::Share;
+use crate::databases::Database;
 use crate::encoding::gunzipped;
 use crate::error::{ApiError, Result};
+use crate::limits::{BODY_FREE_BYTES, GZIP_RATIO_MAX};
 use crate::query::Query;
 use crate::state::App;
+use crate::streams::Paid;
 
 /// A request.
 #[derive(Debug)]
@@ -23,14 +29,16 @@ pub(crate) struct Request {
     pub(crate) connection: Arc<Connection>,
     pub(crate) head: Parts,
     pub(crate) query: Query,
-    body: Incoming,
+    /// How often it was rewritten.
+    pub(crate) rewrites: u8,
+    body: Arriving,
     replaced: Option<Bytes>,
 }
 
 impl Request {
-    /// From what hyper has read.
-    pub(crate) fn new(app: Arc<App>, connection: Arc<Connection>, head: Parts, query: Query, body: Incoming) -> Self {
-        Request { app, connection, head, query, body, replaced: None }
+    /// From a head that was read, and the body behind it.
+    pub(crate) fn new(app: Arc<App>, connection: Arc<Connection>, head: Parts, query: Query, body: Arriving) -> Self {
+        Request { app, connection, head, query, rewrites: 0, body, replaced: None }
     }
 
     /// The method.
@@ -69,9 +77,16 @@ impl Request {
             None | Some("" | "identity") => self.plain_bytes_up_to(max).await,
             Some("gzip") => {
                 let packed = self.plain_bytes_up_to(max).await?;
-                let unpacked = move || gunzipped(&packed, max).map_err(|_| ApiError::bad_gzip());
-                let unpacked = self.app.blocking(unpacked).await?;
-                unpacked.map(Bytes::from).ok_or_else(ApiError::too_large)
+                // It is paid for before it is known how much it is.
+                let most = packed.len().saturating_mul(GZIP_RATIO_MAX).min(max);
+                let patience = Duration::from_secs(self.app.config.body_idle_seconds);
+                let share = tokio::time::timeout(patience, self.app.bodies.take(most)).await;
+                let share = share.map_err(|_| ApiError::too_many_bodies())?;
+                let unpacked = move || {
+                    let unpacked = gunzipped(&packed, max).map_err(|_| ApiError::bad_gzip())?;
+                    Ok(unpacked.map(|unpacked| Paid::bytes(unpacked, share)))
+                };
+                self.app.blocking(unpacked).await?.ok_or_else(ApiError::too_large)
             }
             Some(_) => Err(ApiError::bad_content_encoding()),
         }
@@ -84,6 +99,7 @@ impl Request {
         }
         let mut whole: Vec<u8> = Vec::new();
         let mut first: Option<Bytes> = None;
+        let mut share: Option<Share> = None;
         while let Some(piece) = self.piece().await? {
             match first.take() {
                 None if whole.is_empty() => first = Some(piece),
@@ -95,8 +111,26 @@ impl Request {
             if whole.len() + first.as_ref().map_or(0, Bytes::len) > max {
                 return Err(ApiError::too_large());
             }
+            self.pay(&mut share, whole.len())?;
         }
-        Ok(first.unwrap_or_else(|| Bytes::from(whole)))
+        Ok(match (first, share) {
+            (Some(first), _) => first,
+            (None, Some(share)) => Paid::of(Bytes::from(whole), share),
+            (None, None) => Bytes::from(whole),
+        })
+    }
+
+    /// Takes of the memory for bodies what so many bytes of one need.
+    pub(crate) fn pay(&self, share: &mut Option<Share>, bytes: usize) -> Result<()> {
+        let Some(wanted) = bytes.checked_sub(BODY_FREE_BYTES).filter(|wanted| *wanted > 0) else { return Ok(()) };
+        let enough = match share {
+            Some(share) => wanted <= share.bytes() || share.grow(wanted - share.bytes()),
+            none => {
+                *none = self.app.bodies.at_once(wanted);
+                none.is_some()
+            }
+        };
+        if enough { Ok(()) } else { Err(ApiError::too_many_bodies()) }
     }
 
     /// Puts another body in place of the one that was read.
@@ -125,5 +159,14 @@ impl Request {
                 }
             }
         }
+    }
+}
+
+/// The database as of the moment that the query names with `at`: a commit, a time or an age. Who may read it is
+/// decided by what `_security` says now.
+pub(crate) fn at_its_moment(request: &Request, db: Database) -> Result<Database> {
+    match request.query.get("at") {
+        None => Ok(db),
+        Some(moment) => db.seen_at(moment.parse::<At>()?),
     }
 }

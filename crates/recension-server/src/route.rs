@@ -1,11 +1,12 @@
-//! From a request's path to what it names. Pure. CouchDB's rules: a path is cut at its slashes before it is decoded, `+` is
-//! a blank, ids of design and local documents have a slash of their own, and attachments' names any number of them.
+//! From a request's path to what it names. Pure. CouchDB's rules: a path is cut at its slashes before it is decoded,
+//! `+` is a blank, ids of design and local documents have a slash of their own, and attachments' names any number of
+//! them.
 
 use std::borrow::Cow;
 
 use crate::error::{ApiError, Result};
 
-/// What a path names. It is borrowed from the path where nothing had to be decoded.
+/// What a path names. It is borrowed from the path if nothing had to be decoded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Target<'p> {
     /// `/`
@@ -96,7 +97,7 @@ pub(crate) fn decode(text: &str) -> Result<String> {
     decoded(text).map(Cow::into_owned)
 }
 
-/// The same, borrowed where there is nothing to decode.
+/// The same, borrowed if there is nothing to decode.
 fn decoded(text: &str) -> Result<Cow<'_, str>> {
     if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         return Ok(Cow::Borrowed(text));

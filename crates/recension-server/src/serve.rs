@@ -5,7 +5,6 @@ use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::{Request, Response};
@@ -18,19 +17,25 @@ use recension::document::Store;
 use recension_apocrypha::{Database, Settings};
 use tokio::sync::watch;
 
-use crate::answer::AnswerBody;
+use crate::answer::Answer;
 use crate::apocrypha::{Apocrypha, ApocryphaConfig, Backend};
+use crate::arriving::Arriving;
 use crate::auth::admins;
 use crate::auth::connection::Connection;
 use crate::auth::throttle::Address;
+use crate::backups::Backups;
 use crate::config::{Config, ConfigError};
 use crate::databases::Databases;
 use crate::dispatch;
 use crate::error::ApiError;
-use crate::limits::{HEAD_BYTES_MAX, HEADERS_MAX};
-use crate::listen::{Listeners, Listening, Taken};
-use crate::patient::Patient;
+use crate::limits::{CHUNK_BYTES, HEAD_BYTES_MAX, HEADERS_MAX, HTTP2_STREAMS_MAX};
+use crate::listen::{Listeners, Listening, Taken, read_tls};
+use crate::observed::{Observed, ObservedBody};
+use crate::redis::Redis;
+use crate::reload::{self, Reloader};
+use crate::replication;
 use crate::state::App;
+use crate::write_timeout::Patient;
 
 /// A server that cannot be, or cannot go on.
 #[derive(Debug)]
@@ -73,10 +78,12 @@ pub struct Server {
     stop: watch::Sender<bool>,
     first_admin: Option<FirstAdmin>,
     apocrypha: Option<Apocrypha>,
+    engine: Option<(recension_remote::Listening, SocketAddr)>,
+    redis: Option<Redis>,
 }
 
-/// The server admin that the first start made. The password is kept as its hash only: who does not note it down now has
-/// to set another one (`RECENSION_ADMIN`).
+/// The server admin that the first start made. The password is kept as its hash only: who does not note it down now
+/// has to set another one (`RECENSION_ADMIN`).
 #[derive(Clone, PartialEq, Eq)]
 pub struct FirstAdmin {
     /// The name: `admin`.
@@ -97,7 +104,8 @@ impl Server {
     /// # Errors
     /// [`ServeError`].
     pub async fn bind(config: Config) -> Result<Self, ServeError> {
-        let engine = recension_engines::open(&config.store).map_err(recension::document::Error::from)?;
+        let engine = recension_engines::open_as(&config.store, recension_engines::Sharing::Shared)
+            .map_err(recension::document::Error::from)?;
         Self::on(Store::on(engine)?, config).await
     }
 
@@ -108,13 +116,46 @@ impl Server {
     /// [`ServeError`].
     pub async fn on(store: Store, config: Config) -> Result<Self, ServeError> {
         let apocrypha = apocrypha(&config, &store).await?;
+        let engine = engine(&config, &store)?;
+        let redis = Redis::bind(&config, &store).await?;
         let databases = Databases::on(store);
         let (stop, stopping) = watch::channel(false);
         let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
         let app = Arc::new(App::new(config, databases, stopping).map_err(configured)?);
-        let first_admin = first_admin(&app).map_err(configured)?;
+        let first_admin = first_admin(&app, app.config.listen.ip().is_loopback()).map_err(configured)?;
         let listeners = Listeners::bind(&Listening::http(&app.config)).await?;
-        Ok(Server { app, listeners, stop, first_admin, apocrypha })
+        Ok(Server { app, listeners, stop, first_admin, apocrypha, engine, redis })
+    }
+
+    /// What takes other configurations over while the server runs.
+    pub fn reloader(&self) -> Reloader {
+        let apocrypha = self.apocrypha.as_ref().and_then(Apocrypha::tls);
+        let redis = self.redis.as_ref().and_then(Redis::tls);
+        let certificates = self.listeners.tls().into_iter().chain(apocrypha).chain(redis).collect();
+        Reloader { app: Arc::clone(&self.app), certificates }
+    }
+
+    /// Takes over what `read` gives, whenever the process is sent SIGHUP, and says in the log what came of it. From
+    /// the call on the signal does not end the process any more.
+    ///
+    /// # Errors
+    /// [`ServeError::Io`] where the system does not let it have the signal.
+    pub fn reload_on_hangup(
+        &self,
+        read: impl Fn() -> Result<Config, ConfigError> + Send + Sync + 'static,
+    ) -> Result<(), ServeError> {
+        let failed = |source| ServeError::Io { what: "waiting for SIGHUP".to_owned(), source };
+        reload::on_hangup(self.reloader(), read).map_err(failed)
+    }
+
+    /// Writes the log of requests there, where [`Config::log_requests`] says that there is one. All of it is written
+    /// when [`Server::run`] returns.
+    ///
+    /// # Errors
+    /// [`ServeError::Io`] where the system gives no thread for it.
+    pub fn log_requests_to(&self, out: impl std::io::Write + Send + 'static) -> Result<(), ServeError> {
+        let failed = |source| ServeError::Io { what: "starting to log requests".to_owned(), source };
+        self.app.request_lines.open(out).map_err(failed)
     }
 
     /// The server admin that this start made; others find one.
@@ -132,6 +173,16 @@ impl Server {
         self.apocrypha.as_ref().map(Apocrypha::address)
     }
 
+    /// Where other machines' programs open the store, if they may.
+    pub fn engine(&self) -> Option<SocketAddr> {
+        self.engine.as_ref().map(|(_, address)| *address)
+    }
+
+    /// Where it listens for clients of Redis, if it does.
+    pub fn redis(&self) -> Option<SocketAddr> {
+        self.redis.as_ref().map(Redis::address)
+    }
+
     /// Its URL.
     pub fn url(&self) -> String {
         let scheme = if self.app.config.tls_certificate.is_some() { "https" } else { "http" };
@@ -144,17 +195,17 @@ impl Server {
     /// # Errors
     /// [`ServeError::Store`] where the last checkpoint fails.
     pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let Server { app, listeners, stop, apocrypha, .. } = self;
+        let Server { app, listeners, stop, apocrypha, engine, redis, .. } = self;
         let connections = GracefulShutdown::new();
         let builder = connection_builder(&app.config);
         let take = |taken: Taken, place| {
             let peer = taken.peer();
             let (app, builder, watcher) = (Arc::clone(&app), builder.clone(), connections.watcher());
             tokio::spawn(async move {
-                app.metrics.connections.fetch_add(1, Ordering::Relaxed);
+                app.metrics.connections.inc();
                 match taken.open().await {
                     Ok(stream) => {
-                        let stream = Patient::new(stream, Duration::from_secs(app.config.reader_seconds));
+                        let stream = Patient::new(stream, app.streams.patience());
                         let connection =
                             builder.serve_connection(TokioIo::new(stream), service(&app, peer)).into_owned();
                         if let Err(error) = watcher.watch(connection).await {
@@ -163,7 +214,7 @@ impl Server {
                     }
                     Err(error) => tracing::debug!(%error, "a handshake failed"),
                 }
-                app.metrics.connections.fetch_sub(1, Ordering::Relaxed);
+                app.metrics.connections.dec();
                 drop(place);
             });
         };
@@ -171,11 +222,27 @@ impl Server {
             let app = Arc::clone(&app);
             tokio::spawn(apocrypha.run(async move { app.stopped().await }))
         });
+        let backups = Backups::begin(&app.config.backups, app.databases.backed_up()).map_err(|source| {
+            let what = "beginning to make backups".to_owned();
+            ServeError::Io { what, source }
+        })?;
+        let for_redis = redis.map(|redis| {
+            let app = Arc::clone(&app);
+            tokio::spawn(redis.run(async move { app.stopped().await }))
+        });
+        let replicating = replication::Watch::begin(&app).map_err(|source| {
+            let what = "starting the thread of _replicator".to_owned();
+            ServeError::Io { what, source }
+        })?;
         listeners.accept_until(app.config.max_connections, until, take).await;
         drop(listeners);
         // Who listened is gone, or is told.
         let _ = stop.send(true);
         let patience = Duration::from_secs(app.config.shutdown_seconds);
+        let ended = tokio::task::spawn_blocking(move || replicating.end(patience)).await;
+        if !ended.unwrap_or(false) {
+            tracing::warn!("replications were cut off; they go on from their last checkpoint");
+        }
         if tokio::time::timeout(patience, connections.shutdown()).await.is_err() {
             tracing::warn!("requests were cut off: they took longer than {patience:?} to finish");
         }
@@ -183,7 +250,15 @@ impl Server {
             // A panic of its own was logged; it is no reason to leave the store without its checkpoint.
             beside.await.unwrap_or(Ok(()))?;
         }
-        Ok(app.databases.checkpoint()?)
+        if let Some(for_redis) = for_redis {
+            let _ = for_redis.await;
+        }
+        // What its guests were at is answered first.
+        let _ = tokio::task::spawn_blocking(move || drop((engine, backups))).await;
+        app.databases.checkpoint()?;
+        // A panic of its own was logged.
+        let _ = tokio::task::spawn_blocking(move || app.request_lines.close()).await;
+        Ok(())
     }
 }
 
@@ -205,13 +280,24 @@ async fn apocrypha(config: &Config, store: &Store) -> Result<Option<Apocrypha>, 
     Apocrypha::bind(apocrypha, Backend::Database(database)).await.map(Some)
 }
 
-/// Makes a server admin where there is none, and nothing says that there is to be none.
-fn first_admin(app: &App) -> crate::error::Result<Option<FirstAdmin>> {
+/// The port of the store itself that is configured.
+fn engine(config: &Config, store: &Store) -> Result<Option<(recension_remote::Listening, SocketAddr)>, ServeError> {
+    let wrong = |error: ConfigError| ServeError::Configured(error.message);
+    let Some((listen, token)) = config.engine.place().map_err(wrong)? else { return Ok(None) };
+    let files = config.tls_certificate.as_deref().zip(config.tls_key.as_deref());
+    let tls = files.map(|(certificate, key)| read_tls(certificate, key, &[])).transpose()?;
+    let listening = recension_remote::network::listen(Arc::clone(store.engine()), listen, tls, token);
+    Ok(Some(listening.map_err(recension::document::Error::from)?))
+}
+
+/// Makes a server admin if there is none, and nothing says that there is to be none. Whoever is asked from beyond
+/// this machine has to have one before.
+pub(crate) fn first_admin(app: &App, loopback: bool) -> crate::error::Result<Option<FirstAdmin>> {
     let live = app.settings.live();
     if app.config.admin_party || !live.admins.is_empty() {
         return Ok(None);
     }
-    if !app.config.listen.ip().is_loopback() {
+    if !loopback {
         return Err(ApiError::forbidden(
             "no other interface than loopback is opened without a server admin; set RECENSION_ADMIN=name:password, or \
              listen on 127.0.0.1",
@@ -219,7 +305,7 @@ fn first_admin(app: &App) -> crate::error::Result<Option<FirstAdmin>> {
     }
     let (name, password) = ("admin".to_owned(), admins::new_password()?);
     let hash = admins::hashed(&password, live.password_iterations);
-    app.settings.set(&app.config, &app.databases, ("admins", &name), Some(&hash))?;
+    app.settings.set(&app.databases, ("admins", &name), Some(&hash))?;
     Ok(Some(FirstAdmin { name, password }))
 }
 
@@ -227,11 +313,30 @@ fn first_admin(app: &App) -> crate::error::Result<Option<FirstAdmin>> {
 fn service(
     app: &Arc<App>,
     peer: Address,
-) -> impl Service<Request<Incoming>, Response = Response<AnswerBody>, Error = Infallible, Future: Send> + Send + use<> {
+) -> impl Service<Request<Incoming>, Response = Response<ObservedBody>, Error = Infallible, Future: Send> + Send + use<>
+{
     let (app, connection) = (Arc::clone(app), Arc::new(Connection::from(peer)));
     service_fn(move |request: Request<Incoming>| {
-        let (app, connection) = (Arc::clone(&app), Arc::clone(&connection));
-        async move { Ok::<_, Infallible>(dispatch::answer(app, connection, request).await) }
+        let answer = answered(Arc::clone(&app), Arc::clone(&connection), request.map(Arriving::Http));
+        async move { Ok::<_, Infallible>(answer.await) }
+    })
+}
+
+/// Answers a request, on threads of its own where reads of the store may wait.
+pub(crate) async fn answered(
+    app: Arc<App>,
+    connection: Arc<Connection>,
+    request: Request<Arriving>,
+) -> Response<ObservedBody> {
+    let Some(handlers) = &app.handlers else {
+        return dispatch::answer(Arc::clone(&app), connection, request).await;
+    };
+    let (head, body) = request.into_parts();
+    let (kept, address) = (head.clone(), connection.address());
+    let answer = dispatch::answer(Arc::clone(&app), connection, Request::from_parts(head, body));
+    handlers.run(answer).await.unwrap_or_else(|error| {
+        let answer = Answer::from(error).into_response(kept.method == http::Method::HEAD);
+        Observed::begin(&app, address, &kept).answered(answer)
     })
 }
 
@@ -248,6 +353,8 @@ fn connection_builder(config: &Config) -> Builder<TokioExecutor> {
         .http2()
         .timer(TokioTimer::new())
         .max_header_list_size(HEAD_BYTES_MAX as u32)
+        .max_concurrent_streams(HTTP2_STREAMS_MAX)
+        .max_send_buf_size(CHUNK_BYTES)
         .keep_alive_interval(Some(Duration::from_secs(30)));
     builder
 }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
@@ -15,9 +16,11 @@ use crate::config::{Config, Cors};
 use crate::databases::Databases;
 use crate::error::{ApiError, Result};
 use crate::limits::{
-    PASSWORD_ITERATIONS, PASSWORD_ITERATIONS_MAX, REQUEST_BYTES_CEILING, SESSION_SECONDS, SESSION_SECONDS_MAX,
-    SETTING_BYTES_MAX, SETTINGS_BYTES_MAX,
+    FUNCTION_MILLIS, FUNCTION_MILLIS_MAX, PASSWORD_ITERATIONS, PASSWORD_ITERATIONS_MAX, REQUEST_BYTES_CEILING,
+    SESSION_SECONDS, SESSION_SECONDS_MAX, SETTING_BYTES_MAX, SETTINGS_BYTES_MAX,
 };
+
+use crate::request_log::RequestLog;
 
 /// Values by section and key.
 pub(crate) type Sections = BTreeMap<String, BTreeMap<String, String>>;
@@ -52,6 +55,10 @@ pub(crate) struct Live {
     /// Cookies are signed with it.
     pub(crate) secret: String,
     pub(crate) password_iterations: NonZeroU32,
+    /// How long a request to a function of a design document may run.
+    pub(crate) function_deadline: Duration,
+    /// The form of the log of requests; `None`: there is none.
+    pub(crate) log_requests: Option<RequestLog>,
 }
 
 impl Live {
@@ -83,6 +90,12 @@ impl Live {
             persistent_cookies: read.flag(&COOKIE, "allow_persistent_cookies", true)?,
             same_site: read.same_site()?,
             password_iterations: read.number(&COOKIE, "iterations", PASSWORD_ITERATIONS_MAX)?,
+            function_deadline: Duration::from_millis(read.number(
+                &["couchdb"],
+                "os_process_timeout",
+                FUNCTION_MILLIS_MAX,
+            )?),
+            log_requests: config.log_requests,
             secret,
             admins,
             sections,
@@ -96,7 +109,7 @@ const AUTH: [&str; 3] = ["chttpd", "chttpd_auth", "couch_httpd_auth"];
 /// Where it looks for what cookies are like.
 const COOKIE: [&str; 2] = ["chttpd_auth", "couch_httpd_auth"];
 
-/// What is shown, and holds, where nothing else was said.
+/// What is shown, and holds, if nothing else was said.
 fn defaults(config: &Config) -> Sections {
     let cors = &config.cors;
     let mut sections = Sections::new();
@@ -108,6 +121,7 @@ fn defaults(config: &Config) -> Sections {
     set("chttpd", "max_http_request_size", config.max_request_size.to_string());
     set("chttpd", "enable_cors", cors.enabled.to_string());
     set("couchdb", "max_document_size", config.max_document_size.to_string());
+    set("couchdb", "os_process_timeout", FUNCTION_MILLIS.to_string());
     set("chttpd_auth", "timeout", SESSION_SECONDS.to_string());
     set("chttpd_auth", "iterations", PASSWORD_ITERATIONS.to_string());
     set("cors", "origins", cors.origins.join(", "));
@@ -191,8 +205,14 @@ fn wrong(sections: &[&str], key: &str, expected: &str) -> ApiError {
 /// The settings, and what was changed of them.
 pub(crate) struct Settings {
     live: ArcSwap<Live>,
-    stored: Mutex<Sections>,
+    held: Mutex<Held>,
     made_secret: String,
+}
+
+/// What they are made from.
+struct Held {
+    config: Config,
+    stored: Sections,
 }
 
 impl std::fmt::Debug for Settings {
@@ -222,7 +242,11 @@ impl Settings {
             }
         };
         let live = Live::of(config, &stored, &made_secret)?;
-        Ok(Settings { live: ArcSwap::from_pointee(live), stored: Mutex::new(stored), made_secret })
+        Ok(Settings {
+            live: ArcSwap::from_pointee(live),
+            held: Mutex::new(Held { config: config.clone(), stored }),
+            made_secret,
+        })
     }
 
     /// What holds now.
@@ -230,21 +254,21 @@ impl Settings {
         self.live.load_full()
     }
 
-    /// Changes a value, or takes it back to what the configuration says; durable, and effective, when it returns. Answers
-    /// what it was. It waits for the disk.
+    /// Changes a value, or takes it back to what the configuration says; durable, and effective, when it returns.
+    /// Answers what it was. It waits for the disk.
     ///
     /// # Errors
-    /// 400 for a value that its setting cannot have, and for more than is kept; 404 where there is nothing to take back.
+    /// 400 for a value that its setting cannot have, and for more than is kept; 404 if there is nothing to take
+    /// back.
     pub(crate) fn set(
         &self,
-        config: &Config,
         databases: &Databases,
         (section, key): (&str, &str),
         value: Option<&str>,
     ) -> Result<String> {
-        let mut held = self.stored.lock();
+        let mut held = self.held.lock();
         let before = self.live().sections.get(section).and_then(|values| values.get(key)).cloned();
-        let mut stored = held.clone();
+        let mut stored = held.stored.clone();
         match value {
             Some(value) if value.len() <= SETTING_BYTES_MAX => {
                 stored.entry(section.to_owned()).or_default().insert(key.to_owned(), value.to_owned());
@@ -261,13 +285,9 @@ impl Settings {
                 stored.retain(|_, values| !values.is_empty());
             }
         }
-        let live = Live::of(config, &stored, &self.made_secret)?;
-        if live.admins.is_empty() && section == "admins" && !config.admin_party {
-            return Err(ApiError::new(
-                http::StatusCode::FORBIDDEN,
-                "forbidden",
-                "This is the last server admin. Make another one first.",
-            ));
+        let live = Live::of(&held.config, &stored, &self.made_secret)?;
+        if section == "admins" {
+            held.config.keeps_an_admin(&live)?;
         }
         let text = serde_json::to_string(&stored).map_err(|_| ApiError::bad_json())?;
         if text.len() > SETTINGS_BYTES_MAX {
@@ -275,8 +295,36 @@ impl Settings {
         }
         databases.set_note(NOTE, &text)?;
         self.live.store(Arc::new(live));
-        *held = stored;
+        held.stored = stored;
         Ok(before.unwrap_or_default())
+    }
+}
+
+impl Settings {
+    /// Takes another configuration over, below what was changed. Where it listens, and whether everybody is admin,
+    /// stays.
+    ///
+    /// # Errors
+    /// 400 for a value that its setting cannot have, 403 where no server admin would be left; nothing has changed then.
+    pub(crate) fn reload(&self, config: &Config) -> Result<()> {
+        let mut held = self.held.lock();
+        let Config { listen, admin_party, .. } = held.config;
+        let config = Config { listen, admin_party, ..config.clone() };
+        let live = Live::of(&config, &held.stored, &self.made_secret)?;
+        config.keeps_an_admin(&live)?;
+        self.live.store(Arc::new(live));
+        held.config = config;
+        Ok(())
+    }
+}
+
+impl Config {
+    /// Refuses settings by which nobody could administer the server any more.
+    fn keeps_an_admin(&self, live: &Live) -> Result<()> {
+        if live.admins.is_empty() && !self.admin_party {
+            return Err(ApiError::forbidden("This is the last server admin. Make another one first."));
+        }
+        Ok(())
     }
 }
 

@@ -5,28 +5,55 @@ use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
 use crate::auth::credentials::Credentials;
+use crate::auth::standing::RightsChanges;
+use crate::budget::Budget;
 use crate::config::Config;
 use crate::databases::Databases;
-use crate::error::{ApiError, Result};
-use crate::limits::{BLOCKING_THREADS_MAX, UPLOADS_MAX};
+use crate::error::Result;
+use crate::functions::Scripts;
+use crate::html::kept::Kept;
+use crate::learning::Learning;
+use crate::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, UPLOADS_MAX};
 use crate::metrics::Metrics;
+use crate::replication::Replications;
+use crate::request_log::RequestLines;
 use crate::settings::Settings;
+use crate::streams::Streams;
+use crate::threads::{Handlers, Threads};
 
 /// What all requests share.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) databases: Databases,
+    /// Who asks the log of the store, if other servers commit to it too.
+    pub(crate) learning: Learning,
     /// What may be changed while the server runs.
     pub(crate) settings: Settings,
     pub(crate) credentials: Credentials,
+    /// Tells feeds that rights were changed.
+    pub(crate) rights: RightsChanges,
     /// What the server calls itself.
     pub(crate) uuid: String,
     pub(crate) metrics: Metrics,
-    /// Places of the threads that may wait.
-    blocking: Arc<Semaphore>,
+    /// Where the log of requests goes.
+    pub(crate) request_lines: RequestLines,
+    /// What streamed answers share.
+    pub(crate) streams: Arc<Streams>,
+    /// Pages that templates made.
+    pub(crate) pages: Arc<Kept>,
+    /// Bodies of requests that are in memory.
+    pub(crate) bodies: Arc<Budget>,
+    /// The threads that may wait.
+    threads: Threads,
+    /// The threads that answer requests, where reads of the store may wait; none: connections' own do.
+    pub(crate) handlers: Option<Handlers>,
     /// Places of the threads that take long attachments in, as fast as their senders send.
     pub(crate) uploads: Arc<Semaphore>,
+    /// Functions of design documents.
+    pub(crate) scripts: Arc<Scripts>,
+    /// Replications of the server itself.
+    pub(crate) replications: Replications,
     /// Becomes true when the server is to stop: long polls answer then.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -35,14 +62,42 @@ impl App {
     /// For a store.
     pub(crate) fn new(config: Config, databases: Databases, stopping: watch::Receiver<bool>) -> Result<Self> {
         let uuid = databases.uuid()?;
-        let blocking = Arc::new(Semaphore::new(BLOCKING_THREADS_MAX));
+        let handlers = databases.profile().reads_wait().then(|| Handlers::new(REQUEST_THREADS)).transpose()?;
+        let streams = Streams::new(&config)?;
+        let pages = Arc::new(Kept::new(Arc::clone(&streams.budget)));
+        let bodies = Budget::new(config.max_body_memory);
+        let threads = Threads::new("recension-waits", BLOCKING_THREADS_MAX)?;
         let uploads = Arc::new(Semaphore::new(UPLOADS_MAX));
+        let scripts = Arc::new(Scripts::new(&config));
         databases.make_users()?;
         databases.note_what_was_missed()?;
         let settings = Settings::open(&config, &databases)?;
+        if let Some(guard) = scripts.guard(settings.live().function_deadline) {
+            databases.guard(guard);
+        }
         let credentials = Credentials::new()?;
-        let metrics = Metrics::default();
-        Ok(App { config, databases, settings, credentials, uuid, metrics, blocking, uploads, stopping })
+        let (metrics, request_lines) = (Metrics::default(), RequestLines::default());
+        let rights = RightsChanges::default();
+        Ok(App {
+            config,
+            databases,
+            learning: Learning::default(),
+            settings,
+            credentials,
+            rights,
+            uuid,
+            metrics,
+            request_lines,
+            streams,
+            pages,
+            bodies,
+            threads,
+            handlers,
+            uploads,
+            scripts,
+            replications: Replications::default(),
+            stopping,
+        })
     }
 
     /// Runs what may wait for the disk on a thread for that; waits, without a thread, until one is free.
@@ -50,16 +105,7 @@ impl App {
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let place = Arc::clone(&self.blocking).acquire_owned().await.map_err(|_| ApiError::stopping())?;
-        let done = tokio::task::spawn_blocking(move || {
-            let answer = work();
-            drop(place);
-            answer
-        });
-        done.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a request's work panicked");
-            Err(panicked())
-        })
+        self.threads.run(work).await
     }
 
     /// Completes when the server is to stop.
@@ -68,8 +114,4 @@ impl App {
         // The sender lives as long as the server; without it, it has stopped.
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }
-}
-
-fn panicked() -> ApiError {
-    ApiError::new(http::StatusCode::INTERNAL_SERVER_ERROR, "internal_server_error", "see the server's log")
 }

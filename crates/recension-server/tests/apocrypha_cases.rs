@@ -1,6 +1,8 @@
 //! What was observed on the two existing servers of Apocrypha, over a socket: one test a case and dialect, from
 //! conformance/apocrypha/cases.json, which says how it is to be read.
 
+// A binary of its own: its harness makes a test of each recorded case.
+#[path = "it/commanded/mod.rs"]
 mod commanded;
 
 use commanded::Commanded;

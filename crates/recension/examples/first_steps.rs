@@ -23,9 +23,8 @@ pub(crate) fn main() -> Result<()> {
     }
 
     // An index is built while others go on; queries say whether they used one.
-    menu.create_index(IndexSpec::new("by-price", "price".parse()?), |_| {})?;
-    let query =
-        Query::new().matching("price".parse()?, ValueRange::at_most(9)).sort("price".parse()?, Direction::Forward);
+    menu.create_index(IndexSpec::new("by-price", "price"), |_| {})?;
+    let query = Query::new().matching("price", ValueRange::at_most(9)).sort("price", Direction::Forward);
     let cheap = menu.find(&query)?;
     println!("up to 9, by {}:", cheap.plan().summary());
     for document in cheap {

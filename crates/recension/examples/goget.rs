@@ -82,7 +82,7 @@ fn run(store: &Store, accounts_max: u32) -> Result<Typed<Account>> {
     })?;
     timed("get by name, decoded", 1_000, |turn| {
         let wanted = account(turn % accounts_max);
-        let query = Query::new().matching("name".parse()?, ValueRange::equal(wanted.name.as_str()));
+        let query = Query::new().matching("name", ValueRange::equal(wanted.name.as_str()));
         let found = accounts.find(&query)?.collect::<Result<Vec<_>>>()?;
         assert_eq!(found.first().map(|account| account.id), Some(wanted.id));
         Ok(found)

@@ -1,6 +1,6 @@
-//! Larger than memory: a store whose index may take few bytes of memory, whatever it holds.
-//! Run it: `cargo run --release --example larger_than_memory [DOCUMENTS] [FOLDER]`; 2,000 documents without an argument,
-//! 1 KiB each, in a folder of the system's for such things.
+//! Larger than memory: a store whose index may take few bytes of memory, whatever it holds. Run it: `cargo run
+//! --release --example larger_than_memory [DOCUMENTS] [FOLDER]`; 2,000 documents without an argument, 1 KiB each, in
+//! a folder of the system's for such things.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,10 +1,10 @@
 //! Recension: a JSON document database that you can embed, serve, sync and rewind.
 //!
-//! A store is a directory, or memory. It has collections of documents: JSON objects under ids. Every write is a commit, and
-//! every commit can be read again.
+//! A store is a directory, or memory. It has collections of documents: JSON objects under ids. Every write is a commit,
+//! and every commit can be read again.
 //!
 //! ```
-//! use recension::document::{At, IndexSpec, Query, Result, ValueRange};
+//! use recension::{At, IndexSpec, Query, Result, ValueRange};
 //!
 //! # fn main() -> Result<()> {
 //! let store = recension::open("memory:")?; // or a path
@@ -16,15 +16,15 @@
 //! assert!(menu.replace("pizza", &pizza.rev, r#"{"topping": "eel"}"#).is_err());
 //!
 //! // Indexes are built while others go on, and kept in the same commit as the documents.
-//! menu.create_index(IndexSpec::new("by-price", "price".parse()?), |_| {})?;
-//! let cheap = Query::new().matching("price".parse()?, ValueRange::at_most(12));
+//! menu.create_index(IndexSpec::new("by-price", "price"), |_| {})?;
+//! let cheap = Query::new().matching("price", ValueRange::at_most(12));
 //! assert_eq!(menu.find(&cheap)?.count(), 1);
 //!
 //! // Any read, as of any past moment.
 //! let then = menu.at(At::Seq(pizza.seq))?;
 //! assert_eq!(then.get("pizza")?.unwrap().body, r#"{"topping":"pineapple","price":9.5}"#);
 //!
-//! // Several documents in one commit, or none of them; run again where others were faster.
+//! // Several documents in one commit, or none of them; run again if others were faster.
 //! store.transaction(|tx| {
 //!     tx.collection("stock")?.put("ham", r#"{"slices": 11}"#)?;
 //!     tx.collection("orders")?.create(None, r#"{"dish": "pizza"}"#)
@@ -41,7 +41,7 @@
 //! ```
 //! # #[cfg(feature = "derive")]
 //! # mod typed {
-//! use recension::document::{Document, Result, Store};
+//! use recension::{Document, Result, Store};
 //! use serde::{Deserialize, Serialize};
 //!
 //! #[derive(Document, Serialize, Deserialize)]
@@ -66,21 +66,31 @@
 //!
 //! | where | what |
 //! |---|---|
+//! | the root | [`Store`], [`Collection`], [`Query`], [`At`], [`Document`](struct@Document), [`Error`], [`Result`] |
 //! | [`document`] | stores, collections, queries, transactions, changes, typed collections |
 //! | [`document::json`] | parsing, patches and differences of JSON texts |
 //! | `document::asynchronous` | the same for async code (feature `async`) |
 //! | [`engine`] | the contract of the engines below, and the native and the memory engine |
 //! | [`limits`], [`document::limits`] | every bound |
 //!
+//! | feature | on by default | what it brings |
+//! |---|---|---|
+//! | `derive` | yes | `#[derive(Document)]`, which declares what a typed collection needs to know; needs `typed` |
+//! | `typed` | with `derive` | collections of Rust types, by serde: [`document::Typed`] |
+//! | `async` | no | handles for async code, on any executor: `document::asynchronous` |
+//!
+//! The crate switches no feature of `serde_json` on, so that it does not change what other parts of a program make of
+//! JSON. The library `jsonschema` switches on one, `float_roundtrip`: doubles are read to the nearest one.
+//!
 //! Reads never wait for writers. Nothing here prints, exits or panics on input.
 #![warn(missing_docs)]
 
-pub mod disk;
+pub use recension_engine::limits;
+pub use recension_native::disk;
 pub mod document;
 pub mod engine;
-pub mod limits;
 
-pub use document::open;
+pub use document::{OpenOptions, open, open_read_only};
 
 #[doc(hidden)] // what #[derive(Document)] writes for generic types names it
 #[cfg(feature = "typed")]
@@ -90,4 +100,4 @@ pub use serde;
 pub use serde_json;
 
 #[doc(no_inline)]
-pub use document::Document;
+pub use document::{At, Collection, Document, Error, IndexSpec, Query, Result, Store, ValueRange};

@@ -1,4 +1,5 @@
 //! Memory stays within its budget, as counted by the allocator itself: not by the engine's own words.
+// A process of its own: its allocator counts what everybody in it takes.
 #![allow(unsafe_code)] // a counting allocator cannot be written without
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -21,7 +21,8 @@ pub struct Effect {
     pub lines: Vec<String>,
 }
 
-/// Carries a command out. `--flush`, `--at`, `--history` and `--timing` are for who has the store and the clock.
+/// Carries a command out. The caller, which has the store and the clock, carries out `--flush`, `--at`, `--history` and
+/// `--timing`.
 ///
 /// # Errors
 /// [`Fault`]; then whatever was put into `root` is to be forgotten.

@@ -111,7 +111,7 @@ impl Command {
         Command { steps: vec![Step::Key(name.to_owned())], ..Command::top() }
     }
 
-    /// The member that is read and nothing else, where it is one.
+    /// The member that is read and nothing else, if it is one.
     pub(crate) fn member_read(&self) -> Option<&str> {
         match (&self.operator, self.steps.as_slice()) {
             (Operator::Get, [Step::Key(name)]) => Some(name),

@@ -55,7 +55,7 @@ fn strings(values: &[String]) -> Vec<Value> {
     values.iter().map(|value| Value::from(value.as_str())).collect()
 }
 
-/// An array, or its element where it has one only.
+/// An array, or its element if it has one only.
 fn one_or_all(mut values: Vec<Value>) -> Value {
     match values.pop() {
         Some(only) if values.is_empty() => only,

@@ -60,8 +60,8 @@ pub fn parse(text: &str, dialect: &Dialect) -> Result<Command, String> {
     Ok(command)
 }
 
-/// The member that a request reads and nothing else, where its text shows that at a glance, as that of most requests does.
-/// [`parse`] says the same of it.
+/// The member that a request reads and nothing else, if its text shows that at a glance, as that of most requests
+/// does. [`parse`] says the same of it.
 pub fn plain_member(text: &str) -> Option<&str> {
     // What is no key begins with one of these.
     let is_key = !text.starts_with(['-', '+', '=', '@', '!']);

@@ -79,7 +79,7 @@ pub(super) fn target(name: String, dialect: &Dialect, root: &mut dyn Root) -> Re
     Ok(vec![name])
 }
 
-/// The place that a symlink at `place` leads to, and `place` itself where there is none.
+/// The place that a symlink at `place` leads to, and `place` itself if there is none.
 pub(super) fn through_link(mut place: Place, root: &mut dyn Root) -> Result<Place, Fault> {
     for _ in 0..LINKS_MAX {
         let Some((first, rest)) = place.split_first() else { return Ok(place) };
@@ -93,7 +93,7 @@ pub(super) fn through_link(mut place: Place, root: &mut dyn Root) -> Result<Plac
     Fault::refused(format!("more than {LINKS_MAX} symlinks lead to each other"))
 }
 
-/// The value at a place; `None` where it is missing.
+/// The value at a place; `None` if it is missing.
 pub(super) fn read(place: &[String], dialect: &Dialect, root: &mut dyn Root) -> Result<Option<Value>, Fault> {
     let Some((first, rest)) = place.split_first() else { return Ok(None) };
     if !rest.is_empty()

@@ -43,12 +43,12 @@ pub trait Root {
     /// A member.
     fn member(&mut self, name: &str) -> Result<Option<Value>, Fault>;
 
-    /// The same where nobody is going to change it: whoever has it need not copy it.
+    /// The same if nobody is going to change it: whoever has it need not copy it.
     fn shared(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
         Ok(self.member(name)?.map(Arc::new))
     }
 
-    /// The value at a path within a member, where whoever has it can tell without the rest of the member.
+    /// The value at a path within a member, if whoever has it can tell without the rest of the member.
     fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
         let _ = (name, path);
         Ok(Part::Unknown)
@@ -57,7 +57,7 @@ pub trait Root {
     /// Members from the first to the last by the order of their names, until `visit` fails.
     fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault>;
 
-    /// What a member shall be; none takes it away. Where it is that already, nothing is written.
+    /// What a member shall be; none takes it away. If it is that already, nothing is written.
     fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault>;
 }
 

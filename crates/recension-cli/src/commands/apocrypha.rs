@@ -51,7 +51,7 @@ pub struct ApocryphaCommand {
     /// Which of the existing servers to answer as: haskell or python
     #[arg(long, env = "RECENSION_APOCRYPHA_DIALECT", default_value = "haskell", value_name = "DIALECT")]
     dialect: Dialect,
-    /// Where to listen; port 0 takes a free one
+    /// The address to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:9999", value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
     /// The port to listen on, on 127.0.0.1
@@ -169,6 +169,7 @@ impl ApocryphaCommand {
             let address = address.to_str().ok_or_else(|| CliError::Usage("--database is not UTF-8".to_owned()))?;
             context.set_address(address);
         }
+        context.share();
         let store: Store = context.store(Missing::Create)?;
         let database = Database::on(&store, self.dialect)?;
         if let Some(path) = file.filter(|path| path.exists()) {
@@ -181,7 +182,7 @@ impl ApocryphaCommand {
         Ok(database.with_durability(durability))
     }
 
-    /// Reads the file, where that was not done before; nobody is answered until all of it is there.
+    /// Reads the file, if that was not done before; nobody is answered until all of it is there.
     fn import(&self, database: &Database, path: &Path, context: &mut Context) -> Result<()> {
         if database.collection().setting(IMPORTED)?.is_some() {
             return Ok(());
@@ -196,7 +197,7 @@ impl ApocryphaCommand {
     }
 }
 
-/// The usual port where none is named. An address of IPv6 stands in brackets, or has no port.
+/// The usual port if none is named. An address of IPv6 stands in brackets, or has no port.
 fn with_port(host: &str) -> String {
     let after = host.rsplit_once(']').map_or(host, |(_, after)| after);
     match (host.starts_with('['), after.matches(':').count()) {

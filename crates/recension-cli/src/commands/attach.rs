@@ -1,5 +1,5 @@
-//! `recension attach`: the attachments of documents, in and out in pieces. It must never hold more than a piece of one in
-//! memory, nor leave half a file under the name that was asked for.
+//! `recension attach`: the attachments of documents, in and out in pieces. It must never hold more than a piece of
+//! one in memory, nor leave half a file under the name that was asked for.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write as _};
@@ -12,15 +12,16 @@ use serde_json::{Value, json};
 use super::patch::expected;
 use crate::context::{Context, Missing, took};
 use crate::error::{CliError, Result};
-use crate::files::replace;
+use crate::files::{output, replace};
 use crate::limits::BLOCK_BYTES;
+use crate::moments::{existing, to_change, to_write};
 use crate::output::{bytes, plain};
 use crate::progress::Progress;
 
 const EXAMPLES: &str = "\
 Examples:
   recension attach put cities 2735943 map.png map.png
-  curl -s https://example.org/porto.pdf | recension attach put cities 2735943 guide.pdf --type application/pdf
+  curl -s https://example.org/porto.pdf | recension attach put cities 2735943 guide.pdf -
   recension attach list cities 2735943
   recension attach get cities 2735943 map.png -o map.png
   recension attach rm cities 2735943 map.png
@@ -53,11 +54,11 @@ enum Action {
 const PUT_EXAMPLES: &str = "\
 Examples:
   recension attach put cities 2735943 map.png map.png
-  recension attach put cities 2735943 notes < notes.txt --type text/plain
+  recension attach put cities 2735943 notes notes.txt --type text/plain
   recension attach put cities 2735943 map.png new.png --rev 2-967a00dff5e02add41819138abb3284d
 
-The document is made, with the body {}, where there is none. The type is told from the name where --type does \
-not say it. Text, JSON, XML and JavaScript are stored compressed. The bytes go into the store in pieces that \
+The document is made, with the body {}, if there is none. The name's ending tells the type, unless --type \
+says it. Text, JSON, XML and JavaScript are stored compressed. The bytes go into the store in pieces that \
 nobody sees until all are there; what an interrupted command leaves is taken away later.";
 
 #[derive(Debug, Args)]
@@ -69,9 +70,9 @@ struct Put {
     id: String,
     /// The attachment's name
     name: String,
-    /// The file with the bytes; - or none is standard input
+    /// The file with the bytes; - is standard input
     #[arg(value_hint = clap::ValueHint::FilePath)]
-    file: Option<PathBuf>,
+    file: PathBuf,
     /// The media type, such as image/png
     #[arg(long = "type", value_name = "TYPE")]
     content_type: Option<String>,
@@ -86,7 +87,7 @@ Examples:
   recension attach get cities 2735943 notes | less
   recension attach get cities 2735943 map.png --at '1 hour ago' -o old.png
 
-The exit code is 1 where there is no such attachment at that moment.";
+The exit code is 1 if there is no such attachment at that moment.";
 
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXAMPLES)]
@@ -97,7 +98,7 @@ struct Get {
     id: String,
     /// The attachment's name
     name: String,
-    /// The file to write; it is there only when it is whole. Without it, standard output
+    /// The file to write; it is there only when it is whole. - or none is standard output
     #[arg(long, short)]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -130,7 +131,8 @@ struct Then {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  recension attach rm cities 2735943 map.png\n\nThe exit code is 1 where there is no such attachment."
+    after_help = "Examples:\n  recension attach rm cities 2735943 map.png\n\nThe exit code is 1 if there is no such \
+        attachment."
 )]
 struct Rm {
     /// The collection
@@ -158,6 +160,9 @@ impl Attach {
 
 impl Put {
     fn run(&self, context: &mut Context) -> Result<()> {
+        if self.name.is_empty() {
+            return Err(CliError::Usage("an attachment has a name of at least one character".to_owned()));
+        }
         let content_type = match &self.content_type {
             Some(given) => given,
             None => type_of(&self.name),
@@ -165,7 +170,7 @@ impl Put {
         let (input, length) = self.input(context)?;
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?;
+        let collection = to_write(&store, &self.collection)?;
         // Nothing is read of what will be refused.
         let write = Write::same_body(&self.id, expected(self.rev))?;
         let started = context.started();
@@ -175,8 +180,8 @@ impl Put {
         context.go_on()?;
         let upload = uploaded.map_err(|error| match error {
             Error::Input { source } => {
-                let name =
-                    self.file.as_ref().map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
+                let standard = self.file == Path::new("-");
+                let name = if standard { "standard input".to_owned() } else { self.file.display().to_string() };
                 CliError::io(format!("reading {name}"), &source)
             }
             error => error.into(),
@@ -187,21 +192,21 @@ impl Put {
         Ok(context.out.remark(&format!("{size} of {content_type} in {}", took(started.elapsed())))?)
     }
 
-    /// The bytes, and their number where that is known.
+    /// The bytes, and their number if that is known.
     fn input(&self, context: &Context) -> Result<(Box<dyn Read>, Option<u64>)> {
-        match self.file.as_deref().filter(|path| *path != Path::new("-")) {
-            None => {
-                let missing = "there are no bytes: name a file as the last argument, or give them on standard input";
-                Ok((context.standard_input(missing)?, None))
-            }
-            Some(path) => {
-                let failed = |error: &io::Error| CliError::io(format!("opening {}", path.display()), error);
-                let file = File::open(path).map_err(|error| failed(&error))?;
-                let metadata = file.metadata().map_err(|error| failed(&error))?;
-                let length = metadata.is_file().then_some(metadata.len());
-                Ok((Box::new(file), length))
-            }
+        let path = &self.file;
+        if path == Path::new("-") {
+            let missing = "there are no bytes: name a file as the last argument, or pipe them in";
+            return Ok((context.standard_input(missing)?, None));
         }
+        let failed = |error: &io::Error| CliError::io(format!("opening {}", path.display()), error);
+        let file = File::open(path).map_err(|error| failed(&error))?;
+        let metadata = file.metadata().map_err(|error| failed(&error))?;
+        if metadata.is_dir() {
+            return Err(CliError::Usage(format!("{} is a directory; an attachment is a file", path.display())));
+        }
+        let length = metadata.is_file().then_some(metadata.len());
+        Ok((Box::new(file), length))
     }
 }
 
@@ -218,7 +223,7 @@ impl Get {
             self.then.attachments(&collection, &self.collection, &self.id)?;
             return Err(Error::NoSuchAttachment { id: self.id.clone(), name: self.name.clone() }.into());
         };
-        match &self.output {
+        match output(self.output.as_deref()) {
             None => {
                 context.out.flush()?;
                 let mut out = BufWriter::with_capacity(BLOCK_BYTES, io::stdout().lock());
@@ -227,7 +232,7 @@ impl Get {
             }
             Some(path) => {
                 let started = context.started();
-                let length = replace(path, |out| self.copy(context, attachment, out))?;
+                let length = replace(path, |mut out| self.copy(context, attachment, &mut out))?;
                 let text = format!("{} in {}", bytes(length), took(started.elapsed()));
                 Ok(context.out.remark(&text)?)
             }
@@ -237,7 +242,7 @@ impl Get {
     fn copy(&self, context: &Context, mut attachment: AttachmentReader, out: &mut impl io::Write) -> Result<u64> {
         let total = attachment.info().length();
         // Progress only where standard output is not the terminal's own.
-        let quiet = context.quiet() || self.output.is_none() && context.out.for_people();
+        let quiet = context.quiet() || output(self.output.as_deref()).is_none() && context.out.for_people();
         let progress = Progress::of_bytes(Some(total), quiet);
         let (mut block, mut done) = (vec![0; BLOCK_BYTES], 0);
         loop {
@@ -284,8 +289,7 @@ impl List {
 impl Then {
     fn collection(&self, context: &mut Context, name: &str) -> Result<CollectionAt> {
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(name)?.at(context.moment(&store, self.at)?)?;
-        if collection.exists() { Ok(collection) } else { Err(super::find::no_collection(name)) }
+        existing(&store, name, context.moment(&store, self.at)?)
     }
 
     fn attachments(
@@ -310,14 +314,14 @@ impl Then {
 impl Rm {
     fn run(&self, context: &mut Context) -> Result<()> {
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?;
+        let collection = to_change(&store, &self.collection)?;
         let write = Write::same_body(&self.id, expected(self.rev))?.detach(&self.name);
         let written = collection.write(write)?;
         super::put::print(context, &written)
     }
 }
 
-/// An input whose bytes are counted, and that ends with an error where the user stops it.
+/// An input whose bytes are counted, and that ends with an error if the user stops it.
 struct Watched<'c, R> {
     input: R,
     read: u64,

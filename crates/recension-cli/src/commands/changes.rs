@@ -1,7 +1,7 @@
 //! `recension changes`: what has changed, in the order of the commits, and what changes from now on.
 //! It must never say a position that is ahead of what it has printed.
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,11 +15,12 @@ use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 use crate::files::{replace, text_of_file};
 use crate::members::object;
+use crate::moments::{existing, to_change};
 use crate::output::{count, plain};
 
 /// How long nothing may change before it is looked whether anybody still reads.
 const WAIT: Duration = Duration::from_millis(200);
-/// After so many changes the position is kept, also where more follow at once.
+/// After so many changes the position is kept, also if more follow at once.
 const KEEP_EVERY: u64 = 1000;
 
 const EXAMPLES: &str = "\
@@ -37,8 +38,8 @@ from is said on standard error; --position-file keeps it, and begins there the n
 after what was printed, so that what reads this may see changes twice after a crash, and misses none.
 --where and --id leave out other documents: what counts is what a document says now, and a deletion says \
 nothing, unless it was written with members. Where an index finds few documents, it is used.
---follow waits for changes to come, until Ctrl-C or until nobody reads any more. (A store is open in one \
-process at a time: until there is a server, nobody else can write to what is followed.)";
+--follow waits for changes to come, until Ctrl-C or until nobody reads any more. Other commands and programs can \
+use the store meanwhile.";
 
 /// List what has changed, and follow what changes
 ///
@@ -80,7 +81,18 @@ impl ChangesCommand {
         let since = self.begin()?;
         let filter = self.filter()?;
         context.watch_for_interrupts()?;
+        if self.follow {
+            context.share();
+        }
         let store = context.store(Missing::IsAnError)?;
+        let head = store.engine().head();
+        if since.seq() > head {
+            return Err(CliError::Usage(format!(
+                "the position {since} lies ahead: the newest commit is {head}. It is of another store, or this one was \
+                 brought \
+                 back to an earlier state; begin again without it"
+            )));
+        }
         let mut printer = Printer { command: self, store: &store, filter, printed: 0 };
         let position = if self.follow { printer.follow(context, since)? } else { printer.list(context, since)? };
         self.keep(context, &position)?;
@@ -134,13 +146,7 @@ impl Printer<'_> {
     fn list(&mut self, context: &mut Context, since: Position) -> Result<Position> {
         let at = context.moment(self.store, self.command.at)?;
         let mut changes = match &self.command.collection {
-            Some(name) => {
-                let collection = self.store.collection(name)?.at(at)?;
-                if !collection.exists() {
-                    return Err(super::find::no_collection(name));
-                }
-                collection.changes(since)
-            }
+            Some(name) => existing(self.store, name, at)?.changes(since),
             None => self.store.changes(since)?,
         };
         if let Some(filter) = &self.filter {
@@ -157,7 +163,7 @@ impl Printer<'_> {
     /// Ctrl-C is the way to end this, and so no failure.
     fn follow(&mut self, context: &mut Context, since: Position) -> Result<Position> {
         let mut changes = match &self.command.collection {
-            Some(name) => self.store.collection(name)?.follow(since),
+            Some(name) => to_change(self.store, name)?.follow(since),
             None => self.store.follow(since),
         };
         if let Some(filter) = &self.filter {

@@ -1,30 +1,47 @@
 //! `recension collections`: what collections there are.
 
 use clap::Args;
-use recension::document::At;
+use recension::document::{At, Store, format_time};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
 use crate::error::Result;
+use crate::moments::check_begun;
+
+const EXAMPLES: &str = "\
+Examples:
+  recension collections
+  recension collections --at 2h --json
+  recension collections --dropped
+  recension find 'people#12' --at 2026-11-21
+
+What a dropped collection held can be read by its number, as of moments at which it was there; without --at as of the \
+last one. A new collection of its name has a past of its own.";
 
 /// List the collections
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  recension collections\n  recension collections --at 2h --json")]
+#[command(after_help = EXAMPLES)]
 pub struct Collections {
     /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
     #[arg(long, value_name = "MOMENT", default_value = "now")]
     at: At,
+    /// Those that were dropped, with the numbers by which they can be read (`people#12`)
+    #[arg(long, conflicts_with = "at")]
+    dropped: bool,
 }
 
 impl Collections {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let store = context.store(Missing::IsAnError)?;
+        if self.dropped {
+            return dropped(context, &store);
+        }
         // One commit for all of them.
         let at = At::Seq(store.resolve(context.moment(&store, self.at)?)?);
         let mut rows = Vec::new();
         for info in store.collections(at)? {
-            let documents = store.collection(&info.name)?.at(at)?.count()?;
+            let documents = store.collection_as_of(&info.name, at)?.count()?;
             let indexes: Vec<Value> = info.indexes.iter().map(|index| json!(index.spec.name)).collect();
             let indexes = if context.out.for_people() {
                 json!(info.indexes.iter().map(|index| index.spec.name.as_str()).collect::<Vec<_>>().join(", "))
@@ -34,8 +51,31 @@ impl Collections {
             rows.push(vec![json!(info.name), json!(documents), indexes]);
         }
         if rows.is_empty() {
+            // Before the first commit there was nothing, which is no answer to a question about a past.
+            if self.at != At::Now {
+                check_begun(&**store.engine(), self.at, store.resolve(at)?)?;
+            }
             return context.out.remark("no collections").map_err(Into::into);
         }
         Ok(context.out.rows(&["collection", "documents", "indexes"], &rows)?)
     }
+}
+
+/// Lists dropped collections.
+fn dropped(context: &mut Context, store: &Store) -> Result<()> {
+    let dropped = store.dropped_collections()?;
+    if dropped.is_empty() {
+        return context.out.remark("no collection was dropped").map_err(Into::into);
+    }
+    let row = |one: &recension::document::DroppedCollection| {
+        vec![
+            json!(format!("{}#{}", one.name, one.number)),
+            json!(format_time(one.made.time)),
+            json!(one.made.seq.0),
+            json!(format_time(one.dropped.time)),
+            json!(one.dropped.seq.0),
+        ]
+    };
+    let rows: Vec<Vec<Value>> = dropped.iter().map(row).collect();
+    Ok(context.out.rows(&["collection", "made", "made in", "dropped", "dropped in"], &rows)?)
 }

@@ -51,7 +51,8 @@ impl Compact {
     }
 }
 
-fn compact(store: &Store, quiet: bool) -> Result<recension::document::Compacted> {
+/// Compacts, telling how much disk is taken meanwhile.
+pub(super) fn compact(store: &Store, quiet: bool) -> Result<recension::document::Compacted> {
     let progress = Progress::of_disk(quiet);
     let (done, waiting) = channel();
     thread::scope(|scope| {

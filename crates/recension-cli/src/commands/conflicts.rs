@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
 use crate::error::Result;
+use crate::moments::{existing, to_change};
 use crate::output::{count, documents, plain};
 
 const EXAMPLES: &str = "\
@@ -43,11 +44,11 @@ impl Conflicts {
     pub fn run(&self, context: &mut Context) -> Result<()> {
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?;
+        let collection = to_change(&store, &self.collection)?;
         if let (Some(id), Some(rev)) = (&self.id, &self.pick) {
             return pick(context, &collection, id, rev);
         }
-        let then = collection.at(context.moment(&store, self.at)?)?;
+        let then = existing(&store, &self.collection, context.moment(&store, self.at)?)?;
         match &self.id {
             Some(id) => self.leaves(context, &then, id),
             None => list(context, &then),
@@ -81,9 +82,6 @@ impl Conflicts {
 }
 
 fn list(context: &mut Context, collection: &CollectionAt) -> Result<()> {
-    if !collection.exists() {
-        return Err(super::find::no_collection(collection.name()));
-    }
     let mut rows = Vec::new();
     let mut number = 0;
     for conflicted in collection.conflicted() {

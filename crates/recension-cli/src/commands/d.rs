@@ -138,7 +138,8 @@ impl D {
         let (host, port) = (self.host.as_deref().unwrap_or("127.0.0.1"), self.port.unwrap_or(9999));
         let stream = TcpStream::connect((host, port)).map_err(|error| {
             CliError::Io(format!(
-                "no server of Apocrypha answers at {host}:{port}: {error}; `recension apocrypha` starts one, --host and \
+                "no server of Apocrypha answers at {host}:{port}: {error}; `recension apocrypha` starts one, --host \
+                 and \
                  --port name another"
             ))
         })?;

@@ -3,13 +3,17 @@
 use clap::Args;
 use recension::document::{At, Error, RevId};
 
+use super::find::query_of;
 use crate::context::{Context, Missing};
 use crate::error::Result;
 use crate::limits::RETRIES_MAX;
+use crate::moments::to_change;
+use crate::output::documents;
 
 const EXAMPLES: &str = "\
 Examples:
   recension delete notes hello
+  recension delete notes --where 'draft = true' --yes
   recension delete notes hello --rev 1-967a00dff5e02add41819138abb3284d
 
 The history stays: recension history notes hello, and recension restore brings the document back.";
@@ -21,26 +25,50 @@ pub struct Delete {
     /// The collection
     collection: String,
     /// The document's id
-    id: String,
+    #[arg(required_unless_present = "condition", conflicts_with = "condition")]
+    id: Option<String>,
+    /// Delete every document that meets a condition, as in `recension find`
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// Do not ask
+    #[arg(long, short, requires = "condition")]
+    yes: bool,
     /// Only if this is the document's revision; else exit with 3
-    #[arg(long)]
+    #[arg(long, conflicts_with = "condition")]
     rev: Option<RevId>,
 }
 
 impl Delete {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
+        match (&self.condition, &self.id) {
+            (Some(condition), _) => self.delete_matching(context, condition),
+            (None, id) => self.delete_one(context, id.as_deref().unwrap_or_default()),
+        }
+    }
+
+    fn delete_matching(&self, context: &mut Context, condition: &str) -> Result<()> {
+        let query = query_of(condition)?;
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?;
+        let collection = to_change(&store, &self.collection)?;
+        let number = documents(collection.count_matching(&query)?);
+        context.confirm(self.yes, &format!("Delete {number} of {}?", self.collection))?;
+        let matched = collection.delete_matching(&query)?;
+        super::update::print(context, "deleted", &matched)
+    }
+
+    fn delete_one(&self, context: &mut Context, id: &str) -> Result<()> {
+        let store = context.store(Missing::IsAnError)?;
+        let collection = to_change(&store, &self.collection)?;
         let mut attempts = 0;
         let written = loop {
-            let missing = || super::get::missing(&self.collection, &self.id, At::Now);
+            let missing = || super::get::missing(&self.collection, id, At::Now);
             let rev = match self.rev {
                 Some(rev) => rev,
-                None => collection.get(&self.id)?.ok_or_else(missing)?.rev,
+                None => collection.get(id)?.ok_or_else(missing)?.rev,
             };
             attempts += 1;
-            match collection.delete(&self.id, &rev) {
+            match collection.delete(id, &rev) {
                 Err(Error::Conflict { .. }) if self.rev.is_none() && attempts < RETRIES_MAX => {}
                 outcome => break outcome?,
             }

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 use crate::members::{object, quoted};
+use crate::moments::existing;
 use crate::output::{documents, plain};
 
 const EXAMPLES: &str = "\
@@ -22,7 +23,8 @@ Examples:
   recension diff --from 172 --to 180
 
 Without --from, a document is compared with its revision before. A state is a moment or a revision. Numbers \
-are compared as they are written: 1 and 1.0 are two. Documents of a collection or of the store count by their revisions.";
+are compared as they are written: 1 and 1.0 are two. Documents of a collection or of the store count by their \
+revisions.";
 
 /// Show what is different between two moments or revisions
 ///
@@ -122,15 +124,15 @@ impl Diff {
         };
         let collection = store.collection(name)?;
         let (before, after) = (collection.at(from)?, collection.at(to)?);
-        if !before.exists() && !after.exists() {
-            return Err(super::find::no_collection(name));
+        if !before.exists() {
+            existing(store, name, to)?;
         }
         let number = print(context, None, before.diff(&after))?;
         Ok(context.out.remark(&format!("{} different", documents(number)))?)
     }
 }
 
-/// Prints differences, with the name of their collection where there are several; answers how many.
+/// Prints differences, with the name of their collection if there are several; answers how many.
 fn print(context: &mut Context, collection: Option<&str>, differences: CollectionDiff) -> Result<u64> {
     let mut number = 0;
     for difference in differences {

@@ -6,9 +6,10 @@ use recension::document::{Alternative, Condition, Plan};
 use recension::engine::Direction;
 use serde_json::{Value, json};
 
-use super::find::{Question, no_collection};
+use super::find::Question;
 use crate::context::{Context, Missing};
 use crate::error::Result;
+use crate::moments::existing;
 use crate::output::table;
 
 const EXAMPLES: &str = "\
@@ -35,10 +36,7 @@ impl Explain {
         let query = self.question.query()?;
         let store = context.store(Missing::IsAnError)?;
         let at = context.moment(&store, self.question.at)?;
-        let collection = store.collection(&self.question.collection)?.at(at)?;
-        if !collection.exists() {
-            return Err(no_collection(&self.question.collection));
-        }
+        let collection = existing(&store, &self.question.collection, at)?;
         let plan = collection.explain(&query)?;
         if !context.out.for_people() {
             return Ok(context.out.line(&plan.to_json())?);
@@ -59,6 +57,10 @@ impl Explain {
 fn told(plan: &Plan) -> Vec<String> {
     let list = |conditions: &[Condition]| conditions.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
     let mut lines = vec![plan.summary()];
+    if !plan.union.is_empty() {
+        lines.extend(plan.union.iter().flat_map(told).map(|line| format!("  {line}")));
+        return lines;
+    }
     if let Some(on) = &plan.on {
         let direction = if plan.direction == Direction::Forward { "forward" } else { "backward" };
         lines.push(format!("  on {on}, read {direction}"));
@@ -72,6 +74,9 @@ fn told(plan: &Plan) -> Vec<String> {
     }
     for path in &plan.absent {
         lines.push(format!("  tested on documents: {path} is missing"));
+    }
+    if let Some(selector) = &plan.selector {
+        lines.push(format!("  tested on documents: {selector}"));
     }
     if plan.covering {
         lines.push("  no document is read: the index has all that is asked for".to_owned());

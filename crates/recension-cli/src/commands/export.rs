@@ -6,16 +6,20 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use clap::{Args, ValueEnum};
-use recension::document::{At, AttachmentInfo, CollectionAt, Document, ListOptions, Path as DocumentPath, Store};
+use recension::document::{
+    At, AttachmentInfo, CollectionAt, Document, ListOptions, Path as DocumentPath, Query, Store,
+};
 use recension_apocrypha::{Database, Dialect, file};
 
+use super::find::{query_of, sorted};
 use crate::context::{Context, Missing, took};
-use crate::csv_out::{quoted, record, text_cell};
+use crate::csv_out::{csv_text, quoted, record, text_cell};
 use crate::error::{CliError, Result};
-use crate::files::replace;
+use crate::files::{output, replace};
 use crate::ids::with_id;
 use crate::limits::{COLUMNS_MAX, INLINE_BYTES_MAX};
 use crate::members::Members;
+use crate::moments::existing;
 use crate::output::documents as counted;
 use crate::progress::Progress;
 use crate::query::parse_path;
@@ -39,6 +43,7 @@ Examples:
   recension export cities > cities.ndjson
   recension export cities -o cities.csv --fields name,countrycode,population
   recension export cities -o cities.json --at 2026-11-21
+  recension export cities --where 'countrycode = PT' --sort -population --csv --fields name,population
   recension export apocrypha -o db.json --format apocrypha
   recension export cities | recension --store sqlite:copy.sqlite import cities
 
@@ -53,16 +58,25 @@ documents under the same ids. (CSV has no null: such a member is gone after an e
 pub struct Export {
     /// The collection
     collection: String,
-    /// The file to write; it is there only when it is whole. Without it, standard output
+    /// The file to write; it is there only when it is whole. - or none is standard output
     #[arg(long, short)]
     output: Option<PathBuf>,
-    /// The form; told from the file's name where it is not given, else NDJSON
+    /// The form; without it, the file's name tells it, or else it is NDJSON
     #[arg(long, short)]
     format: Option<ExportFormat>,
     /// CSV: the columns, such as _id,name,address.city; without them, _id and every member that any
     /// document has
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     fields: Vec<String>,
+    /// Only documents that meet a condition, as in `recension find`
+    #[arg(long = "where", value_name = "CONDITION")]
+    condition: Option<String>,
+    /// The members to sort by; - before one is downwards. Without it, by id
+    #[arg(long, value_name = "[-]MEMBERS", allow_hyphen_values = true, value_delimiter = ',')]
+    sort: Vec<String>,
+    /// The same as --format csv
+    #[arg(long, conflicts_with = "format")]
+    csv: bool,
     /// Each document's revision, as the member _rev
     #[arg(long)]
     revisions: bool,
@@ -74,7 +88,12 @@ pub struct Export {
 impl Export {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
-        let format = self.format.unwrap_or_else(|| self.output.as_deref().map_or(ExportFormat::Ndjson, format_of));
+        let of_name = || self.output.as_deref().map_or(ExportFormat::Ndjson, format_of);
+        let format = if self.csv { ExportFormat::Csv } else { self.format.unwrap_or_else(of_name) };
+        let query = self.query()?;
+        if query.is_some() && format == ExportFormat::Apocrypha {
+            return Err(CliError::Usage("--where and --sort are not for the form of Apocrypha".to_owned()));
+        }
         if !self.fields.is_empty() && format != ExportFormat::Csv {
             return Err(CliError::Usage(
                 "--fields is for CSV; `recension find --fields` prints chosen members".to_owned(),
@@ -82,22 +101,30 @@ impl Export {
         }
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?.at(context.moment(&store, self.at)?)?;
-        if !collection.exists() {
-            return Err(super::find::no_collection(&self.collection));
-        }
+        let collection = existing(&store, &self.collection, context.moment(&store, self.at)?)?;
         let started = context.started();
-        let number = match &self.output {
+        let number = match output(self.output.as_deref()) {
             _ if format == ExportFormat::Apocrypha => self.write_apocrypha(&store)?,
             None => {
                 let mut out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
-                let number = self.write(context, &collection, format, &mut out)?;
+                let number = self.write(context, &collection, format, query.as_ref(), &mut out)?;
                 out.flush()?;
                 number
             }
-            Some(path) => replace(path, |out| self.write(context, &collection, format, out))?,
+            Some(path) => replace(path, |mut out| self.write(context, &collection, format, query.as_ref(), &mut out))?,
         };
         Ok(context.out.remark(&format!("{} in {}", counted(number), took(started.elapsed())))?)
+    }
+
+    /// What is asked for, if it is not all.
+    fn query(&self) -> Result<Option<Query>> {
+        if self.condition.is_none() && self.sort.is_empty() {
+            return Ok(None);
+        }
+        let query = query_of(self.condition.as_deref().unwrap_or_default())?;
+        // Without an order it is that of the ids, as of everything.
+        let by_id = || vec!["_id".to_owned()];
+        Ok(Some(sorted(query, if self.sort.is_empty() { by_id() } else { self.sort.clone() }.as_slice())?))
     }
 
     fn write_apocrypha(&self, store: &Store) -> Result<u64> {
@@ -105,9 +132,9 @@ impl Export {
         let write = |out: &mut dyn Write| {
             file::export(&database, self.at, out).map_err(|error| CliError::Io(format!("exporting: {error}")))
         };
-        match &self.output {
+        match output(self.output.as_deref()) {
             None => write(&mut io::stdout().lock()),
-            Some(path) => replace(path, |out| write(out)),
+            Some(path) => replace(path, write),
         }
     }
 
@@ -116,10 +143,11 @@ impl Export {
         context: &Context,
         collection: &CollectionAt,
         format: ExportFormat,
+        query: Option<&Query>,
         out: &mut impl Write,
     ) -> Result<u64> {
         let fields = match format {
-            ExportFormat::Csv => self.columns(context, collection)?,
+            ExportFormat::Csv => self.columns(context, collection, query)?,
             _ => Vec::new(),
         };
         if format == ExportFormat::Csv {
@@ -128,11 +156,11 @@ impl Export {
         }
         // Progress only where standard output is not the terminal's own.
         let progress = Progress::of_documents(
-            Some(collection.count()?),
-            context.quiet() || self.output.is_none() && context.out.for_people(),
+            if query.is_some() { None } else { Some(collection.count()?) },
+            context.quiet() || output(self.output.as_deref()).is_none() && context.out.for_people(),
         );
         let mut number = 0;
-        for document in documents(context, collection)? {
+        for document in documents(context, collection, query)? {
             let document = document?;
             match format {
                 ExportFormat::Apocrypha | ExportFormat::Ndjson => {
@@ -170,7 +198,7 @@ impl Export {
     }
 
     /// The columns and the paths of what stands in them.
-    fn columns(&self, context: &Context, collection: &CollectionAt) -> Result<Vec<Column>> {
+    fn columns(&self, context: &Context, collection: &CollectionAt, query: Option<&Query>) -> Result<Vec<Column>> {
         if !self.fields.is_empty() {
             return self
                 .fields
@@ -187,7 +215,7 @@ impl Export {
         if self.revisions {
             names.push("_rev".to_owned());
         }
-        for document in documents(context, collection)? {
+        for document in documents(context, collection, query)? {
             let document = document?;
             for member in Members::of(&document.body).unwrap_or_default().0 {
                 if !names.iter().any(|known| *known == member.name) {
@@ -196,7 +224,8 @@ impl Export {
             }
             if names.len() > COLUMNS_MAX {
                 return Err(CliError::Usage(format!(
-                    "the documents have more than {COLUMNS_MAX} different members, the limit of columns; choose some with --fields"
+                    "the documents have more than {COLUMNS_MAX} different members, the limit of columns; choose some \
+                     with --fields"
                 )));
             }
         }
@@ -231,8 +260,13 @@ fn inline(collection: &CollectionAt, document: &Document<'_>) -> Result<String> 
 fn documents<'c>(
     context: &'c Context,
     collection: &'c CollectionAt,
-) -> Result<impl Iterator<Item = Result<Document<'static>>> + 'c> {
-    let documents = collection.list(&ListOptions::default())?;
+    query: Option<&Query>,
+) -> Result<impl Iterator<Item = Result<Document<'static>>> + use<'c>> {
+    type Documents = Box<dyn Iterator<Item = recension::document::Result<Document<'static>>>>;
+    let documents: Documents = match query {
+        Some(query) => Box::new(collection.find(query)?),
+        None => Box::new(collection.list(&ListOptions::default())?),
+    };
     Ok(documents.map(|document| {
         if context.interrupted() {
             return Err(CliError::Interrupted("interrupted; nothing was left half written".to_owned()));
@@ -263,15 +297,6 @@ impl Column {
             Column::Member(name) => members.get(name).map(csv_text).unwrap_or_default(),
             Column::Path(_, path) => path.find(&document.body).map(csv_text).unwrap_or_default(),
         }
-    }
-}
-
-/// Text by its value, anything else as it is written.
-fn csv_text(json: &str) -> String {
-    match json.bytes().next() {
-        Some(b'"') => text_cell(&serde_json::from_str::<String>(json).unwrap_or_default()),
-        _ if json == "null" => String::new(),
-        _ => quoted(json),
     }
 }
 

@@ -1,16 +1,19 @@
-//! `recension find`: documents by the values of their members, through an index where there is one.
+//! `recension find`: documents by the values of their members, through an index if there is one.
 
 use clap::Args;
-use recension::document::{At, CollectionAt, Cursor, Document, Path, Query, Selection};
+use recension::document::json::Step;
+use recension::document::{At, CollectionAt, Cursor, Document, ListOptions, Path, Query, Selection};
 use recension::engine::Direction;
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing, took};
+use crate::csv_out::{csv_text, quoted, record, text_cell};
 use crate::error::{CliError, Result};
-use crate::limits::{TABLE_COLUMNS_MAX, TABLE_ROWS, TABLE_ROWS_MAX};
+use crate::limits::{DOCUMENTS_LOOKED_AT, TABLE_COLUMNS_MAX, TABLE_ROWS, TABLE_ROWS_MAX};
 use crate::members::{Member, Members};
+use crate::moments::existing;
 use crate::output::{count, documents, shown, table};
-use crate::query::{parse, parse_path, query};
+use crate::query::{bare_value, parse, parse_path, query};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,14 +22,23 @@ Examples:
   recension find cities 'population > 5000000' --sort -population --limit 10
   recension find cities 'name prefix Port and tags contains harbour' --fields name,address.city
   recension find cities 'name = Porto' --at '10 minutes ago'
+  recension find cities '(countrycode = PT or countrycode = ES) and not name like \'San%\'' --csv
+  recension find cities '_id prefix 27' --sort _id
+  recension find notes 'title,text words soup' --by-relevance
   recension find cities --sort countrycode,-population --limit 100
   recension find cities --limit 0 | jq -r .name
 
-A condition is a member, one of = < <= > >=, and a value: text (quotes are needed only around spaces and \
-signs), a number, true, false, null, or any JSON; or one of: in [A, B], prefix TEXT, contains VALUE (an array \
-has it), exists, missing, is TYPE (null, boolean, number, string, array, object). Several are joined by 'and'. \
+A condition is a member, one of = != < <= > >=, and a value: text (quotes are needed only around spaces and \
+signs), a number, true, false, null, or any JSON; or one of: in [A, B], not in [A, B], prefix TEXT, like 'P_rt%' \
+(% is any text, _ a character; ilike without regard to case; ailike TEXT, TEXT% or %TEXT% \
+nor to accents), ~ 'REGULAR EXPRESSION', contains VALUE (an array \
+has it), words 'hot \"green tea\" sou*' (its texts have the words; of several members, as in \
+title,text words soup; and in english with the words of one stem), exists, missing, is TYPE (null, \
+boolean, number, string, array, object). Several are joined by 'and' and 'or', and stand in parentheses; \
+'not' before one is its opposite, of documents that have the member. \
 Values compare as CouchDB collates them: null, false, true, numbers, text, arrays, objects. \
-At a terminal the first 25 are shown, in a pipe all; --limit says another number, and 0 says all. Where more \
+_id is the document's id and _rev its revision; both are text, and need no quotes. \
+At a terminal the first 25 are shown, in a pipe all; --limit says another number, and 0 says all. If more \
 follow, a cursor is said that goes on there, as of the same moment.";
 
 /// Find documents by the values of their members
@@ -47,6 +59,9 @@ pub struct Find {
     /// Go on where an earlier find ended, as of the same moment
     #[arg(long, value_name = "CURSOR", conflicts_with_all = ["at", "skip"])]
     cursor: Option<Cursor>,
+    /// Print comma-separated values: _id and the --fields, or the members that the first documents have
+    #[arg(long, conflicts_with = "count")]
+    csv: bool,
     /// Print how many there are, and no documents
     #[arg(long, conflicts_with_all = ["limit", "fields", "sort", "cursor"])]
     count: bool,
@@ -62,6 +77,9 @@ pub struct Question {
     /// The members to sort by; - before one is downwards. Without it, in the order that is cheapest
     #[arg(long, value_name = "[-]MEMBERS", allow_hyphen_values = true, value_delimiter = ',')]
     pub sort: Vec<String>,
+    /// The most relevant first, to the words of the condition: through an index of words on just their members
+    #[arg(long, conflicts_with = "sort")]
+    pub by_relevance: bool,
     /// Only these members, such as name,address.city
     #[arg(long, value_name = "MEMBERS", value_delimiter = ',')]
     pub fields: Vec<String>,
@@ -79,13 +97,9 @@ pub struct Question {
 impl Question {
     /// The query that it is.
     pub fn query(&self) -> Result<Query> {
-        let mut query = query_of(self.condition.as_deref().unwrap_or_default())?;
-        for sort in &self.sort {
-            let (member, direction) = match sort.strip_prefix('-') {
-                Some(member) => (member, Direction::Backward),
-                None => (sort.as_str(), Direction::Forward),
-            };
-            query = query.sort(parse_path(member)?, direction);
+        let mut query = sorted(query_of(self.condition.as_deref().unwrap_or_default())?, &self.sort)?;
+        if self.by_relevance {
+            query = query.by_relevance();
         }
         if let Some(index) = &self.through {
             query = query.through(index);
@@ -93,15 +107,21 @@ impl Question {
         if self.scan {
             query = query.without_indexes();
         }
-        let fields = self.fields.iter().map(|field| Ok(parse_path(field)?)).collect::<Result<Vec<Path>>>()?;
+        let fields = self.distinct_fields().map(|field| Ok(parse_path(field)?)).collect::<Result<Vec<Path>>>()?;
         Ok(query.select(fields))
+    }
+
+    /// The fields, each once. The id is always there.
+    fn distinct_fields(&self) -> impl Iterator<Item = &String> {
+        let first = |number: usize, field: &String| !self.fields.iter().take(number).any(|other| other == field);
+        self.fields.iter().enumerate().filter(move |(number, field)| first(*number, field)).map(|(_, field)| field)
     }
 }
 
 impl Find {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
-        let limit = match (self.limit, context.out.for_people()) {
+        let limit = match (self.limit, context.out.for_people() && !self.csv) {
             (Some(0), _) | (None, false) => None,
             (Some(limit), _) => Some(limit),
             (None, true) => Some(TABLE_ROWS),
@@ -113,17 +133,16 @@ impl Find {
             Some(cursor) => At::Seq(cursor.seq()),
             None => context.moment(&store, self.question.at)?,
         };
-        let collection = store.collection(&self.question.collection)?.at(at)?;
-        if !collection.exists() {
-            return Err(no_collection(&self.question.collection));
-        }
+        let collection = existing(&store, &self.question.collection, at)?;
         if self.count {
             return self.print_count(context, &collection, &query);
         }
         // One more than the limit is asked for, to know whether there are more.
         let asked = limit.map_or_else(|| query.clone(), |limit| query.clone().limit(limit.saturating_add(1)));
         let started = context.started();
-        let mut answers = Answers { limit, number: 0, cursor: None, rows: Vec::new() };
+        let fields = self.question.distinct_fields().cloned().collect();
+        let csv = self.csv.then(|| CsvRows::new(fields));
+        let mut answers = Answers { limit, number: 0, cursor: None, rows: Vec::new(), csv };
         let plan = if self.question.fields.is_empty() {
             let mut found = collection.find(&asked)?;
             while !answers.full(|| found.cursor()) {
@@ -141,17 +160,36 @@ impl Find {
             answers.more(selected.next().is_some());
             selected.plan()
         };
+        if let Some(mut csv) = answers.csv.take() {
+            csv.finish(context)?;
+        }
         let time = took(started.elapsed());
         if !answers.rows.is_empty() {
-            let text = tabulated(&answers.rows, &self.question.fields);
+            let fields: Vec<String> = self.question.distinct_fields().cloned().collect();
+            let text = tabulated(&answers.rows, &fields);
             context.out.line(&text)?;
         }
         let number = documents(answers.number as u64);
+        let condition = self.question.condition.as_deref().unwrap_or_default();
+        let hint = match bare_value(condition).filter(|_| answers.number == 0) {
+            Some(value) => format!("; {value} is no text here, which would be \"{value}\" in quotes"),
+            None => String::new(),
+        };
+        let hint = match crossed(condition, &collection).filter(|_| answers.number == 0) {
+            Some(crossed) => format!("{hint}; {crossed}"),
+            None => hint,
+        };
+        let sorted_by = self.question.sort.iter().map(|member| member.strip_prefix('-').unwrap_or(member));
+        let members: Vec<&str> = sorted_by.filter(|member| !["_id", "_rev"].contains(member)).collect();
+        let lacking = match members.as_slice() {
+            [] => String::new(),
+            members => format!(", without those that lack {}", members.join(" or ")),
+        };
         let more = match answers.cursor {
             Some(cursor) => format!(", and more follow: --limit 0 is all, or go on with --cursor {cursor}"),
             None => String::new(),
         };
-        Ok(context.out.remark(&format!("{number} in {time}, {}{more}", plan.summary()))?)
+        Ok(context.out.remark(&format!("{number} in {time}, {}{lacking}{more}{hint}", plan.summary()))?)
     }
 
     fn print_count(&self, context: &mut Context, collection: &CollectionAt, query: &Query) -> Result<()> {
@@ -160,6 +198,71 @@ impl Find {
         let number = if all { collection.count()? } else { collection.count_matching(query)? };
         let text = if context.out.for_people() { count(number) } else { json!({ "count": number }).to_string() };
         Ok(context.out.line(&text)?)
+    }
+}
+
+/// Answers as comma-separated values. Without fields the columns are the members of the first documents.
+struct CsvRows {
+    fields: Vec<String>,
+    /// The first answers, until the columns are known.
+    waiting: Vec<Answer>,
+    known: bool,
+    header_written: bool,
+}
+
+impl CsvRows {
+    fn new(fields: Vec<String>) -> Self {
+        CsvRows { known: !fields.is_empty(), fields, waiting: Vec::new(), header_written: false }
+    }
+
+    fn take(&mut self, context: &mut Context, answer: Answer) -> Result<()> {
+        self.waiting.push(answer);
+        if self.known || self.waiting.len() >= DOCUMENTS_LOOKED_AT { self.write(context) } else { Ok(()) }
+    }
+
+    fn finish(&mut self, context: &mut Context) -> Result<()> {
+        self.write(context)
+    }
+
+    fn write(&mut self, context: &mut Context) -> Result<()> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        if !self.known {
+            for answer in &self.waiting {
+                let Answer::Document(document) = answer else { continue };
+                for Member { name, .. } in Members::of(&document.body).unwrap_or_default().0 {
+                    if !self.fields.iter().any(|known| *known == name) {
+                        self.fields.push(name.into_owned());
+                    }
+                }
+            }
+            self.known = true;
+        }
+        for answer in std::mem::take(&mut self.waiting) {
+            if !std::mem::replace(&mut self.header_written, true) {
+                let names = self.fields.iter().filter(|name| *name != "_id").map(|name| quoted(name));
+                let names: Vec<String> = std::iter::once("_id".to_owned()).chain(names).collect();
+                context.out.line(&record(names.iter().map(String::as_str)))?;
+            }
+            let (id, cells): (&str, Vec<String>) = match &answer {
+                Answer::Document(document) => {
+                    let members = Members::of(&document.body).unwrap_or_default();
+                    let cell = |name: &String| members.get(name).map(csv_text).unwrap_or_default();
+                    (&document.id, self.fields.iter().filter(|name| *name != "_id").map(cell).collect())
+                }
+                Answer::Selection(selection) => {
+                    let values = selection.values.iter().zip(&self.fields).filter(|(_, name)| *name != "_id");
+                    (
+                        &selection.id,
+                        values.map(|(value, _)| value.as_deref().map(csv_text).unwrap_or_default()).collect(),
+                    )
+                }
+            };
+            let id = text_cell(id);
+            context.out.line(&record(std::iter::once(id.as_str()).chain(cells.iter().map(String::as_str))))?;
+        }
+        Ok(())
     }
 }
 
@@ -182,10 +285,11 @@ impl Answer {
 struct Answers {
     limit: Option<usize>,
     number: usize,
-    /// Where the page ends, while it is not known whether more follow; then, where they do.
+    /// Where the page ends, while it is not known whether more follow; then, if they do.
     cursor: Option<Cursor>,
     /// What a table shows.
     rows: Vec<Answer>,
+    csv: Option<CsvRows>,
 }
 
 impl Answers {
@@ -204,6 +308,9 @@ impl Answers {
     fn take(&mut self, context: &mut Context, answer: Answer) -> Result<()> {
         context.go_on()?;
         self.number += 1;
+        if let Some(csv) = &mut self.csv {
+            return csv.take(context, answer);
+        }
         if !context.out.for_people() {
             return Ok(context.out.line(&answer.to_json())?);
         }
@@ -218,14 +325,45 @@ impl Answers {
     }
 }
 
+/// What is said if nothing was found and a path of the condition ends at an array in a document.
+fn crossed(condition: &str, collection: &CollectionAt) -> Option<String> {
+    let clauses = parse(condition).ok()?;
+    let first = collection.list(&ListOptions::default()).ok()?.take(DOCUMENTS_LOOKED_AT).collect::<Vec<_>>();
+    let arrays = |path: &Path| {
+        // The longest part of the path that leads to an array.
+        (1..path.steps().len()).find_map(|length| {
+            let names = path.steps().get(..length)?.iter().map(|step| match step {
+                Step::Name(name) => Some(name.clone()),
+                _ => None,
+            });
+            let before = Path::from_segments(names.collect::<Option<Vec<_>>>()?).ok()?;
+            let is_array =
+                |document: &Document<'_>| before.find(&document.body).is_some_and(|text| text.starts_with('['));
+            first.iter().flatten().any(is_array).then_some(before)
+        })
+    };
+    query(clauses).paths().iter().find_map(|path| {
+        let array = arrays(path)?;
+        let whole = path.to_string();
+        let rest = whole.get(array.to_string().len()..).unwrap_or_default();
+        Some(format!("{array} is an array: {array}[]{rest} looks into each of its elements"))
+    })
+}
+
+/// The query in the order of some members; `-` before one is downwards.
+pub(super) fn sorted(query: Query, members: &[String]) -> Result<Query> {
+    members.iter().try_fold(query, |query, sort| {
+        let (member, direction) = match sort.strip_prefix('-') {
+            Some(member) => (member, Direction::Backward),
+            None => (sort.as_str(), Direction::Forward),
+        };
+        Ok(query.sort(parse_path(member)?, direction))
+    })
+}
+
 /// The query of a condition alone.
 pub(super) fn query_of(condition: &str) -> Result<Query> {
     Ok(query(parse(condition)?))
-}
-
-/// There is no such collection, then.
-pub(super) fn no_collection(name: &str) -> CliError {
-    CliError::NotFound(format!("there is no collection {name}; `recension collections` lists those that there are"))
 }
 
 fn tabulated(answers: &[Answer], names: &[String]) -> String {
@@ -237,7 +375,8 @@ fn tabulated(answers: &[Answer], names: &[String]) -> String {
             Answer::Selection(_) => Members::default(),
         })
         .collect();
-    let common = if names.is_empty() { common_members(&bodies) } else { names.to_vec() };
+    let chosen = names.iter().filter(|name| *name != "_id").cloned();
+    let common = if names.is_empty() { common_members(&bodies) } else { chosen.collect() };
     let row = |(answer, members): (&Answer, &Members<'_>)| -> Vec<Value> {
         match answer {
             Answer::Document(document) => {
@@ -245,7 +384,8 @@ fn tabulated(answers: &[Answer], names: &[String]) -> String {
                 std::iter::once(json!(document.id)).chain(cells).collect()
             }
             Answer::Selection(selection) => {
-                let cells = selection.values.iter().map(|value| value.as_deref().map_or(Value::Null, shown));
+                let values = selection.values.iter().zip(names).filter(|(_, name)| *name != "_id");
+                let cells = values.map(|(value, _)| value.as_deref().map_or(Value::Null, shown));
                 std::iter::once(json!(selection.id)).chain(cells).collect()
             }
         }

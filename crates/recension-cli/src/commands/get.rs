@@ -5,6 +5,7 @@ use recension::document::{At, Error, RevId};
 
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
+use crate::moments::existing;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -14,7 +15,7 @@ Examples:
   recension get cities 2735943 --rev 1-967a00dff5e02add41819138abb3284d
   recension get cities 2735943 | jq .population
 
-The exit code is 1 where there is no such document at that moment.";
+The exit code is 1 if there is no such document at that moment.";
 
 /// Print a document
 #[derive(Debug, Args)]
@@ -36,13 +37,13 @@ impl Get {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?;
+        let collection = existing(&store, &self.collection, context.moment(&store, self.at)?)?;
         let text = match &self.rev {
             Some(rev) => match collection.revision(&self.id, rev)? {
                 Some(revision) => Some(revision.to_json(&self.id)),
                 None => return Err(Error::NoSuchRevision { id: self.id.clone(), rev: *rev }.into()),
             },
-            None => collection.at(context.moment(&store, self.at)?)?.get(&self.id)?.map(|document| document.to_json()),
+            None => collection.get(&self.id)?.map(|document| document.to_json()),
         };
         match text {
             Some(text) => Ok(context.out.json(&text)?),

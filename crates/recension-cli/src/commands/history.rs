@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
 use crate::error::Result;
+use crate::moments::existing;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +33,7 @@ impl History {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?.at(context.moment(&store, self.at)?)?;
+        let collection = existing(&store, &self.collection, context.moment(&store, self.at)?)?;
         let rows: Vec<Vec<Value>> = collection
             .history(&self.id)?
             .map(|revision| {

@@ -1,11 +1,12 @@
 //! `recension index`: making, listing and dropping indexes.
 
 use clap::{Args, Subcommand};
-use recension::document::{At, Collation, IndexSpec, IndexState};
+use recension::document::{At, Collation, IndexSpec, IndexState, Language};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
+use crate::moments::{existing, to_change};
 use crate::output::documents;
 use crate::progress::Progress;
 use crate::query::{Clause, parse, parse_path};
@@ -18,6 +19,7 @@ Examples:
   recension index create cities countrycode,-population
   recension index create articles 'tags[]'
   recension index create orders customer --where 'state = open'
+  recension index create notes title,text --text=english
   recension index list cities
   recension index drop cities population";
 
@@ -36,7 +38,8 @@ pub struct Index {
 enum Action {
     /// Make an index on a member
     #[command(
-        after_help = "Examples:\n  recension index create cities population\n  recension index create people email --unique\n\nThe exit code is 3 where --unique and two documents have the same value."
+        after_help = "Examples:\n  recension index create cities population\n  recension index create people email \
+            --unique\n\nThe exit code is 3 if --unique is asked for and two documents have the same value."
     )]
     Create(Create),
     /// List the indexes of a collection
@@ -59,11 +62,11 @@ enum Action {
 struct Create {
     /// The collection
     collection: String,
-    /// The member, such as population or address.city; several with commas, - before one is downwards,
-    /// [] behind one for each element of an array
+    /// The member, such as population or address.city; several with commas. - before one is downwards, and [] behind
+    /// one is for each element of an array
     #[arg(value_delimiter = ',', required = true, num_args = 1)]
     member: Vec<String>,
-    /// The index's name, where it is not the members'
+    /// The index's name; without it, the members' names
     #[arg(long)]
     name: Option<String>,
     /// No two documents may have the same value
@@ -75,6 +78,10 @@ struct Create {
     /// Text by its bytes, and not in Unicode's order
     #[arg(long)]
     binary: bool,
+    /// Of the words of the texts at the members, together; with a language, of their stems
+    #[arg(long, value_name = "LANGUAGE", num_args = 0..=1, require_equals = true, default_missing_value = "plain",
+          conflicts_with_all = ["unique", "binary"])]
+    text: Option<String>,
 }
 
 impl Index {
@@ -85,7 +92,7 @@ impl Index {
             Action::List { collection } => list(context, collection),
             Action::Drop { collection, index } => {
                 let store = context.store(Missing::IsAnError)?;
-                store.collection(collection)?.drop_index(index)?;
+                to_change(&store, collection)?.drop_index(index)?;
                 Ok(context.out.remark(&format!("index {index} of {collection} is dropped"))?)
             }
         }
@@ -100,6 +107,12 @@ impl Create {
         });
         let names = || members.clone().map(|(member, _)| member.trim_end_matches("[]")).collect::<Vec<_>>();
         let name = self.name.clone().unwrap_or_else(|| names().join("+"));
+        let language = self.text.as_deref().map(Language::named).transpose()?;
+        if let Some(language) = language {
+            let paths =
+                self.member.iter().map(|member| parse_path(member)).collect::<std::result::Result<Vec<_>, _>>()?;
+            return self.filtered(IndexSpec::words(name, paths, language));
+        }
         // An index begins upwards; read backwards it is the other way round.
         let Some((first, down)) = members.next() else { return Err(CliError::Usage("name a member".to_owned())) };
         let mut spec = IndexSpec::new(name, parse_path(first)?);
@@ -107,23 +120,36 @@ impl Create {
             let path = parse_path(member)?;
             spec = if other_down == down { spec.then(path) } else { spec.then_descending(path) };
         }
+        spec = self.filtered(spec)?;
+        spec.unique = self.unique;
+        Ok(if self.binary { spec.collated(Collation::Binary) } else { spec })
+    }
+
+    fn filtered(&self, mut spec: IndexSpec) -> Result<IndexSpec> {
         for clause in parse(self.condition.as_deref().unwrap_or_default())? {
             match clause {
                 Clause::Matches(condition) => spec = spec.only_where(condition),
                 Clause::Missing(path) => {
-                    return Err(CliError::Usage(format!("an index cannot be of documents where {path} is missing")));
+                    return Err(CliError::Usage(format!(
+                        "an index cannot be of documents that lack a member ({path} missing)"
+                    )));
+                }
+                Clause::Selected(_) => {
+                    return Err(CliError::Usage(
+                        "an index is of documents that meet conditions joined by 'and': no or, not, !=, ~, like"
+                            .to_owned(),
+                    ));
                 }
             }
         }
-        spec.unique = self.unique;
-        Ok(if self.binary { spec.collated(Collation::Binary) } else { spec })
+        Ok(spec)
     }
 
     fn run(&self, context: &mut Context) -> Result<()> {
         let spec = self.spec()?;
         let name = spec.name.clone();
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?;
+        let collection = to_change(&store, &self.collection)?;
         let started = context.started();
         let progress = Progress::of_documents(Some(0), context.quiet());
         let mut done = 0;
@@ -140,24 +166,29 @@ impl Create {
 
 fn list(context: &mut Context, collection: &str) -> Result<()> {
     let store = context.store(Missing::IsAnError)?;
-    let indexes = store.collection(collection)?.indexes()?;
+    let indexes = existing(&store, collection, At::Now)?.indexes();
+    let building = store.collection(collection)?.building()?;
     if indexes.is_empty() {
-        if !store.collection(collection)?.at(At::Now)?.exists() {
-            return Err(super::find::no_collection(collection));
-        }
         return Ok(context.out.remark(&format!("{collection} has no indexes"))?);
     }
     let rows: Vec<Vec<Value>> = indexes
         .iter()
         .map(|index| {
             let state = match index.state {
-                IndexState::Ready => "ready",
-                // Its build was interrupted, or goes on elsewhere; making it again goes on with it.
-                IndexState::Building => "building",
+                IndexState::Ready => "ready".to_owned(),
+                // It goes on while a store is open; making the index again waits for its end.
+                IndexState::Building => match building.iter().find(|(name, _)| *name == index.spec.name) {
+                    Some((_, at)) => format!("building: {} of {}", at.done, at.total),
+                    None => "building".to_owned(),
+                },
             };
             let unique =
                 if context.out.for_people() && !index.spec.unique { json!("") } else { json!(index.spec.unique) };
-            vec![json!(index.spec.name), json!(index.spec.members()), unique, json!(state)]
+            let members = match index.spec.words {
+                Some(language) => format!("{}, words ({})", index.spec.members(), language.name()),
+                None => index.spec.members(),
+            };
+            vec![json!(index.spec.name), json!(members), unique, json!(state)]
         })
         .collect();
     Ok(context.out.rows(&["index", "member", "unique", "state"], &rows)?)

@@ -1,7 +1,5 @@
 //! `recension man`: the manual pages, made of the same help texts.
 
-use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, CommandFactory};
@@ -10,7 +8,7 @@ use clap_mangen::Man as Page;
 use crate::args::CommandLine;
 use crate::context::Context;
 use crate::error::{CliError, Result};
-use crate::files::replace;
+use crate::files::{make_folder, replace};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,8 +35,7 @@ impl Man {
         let mut program = CommandLine::command();
         program.build();
         if let Some(directory) = &self.out {
-            fs::create_dir_all(directory)
-                .map_err(|error| CliError::io(format!("making {}", directory.display()), &error))?;
+            make_folder(directory)?;
             let number = write_all(directory, &program)?;
             return Ok(context.out.remark(&format!("{number} pages in {}", directory.display()))?);
         }

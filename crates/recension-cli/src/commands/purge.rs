@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
 use crate::error::Result;
+use crate::moments::to_change;
 use crate::output::plain;
 
 const EXAMPLES: &str = "\
@@ -38,7 +39,7 @@ impl PurgeCommand {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let store = context.store(Missing::IsAnError)?;
-        let collection = store.collection(&self.collection)?;
+        let collection = to_change(&store, &self.collection)?;
         let leaves: Vec<RevId> = collection.leaves(&self.id)?.iter().map(|leaf| leaf.rev).collect();
         if leaves.is_empty() {
             let (collection, id) = (self.collection.clone(), self.id.clone());

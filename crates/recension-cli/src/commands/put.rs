@@ -5,9 +5,10 @@ use recension::document::{Expect, RevId, Write, Written};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing};
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::files::text_or_input;
 use crate::ids::NewIds;
+use crate::moments::to_write;
 
 const NO_BODY: &str = "there is no body: give the document as the last argument, or on standard input";
 
@@ -47,9 +48,13 @@ pub struct Put {
 impl Put {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
+        if self.body.is_none() && self.id.as_ref().is_some_and(|id| id.starts_with('{')) {
+            let what = "the document stands where its id does: name the id before it, or pipe the document in";
+            return Err(CliError::Usage(what.to_owned()));
+        }
         let body = text_or_input(context, self.body.as_deref(), NO_BODY)?;
         let store = context.store(if self.merge { Missing::IsAnError } else { Missing::Create })?;
-        let collection = store.collection(&self.collection)?;
+        let collection = to_write(&store, &self.collection)?;
         let written = match &self.id {
             Some(id) if self.merge => collection.merge_patch(id, super::patch::expected(self.rev), &body)?,
             _ => collection.write(self.write(&body)?)?,

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::context::{Context, Missing};
 use crate::error::Result;
+use crate::moments::{check_begun, existing};
 use crate::output::{count, documents};
 
 const EXAMPLES: &str = "\
@@ -53,19 +54,20 @@ impl Restore {
         let store = context.store(Missing::IsAnError)?;
         let at = context.moment(&store, self.at.unwrap_or_default())?;
         let Some(name) = &self.collection else {
+            check_begun(&**store.engine(), at, store.resolve(at)?)?;
             context.confirm(self.yes, &format!("Bring all collections of {} back to {at}?", context.address()))?;
             let restored = store.restore_to(at)?;
             return print(context, restored);
         };
         let collection = store.collection(name)?;
         if let Some(query) = query {
+            existing(&store, name, at)?;
             let restored = collection.restore_matching(&query, at)?;
             return print(context, restored);
         }
         let Some(id) = &self.id else {
-            if !collection.at(at)?.exists() && !collection.at(At::Now)?.exists() {
-                return Err(super::find::no_collection(name));
-            }
+            // At a moment before it was made there is nothing to go back to but the loss of everything.
+            existing(&store, name, at)?;
             context.confirm(self.yes, &format!("Bring all documents of {name} back to {at}?"))?;
             let restored = collection.restore_to(at)?;
             return print(context, restored);
@@ -73,7 +75,7 @@ impl Restore {
         let rev = match self.rev {
             Some(rev) => rev,
             None => {
-                let then = collection.at(at)?;
+                let then = existing(&store, name, at)?;
                 then.get(id)?.ok_or_else(|| super::get::missing(name, id, at))?.rev
             }
         };

@@ -11,6 +11,8 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
+use crate::files::folder;
+use crate::moments::{check_begun, check_not_ahead};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,13 +39,16 @@ pub struct RestoreBackup {
 impl RestoreBackup {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
+        let from = folder(&self.from, "a backup")?;
+        let to = folder(&self.to, "the new store")?;
         if std::fs::read_dir(&self.to).is_ok_and(|mut entries| entries.next().is_some()) {
             let what = format!("{} is not empty; name a new directory", self.to.display());
             return Err(CliError::Usage(what));
         }
         let started = context.started();
         let options = NativeOptions { create: false, ..NativeOptions::default() };
-        let backup = NativeEngine::open(Arc::new(FsDisk::new(&self.from)), options)?;
+        let backup = NativeEngine::open(Arc::new(FsDisk::new(from)), options)?;
+        check_not_ahead(&backup, self.at)?;
         let before = |time| backup.commit_at(time).map(|commit| commit.map_or(Seq::ZERO, |commit| commit.seq));
         let at = match self.at {
             At::Now => backup.head(),
@@ -54,7 +59,10 @@ impl RestoreBackup {
                 before(Timestamp(SystemClock.now().0.saturating_sub(age)))?
             }
         };
-        backup.copy_as_of(Arc::new(FsDisk::new(&self.to)), at, NativeOptions::default())?;
+        if self.at != At::Now {
+            check_begun(&backup, self.at, at)?;
+        }
+        backup.copy_as_of(Arc::new(FsDisk::new(to)), at, NativeOptions::default())?;
         if context.out.for_people() {
             context.out.line(&format!("{} is the store as of seq {at}", self.to.display()))?;
         } else {

@@ -22,9 +22,11 @@ Rules:
                 what is needed to read the collection as of any moment since (units: s, m, h, d, w)
   head          what is there now
 
-What is beyond a rule can be read until it is given up: in time, as the store is written to, or by `recension compact`. \
-What was given up stays so under any later rule. With versions=N, queries as of a past moment read all documents, and are \
-refused where one of them has been written more than N times since.";
+What is beyond a rule can be read until it is given up: in time, as the store is written to, or by `recension \
+compact`. \
+What was given up stays so under any later rule. With versions=N, queries as of a past moment read all documents, and \
+are \
+refused if one of them has been written more than N times since.";
 
 /// Show or set what of a collection's history is kept
 #[derive(Debug, Args)]

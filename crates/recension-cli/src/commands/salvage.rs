@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
+use crate::files::folder;
 use crate::output::count;
 use crate::problems::{tabulated, to_json};
 use crate::progress::Progress;
@@ -32,6 +33,8 @@ pub struct Salvage {
 impl Salvage {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
+        folder(&self.from, "the damaged store")?;
+        folder(&self.to, "the new store")?;
         if !self.from.is_dir() {
             let what = format!("there is no store at {}: salvage reads a directory", self.from.display());
             return Err(CliError::Usage(what));

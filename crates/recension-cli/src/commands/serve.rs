@@ -1,16 +1,20 @@
 //! `recension serve` and `recension config`: the HTTP server, and what it is configured to.
 
+use std::io::Write as _;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+
 use clap::Args;
 use recension_server::config::{Config, ServeFlags};
-use recension_server::{Server, logs};
+use recension_server::{ServeError, Server, logs};
 
-use crate::context::Context;
+use crate::context::{Context, is_absent, made_in};
 use crate::error::{CliError, Result};
 
 /// Serve the store over HTTP, as CouchDB does
 ///
 /// PouchDB and other clients of CouchDB read, write and sync with it. Ctrl-C or SIGTERM ends it when the requests
-/// that it is at are finished.
+/// that it is at are finished; SIGHUP reads the configuration and the certificate again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  recension serve notes.store\n  \
     RECENSION_ADMIN=ada:secret recension serve --listen 0.0.0.0:5984 --cors-origins https://example.org")]
@@ -50,24 +54,46 @@ impl ConfigCommand {
 impl Serve {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
-        let config = configured(&self.flags, self.dir.as_deref(), context)?;
+        let mut config = configured(&self.flags, self.dir.as_deref(), context)?;
+        config.script_worker = crate::functions::worker();
         logs::init(&config);
+        let (flags, named) =
+            (self.flags.clone(), self.dir.clone().or_else(|| context.named_address().map(str::to_owned)));
+        let again = move || Config::of(&flags, named.as_deref());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .map_err(|error| CliError::io("starting the server's threads", &error))?;
         runtime.block_on(async {
-            let server = Server::bind(config).await.map_err(|error| CliError::Io(error.to_string()))?;
+            let failed = |error: ServeError| CliError::Io(error.to_string());
+            let folder = Path::new(&config.store).to_owned();
+            let was_absent = is_absent(&folder);
+            let server = Server::bind(config).await.map_err(failed)?;
+            if was_absent && folder.is_dir() {
+                writeln!(std::io::stderr(), "{}", made_in(&folder))?;
+            }
+            // Beside this command's own lines, which have standard output locked.
+            let out = std::io::stdout().as_fd().try_clone_to_owned();
+            let out = out.map_err(|error| CliError::io("opening standard output for the log of requests", &error))?;
+            server.log_requests_to(std::fs::File::from(out)).map_err(failed)?;
+            server.reload_on_hangup(again).map_err(failed)?;
             // Whoever started it learns from this line where it listens, and that it does.
             context.out.line(&format!("listening on {}", server.url()))?;
             if let Some(address) = server.apocrypha() {
                 context.out.line(&format!("listening for Apocrypha on {address}"))?;
             }
-            if let Some(admin) = server.first_admin() {
-                let (name, password) = (&admin.name, &admin.password);
-                context.out.line(&format!("server admin: {name}, password: {password} (it is not shown again)"))?;
+            if let Some(address) = server.engine() {
+                context.out.line(&format!("listening for programs that open the store on {address}"))?;
+            }
+            if let Some(address) = server.redis() {
+                context.out.line(&format!("listening for Redis on {address}"))?;
             }
             context.out.flush()?;
+            if let Some(admin) = server.first_admin() {
+                // Standard output goes to other programs and into logs; a password is for who stands before it.
+                let (name, password) = (&admin.name, &admin.password);
+                writeln!(std::io::stderr(), "server admin: {name}, password: {password} (it is not shown again)")?;
+            }
             server.run(recension_server::signalled()).await.map_err(|error| CliError::Io(error.to_string()))
         })
     }

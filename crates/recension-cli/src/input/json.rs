@@ -81,7 +81,7 @@ impl<R: Read> JsonRecords<R> {
         self.document(id).map(Some)
     }
 
-    /// After an error: to the next line, where documents lie on lines; elsewhere there is no telling
+    /// After an error: to the next line, if documents lie on lines; otherwise there is no telling
     /// where the next one begins.
     pub fn skip_record(&mut self) -> Result<bool, InputError> {
         if self.shape != Shape::Lines {
@@ -160,7 +160,7 @@ impl<R: Read> JsonRecords<R> {
                 return Err(InputError::at(
                     start,
                     format!(
-                        "the document that begins here is longer than {} MiB, the limit; where the file is one \
+                        "the document that begins here is longer than {} MiB, the limit; if the file is one \
                          object whose members are the documents, say --format map",
                         RECORD_BYTES_MAX >> 20
                     ),
@@ -301,7 +301,8 @@ mod tests {
                 Shape::Lines,
                 b"{\"a\":1",
                 0,
-                "line 1, column 7: expected the closing '}' of an object; the document begins at line 1, column 1, found the end of the input",
+                "line 1, column 7: expected the closing '}' of an object; the document begins at line 1, column 1, \
+                 found the end of the input",
             ),
             (
                 Shape::Lines,

@@ -2,26 +2,32 @@
 //! It must never answer half a document, and every refusal names its line and column.
 
 mod csv;
+mod csv_types;
 mod detect;
 mod json;
 mod scanner;
 mod source;
+mod spool;
+mod unpack;
 
 use std::fmt;
 use std::io::{self, Read};
 
-pub use csv::{CsvOptions, CsvRecords, Types};
+pub use csv::{Columns, CsvOptions, CsvRecords};
+pub use csv_types::{ColumnType, Types, TypesFlag};
 pub use detect::{Format, detect};
 pub use json::{JsonRecords, Shape};
 pub use scanner::{Fault, Scan, Scanner};
 pub use source::{Position, Source};
+pub use spool::Spool;
+pub use unpack::unpacked;
 
 /// One document of an input, as its JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Where it begins.
     pub position: Position,
-    /// Its id, where the input's form has one (the key of a JSON map).
+    /// Its id, if the input's form has one (the key of a JSON map).
     pub id: Option<String>,
     /// A JSON object; its grammar has been checked.
     pub text: String,
@@ -39,7 +45,7 @@ pub enum InputError {
         position: Position,
         /// What was expected or is wrong there.
         what: String,
-        /// What was found instead, where that helps.
+        /// What was found instead, if that helps.
         found: Option<String>,
     },
 }
@@ -101,7 +107,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Goes to where the next record begins after an error; false where that cannot be known.
+    /// Goes to where the next record begins after an error; false if that cannot be known.
     pub fn skip_record(&mut self) -> Result<bool, InputError> {
         match self {
             Records::Json(records) => records.skip_record(),

@@ -116,7 +116,7 @@ impl Scanner {
         }
     }
 
-    /// Takes one byte; false where the byte ended a number and has to be looked at again.
+    /// Takes one byte; false if the byte ended a number and has to be looked at again.
     fn step(&mut self, byte: u8) -> Result<bool, Fault> {
         let white = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         match self.state {
@@ -218,7 +218,7 @@ impl Scanner {
     }
 }
 
-/// The state of a number after one more byte; none where the byte is no part of it.
+/// The state of a number after one more byte; none if the byte is no part of it.
 fn next_of_number(number: Number, byte: u8) -> Result<Option<Number>, Fault> {
     use Number::{E, Exponent, Fraction, Integer, Minus, Point, Sign, Zero};
     Ok(Some(match (number, byte) {

@@ -15,7 +15,7 @@ pub struct Walk<'c> {
     pub option: Option<&'c Arg>,
     /// How many positional arguments the command has.
     pub given: usize,
-    /// The collection, where the line names it.
+    /// The collection, if the line names it.
     pub collection: Option<String>,
     /// The session's collection is left out in this line.
     pub implied: bool,

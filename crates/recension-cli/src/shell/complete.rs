@@ -35,7 +35,7 @@ pub struct LineCompleter {
 /// What a word can become.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// The word, in quotes where it needs them.
+    /// The word, in quotes if it needs them.
     pub value: String,
     /// What it is.
     pub about: Option<String>,
@@ -257,7 +257,7 @@ mod tests {
         cities.put("porto", r#"{"name":"Porto","geo":{"lat":41.1}}"#).unwrap();
         cities.put("port au prince", r#"{"name":"Port-au-Prince","population":987310}"#).unwrap();
         store.collection("notes").unwrap().put("a", "{}").unwrap();
-        let index = recension::document::IndexSpec::new("by-name", "name".parse().unwrap());
+        let index = recension::document::IndexSpec::new("by-name", "name");
         cities.create_index(index, |_| {}).unwrap();
         let known = Arc::new(Mutex::new(Known { store: Some(store), state }));
         let mut program = CommandLine::command();

@@ -256,7 +256,7 @@ fn names_a_store(matches: &ArgMatches) -> bool {
     innermost.value_source("store") == Some(ValueSource::CommandLine)
 }
 
-/// The lines of a script, joined where something is not closed.
+/// The lines of a script, joined if something is not closed.
 struct Lines<R> {
     input: R,
     number: u64,

@@ -15,7 +15,7 @@ pub struct Word {
 pub struct Words {
     /// The words; the last one may be cut short.
     pub words: Vec<Word>,
-    /// What is not closed, where the line goes on in the next one.
+    /// What is not closed, if the line goes on in the next one.
     pub open: Option<&'static str>,
     /// The line ends in white space, so that what comes is another word.
     pub ended: bool,
@@ -37,7 +37,7 @@ pub fn split(line: &str) -> Words {
     splitter.words
 }
 
-/// A word in quotes where it needs them, so that [`split`] answers it.
+/// A word in quotes if it needs them, so that [`split`] answers it.
 pub fn quoted(word: &str) -> String {
     let plain = |character: char| character.is_alphanumeric() || "_-./:@%+=,~".contains(character);
     if !word.is_empty() && word.chars().all(plain) {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags, Row, TransactionBehavior};
 
 use super::SqliteOptions;
 use super::error::ErrorContext;
-use super::retention;
+use super::{erased, retention};
 use crate::limits::{CACHE_KIB, WAL_BYTES_KEPT};
 
 /// Marks a store in the header of the database, as `SQLite` reserves it: "Rcsn".
@@ -194,6 +194,7 @@ fn write_schema(draft: &Path) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "user_version", FORMAT)?;
     transaction.execute_batch(SCHEMA)?;
     transaction.execute_batch(retention::SCHEMA)?;
+    transaction.execute_batch(erased::SCHEMA)?;
     transaction.commit()?;
     connection.close().map_err(|(_, error)| error)
 }
@@ -221,6 +222,7 @@ fn connect_writer(path: &Path, busy_timeout: Duration, errors: &ErrorContext) ->
     }
     let head = read_head(&connection, errors)?;
     connection.execute_batch(retention::SCHEMA).map_err(map)?;
+    connection.execute_batch(erased::SCHEMA).map_err(map)?;
     Ok((connection, head))
 }
 

@@ -1,34 +1,37 @@
-//! The engine over `SQLite`: the contract on three plain tables, small enough to be seen right by reading,
-//! so that it can be an oracle for the native engine. It must never answer a row whose checksum is wrong,
-//! nor touch a database of another application.
+//! The engine over `SQLite`: the contract on three plain tables, small enough to be seen right by reading, so that it
+//! can be an oracle for the native engine. It must never answer a row whose checksum is wrong, nor touch a database
+//! of another application.
 //!
 //! ```text
 //! current (tree, key -> seq, crc, value)    the newest version of every key ever written; no value: deleted
 //! past    (tree, key, seq -> crc, value)    every older version
 //! commits (seq -> time, rows, crc)          every commit, and how many row versions it wrote
 //! forgotten, rules, cut, removed            what of the past is given up: `retention.rs`
+//! unsettled_erasures                        whether erased rows may be in unused parts of the file: `erased.rs`
 //! ```
 //!
-//! A commit moves the versions that it replaces from `current` to `past`. Unless history is given up nothing else ever changes, so a
-//! snapshot needs no open transaction: a row of `current` at or before the snapshot's commit is the answer,
-//! and where it is newer, the answer lies in `past` already and stays there. This holds whatever is committed
-//! between two statements. Deleted keys stay in `current`, which is what lets a commit depend on their absence.
+//! A commit moves the versions that it replaces from `current` to `past`. Unless history is given up nothing else
+//! ever changes, so a snapshot needs no open transaction: a row of `current` at or before the snapshot's commit is
+//! the answer, and where it is newer, the answer lies in `past` already and stays there. This holds whatever is
+//! committed between two statements. Deleted keys stay in `current`, which is what lets a commit depend on their
+//! absence.
 //!
-//! The tables have row ids rather than being `WITHOUT ROWID`: measured with 16-byte keys, puts of 1,500 bytes
-//! cost 46 us instead of 186 us, gets 11 us instead of 27 us, the file is less than half the size; ranges of
-//! 100 rows are 1.7 times slower at 300 bytes, faster from 1,500 bytes on.
+//! The tables have row ids rather than being `WITHOUT ROWID`: measured with 16-byte keys, puts of 1,500 bytes cost 46
+//! us instead of 186 us, gets 11 us instead of 27 us, the file is less than half the size; ranges of 100 rows are 1.7
+//! times slower at 300 bytes, faster from 1,500 bytes on.
 //!
-//! **Durability.** `Disk` is `synchronous=FULL` in WAL mode: the log is synced before a commit is
-//! acknowledged; on macOS with `F_FULLFSYNC`, since a plain `fsync` there leaves the drive's cache alone.
-//! `Process` and `Memory` are `synchronous=NORMAL`: no sync at a commit, one at a checkpoint, and loss of
-//! power takes the newest commits but never the database.
+//! **Durability.** `Disk` is `synchronous=FULL` in WAL mode: the log is synced before a commit is acknowledged; on
+//! macOS with `F_FULLFSYNC`, since a plain `fsync` there leaves the drive's cache alone. `Process` and `Memory` are
+//! `synchronous=NORMAL`: no sync at a commit, one at a checkpoint, and loss of power takes the newest commits but
+//! never the database.
 //!
 //! **Processes.** One handle of one process owns a store, through a lock on `FILE.lock`; a second gets
 //! [`EngineError::Locked`]. Other programs (the `sqlite3` shell, a backup) may read the file at any time. If one
-//! holds it locked for writing, a commit waits for [`SqliteOptions::busy_timeout`], then fails, with nothing
-//! written. If one has added or removed commits, the next commit notices and the store takes no more.
+//! holds it locked for writing, a commit waits for [`SqliteOptions::busy_timeout`], then fails, with nothing written.
+//! If one has added or removed commits, the next commit notices and the store takes no more.
 
 mod backup;
+mod erased;
 mod error;
 mod file;
 mod pool;
@@ -46,8 +49,8 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use recension::disk::DiskLock;
 use recension::engine::{
-    BackupReport, Batch, Clock, CommitInfo, Durability, Engine, EngineError, HeadSignal, KeyRange, Result,
-    RetentionRule, Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, VerifyReport,
+    BackupReport, Batch, Clock, CommitInfo, Durability, Engine, EngineError, ErasedKey, HeadSignal, KeyRange, Profile,
+    Reads, Result, RetentionRule, Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, VerifyReport,
 };
 
 use crate::limits::{BUSY_TIMEOUT, CACHE_KIB, PAGE_ROWS, READ_CONNECTIONS};
@@ -64,7 +67,7 @@ pub struct SqliteOptions {
     pub durability: Durability,
     /// Where commit times come from.
     pub clock: Arc<dyn Clock>,
-    /// Whether a store is made where there is none. Default true.
+    /// Whether a store is made if there is none. Default true.
     pub create: bool,
     /// Connections that read at once, at most. Default 8.
     pub read_connections: usize,
@@ -198,6 +201,11 @@ impl Engine for SqliteEngine {
         self.shared.writer.lock().forget(tree, range, before)
     }
 
+    /// Commits wait until it is gone.
+    fn erase(&self, erased: &[ErasedKey]) -> Result<()> {
+        self.shared.writer.lock().erase(erased)
+    }
+
     fn set_retention(&self, rules: &[RetentionRule]) -> Result<()> {
         self.shared.writer.lock().set_rules(rules)
     }
@@ -226,6 +234,11 @@ impl Engine for SqliteEngine {
         let connection = file::connect_reader(&self.shared.path, self.shared.options.busy_timeout)
             .map_err(|error| self.shared.errors.map(error))?;
         verify::verify(&connection, &self.shared.errors)
+    }
+
+    /// A read may wait for a connection, for a lock of another program and for the disk.
+    fn profile(&self) -> Profile {
+        Profile::default().with_reads(Reads::Others)
     }
 
     fn stats(&self) -> Result<Stats> {

@@ -46,9 +46,9 @@ impl Pool {
     /// Lends a connection to `read`, which must not call code of the engine's user.
     pub(super) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let connection = self.take()?;
+        let place = Place(self);
         let result = read(&connection);
-        self.state.lock().idle.push(connection);
-        self.returned.notify_one();
+        place.keep(connection);
         result
     }
 
@@ -67,5 +67,54 @@ impl Pool {
             self.returned.notify_one();
             self.errors.map(error)
         })
+    }
+}
+
+/// The place of a connection that is lent. Where `read` panics the connection is closed, since nobody knows what it
+/// is in the middle of, and the place is another one's.
+struct Place<'p>(&'p Pool);
+
+impl Place<'_> {
+    fn keep(self, connection: Connection) {
+        self.0.state.lock().idle.push(connection);
+        self.0.returned.notify_one();
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.state.lock().open -= 1;
+        self.0.returned.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc;
+
+    use super::super::{SqliteEngine, SqliteOptions};
+    use super::*;
+
+    #[test]
+    fn a_read_that_panics_leaves_its_place_to_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let options = SqliteOptions { read_connections: 1, ..SqliteOptions::default() };
+        let engine = SqliteEngine::open(&dir.path().join("store.db"), options).unwrap();
+        let readers = &engine.shared.readers;
+        let panicked = catch_unwind(AssertUnwindSafe(|| readers.with(|_| -> Result<()> { panic!("on purpose") })));
+        assert!(panicked.is_err());
+        assert_eq!(readers.open_connections(), 0);
+        let (done, read) = mpsc::channel();
+        let shared = engine.shared.clone();
+        std::thread::spawn(move || {
+            let answer = shared.readers.with(|connection| {
+                let answer = connection.query_row("SELECT 7", [], |row| row.get::<_, i64>(0));
+                Ok(answer.unwrap())
+            });
+            done.send(answer.unwrap()).unwrap();
+        });
+        assert_eq!(read.recv_timeout(Duration::from_mins(1)), Ok(7), "it waits for a place that nobody has");
     }
 }

@@ -8,8 +8,8 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use recension::engine::{
-    CommitInfo, Direction, EngineError, KeyRange, Result, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value, Version,
-    Versions,
+    CommitInfo, Direction, EngineError, KeyRange, Keys, Result, Row, Rows, Seq, Snapshot, Timestamp, TreeId, Value,
+    Version, Versions,
 };
 use rusqlite::{Connection, params};
 
@@ -195,6 +195,28 @@ impl Snapshot for SqliteSnapshot {
         })
     }
 
+    fn keys(&self, tree: TreeId, range: &KeyRange) -> Keys<'_> {
+        if range.is_empty() {
+            return Box::new(std::iter::empty());
+        }
+        let (mut low, high) = half_open(range);
+        let mut pages = Pages::new(self.shared.options.page_rows);
+        Box::new(std::iter::from_fn(move || {
+            pages.next(|fetched, rows| {
+                let page = self.shared.readers.with(|connection| {
+                    self.fetch_keys(connection, tree, (&low, high.as_deref()), rows)
+                        .map_err(|error| self.shared.errors.map(error))
+                })?;
+                let ended = page.len() < rows;
+                if let Some(last) = page.last() {
+                    low = next_key(last);
+                }
+                fetched.extend(page);
+                Ok(ended)
+            })
+        }))
+    }
+
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
         Box::new(KeyVersions {
             pages: Pages::new(self.shared.options.page_rows),
@@ -222,7 +244,7 @@ impl<T> Pages<T> {
         Pages { fetched: VecDeque::new(), failed: None, rows: FIRST_PAGE_ROWS.min(rows_max), rows_max, ended: false }
     }
 
-    /// The next item; where none is left, `fetch` is told how many rows to look at and says whether that was
+    /// The next item; if none is left, `fetch` is told how many rows to look at and says whether that was
     /// the end. An error ends the walk, behind what was fetched before it.
     fn next(&mut self, mut fetch: impl FnMut(&mut VecDeque<T>, usize) -> Result<bool>) -> Option<Result<T>> {
         while self.fetched.is_empty() && !self.ended {
@@ -286,6 +308,24 @@ impl<'s> Iterator for RangeRows<'s> {
 }
 
 impl SqliteSnapshot {
+    /// So many keys of a range, from its beginning on, that have a version up to this snapshot.
+    fn fetch_keys(
+        &self,
+        connection: &Connection,
+        tree: TreeId,
+        (low, high): (&[u8], Option<&[u8]>),
+        rows: usize,
+    ) -> rusqlite::Result<Vec<Vec<u8>>> {
+        let sql = "SELECT key FROM current c WHERE tree = ?1 AND key >= ?2 AND (?3 IS NULL OR key < ?3) AND (seq <= ?4 \
+            OR \
+                   EXISTS (SELECT 1 FROM past p WHERE p.tree = c.tree AND p.key = c.key AND p.seq <= ?4)) \
+                   ORDER BY key LIMIT ?5";
+        let limit = i64::try_from(rows).unwrap_or(i64::MAX);
+        let mut statement = connection.prepare_cached(sql)?;
+        let keys = statement.query_map(params![tree.0, low, high, stored(self.seq.0), limit], |row| row.get(0))?;
+        keys.collect()
+    }
+
     /// Fetches a page of a range and moves the range's end beyond it; says whether the range has ended.
     ///
     /// The walk is over the keys of `current`, which are all keys there are. Those that this snapshot does not

@@ -1,6 +1,6 @@
-//! Giving up history: ranges that have forgotten theirs, standing rules, and the removal of row versions. A reader looks
-//! at rows first and asks here then, and whoever removes rows has said so here before: so nobody takes what
-//! was given up for what never was.
+//! Giving up history: ranges that have forgotten theirs, standing rules, and the removal of row versions. A reader
+//! looks at rows first and asks here then, and whoever removes rows has said so here before: so nobody takes what was
+//! given up for what never was.
 
 use std::ops::Bound;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::error::{ErrorContext, stored};
 use super::read::half_open;
 
-/// The tables, made where they are missing. `cut` has the keys whose oldest versions were given up by a rule, and
+/// The tables, made if they are missing. `cut` has the keys whose oldest versions were given up by a rule, and
 /// `removed` how many row versions there are no more.
 pub(super) const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS forgotten (
@@ -179,7 +179,7 @@ pub(super) fn remove_beyond(
     count_removed(connection, removed)
 }
 
-fn count_removed(connection: &Connection, rows: usize) -> rusqlite::Result<()> {
+pub(super) fn count_removed(connection: &Connection, rows: usize) -> rusqlite::Result<()> {
     if rows > 0 {
         let rows = stored(rows as u64);
         connection.execute("INSERT INTO removed (rows) SELECT ?1 + coalesce(sum(rows), 0) FROM removed", [rows])?;
@@ -194,7 +194,7 @@ pub(super) fn removed(connection: &Connection) -> rusqlite::Result<u64> {
     Ok(rows.map_or(0, i64::unsigned_abs))
 }
 
-/// To be asked where a key has no version as of a commit: refuses where it may have had one.
+/// To be asked where a key has no version as of a commit: refuses if it may have had one.
 pub(super) fn check_cut(
     connection: &Connection,
     (tree, key): (TreeId, &[u8]),
@@ -242,7 +242,8 @@ fn decode_retention(numbers: [i64; 2]) -> Option<Retention> {
     }
 }
 
-/// What the start is (0 no bound, 1 included, 2 excluded), what the end is, length of the start (4, big-endian), start, end.
+/// What the start is (0 no bound, 1 included, 2 excluded), what the end is, length of the start (4, big-endian),
+/// start, end.
 fn encode_range(range: &KeyRange) -> Vec<u8> {
     let end = |bound: &Bound<Vec<u8>>| match bound {
         Bound::Unbounded => (0_u8, Vec::new()),

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use recension::engine::{
-    Batch, BatchRow, Clock, CommitInfo, Durability, EngineError, KeyRange, ReadDependency, Result, Retention,
-    RetentionRule, Seq, Timestamp, TreeId,
+    Batch, BatchRow, Clock, CommitInfo, Durability, EngineError, ErasedKey, KeyRange, ReadDependency, Result,
+    Retention, RetentionRule, Seq, Timestamp, TreeId,
 };
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
+use super::erased::{erase, leave_nothing_behind};
 use super::error::{ErrorContext, stored};
 use super::file::{commit_checksum, read_head};
 use super::read::{self, checksum};
@@ -30,6 +31,9 @@ pub(super) struct Writer {
     /// What the connection's `synchronous` setting gives now.
     durability: Durability,
     poisoned: Option<String>,
+    /// The newest commit of which something was erased, by tree: what was written to it since an earlier one nobody
+    /// knows.
+    erased: HashMap<TreeId, Seq>,
 }
 
 impl Writer {
@@ -41,7 +45,7 @@ impl Writer {
     ) -> Result<Self> {
         set_durability(&connection, durability).map_err(|error| errors.map(error))?;
         let retained = Arc::new(RwLock::new(Retained::load(&connection, &errors)?));
-        Ok(Writer { connection, errors, head, retained, durability, poisoned: None })
+        Ok(Writer { connection, errors, head, retained, durability, poisoned: None, erased: HashMap::new() })
     }
 
     /// What of the past is given up, for readers.
@@ -64,6 +68,22 @@ impl Writer {
         self.transaction(|connection| remove_forgotten(connection, tree, range, before))
     }
 
+    /// Erases versions of keys, durably.
+    pub(super) fn erase(&mut self, erased: &[ErasedKey]) -> Result<()> {
+        self.check_poison()?;
+        for ErasedKey { tree, versions, .. } in erased {
+            if versions.newest() > self.head.seq {
+                return Err(EngineError::NotYet { asked: versions.newest(), head: self.head.seq });
+            }
+            let newest = self.erased.entry(*tree).or_default();
+            *newest = versions.newest().max(*newest);
+        }
+        if erased.is_empty() {
+            return Ok(());
+        }
+        self.transaction(|connection| erase(connection, erased))
+    }
+
     /// Sets standing rules, durably.
     pub(super) fn set_rules(&mut self, rules: &[RetentionRule]) -> Result<()> {
         self.check_poison()?;
@@ -82,11 +102,12 @@ impl Writer {
                 self.forget(tree, &range, before)?;
             }
         }
+        let made_anew = leave_nothing_behind(&self.connection, &self.errors)?;
         let unused: i64 = self
             .connection
             .pragma_query_value(None, "freelist_count", |row| row.get(0))
             .map_err(|error| self.errors.map(error))?;
-        if unused > 0 {
+        if unused > 0 && !made_anew {
             // What fails here has changed nothing.
             self.connection.execute_batch("VACUUM").map_err(|error| self.errors.map(error))?;
         }
@@ -158,7 +179,8 @@ impl Writer {
             return Ok(());
         }
         // Deletions since then may be gone without a trace.
-        if self.retained.read().check(dependency.tree, &range, dependency.at).is_err() {
+        let erased = self.erased.get(&dependency.tree).is_some_and(|newest| dependency.at < *newest);
+        if erased || self.retained.read().check(dependency.tree, &range, dependency.at).is_err() {
             let (key, _) = read::half_open(&range);
             return Err(EngineError::Conflict { tree: dependency.tree, key, read_at: dependency.at, written_at: None });
         }

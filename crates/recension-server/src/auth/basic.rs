@@ -8,21 +8,22 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 
 use super::connection::Connection;
-use super::{Identity, credentials};
+use super::credentials;
+use super::users::Account;
 use crate::error::Result;
 use crate::state::App;
 
-/// Who the header says it is; `None` where there is none.
-pub(super) async fn identify(app: &App, connection: &Connection, headers: &HeaderMap) -> Result<Option<Arc<Identity>>> {
+/// Who the header says it is; `None` if there is none.
+pub(super) async fn identify(app: &App, connection: &Connection, headers: &HeaderMap) -> Result<Option<Arc<Account>>> {
     let Some(header) = headers.get(AUTHORIZATION) else { return Ok(None) };
-    if let Some(identity) = connection.recall(app, header)? {
-        return Ok(Some(identity));
+    if let Some(account) = connection.recall(app, header)? {
+        return Ok(Some(account));
     }
     let Some((name, password)) = pair(header) else { return Ok(None) };
     // Once a connection, and slow: its future need not be a part of every request's.
-    let account = Box::pin(credentials::check(app, connection.address(), &name, &password)).await?;
-    connection.remember(header, &account.identity, account.basis);
-    Ok(Some(account.identity))
+    let account = Arc::new(Box::pin(credentials::check(app, connection.address(), &name, &password)).await?);
+    connection.remember(header, &account);
+    Ok(Some(account))
 }
 
 /// Both of them empty is nobody, as for CouchDB.

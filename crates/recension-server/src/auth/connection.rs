@@ -1,6 +1,7 @@
 //! What is known of a connection: where it comes from, and whose the last `Authorization: Basic` was that came over it.
-//! Most clients send the same one with every request, so that it is looked up once. Who asks is decided for each request
-//! all the same: another header is another matter, and what was found holds only while nothing that it rests on has changed.
+//! Most clients send the same one with every request, so that it is looked up once. Who asks is decided for each
+//! request all the same: another header is another matter, and what was found holds only while nothing that it rests on
+//! has changed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,8 +10,7 @@ use http::HeaderValue;
 use parking_lot::Mutex;
 
 use super::throttle::Address;
-use super::users::Basis;
-use super::{Identity, users};
+use super::users::{self, Account};
 use crate::error::Result;
 use crate::limits::REMEMBERED_SECONDS;
 use crate::state::App;
@@ -24,15 +24,14 @@ pub(crate) struct Connection {
 
 struct Remembered {
     header: HeaderValue,
-    identity: Arc<Identity>,
-    basis: Basis,
+    account: Arc<Account>,
     since: Instant,
 }
 
 impl std::fmt::Debug for Remembered {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Not the header: it is a password.
-        f.debug_struct("Remembered").field("identity", &self.identity).finish_non_exhaustive()
+        f.debug_struct("Remembered").field("identity", &self.account.identity).finish_non_exhaustive()
     }
 }
 
@@ -48,21 +47,21 @@ impl Connection {
     }
 
     /// Whose the header is, where it is the last one's and nothing has changed since.
-    pub(super) fn recall(&self, app: &App, header: &HeaderValue) -> Result<Option<Arc<Identity>>> {
-        let last = self.last.lock();
+    pub(super) fn recall(&self, app: &App, header: &HeaderValue) -> Result<Option<Arc<Account>>> {
         let fresh = Duration::from_secs(REMEMBERED_SECONDS);
-        match &*last {
-            Some(last) if same(&last.header, header) && last.since.elapsed() < fresh => {
-                Ok(users::stands(app, &last.identity, &last.basis)?.then(|| Arc::clone(&last.identity)))
-            }
+        let known = |last: &&Remembered| same(&last.header, header) && last.since.elapsed() < fresh;
+        // Not to be held while the store is read.
+        let account = self.last.lock().as_ref().filter(known).map(|last| Arc::clone(&last.account));
+        match account {
+            Some(account) if users::stands(app, &account)? => Ok(Some(account)),
             _ => Ok(None),
         }
     }
 
     /// Remembers whose a header is, which was checked.
-    pub(super) fn remember(&self, header: &HeaderValue, identity: &Arc<Identity>, basis: Basis) {
-        let (header, identity) = (header.clone(), Arc::clone(identity));
-        *self.last.lock() = Some(Remembered { header, identity, basis, since: Instant::now() });
+    pub(super) fn remember(&self, header: &HeaderValue, account: &Arc<Account>) {
+        let (header, account) = (header.clone(), Arc::clone(account));
+        *self.last.lock() = Some(Remembered { header, account, since: Instant::now() });
     }
 }
 

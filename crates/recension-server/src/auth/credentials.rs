@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use http::StatusCode;
 use quick_cache::sync::Cache;
 use ring::hmac;
 use tokio::sync::Semaphore;
 
+use super::failed_log_ins::FailedLogIns;
 use super::password::Verifier;
 use super::throttle::{Address, Throttle};
 use super::users::{self, Account};
@@ -22,6 +24,7 @@ pub(crate) struct Credentials {
     remembered: Cache<Box<[u8]>, Instant>,
     key: hmac::Key,
     throttle: Throttle,
+    failed: FailedLogIns,
     places: Arc<Semaphore>,
     waiting: AtomicUsize,
 }
@@ -40,6 +43,7 @@ impl Credentials {
             remembered: Cache::new(REMEMBERED_MAX),
             key: hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes()),
             throttle: Throttle::default(),
+            failed: FailedLogIns::default(),
             places: Arc::new(Semaphore::new(HASHING_MAX)),
             waiting: AtomicUsize::new(0),
         })
@@ -91,8 +95,24 @@ impl Drop for Waiting<'_> {
 /// Whose name and password these are.
 ///
 /// # Errors
-/// 401 where there is no such user, or the password is another; 429 after too many attempts.
+/// 401 if there is no such user, or the password is another; 429 after too many attempts.
 pub(crate) async fn check(app: &App, address: Address, name: &str, password: &str) -> Result<Account> {
+    let checked = check_quietly(app, address, name, password).await;
+    if let Err(refusal) = &checked {
+        note_failure(app, address, Some(name), refusal);
+    }
+    checked
+}
+
+/// Notes that somebody was not let in, for the operator.
+pub(super) fn note_failure(app: &App, address: Address, name: Option<&str>, refusal: &ApiError) {
+    if matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS) {
+        app.metrics.failed_log_ins.inc();
+        app.credentials.failed.note(address, name, refusal);
+    }
+}
+
+async fn check_quietly(app: &App, address: Address, name: &str, password: &str) -> Result<Account> {
     let own = &app.credentials;
     let account = users::find(app, name)?;
     let digest = account.as_ref().map(|account| own.digest(name, password, &account.verifier));

@@ -1,6 +1,7 @@
-//! JSON web tokens: `Authorization: Bearer`. The crate `jsonwebtoken` reads and validates them; signatures are verified
-//! by `ring`, which TLS needs too. Keys are settings, as CouchDB's: `jwt_keys/KIND:KID`, KIND one of `hmac` (a secret in
-//! base64), `rsa`, `ec` (a public key as PEM).
+//! JSON web tokens: `Authorization: Bearer`. `jwt_text.rs` reads them, the crate `jsonwebtoken` validates them;
+//! signatures are verified by `ring`, which TLS needs too. `jwt_cases.rs` has RFC 8725 as a table of tests. Keys are
+//! settings, as CouchDB's: `jwt_keys/KIND:KID`, KIND one of `hmac` (a secret in base64), `rsa`, `ec` (a public key as
+//! PEM).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use ring::{hmac, signature as verification};
 use serde_json::{Map, Value};
 use signature::Verifier;
 
-use super::Identity;
+use super::evidence::{Evidence, Known, unix_seconds};
+use super::{Identity, jwt_text};
 use crate::error::{ApiError, Result};
 use crate::state::App;
 
@@ -29,8 +31,25 @@ const DEFAULT_KID: &str = "_default";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     by_name: BTreeMap<String, DecodingKey>,
-    required: Vec<String>,
+    required: Vec<Required>,
     roles_path: Vec<String>,
+    /// What tokens have to say that they are.
+    typ: Option<String>,
+}
+
+/// A claim that tokens must have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Required {
+    name: String,
+    /// What it has to say, or to have among its elements.
+    value: Option<String>,
+}
+
+/// Whose a token is, and until when.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Holder {
+    pub(super) identity: Identity,
+    pub(super) until: Option<u64>,
 }
 
 impl Keys {
@@ -49,15 +68,18 @@ impl Keys {
         };
         let text =
             |key: &str| auth.and_then(|auth| auth.get(key)).map(|text| text.trim()).filter(|text| !text.is_empty());
-        let required = text("required_claims").unwrap_or("exp").split(',');
+        let required = required_of(text("required_claims").unwrap_or("exp")).ok_or_else(|| {
+            ApiError::bad_request("jwt_auth/required_claims is a list of names and of {name, \"value\"}, with commas")
+        })?;
         let roles_path = match (text("roles_claim_path"), text("roles_claim_name")) {
             (Some(path), _) => path_of(path),
             (None, name) => vec![name.unwrap_or(ROLES_CLAIM).to_owned()],
         };
         Ok(Keys {
             by_name: keys.into_iter().flatten().map(read).collect::<Result<_>>()?,
-            required: required.map(|claim| claim.trim().to_owned()).filter(|claim| !claim.is_empty()).collect(),
+            required,
             roles_path,
+            typ: text("required_typ").map(str::to_owned),
         })
     }
 
@@ -66,15 +88,17 @@ impl Keys {
         self.by_name.is_empty()
     }
 
-    /// Who a token says it is. Pure but for the clock.
+    /// Whose a token is at a second. Pure but for the library's own look at the clock.
     ///
     /// # Errors
     /// 401 for a token that is not believed.
-    fn identity(&self, token: &str) -> Result<Identity> {
+    pub(super) fn holder(&self, token: &str, now: u64) -> Result<Holder> {
         let no = |reason: String| ApiError::new(http::StatusCode::UNAUTHORIZED, "unauthorized", reason);
+        let said = jwt_text::read(token).map_err(|why| no(format!("Bad token: {why}.")))?;
+        self.check_typ(said.typ.as_deref()).map_err(|why| no(why.to_owned()))?;
         let header = jsonwebtoken::decode_header(token).map_err(|error| no(format!("Bad token: {error}")))?;
         let kind = kind_of(header.alg).ok_or_else(|| no("The token's algorithm is not supported.".to_owned()))?;
-        let kid = header.kid.as_deref().unwrap_or(DEFAULT_KID);
+        let kid = said.kid.as_deref().unwrap_or(DEFAULT_KID);
         let key =
             self.by_name.get(&format!("{kind}:{kid}")).ok_or_else(|| no("The token's key is not known.".to_owned()))?;
         // May be done already: all provide the same.
@@ -82,38 +106,132 @@ impl Keys {
         let mut validation = Validation::new(header.alg);
         validation.leeway = 0;
         validation.validate_nbf = true;
+        // Audiences are claims like others: those that are required are looked at below.
         validation.validate_aud = false;
-        validation.set_required_spec_claims(&self.required);
+        validation.required_spec_claims.clear();
         let claims: Map<String, Value> =
             jsonwebtoken::decode(token, key, &validation).map_err(|error| no(format!("Bad token: {error}")))?.claims;
-        if let Some(missing) = self.required.iter().find(|claim| !claims.contains_key(claim.as_str())) {
-            return Err(no(format!("The token lacks the claim {missing}.")));
+        // Both have read the same, or the token is not one.
+        if claims != said.claims {
+            return Err(no("Bad token: it can be read in two ways.".to_owned()));
         }
+        let until = self.check_claims(&claims, now).map_err(no)?;
         match claims.get("sub").and_then(Value::as_str) {
             Some(name) if !name.is_empty() => {
-                Ok(Identity { name: Some(name.to_owned()), roles: roles_at(&claims, &self.roles_path) })
+                let identity = Identity { name: Some(name.to_owned()), roles: roles_at(&claims, &self.roles_path) };
+                Ok(Holder { identity, until })
             }
             _ => Err(no("Token missing sub claim.".to_owned())),
         }
     }
+
+    /// Tokens that were made for something else say so.
+    fn check_typ(&self, typ: Option<&str>) -> std::result::Result<(), &'static str> {
+        let is = |wanted: &str| typ.is_some_and(|typ| same_media_type(typ, wanted));
+        match &self.typ {
+            Some(wanted) if !is(wanted) => Err("The token's typ is not the one that is asked for."),
+            None if typ.is_some() && !is("JWT") && !is("at+jwt") => Err("The token is of another type."),
+            _ => Ok(()),
+        }
+    }
+
+    /// Until when the claims hold, in seconds.
+    fn check_claims(&self, claims: &Map<String, Value>, now: u64) -> std::result::Result<Option<u64>, String> {
+        let number = |name: &str| match claims.get(name) {
+            None => Ok(None),
+            Some(value) => value.as_f64().map(Some).ok_or_else(|| format!("The token's {name} is no number.")),
+        };
+        // It saturates: what ended before 1970 has ended.
+        #[allow(clippy::cast_sign_loss)]
+        let until = number("exp")?.map(|exp| exp.ceil() as u64);
+        if until.is_some_and(|until| now >= until) {
+            return Err("The token has expired.".to_owned());
+        }
+        #[allow(clippy::cast_sign_loss)]
+        if number("nbf")?.is_some_and(|from| now < from.ceil() as u64) {
+            return Err("The token is not valid yet.".to_owned());
+        }
+        number("iat")?;
+        match self.required.iter().find(|required| !required.is_met_by(claims)) {
+            Some(Required { name, value: None }) => Err(format!("The token lacks the claim {name}.")),
+            Some(Required { name, .. }) => Err(format!("The token's claim {name} is not what is asked for.")),
+            None => Ok(until),
+        }
+    }
 }
 
-/// Who the header says it is; `None` where there is no token, or no keys are set.
-pub(super) fn identify(app: &App, headers: &HeaderMap) -> Result<Option<Identity>> {
+impl Required {
+    fn is_met_by(&self, claims: &Map<String, Value>) -> bool {
+        let Some(value) = &self.value else { return claims.get(&self.name).is_some_and(|claim| !claim.is_null()) };
+        match claims.get(&self.name) {
+            Some(Value::String(text)) => text == value,
+            // Of several audiences this is to be one.
+            Some(Value::Array(several)) if self.name == "aud" => several.iter().any(|one| one == value.as_str()),
+            _ => false,
+        }
+    }
+}
+
+/// `exp, {iss, "https://login.example"}`: names, and names with what they have to say, as CouchDB has them.
+fn required_of(text: &str) -> Option<Vec<Required>> {
+    let mut all = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let (required, after) = match rest.strip_prefix('{') {
+            Some(pair) => {
+                let (name, value) = pair.split_once(',')?;
+                let (value, after) = value.trim_start().strip_prefix('"')?.split_once('"')?;
+                (
+                    Required { name: name.trim().to_owned(), value: Some(value.to_owned()) },
+                    after.trim_start().strip_prefix('}')?,
+                )
+            }
+            None => {
+                let end = rest.find(',').unwrap_or(rest.len());
+                (Required { name: rest[..end].trim().to_owned(), value: None }, &rest[end..])
+            }
+        };
+        if required.name.is_empty() || required.name.contains(['{', '}', '"']) {
+            return None;
+        }
+        all.push(required);
+        rest = after.trim_start();
+        rest = if rest.is_empty() { rest } else { rest.strip_prefix(',')?.trim_start() };
+    }
+    Some(all)
+}
+
+/// Media types leave out `application/`, and capitals do not matter (RFC 7515, 4.1.9).
+fn same_media_type(one: &str, other: &str) -> bool {
+    let short = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        text.strip_prefix("application/").map(str::to_owned).unwrap_or(text)
+    };
+    short(one) == short(other)
+}
+
+/// The token of a request.
+pub(super) fn shown(headers: &HeaderMap) -> Option<Evidence> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let bearer =
+        |text: &str| super::tokens::shown(text).map_or_else(|| Evidence::Token(text.into()), Evidence::ApiToken);
+    scheme.eq_ignore_ascii_case("bearer").then(|| bearer(token.trim()))
+}
+
+/// Who a token says it is; `None` where no keys are set.
+pub(super) fn ask(app: &App, token: &str) -> Result<Option<Known>> {
     let live = app.settings.live();
     if live.jwt.is_empty() {
         return Ok(None);
     }
-    let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let token =
-        header.and_then(|text| text.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-    token.map(|(_, token)| live.jwt.identity(token.trim())).transpose()
+    let Holder { identity, until } = live.jwt.holder(token, unix_seconds())?;
+    Ok(Some(Known { identity: identity.into(), renewed: None, until, scope: None }))
 }
 
 fn key_of(name: &str, value: &str) -> Option<DecodingKey> {
     // Settings are lines: a key's line breaks are written as two characters.
     let pem = || value.replace("\\n", "\n").into_bytes();
-    match name.split_once(':')? {
+    match name.split_once(':').filter(|(_, kid)| !kid.is_empty())? {
         ("hmac", _) => {
             let secret = BASE64_STANDARD.decode(value.trim()).ok().filter(|secret| !secret.is_empty())?;
             Some(DecodingKey::from_secret(&secret))

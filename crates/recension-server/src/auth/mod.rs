@@ -1,20 +1,28 @@
-//! Who asks, and what they may do. There are two ways to the data, and both go through here: [`Session::database`] and
-//! [`Session::server_admin`]. What they answer ([`Database`], [`ServerAdmin`]) cannot be made elsewhere, and the store
-//! cannot be reached without one: a handler that forgets to ask for access does not compile.
+//! Who asks, and what they may do. There are two ways to the data, and both go through here: [`Session::database`]
+//! and [`Session::server_admin`]. What they answer ([`Database`], [`ServerAdmin`]) cannot be made elsewhere, and the
+//! store cannot be reached without one: a handler that forgets to ask for access does not compile.
 //!
-//! Who one is: `sessions.rs` (the cookie), `jwt.rs` (`Bearer`), `basic.rs` (`Basic`); the names and passwords behind them:
-//! `users.rs` (`_users`), `admins.rs`, `credentials.rs` (checking, slowly), `password.rs` (hashes), `throttle.rs` (guessing).
-//! What one may do: `security.rs` (`_security`), `users_guard.rs` (`_users`).
+//! Who one is: `evidence.rs` asks `sessions.rs` (the cookie), `jwt.rs` (`Bearer`), `basic.rs` (`Basic`); the names
+//! and passwords behind them: `users.rs` (`_users`), `admins.rs`, `credentials.rs` (checking, slowly), `password.rs`
+//! (hashes), `throttle.rs` (guessing). What one may do: `security.rs` (`_security`), `users_guard.rs` (`_users`);
+//! whether one still may: `standing.rs`.
 
 pub(crate) mod admins;
 pub(crate) mod basic;
 pub(crate) mod connection;
 pub(crate) mod credentials;
+pub(crate) mod evidence;
+pub(crate) mod failed_log_ins;
 pub(crate) mod jwt;
+#[cfg(test)]
+mod jwt_cases;
+mod jwt_text;
 pub(crate) mod password;
 pub(crate) mod security;
 pub(crate) mod sessions;
+pub(crate) mod standing;
 pub(crate) mod throttle;
+pub mod tokens;
 pub(crate) mod users;
 pub(crate) mod users_guard;
 
@@ -25,6 +33,7 @@ use http::Method;
 use http::request::Parts;
 
 use self::connection::Connection;
+use self::evidence::{Evidence, Known};
 use self::security::Security;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
@@ -65,10 +74,16 @@ pub(crate) enum Access {
 pub(crate) struct Session {
     app: Arc<App>,
     identity: Arc<Identity>,
-    /// How it is known who asks, in CouchDB's words.
-    handler: Option<&'static str>,
+    /// How it is known who asks.
+    evidence: Evidence,
+    /// The second from which on that is worth nothing.
+    until: Option<u64>,
+    /// What an API token confines its bearer to.
+    scope: Option<Arc<tokens::Scope>>,
     /// A cookie that goes on with the session.
     renewed: Option<String>,
+    /// What is asked for is there for nobody, too.
+    open: bool,
     /// `users_guard.rs` has looked at the request.
     lets_into_users: bool,
     /// Documents of the request that `users_guard.rs` refuses.
@@ -84,35 +99,56 @@ pub(crate) struct ServerAdmin(());
 pub(crate) struct Granted(());
 
 impl Session {
-    /// Finds out who asks. The one place where a request becomes an identity. Of several that it names the cookie's counts,
-    /// then the token's.
+    /// Finds out who asks. The one place where a request becomes an identity. Of several that it names the cookie's
+    /// counts, then the token's.
     ///
     /// # Errors
     /// 401 where credentials were sent and do not hold, or where there have to be some.
     pub(crate) async fn identify(app: &Arc<App>, connection: &Connection, head: &Parts) -> Result<Self> {
         let headers = &head.headers;
-        let (identity, handler, renewed) = if let Some((identity, renewed)) = sessions::identify(app, headers)? {
-            (identity, Some("cookie"), renewed)
-        } else if let Some(identity) = jwt::identify(app, headers)? {
-            (Arc::new(identity), Some("jwt"), None)
-        } else if let Some(identity) = basic::identify(app, connection, headers).await? {
-            (identity, Some("default"), None)
-        } else {
-            (Arc::new(nobody(app, head)?), None, None)
-        };
+        let open = is_open(app, head);
+        for evidence in sessions::shown(headers)?.into_iter().chain(jwt::shown(headers)) {
+            match evidence.ask(app) {
+                Ok(Some(known)) => return Ok(Self::of(app, evidence, known, open)),
+                Ok(None) => {}
+                Err(refusal) => {
+                    credentials::note_failure(app, connection.address(), evidence.user(), &refusal);
+                    return Err(refusal);
+                }
+            }
+        }
+        if let Some(account) = basic::identify(app, connection, headers).await? {
+            let known = Known::as_long_as_it_stands(Arc::clone(&account.identity));
+            return Ok(Self::of(app, Evidence::Password(account), known, open));
+        }
+        Ok(Self::of(app, Evidence::Nothing, nobody(app, open)?, open))
+    }
+
+    fn of(app: &Arc<App>, evidence: Evidence, known: Known, open: bool) -> Self {
+        let Known { identity, renewed, until, scope } = known;
         let app = Arc::clone(app);
-        Ok(Session { app, identity, handler, renewed, lets_into_users: false, refused: None })
+        Session { app, identity, evidence, until, scope, renewed, open, lets_into_users: false, refused: None }
+    }
+
+    /// That of a request which comes now and shows the same.
+    ///
+    /// # Errors
+    /// As [`Session::identify`].
+    fn again(&self) -> Result<Self> {
+        Ok(match self.evidence.ask(&self.app)? {
+            Some(known) => Self::of(&self.app, self.evidence.clone(), known, self.open),
+            None => Self::of(&self.app, Evidence::Nothing, nobody(&self.app, self.open)?, self.open),
+        })
     }
 
     /// Who asks.
-    #[allow(dead_code)] // for `_session`
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
     }
 
     /// How that is known.
     pub(crate) fn handler(&self) -> Option<&'static str> {
-        self.handler
+        self.evidence.handler()
     }
 
     /// The header `Set-Cookie` that goes on with the session, where it is time for it.
@@ -120,17 +156,70 @@ impl Session {
         self.renewed.as_deref()
     }
 
+    /// Refuses what is no reading, if an API token lets its bearer only read.
+    ///
+    /// # Errors
+    /// 403.
+    pub(crate) fn check_scope(&self, method: &Method, target: &crate::route::Target<'_>) -> Result<()> {
+        match &self.scope {
+            Some(scope) if !scope.permits(method, target) => Err(ApiError::token_only_reads()),
+            _ => Ok(()),
+        }
+    }
+
     /// The way to what only server admins may do.
     pub(crate) fn server_admin(&self) -> Result<ServerAdmin> {
         if self.identity.is_server_admin() { Ok(ServerAdmin(())) } else { Err(ApiError::not_server_admin()) }
     }
 
-    /// The way to a database.
+    /// The way to a database. Whom its access rule limits does not come through here, but by [`Session::limited`].
     pub(crate) fn database(&self, name: &str, access: Access) -> Result<Database> {
+        let database = self.reached(name, access)?;
+        if !database.is_admins() && database.setting(security::ACCESS)?.is_some() {
+            return Err(ApiError::forbidden("The database has access rules: this is for its admins."));
+        }
+        Ok(database)
+    }
+
+    /// A database whose access rule limits who asks; `None`: it has none, or it does not limit them, or they may not
+    /// use the database at all.
+    pub(crate) fn limited(&self, name: &str) -> Result<Option<Database>> {
+        if self.identity.is_server_admin() || name == users::DATABASE {
+            return Ok(None);
+        }
+        let Ok(database) = self.reached(name, Access::Member) else { return Ok(None) };
+        let limits = !database.is_admins() && database.setting(security::ACCESS)?.is_some();
+        Ok(limits.then_some(database))
+    }
+
+    /// Where users are kept, to look up what their roles were.
+    pub(crate) fn collection_of_users(&self, name: &str) -> Result<Option<recension::document::Collection>> {
+        match self.app.databases.open(name, Granted(())) {
+            Ok(database) => Ok(Some(database.share())),
+            Err(error) if error == ApiError::no_database() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The databases of the server.
+    pub(crate) fn databases(&self) -> &crate::databases::Databases {
+        &self.app.databases
+    }
+
+    fn reached(&self, name: &str, access: Access) -> Result<Database> {
         let database = self.app.databases.open(name, Granted(()))?;
         // A server admin may everything: nothing has to be read for that.
         if self.identity.is_server_admin() {
             return Ok(database.with_writer(true, Arc::clone(&self.identity), self.refused.clone()));
+        }
+        if let Some(scope) = &self.scope {
+            // What a token is for was said by a server admin: the database's own members are not asked.
+            let admin = scope.rights >= tokens::Rights::Admin;
+            return match access {
+                _ if !scope.covers(name) => Err(ApiError::token_of_other_databases()),
+                Access::Admin if !admin => Err(ApiError::not_admin_of_database()),
+                _ => Ok(database.with_writer(admin, Arc::clone(&self.identity), self.refused.clone())),
+            };
         }
         let security = Security::of(&database)?;
         let admin = security.is_admin(&self.identity);
@@ -146,18 +235,36 @@ impl Session {
     }
 }
 
-/// Who asks without saying so: an admin where the configuration wants it so, or nobody.
-fn nobody(app: &App, head: &Parts) -> Result<Identity> {
-    let live = app.settings.live();
+/// The database whose documents ask for replications, and the way to what server admins may do if only they can write
+/// to it; `None` if there is no such database.
+pub(crate) fn replicator(app: &App, name: &str) -> Result<Option<(Database, Option<ServerAdmin>)>> {
+    let database = match app.databases.open(name, Granted(())) {
+        Err(error) if error == ApiError::no_database() => return Ok(None),
+        database => database?,
+    };
+    let proof = Security::of(&database)?.is_of_server_admins().then_some(ServerAdmin(()));
+    Ok(Some((database, proof)))
+}
+
+/// Whether what is asked for is there for those without a name, whatever the configuration says.
+fn is_open(app: &App, head: &Parts) -> bool {
     let path = head.uri.path();
-    let open = (head.method == Method::POST && path == "/_session") || (live.except_for_up && path == "/_up");
+    (head.method == Method::POST && path == "/_session")
+        // The stylesheet of the page that asks who one is, and that page.
+        || path.starts_with("/_utils/-/")
+        || path == "/_utils/"
+        || (app.settings.live().except_for_up && path == "/_up")
+}
+
+/// Who asks without saying so: an admin if the configuration wants it so, or nobody.
+fn nobody(app: &App, open: bool) -> Result<Known> {
+    let live = app.settings.live();
     if live.require_valid_user && !open {
         return Err(ApiError::authentication_required());
     }
-    if app.config.admin_party && live.admins.is_empty() {
-        return Ok(Identity { name: None, roles: vec!["_admin".to_owned()] });
-    }
-    Ok(Identity::default())
+    let party = app.config.admin_party && live.admins.is_empty();
+    let roles = if party { vec!["_admin".to_owned()] } else { Vec::new() };
+    Ok(Known::as_long_as_it_stands(Arc::new(Identity { name: None, roles })))
 }
 
 /// Whether somebody may do something with a database: the one place where that is decided. Pure.

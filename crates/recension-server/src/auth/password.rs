@@ -95,8 +95,8 @@ impl Verifier {
         }
     }
 
-    /// That of an admin, as a configuration holds it: `-pbkdf2:sha256-KEY,SALT,ITERATIONS`, `-pbkdf2-KEY,SALT,ITERATIONS`
-    /// or `-hashed-SHA,SALT`. `None` for what is a password rather than a hash.
+    /// That of an admin, as a configuration holds it: `-pbkdf2:sha256-KEY,SALT,ITERATIONS`,
+    /// `-pbkdf2-KEY,SALT,ITERATIONS` or `-hashed-SHA,SALT`. `None` for what is a password rather than a hash.
     pub(crate) fn of_config(text: &str) -> Option<Self> {
         if let Some(rest) = text.strip_prefix("-hashed-") {
             let (sha, salt) = rest.split_once(',')?;

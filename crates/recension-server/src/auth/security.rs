@@ -9,6 +9,9 @@ use crate::error::{ApiError, Result};
 /// The name of the setting.
 pub(crate) const SETTING: &str = "security";
 
+/// The name of the setting that holds a database's access rule.
+pub(crate) const ACCESS: &str = "access";
+
 /// What new databases have: only server admins may read and write. CouchDB's since 3.0.
 pub(crate) const DEFAULT: &str = r#"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#;
 
@@ -45,6 +48,12 @@ impl Security {
         let text = database.setting(SETTING)?;
         serde_json::from_str(text.as_deref().unwrap_or(DEFAULT))
             .map_err(|_| ApiError::bad_request("Bad _security object"))
+    }
+
+    /// Whether nobody but server admins is admin or member.
+    pub(crate) fn is_of_server_admins(&self) -> bool {
+        let own = |group: &Group| group.names.is_empty() && group.roles.iter().all(|role| role == "_admin");
+        own(&self.admins) && own(&self.members) && !self.members.is_empty()
     }
 
     /// Whether somebody is admin of the database. Server admins are.

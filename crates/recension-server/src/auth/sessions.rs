@@ -1,5 +1,5 @@
-//! The cookie `AuthSession`, in CouchDB's form: `NAME:HEXTIME:MAC` in base64url, where the MAC's key is the store's secret
-//! and the salt of the user's password. A changed password therefore ends the user's sessions, and nothing about
+//! The cookie `AuthSession`, in CouchDB's form: `NAME:HEXTIME:MAC` in base64url, where the MAC's key is the store's
+//! secret and the salt of the user's password. A changed password therefore ends the user's sessions, and nothing about
 //! sessions is stored.
 
 use std::sync::Arc;
@@ -10,15 +10,16 @@ use http::HeaderMap;
 use http::header::COOKIE;
 use ring::hmac;
 
-use super::{Identity, users};
+use super::evidence::{Evidence, Known, unix_seconds};
+use super::users;
 use crate::error::{ApiError, Result};
 use crate::settings::Live;
 use crate::state::App;
 
 /// What a cookie says, before anybody believes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Claim {
-    name: String,
+pub(super) struct Claim {
+    pub(super) name: String,
     time: u64,
     mac: Vec<u8>,
 }
@@ -57,7 +58,7 @@ fn signed(name: &str, time: u64, secret: &str, salt: &str) -> String {
 
 /// A header `Set-Cookie` that begins a session, or goes on with it.
 pub(crate) fn cookie(live: &Live, secure: bool, name: &str, salt: &str) -> String {
-    let value = signed(name, now(), &live.secret, salt);
+    let value = signed(name, unix_seconds(), &live.secret, salt);
     let age = if live.persistent_cookies { format!(" Max-Age={};", live.session_seconds) } else { String::new() };
     format!("AuthSession={value}; Version=1;{age} {}", attributes(live, secure))
 }
@@ -80,33 +81,34 @@ fn attributes(live: &Live, secure: bool) -> String {
     text
 }
 
-/// Who the cookie says it is, and a newer cookie where it is time for one; `None` where there is none, or it is over.
+/// The cookie of a request; `None` if there is none.
 ///
 /// # Errors
 /// 400 for one that does not read.
-pub(super) fn identify(app: &App, headers: &HeaderMap) -> Result<Option<(Arc<Identity>, Option<String>)>> {
+pub(super) fn shown(headers: &HeaderMap) -> Result<Option<Evidence>> {
     let Some(value) = value_of(headers).filter(|value| !value.is_empty()) else { return Ok(None) };
-    let Some(claim) = Claim::parse(value) else {
-        return Err(ApiError::bad_request("Malformed AuthSession cookie. Please clear your cookies."));
-    };
+    match Claim::parse(value) {
+        Some(claim) => Ok(Some(Evidence::Cookie(Arc::new(claim)))),
+        None => Err(ApiError::bad_request("Malformed AuthSession cookie. Please clear your cookies.")),
+    }
+}
+
+/// Who the cookie says it is, and a newer cookie where it is time for one; `None` where it is over.
+pub(super) fn ask(app: &App, claim: &Claim) -> Result<Option<Known>> {
     let Some(account) = users::find(app, &claim.name)? else { return Ok(None) };
-    let (live, salt, now) = (app.settings.live(), account.verifier.salt(), now());
+    let (live, salt, now) = (app.settings.live(), account.verifier.salt(), unix_seconds());
     let ends = claim.time.saturating_add(live.session_seconds);
     if claim.time > now.saturating_add(live.session_seconds) || now >= ends || !claim.holds(&live.secret, salt) {
         return Ok(None);
     }
     let renew = (ends - now).saturating_mul(10) < live.session_seconds.saturating_mul(9);
     let renewed = renew.then(|| cookie(&live, app.config.tls_certificate.is_some(), &claim.name, salt));
-    Ok(Some((account.identity, renewed)))
+    Ok(Some(Known { identity: account.identity, renewed, until: Some(ends), scope: None }))
 }
 
 fn value_of(headers: &HeaderMap) -> Option<&str> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     cookies.flat_map(|text| text.split(';')).find_map(|pair| pair.trim().strip_prefix("AuthSession="))
-}
-
-fn now() -> u64 {
-    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::password::Verifier;
 use super::{Granted, Identity};
+use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::limits::{PASSWORD_BYTES_MAX, PASSWORD_ITERATIONS_MAX};
 use crate::settings::Live;
@@ -49,7 +50,7 @@ pub(crate) fn find(app: &App, name: &str) -> Result<Option<Account>> {
 }
 
 /// Whether an account is what it was when it was found. It reads a row, or none.
-pub(super) fn stands(app: &App, identity: &Identity, basis: &Basis) -> Result<bool> {
+pub(super) fn stands(app: &App, Account { identity, basis, .. }: &Account) -> Result<bool> {
     if !Arc::ptr_eq(&app.settings.live(), &basis.live) {
         return Ok(false);
     }
@@ -60,19 +61,40 @@ pub(super) fn stands(app: &App, identity: &Identity, basis: &Basis) -> Result<bo
     }
 }
 
-/// What is wanted of the document of a user; `None` where there is none.
+/// Who an account is now; `None` where it is gone, or its password is another one. It reads a row, or two.
+pub(super) fn still(app: &App, account: &Account) -> Result<Option<Arc<Identity>>> {
+    if stands(app, account)? {
+        return Ok(Some(Arc::clone(&account.identity)));
+    }
+    let now = account.identity.name.as_deref().map_or(Ok(None), |name| find(app, name))?;
+    Ok(now.filter(|now| now.verifier == account.verifier).map(|now| now.identity))
+}
+
+/// The commit that wrote the document of a name, or deleted it; `None` if there was none. It reads no row.
+pub(super) fn written_at(app: &App, name: &str) -> Result<Option<Seq>> {
+    match users_database(app)? {
+        Some(db) => Ok(db.opened().written_at(&format!("{PREFIX}{name}"))?),
+        None => Ok(None),
+    }
+}
+
+/// What is wanted of the document of a user; `None` if there is none.
 fn document<T>(app: &App, name: &str, wanted: impl FnOnce(&Document<'_>) -> T) -> Result<Option<T>> {
     let id = format!("{PREFIX}{name}");
     if name.is_empty() || id.len() > crate::limits::USER_ID_BYTES_MAX {
         return Ok(None);
     }
-    let db = match app.databases.open(DATABASE, Granted(())) {
-        Ok(db) => db,
-        Err(error) if error == ApiError::no_database() => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(db) = users_database(app)? else { return Ok(None) };
     let document = db.opened().current(&id)?.filter(|document| !document.deleted);
     Ok(document.as_ref().map(wanted))
+}
+
+fn users_database(app: &App) -> Result<Option<Database>> {
+    match app.databases.open(DATABASE, Granted(())) {
+        Ok(db) => Ok(Some(db)),
+        Err(error) if error == ApiError::no_database() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// What a user document says. Roles that only the server gives are not believed.

@@ -1,6 +1,6 @@
-//! What everybody passes who asks for `_users`. Its documents are read and written by their owner and by admins, and made
-//! by whoever is a member; everything else of it is its admins'. What is written is validated and its password hashed
-//! before an endpoint sees it, so that no endpoint can store one.
+//! What everybody passes who asks for `_users`. Its documents are read and written by their owner and by admins, and
+//! made by whoever is a member; everything else of it is its admins'. What is written is validated and its password
+//! hashed before an endpoint sees it, so that no endpoint can store one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Config;
+use super::{Config, RequestLog};
 
 /// Flags of `recension serve` and `recension config`.
 #[derive(Args, Clone, Debug, Default)]
@@ -43,12 +43,30 @@ pub struct ServeFlags {
     /// What connections of Apocrypha have to say first
     #[arg(long, env = "RECENSION_APOCRYPHA_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub apocrypha_token: Option<String>,
+    /// Let other machines' programs open the store there: recension --store recension://HOST:PORT
+    #[arg(long, env = "RECENSION_ENGINE", value_name = "ADDRESS:PORT")]
+    pub engine: Option<SocketAddr>,
+    /// What they have to say first, 16 bytes at least; they may read and write everything
+    #[arg(long, env = "RECENSION_ENGINE_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub engine_token: Option<String>,
+    /// Answer clients of Redis there too
+    #[arg(long, env = "RECENSION_REDIS", value_name = "ADDRESS:PORT")]
+    pub redis: Option<SocketAddr>,
+    /// What clients of Redis have to say first (AUTH)
+    #[arg(long, env = "RECENSION_REDIS_PASSWORD", hide_env_values = true, value_name = "PASSWORD")]
+    pub redis_password: Option<String>,
+    /// Memory for answers that are sent in pieces, of all of them together (67108864 unless the file says another)
+    #[arg(long, env = "RECENSION_MAX_LIST_MEMORY", value_name = "BYTES")]
+    pub max_list_memory: Option<usize>,
     /// What to log: error, warn, info, debug or a filter
     #[arg(long, env = "RECENSION_LOG", value_name = "LEVEL")]
     pub log: Option<String>,
     /// Log one JSON object a line
     #[arg(long, env = "RECENSION_LOG_JSON")]
     pub log_json: bool,
+    /// Log every request on standard output, with client, user, path, status, bytes and time
+    #[arg(long, env = "RECENSION_LOG_REQUESTS", value_name = "FORMAT")]
+    pub log_requests: Option<RequestLog>,
 }
 
 impl ServeFlags {
@@ -61,14 +79,20 @@ impl ServeFlags {
         }
         set(&mut config.listen, self.listen.as_ref());
         set(&mut config.log, self.log.as_ref());
+        set(&mut config.max_list_memory, self.max_list_memory.as_ref());
         config.unix_socket = self.unix_socket.clone().or(config.unix_socket.take());
         config.tls_certificate = self.tls_certificate.clone().or(config.tls_certificate.take());
         config.tls_key = self.tls_key.clone().or(config.tls_key.take());
         config.apocrypha.listen = self.apocrypha.or(config.apocrypha.listen);
         config.apocrypha.dialect = self.apocrypha_dialect.clone().or(config.apocrypha.dialect.take());
         config.apocrypha.token = self.apocrypha_token.clone().or(config.apocrypha.token.take());
+        config.engine.listen = self.engine.or(config.engine.listen);
+        config.engine.token = self.engine_token.clone().or(config.engine.token.take());
+        config.redis.listen = self.redis.or(config.redis.listen);
+        config.redis.password = self.redis_password.clone().or(config.redis.password.take());
         config.admins.extend(self.admin.clone());
         config.log_json |= self.log_json;
+        config.log_requests = self.log_requests.or(config.log_requests);
         config.admin_party |= self.admin_party;
         if !self.cors_origins.is_empty() {
             config.cors.enabled = true;

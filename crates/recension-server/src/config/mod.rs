@@ -3,16 +3,20 @@
 
 pub mod file;
 pub mod flags;
+mod redis;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use recension_apocrypha::{Dialect, Token};
+use recension_remote::network::Token as EngineToken;
 use serde::{Deserialize, Serialize};
 
 pub use self::flags::ServeFlags;
+pub use self::redis::RedisSection;
 use crate::limits;
+pub use crate::request_log::RequestLog;
 
 /// What a server needs to know. Its TOML form has the same names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,10 +39,18 @@ pub struct Config {
     pub log: String,
     /// Logs as JSON, one object a line.
     pub log_json: bool,
+    /// The form of the log of requests; without it there is none.
+    pub log_requests: Option<RequestLog>,
     /// Longest document, in bytes.
     pub max_document_size: usize,
     /// Longest request body that is read into memory, in bytes.
     pub max_request_size: usize,
+    /// Bytes of requests' bodies that may be in memory, of all requests together.
+    pub max_body_memory: usize,
+    /// Bytes of streamed answers that may be in memory, of all answers together: made, and not sent yet.
+    pub max_list_memory: usize,
+    /// Threads that make the pieces of streamed answers.
+    pub list_threads: usize,
     /// Connections at a time.
     pub max_connections: usize,
     /// Seconds for a request's head to arrive.
@@ -49,12 +61,22 @@ pub struct Config {
     pub shutdown_seconds: u64,
     /// Seconds in which a client has to take something of its answer.
     pub reader_seconds: u64,
+    /// The program that is started to run functions of design documents, with its arguments. It calls
+    /// `recension_script::run_worker`. Empty: no functions are run.
+    #[serde(skip)]
+    pub script_worker: Vec<String>,
     /// CORS.
     pub cors: Cors,
     /// Whether everybody is server admin as long as there are none. On loopback only.
     pub admin_party: bool,
     /// A listener of Apocrypha beside HTTP's.
     pub apocrypha: ApocryphaSection,
+    /// A port at which other machines' programs open the store itself: `recension --store recension://HOST:PORT`.
+    pub engine: EngineSection,
+    /// Backups that the server makes by itself.
+    pub backups: BackupsSection,
+    /// A listener for clients of Redis beside HTTP's.
+    pub redis: RedisSection,
     /// Settings by CouchDB's sections and names, as `_node/_local/_config` takes them: `[settings.chttpd]`. Those that
     /// are secrets are not printed.
     #[serde(serialize_with = "without_secrets")]
@@ -134,6 +156,49 @@ impl ApocryphaSection {
     }
 }
 
+/// A port for the store itself, with the same certificate.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EngineSection {
+    /// Where; without it there is none. Beyond loopback it needs a certificate.
+    pub listen: Option<SocketAddr>,
+    /// What those have to say who use it: they may read and write everything.
+    #[serde(skip_serializing)]
+    pub token: Option<String>,
+}
+
+impl EngineSection {
+    /// Where to listen, and the token that is needed there.
+    ///
+    /// # Errors
+    /// If there is no token that can be one.
+    pub fn place(&self) -> Result<Option<(SocketAddr, EngineToken)>, ConfigError> {
+        let Some(listen) = self.listen else { return Ok(None) };
+        let token = self.token.as_deref().and_then(EngineToken::new).ok_or_else(|| ConfigError {
+            message: "the engine's port needs a token of 16 to 2048 bytes: set RECENSION_ENGINE_TOKEN".to_owned(),
+        })?;
+        Ok(Some((listen, token)))
+    }
+}
+
+/// Backups that the server makes by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BackupsSection {
+    /// The folder that they are in; without it there are none.
+    pub folder: Option<PathBuf>,
+    /// Seconds from one to the next.
+    pub every_seconds: u64,
+    /// How many are kept, the newest.
+    pub keep: usize,
+}
+
+impl Default for BackupsSection {
+    fn default() -> Self {
+        BackupsSection { folder: None, every_seconds: 86_400, keep: 7 }
+    }
+}
+
 /// Which other sites' pages may ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -163,16 +228,24 @@ impl Default for Config {
             admins: Vec::new(),
             log: "info".to_owned(),
             log_json: false,
+            log_requests: None,
             max_document_size: limits::DOCUMENT_BYTES_MAX,
             max_request_size: limits::REQUEST_BYTES_MAX,
+            max_body_memory: limits::BODY_MEMORY_BYTES,
+            max_list_memory: limits::LIST_MEMORY_BYTES,
+            list_threads: limits::LIST_THREADS,
             max_connections: limits::CONNECTIONS_MAX,
             head_seconds: limits::HEAD_SECONDS_MAX,
             body_idle_seconds: limits::BODY_IDLE_SECONDS_MAX,
             shutdown_seconds: limits::SHUTDOWN_SECONDS_MAX,
             reader_seconds: limits::READER_SECONDS_MAX,
+            script_worker: Vec::new(),
             cors: Cors::default(),
             admin_party: false,
             apocrypha: ApocryphaSection::default(),
+            engine: EngineSection::default(),
+            backups: BackupsSection::default(),
+            redis: RedisSection::default(),
             settings: BTreeMap::new(),
         }
     }
@@ -257,10 +330,30 @@ impl Config {
         {
             return bad("an admin is given as name:password");
         }
+        if self.max_list_memory == 0 {
+            return bad("max_list_memory is a number of bytes above nought; a piece of a list has 65536");
+        }
+        if self.max_body_memory < self.max_request_size {
+            return bad(
+                "max_body_memory has to be as large as max_request_size at least: it is for all bodies together",
+            );
+        }
+        if !(1..=limits::LIST_THREADS_MAX).contains(&self.list_threads) {
+            return bad("list_threads is a number of threads from 1 to 256");
+        }
+        crate::logs::check(&self.log).map_err(|message| ConfigError { message })?;
+        self.redis.check()?;
         self.apocrypha.dialect()?;
         let token = self.apocrypha.token()?;
         if token.is_none() && self.apocrypha.listen.is_some_and(|listen| !listen.ip().is_loopback()) {
             return bad("Apocrypha listens beyond loopback with a token only; set RECENSION_APOCRYPHA_TOKEN");
+        }
+        let engine = self.engine.place()?;
+        if self.tls_certificate.is_none() && engine.is_some_and(|(listen, _)| !listen.ip().is_loopback()) {
+            return bad("the engine listens beyond loopback with TLS only; set tls_certificate and tls_key");
+        }
+        if self.backups.keep == 0 || self.backups.every_seconds == 0 {
+            return bad("backups: keep and every_seconds are numbers from 1 on");
         }
         if self.tls_certificate.is_some() != self.tls_key.is_some() {
             return bad("TLS needs both a certificate and its key: tls_certificate and tls_key");
@@ -309,6 +402,15 @@ mod tests {
         assert!(Config::of(&party("127.0.0.1:1"), None).is_ok());
         assert!(Config::of(&flags("0.0.0.0:1", Some("a:b")), None).is_ok());
         assert!(Config::of(&flags("127.0.0.1:1", Some("a")), None).is_err());
+        let engine = |listen: &str, token: Option<&str>| ServeFlags {
+            engine: Some(listen.parse().unwrap()),
+            engine_token: token.map(str::to_owned),
+            ..flags("127.0.0.1:1", None)
+        };
+        assert!(Config::of(&engine("127.0.0.1:2", None), None).is_err());
+        assert!(Config::of(&engine("127.0.0.1:2", Some("short")), None).is_err());
+        assert!(Config::of(&engine("127.0.0.1:2", Some("a token of 24 characters")), None).is_ok());
+        assert!(Config::of(&engine("0.0.0.0:2", Some("a token of 24 characters")), None).is_err());
         assert!(Config::of(&ServeFlags { tls_key: Some("x".into()), ..ServeFlags::default() }, None).is_err());
     }
 }

@@ -4,20 +4,19 @@ use std::borrow::Cow;
 
 use http::StatusCode;
 use http::header::ETAG;
-use recension::document::json::quote;
-use recension::document::{CollectionAt, Document, ListOptions};
+use recension::document::CollectionAt;
 
 use super::body::{elements, member, members_of};
 use super::documents::not_modified;
 use super::format::{Format, cells, csv_line};
-use super::list_options::{ListQuery, before};
-use super::reading::{Extras, Shown};
+use super::list_options::ListQuery;
+use super::listed::{List, Part, Row};
 use super::streaming;
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::dispatch::only;
 use crate::error::{ApiError, Result};
-use crate::limits::{OFFSET_COUNTED_MAX, QUERIES_MAX};
+use crate::limits::QUERIES_MAX;
 use crate::query::Query;
 use crate::request::Request;
 
@@ -51,16 +50,15 @@ pub(crate) async fn endpoint(
     }
     let app = request.app.clone();
     let answer = if format == Format::Json {
-        let (before, rows) = request.app.blocking(move || list(at, asked, &part)).await?;
-        streaming::json(&app, before, separated(rows.map(|row| Ok(row?.json()))), "\n]}\n".to_owned()).await?
+        let (before, list) = app.streams.read(move || List::of(at, asked, &part)).await?;
+        streaming::json(&app, before, Separated::of(list), "\n]}\n").await?
     } else {
         let fields: Option<Vec<String>> =
             request.query.get("fields").map(|fields| fields.split(',').map(str::to_owned).collect());
         asked.include_docs |= fields.is_some();
         let (before, line) = lines(format, fields, asked.include_docs);
-        let (_, rows) = request.app.blocking(move || list(at, asked, &part)).await?;
-        let rows = rows.map(move |row| Ok(line(&row?)));
-        streaming::bytes(&app, format.content_type(), before.into_bytes(), rows).await?
+        let (_, list) = app.streams.read(move || List::of(at, asked, &part)).await?;
+        streaming::bytes(&app, format.content_type(), before.into_bytes(), Lines { list, line }, "").await?
     };
     Ok(answer.with(ETAG, format!("W/\"{tag}\"")).varying("Accept"))
 }
@@ -108,157 +106,85 @@ async fn queries(mut request: Request, db: Database, part: Part) -> Result<Answe
     };
     let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let at = db.opened().clone();
-    let list_of = move |(number, asked): (usize, ListQuery)| {
-        let (before, rows) = match list(at.clone(), asked, &part) {
-            Ok((before, rows)) => (Ok(before), Some(separated(rows.map(|row| Ok(row?.json()))))),
-            Err(error) => (Err(error), None),
-        };
-        let comma = if number == 0 { "" } else { ",\n" };
-        let before = before.map(|before| format!("{comma}{before}"));
-        std::iter::once(before).chain(rows.into_iter().flatten()).chain(std::iter::once(Ok("\n]}".to_owned())))
-    };
-    let lists = queries.into_iter().enumerate().flat_map(list_of);
-    streaming::json(&request.app, "{\"results\":[\n".to_owned(), lists, "\n]}\n".to_owned()).await
+    let lists = Lists { at, part, queries: queries.into_iter(), number: 0, under_way: None };
+    streaming::json(&request.app, "{\"results\":[\n".to_owned(), lists, "\n]}\n").await
 }
 
-type Rows = Box<dyn Iterator<Item = Result<Row>> + Send>;
-
-/// A row of a list.
-struct Row {
-    /// The id; of a key without a document the key.
-    id: String,
-    /// The revision; empty where there is no document.
-    rev: String,
-    deleted: bool,
-    /// The document, where it is asked for: `null` of what is deleted.
-    doc: Option<String>,
+/// The rows of a list, with what stands between them.
+struct Separated {
+    list: List,
+    first: bool,
 }
 
-impl Row {
-    fn json(&self) -> String {
-        if self.rev.is_empty() {
-            return format!("{{\"key\":{},\"error\":\"not_found\"}}", self.id);
-        }
-        let (id, rev) = (quote(&self.id), &self.rev);
-        let deleted = if self.deleted { ",\"deleted\":true" } else { "" };
-        let doc = self.doc.as_ref().map_or(String::new(), |doc| format!(",\"doc\":{doc}"));
-        format!("{{\"id\":{id},\"key\":{id},\"value\":{{\"rev\":\"{rev}\"{deleted}}}{doc}}}")
+impl Separated {
+    fn of(list: List) -> Self {
+        Separated { list, first: true }
     }
 }
 
-/// A list: what comes before its rows, and the rows.
-fn list(at: CollectionAt, asked: ListQuery, part: &Part) -> Result<(String, Rows)> {
-    let options = part.narrowed(asked.options());
-    let total = if *part == Part::Design { counted(&at, &designs())?.unwrap_or_default() } else { at.count()? };
-    let update_seq =
-        if asked.update_seq { format!("\"update_seq\":\"{}\",", at.counts()?.changed) } else { String::new() };
-    let head = |offset: &str| format!("{{\"total_rows\":{total},{update_seq}\"offset\":{offset},\"rows\":[");
-    let (skip, limit) = (asked.skip, asked.limit);
-    if let Some(mut keys) = asked.keys.clone() {
-        if asked.descending {
-            keys.reverse();
-        }
-        let part = part.clone();
-        let rows = keys.into_iter().skip(skip).take(limit).map(move |key| row_of_key(&at, &key, &asked, &part));
-        return Ok((head("null"), Box::new(rows)));
+impl streaming::Rows for Separated {
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        let Some(row) = self.list.next()? else { return Ok(false) };
+        let between: &str = if std::mem::take(&mut self.first) { "\n" } else { ",\n" };
+        out.extend_from_slice(between.as_bytes());
+        out.extend_from_slice(row.json().as_bytes());
+        Ok(true)
     }
-    let before = counted(&at, &part.before(&asked))?;
-    let offset = before.map_or("null".to_owned(), |before| before.saturating_add(skip as u64).min(total).to_string());
-    let documents = at.list(&ListOptions { limit: Some(skip.saturating_add(limit)), ..options })?;
-    let rows = documents.skip(skip).map(move |document| row(&at, &document?, &asked));
-    Ok((head(&offset), Box::new(rows)))
-}
 
-fn separated(rows: impl Iterator<Item = Result<String>>) -> impl Iterator<Item = Result<String>> {
-    rows.enumerate().map(|(number, row)| row.map(|row| format!("{}{row}", if number == 0 { "\n" } else { ",\n" })))
-}
-
-fn row(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery) -> Result<Row> {
-    let doc = asked.include_docs.then(|| doc(at, document, asked)).transpose()?;
-    Ok(Row { id: document.id.to_string(), rev: document.rev.to_string(), deleted: false, doc })
-}
-
-fn row_of_key(at: &CollectionAt, key: &str, asked: &ListQuery, part: &Part) -> Result<Row> {
-    let id: Option<String> = serde_json::from_str(key).ok();
-    let id = id.as_deref().filter(|id| !matches!(part, Part::Partition(prefix) if !id.starts_with(prefix)));
-    let document = id.map_or(Ok(None), |id| at.current(id))?;
-    match document {
-        None => Ok(Row { id: key.to_owned(), rev: String::new(), deleted: false, doc: None }),
-        Some(document) if document.deleted => {
-            let doc = asked.include_docs.then(|| "null".to_owned());
-            Ok(Row { id: document.id.to_string(), rev: document.rev.to_string(), deleted: true, doc })
-        }
-        Some(document) => row(at, &document, asked),
+    fn rest(&mut self) {
+        self.list.rest();
     }
 }
 
-fn doc(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery) -> Result<String> {
-    let shown = Shown {
-        id: &document.id,
-        rev: document.rev,
-        seq: document.seq.0,
-        deleted: document.deleted,
-        body: &document.body,
-        attachments: &document.attachments,
-    };
-    asked.inline.text(at, shown, Extras { conflicts: asked.conflicts, ..Extras::default() })
+/// The rows of a list as lines.
+struct Lines {
+    list: List,
+    line: WriteLine,
 }
 
-/// How many documents there are in a range; `None` where counting them one by one would take too long.
-fn counted(at: &CollectionAt, options: &ListOptions) -> Result<Option<u64>> {
-    let mut count = 0;
-    for document in at.list(options)? {
-        document?;
-        count += 1;
-        if count > OFFSET_COUNTED_MAX {
-            return Ok(None);
-        }
-    }
-    Ok(Some(count))
-}
-
-fn designs() -> ListOptions {
-    ListOptions::prefix("_design/")
-}
-
-/// Which of a database's documents a list is of.
-#[derive(Clone, PartialEq, Eq, Debug)]
-enum Part {
-    All,
-    /// Counted and placed as if there were no others.
-    Design,
-    /// Those whose ids begin so, counted and placed among all.
-    Partition(String),
-}
-
-impl Part {
-    /// A range, within the part.
-    fn narrowed(&self, mut options: ListOptions) -> ListOptions {
-        use std::ops::Bound::{Excluded, Included, Unbounded};
-        let ListOptions { start, end, .. } = match self {
-            Part::All => return options,
-            Part::Design => designs(),
-            Part::Partition(prefix) => ListOptions::prefix(prefix),
-        };
-        let text = |bound: &std::ops::Bound<String>| match bound {
-            Included(id) | Excluded(id) => id.clone(),
-            Unbounded => String::new(),
-        };
-        if text(&options.start) < text(&start) {
-            options.start = start;
-        }
-        if matches!(options.end, Unbounded) || text(&options.end) > text(&end) {
-            options.end = end;
-        }
-        options
+impl streaming::Rows for Lines {
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        let Some(row) = self.list.next()? else { return Ok(false) };
+        out.extend_from_slice((self.line)(&row).as_bytes());
+        Ok(true)
     }
 
-    /// The rows that are counted for `offset`: those before the first that was asked for.
-    fn before(&self, asked: &ListQuery) -> ListOptions {
-        match self {
-            Part::All => asked.before(),
-            Part::Design => self.narrowed(asked.before()),
-            Part::Partition(_) => before(self.narrowed(asked.options())),
+    fn rest(&mut self) {
+        self.list.rest();
+    }
+}
+
+/// Several lists, one after the other.
+struct Lists {
+    at: CollectionAt,
+    part: Part,
+    queries: std::vec::IntoIter<ListQuery>,
+    /// Lists that were begun.
+    number: usize,
+    under_way: Option<Separated>,
+}
+
+impl streaming::Rows for Lists {
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        if let Some(list) = &mut self.under_way {
+            if !list.write_next(out)? {
+                self.under_way = None;
+                out.extend_from_slice(b"\n]}");
+            }
+            return Ok(true);
+        }
+        let Some(asked) = self.queries.next() else { return Ok(false) };
+        let (before, list) = List::of(self.at.clone(), asked, &self.part)?;
+        out.extend_from_slice(if self.number == 0 { b"" } else { b",\n" });
+        out.extend_from_slice(before.as_bytes());
+        self.number += 1;
+        self.under_way = Some(Separated::of(list));
+        Ok(true)
+    }
+
+    fn rest(&mut self) {
+        if let Some(list) = &mut self.under_way {
+            list.list.rest();
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Attachments: `/{db}/{id}/{name}`. Their bytes go both ways in pieces: the connection is read no faster than the store
-//! takes them (`intake.rs`), and the store no faster than the connection (`streaming.rs`).
+//! Attachments: `/{db}/{id}/{name}`. Their bytes go both ways in pieces: the connection is read no faster than the
+//! store takes them (`intake.rs`), and the store no faster than the connection (`streaming.rs`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{
-    ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, IF_RANGE, RANGE,
+    ACCEPT_ENCODING, ACCEPT_RANGES, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, IF_RANGE, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderName, Method, StatusCode};
 use md5::{Digest as _, Md5};
@@ -55,8 +56,8 @@ async fn get(request: &Request, db: &Database, id: &str, name: &str) -> Result<A
     content(request, at, &info, &tag).await
 }
 
-/// The bytes: as they are stored where the client takes them so, else decoded. Parts only of what is not compressed, as
-/// CouchDB does: others would have to be decoded from the beginning for each.
+/// The bytes: as they are stored if the client takes them so, else decoded. Parts only of what is not compressed,
+/// as CouchDB does: others would have to be decoded from the beginning for each.
 async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, tag: &str) -> Result<Answer> {
     let gzip = info.encoding() == Encoding::Gzip;
     let as_stored = gzip && takes_gzip(request.header(ACCEPT_ENCODING));
@@ -93,11 +94,14 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
             None if as_stored => reader.stored(),
             None => reader,
         };
-        streaming::bytes(&request.app, "application/octet-stream", Vec::new(), Blocks::of(reader, CHUNK_BYTES)).await?
+        let blocks = Blocks::of(reader, CHUNK_BYTES);
+        streaming::bytes(&request.app, "application/octet-stream", Vec::new(), blocks, "").await?
     };
     answer.status = status;
     answer.as_it_is = true;
     // What was stored came as a header or in JSON, and need not be fit for a header.
+    // A browser that opens it runs nothing of it in this server's name.
+    answer = answer.with(CONTENT_SECURITY_POLICY, "sandbox").with(X_CONTENT_TYPE_OPTIONS, "nosniff");
     answer = answer.with(CONTENT_TYPE, &info.content_type).etag(tag).with(CONTENT_LENGTH, length.to_string());
     answer = answer.with(ACCEPT_RANGES, if gzip { "none" } else { "bytes" });
     if gzip {

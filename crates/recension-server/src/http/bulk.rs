@@ -14,6 +14,7 @@ use crate::databases::{Database, new_uuid};
 use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::request::Request;
+use crate::threads::{Asker, asker};
 
 /// `/{db}/_bulk_docs`
 pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answer> {
@@ -23,10 +24,13 @@ pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answe
     let max = request.app.settings.live().max_document_size;
     // Parsing many documents takes long enough to leave the worker to others.
     let atomic = request.query.flag("atomic")?;
-    request.app.blocking(move || bulk(&db, &body, max, atomic)).await
+    let (asker, waits) = asker();
+    let answer = request.app.blocking(move || bulk(&db, &body, max, atomic, &asker)).await;
+    drop(waits);
+    answer
 }
 
-fn bulk(db: &Database, body: &[u8], max: usize, atomic: bool) -> Result<Answer> {
+fn bulk(db: &Database, body: &[u8], max: usize, atomic: bool, asker: &Asker) -> Result<Answer> {
     let members = members_of(body)?;
     let docs =
         member(&members, "docs").ok_or_else(|| ApiError::bad_request("POST body must include `docs` parameter."))?;
@@ -46,7 +50,7 @@ fn bulk(db: &Database, body: &[u8], max: usize, atomic: bool) -> Result<Answer> 
             Err(ApiError::bad_request("atomic needs new edits"))
         };
     }
-    let rows = if new_edits { edit(db, &docs, max)? } else { merge(db, &docs, max)? };
+    let rows = if new_edits { edit(db, &docs, max)? } else { merge(db, &docs, max, asker)? };
     Ok(Answer::json(StatusCode::CREATED, format!("[{}]", rows.join(","))))
 }
 
@@ -107,7 +111,7 @@ fn edit(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
     Ok(items.into_iter().map(row).collect())
 }
 
-/// `atomic=true`, which CouchDB does not have: all are written, or none where one is refused, and that one is named.
+/// `atomic=true`, which CouchDB does not have: all are written, or none if one is refused, and that one is named.
 fn all_or_none(db: &Database, docs: &[&RawValue], max: usize) -> Result<Answer> {
     let read = |doc: &&RawValue| -> Result<Write> {
         let write = Incoming::parse(doc.get().as_bytes(), max)?.write;
@@ -138,7 +142,7 @@ fn all_or_none(db: &Database, docs: &[&RawValue], max: usize) -> Result<Answer> 
 }
 
 /// Takes revisions over as they are; rows are answered for those that were refused.
-fn merge(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
+fn merge(db: &Database, docs: &[&RawValue], max: usize, asker: &Asker) -> Result<Vec<String>> {
     let mut writes: Vec<ReplicatedWrite> = Vec::new();
     let mut rows = Vec::new();
     for doc in docs {
@@ -157,6 +161,7 @@ fn merge(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
         }
     }
     for writes in in_commits(writes) {
+        asker.waits()?;
         let named: Vec<_> = writes.iter().map(|write| (write.id().to_owned(), write.path().first().copied())).collect();
         for (result, (id, rev)) in db.collection().merge_revisions(writes)?.into_iter().zip(named) {
             if let Err(error) = result {
@@ -180,8 +185,14 @@ fn in_commits(writes: Vec<ReplicatedWrite>) -> Vec<Vec<ReplicatedWrite>> {
         let stands_on_others = of_id.iter().any(|(_, path)| path.first().is_some_and(|rev| ancestors.contains(rev)));
         if stands_on_others {
             of_id.sort_by_key(|(_, path)| path.first().map(RevId::generation));
-            for (round, (number, _)) in of_id.iter().enumerate() {
-                if let Some(own) = rounds.get_mut(*number) {
+            // Each comes in the round behind the last one that it stands on: branches beside each other come together.
+            let mut round_of: HashMap<RevId, usize> = HashMap::new();
+            for (number, path) in of_id {
+                let Some((newest, ancestors)) = path.split_first() else { continue };
+                let round = ancestors.iter().filter_map(|rev| round_of.get(rev)).max().map_or(0, |round| round + 1);
+                let known = round_of.entry(*newest).or_insert(round);
+                *known = round.max(*known);
+                if let Some(own) = rounds.get_mut(number) {
                     *own = round;
                 }
             }
@@ -220,4 +231,31 @@ fn refuse_all_or_nothing(docs: &[&RawValue], max: usize) -> Result<Answer> {
     };
     let rows = docs.iter().map(row).collect::<Result<Vec<_>>>()?;
     Ok(Answer::json(StatusCode::EXPECTATION_FAILED, format!("[{}]", rows.join(","))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revisions_that_stand_on_others_come_behind_them_and_branches_beside_each_other_together() {
+        let write = |id: &str, path: &[&str]| {
+            let path: Vec<RevId> = path.iter().map(|rev| rev.parse().unwrap()).collect();
+            ReplicatedWrite::new(id, path[0], &path[1..], false, "{}").unwrap()
+        };
+        let writes = vec![
+            write("a", &["3-c", "2-b", "1-a"]),
+            write("a", &["2-x", "1-a"]),
+            write("a", &["2-b", "1-a"]),
+            write("b", &["2-b", "1-a"]),
+            write("a", &["2-y", "1-a"]),
+            write("a", &["3-y", "2-y", "1-a"]),
+        ];
+        let commits = in_commits(writes);
+        let newest = |commit: &Vec<ReplicatedWrite>| {
+            commit.iter().map(|write| format!("{} {}", write.id(), write.path()[0])).collect::<Vec<_>>().join(", ")
+        };
+        let commits: Vec<String> = commits.iter().map(newest).collect();
+        assert_eq!(commits, ["a 2-x, a 2-b, b 2-b, a 2-y", "a 3-c, a 3-y"]);
+    }
 }

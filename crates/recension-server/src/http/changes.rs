@@ -12,6 +12,8 @@ use super::feed::{self, Feed, Page, Patience, Source};
 use super::format::Format;
 use super::reading::{Extras, Shown};
 use crate::answer::Answer;
+use crate::auth::standing::Standing;
+use crate::auth::{Access, Session};
 use crate::databases::Database;
 use crate::dispatch::only;
 use crate::error::{ApiError, Result};
@@ -19,13 +21,15 @@ use crate::limits::{CHUNK_BYTES, FEED_PAGE, PENDING_COUNTED_MAX};
 use crate::request::Request;
 
 /// `/{db}/_changes`
-pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answer> {
+pub(crate) async fn endpoint(mut request: Request, session: &Session, db: &str) -> Result<Answer> {
+    let db = session.database(db, Access::Member)?;
+    let standing = Standing::in_database(session, &db);
     only(&request, "GET,POST,HEAD")?;
     let mut asked = ChangesQuery::of(&mut request, &db).await?;
     if Format::of(&request, &[Format::Lines]) == Format::Lines {
         asked.feed = asked.feed.in_lines();
     }
-    Ok(feed::answer(&request.app, Reader::new(db, Arc::new(asked))?).await?.varying("Accept"))
+    Ok(feed::answer(&request.app, Reader::new(db, Arc::new(asked))?, standing).await?.varying("Accept"))
 }
 
 /// Where a feed stands.
@@ -129,29 +133,23 @@ impl Reader {
     fn doc(&self, at: &CollectionAt, change: &Change) -> Result<String> {
         // Between the feed's row and this read nothing has changed: both are of one moment.
         let Some(document) = at.current(&change.id)? else { return Ok("null".to_owned()) };
-        let shown = Shown {
-            id: &document.id,
-            rev: document.rev,
-            seq: document.seq.0,
-            deleted: document.deleted,
-            body: &document.body,
-            attachments: &document.attachments,
-        };
+        let shown = Shown::of_document(&document);
         self.asked.inline.text(at, shown, Extras { conflicts: self.asked.conflicts, ..Extras::default() })
     }
 
-    /// Changes behind the position: told from the counts where the feed began at the start, counted up to a bound otherwise.
-    fn pending(&self) -> Result<u64> {
+    /// Changes behind the position: told from the counts where the feed began at the start, counted up to a bound
+    /// otherwise.
+    fn pending(&self, stands: &Position) -> Result<u64> {
         if self.emitted < self.asked.limit {
             return Ok(0);
         }
         let at = &self.until;
         let from_start = self.asked.since.as_ref() == Some(&Position::START);
-        if (from_start || self.asked.descending) && !self.passed_over {
+        if (from_start || self.asked.descending) && !self.passed_over && *stands == self.position {
             let counts = at.counts()?;
             return Ok((counts.documents + counts.deleted).saturating_sub(self.looked_at));
         }
-        let behind = at.changes(self.position.clone()).take(PENDING_COUNTED_MAX);
+        let behind = at.changes(stands.clone()).take(PENDING_COUNTED_MAX);
         let mut pending = 0;
         for change in behind {
             change?;
@@ -192,7 +190,12 @@ impl Source for Reader {
 
     fn page(&mut self) -> Result<Page> {
         let asked = Arc::clone(&self.asked);
-        let mut page = Page { text: String::new(), ended: self.emitted >= asked.limit, caught_up: false };
+        let mut page = Page {
+            text: String::new(),
+            ended: self.emitted >= asked.limit,
+            caught_up: false,
+            behind: self.position.clone(),
+        };
         let mut walk = match self.under_way.take() {
             Some(walk) => walk,
             None => {
@@ -231,12 +234,13 @@ impl Source for Reader {
         } else if !page.ended {
             self.under_way = Some(walk);
         }
+        page.behind = self.position.clone();
         Ok(page)
     }
 
     /// Where it stands, and how many changes lie behind.
-    fn end(&self) -> Result<String> {
-        let (last, pending) = (&self.position, self.pending()?);
+    fn end(&self, last: &Position) -> Result<String> {
+        let pending = self.pending(last)?;
         Ok(match self.asked.feed {
             Feed::Normal | Feed::LongPoll => format!("\n],\n\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),
             Feed::Continuous | Feed::Lines => format!("{{\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),

@@ -4,15 +4,19 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use http::{HeaderName, Method};
-use recension::document::{Change, ChangeFilter, CollectionAt, Document, Position};
+use recension::document::{
+    Change, ChangeFilter, Collation, CollectionAt, Position, Query as Conditions, Selector, SelectorTest,
+};
+use recension_script::Script;
 use serde_json::value::RawValue;
 
 use super::body::{elements, member, members_of};
 use super::feed::{Feed, Patience};
+use super::functions::RequestObject;
 use super::inline::Inline;
-use super::selector::Selector;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::functions;
 use crate::limits::DOC_IDS_MAX;
 use crate::query::Query;
 use crate::request::Request;
@@ -32,7 +36,31 @@ pub(crate) enum Filter {
     All,
     Ids(Vec<String>),
     Design,
-    Selector(Arc<Selector>),
+    Selector(Selector, Arc<SelectorTest>),
+    Function(Arc<FilterFunction>),
+}
+
+/// A function of a design document that says which changes a feed has: a filter, or the map of a view that emits.
+#[derive(Debug)]
+pub(crate) struct FilterFunction {
+    script: Script,
+    /// Where it is in the design document, as JSON.
+    path: String,
+    /// What it is told of the request, as JSON.
+    req: String,
+}
+
+impl FilterFunction {
+    fn takes(&self, at: &CollectionAt, change: &Change) -> Result<bool> {
+        let Some(document) = at.current(&change.id)? else { return Ok(false) };
+        let docs = format!("[{}]", document.to_json());
+        let members = [("path", self.path.as_str()), ("docs", docs.as_str()), ("req", self.req.as_str())];
+        let answer = self.script.ask("filter", &members).map_err(functions::refused)?;
+        for line in &answer.log {
+            functions::log(line);
+        }
+        Ok(answer.value.get() == "[true]")
+    }
 }
 
 impl Filter {
@@ -44,22 +72,18 @@ impl Filter {
         }
     }
 
-    /// A way around reading every change, where there is one: documents are looked up by their ids, or found through an
+    /// A way around reading every change, if there is one: documents are looked up by their ids, or found through an
     /// index. The changes that come so need no test any more.
     pub(crate) fn around(&self, at: &CollectionAt) -> Result<Option<ChangeFilter>> {
         Ok(match self {
             Filter::Ids(ids) => Some(ChangeFilter::ids(ids)?),
-            Filter::Selector(selector) if !at.indexes().is_empty() => match selector.query() {
+            Filter::Selector(selector, _) if !at.indexes().is_empty() => {
+                let query = Conditions::new().selecting(selector.clone());
+                let plan = at.explain(&query)?;
                 // Without an index the feed is read here, with a pause between two pages.
-                Some(query) if at.explain(&query)?.index.is_some() => {
-                    let selector = Arc::clone(selector);
-                    let test = move |document: &Document<'_>| {
-                        selector.matches(&document.id, &document.rev.to_string(), document.deleted, &document.body)
-                    };
-                    Some(ChangeFilter::matching(query)?.testing(test))
-                }
-                _ => None,
-            },
+                let by_index = plan.index.is_some() || !plan.union.is_empty();
+                by_index.then(|| ChangeFilter::matching(query)).transpose()?
+            }
             _ => None,
         })
     }
@@ -69,12 +93,8 @@ impl Filter {
         match self {
             Filter::All | Filter::Ids(_) => Ok(true),
             Filter::Design => Ok(change.id.starts_with("_design/")),
-            Filter::Selector(selector) => match at.current(&change.id)? {
-                Some(document) => {
-                    Ok(selector.matches(&document.id, &document.rev.to_string(), document.deleted, &document.body))
-                }
-                None => Ok(false),
-            },
+            Filter::Function(function) => function.takes(at, change),
+            Filter::Selector(_, test) => Ok(at.current(&change.id)?.is_some_and(|document| test.selects(&document))),
         }
     }
 }
@@ -107,10 +127,23 @@ impl ChangesQuery {
             bytes::Bytes::new()
         };
         let last_event = request.header(LAST_EVENT_ID).map(str::to_owned);
-        Self::read(&request.query, &body, last_event.as_deref(), db)
+        let functional = |design: &str| -> Result<(Script, String)> {
+            let deadline = request.app.settings.live().function_deadline;
+            let functions = request.app.scripts.functions(deadline)?;
+            let number = db.opened().number().unwrap_or_default();
+            let script = functions::design(db, design)?.script(number, &functions);
+            Ok((script, RequestObject::of(request, db, None, &body)?.json()))
+        };
+        Self::read(&request.query, &body, last_event.as_deref(), &functional, db)
     }
 
-    fn read(query: &Query, body: &[u8], last_event: Option<&str>, db: &Database) -> Result<Self> {
+    fn read(
+        query: &Query,
+        body: &[u8],
+        last_event: Option<&str>,
+        request: &Functional<'_>,
+        db: &Database,
+    ) -> Result<Self> {
         let members = if body.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { members_of(body)? };
         let feed = Feed::of(query, "Supported `feed` types: normal, continuous, live, longpoll, eventsource")?;
         let style = match query.get("style") {
@@ -131,7 +164,7 @@ impl ChangesQuery {
             include_docs: query.is_true("include_docs"),
             conflicts: query.is_true("conflicts"),
             inline: Inline::in_rows(query.is_true("attachments"), query.is_true("att_encoding_info")),
-            filter: filter(query, &members, db)?,
+            filter: filter(query, &members, request, db)?,
             patience: Patience::of(query)?,
             seq_interval: number("seq_interval")?.unwrap_or(1).max(1),
         })
@@ -150,7 +183,7 @@ pub(crate) fn since(text: Option<&str>) -> Result<Option<Position>> {
     }
 }
 
-fn filter(query: &Query, members: &[(String, &RawValue)], db: &Database) -> Result<Filter> {
+fn filter(query: &Query, members: &[(String, &RawValue)], request: &Functional<'_>, db: &Database) -> Result<Filter> {
     let members = members.to_vec();
     match query.get("filter") {
         // CouchDB takes the ids of a body without the filter's name too.
@@ -168,19 +201,40 @@ fn filter(query: &Query, members: &[(String, &RawValue)], db: &Database) -> Resu
             let selector = member(&members, "selector");
             let selector =
                 selector.ok_or_else(|| ApiError::bad_request("Selector must be specified in POST payload"))?;
-            Ok(Filter::Selector(Arc::new(Selector::parse(selector.get())?)))
+            let selector = Selector::from_json(selector.get())?;
+            let test = Arc::new(selector.test(Collation::Unicode));
+            Ok(Filter::Selector(selector, test))
         }
-        Some("_view") => Err(ApiError::not_there_yet("The filter _view")),
-        Some(name) => {
-            let Some((design, _)) = name.split_once('/') else {
-                return Err(ApiError::bad_request("filter parameter must be of the form `designname/filtername`"));
-            };
-            // Functions of design documents come here.
-            let found = db.now()?.get(&format!("_design/{design}"))?.is_some();
-            Err(if found { ApiError::not_there_yet("Filter functions") } else { ApiError::missing() })
-        }
+        Some(name) => function(name, query, request, db),
     }
 }
+
+/// The filter function that is named, or the map function of the view.
+fn function(name: &str, query: &Query, request: &Functional<'_>, db: &Database) -> Result<Filter> {
+    let by_view = name == "_view";
+    let named = if by_view { query.get("view").unwrap_or_default() } else { name };
+    let Some((design, name)) = named.split_once('/') else {
+        return Err(ApiError::bad_request(if by_view {
+            "`view` filter parameter is not provided."
+        } else {
+            "filter parameter must be of the form `designname/filtername`"
+        }));
+    };
+    let own = functions::design(db, &format!("_design/{design}"))?;
+    let path = if by_view { vec!["views", name, "map"] } else { vec!["filters", name] };
+    let whole =
+        path.split_first().and_then(|(first, rest)| rest.iter().try_fold(own.get(first)?, |at, name| at.get(name)));
+    if whole.is_none() {
+        let reason = format!("missing json key: {}", if own.get(path[0]).is_none() { path[0] } else { name });
+        return Err(ApiError::new(http::StatusCode::NOT_FOUND, "not_found", reason));
+    }
+    let (script, req) = request(&format!("_design/{design}"))?;
+    let path = serde_json::json!(path).to_string();
+    Ok(Filter::Function(Arc::new(FilterFunction { script, path, req })))
+}
+
+/// The functions of a design document, and what they are told of the request.
+type Functional<'f> = dyn Fn(&str) -> Result<(Script, String)> + 'f;
 
 fn ids_of(value: &RawValue) -> Result<Filter> {
     let bad = || ApiError::bad_request("`doc_ids` filter parameter is not a list of doc ids.");

@@ -1,4 +1,5 @@
-//! `_db_updates`: which databases were made, written to and dropped, each of the three at its last time. `feed.rs` sends it.
+//! `_db_updates`: which databases were made, written to and dropped, each of the three at its last time. `feed.rs`
+//! sends it.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use recension::engine::{Engine, Seq};
 use super::changes_query::since;
 use super::feed::{self, Feed, Page, Patience, Source};
 use crate::answer::Answer;
+use crate::auth::standing::Standing;
 use crate::auth::{ServerAdmin, Session};
 use crate::dispatch::only;
 use crate::error::Result;
@@ -37,7 +39,7 @@ pub(crate) async fn endpoint(request: Request, session: &Session) -> Result<Answ
         emitted: 0,
         seen: Seq::ZERO,
     };
-    feed::answer(&request.app, updates).await
+    feed::answer(&request.app, updates, Standing::of_server_admin(session)).await
 }
 
 /// Where the feed stands.
@@ -78,7 +80,7 @@ impl Source for Updates {
         for event in events {
             // What happened in one commit is not parted: the position behind it is that commit's.
             if self.emitted >= self.limit && event.seq != last {
-                return Ok(Page { text, ended: true, caught_up: false });
+                return Ok(Page { text, ended: true, caught_up: false, behind: self.position.into() });
             }
             let seq = Position::from(event.seq);
             let (name, kind) = (quote(&event.database), event.kind);
@@ -90,11 +92,10 @@ impl Source for Updates {
         }
         (self.position, self.seen) = (until, until);
         let ended = self.feed.ends() || self.emitted >= self.limit;
-        Ok(Page { text, ended, caught_up: true })
+        Ok(Page { text, ended, caught_up: true, behind: until.into() })
     }
 
-    fn end(&self) -> Result<String> {
-        let last = Position::from(self.position);
+    fn end(&self, last: &Position) -> Result<String> {
         Ok(match self.feed {
             Feed::Normal | Feed::LongPoll => format!("\n],\"last_seq\":\"{last}\"}}\n"),
             Feed::Continuous | Feed::Lines => format!("{{\"last_seq\":\"{last}\"}}\n"),

@@ -62,8 +62,8 @@ impl<'f> Found<'f> {
     }
 }
 
-/// The answer to a request that reads one document, and not its attachments; `None` for others. Reads take microseconds where
-/// the page is in memory: no thread is changed for them, and nothing is waited for.
+/// The answer to a request that reads one document, and not its attachments; `None` for others. Reads take
+/// microseconds where the page is in memory: no thread is changed for them, and nothing is waited for.
 pub(crate) fn at_once(request: &Request, db: &Database, id: &str) -> Option<Result<Answer>> {
     let waits = ["open_revs", "attachments", "atts_since", "att_encoding_info"];
     let plain = waits.iter().all(|name| request.query.get(name).is_none());
@@ -98,7 +98,7 @@ async fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
         }
         if inline.bytes || inline.encoding {
             let pieces = inline.pieces(at, shown, extras)?;
-            return Ok(streaming::json(&request.app, String::new(), pieces, "\n".to_owned()).await?.etag(shown.rev));
+            return Ok(streaming::json(&request.app, String::new(), pieces, "\n").await?.etag(shown.rev));
         }
     }
     Ok(Answer::ok(shown.to_json(at, extras)?).etag(shown.rev))

@@ -1,18 +1,22 @@
 //! A feed: what there is, and then what comes. Rows are read in pages; between two of them a feed is a position, and
-//! nothing else. A feed that waits holds no thread, and is woken by the engine's next commit.
+//! nothing else. A feed that waits holds no thread, and is woken by the engine's next commit. Whether who reads it
+//! still may is asked after a page was read and before it is sent: a page of a moment in which that was not so is never
+//! sent.
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
 
+use bytes::Bytes;
 use http::header::CACHE_CONTROL;
+use recension::document::Position;
 use recension::engine::{Engine, Seq};
 use tokio::time::{Instant, sleep_until};
 
 use super::format::Format;
 use crate::answer::{Answer, Gone, Sink, pieces};
+use crate::auth::standing::Standing;
 use crate::error::{ApiError, Result};
 use crate::limits::FEED_MILLIS_DEFAULT;
 use crate::query::Query;
@@ -51,7 +55,7 @@ impl Feed {
         matches!(self, Feed::Normal | Feed::Lines)
     }
 
-    /// The feed in lines, where there is one of the kind.
+    /// The feed in lines, if there is one of the kind.
     pub(crate) fn in_lines(self) -> Self {
         if self == Feed::Normal { Feed::Lines } else { self }
     }
@@ -125,6 +129,14 @@ pub(crate) struct Page {
     pub(crate) ended: bool,
     /// All that there is has been read.
     pub(crate) caught_up: bool,
+    /// Where the feed stands behind it.
+    pub(crate) behind: Position,
+}
+
+impl Page {
+    fn take_text(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.text).into_bytes()
+    }
 }
 
 /// What a feed reads from.
@@ -139,8 +151,8 @@ pub(crate) trait Source: Send + 'static {
     /// The next rows. It reads, so that it is not for async code.
     fn page(&mut self) -> Result<Page>;
 
-    /// What ends the feed. It reads, too.
-    fn end(&self) -> Result<String>;
+    /// What ends the feed where it stands behind the last page that was sent. It reads, too.
+    fn end(&self, stands: &Position) -> Result<String>;
 
     /// What wakes it.
     fn engine(&self) -> Arc<dyn Engine>;
@@ -153,26 +165,32 @@ pub(crate) trait Source: Send + 'static {
 }
 
 /// Answers with a feed.
-pub(crate) async fn answer(app: &Arc<App>, mut source: impl Source) -> Result<Answer> {
+pub(crate) async fn answer(app: &Arc<App>, mut source: impl Source, mut standing: Standing) -> Result<Answer> {
+    let feed = source.feed();
     // The first page is made before the head is sent, so that what cannot be read is a refusal.
-    let (first, source) = app
-        .blocking(move || {
-            let first = source.page()?;
-            Ok((first, source))
+    let (first, (page, source, standing)) = app
+        .streams
+        .make(move || {
+            let mut page = source.page()?;
+            if !feed.ends() {
+                standing.ask()?;
+            }
+            if feed.ends() && page.ended {
+                page.text = format!("{}{}{}", feed.beginning(), page.text, source.end(&page.behind)?);
+            }
+            Ok((page.take_text(), (page, source, standing)))
         })
         .await?;
-    let feed = source.feed();
-    if feed.ends() && first.ended {
-        let text = format!("{}{}{}", feed.beginning(), first.text, source.end()?);
-        return Ok(Answer::of(http::StatusCode::OK, feed.content_type(), text));
+    if feed.ends() && page.ended {
+        return Ok(Answer::of(http::StatusCode::OK, feed.content_type(), first));
     }
-    let (sink, answer) = pieces();
+    let (sink, answer) = pieces(app.streams.patience());
     let app = Arc::clone(app);
     tokio::spawn(async move {
-        app.metrics.feeds.fetch_add(1, Ordering::Relaxed);
+        app.metrics.feeds.inc();
         // Who has gone needs no answer any more.
-        let _ = run(&app, source, first, sink).await;
-        app.metrics.feeds.fetch_sub(1, Ordering::Relaxed);
+        let _ = run(&app, source, standing, (first, page), sink).await;
+        app.metrics.feeds.dec();
     });
     let mut answer = Answer::streamed(feed.content_type(), answer);
     answer.as_it_is = !feed.ends();
@@ -180,34 +198,58 @@ pub(crate) async fn answer(app: &Arc<App>, mut source: impl Source) -> Result<An
 }
 
 /// Sends pages as they come, until the feed ends.
-async fn run(app: &Arc<App>, mut source: impl Source, mut page: Page, sink: Sink) -> std::result::Result<(), Gone> {
+async fn run(
+    app: &Arc<App>,
+    mut source: impl Source,
+    mut standing: Standing,
+    (mut text, mut page): (Bytes, Page),
+    sink: Sink,
+) -> std::result::Result<(), Gone> {
     let feed = source.feed();
     if feed.is_array() {
         sink.send(feed.beginning()).await?;
     }
-    let patience = source.patience().timeout;
-    let mut gives_up = patience.map(|patience| Instant::now() + patience);
-    loop {
-        let sent = !page.text.is_empty();
-        if sent {
-            sink.send(std::mem::take(&mut page.text)).await?;
-            gives_up = patience.map(|patience| Instant::now() + patience);
+    let mut timers = Timers::of(source.patience());
+    let stands = loop {
+        if !text.is_empty() {
+            sink.send(std::mem::take(&mut text)).await?;
+            timers.rows_were_sent();
         }
         let done = page.ended || (feed == Feed::LongPoll && source.emitted() > 0 && page.caught_up);
-        if done || (page.caught_up && !wait(app, &mut source, &sink, gives_up).await?) {
-            break;
+        if done || (page.caught_up && !wait(app, &mut source, &mut standing, &sink, &mut timers).await?) {
+            break page.behind;
         }
-        let mut moved = source;
-        match app.blocking(move || Ok((moved.page()?, moved))).await {
-            Ok((next, back)) => (page, source) = (next, back),
+        // What is passed over may take long, too.
+        timers.beat(feed, &sink).await?;
+        sink.ready().await?;
+        let (mut from, mut asks) = (source, standing);
+        let made = app.streams.make(move || {
+            let mut next = from.page()?;
+            let holds = feed.ends() || asks.holds()?;
+            // What was read is not sent to who may not read it any more.
+            let text = if holds { next.take_text() } else { Vec::new() };
+            Ok((text, (next, holds, from, asks)))
+        });
+        let made = tokio::select! {
+            made = made => made,
+            () = sink.closed() => return Err(Gone),
+        };
+        let holds;
+        let stood = page.behind;
+        match made {
+            Ok((next, rest)) => (text, (page, holds, source, standing)) = (next, rest),
             Err(error) => {
                 tracing::error!(reason = %error.reason, "a feed was broken off");
                 return Err(Gone);
             }
         }
-    }
+        if !holds {
+            tracing::debug!("a feed ends with the rights of who reads it");
+            break stood;
+        }
+    };
     // Without its end the answer is broken off.
-    let end = app.blocking(move || source.end()).await.map_err(|_| Gone)?;
+    let end = app.streams.read(move || source.end(&stands)).await.map_err(|_| Gone)?;
     sink.send(end).await?;
     sink.finish().await;
     Ok(())
@@ -216,21 +258,51 @@ async fn run(app: &Arc<App>, mut source: impl Source, mut page: Page, sink: Sink
 /// A time that no feed lives to see.
 const FAR_AWAY: Duration = Duration::from_hours(365 * 24);
 
+/// When a feed that sends no rows says that it is there, and when it ends.
+struct Timers {
+    patience: Patience,
+    beats: Option<Instant>,
+    gives_up: Option<Instant>,
+}
+
+impl Timers {
+    fn of(patience: Patience) -> Self {
+        let mut timers = Timers { patience, beats: None, gives_up: None };
+        timers.rows_were_sent();
+        timers
+    }
+
+    fn rows_were_sent(&mut self) {
+        let now = Instant::now();
+        self.beats = self.patience.heartbeat.map(|every| now + every);
+        self.gives_up = self.patience.timeout.map(|patience| now + patience);
+    }
+
+    /// Sends a heartbeat where it is time for one.
+    async fn beat(&mut self, feed: Feed, sink: &Sink) -> std::result::Result<(), Gone> {
+        if self.beats.is_some_and(|beats| beats <= Instant::now()) {
+            sink.send(if feed == Feed::EventSource { "event: heartbeat\ndata: \n\n" } else { "\n" }).await?;
+            self.beats = self.patience.heartbeat.map(|every| Instant::now() + every);
+        }
+        Ok(())
+    }
+}
+
 /// Waits for a change, sending heartbeats. Answers `false` where the feed is to end.
 async fn wait(
     app: &App,
     source: &mut impl Source,
+    standing: &mut Standing,
     sink: &Sink,
-    gives_up: Option<Instant>,
+    timers: &mut Timers,
 ) -> std::result::Result<bool, Gone> {
-    let heartbeat = source.patience().heartbeat;
-    let beat = if source.feed() == Feed::EventSource { "event: heartbeat\ndata: \n\n" } else { "\n" };
+    let feed = source.feed();
     let never = Instant::now() + FAR_AWAY;
-    let mut beats = heartbeat.map(|every| Instant::now() + every);
     loop {
         let (engine, seen) = (source.engine(), source.seen());
         let woken =
             poll_fn(|context| if engine.wake_beyond(seen, context.waker()) { Poll::Ready(()) } else { Poll::Pending });
+        let (due, beats, gives_up) = (standing.due(), timers.beats, timers.gives_up);
         tokio::select! {
             () = woken => match source.look() {
                 Some(true) => return Ok(true),
@@ -238,11 +310,11 @@ async fn wait(
                 Some(false) => {}
                 None => return Ok(false),
             },
-            () = sleep_until(beats.unwrap_or(never)), if beats.is_some() => {
-                sink.send(beat).await?;
-                beats = heartbeat.map(|every| Instant::now() + every);
-            }
+            () = sleep_until(beats.unwrap_or(never)), if beats.is_some() => timers.beat(feed, sink).await?,
             () = sleep_until(gives_up.unwrap_or(never)), if gives_up.is_some() => return Ok(false),
+            // With the next page, which may have no rows.
+            () = standing.changed() => return Ok(true),
+            () = sleep_until(due) => return Ok(true),
             () = app.stopped() => return Ok(false),
             () = sink.closed() => return Err(Gone),
         }

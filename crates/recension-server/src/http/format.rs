@@ -1,4 +1,5 @@
-//! The forms of a list: JSON, or where the client asks for it a row a line (NDJSON) or a table (CSV). CouchDB has JSON.
+//! The forms of a list: JSON, or if the client asks for it a row a line (NDJSON), a table (CSV) or a page (HTML,
+//! which `html/` makes of the JSON). CouchDB has JSON.
 
 use http::header::ACCEPT;
 use serde_json::value::RawValue;
@@ -12,21 +13,35 @@ pub(crate) enum Format {
     Json,
     Lines,
     Csv,
+    /// A page. Endpoints do not know it.
+    Html,
 }
 
 impl Format {
     /// The one that a request likes best of JSON and some others. Who names none of them gets JSON, as everywhere.
+    /// What `format` says in the query counts before the header: a link can have it.
     pub(crate) fn of(request: &Request, others: &[Format]) -> Self {
-        Self::negotiated(request.header(ACCEPT).unwrap_or_default(), others)
+        let named = match request.query.get("format") {
+            Some("json") => Some(Format::Json),
+            Some("ndjson") => Some(Format::Lines),
+            Some("csv") => Some(Format::Csv),
+            _ => None,
+        };
+        match named {
+            Some(format) if format == Format::Json || others.contains(&format) => format,
+            _ => Self::negotiated(request.header(ACCEPT).unwrap_or_default(), others),
+        }
     }
 
-    fn negotiated(accept: &str, others: &[Format]) -> Self {
+    /// The one that a header `Accept` likes best.
+    pub(crate) fn negotiated(accept: &str, others: &[Format]) -> Self {
         let mut best = (Format::Json, 0.0);
         for part in accept.split(',') {
             let mut words = part.split(';').map(str::trim);
             let format = match words.next().unwrap_or_default().to_ascii_lowercase().as_str() {
                 "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Format::Lines,
                 "text/csv" => Format::Csv,
+                "text/html" | "application/xhtml+xml" => Format::Html,
                 "application/json" | "application/*" | "*/*" => Format::Json,
                 _ => continue,
             };
@@ -47,6 +62,7 @@ impl Format {
             Format::Json => "application/json",
             Format::Lines => "application/x-ndjson",
             Format::Csv => "text/csv; charset=utf-8",
+            Format::Html => "text/html; charset=utf-8",
         }
     }
 
@@ -56,6 +72,7 @@ impl Format {
             Format::Json => "",
             Format::Lines => "-ndjson",
             Format::Csv => "-csv",
+            Format::Html => "-html",
         }
     }
 }
@@ -79,8 +96,9 @@ pub(crate) fn csv_line<'c>(cells: impl IntoIterator<Item = std::borrow::Cow<'c, 
     line
 }
 
-/// What a document says at paths of members (`address.city`), as cells: strings as they are, what is absent or `null` as
-/// nothing, all else as JSON. The document is read once, and what is in its members again for each path that goes on there.
+/// What a document says at paths of members (`address.city`), as cells: strings as they are, what is absent or `null`
+/// as nothing, all else as JSON. The document is read once, and what is in its members again for each path that goes
+/// on there.
 pub(crate) fn cells(document: &str, paths: &[String]) -> Vec<String> {
     let members = members_of(document.as_bytes()).unwrap_or_default();
     let mut top: Vec<(&str, &RawValue)> = members.iter().map(|(name, value)| (&**name, *value)).collect();
@@ -99,7 +117,12 @@ fn cell<'v>(top: impl Fn(&str) -> Option<&'v RawValue>, path: &str) -> String {
     for name in names {
         value = value.and_then(|value| member(&members_of(value.get().as_bytes()).ok()?, name));
     }
-    match value.map(RawValue::get) {
+    cell_of(value.map(RawValue::get))
+}
+
+/// A value as a cell: a string as it is, what is absent or `null` as nothing, all else as JSON.
+pub(crate) fn cell_of(value: Option<&str>) -> String {
+    match value {
         None | Some("null") => String::new(),
         Some(text) => serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned()),
     }

@@ -14,8 +14,8 @@ use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::request::Request;
 
-/// `/{db}/{id}/_history`: the revisions that were the document's, newest first, with the commits and times that made them;
-/// with `include_docs=true` what they said, and `limit` of them at most. A list that is streamed.
+/// `/{db}/{id}/_history`: the revisions that were the document's, newest first, with the commits and times that made
+/// them; with `include_docs=true` what they said, and `limit` of them at most. A list that is streamed.
 pub(crate) async fn of_document(request: Request, db: Database, id: &str) -> Result<Answer> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return Err(ApiError::method_not_allowed("GET,HEAD"));
@@ -29,7 +29,7 @@ pub(crate) async fn of_document(request: Request, db: Database, id: &str) -> Res
     }
     let format = Format::of(&request, &[Format::Lines, Format::Csv]);
     let before = match format {
-        Format::Json => format!("{{\"id\":{},\"history\":[", quote(&id)),
+        Format::Json | Format::Html => format!("{{\"id\":{},\"history\":[", quote(&id)),
         Format::Lines => String::new(),
         Format::Csv => {
             let columns = ["rev", "seq", "time", "deleted"].into_iter().chain(include_docs.then_some("doc"));
@@ -53,7 +53,6 @@ pub(crate) async fn of_document(request: Request, db: Database, id: &str) -> Res
         })
     });
     let after = if format == Format::Json { "\n]}\n" } else { "" };
-    let rows = rows.chain(std::iter::once(Ok(after.to_owned())));
-    let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows).await?;
+    let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows, after).await?;
     Ok(answer.varying("Accept"))
 }

@@ -200,11 +200,7 @@ impl Iterator for Blocks {
             Err(error) => {
                 self.ended = true;
                 tracing::error!(%error, "an attachment cannot be read");
-                Some(Err(ApiError::new(
-                    http::StatusCode::INTERNAL_SERVER_ERROR,
-                    "internal_server_error",
-                    error.to_string(),
-                )))
+                Some(Err(ApiError::internal(error.to_string())))
             }
             Ok(count) => {
                 self.ended = count < self.size;

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::error::{ApiError, Result};
-use crate::limits::{CHUNKS_WAITING_MAX, UPLOAD_HELD_BYTES};
+use crate::limits::{CHUNKS_COMING_MAX, UPLOAD_HELD_BYTES};
 use crate::state::App;
 
 /// An attachment that is being taken in.
@@ -62,7 +62,7 @@ impl Intake {
     /// those waiting who send as much.
     async fn start(&mut self) -> Result<()> {
         let place = Arc::clone(&self.app.uploads).acquire_owned().await.map_err(|_| ApiError::stopping())?;
-        let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
+        let (sender, receiver) = mpsc::channel(CHUNKS_COMING_MAX);
         let (collection, content_type, gzip) = (self.collection.clone(), self.content_type.clone(), self.gzip);
         let pieces = Arriving { receiver, piece: Bytes::from(std::mem::take(&mut self.held)), ended: false };
         let upload = tokio::task::spawn_blocking(move || {

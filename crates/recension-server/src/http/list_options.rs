@@ -55,20 +55,40 @@ impl Edge {
 }
 
 /// Parameters that may stand in the query as text, and in the body as JSON.
-struct Parameters<'r> {
+pub(crate) struct Parameters<'r> {
     query: &'r Query,
     body: Vec<(String, String)>,
 }
 
-impl Parameters<'_> {
+impl<'r> Parameters<'r> {
+    /// Of a query, and of the members of a body.
+    pub(crate) fn new(query: &'r Query, body: Vec<(String, String)>) -> Self {
+        Parameters { query, body }
+    }
+
+    /// Whether the body has it.
+    pub(crate) fn is_in_body(&self, name: &str) -> bool {
+        self.body.iter().any(|(own, _)| own == name)
+    }
+
     /// A parameter as JSON text; the body's counts.
-    fn get(&self, names: &[&str]) -> Option<&str> {
+    pub(crate) fn get(&self, names: &[&str]) -> Option<&str> {
         let of_body =
             self.body.iter().rev().find(|(own, _)| names.contains(&own.as_str())).map(|(_, value)| value.as_str());
         of_body.or_else(|| names.iter().find_map(|name| self.query.get(name)))
     }
 
-    fn flag(&self, name: &str, default: bool) -> Result<bool> {
+    /// A parameter that is JSON, minified.
+    pub(crate) fn json(&self, name: &str) -> Result<Option<String>> {
+        self.json_of(&[name])
+    }
+
+    /// The same of one of several names.
+    pub(crate) fn json_of(&self, names: &[&str]) -> Result<Option<String>> {
+        self.get(names).map(checked_json).transpose()
+    }
+
+    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool> {
         match self.get(&[name]) {
             None => Ok(default),
             Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
@@ -79,7 +99,7 @@ impl Parameters<'_> {
         }
     }
 
-    fn number(&self, name: &str) -> Result<Option<usize>> {
+    pub(crate) fn number(&self, name: &str) -> Result<Option<usize>> {
         let Some(text) = self.get(&[name]) else { return Ok(None) };
         match text.parse::<i64>() {
             Ok(number) if number >= 0 => Ok(Some(usize::try_from(number).unwrap_or(usize::MAX))),
@@ -91,6 +111,11 @@ impl Parameters<'_> {
     fn edge(&self, names: &[&str]) -> Result<Edge> {
         self.get(names).map_or(Ok(Edge::None), Edge::of)
     }
+}
+
+/// A JSON text, minified.
+pub(crate) fn checked_json(text: &str) -> Result<String> {
+    recension::document::json::minify(text.as_bytes()).map_err(|_| ApiError::bad_json())
 }
 
 impl ListQuery {

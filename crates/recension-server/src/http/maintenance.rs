@@ -1,4 +1,4 @@
-//! `_compact`, `_view_cleanup`, `_ensure_full_commit`, `_revs_limit`.
+//! `_compact`, `_ensure_full_commit`, `_revs_limit`.
 
 use http::{Method, StatusCode};
 
@@ -24,11 +24,6 @@ pub(crate) async fn endpoint(
             session.database(db, Access::Member)?;
             let text = r#"{"ok":true,"instance_start_time":"0"}"#;
             Ok(Answer::json(StatusCode::CREATED, text.to_owned()))
-        }
-        ("_view_cleanup", []) => {
-            only(&request, "POST")?;
-            session.database(db, Access::Admin)?;
-            Ok(Answer::json(StatusCode::ACCEPTED, r#"{"ok":true}"#.to_owned()))
         }
         ("_compact", rest) => {
             only(&request, "POST")?;

@@ -97,12 +97,15 @@ pub(crate) async fn put(mut request: Request, db: Database, id: &str) -> Result<
 
 /// The first part.
 async fn document_text(arriving: &mut Arriving<'_>, max: usize) -> Result<Vec<u8>> {
-    let mut text = Vec::new();
+    let (mut text, mut share) = (Vec::new(), None);
     loop {
         match arriving.next().await? {
             Event::Part(_) => {}
             Event::Data(data) if text.len() + data.len() > max => return Err(ApiError::too_large()),
-            Event::Data(data) => text.extend_from_slice(&data),
+            Event::Data(data) => {
+                text.extend_from_slice(&data);
+                arriving.request.pay(&mut share, text.len())?;
+            }
             Event::EndOfPart => return Ok(text),
             Event::End => return Err(ApiError::bad_request("The multipart body has no part with the document.")),
         }
@@ -171,7 +174,7 @@ pub(crate) async fn document(
     let boundary = new_uuid();
     let wanted = inline.wanted(at, shown)?;
     let body = related(at, shown, extras, inline, wanted, &boundary)?;
-    let answer = streaming::bytes(&request.app, "multipart/related", Vec::new(), body).await?;
+    let answer = streaming::bytes(&request.app, "multipart/related", Vec::new(), body, "").await?;
     Ok(answer.with(CONTENT_TYPE, format!("multipart/related; boundary=\"{boundary}\"")))
 }
 
@@ -255,6 +258,6 @@ pub(crate) async fn mixed(
         }
     });
     let body = parts.chain(piece(format!("\r\n--{boundary}--")));
-    let answer = streaming::bytes(app, "multipart/mixed", Vec::new(), body).await?;
+    let answer = streaming::bytes(app, "multipart/mixed", Vec::new(), body, "").await?;
     Ok(answer.with(CONTENT_TYPE, format!("multipart/mixed; boundary=\"{boundary}\"")))
 }

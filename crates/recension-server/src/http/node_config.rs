@@ -20,8 +20,19 @@ pub(crate) async fn endpoint(request: Request, session: &Session, node: &str, pa
     let live = request.app.settings.live();
     let sections: &Sections = &live.sections;
     match (request.method(), path) {
-        (&Method::GET, []) => json(sections),
-        (&Method::GET, [section]) => json(&sections.get(*section).cloned().unwrap_or_default()),
+        (&Method::GET, []) => {
+            let mut shown = sections.clone();
+            for (section, values) in &mut shown {
+                values.retain(|key, _| !is_secret(section, key));
+            }
+            json(&shown)
+        }
+        (&Method::GET, [section]) => {
+            let mut shown = sections.get(*section).cloned().unwrap_or_default();
+            shown.retain(|key, _| !is_secret(section, key));
+            json(&shown)
+        }
+        (&Method::GET, [section, key]) if is_secret(section, key) => Err(ApiError::unknown_config_value()),
         (&Method::GET, [section, key]) => {
             let value = sections.get(*section).and_then(|values| values.get(*key));
             Ok(Answer::ok(quote(value.ok_or_else(ApiError::unknown_config_value)?)))
@@ -32,6 +43,11 @@ pub(crate) async fn endpoint(request: Request, session: &Session, node: &str, pa
         (_, [_, _]) => Err(ApiError::method_not_allowed("GET,PUT,DELETE")),
         _ => Err(ApiError::method_not_allowed("GET")),
     }
+}
+
+/// What cookies and tokens are signed with is told to nobody.
+fn is_secret(section: &str, key: &str) -> bool {
+    key == "secret" || section == "jwt_keys"
 }
 
 fn json(value: &impl serde::Serialize) -> Result<Answer> {
@@ -52,7 +68,7 @@ async fn put(mut request: Request, section: &str, key: &str) -> Result<Answer> {
 }
 
 /// An admin's password is kept as its hash.
-async fn admin(request: &Request, name: &str, password: String) -> Result<String> {
+pub(crate) async fn admin(request: &Request, name: &str, password: String) -> Result<String> {
     if name.contains(':') || password.is_empty() || password.len() > PASSWORD_BYTES_MAX {
         return Err(ApiError::bad_request("An admin has a name without colons, and a password that is not empty."));
     }
@@ -60,11 +76,10 @@ async fn admin(request: &Request, name: &str, password: String) -> Result<String
     request.app.credentials.hash(move || admins::hashed(&password, iterations)).await
 }
 
-async fn set(request: &Request, section: &str, key: &str, value: Option<String>) -> Result<Answer> {
+/// Sets a setting, or takes it back.
+pub(crate) async fn set(request: &Request, section: &str, key: &str, value: Option<String>) -> Result<Answer> {
     let (app, section, key) = (request.app.clone(), section.to_owned(), key.to_owned());
-    let before = request
-        .app
-        .blocking(move || app.settings.set(&app.config, &app.databases, (&section, &key), value.as_deref()))
-        .await?;
+    let before =
+        request.app.blocking(move || app.settings.set(&app.databases, (&section, &key), value.as_deref())).await?;
     Ok(Answer::ok(quote(&before)))
 }

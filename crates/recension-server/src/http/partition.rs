@@ -1,10 +1,10 @@
-//! Partitioned databases: ids are `partition:rest`, and a partition can be looked at by itself. The order of ids keeps a
-//! partition together, so that nothing is stored for it.
+//! Partitioned databases: ids are `partition:rest`, and a partition can be looked at by itself. The order of ids
+//! keeps a partition together, so that nothing is stored for it.
 
 use recension::document::ListOptions;
 use recension::document::json::quote;
 
-use super::all_docs;
+use super::{all_docs, mango, views};
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::dispatch::only;
@@ -21,7 +21,10 @@ pub(crate) async fn endpoint(request: Request, db: Database, rest: &[&str]) -> R
     match rest {
         [] => info(request, db, partition).await,
         ["_all_docs"] => all_docs::endpoint(request, db, "_all_docs", &[], Some(&format!("{partition}:"))).await,
-        // Views and Mango come here; `rooms.rs` refuses them.
+        [name @ ("_find" | "_explain")] => mango::query(request, db, name, Some(partition)).await,
+        ["_design", design, "_view", rest @ ..] => {
+            views::endpoint(request, db, &format!("_design/{design}"), rest, Some(partition)).await
+        }
         _ => Err(ApiError::missing()),
     }
 }

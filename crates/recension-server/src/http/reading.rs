@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use recension::document::json::quote;
-use recension::document::{AttachmentInfo, CollectionAt, RevId, Revision, RevisionStatus};
+use recension::document::{AttachmentInfo, CollectionAt, Document, RevId, Revision, RevisionStatus};
 
 use super::revisions::is_available;
 use crate::error::Result;
@@ -52,6 +52,18 @@ pub(crate) struct Shown<'r> {
 }
 
 impl<'r> Shown<'r> {
+    /// A document as it was read.
+    pub(crate) fn of_document(document: &'r Document<'_>) -> Self {
+        Shown {
+            id: &document.id,
+            rev: document.rev,
+            seq: document.seq.0,
+            deleted: document.deleted,
+            body: &document.body,
+            attachments: &document.attachments,
+        }
+    }
+
     /// A revision of the document `id`.
     pub(crate) fn of(id: &'r str, revision: &'r Revision) -> Self {
         Shown {

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use recension::document::json::quote;
-use recension::document::{CollectionAt, ReplicatedWrite, RevId, Revision};
+use recension::document::{CollectionAt, Leaf, ReplicatedWrite, RevId, Revision};
 use recension::engine::Seq;
 use serde_json::value::RawValue;
 
@@ -58,34 +58,75 @@ pub(crate) async fn compact(request: &Request, db: &Database) -> Result<()> {
 /// `GET /{db}/{id}?open_revs=…`: `all` leaves, or those of a list.
 pub(crate) async fn open_revs(request: &Request, at: &CollectionAt, id: &str, open: &str) -> Result<Answer> {
     let query = &request.query;
-    let opened = if open == "all" {
-        let leaves = at.leaves(id)?;
-        if leaves.is_empty() {
-            return Err(ApiError::missing());
-        }
-        leaves.into_iter().map(|leaf| open_one(at, id, leaf.rev)).collect::<Result<Vec<_>>>()?
+    let asked = if open == "all" {
+        OpenRevs::All
     } else {
         let asked: &RawValue = serde_json::from_str(open).map_err(|_| ApiError::bad_json())?;
         let asked = elements(asked).ok_or_else(|| ApiError::bad_request("Invalid list of revisions"))?;
-        let asked = asked.into_iter().map(rev_of).collect::<Result<Vec<_>>>()?;
-        open_many(at, id, &asked, query.is_true("latest"))?
+        OpenRevs::These(asked.into_iter().map(rev_of).collect::<Result<_>>()?, query.is_true("latest"))
     };
     let (extras, inline) = (Extras::of(query).of_any_leaf(), Inline::of(query)?);
     let (at, id) = (at.clone(), id.to_owned());
+    let (at, id, opened) = request
+        .app
+        .streams
+        .read(move || {
+            let opened = asked.opened(&at, &id)?;
+            Ok((at, id, opened))
+        })
+        .await?;
     if multipart::is_taken(request, &["multipart/mixed"]) {
         let inline = inline.following();
-        let parts = opened.into_iter().map(move |opened| multipart::part(&at, &id, &opened, extras, &inline));
+        let parts = opened.map(move |opened| multipart::part(&at, &id, &opened?, extras, &inline));
         return multipart::mixed(&request.app, parts).await;
     }
-    let rows = opened.into_iter().enumerate().flat_map(move |(number, opened)| {
+    let rows = opened.enumerate().flat_map(move |(number, opened)| {
         let comma = if number == 0 { "" } else { "," };
         let row = match opened {
-            Opened::Found(revision) => ok_row(&at, &id, &revision, extras, &inline),
-            Opened::Missing(rev) => text(format!("{{\"missing\":\"{rev}\"}}")),
+            Ok(Opened::Found(revision)) => ok_row(&at, &id, &revision, extras, &inline),
+            Ok(Opened::Missing(rev)) => text(format!("{{\"missing\":\"{rev}\"}}")),
+            Err(error) => Box::new(std::iter::once(Err(error))),
         };
         text(comma.to_owned()).chain(row)
     });
-    streaming::json(&request.app, "[".to_owned(), rows, "]\n".to_owned()).await
+    streaming::json(&request.app, "[".to_owned(), rows, "]\n").await
+}
+
+/// Which revisions are asked for.
+enum OpenRevs {
+    All,
+    /// Those named; or with `true` the leaves that stand on them.
+    These(Vec<RevId>, bool),
+}
+
+impl OpenRevs {
+    /// The revisions, each read when its turn comes.
+    fn opened(self, at: &CollectionAt, id: &str) -> Result<Box<dyn Iterator<Item = Result<Opened>> + Send>> {
+        match self {
+            OpenRevs::All => {
+                let leaves = at.leaves(id)?;
+                if leaves.is_empty() {
+                    return Err(ApiError::missing());
+                }
+                Ok(Box::new(all_leaves(at.clone(), id.to_owned(), leaves)))
+            }
+            OpenRevs::These(revs, latest) => {
+                let (at, id) = (at.clone(), id.to_owned());
+                Ok(Box::new(revs.into_iter().flat_map(move |rev| match open_many(&at, &id, &[rev], latest) {
+                    Ok(opened) => opened.into_iter().map(Ok).collect(),
+                    Err(error) => vec![Err(error)],
+                })))
+            }
+        }
+    }
+}
+
+/// What the leaves of a document say, each read when its turn comes.
+fn all_leaves(at: CollectionAt, id: String, leaves: Vec<Leaf>) -> impl Iterator<Item = Result<Opened>> + Send {
+    leaves.into_iter().enumerate().map(move |(number, leaf)| {
+        let revision = at.leaf_revision(&id, &leaf, number == 0)?;
+        Ok(revision.map_or(Opened::Missing(leaf.rev), |revision| Opened::Found(Box::new(revision))))
+    })
 }
 
 /// A row of an answer, in pieces.
@@ -214,7 +255,7 @@ pub(crate) async fn bulk_get(mut request: Request, db: Database) -> Result<Answe
         before.chain(asked.rows(&at, extras, latest, &inline)).chain(text("]}".to_owned()))
     };
     let rows = docs.into_iter().enumerate().flat_map(row);
-    streaming::json(&request.app, "{\"results\":[".to_owned(), rows, "]}\n".to_owned()).await
+    streaming::json(&request.app, "{\"results\":[".to_owned(), rows, "]}\n").await
 }
 
 /// One document of a `_bulk_get`.
@@ -262,7 +303,7 @@ impl Asked {
         };
         Ok(Ok(match rev {
             Some(rev) => open_many(at, id, &[*rev], latest)?,
-            None => at.leaves(id)?.into_iter().map(|leaf| open_one(at, id, leaf.rev)).collect::<Result<Vec<_>>>()?,
+            None => all_leaves(at.clone(), id.clone(), at.leaves(id)?).collect::<Result<Vec<_>>>()?,
         }))
     }
 

@@ -8,14 +8,15 @@ use http::{Method, StatusCode};
 use recension::document::json::quote;
 
 use super::body::{elements, member, members_of};
-use super::rooms::{self, Place};
-use super::{database, db_updates, openapi};
+use super::not_implemented::{self, Place};
+use super::{database, db_updates, openapi, replicate};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::databases::new_uuid;
 use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::limits::{DATABASES_ASKED_MAX, UUIDS_MAX};
+use crate::metrics::CONTENT_TYPE;
 use crate::query::Query;
 use crate::request::Request;
 
@@ -40,11 +41,11 @@ pub(crate) async fn endpoint(request: Request, session: Session, name: &str, res
         ("_up", []) => up(&request),
         ("_uuids", []) => uuids(&request),
         ("_all_dbs", []) => all_dbs(&request, &session),
-        ("_active_tasks", []) => {
-            only(&request, "GET")?;
-            session.server_admin()?;
-            Ok(Answer::ok("[]"))
-        }
+        ("_active_tasks", []) => replicate::active_tasks(&request, &session),
+        ("_backup", []) => super::backup::endpoint(request, &session).await,
+        ("_cluster_setup", []) => super::cluster_setup::endpoint(request, &session).await,
+        ("_replicate", []) => replicate::endpoint(request, &session).await,
+        ("_scheduler", rest) => replicate::scheduler(request, session, rest).await,
         ("_membership", []) => {
             only(&request, "GET")?;
             session.server_admin()?;
@@ -53,16 +54,17 @@ pub(crate) async fn endpoint(request: Request, session: Session, name: &str, res
         ("_dbs_info", []) => dbs_info(request, &session).await,
         ("_db_updates", []) => db_updates::endpoint(request, &session).await,
         ("_openapi.json", []) => openapi::endpoint(&request),
+        ("_tokens", rest) => super::tokens::endpoint(request, &session, rest).await,
         ("_session", []) => super::session::endpoint(request, &session).await,
         ("_node", [node, "_config", path @ ..]) => super::node_config::endpoint(request, &session, node, path).await,
         ("_metrics", []) | ("_node", [_, "_prometheus"]) => metrics(&request, &session),
-        // What replicates comes here; until then `rooms.rs` refuses it.
+        // Parts of a node that CouchDB has and this server has not.
         ("_node", [_, part, ..]) => {
-            let refusal = rooms::refusal(&session, request.method(), Place::Node, part);
+            let refusal = not_implemented::refusal(&session, request.method(), Place::Node, part);
             Err(refusal.unwrap_or_else(ApiError::no_database))
         }
         (name, _) => {
-            let refusal = rooms::refusal(&session, request.method(), Place::Server, name);
+            let refusal = not_implemented::refusal(&session, request.method(), Place::Server, name);
             Err(refusal.unwrap_or_else(ApiError::no_database))
         }
     }
@@ -115,7 +117,8 @@ async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
         let names = request.app.databases.names(session.server_admin()?)?;
         names.iter().map(|name| quote(name)).collect::<Vec<String>>()
     };
-    let row = |name: &String| {
+    let session = session.clone();
+    let row = move |name: &String| {
         let text: Option<String> = serde_json::from_str(name).ok();
         let database = text.and_then(|text| session.database(&text, Access::Member).ok());
         Ok(match database {
@@ -123,7 +126,8 @@ async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
             None => format!("{{\"key\":{name},\"error\":\"not_found\"}}"),
         })
     };
-    let rows = names.iter().map(row).collect::<Result<Vec<_>>>()?;
+    // Of all databases it may be a hundred thousand reads.
+    let rows = request.app.blocking(move || names.iter().map(row).collect::<Result<Vec<_>>>()).await?;
     Ok(Answer::ok(format!("[{}]", rows.join(","))))
 }
 
@@ -150,6 +154,6 @@ fn names_json(query: &Query, mut names: Vec<String>) -> Result<String> {
 fn metrics(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET")?;
     session.server_admin()?;
-    let text = request.app.metrics.text(&request.app.databases.stats()?);
-    Ok(Answer::of(StatusCode::OK, "text/plain; version=0.0.4", text))
+    let text = request.app.metrics.text(&request.app.databases.stats()?, &request.app.streams, &request.app.bodies);
+    Ok(Answer::of(StatusCode::OK, CONTENT_TYPE, text))
 }

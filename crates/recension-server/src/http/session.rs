@@ -6,7 +6,7 @@ use recension::document::json::quote;
 
 use crate::answer::Answer;
 use crate::auth::{Identity, Session, credentials, sessions};
-use crate::dispatch::absolute;
+use crate::dispatch::{absolute, is_secure};
 use crate::error::{ApiError, Result};
 use crate::limits::SESSION_BODY_BYTES_MAX;
 use crate::query::Query;
@@ -77,10 +77,6 @@ fn on(request: &Request, text: String) -> Answer {
 /// Browsers read `//host` and `/\host` as another server.
 fn is_own_path(next: &str) -> bool {
     next.starts_with('/') && !next[1..].starts_with(['/', '\\']) && !next.chars().any(|c| c.is_control() || c == '\\')
-}
-
-fn is_secure(request: &Request) -> bool {
-    request.app.config.tls_certificate.is_some()
 }
 
 #[cfg(test)]

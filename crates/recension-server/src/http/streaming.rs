@@ -1,76 +1,103 @@
-//! Answers that are made while they are sent. A piece is made on a thread of the pool, and while the reader takes it no
-//! thread is held: readers that are slow, or read nothing, take memory for three pieces and no more.
+//! Answers that are made while they are sent. Pieces are made on the threads of lists, within the budget of all of them
+//! (`streams.rs`); the next one when the reader has taken the last. Between two of them no thread is held.
 
 use std::sync::Arc;
 
-use crate::answer::{Answer, pieces};
+use bytes::Bytes;
+
+use crate::answer::{Answer, Gone, Sink, pieces};
 use crate::error::{ApiError, Result};
 use crate::limits::CHUNK_BYTES;
 use crate::state::App;
 
-/// A JSON answer: what comes before the rows, the rows with all that stands between them, and what comes after.
+/// The rows of an answer, with all that stands between them.
+pub(crate) trait Rows: Send + 'static {
+    /// Writes the next row; answers whether there was one.
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool>;
+
+    /// It may be minutes until the next row is asked for. Gives up what is only held to be quick.
+    fn rest(&mut self) {}
+}
+
+impl<R: AsRef<[u8]>, I: Iterator<Item = Result<R>> + Send + 'static> Rows for I {
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        let Some(row) = self.next() else { return Ok(false) };
+        out.extend_from_slice(row?.as_ref());
+        Ok(true)
+    }
+}
+
+/// A JSON answer: what comes before the rows, the rows, and what comes after.
 ///
-/// A short answer is sent as a whole. An error in the first piece is the answer; later ones break the answer off, so that
-/// nobody takes it for whole.
-pub(crate) async fn json(
-    app: &Arc<App>,
-    before: String,
-    rows: impl Iterator<Item = Result<String>> + Send + 'static,
-    after: String,
-) -> Result<Answer> {
-    bytes(app, "application/json", before.into_bytes(), rows.chain(std::iter::once(Ok(after)))).await
+/// A short answer is sent as a whole. An error in the first piece is the answer; later ones break the answer off, so
+/// that nobody takes it for whole.
+pub(crate) async fn json(app: &Arc<App>, before: String, rows: impl Rows, after: &'static str) -> Result<Answer> {
+    bytes(app, "application/json", before.into_bytes(), rows, after).await
 }
 
 /// The same of any content type.
-pub(crate) async fn bytes<R: AsRef<[u8]>>(
+pub(crate) async fn bytes(
     app: &Arc<App>,
     content_type: &'static str,
     before: Vec<u8>,
-    mut rows: impl Iterator<Item = Result<R>> + Send + 'static,
+    rows: impl Rows,
+    after: &'static str,
 ) -> Result<Answer> {
-    let (first, rest) = app.blocking(move || Ok((fill(before, &mut rows)?, rows))).await?;
-    let (text, more) = first;
-    if !more {
-        return Ok(Answer::of(http::StatusCode::OK, content_type, text));
-    }
-    let (sink, answer) = pieces();
+    let (first, rest) = app.streams.make(move || List { rows, after }.piece(before)).await?;
+    let Some(list) = rest else { return Ok(Answer::of(http::StatusCode::OK, content_type, first)) };
+    let (sink, answer) = pieces(app.streams.patience());
     let app = Arc::clone(app);
     tokio::spawn(async move {
-        let mut next = Ok((text, true, rest));
-        loop {
-            match next {
-                Ok((text, more, mut rows)) => {
-                    if sink.send(text).await.is_err() {
-                        return;
-                    }
-                    if !more {
-                        return sink.finish().await;
-                    }
-                    next = app
-                        .blocking(move || {
-                            let (text, more) = fill(Vec::new(), &mut rows)?;
-                            Ok((text, more, rows))
-                        })
-                        .await;
-                }
-                Err(error) => {
-                    let error: ApiError = error;
-                    tracing::error!(reason = %error.reason, "an answer was broken off");
-                    return;
-                }
-            }
+        if let Err(Gone) = send(&app, first, list, sink).await {
+            app.metrics.lists_broken_off.inc();
         }
     });
     Ok(Answer::streamed(content_type, answer))
 }
 
-/// Rows until there is enough for a piece; answers whether there may be more.
-fn fill<R: AsRef<[u8]>>(mut text: Vec<u8>, rows: &mut impl Iterator<Item = Result<R>>) -> Result<(Vec<u8>, bool)> {
-    for row in rows {
-        text.extend_from_slice(row?.as_ref());
-        if text.len() >= CHUNK_BYTES {
-            return Ok((text, true));
+/// What is left of a list.
+struct List<R> {
+    rows: R,
+    after: &'static str,
+}
+
+impl<R: Rows> List<R> {
+    /// Rows until there is enough for a piece, and what is left, if there may be more.
+    fn piece(mut self, before: Vec<u8>) -> Result<(Vec<u8>, Option<Self>)> {
+        let mut text = before;
+        while self.rows.write_next(&mut text)? {
+            if text.len() >= CHUNK_BYTES {
+                self.rows.rest();
+                return Ok((text, Some(self)));
+            }
+        }
+        text.extend_from_slice(self.after.as_bytes());
+        Ok((text, None))
+    }
+}
+
+/// Sends a list whose first piece is made.
+async fn send(app: &App, first: Bytes, mut list: List<impl Rows>, sink: Sink) -> std::result::Result<(), Gone> {
+    sink.send(first).await?;
+    loop {
+        sink.ready().await?;
+        let made = tokio::select! {
+            made = app.streams.make(move || list.piece(Vec::new())) => made,
+            () = sink.closed() => return Err(Gone),
+        };
+        match made {
+            Ok((piece, rest)) => {
+                sink.send(piece).await?;
+                let Some(rest) = rest else { break };
+                list = rest;
+            }
+            Err(error) => {
+                let error: ApiError = error;
+                tracing::error!(reason = %error.reason, "an answer was broken off");
+                return Err(Gone);
+            }
         }
     }
-    Ok((text, false))
+    sink.finish().await;
+    Ok(())
 }

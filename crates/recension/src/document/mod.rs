@@ -1,11 +1,12 @@
-//! Documents over the engine contract: collections, revisions, history, indexes, queries.
-//! This layer knows rows at a sequence number and nothing of files; docs/documents-format.md has its rows.
+//! Documents over the engine contract: collections, revisions, history, indexes, queries. This layer knows rows at a
+//! sequence number and nothing of files; docs/documents-format.md has its rows.
 //!
 //! The shape (every name is exported from here):
 //!
 //! ```text
 //! Store            Store::on(Arc<dyn Engine>)?, Store::memory(), .engine(), .collection("name")?,
 //!                  .collections(At)? -> Vec<CollectionInfo{name, indexes, retention}>, .drop_collection("name")? -> bool,
+//!                  .dropped_collections()?  .dropped_collection(number, At)? -> CollectionAt  .collection_as_of("name", At)?
 //!                  .resolve(At)? -> Seq   .transaction(|tx| ..)?   .changes(since)?   .follow(since)
 //!                  .typed::<T>()? -> Typed<T>   .diff_between(At, At)?   .restore_to(At)?   .compact()? -> Compacted
 //! Collection       .get(id)? -> Option<Document>   .list(&ListOptions)? -> Documents (iterator)
@@ -13,7 +14,8 @@
 //!                  .find(&Query)? -> Found (iterator of documents; .plan(), .cursor())
 //!                  .select(&Query)? -> Selected (iterator of values at paths; .plan(), .cursor())
 //!                  .get_by(unique_index, &[Literal])? -> Option<Document>
-//!                  .count_matching(&Query)?   .explain(&Query)? -> Plan (Display, .to_json(), .summary())
+//!                  .page(&Query)? -> Page{documents, next: Option<Cursor>}   .count_matching(&Query)?
+//!                  .explain(&Query)? -> Plan (Display, .to_json(), .summary())
 //!                  .revision(id, &rev)?   .at(At)? -> CollectionAt (the same reads, at that moment)
 //!                  .put(id, body)?  .create(Option<id>, body)?  .replace(id, &rev, body)?  .delete(id, &rev)?
 //!                  .restore(id, &rev)?      each -> Written{id, rev, seq, time}
@@ -26,14 +28,18 @@
 //!                  .ancestry(id, &rev)? -> newest first   .get_revision(id, &rev)?   .revs_diff([(id, &revs)])?
 //!                  .merge_revisions(Vec<ReplicatedWrite>)? -> Vec<Result<Option<Written>>>   .purge(id, &revs)?
 //!                  .make(&[(setting, value)])? -> bool  .setting(name)?  .set_setting(name, Option<value>)?
+//!                  .set_expiry(Option<path>)?  .expiry()?
+//!                  .set_schema(Option<Schema>)?  .schema()?  .schema_history()?  .at(At)?.check_schema(&schema, since, ..)?
+//!                  .erase([id])? -> Erasure{seq, documents}   .erasures()?
 //!                  .purges()?  .set_revs_limit(n)?  .put_local(name, body)?  .local(name)?  .delete_local(name)?
 //!                  .create_index(IndexSpec, |BuildProgress{done, total}| ..)?   .drop_index(name)?
-//!                  .indexes()? -> Vec<IndexInfo{spec, state}>
+//!                  .indexes()? -> Vec<IndexInfo{spec, state}>   .building()? -> Vec<(name, BuildProgress)>
 //!                  .set_retention(Retention::{Everything, Versions(n), Duration(d), HeadOnly})?   .retention()?
 //! Typed<T>         T: DocumentType, by #[derive(Document)]: .get(id)? -> Option<T>  .get_by(unique_index, &[Literal])?
 //!                  .entry(id)?  .put(&T)?  .create(&T)?
 //!                  .replace(&rev, &T)?  .delete(id, &rev)?  .update(id, |&mut T| ..)?  .upsert(id, |Option<T>| ..)?
 //!                  .put_all(iter)?  .list(..)?  .find(..)?  .history(id)?  .at(At)?  .within(&tx)?  .untyped()
+//!                  .page(&Query)?  .update_matching(&Query, |&mut T| changed?)?  .delete_matching(&Query)?
 //!                  .with_migration(|from, body| ..)  .migrate_all(|MigrationProgress{seen, migrated}| ..)?
 //! Write            Write::from_json(text)? (takes _id, _rev, _deleted out of it), Write::put(id, body)?,
 //!                  Write::create(id, body)?, Write::replace(id, rev, body)?, Write::delete(id, rev)?;
@@ -41,6 +47,16 @@
 //! ReplicatedWrite  ReplicatedWrite::from_json(text)? (_id, _rev, _revisions, _deleted), ::new(id, rev, &ancestors, ..)?
 //! Loader           .push(Write)? -> Vec<LoadFailure{number, id, error}>, .finish()? -> the last of them, .written()
 //!                  .attach(name, Upload)?, .keep_attachments(), .detach(name), Write::same_body(id, Expect)?
+//! Keys             store.keys("name")?, tx.keys("name")?: .get(key)?  .entry(key)?  .set(key, value)?
+//!                  .set_with(key, value, &SetOptions::new().expiry(..).only_if_absent())? -> SetOutcome{written, previous}
+//!                  .remove(key)? -> Option<KeyEntry>  .increment(key, by)?  .decrement(key, by)?  .increment_float(key, by)?
+//!                  .compare_and_set(key, Option<expected>, value)?  .expire(key, Expiry)?  .scan(prefix, after, limit)?
+//!                  .at(At)? -> KeysAt  .clear()?  .sweep()?  .with_durability(Durability)  .set_retention(Retention)?
+//! Topics           store.topics(): .publish(topic, payload)? -> how many heard it   .subscriber() -> Subscriber{
+//!                  .subscribe(topic)?  .subscribe_pattern("orders.*")?  .try_next()  .next_timeout(d)  .poll_next(cx)}
+//! Consumer         .consumer("name", ConsumerOptions::new().since(..).dead_letters("collection", 5))?: .receive(max)?
+//!                  .receive_timeout(max, d)?  .acknowledge(&delivery)?  .give_back(&delivery, d)?  .status()?  .forget()?
+//! Watch            Collection::watch(&Query)? -> (documents, Watch): .try_next()? -> ResultChange::{Entered, Changed, Left}
 //! Attachments      Collection::upload(impl Read, content_type)? -> Upload, .attach(id, Expect, name, type, impl Read)?,
 //!                  .detach(id, &rev, name)?, .attachments(id)? -> Vec<AttachmentInfo>, .attachment(id, name)? ->
 //!                  Option<AttachmentReader> (impl Read, .info(), .range(bytes), .stored())
@@ -52,117 +68,98 @@
 //!                  .through(index).without_indexes().sort_bytes_max(n)
 //! ChangeFilter     ChangeFilter::matching(query)?, ::ids([..])?, .testing(|document| ..), .and(&filter); for
 //!                  .changes(..)?.filtered(&filter) and .follow(..).filtered(&filter)
+//!                  .selecting(selector)
+//! Selector         Selector::from_json(mango)?, ::at(path, values), ::all([..]), ::any([..]), ::not(selector), ::none([..]),
+//!                  ::absent(path), ::contains(path, part), ::matches(path, regex)?, ::some_element(path, selector), ..
+//! Schema           Schema::from_json(text)?, .check(id, body)?
 //! values           ValueRange, or ValueSet::one_of([v]), range.or(range)
 //! ValueRange       equal(v), at_least(v), above(v), at_most(v), below(v), between(a, b), anything(),
 //!                  prefix(text), of_type(JsonType); .and(range);
 //!                  v: impl Into<Literal> (bool, numbers, &str; Literal::json(text)? for any JSON)
-//! Path             "address.city".parse()?, "items[0].sku", "tags[]" (every element),
-//!                  Path::from_segments(["a.b", "c"])?
+//! Path             "address.city", "items[0].sku", "tags[]" (every element): a text is taken wherever a path is
+//!                  (IntoPath) and refused where it is used; "a.b".parse::<Path>()?, Path::from_segments(["a.b", "c"])?
 //! ```
 //!
-//! Reads never wait for writers. A write without an expectation is tried again where others wrote
-//! what it had read; a write with one fails with [`Error::Conflict`] where that does not hold (any more).
+//! Reads never wait for writers. A write without an expectation is tried again if others wrote what it had read; a
+//! write with one fails with [`Error::Conflict`] if that does not hold (any more).
 
-mod ancestry;
-mod apply;
+mod faces;
+mod kernel;
+mod values;
+
 #[cfg(feature = "async")]
-pub mod asynchronous;
-mod at;
-mod attachment;
-mod byte_reader;
-mod catalogue;
-mod change_filter;
-mod change_pages;
-mod changes;
-mod check;
-mod collation;
-mod collection;
-mod condition;
-mod cursor;
-mod diff;
-mod duplicates;
-mod edit;
-mod error;
-mod find;
-mod index;
-mod index_keys;
-mod index_rows;
-mod index_spec;
-pub mod json;
-pub mod limits;
-mod loader;
-mod local;
-mod lookup;
-mod model;
-mod plan;
-mod planner;
-mod purge;
-mod query;
-mod reader;
-mod recent_commits;
-mod replicate;
-mod replicated;
-mod restore;
-mod retention;
-mod rev_hash;
-mod revid;
-mod revision_tree;
-mod settings;
-mod settle;
-mod side;
-mod sorted;
-mod store;
-mod stored;
-mod term;
-mod time;
-mod transaction;
-#[cfg(feature = "typed")]
-mod typed;
-mod unicode;
-mod view;
-mod write;
+pub use self::faces::asynchronous;
+pub use self::values::{json, limits};
 
-pub use ancestry::{Conflicted, ConflictedDocument, RevisionStatus, RevsDiff};
-pub use at::At;
-pub use attachment::{AttachmentInfo, AttachmentReader, Encoding, Following, Upload};
-pub use catalogue::IndexState;
-pub use change_filter::ChangeFilter;
-pub use changes::{Change, Changes, Follow, Position};
-pub use check::{CheckProblem, CheckReport};
-pub use collation::{Collation, JsonType};
-pub use collection::Collection;
-pub use condition::{Condition, Literal, ValueRange, ValueSet};
-pub use cursor::Cursor;
-pub use diff::{CollectionDiff, DocumentDiff, Version};
-pub use duplicates::Duplicate;
-pub use edit::Matched;
-pub use error::{Error, Result};
-pub use find::{Found, Selected, Selection};
-pub use index::BuildProgress;
-pub use index_spec::{IndexPart, IndexSpec};
-pub use json::Path;
-pub use loader::{LoadFailure, Loader};
-pub use local::LocalDocument;
-pub use model::{CollectionInfo, Counts, Document, IndexInfo, Revision, Staged, Written};
-pub use plan::{Alternative, Plan, PlanSort};
-pub use purge::Purge;
-pub use query::Query;
-pub use reader::{CollectionAt, Documents, History, ListOptions};
-pub use replicated::ReplicatedWrite;
-pub use restore::Restored;
-pub use retention::Compacted;
-pub use rev_hash::{AttachmentDigest, HashableBody, revision_id};
-pub use revid::RevId;
-pub use revision_tree::Leaf;
-pub use store::{Store, open};
-pub use time::format_time;
-pub use transaction::{Transaction, TransactionCollection};
+pub use self::faces::changes::{Changes, Follow};
+pub use self::faces::check::{CheckProblem, CheckReport};
+pub use self::faces::collection::Collection;
+pub use self::faces::consumer::{Consumer, ConsumerOptions, ConsumerStatus, Delivery};
+pub use self::faces::diff::{CollectionDiff, DocumentDiff, Version};
+pub use self::faces::edit::Matched;
+pub use self::faces::indexes::BuildProgress;
+pub use self::faces::keys::Keys;
+pub use self::faces::keys_at::KeysAt;
+pub use self::faces::keys_in_transaction::TransactionKeys;
+pub use self::faces::loader::{LoadFailure, Loader};
+pub use self::faces::local::LocalDocument;
+pub use self::faces::past::DroppedCollection;
+pub use self::faces::purge::Purge;
+pub use self::faces::restore::Restored;
+pub use self::faces::retention::Compacted;
+pub use self::faces::schema::{SchemaCheck, SchemaVersion};
+pub use self::faces::store::{OpenOptions, Store, open, open_read_only};
+pub use self::faces::topics::{Message, Received, Subscriber, Topics};
+pub use self::faces::transaction::{Transaction, TransactionCollection};
 #[cfg(feature = "typed")]
-pub use typed::{
-    DeclaredIndex, DeclaredValues, DocumentType, Entry, MigrationProgress, Typed, TypedAt, TypedDocuments, TypedFound,
-    TypedHistory, TypedRevision, TypedTransaction,
+pub use self::faces::typed::{
+    DeclaredIndex, DeclaredValues, DocumentType, DocumentView, Entry, MigrationProgress, Typed, TypedAt,
+    TypedDocuments, TypedFound, TypedHistory, TypedRevision, TypedTransaction, TypedView, TypedViewRow, TypedViewRows,
 };
-pub use write::{Expect, Write};
+pub use self::faces::views::ViewInfo;
+pub use self::faces::watch::{ResultChange, Watch};
+pub use self::kernel::attachment::AttachmentReader;
+pub use self::kernel::changes::change::{Change, Position};
+pub use self::kernel::changes::filter::ChangeFilter;
+pub use self::kernel::query::find::{Found, Selected, Selection};
+pub use self::kernel::query::page::Page;
+pub use self::kernel::read::ancestry::{Conflicted, ConflictedDocument, RevisionStatus, RevsDiff};
+pub use self::kernel::read::duplicates::Duplicate;
+pub use self::kernel::read::erased_rows::EraseProgress;
+pub use self::kernel::read::reader::{CollectionAt, Documents, History, ListOptions};
+pub use self::kernel::rows::erasure::Erasure;
+pub use self::kernel::rows::view_rows::ViewRow;
+pub use self::kernel::view::ahead::ReducedBlocks;
+pub use self::kernel::view::mapper::{MapInput, Mapper, View};
+pub use self::kernel::view::range::{ViewEdge, ViewRange};
+pub use self::kernel::view::read::{ViewAt, ViewRows};
+pub use self::kernel::view::reduced::{Grouping, ReducedRow, Reducer, Reduction, ViewGroups};
+pub use self::values::at::At;
+pub use self::values::attachment::{AttachmentInfo, Encoding, Following, Upload};
+pub use self::values::collation::{Collation, JsonType};
+pub use self::values::condition::{Condition, Literal, ValueRange, ValueSet};
+pub use self::values::cursor::Cursor;
+pub use self::values::error::{Error, Result};
+pub use self::values::glob::Glob;
+pub use self::values::guard::{Actor, Guard, Proposed, Validator};
+pub use self::values::index_spec::{IndexPart, IndexSpec};
+pub use self::values::json::{IntoPath, Path};
+pub use self::values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};
+pub use self::values::model::{CollectionInfo, Counts, Document, IndexInfo, IndexState, Revision, Staged, Written};
+pub use self::values::pipeline::{Fold, Pipeline};
+pub use self::values::plan::{Alternative, Plan, PlanSort};
+pub use self::values::query::Query;
+pub use self::values::reduce::BuiltIn;
+pub use self::values::replicated::ReplicatedWrite;
+pub use self::values::rev_hash::{AttachmentDigest, HashableBody, revision_id};
+pub use self::values::revid::RevId;
+pub use self::values::revision_tree::Leaf;
+pub use self::values::schema::Schema;
+pub use self::values::selector::{Selector, SelectorTest};
+pub use self::values::text::{Language, TextQuery};
+pub use self::values::time::format_time;
+pub use self::values::view::{Emitted, Signature, ViewOptions};
+pub use self::values::write::{Expect, Write};
 
 /// Declares the documents that a struct's values are. It has the name of what is read from a collection, and one
 /// `use` brings both: the macro is used in `#[derive(Document)]` and the type everywhere else.

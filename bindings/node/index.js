@@ -1,0 +1,373 @@
+// Recension in a Node process: the classes that people see, over the compiled part. Texts of JSON go between the two.
+'use strict'
+
+const native = require('./recension.node')
+
+/** What the store refuses. `code` says which kind of refusal it is. */
+class RecensionError extends Error {
+  constructor(told) {
+    super(told.message)
+    this.name = 'RecensionError'
+    Object.assign(this, told)
+  }
+}
+
+function refusal(error) {
+  let told
+  try {
+    told = JSON.parse(error.message)
+  } catch {
+    return error
+  }
+  return told && typeof told.code === 'string' ? new RecensionError(told) : error
+}
+
+async function asked(promise) {
+  try {
+    return await promise
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+/** A moment as the compiled part reads it: a commit's number, a text, or a Date. */
+function moment(at) {
+  if (at === undefined || at === null) return undefined
+  if (typeof at === 'number' && Number.isSafeInteger(at) && at >= 0) return `seq:${at}`
+  if (typeof at === 'string') return at
+  if (at instanceof Date) return at.toISOString()
+  throw new TypeError("at: give a commit's number, a text such as '2h', or a Date")
+}
+
+function position(since) {
+  if (since === undefined || since === null) return '0'
+  if (typeof since === 'string' || (typeof since === 'number' && Number.isSafeInteger(since) && since >= 0)) {
+    return String(since)
+  }
+  throw new TypeError("since: give a commit's number, or the position of a feed")
+}
+
+function text(value, what) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    throw new TypeError(`${what} must be an object`)
+  }
+  return JSON.stringify(value)
+}
+
+function name(value, what) {
+  if (typeof value !== 'string') throw new TypeError(`${what} must be a string`)
+  return value
+}
+
+/** What the compiled part is asked: an order is pairs of a path and a direction there. */
+function options(selector, given = {}) {
+  const { at, sort, ...rest } = given
+  const order = sort === undefined ? undefined : (Array.isArray(sort) ? sort : [sort]).map((part) => {
+    if (typeof part === 'string') return [part, 'asc']
+    return Array.isArray(part) ? part : Object.entries(part)[0]
+  })
+  return JSON.stringify({ ...rest, selector: selector ?? undefined, sort: order, at: moment(at) })
+}
+
+/** The items of a long answer: some are fetched at a time, and the snapshot is let go of at the end. */
+async function * items(rows) {
+  try {
+    for (;;) {
+      const some = await asked(rows.some())
+      if (some.length === 0) return
+      for (const item of some) yield JSON.parse(item)
+    }
+  } finally {
+    rows.close()
+  }
+}
+
+/** A feed of changes: an async iterator. */
+class Feed {
+  #feed
+  #follow
+  #closed = false
+  #ready = []
+
+  constructor(feed, follow, signal) {
+    this.#feed = feed
+    this.#follow = follow
+    signal?.addEventListener('abort', () => this.close(), { once: true })
+    if (signal?.aborted) this.close()
+  }
+
+  /** The changes that there are; those to come are waited for if the feed follows. Empty at the end. */
+  async some() {
+    for (;;) {
+      if (this.#closed) return []
+      const some = (await asked(this.#feed.some())).map((change) => JSON.parse(change))
+      if (this.#closed) return []
+      if (some.length > 0 || !this.#follow) return some
+      await this.#feed.ready()
+    }
+  }
+
+  /** The changes that there are, without waiting. */
+  async now() {
+    return this.#closed ? [] : (await asked(this.#feed.some())).map((change) => JSON.parse(change))
+  }
+
+  close() {
+    if (this.#closed) return
+    this.#closed = true
+    this.#feed.close()
+  }
+
+  async next() {
+    if (this.#ready.length === 0) this.#ready = await this.some()
+    if (this.#closed || this.#ready.length === 0) {
+      this.close()
+      return { done: true, value: undefined }
+    }
+    return { done: false, value: this.#ready.shift() }
+  }
+
+  async return() {
+    this.close()
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator]() {
+    return this
+  }
+}
+
+class Collection {
+  #native
+  #store
+
+  constructor(inner, collection, store) {
+    this.#native = inner
+    this.#store = store
+    this.name = collection
+  }
+
+  async get(id, { at } = {}) {
+    const found = await asked(this.#native.get(name(id, 'id'), moment(at)))
+    return found === null ? undefined : JSON.parse(found)
+  }
+
+  async put(id, document) {
+    const write = text({ ...document, _id: name(id, 'id') }, 'the document')
+    return JSON.parse(await asked(this.#native.write(write, false))).rev
+  }
+
+  async create(document, id) {
+    const write = id === undefined ? document : { ...document, _id: name(id, 'id') }
+    return JSON.parse(await asked(this.#native.write(text(write, 'the document'), true)))
+  }
+
+  async delete(id, rev) {
+    const at = rev ?? (await this.get(id))?._rev
+    if (at === undefined) throw new RecensionError({ code: 'missing', message: `there is no document ${id}`, id })
+    return JSON.parse(await asked(this.#native.delete(name(id, 'id'), name(at, 'rev')))).rev
+  }
+
+  async putMany(documents, { create = false } = {}) {
+    const texts = Array.from(documents, (document, number) => text(document, `document ${number}`))
+    return (await asked(this.#native.writeMany(texts, create))).map(result)
+  }
+
+  async merge(documents) {
+    const texts = Array.from(documents, (document, number) => text(document, `document ${number}`))
+    return (await asked(this.#native.merge(texts))).map(result)
+  }
+
+  documents({ at, ...given } = {}) {
+    return items(this.#native.list(options(undefined, { ...given, at })))
+  }
+
+  [Symbol.asyncIterator]() {
+    return this.documents()
+  }
+
+  find(selector, given) {
+    return items(this.#native.find(options(selector, given)))
+  }
+
+  async page(selector, given) {
+    return JSON.parse(await asked(this.#native.page(options(selector, { limit: 100, ...given }))))
+  }
+
+  async count(selector, given) {
+    return asked(this.#native.count(options(selector, given)))
+  }
+
+  async aggregate(pipeline, selector, given) {
+    const rows = await asked(this.#native.aggregate(options(selector, { ...given, pipeline })))
+    return rows.map((row) => JSON.parse(row))
+  }
+
+  async explain(selector, given) {
+    return JSON.parse(await asked(this.#native.explain(options(selector, given))))
+  }
+
+  history(id) {
+    return items(this.#native.history(name(id, 'id')))
+  }
+
+  async revision(id, rev) {
+    const found = await asked(this.#native.revision(name(id, 'id'), name(rev, 'rev')))
+    return found === null ? undefined : JSON.parse(found)
+  }
+
+  async leaves(id) {
+    return JSON.parse(await asked(this.#native.leaves(name(id, 'id'))))
+  }
+
+  async conflicts(id) {
+    return asked(this.#native.conflicts(name(id, 'id')))
+  }
+
+  async purge(id, revs) {
+    return asked(this.#native.purge(name(id, 'id'), revs))
+  }
+
+  async attachment(id, attachment, rev) {
+    return (await asked(this.#native.attachment(name(id, 'id'), name(attachment, 'name'), rev))) ?? undefined
+  }
+
+  async local(id) {
+    const found = await asked(this.#native.local(name(id, 'name')))
+    return found === null ? undefined : JSON.parse(found)
+  }
+
+  async putLocal(id, document) {
+    return asked(this.#native.putLocal(name(id, 'name'), text(document, 'the document')))
+  }
+
+  async deleteLocal(id) {
+    return asked(this.#native.deleteLocal(name(id, 'name')))
+  }
+
+  async setting(setting) {
+    return (await asked(this.#native.setting(name(setting, 'name')))) ?? undefined
+  }
+
+  async setSetting(setting, value) {
+    return asked(this.#native.setSetting(name(setting, 'name'), name(value, 'value')))
+  }
+
+  async createIndex(index, paths, { unique = false } = {}) {
+    return asked(this.#native.createIndex(name(index, 'name'), [paths].flat(), unique))
+  }
+
+  async dropIndex(index) {
+    return asked(this.#native.dropIndex(name(index, 'name')))
+  }
+
+  async indexes() {
+    return (await asked(this.#native.indexes())).map((index) => JSON.parse(index))
+  }
+
+  changes(given) {
+    if (this.#store === undefined) throw new TypeError('changes are asked of the collection of the store itself')
+    return feed(this.#store, this.name, given)
+  }
+}
+
+function feed(store, collection, { since, follow = false, signal } = {}) {
+  return new Feed(store.changes(collection, position(since), follow), follow, signal)
+}
+
+function result(answer) {
+  const told = JSON.parse(answer)
+  return told.error === undefined ? told : { error: new RecensionError(told.error) }
+}
+
+class Transaction {
+  #native
+
+  constructor(inner) {
+    this.#native = inner
+  }
+
+  collection(collection) {
+    return new Collection(this.#native.collection(name(collection, 'name')), collection)
+  }
+}
+
+/** A store that is open. */
+class Database {
+  #native
+
+  constructor(inner) {
+    this.#native = inner
+  }
+
+  collection(collection) {
+    return new Collection(this.#native.collection(name(collection, 'name')), collection, this.#native)
+  }
+
+  /** The store as of a moment. */
+  async at(at) {
+    const seq = await asked(this.#native.resolve(moment(at) ?? 'now'))
+    return {
+      seq,
+      collection: (collection) => new Collection(this.#native.collection(name(collection, 'name'), seq), collection),
+    }
+  }
+
+  async seq() {
+    return asked(this.#native.resolve('now'))
+  }
+
+  async collections() {
+    return asked(this.#native.collections())
+  }
+
+  async drop(collection) {
+    return asked(this.#native.drop(name(collection, 'name')))
+  }
+
+  /** Runs `body(transaction)` and commits; again, on newer reads, if others were faster. */
+  async transaction(body, { attempts = 100 } = {}) {
+    for (let attempt = 1; ; attempt++) {
+      const transaction = this.#native.transaction()
+      await asked(transaction.begin())
+      let answer
+      try {
+        answer = await body(new Transaction(transaction))
+      } catch (error) {
+        await transaction.rollback()
+        throw error
+      }
+      try {
+        await asked(transaction.commit())
+        return answer
+      } catch (error) {
+        if (error.code !== 'busy' || attempt >= attempts) throw error
+      }
+    }
+  }
+
+  changes(given) {
+    return feed(this.#native, undefined, given)
+  }
+
+  async backup(folder) {
+    return asked(this.#native.backup(name(folder, 'folder')))
+  }
+
+  async close() {
+    return asked(this.#native.close())
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')]() {
+    return this.close()
+  }
+}
+
+/** Opens a store: a folder, which is made if there is none, or 'memory:'. */
+async function open(address, { share = false, readOnly = false } = {}) {
+  const store = new native.Store()
+  await asked(store.open(name(address, 'address'), share, readOnly))
+  return new Database(store)
+}
+
+module.exports = { open, Database, Collection, Transaction, Feed, RecensionError }

@@ -1,0 +1,171 @@
+// The module as people use it.
+'use strict'
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { test } = require('node:test')
+const { open, RecensionError } = require('../index.js')
+
+/** A test with a store in a folder of its own. */
+function on(title, body) {
+  test(title, { timeout: 60_000 }, async () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'recension-node-'))
+    const db = await open(path.join(folder, 'store'))
+    try {
+      await body(db, folder)
+    } finally {
+      await db.close()
+      fs.rmSync(folder, { recursive: true })
+    }
+  })
+}
+
+async function all(items) {
+  const found = []
+  for await (const item of items) found.push(item)
+  return found
+}
+
+const refused = (code) => (error) => error instanceof RecensionError && error.code === code
+
+on('documents are written and read', async (db) => {
+  const notes = db.collection('notes')
+  const rev = await notes.put('a', { text: 'hello', deep: { list: [1, 2.5, null, true, 'ü\u2028'] } })
+  assert.match(rev, /^1-[0-9a-f]{32}$/)
+  assert.deepEqual(await notes.get('a'), {
+    _id: 'a', _rev: rev, text: 'hello', deep: { list: [1, 2.5, null, true, 'ü\u2028'] },
+  })
+  assert.equal(await notes.get('z'), undefined)
+  const made = await notes.create({ n: 1 })
+  assert.equal((await notes.get(made.id)).n, 1)
+  assert.equal(await notes.count(), 2)
+  await notes.delete(made.id)
+  assert.equal(await notes.get(made.id), undefined)
+  await assert.rejects(notes.delete('z'), refused('missing'))
+  assert.deepEqual(await db.collections(), ['notes'])
+  assert.equal(await db.drop('notes'), true)
+})
+
+on('a revision that is not there any more is a conflict', async (db) => {
+  const notes = db.collection('notes')
+  const rev = await notes.put('a', { n: 1 })
+  const [mine, theirs] = [await notes.get('a'), await notes.get('a')]
+  const newer = await notes.put('a', { ...theirs, n: 2 })
+  await assert.rejects(notes.put('a', { ...mine, n: 3 }), (error) => {
+    assert.deepEqual([error.code, error.id, error.expected, error.found], ['conflict', 'a', rev, newer])
+    return true
+  })
+  await assert.rejects(notes.create({}, 'a'), refused('conflict'))
+  const [good, bad] = await notes.putMany([{ _id: 'b' }, { _id: 'a', _rev: rev }])
+  assert.equal(good.id, 'b')
+  assert.equal(bad.error.code, 'conflict')
+  assert.deepEqual((await all(notes.history('a'))).map((one) => one.document.n), [2, 1])
+})
+
+on('what cannot be is refused', async (db) => {
+  const notes = db.collection('notes')
+  for (const document of ['text', null, [1], 7]) await assert.rejects(notes.create(document), TypeError)
+  await assert.rejects(notes.get(7), TypeError)
+  await assert.rejects(notes.put('', {}), refused('value'))
+  await assert.rejects(notes.put('a', { _other: 1 }), refused('value'))
+  await assert.rejects(all(notes.find({ n: { $nothing: 1 } })), RecensionError)
+  await assert.rejects(all(notes.find({}, { limits: 3 })), refused('type'))
+  await assert.rejects(notes.get('a', { at: 'someday' }), refused('value'))
+  await assert.rejects(notes.get('a', { at: {} }), TypeError)
+  let deep = 1
+  for (let level = 0; level < 600; level++) deep = [deep]
+  await assert.rejects(notes.put('a', { deep }), refused('value'))
+})
+
+on('queries, pages, aggregates and indexes', async (db) => {
+  const cities = db.collection('cities')
+  const many = Array.from({ length: 300 }, (_, n) => ({ _id: `c${n}`, n, even: n % 2 === 0 }))
+  assert.equal((await cities.putMany(many)).filter((one) => one.rev).length, 300)
+  await cities.createIndex('by-n', 'n', { unique: true })
+  assert.deepEqual(await cities.indexes(), [{ name: 'by-n', paths: ['n'], unique: true }])
+  const found = await all(cities.find({ n: { $gte: 297 } }, { sort: [['n', 'desc']] }))
+  assert.deepEqual(found.map((city) => city.n), [299, 298, 297])
+  assert.deepEqual(await all(cities.find({ n: 5 }, { fields: ['_id'] })), [{ _id: 'c5' }])
+  assert.match(JSON.stringify(await cities.explain({ n: 5 })), /by-n/)
+  assert.equal(await cities.count({ even: true }), 150)
+  const first = await cities.page({ even: true }, { limit: 100 })
+  const last = await cities.page({ even: true }, { limit: 100, after: first.next })
+  assert.deepEqual([first.documents.length, last.documents.length, last.next], [100, 50, null])
+  assert.equal((await all(cities)).length, 300)
+  assert.deepEqual((await all(cities.documents({ prefix: 'c29', limit: 2 }))).map((one) => one._id), ['c29', 'c290'])
+  const rows = await cities.aggregate([{ $group: { _id: '$even', n: { $sum: '$n' } } }, { $sort: { _id: 1 } }])
+  assert.deepEqual(rows.map((row) => row.n), [22500, 22350])
+  await assert.rejects(cities.put('new', { n: 5 }), (error) => error.code === 'not_unique' && error.holder === 'c5')
+  for await (const city of cities.find({})) { // left in the middle: the snapshot is let go of
+    assert.ok(city)
+    break
+  }
+  await cities.dropIndex('by-n')
+})
+
+on('the past', async (db) => {
+  const notes = db.collection('notes')
+  await notes.put('a', { n: 1 })
+  const then = await db.seq()
+  await notes.put('a', { n: 2 })
+  assert.equal((await notes.get('a', { at: then })).n, 1)
+  const past = (await db.at(then)).collection('notes')
+  assert.equal((await past.get('a')).n, 1)
+  await assert.rejects(past.put('a', {}), refused('read_only'))
+})
+
+on('transactions are one commit or none, and run again if others were faster', async (db) => {
+  await db.collection('c').put('n', { n: 0 })
+  await assert.rejects(db.transaction(async (tx) => {
+    await tx.collection('c').put('n', { n: 9 })
+    throw new Error('given up')
+  }), /given up/)
+  assert.equal((await db.collection('c').get('n')).n, 0)
+  const count = () => db.transaction(async (tx) => {
+    const document = await tx.collection('c').get('n')
+    await tx.collection('c').put('n', { ...document, n: document.n + 1 })
+  }, { attempts: 1000 })
+  await Promise.all(Array.from({ length: 8 }, async () => {
+    for (let turn = 0; turn < 10; turn++) await count()
+  }))
+  assert.equal((await db.collection('c').get('n')).n, 80)
+})
+
+on('changes, known and to come', async (db) => {
+  const notes = db.collection('notes')
+  await notes.put('a', {})
+  await notes.put('b', {})
+  const known = await all(db.changes())
+  assert.deepEqual(known.map((change) => change.id), ['a', 'b'])
+  assert.deepEqual((await all(notes.changes({ since: known[0].position }))).map((change) => change.id), ['b'])
+  const coming = notes.changes({ since: known[1].position, follow: true })
+  const next = coming.next() // waits without a thread
+  await notes.put('c', {})
+  assert.equal((await next).value.id, 'c')
+  const ended = coming.next()
+  coming.close()
+  assert.equal((await ended).done, true)
+  const controller = new AbortController()
+  const aborted = all(db.changes({ since: await db.seq(), follow: true, signal: controller.signal }))
+  controller.abort()
+  assert.deepEqual(await aborted, [])
+})
+
+on('several of one store, copies, closing', async (db, folder) => {
+  await db.collection('a').put('b', {})
+  await assert.rejects(open(path.join(folder, 'store')), refused('in_use'))
+  assert.equal(await db.backup(path.join(folder, 'copy')), await db.seq())
+  const copy = await open(path.join(folder, 'copy'), { readOnly: true })
+  assert.ok(await copy.collection('a').get('b'))
+  await assert.rejects(copy.collection('a').put('c', {}), refused('read_only'))
+  await copy.close()
+  await assert.rejects(copy.collection('a').get('b'), refused('closed'))
+  const owner = await open(path.join(folder, 'shared'), { share: true })
+  const guest = await open(path.join(folder, 'shared'))
+  await guest.collection('a').put('c', { n: 1 })
+  assert.equal((await owner.collection('a').get('c')).n, 1)
+  await guest.close()
+  await owner.close()
+})

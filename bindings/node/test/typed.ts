@@ -1,0 +1,23 @@
+// A typed program that the compiler has to accept, and two lines that it has to refuse.
+import { open, RecensionError, type Change, type Read } from '../index.js'
+
+export async function program(): Promise<string[]> {
+  const db = await open('memory:', { share: false })
+  const notes = db.collection('notes')
+  const rev: string = await notes.put('a', { text: 'hello', n: 1 })
+  const note: Read | undefined = await notes.get('a', { at: new Date() })
+  const seen: string[] = []
+  for await (const found of notes.find({ n: { $gt: 0 } }, { sort: [['n', 'desc']], limit: 3 })) seen.push(found._id)
+  for await (const change of db.changes({ since: 0 })) seen.push((change satisfies Change).id)
+  const count: number = await db.transaction(async (tx) => tx.collection('notes').count())
+  for (const written of await notes.putMany([{ _id: 'b' }])) {
+    if ('error' in written) throw written.error satisfies RecensionError
+    seen.push(written.rev)
+  }
+  // @ts-expect-error a document is an object
+  await notes.put('a', 'text')
+  // @ts-expect-error an id is a string
+  await notes.get(7)
+  await db.close()
+  return [...seen, rev, String(count), note?._rev ?? '']
+}

@@ -1,0 +1,166 @@
+"""Recension in a Python process: a JSON document database that you can embed, sync and rewind.
+
+    import recension_db
+    db = recension_db.open("notes.store")
+    db["notes"]["a"] = {"text": "hello"}
+
+A store is a folder. It has collections, and a collection is a mapping of ids to documents, which are dicts. Every write
+is a commit, and every commit can be read again (``at=``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Mapping, MutableMapping, ValuesView
+
+from . import _recension
+from ._recension import (
+    Busy,
+    Changes,
+    Closed,
+    Conflict,
+    Damaged,
+    InUse,
+    NotUnique,
+    OutcomeUnknown,
+    ReadOnly,
+    RecensionError,
+    Rows,
+    Unavailable,
+)
+
+__all__ = [
+    "Busy", "Changes", "Closed", "Collection", "Conflict", "Damaged", "Database", "InUse", "Moment", "NotUnique",
+    "OutcomeUnknown", "PastCollection", "ReadOnly", "RecensionError", "Rows", "Transaction", "Unavailable", "open",
+]
+
+
+def open(address, *, share=False, read_only=False):  # noqa: A001
+    """Opens a store: a folder, which is made if there is none, or ``"memory:"``.
+
+    ``share=True`` lets other processes of the same user open it meanwhile; they reach it through this one.
+    ``read_only=True`` opens a store that nobody writes to, without changing a byte in its folder.
+    """
+    return Database(str(address), share=share, read_only=read_only)
+
+
+class _Values(ValuesView):
+    """The documents of one moment, fetched many at a time."""
+
+    def __iter__(self):
+        return self._mapping.documents()
+
+
+class _Items(ItemsView):
+    """Ids and documents of one moment, fetched many at a time."""
+
+    def __iter__(self):
+        return ((document["_id"], document) for document in self._mapping.documents())
+
+
+class Collection(_recension.Collection, MutableMapping):
+    """A collection of documents: a mapping of ids to dicts.
+
+    A document that is read has ``_id`` and ``_rev``. A dict that is written with a ``_rev`` replaces that revision, or
+    raises ``Conflict``; one without replaces whatever is there. Each read sees the newest commit, and an iteration sees
+    one moment.
+    """
+
+    __slots__ = ()
+
+    def values(self):
+        return _Values(self)
+
+    def items(self):
+        return _Items(self)
+
+    def clear(self):
+        """Deletes every document. Their history stays."""
+        for key in self:
+            self.pop(key, None)
+
+    def __repr__(self):
+        return f"<recension_db.Collection {self.name!r}>"
+
+
+class PastCollection(_recension.Collection, Mapping):
+    """A collection as of one commit: a mapping that does not change."""
+
+    __slots__ = ()
+
+    values = Collection.values
+    items = Collection.items
+
+    def __repr__(self):
+        return f"<recension_db.PastCollection {self.name!r}>"
+
+
+class Moment:
+    """A store as of one commit: ``db.at("2h")["notes"]``."""
+
+    __slots__ = ("_database", "seq")
+
+    def __init__(self, database, seq):
+        self._database = database
+        self.seq = seq
+
+    def __getitem__(self, name):
+        return PastCollection(self._database, name, self.seq)
+
+
+class Transaction(_recension.Transaction):
+    """Several reads and writes as of one moment, in one commit or none: ``with db.transaction() as tx``.
+
+    It is committed at the end of the block, and given up if the block raises. ``Busy`` is raised if another commit has
+    changed what it has read: nothing was written then. ``Database.run`` tries again by itself.
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, name):
+        """A collection, as this transaction sees it."""
+        return Collection(self, name)
+
+
+class Database(_recension.Database):
+    """A store that is open. Use it from any thread, and as a context manager to close it."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name):
+        """A collection. It comes into being with its first document."""
+        return Collection(self, name)
+
+    def __iter__(self):
+        return iter(self.collections())
+
+    def __len__(self):
+        return len(self.collections())
+
+    def __contains__(self, name):
+        return name in self.collections()
+
+    def at(self, moment):
+        """The store as of a moment: a commit's number, a text (``"2h"``), a ``datetime`` or a ``timedelta``."""
+        return Moment(self, self.resolve(moment))
+
+    def transaction(self):
+        """Begins a transaction."""
+        return Transaction(self)
+
+    def run(self, body, attempts=100):
+        """Runs ``body(transaction)`` and commits; again, on newer reads, if others were faster."""
+        for attempt in range(1, attempts + 1):
+            transaction = Transaction(self)
+            try:
+                with transaction:
+                    return body(transaction)
+            except Busy:
+                if attempt == attempts:
+                    raise
+        raise ValueError("attempts must be 1 or more")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,233 @@
+//! Documents between the two worlds: JSON text to Python values, and Python values to JSON text. Both are bounded in
+//! depth and length, and integers of any size stay what they are.
+
+use std::fmt::Write as _;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use recension::document::Document;
+use recension::document::json::{Event, Number, Parser, quote, quote_into};
+use recension::document::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
+
+use crate::failure::raised;
+
+/// The value of a JSON text.
+pub(crate) fn value<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    let mut parser = Parser::of_text(text);
+    let Some(first) = next(py, &mut parser)? else { return Err(ended(py)) };
+    of_event(py, &mut parser, first)
+}
+
+/// A document as a dict: its id and its revision, then its members.
+pub(crate) fn document<'py>(py: Python<'py>, document: &Document<'_>) -> PyResult<Bound<'py, PyAny>> {
+    if !document.attachments.is_empty() || document.deleted {
+        return value(py, &document.to_json());
+    }
+    let found = PyDict::new(py);
+    found.set_item(pyo3::intern!(py, "_id"), &*document.id)?;
+    found.set_item(pyo3::intern!(py, "_rev"), document.rev.to_string())?;
+    let mut parser = Parser::of_text(&document.body);
+    next(py, &mut parser)?;
+    members(py, &mut parser, &found)?;
+    Ok(found.into_any())
+}
+
+fn next<'t>(py: Python<'_>, parser: &mut Parser<'t>) -> PyResult<Option<Event<'t>>> {
+    parser.next_event().map_err(|error| raised(py, error.into()))
+}
+
+fn ended(py: Python<'_>) -> PyErr {
+    let _ = py;
+    PyValueError::new_err("the JSON text ends too early")
+}
+
+fn of_event<'py>(py: Python<'py>, parser: &mut Parser<'_>, event: Event<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match event {
+        Event::ObjectStart => {
+            let found = PyDict::new(py);
+            members(py, parser, &found)?;
+            found.into_any()
+        }
+        Event::ArrayStart => {
+            let found = PyList::empty(py);
+            loop {
+                match next(py, parser)? {
+                    Some(Event::ArrayEnd) => break,
+                    Some(event) => found.append(of_event(py, parser, event)?)?,
+                    None => return Err(ended(py)),
+                }
+            }
+            found.into_any()
+        }
+        Event::String(text) => PyString::new(py, &text.decode()).into_any(),
+        Event::Number(number) => of_number(py, number)?,
+        Event::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
+        Event::Null => py.None().into_bound(py),
+        Event::ObjectEnd | Event::ArrayEnd | Event::Key(_) => return Err(ended(py)),
+    })
+}
+
+/// The members of an object that has begun. The parser bounds how deep this goes.
+fn members(py: Python<'_>, parser: &mut Parser<'_>, found: &Bound<'_, PyDict>) -> PyResult<()> {
+    loop {
+        match next(py, parser)? {
+            Some(Event::Key(name)) => {
+                let Some(event) = next(py, parser)? else { return Err(ended(py)) };
+                found.set_item(PyString::new(py, &name.decode()), of_event(py, parser, event)?)?;
+            }
+            Some(Event::ObjectEnd) => return Ok(()),
+            _ => return Err(ended(py)),
+        }
+    }
+}
+
+fn of_number<'py>(py: Python<'py>, number: Number<'_>) -> PyResult<Bound<'py, PyAny>> {
+    if !number.integer {
+        return Ok(PyFloat::new(py, number.to_f64()).into_any());
+    }
+    match number.to_i64() {
+        Some(small) => Ok(small.into_pyobject(py)?.into_any()),
+        // Python's own, which knows no bound.
+        None => py.get_type::<PyInt>().call1((number.text,)),
+    }
+}
+
+/// The JSON text of a value. `what` names it in errors.
+pub(crate) fn text(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
+    let mut writing = Writing { out: String::with_capacity(256), place: Vec::new(), what };
+    writing.value(value)?;
+    Ok(writing.out)
+}
+
+/// The JSON text of a dict.
+pub(crate) fn object(value: &Bound<'_, PyAny>, what: &str) -> PyResult<String> {
+    if !value.is_instance_of::<PyDict>() {
+        return Err(PyTypeError::new_err(format!("{what} must be a dict, not {}", type_name(value))));
+    }
+    text(value, what)
+}
+
+fn type_name(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "a value".to_owned(), |name| name.to_string())
+}
+
+/// A text that is being written, and where in the value it has come to.
+struct Writing<'w> {
+    out: String,
+    place: Vec<Step>,
+    what: &'w str,
+}
+
+enum Step {
+    Member(String),
+    Element(usize),
+}
+
+impl Writing<'_> {
+    fn value(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        if self.out.len() > JSON_BYTES_MAX {
+            return Err(PyValueError::new_err(format!(
+                "{} has more than {JSON_BYTES_MAX} bytes as JSON, which is the most",
+                self.what
+            )));
+        }
+        if let Ok(text) = value.cast::<PyString>() {
+            quote_into(&text.to_cow()?, &mut self.out);
+        } else if value.is_none() {
+            self.out.push_str("null");
+        } else if let Ok(value) = value.cast::<PyBool>() {
+            self.out.push_str(if value.is_true() { "true" } else { "false" });
+        } else if let Ok(integer) = value.cast::<PyInt>() {
+            match integer.extract::<i64>() {
+                Ok(small) => _ = write!(self.out, "{small}"),
+                Err(_) => self
+                    .out
+                    .push_str(&integer.py().get_type::<PyInt>().call_method1("__repr__", (integer,))?.to_string()),
+            }
+        } else if let Ok(float) = value.cast::<PyFloat>() {
+            let float = float.value();
+            if !float.is_finite() {
+                return Err(PyValueError::new_err(format!("{} is {float}, which JSON does not have", self.here())));
+            }
+            _ = write!(self.out, "{float:?}");
+        } else if let Ok(dict) = value.cast::<PyDict>() {
+            self.deeper()?;
+            self.members(dict)?;
+        } else if let Ok(list) = value.cast::<PyList>() {
+            self.deeper()?;
+            self.elements(list.iter())?;
+        } else if let Ok(tuple) = value.cast::<PyTuple>() {
+            self.deeper()?;
+            self.elements(tuple.iter())?;
+        } else {
+            return Err(PyTypeError::new_err(format!(
+                "{} is of type {}, which JSON does not have: give a dict, list, tuple, str, int, float, bool or None",
+                self.here(),
+                type_name(value)
+            )));
+        }
+        Ok(())
+    }
+
+    fn deeper(&self) -> PyResult<()> {
+        if self.place.len() < JSON_DEPTH_MAX {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!(
+            "{} is nested more than {JSON_DEPTH_MAX} deep, which is the most, or contains itself",
+            self.what
+        )))
+    }
+
+    fn members(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<()> {
+        self.out.push('{');
+        for (number, (name, value)) in dict.iter().enumerate() {
+            let Ok(name) = name.cast::<PyString>() else {
+                return Err(PyTypeError::new_err(format!(
+                    "{} has the key {}: keys must be str, not {}",
+                    self.here(),
+                    name.repr().map_or_else(|_| "?".to_owned(), |repr| repr.to_string()),
+                    type_name(&name)
+                )));
+            };
+            if number > 0 {
+                self.out.push(',');
+            }
+            let name = name.to_cow()?;
+            quote_into(&name, &mut self.out);
+            self.out.push(':');
+            self.place.push(Step::Member(name.into_owned()));
+            self.value(&value)?;
+            self.place.pop();
+        }
+        self.out.push('}');
+        Ok(())
+    }
+
+    fn elements<'py>(&mut self, elements: impl Iterator<Item = Bound<'py, PyAny>>) -> PyResult<()> {
+        self.out.push('[');
+        for (number, element) in elements.enumerate() {
+            if number > 0 {
+                self.out.push(',');
+            }
+            self.place.push(Step::Element(number));
+            self.value(&element)?;
+            self.place.pop();
+        }
+        self.out.push(']');
+        Ok(())
+    }
+
+    /// Where in the value it is, for people.
+    fn here(&self) -> String {
+        let mut here = self.what.to_owned();
+        for step in self.place.iter().take(32) {
+            _ = match step {
+                Step::Member(name) => write!(here, "[{}]", quote(name)),
+                Step::Element(number) => write!(here, "[{number}]"),
+            };
+        }
+        here
+    }
+}

@@ -1,0 +1,55 @@
+"""The types: what the stub declares is there and is documented, and a typed program passes mypy."""
+
+import ast
+import pathlib
+import subprocess
+import sys
+
+import recension_db
+
+STUB = pathlib.Path(recension_db.__file__).with_suffix(".pyi")
+TYPES_ONLY = {"Change", "Revision", "Index", "BackupReport", "_Reads"}
+
+PROGRAM = """
+from __future__ import annotations
+import recension_db
+
+def program() -> list[str]:
+    with recension_db.open("memory:") as db:
+        notes = db["notes"]
+        notes["a"] = {"text": "hello"}
+        rev: str = notes.put("a", {"n": 1})
+        with db.transaction() as tx:
+            tx["notes"]["b"] = {}
+        past = db.at("1h")["notes"]
+        count: int = past.count({"n": 1}) + db.run(lambda tx: len(tx["notes"]))
+        for change in db.changes(since=0):
+            print(change["id"], change["seq"] + count)
+        return [note["_id"] for note in notes.find({"n": {"$gt": 0}}, sort=[("n", "desc")])] + [rev]
+"""
+
+
+def test_what_the_stub_declares_is_there():
+    declared = [node for node in ast.parse(STUB.read_text()).body if isinstance(node, (ast.ClassDef, ast.FunctionDef))]
+    assert len(declared) > 15
+    for node in declared:
+        if node.name in TYPES_ONLY:
+            continue
+        found = getattr(recension_db, node.name)
+        assert found.__doc__, f"{node.name} has no docstring"
+        for member in ast.walk(node):
+            if isinstance(member, ast.FunctionDef):
+                assert hasattr(found, member.name) or member is node, f"{node.name}.{member.name}"
+
+
+def test_a_typed_program_passes_mypy(tmp_path):
+    good, bad = tmp_path / "good.py", tmp_path / "bad.py"
+    good.write_text(PROGRAM)
+    bad.write_text('import recension_db\nrecension_db.open("memory:")["notes"]["a"] = "text"\n')
+
+    def mypy(path):
+        checked = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", str(path)]
+        return subprocess.run(checked, capture_output=True, text=True, check=False)
+
+    assert mypy(good).returncode == 0, mypy(good).stdout
+    assert mypy(bad).returncode == 1

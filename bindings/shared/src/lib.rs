@@ -1,0 +1,10 @@
+//! What the modules for other languages have in common: a store that can be closed, where a collection is read, long
+//! answers in pieces, and which kind of refusal an error is. Nothing here knows a language.
+
+mod ahead;
+mod place;
+mod refused;
+
+pub use ahead::Ahead;
+pub use place::{Handle, Place, Within};
+pub use refused::{Kind, Refused, Result};

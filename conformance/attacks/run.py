@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Attacks `recension` as its users' accidents and its enemies would, and prints a table of tries and failures.
+
+    conformance/attacks/run.py [--binary PATH] [--long] [--seed N] [ATTACK...]
+
+A failure names what replays it. The exit code is 1 when there was any.
+"""
+
+import argparse
+import sys
+import time
+
+import cluster
+import corrupt
+import disks
+import hostile
+import kill
+import memory
+import revocation
+from harness import Context
+
+ATTACKS = {
+    "kill -9 among writers": kill.attack,
+    "damage to every kind of file": corrupt.attack,
+    "memory under lists": memory.attack,
+    "rights taken away": revocation.attack,
+    "hostile HTTP": hostile.attack,
+    "disk full": disks.attack,
+    "loss of power": disks.attack_power,
+    "faults of a cluster": cluster.attack,
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binary", default="target/debug/recension")
+    parser.add_argument("--long", action="store_true", help="the long form: about two hours")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("attacks", nargs="*", help=f"a part of a name of: {', '.join(ATTACKS)}")
+    arguments = parser.parse_args()
+    chosen = {
+        name: attack
+        for name, attack in ATTACKS.items()
+        if not arguments.attacks or any(part in name for part in arguments.attacks)
+    }
+    if not chosen:
+        parser.error(f"no attack is called so; there are: {', '.join(ATTACKS)}")
+    print(f"seed {arguments.seed}", flush=True)
+    rows, failed = [], 0
+    for name, attack in chosen.items():
+        context = Context(arguments.binary, arguments.seed, arguments.long)
+        started = time.monotonic()
+        try:
+            tries, failures = next(attack(context))
+        except Exception as error:  # an attack that breaks is a failure, and the others go on
+            tries, failures = 0, [f"the attack itself ended: {type(error).__name__}: {error}"]
+        finally:
+            context.clean()
+        failed += len(failures)
+        rows.append((name, tries, len(failures), time.monotonic() - started))
+        for failure in failures[:10]:
+            print(f"  FAILED {name}: {failure}", flush=True)
+    print(f"\n| attack | tries | failures | seconds |\n|---|---|---|---|")
+    for name, tries, failures, seconds in rows:
+        print(f"| {name} | {tries:,} | {failures} | {seconds:.0f} |")
+    print(f"\n{len(rows)} attacks, {failed} failures")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

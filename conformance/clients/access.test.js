@@ -1,0 +1,182 @@
+// Access rules, with PouchDB on both sides: what leaves a user's set goes from their replicas, comes back when it may,
+// and never deletes a document, whatever was edited meanwhile.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { join } from 'node:path';
+import PouchDB from 'pouchdb';
+import { Server } from './server.js';
+
+let server;
+let nth = 0;
+before(async () => {
+  server = await new Server().start();
+  for (const name of ['ada', 'bob']) await user(name, []);
+});
+after(() => server.end());
+
+const local = () => new PouchDB(join(server.dir, `pouch-${nth++}`));
+const remote = (who, db) => new PouchDB(`http://${who}@${server.listen}/${db}`, { skip_setup: true });
+
+async function ask(method, path, body) {
+  const headers = { 'content-type': 'application/json', authorization: `Basic ${btoa('adm:pass')}` };
+  const answer = await fetch(`http://${server.listen}/${path}`, { method, headers, body: body && JSON.stringify(body) });
+  return { status: answer.status, ...(await answer.json()) };
+}
+
+async function user(name, roles) {
+  const path = `_users/org.couchdb.user:${name}`;
+  const before = await ask('GET', path);
+  const made = await ask('PUT', path, { name, password: 'pencil', type: 'user', roles, _rev: before._rev });
+  assert.equal(made.ok, true, JSON.stringify(made));
+}
+
+async function database(name) {
+  await ask('PUT', name);
+  await ask('PUT', `${name}/_security`, { admins: { names: [], roles: ['_admin'] }, members: { names: [], roles: [] } });
+  const rule = { read: { $or: [{ owner: '$user.name' }, { team: { $in: '$user.roles' } }] } };
+  assert.equal((await ask('PUT', `${name}/_access`, rule)).status, 200);
+  const admin = new PouchDB(`${server.url}/${name}`);
+  const change = async (id, members) => {
+    const doc = await admin.get(id).catch(() => ({ _id: id }));
+    return admin.put({ ...doc, ...members });
+  };
+  return { admin, change, ada: remote('ada:pencil', name), bob: remote('bob:pencil', name) };
+}
+
+// In both directions, until nothing goes any more; answers how much the server refused.
+async function sync(replica, db) {
+  let failures = 0;
+  for (let round = 0; round < 3; round++) {
+    const pushed = await replica.replicate.to(db);
+    const pulled = await replica.replicate.from(db);
+    failures += pushed.doc_write_failures;
+    assert.equal(pulled.doc_write_failures, 0);
+  }
+  return failures;
+}
+
+const ids = async (db) => (await db.allDocs()).rows.map(({ id }) => id);
+
+// The documents that there are for admins, with what they say; none is deleted.
+async function all(admin) {
+  const { rows } = await admin.allDocs({ include_docs: true, conflicts: true });
+  return Object.fromEntries(rows.map(({ doc }) => [doc._id, [doc.owner ?? doc.team, doc.n, doc._conflicts?.length ?? 0]]));
+}
+
+test('a replica has what its user may read, and pushes what they may write', async () => {
+  const { admin, change, ada, bob } = await database('plain');
+  await change('a', { owner: 'ada', n: 1 });
+  await change('b', { owner: 'bob', n: 2 });
+  await admin.put({ _id: 'with', owner: 'ada', _attachments: { 'a.txt': { content_type: 'text/plain', data: btoa('hello') } } });
+  const [hers, his] = [local(), local()];
+  await sync(hers, ada);
+  await sync(his, bob);
+  assert.deepEqual([await ids(hers), await ids(his)], [['a', 'with'], ['b']]);
+  assert.equal((await hers.getAttachment('with', 'a.txt')).toString(), 'hello');
+  await hers.put({ ...(await hers.get('a')), n: 3 });
+  await hers.put({ _id: 'new', owner: 'ada', n: 4 });
+  await hers.put({ _id: 'foreign', owner: 'bob', n: 5 });
+  assert.ok(await sync(hers, ada) > 0);
+  assert.deepEqual(await all(admin), { a: ['ada', 3, 0], b: ['bob', 2, 0], new: ['ada', 4, 0], with: ['ada', undefined, 0] });
+  await hers.remove(await hers.get('new'));
+  await sync(hers, ada);
+  assert.deepEqual(await ids(admin), ['a', 'b', 'with']);
+});
+
+test('a document that is given away goes, and comes back, and is never deleted', async () => {
+  const { admin, change, ada, bob } = await database('given');
+  await change('a', { owner: 'ada', n: 1 });
+  const [one, two, his] = [local(), local(), local()];
+  for (const replica of [one, two]) await sync(replica, ada);
+  await change('a', { owner: 'bob', n: 2 });
+  // The second replica has an edit of its own, made before it hears of it.
+  await two.put({ ...(await two.get('a')), n: 20 });
+  await sync(one, ada);
+  assert.deepEqual(await ids(one), []);
+  assert.ok(await sync(two, ada) > 0, 'the edit is refused');
+  await sync(his, bob);
+  assert.equal((await his.get('a')).n, 2);
+  assert.deepEqual(await all(admin), { a: ['bob', 2, 0] });
+  // What one replica was told it tells another one, which tells the server.
+  const third = local();
+  await one.replicate.to(third);
+  await sync(third, ada);
+  assert.deepEqual(await all(admin), { a: ['bob', 2, 0] });
+  await change('a', { owner: 'ada', n: 3 });
+  for (const replica of [one, two, third]) await sync(replica, ada);
+  for (const replica of [one, third]) assert.equal((await replica.get('a')).n, 3);
+  await sync(his, bob);
+  assert.deepEqual(await ids(his), []);
+  assert.equal((await all(admin)).a[0], 'ada');
+});
+
+test('roles that come and go take documents along that nobody has touched', async () => {
+  const { admin, change, ada } = await database('roles');
+  await user('ada', ['blue']);
+  await change('t', { team: 'blue', n: 1 });
+  const [one, two] = [local(), local()];
+  for (const replica of [one, two]) await sync(replica, ada);
+  await user('ada', []);
+  await sync(one, ada);
+  assert.deepEqual(await ids(one), []);
+  await user('ada', ['blue']);
+  for (const replica of [one, two, local()]) {
+    await sync(replica, ada);
+    assert.equal((await replica.get('t')).n, 1);
+  }
+  // An edit of what came back is an edit of the document, for both.
+  await one.put({ ...(await one.get('t')), n: 2 });
+  assert.equal(await sync(one, ada), 0);
+  await sync(two, ada);
+  await sync(one, ada);
+  assert.deepEqual(await all(admin), { t: ['blue', 2, 0] });
+  for (const replica of [one, two]) {
+    const doc = await replica.get('t', { conflicts: true });
+    assert.deepEqual([doc.n, doc._conflicts], [2, undefined]);
+  }
+  // And by others.
+  await change('t', { n: 3 });
+  for (const replica of [one, two]) {
+    await sync(replica, ada);
+    const doc = await replica.get('t', { conflicts: true });
+    assert.deepEqual([doc.n, doc._conflicts], [3, undefined]);
+  }
+});
+
+test('conflicts of offline edits are told, resolved, given away and kept', async () => {
+  const { admin, change, ada, bob } = await database('conflicts');
+  await change('a', { owner: 'ada', n: 0 });
+  const replicas = [local(), local()];
+  for (const replica of replicas) await sync(replica, ada);
+  for (const [number, replica] of replicas.entries()) await replica.put({ ...(await replica.get('a')), n: number + 1 });
+  for (const replica of [...replicas, ...replicas]) await sync(replica, ada);
+  for (const replica of replicas) assert.equal((await replica.get('a', { conflicts: true }))._conflicts.length, 1);
+  assert.equal((await all(admin)).a[2], 1);
+  // It is given away with its conflict: the winner is bob's, the other leaf is still hers.
+  await change('a', { owner: 'bob', n: 9 });
+  for (const replica of replicas) await sync(replica, ada);
+  const his = local();
+  await sync(his, bob);
+  assert.equal((await his.get('a')).n, 9);
+  const there = (await all(admin)).a;
+  assert.deepEqual([there[0], there[1]], ['bob', 9]);
+  for (const replica of replicas) {
+    const doc = await replica.get('a', { conflicts: true });
+    assert.deepEqual([doc.owner, doc._conflicts], ['ada', undefined], 'the leaf that is hers is left');
+  }
+});
+
+test('rules that change are told like documents that do', async () => {
+  const { admin, change, ada } = await database('rules');
+  for (let n = 0; n < 250; n++) await change(`d${n}`, { owner: n % 2 ? 'ada' : 'bob', n });
+  const hers = local();
+  await sync(hers, ada);
+  assert.equal((await ids(hers)).length, 125);
+  await ask('PUT', 'rules/_access', { read: { n: { $lt: 10 } } });
+  await sync(hers, ada);
+  assert.equal((await ids(hers)).length, 10);
+  await ask('PUT', 'rules/_access', { read: { owner: '$user.name' } });
+  await sync(hers, ada);
+  assert.equal((await ids(hers)).length, 125);
+  assert.equal((await ids(admin)).length, 250);
+});

@@ -1,0 +1,289 @@
+// The console and the pages of answers in real Chromium: what a person does there once each, with documents that would
+// like to be markup; and that every page reads without JavaScript, without rights, and with a screen reader (axe-core).
+// RECENSION_PICTURES names a folder for screenshots.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+import { Server } from './server.js';
+
+const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>';
+const pictures = process.env.RECENSION_PICTURES;
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==';
+let server, browser, http, first;
+
+async function ask(method, path, body) {
+  const response = await fetch(`${http}${path}`, {
+    method,
+    headers: { Authorization: `Basic ${btoa('adm:pass')}`, 'Content-Type': 'application/json' },
+    body: body && JSON.stringify(body),
+  });
+  return response.json();
+}
+
+before(async () => {
+  server = await new Server().start();
+  http = `http://${server.listen}`;
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  if (pictures) mkdirSync(pictures, { recursive: true });
+  await ask('PUT', '/cities');
+  await ask('PUT', '/cities/_security', { members: { names: ['ada'] } });
+  await ask('PUT', '/_users/org.couchdb.user:eve', { name: 'eve', password: 'eve', roles: [], type: 'user' });
+  const countries = ['PT', 'ES', 'IS', 'FR'];
+  const docs = Array.from({ length: 120 }, (_, n) => ({
+    _id: `city-${String(n).padStart(3, '0')}`, name: ['Porto', 'Lisboa', 'Reykjavík', 'Zürich'][n % 4] + ` ${n}`,
+    countrycode: countries[n % 4], population: 1000 * n * n + 17, position: { lat: 41.15 - n / 9, lon: -8.61 + n / 7 },
+    updated: '2026-01-31',
+  }));
+  docs.push({
+    _id: HOSTILE, name: HOSTILE, [HOSTILE]: [HOSTILE, { deep: HOSTILE }], countrycode: '<b>XX</b>', link: 'javascript:alert(3)',
+    home: 'https://example.org/?a=1&b=2', rtl: '\u202egnirts \u05d0\u05d1', long: 'x'.repeat(20000), nul: 'a\u0000b',
+    _attachments: {
+      'a"><b>.png': { content_type: 'image/png', data: png },
+      'page.html': { content_type: 'text/html', data: btoa('<script>alert(4)</script>') },
+      'odd': { content_type: 'text/html"><script>alert(5)</script>', data: btoa('x') },
+    },
+  });
+  await ask('POST', '/cities/_bulk_docs', { docs });
+  first = (await ask('GET', '/cities')).update_seq.split('-')[0];
+  const porto = await ask('GET', '/cities/city-000');
+  await ask('PUT', '/cities/city-000', { ...porto, population: 231962, note: 'counted again' });
+  await ask('POST', '/cities/_bulk_docs', { new_edits: false, docs: [
+    { _id: 'torn', _rev: '1-a', v: 1 }, { _id: 'torn', _rev: '1-b', v: 2, also: true }] });
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.end();
+});
+
+// A page on which nothing runs that should not, and whose complaints are noted.
+async function opened(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  const page = await context.newPage();
+  page.said = [];
+  page.on('dialog', (dialog) => {
+    if (dialog.type() === 'alert') page.said.push(`dialog: ${dialog.message()}`);
+    dialog.accept();
+  });
+  page.on('pageerror', (error) => page.said.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/status of (401|403|404|409)/.test(message.text())) page.said.push(message.text());
+  });
+  return page;
+}
+
+async function loggedIn(options, name = 'adm', password = 'pass') {
+  const page = await opened(options);
+  await page.goto(`${http}/_utils/`);
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByText('Log out').or(page.locator('.who')).first().waitFor();
+  return page;
+}
+
+async function photographed(page, name) {
+  if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: false });
+}
+
+async function isSound(page, what) {
+  assert.deepEqual(page.said, [], what);
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
+  const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3).join(' | ')}`);
+  assert.deepEqual(told, [], what);
+}
+
+const hostile = encodeURIComponent(HOSTILE);
+const pages = () => ({
+  databases: '/_utils/',
+  documents: '/_utils/cities',
+  filtered: `/_utils/cities?q=${encodeURIComponent('population > 1000000')}&sort=-population&facet=countrycode&fields=name,countrycode,population,position.lat`,
+  past: `/_utils/cities?at=${first}`,
+  document: '/_utils/cities/doc/city-000',
+  'document-then': `/_utils/cities/doc/city-000?at=${first}`,
+  'document-hostile': `/_utils/cities/doc/${hostile}`,
+  'document-torn': '/_utils/cities/doc/torn',
+  difference: `/_utils/cities/doc/city-000/compare?from=${first}&to=now`,
+  compare: `/_utils/cities/compare?from=${first}&to=now`,
+  changes: '/_utils/cities/changes',
+  indexes: `/_utils/cities/indexes?q=${encodeURIComponent('name = Porto')}`,
+  security: '/_utils/cities/security',
+  missing: '/_utils/cities/doc/none',
+  users: '/_utils/_users',
+  'plain-root': '/',
+  'plain-database': '/cities',
+  'plain-list': '/cities/_all_docs?include_docs=true&limit=50',
+  'plain-document': `/cities/${hostile}`,
+  'plain-history': '/cities/city-000/_history',
+  'plain-changes': '/cities/_changes?limit=20',
+  'plain-tasks': '/_active_tasks',
+  'plain-settings': '/_node/_local/_config',
+});
+
+test('every page is sound, with hostile documents, and looks like this', async () => {
+  const page = await loggedIn();
+  for (const [name, path] of Object.entries(pages())) {
+    await page.goto(http + path);
+    await photographed(page, name);
+    await isSound(page, path);
+    assert.equal(await page.locator('script:not([src])').count(), 0, path);
+    assert.equal(await page.locator('b, img[src="x"]').count(), 0, path);
+  }
+  await page.context().close();
+  for (const [name, options] of [['dark', { colorScheme: 'dark' }], ['phone', { viewport: { width: 390, height: 844 } }]]) {
+    const page = await loggedIn(options);
+    for (const which of ['documents', 'filtered', 'document', 'document-hostile', 'difference', 'databases']) {
+      await page.goto(http + pages()[which]);
+      await photographed(page, `${name}-${which}`);
+      await isSound(page, `${name} ${which}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);
+      assert.equal(wide, false, `${name} ${which} is wider than its window`);
+    }
+    await page.context().close();
+  }
+});
+
+test('pages read without JavaScript', async () => {
+  const page = await loggedIn({ javaScriptEnabled: false });
+  await page.goto(`${http}/_utils/cities`);
+  await page.getByLabel('Filter').fill('countrycode = IS');
+  await page.getByRole('button', { name: 'Show' }).click();
+  assert.match(await page.locator('table').innerText(), /Reykjavík/);
+  await page.getByRole('link', { name: 'city-002' }).click();
+  assert.match(await page.locator('dl.members').innerText(), /Reykjavík 2/);
+  await page.goto(`${http}/_utils/cities`);
+  const seen = new Set();
+  for (let n = 0; n < 5; n++) {
+    for (const id of await page.locator('tbody th').allInnerTexts()) seen.add(id);
+    const next = page.getByRole('link', { name: 'Next page' });
+    if (!(await next.count())) break;
+    await next.click();
+  }
+  assert.equal(seen.size, 122);
+  await page.context().close();
+});
+
+test('who has no right sees nothing of it', async () => {
+  for (const page of [await opened(), await loggedIn({}, 'eve', 'eve')]) {
+    for (const path of Object.values(pages()).filter((path) => path.includes('/cities'))) {
+      await page.goto(http + path);
+      const text = await page.locator('body').innerText();
+      assert.doesNotMatch(text, /Porto|231962|Reykjav/, path);
+    }
+    await page.goto(`${http}/_utils/`);
+    assert.doesNotMatch(await page.locator('main').innerText(), /cities/);
+    await isSound(page, 'without rights');
+    await page.context().close();
+  }
+});
+
+test('a wrong password is asked for again, and leads to where one wanted to go', async () => {
+  const page = await opened();
+  await page.goto(`${http}/_utils/cities/doc/city-000`);
+  for (const password of ['wrong', 'pass']) {
+    await page.getByLabel('Name', { exact: true }).fill('adm');
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    if (password === 'wrong') await page.getByText('401 Unauthorized').waitFor();
+  }
+  await page.waitForURL('**/doc/city-000');
+  assert.match(await page.locator('dl.members').innerText(), /Porto 0/);
+  await page.getByRole('button', { name: 'Log out' }).click();
+  await page.getByText('Log in to see the databases').waitFor();
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test('a document is made, edited, seen as it was, restored, and that is undone', async () => {
+  const page = await loggedIn();
+  await page.getByLabel('New database').fill('notes');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL('**/_utils/notes');
+  await page.getByText('New document').click();
+  await page.getByLabel('JSON').fill('{"_id": "a/b?", "text": "one", }');
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.getByRole('alert').getByText('no JSON yet').waitFor();
+  await page.getByLabel('JSON').fill(`{"_id": "a/b?", "text": "one", "html": ${JSON.stringify(HOSTILE)}}`);
+  await page.getByRole('button', { name: 'Create' }).click();
+  await page.waitForURL('**/doc/a%2Fb%3F');
+  await page.getByText('Edit', { exact: true }).click();
+  const text = page.getByLabel('JSON');
+  await text.fill((await text.inputValue()).replace('"one"', '"two"'));
+  await text.press('Control+s');
+  await page.getByText('two', { exact: true }).first().waitFor();
+  await page.locator('.line a').first().click();
+  await page.getByText('This is the past').waitFor();
+  assert.match(await page.locator('dl.members').innerText(), /one/);
+  await photographed(page, 'restore');
+  await page.getByRole('button', { name: 'Restore this version' }).click();
+  await page.getByText('Restored.').waitFor();
+  assert.match(await page.locator('dl.members').innerText(), /one/);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await page.locator('.line li:nth-child(4)').waitFor();
+  assert.match(await page.locator('dl.members').innerText(), /two/);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('Deleted at commit').waitFor();
+  await page.getByRole('button', { name: 'Restore what it said before' }).click();
+  await page.locator('dl.members').waitFor();
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test('what another has changed meanwhile is not written over, and the complaint stays', async () => {
+  const page = await loggedIn();
+  await page.goto(`${http}/_utils/cities/doc/city-005`);
+  const now = await ask('GET', '/cities/city-005');
+  await ask('PUT', '/cities/city-005', { ...now, by: 'another' });
+  await page.getByText('Edit', { exact: true }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('alert').getByText('409').waitFor();
+  await photographed(page, 'complaint');
+  await page.getByRole('button', { name: 'Dismiss' }).click();
+  assert.equal(await page.getByRole('alert').count(), 0);
+  await page.context().close();
+});
+
+test('the slider, facets, conflicts and changes that come', async () => {
+  const page = await loggedIn();
+  await page.goto(`${http}/_utils/cities`);
+  await page.locator('[data-moment]').evaluate((slider, value) => {
+    slider.value = value;
+    slider.dispatchEvent(new Event('change'));
+  }, first);
+  await page.getByText('This is the past').waitFor();
+  await page.goto(`${http}/_utils/cities?facet=countrycode`);
+  await page.locator('.facet').getByRole('link', { name: 'PT' }).click();
+  await page.waitForURL('**q=countrycode*');
+  assert.doesNotMatch(await page.locator('table').innerText(), /Lisboa/);
+  await page.goto(`${http}/_utils/cities/doc/torn`);
+  await page.getByRole('link', { name: 'Compare', exact: true }).click();
+  assert.match(await page.locator('table').innerText(), /also/);
+  await page.goBack();
+  await page.getByRole('button', { name: 'Take it away' }).click();
+  await page.waitForFunction(() => !document.querySelector('.conflicts'));
+  await page.goto(`${http}/_utils/cities/changes`);
+  await page.getByRole('button', { name: 'Follow' }).click();
+  await ask('PUT', `/cities/${encodeURIComponent('new<i>')}`, {});
+  await page.locator('#changes').getByText('new<i>').waitFor();
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test('attachments do not run, and a page of another site changes nothing', async () => {
+  const page = await loggedIn();
+  await page.goto(`${http}/cities/${hostile}/page.html`);
+  assert.deepEqual(page.said.filter((text) => text.startsWith('dialog')), []);
+  page.said = [];
+  const cookies = await page.context().cookies();
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+  const forged = await fetch(`${http}/cities`, {
+    method: 'POST', body: '{"forged":true}', headers: { Cookie: cookie, 'Sec-Fetch-Site': 'cross-site', 'Content-Type': 'application/json' },
+  });
+  assert.equal(forged.status, 403);
+  await page.context().close();
+});

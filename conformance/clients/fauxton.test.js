@@ -1,0 +1,107 @@
+// Fauxton, CouchDB's own pages (as the npm package pouchdb-fauxton has them), in Chromium against the real server:
+// browsing, editing, querying and replicating. A server in this process puts the pages before the database's answers, so
+// that both have one origin, as with CouchDB.
+import assert from 'node:assert/strict';
+import { createServer, request as ask } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import PouchDB from 'pouchdb';
+import { chromium } from 'playwright-core';
+import { Server } from './server.js';
+
+const pages = fileURLToPath(new URL('./node_modules/pouchdb-fauxton/www/', import.meta.url));
+const types = { '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html', '.png': 'image/png', '.svg': 'image/svg+xml' };
+let server, front, browser, page, origin, db;
+
+function answer(incoming, outgoing) {
+  const path = incoming.url.split('?')[0];
+  if (path.startsWith('/_utils/')) {
+    const file = join(pages, path.slice('/_utils/'.length) || 'index.html');
+    const type = types[extname(file)] ?? 'application/octet-stream';
+    return readFile(file).then(
+      (bytes) => outgoing.writeHead(200, { 'content-type': type }).end(bytes),
+      () => outgoing.writeHead(404).end());
+  }
+  const [host, port] = server.listen.split(':');
+  const authorization = `Basic ${Buffer.from('adm:pass').toString('base64')}`;
+  const headers = { ...incoming.headers, host: server.listen, authorization };
+  delete headers.origin;
+  delete headers.referer;
+  const onwards = ask({ host, port, path: incoming.url, method: incoming.method, headers }, (from) => {
+    outgoing.writeHead(from.statusCode, from.headers);
+    from.pipe(outgoing);
+  });
+  onwards.on('error', () => outgoing.destroy());
+  incoming.pipe(onwards);
+}
+
+before(async () => {
+  server = await new Server().start();
+  front = createServer(answer);
+  await new Promise((resolve) => front.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${front.address().port}`;
+  db = new PouchDB(`${server.url}/cities`);
+  await db.bulkDocs(Array.from({ length: 30 }, (_, n) => ({ _id: `city-${String(n).padStart(2, '0')}`, n, kind: n % 2 ? 'odd' : 'even' })));
+  await db.put({ _id: '_design/by', views: { kind: { map: 'function (doc) { emit(doc.kind, doc.n); }', reduce: '_sum' } } });
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
+  page.setDefaultTimeout(20_000);
+  await page.goto(`${origin}/_utils/index.html`);
+});
+
+after(async () => {
+  await browser?.close();
+  front?.closeAllConnections();
+  front?.close();
+  await server?.end();
+});
+
+async function open(hash, selector) {
+  await page.goto(`${origin}/_utils/index.html#/${hash}`);
+  await page.locator(selector).first().waitFor();
+}
+
+const shown = () => page.locator('#app-container, body').first().innerText();
+
+test('databases and their documents are listed', async () => {
+  await open('_all_dbs', 'a:has-text("cities")');
+  assert.match(await shown(), /cities/);
+  await open('database/cities/_all_docs', 'text=city-00');
+  assert.match(await shown(), /city-10/);
+});
+
+test('a document is opened, edited and saved', async () => {
+  await open('database/cities/city-03', '.ace_editor');
+  await page.waitForFunction(() => /city-03/.test(window.ace.edit(document.querySelector('.ace_editor')).getValue()));
+  await page.evaluate(() => {
+    const editor = window.ace.edit(document.querySelector('.ace_editor'));
+    editor.setValue(JSON.stringify({ ...JSON.parse(editor.getValue()), changed: true }));
+  });
+  await page.locator('button:has-text("Save")').first().click();
+  await assert.doesNotReject(async () => {
+    for (let tries = 0; !(await db.get('city-03')).changed; tries++) {
+      if (tries > 100) throw new Error('it was not saved');
+      await page.waitForTimeout(100);
+    }
+  });
+});
+
+test('a view is read', async () => {
+  await open('database/cities/_design/by/_view/kind', 'text=city-00');
+  assert.match(await shown(), /even/);
+});
+
+test('a query is run', async () => {
+  await open('database/cities/_find', '.ace_editor');
+  await page.evaluate(() => {
+    const editor = window.ace.edit(document.querySelector('.ace_editor'));
+    editor.setValue(JSON.stringify({ selector: { n: { $gt: 27 } } }));
+  });
+  await page.locator('button:has-text("Run Query")').first().click();
+  await page.locator('text=city-29').first().waitFor();
+  const found = await shown();
+  assert.match(found, /city-28/);
+  assert.doesNotMatch(found, /city-10/);
+});

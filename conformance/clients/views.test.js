@@ -1,0 +1,262 @@
+// Views and functions of design documents, by the clients that people use: nano, PouchDB's mapreduce over HTTP, and an
+// application that is pushed by PUTs as couchapp did.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import nano from 'nano';
+import PouchDB from 'pouchdb';
+import { Server } from './server.js';
+
+let server, couch;
+before(async () => { server = await new Server().start(); couch = nano(server.url); });
+after(() => server.end());
+
+const text = (fn) => fn.toString();
+const map = (body) => ({ map: `function (doc) { ${body} }` });
+
+async function fresh(name, designs, docs = []) {
+  await couch.db.create(name);
+  const db = couch.use(name);
+  for (const [id, design] of Object.entries(designs)) await db.insert(design, `_design/${id}`);
+  if (docs.length) await db.bulk({ docs });
+  return db;
+}
+
+async function ask(method, path, { body, headers = {}, as } = {}) {
+  const url = new URL(server.url);
+  const auth = as === undefined ? `${url.username}:${url.password}` : as;
+  if (auth) headers.authorization = `Basic ${Buffer.from(auth).toString('base64')}`;
+  const answer = await fetch(`${url.origin}/${path}`, { method, body, headers, redirect: 'manual' });
+  return { status: answer.status, headers: answer.headers, text: await answer.text() };
+}
+
+const people = Array.from({ length: 300 }, (_, n) => ({
+  _id: `p${String(n).padStart(3, '0')}`, name: `n${n}`, age: n % 50, city: ['Oslo', 'Lima', 'Rome'][n % 3],
+}));
+
+test('nano asks views by key, range and group', async () => {
+  const db = await fresh('nano', {
+    people: {
+      views: {
+        by_age: { ...map('emit(doc.age, doc.name)'), reduce: '_count' },
+        ages: { ...map('emit([doc.city, doc.age], doc.age)'), reduce: '_stats' },
+        oldest: { ...map('emit(doc.city, doc.age)'), reduce: text((keys, values) => Math.max.apply(null, values)) },
+      },
+    },
+  }, people);
+  const rows = (await db.view('people', 'by_age', { key: 7, reduce: false, include_docs: true })).rows;
+  assert.deepEqual(rows.map((row) => row.doc.age), [7, 7, 7, 7, 7, 7]);
+  const range = await db.view('people', 'by_age', { startkey: 48, endkey: 10, descending: true, reduce: false, limit: 2 });
+  assert.deepEqual(range.rows.map((row) => [row.key, row.id]), [[48, 'p298'], [48, 'p248']]);
+  assert.equal((await db.view('people', 'by_age')).rows[0].value, 300);
+  const cities = await db.view('people', 'ages', { group_level: 1 });
+  assert.deepEqual(cities.rows.map((row) => [row.key, row.value.count]), [[['Lima'], 100], [['Oslo'], 100], [['Rome'], 100]]);
+  const oldest = await db.view('people', 'oldest', { group: true });
+  assert.deepEqual(oldest.rows, [{ key: 'Lima', value: 49 }, { key: 'Oslo', value: 49 }, { key: 'Rome', value: 49 }]);
+  const keys = await db.view('people', 'by_age', { keys: [1, 99, 2], reduce: false });
+  assert.deepEqual([...new Set(keys.rows.map((row) => row.key))], [1, 2]);
+  // A change is seen at once, and what was before is still there at its moment.
+  const seq = (await db.info()).update_seq;
+  await db.insert({ age: 7, name: 'new' }, 'new');
+  assert.equal((await db.view('people', 'by_age', { key: 7 })).rows[0].value, 7);
+  const past = await ask('GET', `nano/_design/people/_view/by_age?key=7&at=${parseInt(seq, 10)}`);
+  assert.equal(JSON.parse(past.text).rows[0].value, 6);
+  assert.equal((await db.view('people', 'by_age', { key: 7, update: 'false' })).rows[0].value, 7);
+});
+
+test('PouchDB queries views of the server, and its own of the same documents alike', async () => {
+  const name = 'pouch';
+  const db = new PouchDB(`${server.url}/${name}`);
+  await db.bulkDocs(people.map((doc) => ({ ...doc })));
+  await db.put({
+    _id: '_design/v',
+    views: {
+      city: { map: text(function (doc) { emit(doc.city, doc.age); }), reduce: '_sum' },
+      mixed: { map: text(function (doc) { emit(doc.age % 2 ? [doc.age] : doc.name, null); }) },
+    },
+  });
+  const grouped = await db.query('v/city', { group: true });
+  assert.deepEqual(grouped.rows.map((row) => row.key), ['Lima', 'Oslo', 'Rome']);
+  assert.equal(grouped.rows.reduce((sum, row) => sum + row.value, 0), people.reduce((sum, doc) => sum + doc.age, 0));
+  const page = await db.query('v/mixed', { limit: 3, skip: 150, include_docs: true });
+  assert.deepEqual(page.rows.map((row) => row.key), [[1], [1], [1]]);
+  assert.equal(page.total_rows, 300);
+  assert.equal(page.offset, 150);
+  await assert.rejects(db.query('v/none'), { status: 404 });
+  await db.viewCleanup();
+  const filtered = await db.changes({ filter: '_view', view: 'v/city', limit: 5 });
+  assert.equal(filtered.results.length, 5);
+});
+
+test('functions filter feeds and replications', async () => {
+  const db = await fresh('filters', {
+    f: { filters: {
+      old: text(function (doc, req) { return doc._deleted || doc.age >= Number(req.query.age); }),
+      broken: text(function () { throw new Error('boom'); }),
+    } },
+  }, people);
+  const feed = await ask('GET', 'filters/_changes?filter=f/old&age=49');
+  assert.equal(JSON.parse(feed.text).results.length, 6);
+  assert.equal((await ask('GET', 'filters/_changes?filter=f/none')).status, 404);
+  assert.equal((await ask('GET', 'filters/_changes?filter=f/broken')).status, 500);
+  const copy = new PouchDB(`${server.url}/copy`);
+  await copy.replicate.from(`${server.url}/filters`, { filter: 'f/old', query_params: { age: 48 } });
+  assert.equal((await copy.info()).doc_count, 12);
+  assert.ok(db);
+});
+
+test('validation functions are asked by every way to write', async () => {
+  const db = await fresh('valid', {
+    v: {
+      lib: { rules: "exports.ok = function (doc) { return typeof doc.n === 'number'; };" },
+      validate_doc_update: text(function (doc, old, user, security) {
+        if (!require('lib/rules').ok(doc) && !doc._deleted) throw ({ forbidden: 'n is a number' });
+        if (old && old.by && old.by !== user.name) throw ({ unauthorized: 'not yours' });
+      }),
+    },
+  });
+  await db.insert({ n: 1 }, 'a');
+  await assert.rejects(db.insert({ n: 'x' }, 'b'), { statusCode: 403, reason: 'n is a number' });
+  const bulk = await db.bulk({ docs: [{ _id: 'c', n: 2 }, { _id: 'd' }] });
+  assert.deepEqual(bulk.map((row) => row.error), [undefined, 'forbidden']);
+  const replicated = await ask('POST', 'valid/_bulk_docs', {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ new_edits: false, docs: [{ _id: 'e', _rev: '1-aa', n: 'no' }] }),
+  });
+  assert.equal(JSON.parse(replicated.text)[0].error, 'forbidden');
+  await couch.db.create('from');
+  await couch.use('from').bulk({ docs: [{ _id: 'f', n: 3 }, { _id: 'g', n: 'no' }] });
+  const result = await couch.db.replicate(`${server.url}/from`, `${server.url}/valid`);
+  assert.equal(result.history[0].doc_write_failures, 1);
+  const ids = (await db.list()).rows.map((row) => row.id);
+  assert.deepEqual(ids, ['_design/v', 'a', 'c', 'f']);
+  await assert.rejects(db.insert({ views: { v: { map: 'function (doc) {' } } }, '_design/bad'), { statusCode: 400, error: 'compilation_error' });
+  await assert.rejects(db.insert({ views: { v: { ...map('emit(1)'), reduce: '_mean' } } }, '_design/bad'), { statusCode: 400, error: 'invalid_design_doc' });
+});
+
+test('an application of one design document shows, lists and rewrites', async () => {
+  await fresh('app', {
+    app: {
+      lib: { html: "exports.escape = function (s) { return String(s).replace(/</g, '&lt;'); };" },
+      views: { names: map('emit(doc.name, doc.age)') },
+      shows: {
+        person: text(function (doc, req) {
+          var html = require('lib/html');
+          if (!doc) return { code: 404, body: 'nobody' };
+          provides('html', function () { return '<h1>' + html.escape(doc.name) + '</h1>'; });
+          provides('json', function () { return { json: { name: doc.name } }; });
+        }),
+      },
+      lists: {
+        table: text(function (head, req) {
+          start({ headers: { 'Content-Type': 'text/csv' } });
+          var row;
+          send('name,age\n');
+          while ((row = getRow())) send(row.key + ',' + row.value + '\n');
+          return 'total ' + head.total_rows;
+        }),
+      },
+      updates: {
+        birthday: text(function (doc, req) { doc.age++; return [doc, { json: { age: doc.age } }]; }),
+      },
+      rewrites: [
+        { from: '/people/:id', to: '_show/person/:id', method: 'GET' },
+        { from: '/table', to: '_list/table/names', query: { limit: '2' } },
+        { from: '/api/*', to: '../../*' },
+      ],
+    },
+  }, people.slice(0, 5).concat({ _id: 'x', name: '<b>', age: 1 }));
+  const html = await ask('GET', 'app/_design/app/_show/person/x', { headers: { accept: 'text/html' } });
+  assert.deepEqual([html.status, html.text], [200, '<h1>&lt;b></h1>']);
+  assert.match(html.headers.get('content-type'), /^text\/html/);
+  const json = await ask('GET', 'app/_design/app/_show/person/x', { headers: { accept: 'application/json' } });
+  assert.deepEqual(JSON.parse(json.text), { name: '<b>' });
+  assert.equal((await ask('GET', 'app/_design/app/_show/person/nobody')).status, 404);
+  const list = await ask('GET', 'app/_design/app/_list/table/names?limit=2');
+  assert.equal(list.text, 'name,age\n<b>,1\nn0,0\ntotal 6');
+  assert.equal(list.headers.get('content-type'), 'text/csv');
+  const update = await ask('PUT', 'app/_design/app/_update/birthday/p001');
+  assert.deepEqual([update.status, JSON.parse(update.text)], [201, { age: 2 }]);
+  assert.match(update.headers.get('x-couch-update-newrev'), /^2-/);
+  assert.equal((await ask('GET', 'app/_design/app/_rewrite/people/x', { headers: { accept: 'text/html' } })).text, '<h1>&lt;b></h1>');
+  assert.equal((await ask('GET', 'app/_design/app/_rewrite/table')).text, 'name,age\n<b>,1\nn0,0\ntotal 6');
+  assert.equal(JSON.parse((await ask('GET', 'app/_design/app/_rewrite/api/x')).text).name, '<b>');
+  assert.equal((await ask('GET', 'app/_design/app/_rewrite/nowhere')).status, 404);
+});
+
+test('a hostile design document harms its own requests only', async () => {
+  await ask('PUT', '_node/_local/_config/couchdb/os_process_timeout', { body: '"500"' });
+  const db = await fresh('hostile', {
+    h: { views: {
+      join: map("emit(new Array(1e9) + '')"),
+      sort: map('[].sort.call({ length: 2 ** 32 - 1 }, function () { return 0; })'),
+      loop: map('for (;;);'),
+    } },
+    good: { views: { n: map('emit(doc.name)') } },
+  }, people);
+  const bad = ['join', 'sort', 'loop'].map((view) => ask('GET', `hostile/_design/h/_view/${view}`));
+  assert.equal((await db.view('good', 'n')).rows.length, 300);
+  for (const answer of await Promise.all(bad)) {
+    assert.ok(answer.status === 500 || JSON.parse(answer.text).total_rows === 0, answer.text);
+  }
+  await ask('DELETE', '_node/_local/_config/couchdb/os_process_timeout');
+  assert.equal((await db.view('good', 'n')).rows.length, 300);
+});
+
+test('a set-up script finds what it asks a CouchDB for', async () => {
+  const setUp = await ask('POST', '_cluster_setup', {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ action: 'enable_single_node', username: 'adm', password: 'pass', bind_address: '0.0.0.0', port: 5984, singlenode: true }),
+  });
+  assert.equal(setUp.status, 201, setUp.text);
+  const config = [
+    ['chttpd/require_valid_user', 'true'], ['chttpd_auth/require_valid_user', 'true'],
+    ['httpd/WWW-Authenticate', 'Basic realm="couchdb"'], ['httpd/enable_cors', 'true'], ['chttpd/enable_cors', 'true'],
+    ['chttpd/max_http_request_size', '4294967296'], ['couchdb/max_document_size', '50000000'],
+    ['couchdb/single_node', 'true'], ['cors/credentials', 'true'],
+    ['cors/origins', 'app://obsidian.md,capacitor://localhost,http://localhost'],
+  ];
+  for (const [key, value] of config) {
+    const put = await ask('PUT', `_node/nonode@nohost/_config/${key}`, { body: JSON.stringify(value) });
+    assert.equal(put.status, 200, `${key}: ${put.text}`);
+    assert.equal(JSON.parse((await ask('GET', `_node/_local/_config/${key}`)).text), value);
+  }
+  assert.equal((await ask('GET', '_all_dbs', { as: '' })).status, 401);
+  const all = (await ask('GET', '_node/_local/_config')).text;
+  assert.doesNotMatch(all, /"secret"/);
+});
+
+test('a build that kill -9 breaks off is told of, goes on, and is whole', async () => {
+  const other = await new Server().start();
+  const at = (path, options = {}) => {
+    const url = new URL(other.url);
+    const headers = { authorization: `Basic ${Buffer.from('adm:pass').toString('base64')}`, 'content-type': 'application/json' };
+    return fetch(`${url.origin}/${path}`, { headers, ...options });
+  };
+  await at('big', { method: 'PUT' });
+  for (let from = 0; from < 20000; from += 5000) {
+    const docs = Array.from({ length: 5000 }, (_, n) => ({ _id: `d${String(from + n).padStart(5, '0')}`, n: from + n }));
+    await at('big/_bulk_docs', { method: 'POST', body: JSON.stringify({ docs }) });
+  }
+  const slow = 'function (doc) { for (var i = 0; i < 3000; i++); emit(doc.n % 7, doc.n); }';
+  await at('big/_design/v', { method: 'PUT', body: JSON.stringify({ views: { v: { map: slow, reduce: '_stats' } } }) });
+  const asked = at('big/_design/v/_view/v').catch(() => null);
+  let task;
+  for (const until = Date.now() + 30000; Date.now() < until && !task?.changes_done;) {
+    [task] = await (await at('_active_tasks')).json();
+  }
+  assert.ok(task?.changes_done > 0, 'the build is told of');
+  assert.equal(task.type, 'indexer');
+  assert.equal(task.total_changes, 20001);
+  await other.kill();
+  await asked;
+  await other.start();
+  const info = await (await at('big/_design/v/_info')).json();
+  assert.ok(info.view_index.rows >= task.changes_done - 1 && info.view_index.rows <= 20000, JSON.stringify(info));
+  const rows = (await (await at('big/_design/v/_view/v?group=true')).json()).rows;
+  assert.deepEqual(rows.map((row) => row.key), [0, 1, 2, 3, 4, 5, 6]);
+  assert.equal(rows.reduce((sum, row) => sum + row.value.count, 0), 20000);
+  assert.equal(rows.reduce((sum, row) => sum + row.value.sum, 0), 20000 * 19999 / 2);
+  const page = await (await at('big/_design/v/_view/v?reduce=false&key=6&limit=1')).json();
+  assert.deepEqual([page.total_rows, page.offset], [20000, 20000 - rows[6].value.count]);
+  await other.end();
+});

@@ -1,0 +1,216 @@
+//! Backups of the native engine: right while commits go on, brought up to date later, interrupted anywhere;
+//! and copies of a store as of every moment.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use recension::disk::{Disk, FsDisk};
+use recension::engine::native::{NativeEngine, NativeOptions};
+use recension::engine::{Batch, Durability, Engine, EngineError, KeyRange, Seq, TreeId};
+use recension_conformance::crash::{
+    History, Model, Shape, Step, TREES, batch_of, check_answers, native, random_changes, random_workload, run,
+    test_clock,
+};
+use recension_conformance::sim::{CrashPolicy, Rng, SimDisk};
+
+fn commits(seed: u64, steps: usize) -> Vec<Step> {
+    let shape = Shape { steps, large_percent: 4, ..Shape::default() };
+    random_workload(seed, shape).into_iter().filter(|step| matches!(step, Step::Commit(..))).collect()
+}
+
+/// A store on a simulated disk, its history, and the engine.
+fn store(seed: u64) -> (NativeEngine, History) {
+    let disk = SimDisk::new();
+    let history = run(&disk, &native::settling_apart, &commits(seed, 50)).unwrap();
+    // Settled files stay apart, so that some are old when a backup is brought up to date.
+    let options = NativeOptions { merge_fan_in: 9, ..native::settling_options(test_clock()) };
+    (NativeEngine::open(disk.arc(), options).unwrap(), history)
+}
+
+fn commit_more(engine: &NativeEngine, model: &mut Model, seed: u64, count: u64) {
+    let mut rng = Rng::new(seed);
+    for _ in 0..count {
+        let changes = random_changes(&mut rng, Shape::default());
+        let commit = engine.commit(batch_of(&changes, Durability::Disk)).unwrap();
+        assert_eq!(model.apply(&changes, commit.time), commit.seq);
+    }
+}
+
+/// Opens a copy of what a backup's disk holds and compares every answer.
+fn assert_is_store(disk: &SimDisk, model: &Model, what: &str) {
+    let copy = disk.process_crash();
+    let engine = native::settling(copy.arc(), test_clock()).unwrap_or_else(|e| panic!("{what}: {e}"));
+    check_answers(&*engine, model.engine(), Seq(model.head())).unwrap_or_else(|finding| panic!("{what}: {finding}"));
+    assert_eq!(engine.verify().unwrap().problems, [], "{what}");
+}
+
+#[test]
+fn a_backup_is_a_store_and_is_brought_up_to_date() {
+    for seed in 1..4 {
+        let (engine, mut history) = store(seed);
+        let to = SimDisk::new();
+        let first = engine.backup_to(&to.arc()).unwrap();
+        assert_eq!(first.head.0, history.model.head());
+        assert_is_store(&to, &history.model, "the first backup");
+        let again = engine.backup_to(&to.arc()).unwrap();
+        assert!(again.bytes_kept > 0 && again.bytes_copied == 0, "{again:?}");
+        commit_more(&engine, &mut history.model, seed, 4);
+        let more = engine.backup_to(&to.arc()).unwrap();
+        assert!(more.bytes_kept > 0 && more.bytes_copied < first.bytes_copied, "{first:?}, then {more:?}");
+        assert_is_store(&to, &history.model, "with a few more commits");
+        commit_more(&engine, &mut history.model, seed, 40);
+        engine.settle().unwrap();
+        engine.backup_to(&to.arc()).unwrap();
+        assert_is_store(&to, &history.model, "after settling");
+        assert_eq!(to.files().iter().filter(|(name, _)| name.contains(".rows")).count(), 1, "{:?}", to.files());
+    }
+}
+
+#[test]
+fn an_interrupted_backup_is_refused_or_right_and_can_be_run_again() {
+    let (engine, mut history) = store(7);
+    let before = history.model.prefix(history.model.head());
+    let to = SimDisk::new();
+    to.record();
+    engine.backup_to(&to.arc()).unwrap();
+    let first = to.take_moments();
+    commit_more(&engine, &mut history.model, 3, 9);
+    to.record();
+    engine.backup_to(&to.arc()).unwrap();
+    let second = to.take_moments();
+    let mut rng = Rng::new(5);
+    let (mut usable, mut unfinished, mut empty) = (0, 0, 0);
+    for (number, moment) in first.iter().chain(&second).enumerate() {
+        let policy = CrashPolicy::ALL[rng.index(CrashPolicy::ALL.len())];
+        for found in [moment.process_crash(), moment.crash(rng.next(), policy)] {
+            let what = format!("interrupted after {}", moment.call);
+            // As users do it: at the place itself, where an open makes a store if nothing is there. An empty folder is
+            // nobody's backup yet.
+            let is_empty = found.files().is_empty();
+            empty += usize::from(is_empty);
+            let is_first = number < first.len();
+            let opened = (!is_empty)
+                .then(|| NativeEngine::open(found.arc(), native::settling_options(test_clock())))
+                .transpose();
+            match opened {
+                Err(EngineError::NotAStore { found, .. }) if is_first => {
+                    assert!(found.contains("unfinished backup") && found.contains("again"), "{what}: {found}");
+                    unfinished += 1;
+                }
+                Err(EngineError::Damaged { .. }) if !is_first => {}
+                Err(other) => panic!("{what}: {other}"),
+                Ok(None) => {}
+                Ok(Some(engine)) => {
+                    let head = engine.head().0;
+                    let least = before.head();
+                    assert!(
+                        (least..=history.model.head()).contains(&head),
+                        "{what}: {head} commits, of {least} at least"
+                    );
+                    let model = history.model.prefix(head);
+                    check_answers(&engine, model.engine(), Seq(head)).unwrap_or_else(|e| panic!("{what}: {e}"));
+                    usable += usize::from(!is_first);
+                }
+            }
+            engine.backup_to(&found.arc()).unwrap_or_else(|e| panic!("{what}, run again: {e}"));
+            assert_is_store(&found, &history.model, &format!("{what}, and run again"));
+        }
+    }
+    assert!(
+        unfinished > first.len() && empty < 10,
+        "{unfinished} of {} were unfinished, {empty} empty",
+        2 * first.len()
+    );
+    assert!(usable > second.len(), "an earlier backup stays usable most of the time: {usable} of {}", 2 * second.len());
+}
+
+#[test]
+fn a_store_is_copied_as_of_every_moment() {
+    let (engine, history) = store(9);
+    for at in (0..=history.model.head()).step_by(3) {
+        let to = SimDisk::new();
+        engine.copy_as_of(to.arc(), Seq(at), native::settling_options(test_clock())).unwrap();
+        assert_is_store(&to, &history.model.prefix(at), &format!("as of {at}"));
+    }
+    let to = SimDisk::new();
+    let beyond = engine.copy_as_of(to.arc(), Seq(history.model.head() + 1), native::settling_options(test_clock()));
+    assert!(matches!(beyond, Err(EngineError::NotYet { .. })));
+    engine.forget(TREES[0], &KeyRange::all(), Seq(10)).unwrap();
+    let forgotten = engine.copy_as_of(to.arc(), Seq(9), native::settling_options(test_clock()));
+    assert!(matches!(forgotten, Err(EngineError::Forgotten { .. })), "{forgotten:?}");
+    engine.copy_as_of(to.arc(), Seq(10), native::settling_options(test_clock())).unwrap();
+    let copy = NativeEngine::open(to.arc(), native::settling_options(test_clock())).unwrap();
+    assert!(copy.snapshot_at(Seq(9)).unwrap().get(TREES[0], b"key-4").is_err());
+}
+
+#[test]
+fn a_backup_goes_only_to_a_new_place_or_to_an_earlier_backup_of_the_same_store() {
+    let (engine, _) = store(11);
+    let (other, _) = store(12);
+    let to = SimDisk::new();
+    other.backup_to(&to.arc()).unwrap();
+    let refused = engine.backup_to(&to.arc());
+    assert!(matches!(refused, Err(EngineError::NotAStore { .. })), "{refused:?}");
+    // Nor to one that was begun of another store.
+    let to = SimDisk::new();
+    to.record();
+    other.backup_to(&to.arc()).unwrap();
+    let moments = to.take_moments();
+    let begun = moments[moments.len() / 2].process_crash();
+    let refused = engine.backup_to(&begun.arc());
+    assert!(refused.as_ref().is_err_and(|error| error.to_string().contains("unfinished")), "{refused:?}");
+    other.backup_to(&begun.arc()).unwrap();
+    let to = SimDisk::new();
+    to.put("notes.txt", b"mine");
+    let refused = engine.backup_to(&to.arc());
+    assert!(matches!(refused, Err(EngineError::NotAStore { .. })), "{refused:?}");
+    assert_eq!(to.content("notes.txt").unwrap(), b"mine");
+}
+
+#[test]
+fn backups_are_consistent_while_commits_are_made_settled_and_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = NativeOptions {
+        segment_bytes: 64 << 10,
+        index_memory_bytes: 32 << 10,
+        checkpoint_log_bytes: 48 << 10,
+        settle_log_bytes: Some(100 << 10),
+        durability: Durability::Process,
+        ..NativeOptions::default()
+    };
+    let engine = NativeEngine::open(Arc::new(FsDisk::new(dir.path().join("store"))), options.clone()).unwrap();
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut n = 0u64;
+            while !stop.load(Ordering::Relaxed) {
+                n += 1;
+                let mut batch = Batch::new();
+                // Two rows that always agree, and rows that make work.
+                batch.put(TreeId(1), b"a", &n.to_be_bytes()).put(TreeId(2), b"b", &n.to_be_bytes());
+                batch.put(TreeId(3), &(n % 500).to_be_bytes(), &[n as u8; 300]);
+                engine.commit(batch).unwrap();
+                if n.is_multiple_of(1000) {
+                    engine.forget(TreeId(3), &KeyRange::all(), Seq(n - 100)).unwrap();
+                }
+            }
+        });
+        let to: Arc<dyn Disk> = Arc::new(FsDisk::new(dir.path().join("backup")));
+        let mut last = Seq::ZERO;
+        for _ in 0..15 {
+            let known = engine.wait_beyond(Seq(last.0 + 300), std::time::Duration::from_secs(20));
+            let report = engine.backup_to(&to).unwrap();
+            assert!(report.head >= known);
+            let backup = NativeEngine::open(to.clone(), options.clone()).unwrap();
+            assert_eq!(backup.head(), report.head);
+            assert_eq!(backup.verify().unwrap().problems, []);
+            let snapshot = backup.snapshot().unwrap();
+            let read = |tree, key: &[u8]| snapshot.get(tree, key).unwrap().unwrap().to_vec();
+            assert_eq!(read(TreeId(1), b"a"), report.head.0.to_be_bytes());
+            assert_eq!(read(TreeId(2), b"b"), report.head.0.to_be_bytes());
+            last = report.head;
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(engine.verify().unwrap().problems, []);
+}

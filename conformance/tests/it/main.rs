@@ -1,0 +1,31 @@
+//! The native engine on disks that crash, fail and lie, and every engine under random histories.
+
+mod apocrypha_writes;
+mod at_rest;
+mod backup_native;
+mod block_cache;
+mod committed_tasks;
+mod crash_builds;
+mod crash_documents;
+mod crash_erase;
+mod crash_forget;
+mod crash_harness;
+mod crash_native;
+mod crash_retention;
+mod crash_sim_disk;
+mod crash_views;
+mod damage_native;
+mod damage_salvage;
+mod distance;
+mod erase;
+mod fault_native;
+mod fuzz_corpus;
+mod group_commit;
+mod histories;
+mod kill_native;
+mod kill_shared;
+mod read_only;
+mod round_trips;
+mod serializable;
+mod settled_pages;
+mod trail_native;

@@ -1,0 +1,97 @@
+//! `recension erase`: documents leave every moment of the store. It must never do so unasked.
+
+use clap::Args;
+use recension::document::{Collection, Error, format_time};
+use serde_json::{Value, json};
+
+use super::compact::compact;
+use crate::context::{Context, Missing};
+use crate::error::Result;
+use crate::output::plain;
+use crate::progress::Progress;
+
+const EXAMPLES: &str = "\
+Examples:
+  recension erase people 2735943 --settle
+  recension erase people 2735943 2735944 --yes
+  recension erase people --list
+
+Unlike purge, this reaches the past: from then on no read finds the document at any moment, in this collection or \
+in dropped ones of its name. Its bytes leave the files when the store is compacted: --settle does so at once, else \
+`recension compact`. Backups that were made before are not reached, nor are replicas: erase there too. What is left is \
+that something was erased, and when; nothing is kept of the ids.";
+
+/// Take documents out of every moment of the store
+///
+/// They, their revisions, attachments, index entries and changes. Asks first.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct EraseCommand {
+    /// The collection
+    collection: String,
+    /// The documents' ids
+    #[arg(required_unless_present = "list", value_name = "ID")]
+    ids: Vec<String>,
+    /// Compact the store then, so that no byte of them is left in its files
+    #[arg(long)]
+    settle: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+    /// List what was erased from the collection: when, and how many documents
+    #[arg(long, conflicts_with_all = ["ids", "settle", "yes"])]
+    list: bool,
+}
+
+impl EraseCommand {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let store = context.store(Missing::IsAnError)?;
+        let collection = store.collection(&self.collection)?;
+        let dropped = || -> Result<bool> {
+            Ok(store.dropped_collections()?.iter().any(|dropped| dropped.name == self.collection))
+        };
+        if collection.made()?.is_none() && !dropped()? {
+            return Err(Error::NoSuchCollection { collection: self.collection.clone() }.into());
+        }
+        if self.list {
+            return list(context, &collection);
+        }
+        let what = match &self.ids[..] {
+            [id] => format!("the document {id:?}"),
+            ids => format!("{} documents", ids.len()),
+        };
+        context.confirm(self.yes, &format!("Erase {what} of {}, from every moment?", self.collection))?;
+        let progress = Progress::of_trees(context.quiet());
+        let erased = collection.erase_with(self.ids.iter().cloned(), |now| progress.show_trees(now))?;
+        drop(progress);
+        if self.settle {
+            compact(&store, context.quiet())?;
+        }
+        if context.out.for_people() {
+            let settled = match (self.settle, erased.documents) {
+                (true, _) | (_, 0) => "",
+                _ => "; `recension compact` takes the bytes out of the files",
+            };
+            let name = plain(&self.collection);
+            return Ok(context.out.line(&format!(
+                "{name}: {} of {} erased{settled}",
+                erased.documents,
+                self.ids.len()
+            ))?);
+        }
+        let line = json!({ "erased": erased.documents, "seq": erased.seq.0, "settled": self.settle });
+        Ok(context.out.line(&line.to_string())?)
+    }
+}
+
+fn list(context: &mut Context, collection: &Collection) -> Result<()> {
+    let erasures = collection.erasures()?;
+    if erasures.is_empty() {
+        return context.out.remark("nothing was erased").map_err(Into::into);
+    }
+    let row =
+        |one: &recension::document::Erasure| vec![json!(one.seq.0), json!(format_time(one.time)), json!(one.documents)];
+    let rows: Vec<Vec<Value>> = erasures.iter().map(row).collect();
+    Ok(context.out.rows(&["seq", "time", "documents"], &rows)?)
+}

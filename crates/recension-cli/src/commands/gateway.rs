@@ -1,0 +1,176 @@
+//! `recension fcgi`, `recension scgi` and `recension cgi`: the server behind a web server, which has the clients'
+//! TLS, addresses and names. The store may be open elsewhere at the same time.
+
+use std::io::Write as _;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use recension_server::config::{Config, ServeFlags};
+use recension_server::{Gateway, Place, Protocol, ServeError, logs};
+
+use crate::context::Context;
+use crate::error::{CliError, Result};
+
+/// Flags of all gateways.
+#[derive(Debug, Args)]
+pub struct Flags {
+    /// The store (instead of --store)
+    #[arg(value_name = "DIR")]
+    pub dir: Option<String>,
+    /// A TOML file, as serve reads it; flags and environment win over it
+    #[arg(long, env = "RECENSION_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// A server admin
+    #[arg(long, env = "RECENSION_ADMIN", hide_env_values = true, value_name = "NAME:PASSWORD")]
+    pub admin: Option<String>,
+    /// Without server admins, let everybody be one: everybody whom the web server lets in
+    #[arg(long, env = "RECENSION_ADMIN_PARTY")]
+    pub admin_party: bool,
+    /// What to log: error, warn, info, debug or a filter
+    #[arg(long, env = "RECENSION_LOG", value_name = "LEVEL")]
+    pub log: Option<String>,
+}
+
+/// Flags of gateways that listen.
+#[derive(Debug, Args)]
+pub struct Listening {
+    /// Where the web server connects to [default: for fcgi, the socket that the web server starts it with]
+    #[arg(long, value_name = "unix:PATH|ADDRESS:PORT")]
+    pub listen: Option<Place>,
+    /// Who may connect to a unix socket, as chmod has it
+    #[arg(long, value_name = "OCTAL", value_parser = mode)]
+    pub socket_mode: Option<u32>,
+    /// As what.
+    #[command(flatten)]
+    pub flags: Flags,
+}
+
+/// Serve the store behind a web server, by FastCGI
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  recension fcgi notes.store --listen unix:/run/recension.sock --socket-mode 660\n  \
+    nginx:  location / { fastcgi_pass unix:/run/recension.sock; include fastcgi_params; }"
+)]
+pub struct Fcgi {
+    /// Where, and as what.
+    #[command(flatten)]
+    pub listening: Listening,
+}
+
+/// Serve the store behind a web server, by SCGI
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  recension scgi notes.store --listen 127.0.0.1:4000\n  \
+    nginx:  location / { scgi_pass 127.0.0.1:4000; include scgi_params; }")]
+pub struct Scgi {
+    /// Where, and as what.
+    #[command(flatten)]
+    pub listening: Listening,
+}
+
+/// Answer one request as a CGI program
+///
+/// The request is in the environment and on standard input, as web servers give it (RFC 3875). The store is shared
+/// with whatever else has it open; with a server beside it a request need not open it anew.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    REQUEST_URI=/notes/_all_docs RECENSION_ADMIN_PARTY=true recension cgi notes.store\n  \
+    Apache:  ScriptAlias / /srv/recension.sh/   (a script that ends with: exec recension cgi /srv/notes.store)")]
+pub struct CgiCommand {
+    /// As what.
+    #[command(flatten)]
+    pub flags: Flags,
+}
+
+fn mode(text: &str) -> std::result::Result<u32, String> {
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if mode <= 0o777 => Ok(mode),
+        _ => Err("give three octal digits, such as 660".to_owned()),
+    }
+}
+
+impl Flags {
+    fn configured(&self, context: &Context) -> Result<Config> {
+        let flags = ServeFlags {
+            config: self.config.clone(),
+            admin: self.admin.clone(),
+            admin_party: self.admin_party,
+            log: self.log.clone(),
+            ..ServeFlags::default()
+        };
+        let store = self.dir.as_deref().or(context.named_address());
+        let config = Config::of(&flags, store).map_err(|error| CliError::Usage(error.message))?;
+        logs::init(&config);
+        Ok(config)
+    }
+}
+
+fn failed(error: &ServeError) -> CliError {
+    CliError::Io(error.to_string())
+}
+
+impl Listening {
+    fn run(&self, protocol: Protocol, context: &mut Context) -> Result<()> {
+        let config = self.flags.configured(context)?;
+        let place = match (&self.listen, protocol) {
+            (Some(place), _) => place.clone(),
+            (None, Protocol::FastCgi) => Place::Inherited,
+            (None, Protocol::Scgi) => {
+                return Err(CliError::Usage("scgi listens somewhere: give --listen unix:PATH or ADDRESS:PORT".into()));
+            }
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CliError::io("starting the gateway's threads", &error))?;
+        runtime.block_on(async {
+            let gateway = Gateway::bind(config, protocol, &place).await.map_err(|error| failed(&error))?;
+            if let (Some(mode), Place::Unix(path)) = (self.socket_mode, &place) {
+                let permissions = std::fs::Permissions::from_mode(mode);
+                std::fs::set_permissions(path, permissions)
+                    .map_err(|error| CliError::io("giving the socket its mode", &error))?;
+            }
+            if place != Place::Inherited {
+                context.out.line(&format!("listening on {}", gateway.place()))?;
+                context.out.flush()?;
+            }
+            if let Some(admin) = gateway.first_admin() {
+                let (name, password) = (&admin.name, &admin.password);
+                writeln!(std::io::stderr(), "server admin: {name}, password: {password} (it is not shown again)")?;
+            }
+            gateway.run(recension_server::signalled()).await.map_err(|error| failed(&error))
+        })
+    }
+}
+
+impl Fcgi {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        self.listening.run(Protocol::FastCgi, context)
+    }
+}
+
+impl Scgi {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        self.listening.run(Protocol::Scgi, context)
+    }
+}
+
+impl CgiCommand {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let config = self.flags.configured(context)?;
+        let variables = std::env::vars_os().map(|(name, value)| (name.into_vec(), value.into_vec())).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CliError::io("starting the program's threads", &error))?;
+        let answered = recension_server::cgi(config, variables, std::io::stdin(), std::io::stdout());
+        runtime.block_on(answered).map_err(|error| failed(&error))?;
+        // A web server that keeps standard input open is not waited for.
+        runtime.shutdown_background();
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! The inputs of an import: opened, unpacked, their format told. Of a CSV all cells are looked at first, so that each
+//! column has one type; then it is read again.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::{Import, OnError};
+use crate::context::Context;
+use crate::error::{CliError, Result};
+use crate::input::{
+    CsvOptions, CsvRecords, Format, InputError, JsonRecords, Records, Shape, Source, Spool, Types, detect, unpacked,
+};
+use crate::progress::Progress;
+
+/// A file or standard input.
+pub(super) struct Input {
+    pub(super) name: String,
+    path: Option<PathBuf>,
+    /// Its bytes, if it is a file that can be read again.
+    pub(super) len: Option<u64>,
+    reader: Box<dyn Read>,
+}
+
+impl Input {
+    pub(super) fn standard(context: &Context) -> Result<Self> {
+        let reader = context.standard_input("there is no input: name a file, or pipe something in")?;
+        Ok(Input { name: "standard input".to_owned(), path: None, len: None, reader })
+    }
+
+    pub(super) fn file(path: &Path) -> Result<Self> {
+        let failed = |error: &io::Error| CliError::io(format!("opening {}", path.display()), error);
+        let file = File::open(path).map_err(|error| failed(&error))?;
+        let metadata = file.metadata().map_err(|error| failed(&error))?;
+        if metadata.is_dir() {
+            return Err(CliError::Usage(format!("{} is a directory; name the files in it", path.display())));
+        }
+        // A pipe or a device has no length that means anything.
+        let len = metadata.is_file().then_some(metadata.len());
+        Ok(Input { name: path.display().to_string(), path: Some(path.to_owned()), len, reader: Box::new(file) })
+    }
+}
+
+/// Why an input cannot be read: what is packed wrongly is malformed, the rest is the system's.
+pub(super) fn unreadable(name: &str, error: &io::Error) -> CliError {
+    match error.kind() {
+        io::ErrorKind::InvalidData | io::ErrorKind::Unsupported => CliError::Input(format!("{name}: {error}")),
+        _ => CliError::io(format!("reading {name}"), error),
+    }
+}
+
+fn malformed(name: &str, error: InputError) -> CliError {
+    match error {
+        InputError::Io(error) => unreadable(name, &error),
+        error => CliError::Input(format!("{name}: {error}")),
+    }
+}
+
+/// The name without the ending of what packs it.
+fn unpacked_name(path: &Path) -> PathBuf {
+    let packed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst" || ending == "zstd");
+    if packed { path.with_extension("") } else { path.to_owned() }
+}
+
+impl Import {
+    /// The documents of an input.
+    pub(super) fn records(
+        &self,
+        context: &Context,
+        input: Input,
+        progress: &Progress,
+    ) -> Result<Records<Box<dyn Read>>> {
+        let Input { name, path, len, reader } = input;
+        let failed = |error: io::Error| unreadable(&name, &error);
+        let spool = Spool::new();
+        if len.is_some() {
+            // It is opened a second time.
+            spool.forget();
+        }
+        let reader = unpacked(progress.count(spool.keeping(reader))).map_err(failed)?;
+        let mut source = Source::new(reader).map_err(failed)?;
+        let format = self.format_of(source.peek().map_err(failed)?, &name, path.as_deref())?;
+        let shape = match format {
+            Format::Json => Shape::Array,
+            Format::Map => Shape::Map,
+            Format::Ndjson => Shape::Lines,
+            Format::Csv => {
+                let options = CsvOptions { delimiter: self.delimiter, types: Types::of(&self.types) };
+                let mut records = CsvRecords::new(source, options.clone());
+                if records.types_are_chosen().map_err(|error| malformed(&name, error))? {
+                    spool.forget();
+                    return Ok(Records::Csv(records));
+                }
+                let columns = records.infer(|error| self.passed(context, &name, error))?;
+                let remarks = columns.remarks.iter().filter(|_| !context.quiet());
+                remarks.for_each(|remark| progress.line(&format!("{name}: {remark}")));
+                progress.again();
+                let again: Box<dyn Read> = match path.filter(|_| len.is_some()) {
+                    Some(path) => Input::file(&path)?.reader,
+                    None => Box::new(spool.rewound().map_err(failed)?),
+                };
+                let source = unpacked(progress.count(again)).and_then(Source::new).map_err(failed)?;
+                return Ok(Records::Csv(CsvRecords::with_columns(source, options, columns)));
+            }
+        };
+        spool.forget();
+        Ok(Records::Json(JsonRecords::new(source, shape)))
+    }
+
+    /// A record was looked at, or cannot be read: nothing is imported of an input that will not be read to its end.
+    fn passed(&self, context: &Context, name: &str, error: Option<InputError>) -> Result<()> {
+        context.go_on()?;
+        match error {
+            Some(error) if self.on_error == OnError::Stop || matches!(error, InputError::Io(_)) => {
+                Err(malformed(name, error))
+            }
+            // It is reported when it is read again.
+            _ => Ok(()),
+        }
+    }
+
+    fn format_of(&self, start: &[u8], name: &str, path: Option<&Path>) -> Result<Format> {
+        match self.format.or_else(|| detect(start, path.map(unpacked_name).as_deref())) {
+            Some(format) => Ok(format),
+            // Nothing in, nothing out.
+            None if start.iter().all(u8::is_ascii_whitespace) => Ok(Format::Ndjson),
+            None => Err(CliError::Input(format!(
+                "{name}: this is neither JSON nor has a header of several columns; if it is a known format \
+                 all the same, say which with --format json, map, ndjson or csv"
+            ))),
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! `recension import`: documents out of files into a collection, in bounded memory. It must never leave
+//! doubt about what was imported when it stops.
+
+mod input;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use recension::document::limits::LOAD_BATCH_DOCUMENTS;
+use recension::document::{Error, Expect, LoadFailure, Loader, Path as DocumentPath, Write};
+
+use self::input::Input;
+use crate::context::{Context, Missing, took};
+use crate::error::{CliError, Result};
+use crate::ids::{NewIds, id_at};
+use crate::input::{Format, InputError, Position, Record, TypesFlag};
+use crate::members::Members;
+use crate::moments::to_write;
+use crate::output::{count, documents};
+use crate::progress::Progress;
+use crate::query::parse_path;
+
+/// What to do with a document whose id is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub enum OnConflict {
+    /// Stop; the documents before it stay imported, and none after it is
+    #[default]
+    Error,
+    /// Leave the one that is there
+    Skip,
+    /// Make it the next revision of the one that is there
+    Replace,
+}
+
+/// What to do with a document that cannot be imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub enum OnError {
+    /// Stop; the documents before it stay imported, and none after it is
+    #[default]
+    Stop,
+    /// Report it and go on with the next; the exit code is 5 in the end
+    Skip,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  recension import cities cities.json --id-field geonameid
+  recension import people people.csv --id-field email --types zip=text
+  recension import cities geonames.json --format map
+  curl -s https://example.org/events.ndjson.gz | recension import events
+  recension import notes a.ndjson b.ndjson --on-conflict replace
+
+Ids come from --id-field, or the document's member _id, or the key in a map; else new ones are made. \
+Documents are committed by the thousand. When an import stops, the documents before the place that it names \
+are in the store, and none after it: mend the place, and run it again with --on-conflict skip.";
+
+/// Read documents from a file or standard input into a collection
+///
+/// The format is told from the first bytes: a JSON array, JSON documents one after the other (NDJSON), or
+/// CSV under a header. What gzip or zstd has packed is unpacked.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Import {
+    /// The collection; it is made if it is not there
+    collection: String,
+    /// Files; - or none is standard input
+    files: Vec<PathBuf>,
+    /// What the input is, if it cannot be told
+    #[arg(long, short)]
+    format: Option<Format>,
+    /// The member whose value is the id of a document, such as email or meta.id
+    #[arg(long, value_name = "MEMBER")]
+    id_field: Option<String>,
+    /// A document whose id is taken: stop, skip it, or replace the one that is there
+    #[arg(long, value_name = "WHAT", default_value = "error")]
+    on_conflict: OnConflict,
+    /// A document that cannot be imported: stop, or report and skip it
+    #[arg(long, value_name = "WHAT", default_value = "stop")]
+    on_error: OnError,
+    /// CSV: what parts the cells, such as ';' (without it, the header tells)
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    delimiter: Option<u8>,
+    /// CSV: what columns become: infer (what all of their cells are), text, or chosen ones, such as
+    /// zip=text,price=number (text, number, boolean, json)
+    #[arg(long, value_name = "TYPES", value_delimiter = ',', default_value = "infer")]
+    types: Vec<TypesFlag>,
+}
+
+fn delimiter(text: &str) -> std::result::Result<u8, String> {
+    match text {
+        "\\t" | "tab" => Ok(b'\t'),
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
+            _ => Err("it is one ASCII character, such as ; or tab".to_owned()),
+        },
+    }
+}
+
+impl Import {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let id_field = self.id_field.as_deref().map(parse_path).transpose()?;
+        let inputs = self.inputs(context)?;
+        context.watch_for_interrupts()?;
+        let started = context.started();
+        let store = context.store(Missing::Create)?;
+        let collection = to_write(&store, &self.collection)?;
+        let mut counts = Counts::default();
+        let mut outcome = Ok(());
+        for input in inputs {
+            let progress = Progress::of_bytes(input.len, context.quiet());
+            let mut load = Load {
+                import: self,
+                id_field: id_field.as_ref(),
+                name: input.name.clone(),
+                loader: collection.loader().stopping_at(self.stops()),
+                places: VecDeque::new(),
+                pushed: 0,
+                counts: &mut counts,
+                progress: &progress,
+            };
+            outcome = load.input(context, input);
+            // Whatever stopped it: what was read before is committed, and said to be. What is refused now came
+            // before what stopped it.
+            outcome = load.finish().and(outcome);
+            if outcome.is_err() {
+                break;
+            }
+        }
+        let summary = counts.summary(&self.collection);
+        match outcome {
+            Ok(()) => {
+                context.out.remark(&format!("{summary} in {}", took(started.elapsed())))?;
+                match counts.failed {
+                    0 => Ok(()),
+                    failed => Err(CliError::Input(format!("{} not imported", documents(failed)))),
+                }
+            }
+            Err(error) => {
+                let way_on = self.way_on(&error);
+                Err(error.with(&format!("\n{summary} before it stopped. {way_on}")))
+            }
+        }
+    }
+
+    /// Which refusals are the end: nothing of the input that comes after them is written.
+    fn stops(&self) -> fn(&Error) -> bool {
+        match (self.on_error, self.on_conflict) {
+            (OnError::Skip, _) => |_| false,
+            (OnError::Stop, OnConflict::Skip) => |error| !matches!(error, Error::Conflict { .. }),
+            (OnError::Stop, _) => |_| true,
+        }
+    }
+
+    /// What to do after an import that stopped.
+    fn way_on(&self, error: &CliError) -> &'static str {
+        match (error, self.on_conflict) {
+            (CliError::Interrupted(_) | CliError::Io(_), OnConflict::Replace) => "Run it again.",
+            (CliError::Interrupted(_) | CliError::Io(_), _) => "Run it again with --on-conflict skip to go on.",
+            (CliError::Conflict(_), OnConflict::Error) => {
+                "Run it again with --on-conflict skip to pass over what is there, or replace to renew it."
+            }
+            (_, OnConflict::Error) => {
+                "Mend the place, and run it again with --on-conflict skip to go on; --on-error skip passes over what \
+                 cannot be imported."
+            }
+            _ => "Mend the place, and run it again; --on-error skip passes over what cannot be imported.",
+        }
+    }
+
+    /// All files are opened first: a name that is mistyped stops before anything is imported.
+    fn inputs(&self, context: &Context) -> Result<Vec<Input>> {
+        if self.files.is_empty() {
+            return Ok(vec![Input::standard(context)?]);
+        }
+        self.files
+            .iter()
+            .map(|path| if path.as_os_str() == "-" { Input::standard(context) } else { Input::file(path) })
+            .collect()
+    }
+}
+
+/// What an import has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    imported: u64,
+    skipped: u64,
+    failed: u64,
+}
+
+impl Counts {
+    fn summary(self, collection: &str) -> String {
+        let mut summary = format!("{} imported into {collection}", documents(self.imported));
+        for (number, what) in [(self.skipped, "skipped, their ids are taken"), (self.failed, "failed")] {
+            if number > 0 {
+                summary = format!("{summary}, {} {what}", count(number));
+            }
+        }
+        summary
+    }
+}
+
+/// An input under way.
+struct Load<'i> {
+    import: &'i Import,
+    id_field: Option<&'i DocumentPath>,
+    name: String,
+    loader: Loader,
+    /// The places of documents whose outcome may not be known yet: a batch's worth.
+    places: VecDeque<(u64, Position)>,
+    pushed: u64,
+    counts: &'i mut Counts,
+    progress: &'i Progress,
+}
+
+impl Load<'_> {
+    fn input(&mut self, context: &Context, input: Input) -> Result<()> {
+        let mut records = self.import.records(context, input, self.progress)?;
+        let mut new_ids = NewIds::new();
+        let mut first_text = None;
+        loop {
+            if context.interrupted() {
+                return Err(CliError::Interrupted("interrupted".to_owned()));
+            }
+            match records.next_record() {
+                Ok(Some(record)) => {
+                    let position = record.position;
+                    if self.pushed == 0 {
+                        first_text = Some(record.text.clone());
+                    }
+                    match self.write(&record, &mut new_ids) {
+                        Ok(write) => self.push(write, position)?,
+                        Err(why) => self.fail(CliError::Input(format!("{}: {position}: {why}", self.name)))?,
+                    }
+                }
+                Ok(None) => break,
+                Err(InputError::Io(error)) => return Err(input::unreadable(&self.name, &error)),
+                Err(error) => {
+                    let error = CliError::Input(format!("{}: {error}", self.name));
+                    if !matches!(records.skip_record(), Ok(true)) {
+                        return Err(error);
+                    }
+                    self.fail(error)?;
+                }
+            }
+            self.progress.show_bytes(self.counts.imported + self.loader.written());
+        }
+        if self.pushed == 1 && first_text.is_some_and(|text| looks_like_a_map(&text)) {
+            self.progress.line(&format!(
+                "{} is one object, and so became one document; if its members are the documents, say --format map",
+                self.name
+            ));
+        }
+        Ok(())
+    }
+
+    fn write(&self, record: &Record, new_ids: &mut NewIds) -> std::result::Result<Write, String> {
+        let write = Write::from_json(&record.text).map_err(|error| error.to_string())?;
+        let id = match self.id_field {
+            Some(path) => match (write.id(), path.to_string().as_str()) {
+                (Some(own), "_id") => own.to_owned(),
+                _ => id_at(path, write.body()).map_err(|error| error.to_string())?,
+            },
+            None => match (write.id(), &record.id) {
+                (Some(own), _) => own.to_owned(),
+                (None, Some(key)) => key.clone(),
+                (None, None) => new_ids.next_id(),
+            },
+        };
+        let expect = match self.import.on_conflict {
+            OnConflict::Error | OnConflict::Skip => Expect::Absent,
+            OnConflict::Replace => Expect::Anything,
+        };
+        match write.with_id(&id) {
+            Ok(write) => Ok(write.expecting(expect)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn push(&mut self, write: Write, position: Position) -> Result<()> {
+        self.places.push_back((self.pushed, position));
+        if self.places.len() > 2 * LOAD_BATCH_DOCUMENTS {
+            self.places.pop_front();
+        }
+        self.pushed += 1;
+        let failures = self.loader.push(write)?;
+        self.failures(failures)
+    }
+
+    /// Commits what is still waiting.
+    fn finish(mut self) -> Result<()> {
+        let failures = self.loader.flush();
+        self.counts.imported += self.loader.written();
+        self.failures(failures?)
+    }
+
+    /// Takes note of what was refused; the first refusal that stops the import is the outcome.
+    fn failures(&mut self, failures: Vec<LoadFailure>) -> Result<()> {
+        let mut outcome = Ok(());
+        for failure in failures {
+            if self.import.on_conflict == OnConflict::Skip && matches!(failure.error, Error::Conflict { .. }) {
+                self.counts.skipped += 1;
+                continue;
+            }
+            let place = self.places.iter().find(|(number, _)| *number == failure.number);
+            let position = place.map_or(Position::START, |(_, position)| *position);
+            let error = CliError::from(failure.error).before(&format!("{}: {position}: ", self.name));
+            outcome = outcome.and(self.fail(error));
+        }
+        outcome
+    }
+
+    /// A document that cannot be imported: the end, or a line about it.
+    fn fail(&mut self, error: CliError) -> Result<()> {
+        if self.import.on_error == OnError::Stop {
+            return Err(error);
+        }
+        self.counts.failed += 1;
+        self.progress.line(&error.to_string());
+        Ok(())
+    }
+}
+
+/// Whether every member of an object is an object: documents by their ids, most likely.
+fn looks_like_a_map(text: &str) -> bool {
+    Members::of(text)
+        .is_ok_and(|members| members.0.len() > 1 && members.0.iter().all(|member| member.value.starts_with('{')))
+}

@@ -1,0 +1,37 @@
+//! `recension move`: brings a store to another place. The old one takes no more commits and says where the store is.
+
+use clap::Args;
+use recension_engines::move_store;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::Result;
+
+/// Move a store to another place: from a directory to a shared log, back, or from log to log
+///
+/// Every commit, with its number and its time, is there afterwards. The old place takes no more commits and says
+/// where the store has gone; servers that have it open go on reading. A directory may be in use meanwhile by a process
+/// that shares it, such as `recension serve`. If it is broken off, the same command goes on with it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  recension move notes.store 'postgres://app@db.example/app?log=notes'\n  \
+                        recension move 'postgres://app@db.example/app?log=notes' notes.store")]
+pub struct Move {
+    /// The store: a directory, or the address of a shared log
+    from: String,
+    /// The place: a directory that is not there yet, or the address of an empty log
+    to: String,
+}
+
+impl Move {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let started = context.started();
+        let seq = move_store(&self.from, &self.to)?;
+        if context.out.for_people() {
+            context.out.line(&format!("{} has everything up to seq {seq}; {} is closed", self.to, self.from))?;
+        } else {
+            context.out.line(&json!({"from": self.from, "to": self.to, "seq": seq.0}).to_string())?;
+        }
+        context.remark_time(started)
+    }
+}

@@ -1,0 +1,85 @@
+//! `recension update`: every document that meets a condition is changed by one patch, in commits of many.
+
+use clap::Args;
+use recension::document::json::{JsonPatch, merge_patch};
+use recension::document::{Error, Matched};
+use serde_json::json;
+
+use super::find::query_of;
+use crate::context::{Context, Missing};
+use crate::error::Result;
+use crate::moments::to_change;
+use crate::output::documents;
+
+const EXAMPLES: &str = "\
+Examples:
+  recension update cities 'countrycode = PT' --merge '{\"continent\": \"Europe\"}'
+  recension update cities 'not tags exists' --merge '{\"tags\": []}' --dry-run
+  recension update cities 'population > 1000000' --patch '[{\"op\": \"add\", \"path\": \"/large\", \"value\": true}]' \
+  --yes
+
+A person at a terminal is told how many documents it is, and asked. Documents that others write meanwhile are left \
+alone; their ids are said.";
+
+/// Change every document that meets a condition
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group(clap::ArgGroup::new("change").required(true).args(["merge", "patch"])))]
+pub struct Update {
+    /// The collection
+    collection: String,
+    /// Which documents, as in `recension find`
+    condition: String,
+    /// A merge patch (RFC 7386)
+    #[arg(long, value_name = "JSON")]
+    merge: Option<String>,
+    /// A JSON patch (RFC 6902)
+    #[arg(long, value_name = "JSON")]
+    patch: Option<String>,
+    /// Only say how many documents it is
+    #[arg(long)]
+    dry_run: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl Update {
+    /// Runs the command.
+    pub fn run(&self, context: &mut Context) -> Result<()> {
+        let query = query_of(&self.condition)?;
+        let patch = self.patch.as_deref().map(JsonPatch::from_json).transpose()?;
+        let merge = self.merge.as_deref().unwrap_or("{}");
+        // What is no patch is refused before anything is changed.
+        merge_patch("{}", merge).map_err(Error::from)?;
+        let store = context.store(Missing::IsAnError)?;
+        let collection = to_change(&store, &self.collection)?;
+        let number = collection.count_matching(&query)?;
+        if self.dry_run {
+            return print(context, "would_change", &Matched { written: number, left_alone: Vec::new() });
+        }
+        context.confirm(self.yes, &format!("Change {} of {}?", documents(number), self.collection))?;
+        let changed = |_: &str, body: &str| {
+            let new = match &patch {
+                Some(patch) => patch.apply(body)?,
+                None => merge_patch(body, merge)?,
+            };
+            Ok((new != body).then_some(new))
+        };
+        let matched = collection.update_matching(&query, changed)?;
+        print(context, "changed", &matched)
+    }
+}
+
+/// Says what came of it.
+pub(super) fn print(context: &mut Context, what: &str, matched: &Matched) -> Result<()> {
+    if context.out.for_people() {
+        let number = documents(matched.written);
+        let left = match matched.left_alone.as_slice() {
+            [] => String::new(),
+            ids => format!("; left alone, since others wrote them meanwhile: {}", ids.join(", ")),
+        };
+        return Ok(context.out.line(&format!("{} {number}{left}", what.replace('_', " ")))?);
+    }
+    Ok(context.out.line(&json!({ what: matched.written, "left_alone": matched.left_alone }).to_string())?)
+}

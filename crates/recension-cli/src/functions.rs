@@ -1,0 +1,47 @@
+//! Functions of design documents: they run in this program, started anew for that with an argument that no command
+//! has. It does so before it looks at anything else.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use recension::document::Guard;
+use recension_script::{Functions, Pool, Program, ScriptGuard};
+
+/// The argument of a process that runs functions.
+const WORKER: &str = "__run-functions";
+
+/// Processes that run functions for one command.
+const WORKERS_MAX: usize = 2;
+
+/// Whether this process was started to run functions.
+pub fn is_worker() -> bool {
+    std::env::args_os().nth(1).is_some_and(|argument| argument == WORKER)
+}
+
+/// Runs functions until who asks is gone.
+pub fn work() -> ExitCode {
+    match recension_script::run_worker() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// The program and the argument with which functions are run; nothing if it is not known where this program is.
+pub fn worker() -> Vec<String> {
+    let path = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
+    path.into_iter().flat_map(|path| [path, WORKER.to_owned()]).collect()
+}
+
+/// Where functions run; `None` if it is not known where this program is.
+pub fn functions() -> Option<Functions> {
+    let worker = worker();
+    let (path, arguments) = worker.split_first()?;
+    let program = Program { path: path.into(), arguments: arguments.to_vec() };
+    let pool = Pool::new(program, WORKERS_MAX);
+    Some(Functions { pool, deadline: recension_script::limits::DEADLINE_DEFAULT, log: |_| () })
+}
+
+/// Who decides by validation functions whether documents may be written. No process is started before there is one.
+pub fn guard() -> Option<Arc<dyn Guard>> {
+    Some(Arc::new(ScriptGuard::new(functions()?)))
+}

@@ -1,0 +1,138 @@
+//! Inputs that are compressed: gzip and zstd are told by their first bytes and unpacked as they are read, in bounded
+//! memory. Other packings are named, since nothing in them can be read as documents.
+
+use std::io::{self, Cursor, Read};
+
+use flate2::read::MultiGzDecoder;
+
+/// The first bytes that tell a packing.
+const MAGIC_BYTES: usize = 6;
+/// A frame of zstd may want a window of so many bytes (as a power of two) in memory: what `zstd -d` takes, too.
+const WINDOW_LOG_MAX: u32 = 27;
+
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+/// What packs but is not read here: its first bytes, its name, and the command that unpacks it.
+const OTHERS: [(&[u8], &str, &str); 5] = [
+    (b"\xfd7zXZ\0", "xz", "xz -dc"),
+    (b"BZh", "bzip2", "bzip2 -dc"),
+    (b"PK\x03\x04", "zip", "unzip -p"),
+    (b"7z\xbc\xaf\x27\x1c", "7z", "7z x -so"),
+    (b"\x04\x22\x4d\x18", "lz4", "lz4 -dc"),
+];
+
+/// The bytes of `reader`, unpacked if they are packed.
+///
+/// # Errors
+/// Of kind `Unsupported` if another packing is meant than gzip and zstd; then whatever reading says. What is damaged
+/// or cut off is of kind `InvalidData`.
+pub fn unpacked(mut reader: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+    let mut first = Vec::with_capacity(MAGIC_BYTES);
+    Read::by_ref(&mut reader).take(MAGIC_BYTES as u64).read_to_end(&mut first)?;
+    if let Some((_, name, command)) = OTHERS.iter().find(|(magic, ..)| first.starts_with(magic)) {
+        let what =
+            format!("it is packed with {name}; unpack it first, as in {command} FILE | recension import COLLECTION");
+        return Err(io::Error::new(io::ErrorKind::Unsupported, what));
+    }
+    let (gzip, zstd) = (first.starts_with(GZIP), first.starts_with(ZSTD));
+    let whole = Cursor::new(first).chain(reader);
+    Ok(if gzip {
+        Box::new(Unpacked { name: "gzip", reader: MultiGzDecoder::new(whole) })
+    } else if zstd {
+        let mut decoder = zstd::stream::read::Decoder::new(whole)?;
+        decoder.window_log_max(WINDOW_LOG_MAX)?;
+        Box::new(Unpacked { name: "zstd", reader: decoder })
+    } else {
+        Box::new(whole)
+    })
+}
+
+/// A decoder whose errors say what they mean.
+struct Unpacked<R> {
+    name: &'static str,
+    reader: R,
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer).map_err(|error| {
+            // The system's own errors have a number.
+            if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
+                return error;
+            }
+            let what = format!("its {} data is damaged or cut off: {error}", self.name);
+            io::Error::new(io::ErrorKind::InvalidData, what)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd(bytes: &[u8]) -> Vec<u8> {
+        zstd::encode_all(bytes, 0).unwrap()
+    }
+
+    fn read(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+        let mut all = Vec::new();
+        unpacked(Cursor::new(bytes))?.read_to_end(&mut all)?;
+        Ok(all)
+    }
+
+    #[test]
+    fn every_packing_gives_the_same_bytes_also_in_several_parts() {
+        let text: Vec<u8> = (0..100_000_u32).flat_map(u32::to_be_bytes).collect();
+        assert_eq!(read(text.clone()).unwrap(), text);
+        for pack in [gzip, zstd] {
+            assert_eq!(read(pack(&text)).unwrap(), text);
+            assert_eq!(read([pack(b"a"), pack(b"b")].concat()).unwrap(), b"ab");
+            assert_eq!(read(pack(b"")).unwrap(), b"");
+        }
+        for short in [&b""[..], b"\x1f", b"{}"] {
+            assert_eq!(read(short.to_vec()).unwrap(), short);
+        }
+    }
+
+    #[test]
+    fn what_is_cut_or_changed_is_an_error_and_never_a_shorter_text() {
+        for pack in [gzip, zstd] {
+            let packed = pack(&[b'x'; 10_000]);
+            // The magic alone has to be there, or it is another text.
+            for cut in 6..packed.len() {
+                let error = read(packed[..cut].to_vec()).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{cut}: {error}");
+            }
+        }
+        let mut changed = gzip(b"hello");
+        let at = changed.len() - 8;
+        changed[at] ^= 1;
+        assert_eq!(read(changed).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn other_packings_are_named() {
+        let error = read(b"PK\x03\x04 and so on".to_vec()).unwrap_err().to_string();
+        assert!(error.contains("packed with zip") && error.contains("unzip -p"), "{error}");
+    }
+
+    #[test]
+    fn a_frame_that_wants_much_memory_is_refused() {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.window_log(28).unwrap();
+        encoder.write_all(&[0; 100]).unwrap();
+        let error = read(encoder.finish().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("zstd"), "{error}");
+    }
+}

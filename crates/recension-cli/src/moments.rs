@@ -1,0 +1,142 @@
+//! What a store has at a moment, and what is said if it has nothing then. An empty answer must never stand for "that
+//! was before it was made".
+
+use recension::document::{At, Collection, CollectionAt, Error, Store, format_time};
+use recension::engine::{Clock as _, Engine, Seq, SystemClock, Timestamp};
+
+use crate::error::{CliError, Result};
+
+/// The collection as of a moment, if there was one then.
+///
+/// # Errors
+/// There was none: the error says when it was made.
+pub fn existing(store: &Store, name: &str, at: At) -> Result<CollectionAt> {
+    if let Some((plain, number)) = name.split_once('#') {
+        return dropped(store, name, (plain, number), at);
+    }
+    let collection = store.collection(name)?;
+    let then = collection.at(at)?;
+    if then.exists() { Ok(then) } else { Err(none(&collection, at, then.seq())?) }
+}
+
+/// The collection, to be written to, if there is one.
+///
+/// # Errors
+/// There is none.
+pub fn to_change(store: &Store, name: &str) -> Result<Collection> {
+    existing(store, name, At::Now)?;
+    Ok(store.collection(name)?)
+}
+
+/// The collection, to be written to; it is made by the first write if it is not there.
+///
+/// # Errors
+/// It is not there, and its name is one that only the server gives.
+pub fn to_write(store: &Store, name: &str) -> Result<Collection> {
+    let collection = store.collection(name)?;
+    if name.starts_with('_') && !collection.at(At::Now)?.exists() {
+        return Err(CliError::Usage(format!(
+            "{name:?} cannot name a new collection: names that begin with _ are the server's; begin with a letter or a \
+             digit"
+        )));
+    }
+    Ok(collection)
+}
+
+/// A collection that was dropped, by its name and its number; its newest moment is the one right before that.
+fn dropped(store: &Store, name: &str, (plain, number): (&str, &str), at: At) -> Result<CollectionAt> {
+    let bad =
+        || CliError::Usage(format!("{name:?}: behind # comes a number that `recension collections --dropped` lists"));
+    let number: u32 = number.parse().map_err(|_| bad())?;
+    let dropped = store.dropped_collections()?.into_iter().find(|one| one.number == number && one.name == plain);
+    let Some(dropped) = dropped else {
+        let what = format!("no collection {name} was dropped; `recension collections --dropped` lists those that were");
+        return Err(CliError::NotFound(what));
+    };
+    store.dropped_collection(number, at).map_err(|error| match error {
+        Error::NoSuchCollection { .. } => {
+            let (made, gone) = (format_time(dropped.made.time), format_time(dropped.dropped.time));
+            let (first, last) = (dropped.made.seq, dropped.dropped.seq);
+            let what =
+                format!("{name} was there from {made} (commit {first}) until {gone} (commit {last}), not at {at}");
+            CliError::NotFound(what)
+        }
+        error => error.into(),
+    })
+}
+
+/// Why there is no collection at a moment, which `then` is the commit of.
+fn none(collection: &Collection, at: At, then: Seq) -> Result<CliError> {
+    let name = collection.name();
+    let now = collection.at(At::Now)?;
+    if !now.exists() {
+        let when = if at == At::Now { String::new() } else { format!(", now or at {at}") };
+        return Ok(CliError::NotFound(format!(
+            "there is no collection {name}{when}; `recension collections` lists those that there are"
+        )));
+    }
+    let engine = collection.store().engine();
+    let (made, time) = match collection.made()? {
+        Some(made) => (made.seq, format_time(made.time)),
+        // It was dropped just now.
+        None => (now.seq(), format_time(engine.snapshot_at(now.seq())?.time()?)),
+    };
+    let earlier = if collection.store().dropped_collections()?.iter().any(|dropped| dropped.name == name) {
+        "; `recension collections --dropped` lists earlier ones of that name"
+    } else {
+        ""
+    };
+    let store = match first_commit(&**engine)? {
+        Some((seq, first)) if then < seq => format!(", and the first commit of the store is of {first}"),
+        _ => String::new(),
+    };
+    Ok(CliError::NotFound(format!(
+        "at {at} there was no collection {name} yet: it was made by commit {made}, at {time}{store}{earlier}"
+    )))
+}
+
+/// The store's first commit and its time.
+fn first_commit(engine: &dyn Engine) -> Result<Option<(Seq, String)>> {
+    let first = Seq(1);
+    if engine.head() < first {
+        return Ok(None);
+    }
+    Ok(Some((first, format_time(engine.snapshot_at(first)?.time()?))))
+}
+
+/// A moment must not lie in the future: its answer would be another one tomorrow.
+///
+/// # Errors
+/// It does.
+pub fn check_not_ahead(engine: &dyn Engine, at: At) -> Result<()> {
+    let At::Time(time) = at else { return Ok(()) };
+    let now = SystemClock.now();
+    // Commits may be ahead of a clock that was set back.
+    let newest = engine.commit_at(Timestamp(u64::MAX))?.map_or(now, |commit| commit.time);
+    if time > now.max(newest) {
+        let (time, now) = (format_time(time), format_time(now));
+        return Err(CliError::Usage(format!("--at {time} lies in the future: it is {now} now")));
+    }
+    Ok(())
+}
+
+/// That a store has nothing at a moment before its first commit.
+///
+/// # Errors
+/// The moment lies before it: the error says which moments there are.
+pub fn check_begun(engine: &dyn Engine, at: At, then: Seq) -> Result<()> {
+    if then > Seq::ZERO {
+        return Ok(());
+    }
+    let head = engine.head();
+    Err(CliError::NotFound(match first_commit(engine)? {
+        None => "the store has no commits".to_owned(),
+        Some((first, begun)) => {
+            let newest = format_time(engine.snapshot_at(head)?.time()?);
+            format!(
+                "{at} lies before the first commit: the store has the moments from commit {first} ({begun}) to commit \
+                 {head} ({newest})"
+            )
+        }
+    }))
+}

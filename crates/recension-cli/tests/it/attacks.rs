@@ -1,0 +1,49 @@
+//! The short form of the attacks of `conformance/attacks`, each as a test. `make attack` runs the long form.
+
+use std::process::Command;
+
+/// Runs an attack and fails with what it printed.
+fn attack(name: &str) {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/attacks/run.py");
+    let binary = env!("CARGO_BIN_EXE_recension");
+    let done = Command::new("python3").args([script, "--binary", binary, name]).output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success(), "{said}\n{}", String::from_utf8_lossy(&done.stderr));
+    // An attack that tries nothing has shown nothing: every table has a row with tries.
+    assert!(said.contains("1 attacks, 0 failures"), "{said}");
+}
+
+#[test]
+fn what_was_acknowledged_survives_kill_9_among_writers() {
+    attack("kill");
+}
+
+#[test]
+fn damage_to_any_kind_of_file_is_an_error_or_changes_no_answer() {
+    attack("damage");
+}
+
+#[test]
+fn lists_and_feeds_that_nobody_reads_stay_within_the_bound_of_memory() {
+    attack("memory");
+}
+
+#[test]
+fn rights_that_are_taken_away_end_open_feeds() {
+    attack("rights");
+}
+
+#[test]
+fn hostile_http_takes_nothing_from_others() {
+    attack("hostile");
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    attack("full");
+}
+
+#[test]
+fn a_loss_of_power_loses_nothing() {
+    attack("power");
+}

@@ -1,0 +1,182 @@
+//! The gateways behind nginx, lighttpd and Apache: the same requests through each, then what web servers and clients
+//! do to them. `RECENSION_GATEWAY_MB=1000` streams as much as that.
+
+mod fronts;
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use fronts::{Front, Gateway, Way};
+
+/// A request through a web server; the answer's status, head and body.
+fn ask(front: &Front, method: &str, path: &str, headers: &str, body: &[u8]) -> (u16, String, Vec<u8>) {
+    let mut stream = begin(front, method, path, headers, body);
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let end = answer.windows(4).position(|part| part == b"\r\n\r\n").unwrap_or(answer.len().saturating_sub(4));
+    let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();
+    let status = head.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0);
+    (status, head, answer[end + 4..].to_vec())
+}
+
+fn begin(front: &Front, method: &str, path: &str, headers: &str, body: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(front.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(2))).unwrap();
+    let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
+    let kind = if body.is_empty() { "" } else { "Content-Type: application/json\r\n" };
+    // adm:pass
+    let who = if headers.contains("Authorization") { "" } else { "Authorization: Basic YWRtOnBhc3M=\r\n" };
+    let head = format!("{method} {path} HTTP/1.0\r\nHost: front.example\r\n{who}{length}{kind}{headers}\r\n");
+    stream.write_all(&[head.as_bytes(), body].concat()).unwrap();
+    stream
+}
+
+fn text(front: &Front, path: &str) -> String {
+    String::from_utf8_lossy(&ask(front, "GET", path, "", b"").2).into_owned()
+}
+
+/// What any client may expect, whatever stands between.
+fn answers_as_over_http(front: &Front) {
+    assert_eq!(ask(front, "PUT", "/db", "", b"").0, 201, "{}", front.log());
+    let (status, head, _) = ask(front, "PUT", "/db/a%2Fb%3F", "", br#"{"n":"\u0000<\u20ac>"}"#);
+    assert_eq!(status, 201, "{head}");
+    assert!(head.contains("location: http://front.example/db/a%2fb%3f"), "{head}");
+    let (status, head, body) = ask(front, "GET", "/db/a%2Fb%3F", "", b"");
+    assert_eq!(status, 200, "{head}");
+    assert!(String::from_utf8_lossy(&body).starts_with("{\"_id\":\"a/b?\""), "{}", String::from_utf8_lossy(&body));
+    let tag = head.split("etag: ").nth(1).unwrap().split("\r\n").next().unwrap().to_owned();
+    assert_eq!(ask(front, "GET", "/db/a%2Fb%3F", &format!("If-None-Match: {tag}\r\n"), b"").0, 304);
+    assert_eq!(ask(front, "HEAD", "/db/a%2Fb%3F", "", b"").2, b"");
+    assert_eq!(ask(front, "GET", "/db/none", "", b"").0, 404);
+    // adm:wrong
+    assert_eq!(ask(front, "GET", "/db/none", "Authorization: Basic YWRtOndyb25n\r\n", b"").0, 401);
+    assert!(text(front, "/db/_all_docs?startkey=%22a%22&limit=1").contains("a/b?"));
+    let (_, head, page) = ask(front, "GET", "/db/_all_docs", "Accept: text/html\r\n", b"");
+    assert!(head.contains("text/html") && page.starts_with(b"<!DOCTYPE html>"), "{head}");
+    let docs: Vec<String> =
+        (0..200).map(|n| format!("{{\"_id\":\"d{n:03}\",\"text\":\"{}\"}}", "x".repeat(10_000))).collect();
+    let bulk = format!("{{\"docs\":[{}]}}", docs.join(","));
+    assert_eq!(ask(front, "POST", "/db/_bulk_docs", "", bulk.as_bytes()).0, 201);
+    let (_, head, list) = ask(front, "GET", "/db/_all_docs?include_docs=true", "", b"");
+    assert!(list.len() > 2_000_000 && list.ends_with(b"\n]}\n"), "{} {head}", list.len());
+}
+
+fn at_once(front: &Front) {
+    std::thread::scope(|scope| {
+        for n in 0..64 {
+            scope.spawn(move || {
+                let path = format!("/db/d{:03}", n % 200);
+                for _ in 0..3 {
+                    let (status, _, body) = ask(front, "GET", &path, "", b"");
+                    assert_eq!((status, body.len() > 10_000), (200, true), "{path}");
+                }
+            });
+        }
+    });
+}
+
+/// A long answer, whose reader does not stop, is slow, or goes away.
+fn streams(front: &Front, megabytes: usize) {
+    let keys = vec!["\"d001\""; megabytes * 100].join(",");
+    let body = format!("{{\"keys\":[{keys}]}}");
+    let asked = || begin(front, "POST", "/db/_all_docs?include_docs=true", "", body.as_bytes());
+    let (mut stream, mut length, mut last) = (asked(), 0, Vec::new());
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        let read = stream.read(&mut piece).unwrap();
+        if read == 0 {
+            break;
+        }
+        length += read;
+        last = piece[read.saturating_sub(64).min(read)..read].to_vec();
+    }
+    assert!(length > megabytes * 1_000_000, "{length}");
+    assert!(last.ends_with(b"\n]}\n"), "{}", last.escape_ascii());
+    let mut slow = asked();
+    slow.read_exact(&mut piece[..1000]).unwrap();
+    for _ in 0..5 {
+        let mut gone = asked();
+        gone.read_exact(&mut piece[..1000]).unwrap();
+    }
+    at_once(front);
+    slow.read_exact(&mut piece).unwrap();
+}
+
+/// A gateway that is killed takes nothing with it that was acknowledged.
+fn survives_its_end(front: &Front, gateway: Gateway) {
+    for n in 0..20 {
+        assert_eq!(ask(front, "PUT", &format!("/db/kept{n}"), "", b"{}").0, 201);
+    }
+    let gateway = gateway.killed();
+    let (status, ..) = ask(front, "GET", "/db/kept0", "", b"");
+    assert!((500..600).contains(&status), "{status}");
+    let _gateway = gateway.started();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    // A web server may hold a gateway for dead for some seconds.
+    while ask(front, "GET", "/db/kept0", "", b"").0 != 200 {
+        assert!(Instant::now() < deadline, "{}", front.log());
+        std::thread::yield_now();
+    }
+    for n in 0..20 {
+        assert_eq!(ask(front, "GET", &format!("/db/kept{n}"), "", b"").0, 200);
+    }
+}
+
+fn megabytes(usual: usize) -> usize {
+    std::env::var("RECENSION_GATEWAY_MB").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+#[test]
+fn fastcgi_behind_nginx() {
+    let (front, gateway) = Front::nginx(Way::FastCgi);
+    answers_as_over_http(&front);
+    streams(&front, megabytes(200));
+    survives_its_end(&front, gateway);
+}
+
+#[test]
+fn scgi_behind_nginx() {
+    let (front, gateway) = Front::nginx(Way::Scgi);
+    answers_as_over_http(&front);
+    streams(&front, megabytes(50));
+    survives_its_end(&front, gateway);
+}
+
+#[test]
+fn fastcgi_behind_lighttpd() {
+    let (front, gateway) = Front::lighttpd(Way::FastCgi);
+    answers_as_over_http(&front);
+    streams(&front, megabytes(20));
+    survives_its_end(&front, gateway);
+}
+
+#[test]
+fn scgi_behind_lighttpd() {
+    let (front, _gateway) = Front::lighttpd(Way::Scgi);
+    answers_as_over_http(&front);
+    streams(&front, megabytes(20));
+}
+
+#[test]
+fn fastcgi_that_apache_starts() {
+    let front = Front::apache(Way::FastCgi);
+    answers_as_over_http(&front);
+    at_once(&front);
+    streams(&front, megabytes(20));
+}
+
+#[test]
+fn cgi_behind_apache() {
+    let front = Front::apache(Way::Cgi);
+    answers_as_over_http(&front);
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let front = &front;
+            scope.spawn(move || assert_eq!(ask(front, "PUT", &format!("/db/p{n}"), "", b"{}").0, 201));
+        }
+    });
+    for n in 0..8 {
+        assert_eq!(ask(&front, "GET", &format!("/db/p{n}"), "", b"").0, 200);
+    }
+}

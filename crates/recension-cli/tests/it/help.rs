@@ -1,0 +1,143 @@
+//! What the command line says of itself.
+
+use crate::common::Place;
+
+const COMMANDS: [&[&str]; 41] = [
+    &["views"],
+    &["drop"],
+    &["schema"],
+    &["schema", "set"],
+    &["schema", "show"],
+    &["schema", "remove"],
+    &["d"],
+    &["attach"],
+    &["attach", "put"],
+    &["attach", "get"],
+    &["attach", "list"],
+    &["attach", "rm"],
+    &["import"],
+    &["export"],
+    &["get"],
+    &["put"],
+    &["delete"],
+    &["find"],
+    &["index"],
+    &["index", "create"],
+    &["index", "list"],
+    &["index", "drop"],
+    &["history"],
+    &["restore"],
+    &["collections"],
+    &["stats"],
+    &["verify"],
+    &["backup"],
+    &["restore-backup"],
+    &["salvage"],
+    &["changes"],
+    &["completions"],
+    &["conflicts"],
+    &["diff"],
+    &["explain"],
+    &["man"],
+    &["patch"],
+    &["purge"],
+    &["erase"],
+    &["shell"],
+    &["sync"],
+];
+
+#[test]
+fn every_command_has_a_help_with_examples_that_name_it() {
+    let place = Place::new();
+    for command in COMMANDS {
+        let help = place.ok(&[command, &["--help"]].concat());
+        let example = format!("  recension {}", command.join(" "));
+        assert!(help.contains("Examples:") && help.contains(&example), "{command:?}: {help}");
+        assert!(help.contains("--store <ADDRESS>"), "{command:?}: {help}");
+    }
+}
+
+#[test]
+fn the_help_lists_every_command_and_the_exit_codes() {
+    let place = Place::new();
+    let help = place.ok(&["--help"]);
+    for command in COMMANDS {
+        assert!(help.contains(&format!("\n  {} ", command[0])), "{command:?}");
+    }
+    for code in ["0 ", "1 ", "2 ", "3 ", "4 ", "5 ", "6 ", "130 "] {
+        assert!(help.contains(&format!("\n  {code}")), "{code}");
+    }
+}
+
+#[test]
+fn every_example_of_a_help_is_a_command_line_that_is_understood() {
+    // Only commands that need no shell and nothing to be there: what fails must not be the usage (2).
+    let place = Place::new();
+    let mut tried = 0;
+    for command in COMMANDS {
+        let help = place.ok(&[command, &["--help"]].concat());
+        for line in help.lines().filter(|line| line.starts_with("  recension ")) {
+            if line.contains(['|', '>', '<']) && !line.contains('\'') || line.contains("SEQ") || line.contains("| jq") {
+                continue;
+            }
+            // It goes on until it is interrupted.
+            if line.contains("--live") {
+                continue;
+            }
+            let words = words(line.split(" < ").next().unwrap_or(line));
+            let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+            let ended = place.run(&words);
+            let usage = ended.code == 2 && ended.err.contains("Usage:");
+            assert!(!usage, "{line}: {}", ended.err);
+            tried += 1;
+        }
+    }
+    assert!(tried > 25, "{tried}");
+}
+
+/// The words of a shell line with single quotes only.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quoted = false;
+    for character in line.trim().chars() {
+        match character {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(std::mem::take(&mut word)),
+            other => word.push(other),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[test]
+fn what_is_not_understood_ends_with_2_and_says_what_would_be() {
+    let place = Place::new();
+    for (args, message) in [
+        (&["frobnicate"][..], "unrecognized subcommand"),
+        (&["get", "c"], "<ID>"),
+        (&["get", "c", "x", "--at", "tomorrow"], "seq:123"),
+        (&["get", "c", "x", "--rev", "7"], "32 hexadecimal digits"),
+        (&["find", "c", "a !"], "expected one of"),
+        (&["find", "c", "a = 1 nor b = 2"], "expected 'and'"),
+        (&["find", "c", "--sort", "a..b"], "expected the name"),
+        (&["find", "c", "--limit", "few"], "invalid value 'few'"),
+        (&["import", "c", "--on-conflict", "maybe"], "error, skip, replace"),
+        (&["import", "c", "--delimiter", ";;"], "one ASCII character"),
+        (&["restore", "c", "x"], "--at <MOMENT>"),
+        (&["export", "c", "--format", "xml"], "ndjson, json, apocrypha, csv"),
+        (&["stats", "--json", "--table"], "cannot be used with"),
+    ] {
+        let message_seen = place.fails(2, args);
+        assert!(message_seen.contains(message), "{args:?}: {message_seen}");
+    }
+}
+
+#[test]
+fn without_arguments_the_help_is_shown_as_a_wrong_usage() {
+    let place = Place::new();
+    assert!(place.fails(2, &[]).contains("Usage: recension"));
+    assert!(place.ok(&["--version"]).starts_with("recension "));
+}

@@ -1,0 +1,38 @@
+//! Clients that people use, in Node, against the real `recension serve`: one test a file of conformance/clients,
+//! which fails with any test of it. `make test` installs the packages: `npm ci` in that folder.
+
+use std::path::Path;
+use std::process::Command;
+
+fn run(file: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/clients");
+    assert!(
+        folder.join("node_modules/pouchdb").exists(),
+        "the packages are not installed: run scripts/node-packages, or `npm ci --ignore-scripts` in {}",
+        folder.display()
+    );
+    let output = Command::new("node")
+        .args(["--test", "--test-reporter=tap", file])
+        .current_dir(&folder)
+        .env("RECENSION_BINARY", env!("CARGO_BIN_EXE_recension"))
+        .output()
+        .expect("node is installed");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let passed = text.lines().filter(|line| line.trim_start().starts_with("ok ")).count();
+    assert!(output.status.success() && passed > 0, "{text}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+macro_rules! files {
+    ($($test:ident: $file:literal),*) => { $(#[test] fn $test() { run($file); })* };
+}
+
+files! {
+    pouchdb_syncs_with_conflicts_and_attachments_and_through_kills: "pouchdb.test.js",
+    pouchdb_syncs_through_any_of_three_servers_and_a_balancer: "cluster.test.js",
+    servers_that_replicate_and_pouchdb_agree: "replication.test.js",
+    views_and_functions_serve_nano_pouchdb_and_an_application: "views.test.js",
+    nano_reads_and_writes: "nano.test.js",
+    the_console_in_chromium: "console.test.js",
+    pouchdbs_find_plugin_and_nano_query: "find.test.js",
+    what_couchdb_lacks_and_what_nobody_should_send_is_answered: "beyond.test.js"
+}

@@ -1,0 +1,141 @@
+//! Clients of Redis that people use, unchanged, against the real `recension serve --redis`: redis-cli, redis-benchmark,
+//! redis-py and ioredis. `make test` installs them.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A server of its own; it ends with the test.
+struct Served {
+    process: Child,
+    http: String,
+    redis: u16,
+    _dir: tempfile::TempDir,
+}
+
+impl Served {
+    fn start(environment: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut process = Command::new(env!("CARGO_BIN_EXE_recension"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--redis", "127.0.0.1:0", "--log", "warn"])
+            .arg(dir.path().join("store"))
+            .env("RECENSION_ADMIN", "adm:pass")
+            .envs(environment.iter().copied())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let mut next = |prefix: &str| {
+            let line = lines.next().unwrap().unwrap();
+            line.strip_prefix(prefix).unwrap_or_else(|| panic!("{line:?} does not say {prefix:?}")).to_owned()
+        };
+        let http = next("listening on ").trim_end_matches('/').replacen("://", "://adm:pass@", 1);
+        let redis = next("listening for Redis on 127.0.0.1:").parse().unwrap();
+        Served { process, http, redis, _dir: dir }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn clients() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/clients")
+}
+
+fn passes(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}; run `make test` once"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+fn cli(served: &Served, args: &[&str]) -> String {
+    let mut command = Command::new("redis-cli");
+    passes(command.args(["-h", "127.0.0.1", "-p", &served.redis.to_string()]).args(args)).trim_end().to_owned()
+}
+
+#[test]
+fn redis_cli_asks_in_both_protocols_and_documents_are_the_same_over_http() {
+    let served = Served::start(&[]);
+    assert_eq!(cli(&served, &["SET", "session:7", "ada", "EX", "1800"]), "OK");
+    assert_eq!(cli(&served, &["-3", "GET", "session:7"]), "ada");
+    assert_eq!(cli(&served, &["HSET", "cities:lisbon", "name", "Lisbon"]), "1");
+    assert_eq!(cli(&served, &["-3", "--json", "HGETALL", "cities:lisbon"]), r#"{"name":"Lisbon"}"#);
+    let curl = passes(Command::new("curl").args(["-sS", &format!("{}/cities/lisbon", served.http)]));
+    assert!(curl.contains(r#""name":"Lisbon""#), "{curl}");
+    assert_eq!(cli(&served, &["--scan", "--pattern", "session:*"]), "session:7");
+    assert!(cli(&served, &["COMMAND", "COUNT"]).parse::<u32>().unwrap() > 50);
+    assert!(cli(&served, &["INFO"]).contains("loading:0"));
+    assert!(cli(&served, &["TTL", "session:7"]).parse::<i64>().unwrap() > 1700);
+}
+
+#[test]
+fn a_password_keeps_others_out() {
+    let served = Served::start(&[("RECENSION_REDIS_PASSWORD", "secret")]);
+    assert!(cli(&served, &["GET", "a"]).contains("NOAUTH"));
+    assert_eq!(cli(&served, &["-a", "secret", "--no-auth-warning", "SET", "a", "1"]), "OK");
+    assert!(cli(&served, &["-a", "wrong", "--no-auth-warning", "GET", "a"]).contains("NOAUTH"));
+    let refused = Command::new(env!("CARGO_BIN_EXE_recension"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--redis", "0.0.0.0:0", "memory:"])
+        .output()
+        .unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("RECENSION_REDIS_PASSWORD"), "{refused:?}");
+}
+
+#[test]
+fn redis_benchmark_runs_unchanged() {
+    let served = Served::start(&[]);
+    let port = served.redis.to_string();
+    let mut benchmark = Command::new("redis-benchmark");
+    benchmark.args(["-h", "127.0.0.1", "-p", &port, "-t", "ping,set,get,incr,mset,hset", "-q", "-n", "300", "-c", "4"]);
+    let text = passes(&mut benchmark);
+    for name in ["PING_INLINE", "PING_MBULK", "SET", "GET", "INCR", "HSET", "MSET"] {
+        assert!(text.contains(name), "{text}");
+    }
+    let mut pipelined = Command::new("redis-benchmark");
+    passes(pipelined.args([
+        "-h",
+        "127.0.0.1",
+        "-p",
+        &port,
+        "-t",
+        "set,get",
+        "-q",
+        "-n",
+        "2000",
+        "-P",
+        "16",
+        "-c",
+        "4",
+    ]));
+    assert!(!text.contains("ERR") && !text.contains("WARNING"), "{text}");
+}
+
+#[test]
+fn redis_py_works_as_it_is() {
+    let program = clients().join("python/.venv/bin/pytest");
+    assert!(program.exists(), "the packages are not installed: run scripts/python-packages");
+    let served = Served::start(&[]);
+    let mut pytest = Command::new(program);
+    pytest.env("PYTHONDONTWRITEBYTECODE", "1").env("REDIS_PORT", served.redis.to_string());
+    let text =
+        passes(pytest.args(["-q", "-p", "no:cacheprovider", "test_redis.py"]).current_dir(clients().join("python")));
+    assert!(text.contains("passed"), "{text}");
+}
+
+#[test]
+fn ioredis_works_as_it_is() {
+    assert!(
+        clients().join("node_modules/ioredis").exists(),
+        "the packages are not installed: run scripts/node-packages"
+    );
+    let served = Served::start(&[]);
+    let mut node = Command::new("node");
+    node.args(["--test", "--test-reporter=tap", "ioredis.test.js"]).current_dir(clients());
+    let text = passes(node.env("REDIS_PORT", served.redis.to_string()));
+    assert!(text.lines().any(|line| line.trim_start().starts_with("ok ")), "{text}");
+}

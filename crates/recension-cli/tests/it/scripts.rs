@@ -1,0 +1,56 @@
+//! The scripts behind `make`: what they count is what a reader believes.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+fn count(steps_failed: &str, log: &str) -> (i32, String) {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/count-tests");
+    let mut child =
+        Command::new(script).arg(steps_failed).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(log.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn the_summary_sums_every_result_and_hides_no_failure() {
+    let passed = "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+    let failed = "test result: FAILED. 2 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s\n";
+    for (steps_failed, log, code, line) in [
+        ("0", passed.to_owned(), 0, "3 passed, 0 failed, 1 skipped\n"),
+        ("0", format!("{passed}noise\ntest a ... ok\n{passed}"), 0, "6 passed, 0 failed, 2 skipped\n"),
+        ("1", format!("{passed}{failed}"), 1, "5 passed, 2 failed, 1 skipped\n"),
+        // A lint, or a test binary that was killed: no result line counts it.
+        ("1", passed.to_owned(), 1, "3 passed, 1 failed, 1 skipped\n"),
+        ("0", String::new(), 1, "no test ran\n0 passed, 1 failed\n"),
+    ] {
+        assert_eq!(count(steps_failed, &log), (code, line.to_owned()), "{log}");
+    }
+}
+
+#[test]
+fn a_part_of_the_tests_that_there_is_not_is_explained() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/test");
+    let output = Command::new(script).env("PART", "laboratory").stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("no part 'laboratory'") && said.contains("PART=core") && said.contains("PART=lab"), "{said}");
+}
+
+#[test]
+fn every_script_is_sound_bash_and_can_be_run() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    for name in [".ci/run", "scripts/bench", "scripts/count-tests", "scripts/dist", "scripts/docs"].into_iter().chain([
+        "scripts/fetch-cities",
+        "scripts/licences",
+        "scripts/lint",
+        "scripts/run",
+        "scripts/test",
+        "scripts/toolchain",
+    ]) {
+        let path = format!("{root}/{name}");
+        assert!(Command::new("bash").args(["-n", &path]).status().unwrap().success(), "{name}");
+        let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions());
+        assert_eq!(mode & 0o111, 0o111, "{name} cannot be run");
+    }
+}

@@ -1,0 +1,351 @@
+//! The engine contract: ordered trees of rows, every version stamped with the commit that wrote it,
+//! every read naming the commit that it wants to see. Documents, history, changes and time travel
+//! stand on this and on nothing else; each engine passes the one suite in `conformance/`.
+
+mod address;
+mod batch;
+mod clock;
+mod erased;
+mod error;
+mod head_signal;
+pub mod limits;
+mod memory;
+pub mod pacing;
+mod profile;
+mod retention;
+mod scratch;
+mod types;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+pub use address::Address;
+pub use batch::{Batch, BatchOperation, BatchRow, OWN_SEQ_BYTES, ReadDependency, ReadKeys, counters};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use erased::{ErasedKey, ErasedVersions, check_erased, without_erased};
+pub use error::{EngineError, Result};
+pub use head_signal::HeadSignal;
+pub use memory::MemoryEngine;
+pub use profile::{Profile, Reads};
+pub use retention::{BadRetention, Retention, RetentionRule, RetentionRules};
+pub use scratch::Scratch;
+pub use types::{
+    CommitInfo, Direction, Durability, KeyRange, Row, Seq, Timestamp, TreeId, Value, Version, Wanted,
+    successor_of_prefix,
+};
+
+/// Rows in ascending or descending order of their keys.
+pub type Rows<'s> = Box<dyn Iterator<Item = Result<Row<'s>>> + Send + 's>;
+
+/// Keys in ascending order.
+pub type Keys<'s> = Box<dyn Iterator<Item = Result<Vec<u8>>> + Send + 's>;
+
+/// Versions of one row, newest first.
+pub type Versions<'s> = Box<dyn Iterator<Item = Result<Version<'s>>> + Send + 's>;
+
+/// A store of versioned rows.
+///
+/// All methods may be called from many threads at once. Readers never wait for writers.
+pub trait Engine: Send + Sync + 'static {
+    /// The newest commit that readers can see; [`Seq::ZERO`] in an empty store.
+    fn head(&self) -> Seq;
+
+    /// The store as of now.
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>> {
+        self.snapshot_at(self.head())
+    }
+
+    /// The store as it was right after commit `seq`. Its reads answer [`EngineError::Forgotten`] if
+    /// [`Engine::forget`] has given up a history that reaches back so far.
+    ///
+    /// # Errors
+    /// [`EngineError::NotYet`] beyond the head.
+    fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>>;
+
+    /// The store as of now, of which these rows will be read first. An engine that is asked over a distance fetches
+    /// them in the same round trip; others have nothing to do.
+    fn snapshot_with(&self, keys: &[(TreeId, &[u8])]) -> Result<Arc<dyn Snapshot>> {
+        let _ = keys;
+        self.snapshot()
+    }
+
+    /// The newest commit made at `time` or before; `None` when the store had none then.
+    fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>>;
+
+    /// Applies a batch wholly or not at all. When it returns, the commit is visible to every later
+    /// snapshot and as durable as was asked.
+    ///
+    /// A batch without rows makes no commit: its dependencies are checked and the head is answered.
+    ///
+    /// # Errors
+    /// [`EngineError::Conflict`] when a read that the batch depends on is out of date: nothing was
+    /// written. [`EngineError::NotYet`] when it depends on a commit that was not made: nothing was written.
+    /// [`EngineError::TooLarge`]: nothing was written. [`EngineError::Poisoned`]: an earlier
+    /// write failed. Any other error: this commit is not acknowledged and readers do not see it.
+    fn commit(&self, batch: Batch) -> Result<CommitInfo>;
+
+    /// Applies several batches, each as [`Engine::commit`] does and with an answer of its own, in their order, where
+    /// the engine can with one wait for the disk for all of them. A batch sees what those before it have written as
+    /// any other's commit.
+    fn commit_all(&self, batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
+        batches.into_iter().map(|batch| self.commit(batch)).collect()
+    }
+
+    /// Learns of every commit that anybody had acknowledged before this call, and answers the head: reads from here
+    /// on are of now. Only an engine that others commit to elsewhere has something to do.
+    ///
+    /// # Errors
+    /// [`EngineError::Unavailable`].
+    fn refresh(&self) -> Result<Seq> {
+        Ok(self.head())
+    }
+
+    /// Waits until the head is beyond `seq` or `timeout` has passed; answers the head.
+    fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq;
+
+    /// Answers whether the head is beyond `seq`; if it is not, has `waker` woken once it may be. For tasks
+    /// that must not hold a thread while they wait. A waker may be woken for nothing: ask again then.
+    fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool;
+
+    /// Makes every acknowledged commit durable to power loss and bounds the work of the next open.
+    fn checkpoint(&self) -> Result<()>;
+
+    /// Gives up the history of a range before commit `before`; with the head, all history. The range as of
+    /// `before` and of every later commit reads as ever. From now on reads of it as of an earlier commit
+    /// answer [`EngineError::Forgotten`], [`Snapshot::versions`] ends with the version that `before` had (left
+    /// out if that is a deletion), and a commit that depends on an earlier read is refused with
+    /// [`EngineError::Conflict`], since nobody can tell any more what was written since. A snapshot that was
+    /// open before may go on answering. Times of commits are kept.
+    ///
+    /// It is durable when it returns. The disk that it frees is given back in time.
+    ///
+    /// # Errors
+    /// [`EngineError::NotYet`] beyond the head; [`EngineError::Unsupported`].
+    fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
+        let _ = (tree, range, before);
+        Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "forget history" })
+    }
+
+    /// Sets standing rules for ranges, all of them or none. Each takes the place of what there was for its range, and
+    /// [`Retention::Everything`] is the absence of a rule.
+    ///
+    /// A rule promises: reads that need nothing but what it keeps are answered. What is beyond is given up in time,
+    /// and by [`Engine::settle`] now. Until then it is answered rightly, from then on it is refused with
+    /// [`EngineError::Forgotten`], also after the rule was changed; [`Snapshot::versions`] ends with the oldest
+    /// version that is kept. A snapshot that was open before may go on answering. A commit that depends on a read
+    /// which "head only" or a duration have given up is refused with [`EngineError::Conflict`].
+    ///
+    /// It is durable when it returns.
+    ///
+    /// # Errors
+    /// [`EngineError::TooLarge`] beyond [`crate::limits::RETENTION_RULES_MAX`]; [`EngineError::Unsupported`].
+    fn set_retention(&self, rules: &[RetentionRule]) -> Result<()> {
+        let _ = rules;
+        Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "keep rules of retention" })
+    }
+
+    /// The standing rules. No two are for one key; if there is none everything is kept.
+    fn retention(&self) -> Result<Vec<RetentionRule>> {
+        Ok(Vec::new())
+    }
+
+    /// Erases versions of keys, all of them or none: from now on they read as deletions, at every moment, and
+    /// [`Snapshot::versions`] leaves them out, or tells a deletion where an older version is left. A snapshot that
+    /// was open before may go on answering. A commit that depends on a read of these trees as of an earlier commit
+    /// than the newest erased one is refused with [`EngineError::Conflict`].
+    ///
+    /// It is durable when it returns. After the next [`Engine::settle`] neither keys nor values are in any file of
+    /// the store, but for keys that have other versions, and for files that an open snapshot reads: those go when it
+    /// does.
+    ///
+    /// # Errors
+    /// [`EngineError::NotYet`] beyond the head; [`EngineError::TooLarge`] if too much waits to be settled;
+    /// [`EngineError::Unsupported`].
+    fn erase(&self, erased: &[ErasedKey]) -> Result<()> {
+        let _ = erased;
+        Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "erase rows" })
+    }
+
+    /// Brings the store into its most compact form now, rather than in time: rows in order, what has been
+    /// forgotten left out, disk given back. An engine without such a form does nothing.
+    fn settle(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Makes the place `to` (a folder or a file, as the engine's stores are) a store that holds everything
+    /// committed so far, while commits go on. An earlier backup of this store there is brought up to date.
+    ///
+    /// # Errors
+    /// [`EngineError::NotAStore`] if something else is there; [`EngineError::Unsupported`].
+    fn backup(&self, to: &Path) -> Result<BackupReport> {
+        let _ = to;
+        Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "make backups" })
+    }
+
+    /// Closes the store because it moves to the address `to`: from now on no commit is taken, here or wherever it is
+    /// opened, and whoever asks is told `to`. Reads and backups go on. Answers the newest commit, behind which nothing
+    /// will come. Asked again for the same address it answers the same.
+    ///
+    /// It is durable when it returns.
+    ///
+    /// # Errors
+    /// [`EngineError::Moved`] if it has moved to another address; [`EngineError::Unsupported`].
+    fn seal(&self, to: &str) -> Result<Seq> {
+        let _ = to;
+        Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "move" })
+    }
+
+    /// Takes [`Engine::seal`] back: the store has not moved. Only for whoever has sealed it, and knows that there is no
+    /// other one.
+    ///
+    /// # Errors
+    /// [`EngineError::Unsupported`].
+    fn unseal(&self) -> Result<()> {
+        Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "take a move back" })
+    }
+
+    /// Reads everything and checks every checksum. Problems are in the report; an error means that
+    /// the check itself could not be made.
+    fn verify(&self) -> Result<VerifyReport>;
+
+    /// Counters and sizes.
+    fn stats(&self) -> Result<Stats>;
+
+    /// What the engine is like. One that says nothing is taken to be slow.
+    fn profile(&self) -> Profile {
+        Profile::default()
+    }
+}
+
+/// The store as of one commit. It stays as it is while others write.
+pub trait Snapshot: Send + Sync {
+    /// The commit whose effect it shows, and no later one's.
+    fn seq(&self) -> Seq;
+
+    /// The same commit in a snapshot that keeps nothing yet of what this one has answered; `None` if none does.
+    /// For walks that should not leave what they have read in a snapshot that goes on to live.
+    fn afresh(&self) -> Option<Arc<dyn Snapshot>> {
+        None
+    }
+
+    /// When that commit was made; zero for the empty store.
+    fn time(&self) -> Result<Timestamp>;
+
+    /// The value at `key`.
+    fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>>;
+
+    /// The values at several keys, in their order. An engine that is asked over a distance answers them in one round
+    /// trip, if they are not many MiB.
+    fn get_many(&self, keys: &[(TreeId, &[u8])]) -> Result<Vec<Option<Value<'_>>>> {
+        keys.iter().map(|(tree, key)| self.get(*tree, key)).collect()
+    }
+
+    /// Whether each read that was not announced waits for another process: then it pays to announce reads with
+    /// [`Snapshot::prefetch`].
+    fn is_distant(&self) -> bool {
+        false
+    }
+
+    /// Begins to fetch into the processor's caches what [`Snapshot::get`] of each of these keys will read, so that
+    /// one does not wait for memory after the other. A hint, without effect otherwise.
+    fn prefetch(&self, _tree: TreeId, _keys: &[&[u8]]) {}
+
+    /// The commit that wrote the value at `key`, without the value if the engine can; `None` if there is none.
+    fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {
+        Ok(self.get(tree, key)?.map(|value| value.seq))
+    }
+
+    /// The rows whose keys lie in `range`. The iterator ends after its first error.
+    fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_>;
+
+    /// The same rows, for a reader that says what it wants of them: [`Wanted`]. An engine that is asked over a distance
+    /// sends that and no more.
+    fn range_of(&self, tree: TreeId, range: &KeyRange, direction: Direction, wanted: Wanted) -> Rows<'_> {
+        let _ = wanted;
+        self.range(tree, range, direction)
+    }
+
+    /// Writes the least key that begins with `prefix` and has a row to `key`, and answers whether there is one: what a
+    /// range would tell, without a range's cost if the engine can.
+    fn first_key(&self, tree: TreeId, prefix: &[u8], key: &mut Vec<u8>) -> Result<bool> {
+        let row = self.range(tree, &KeyRange::prefix(prefix), Direction::Forward).next().transpose()?;
+        key.clear();
+        key.extend_from_slice(row.as_ref().map_or(&[], |row| &row.key));
+        Ok(row.is_some())
+    }
+
+    /// The keys in `range` that have a version up to this snapshot, those that are deleted as of it too. Keys whose
+    /// whole history was given up or erased may be among them or not. The iterator ends after its first error, which
+    /// is [`EngineError::Unsupported`] if the engine cannot erase either.
+    fn keys(&self, tree: TreeId, range: &KeyRange) -> Keys<'_> {
+        let _ = (tree, range);
+        Box::new(std::iter::once(Err(EngineError::Unsupported { engine: "of this store", what: "list deleted keys" })))
+    }
+
+    /// Room on the disk for bytes that an answer does not hold in memory; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    fn scratch(&self) -> Result<Option<Box<dyn Scratch>>> {
+        Ok(None)
+    }
+
+    /// Every version of `key` up to this snapshot, newest first, deletions included.
+    fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_>;
+}
+
+/// What [`Engine::backup`] did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BackupReport {
+    /// The newest commit of the backup.
+    pub head: Seq,
+    /// Files copied.
+    pub files_copied: u64,
+    /// Bytes copied.
+    pub bytes_copied: u64,
+    /// Bytes that an earlier backup had already.
+    pub bytes_kept: u64,
+}
+
+/// What [`Engine::verify`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Files read.
+    pub files: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Commits whose checksums were checked.
+    pub commits: u64,
+    /// Row versions whose checksums were checked.
+    pub rows: u64,
+    /// What is damaged. Empty: nothing is.
+    pub problems: Vec<Problem>,
+}
+
+/// One damaged place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file, relative to the store.
+    pub file: String,
+    /// Where in the file, in bytes.
+    pub offset: u64,
+    /// What is wrong, and what it means.
+    pub what: String,
+}
+
+/// Counters and sizes of a store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// The engine's name.
+    pub engine: &'static str,
+    /// The newest commit.
+    pub head: Seq,
+    /// Bytes that the store's files take on disk.
+    pub disk_bytes: u64,
+    /// Bytes that the engine holds in memory, about.
+    pub memory_bytes: u64,
+    /// More, by the engine's own names: (name, value, unit).
+    pub details: Vec<(&'static str, u64, &'static str)>,
+}

@@ -1,0 +1,143 @@
+//! Moving a store: from a directory to a shared log, back, and from log to log. The old place is sealed before the last
+//! of it is copied, and the new one begins after that: no commit is acknowledged by a place that is left.
+//!
+//! A move that is broken off is gone on with by the same call. Until then neither place takes commits.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use recension::disk::FsDisk;
+use recension::engine::{Batch, Engine, EngineError, NativeEngine, NativeOptions, Result, Seq, open_native};
+use recension_log::{LogAddress, Position, SharedLog, found, found_again};
+
+use tempfile::TempDir;
+
+use crate::Address;
+
+/// Moves the store at the address `from` to `to`, and answers its newest commit.
+///
+/// # Errors
+/// [`EngineError::BadAddress`] if stores do not move so; [`EngineError::NotAStore`] if there is none, or one at the new
+/// place: nothing was changed. [`EngineError::Locked`] if a process has the directory open and does not share it.
+/// [`EngineError::Unknown`] if the move was broken off with the old place sealed: move it again.
+pub fn move_store(from: &str, to: &str) -> Result<Seq> {
+    match (Address::parse(from)?, Address::parse(to)?) {
+        (Address::Native(from), Address::Log(to)) => directory_to_log(&from, &to),
+        (Address::Log(_), Address::Native(to)) => log_to_directory(&recension_log::open(from)?, &to),
+        (Address::Log(_), Address::Log(to)) => {
+            let log = recension_log::open_log(&to)?;
+            let copy = folder_for_copy(Path::new("copy"))?;
+            into_log(&recension_log::open(from)?, &copy.path().join("store"), &*log, &to.told())
+        }
+        _ => Err(EngineError::BadAddress {
+            address: recension_log::without_password(from),
+            why: "a store moves from a directory to a shared log, back, or from log to log; `recension backup` copies \
+                  directories"
+                .to_owned(),
+        }),
+    }
+}
+
+fn directory_to_log(from: &Path, to: &LogAddress) -> Result<Seq> {
+    if !from.join("STORE").is_file() {
+        return Err(not_a_store(from, "there is no store at this place"));
+    }
+    let log = recension_log::open_log(to)?;
+    let options = NativeOptions { create: false, ..NativeOptions::default() };
+    let engine = match open_native(from, &options, false) {
+        // A move was broken off.
+        Err(EngineError::Moved { .. }) => {
+            Arc::new(NativeEngine::open_moved(Arc::new(FsDisk::new(from)), options)?) as Arc<dyn Engine>
+        }
+        Err(EngineError::Locked { store, holder }) => {
+            return Err(EngineError::Locked {
+                store,
+                holder: format!("{holder}, which does not share it: end that process, and move it then"),
+            });
+        }
+        opened => opened?,
+    };
+    // Whoever has the store open writes the copy: where that process can write.
+    let copy = folder_for_copy(from)?;
+    into_log(&*engine, &copy.path().join("store"), &*log, &to.told())
+}
+
+/// Moves the store of `engine` to a log, which has to be empty, by way of a copy in the folder `copy`. `to` is what
+/// those are told who come to the old place.
+///
+/// # Errors
+/// As [`move_store`].
+pub fn into_log(engine: &dyn Engine, copy: &Path, log: &dyn SharedLog, to: &str) -> Result<Seq> {
+    let again = is_sealed(engine, to)?;
+    if !again && log.tail(Position(0))? > Position::FIRST {
+        // Before anything is sealed.
+        return Err(EngineError::NotAStore {
+            path: log.profile().place,
+            found: "there is a store already; name another log".to_owned(),
+        });
+    }
+    // Most of it while commits go on; the rest when there are no more.
+    engine.backup(copy)?;
+    engine.seal(to)?;
+    engine.backup(copy)?;
+    let begun = if again { found_again(log, copy) } else { found(log, copy) };
+    begun.map_err(|error| {
+        let certainly_not = !again && !matches!(error, EngineError::Unknown { .. });
+        if certainly_not && engine.unseal().is_ok() {
+            return error;
+        }
+        EngineError::Unknown {
+            why: format!(
+                "{error}; the old place takes no more commits: repeat the move to {to}, which goes on with it"
+            ),
+        }
+    })
+}
+
+/// Whether the store has been sealed for a move to `to`.
+fn is_sealed(engine: &dyn Engine, to: &str) -> Result<bool> {
+    // It writes nothing.
+    match engine.commit(Batch::new()) {
+        Err(EngineError::Moved { to: known }) if known == to => Ok(true),
+        answer => answer.map(|_| false),
+    }
+}
+
+fn log_to_directory(engine: &dyn Engine, to: &Path) -> Result<Seq> {
+    let told = std::path::absolute(to).map_err(|error| EngineError::io("finding the folder", error))?;
+    let told = told.display().to_string();
+    let is_there = to.join("STORE").is_file();
+    if !is_there && to.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(not_a_store(to, "the directory holds other files; name one that is not there yet"));
+    }
+    match (is_there, is_sealed(engine, &told)?) {
+        // A move that was broken off when everything was done.
+        (true, true) => return Ok(engine.head()),
+        (true, false) => return Err(not_a_store(to, "there is a store already; name another directory")),
+        (false, _) => {}
+    }
+    // Under another name until the log is sealed: nobody is to take it for the store before.
+    let mut copy = to.as_os_str().to_owned();
+    copy.push(".moving");
+    let copy = PathBuf::from(copy);
+    engine.backup(&copy)?;
+    engine.seal(&told)?;
+    let head = engine.backup(&copy)?.head;
+    std::fs::rename(&copy, to).map_err(|error| EngineError::io(format!("renaming {}", copy.display()), error))?;
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::File::open(parent)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|error| EngineError::io(format!("syncing {}", parent.display()), error))?;
+    Ok(head)
+}
+
+fn not_a_store(path: &Path, found: &str) -> EngineError {
+    EngineError::NotAStore { path: path.display().to_string(), found: found.to_owned() }
+}
+
+/// A folder for a copy; it goes when this is dropped.
+fn folder_for_copy(beside: &Path) -> Result<TempDir> {
+    let parent = beside.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let made = tempfile::Builder::new().prefix(".recension-move-").tempdir_in(parent).or_else(|_| tempfile::tempdir());
+    made.map_err(|error| EngineError::io("making a folder for the copy", error))
+}

@@ -1,0 +1,166 @@
+//! What a node does beside its commits: it applies what others write, notes how far its cache is, writes snapshots,
+//! says
+//! where it is, and checks the log.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use recension_engine::{EngineError, Problem, Result, VerifyReport};
+
+use super::Shared;
+use crate::limits::{FOLLOW_TIMEOUT, NOTE_BYTES, PAUSES, READ_BYTES};
+use crate::nodes::{self, NodeNote};
+use crate::record::{self, Chain};
+use crate::{LogError, Position, snapshot};
+
+/// Starts the thread that follows the log.
+pub(super) fn spawn(shared: Arc<Shared>) -> Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name("recension-log".to_owned());
+    thread
+        .spawn(move || {
+            follow(&shared);
+            if !shared.node.is_empty() {
+                let _ = nodes::leave(shared.log.blobs(), shared.writer);
+            }
+        })
+        .map_err(|error| EngineError::io("starting the thread that follows the log", error))
+}
+
+fn follow(shared: &Shared) {
+    let (mut pause, longest) = PAUSES;
+    let mut said: Option<Instant> = None;
+    while !shared.is_stopping() {
+        let head = shared.core.lock().head;
+        shared.log.wait_for(head.position.next(), FOLLOW_TIMEOUT.min(shared.node_interval));
+        if shared.is_stopping() {
+            return;
+        }
+        match shared.catch_up() {
+            Ok(()) => pause = PAUSES.0,
+            // It is tried again: also what is broken is said by every commit.
+            Err(_) => {
+                wait(shared, pause);
+                pause = (pause * 2).min(longest);
+                continue;
+            }
+        }
+        if !shared.node.is_empty() && said.is_none_or(|said| said.elapsed() >= shared.node_interval) {
+            shared.say();
+            said = Some(Instant::now());
+        }
+        let (note, snapshot) = {
+            let core = shared.core.lock();
+            let due = shared.snapshot_bytes.is_some_and(|bytes| core.bytes_since_snapshot >= bytes);
+            (core.bytes_since_note >= NOTE_BYTES, due)
+        };
+        if note {
+            let _ = shared.note();
+        }
+        if snapshot && shared.folder.is_some() {
+            let _ = shared.write_snapshot();
+        }
+    }
+}
+
+fn wait(shared: &Shared, pause: Duration) {
+    let mut core = shared.core.lock();
+    if !shared.is_stopping() {
+        shared.work.wait_for(&mut core, pause);
+    }
+}
+
+impl Shared {
+    /// Makes the cache durable and notes how far it is.
+    pub(super) fn note(&self) -> Result<()> {
+        let head = {
+            let mut core = self.core.lock();
+            core.bytes_since_note = 0;
+            core.head
+        };
+        self.cache.checkpoint()?;
+        match &self.folder {
+            Some(folder) => folder.note(&head),
+            None => Ok(()),
+        }
+    }
+
+    /// Says where this node is, for those who ask for the cluster's status. What fails is said again later.
+    fn say(&self) {
+        let head = self.core.lock().head;
+        let note = NodeNote { name: self.node.clone(), head, time: self.clock.now() };
+        let _ = nodes::say(self.log.blobs(), self.writer, &note);
+    }
+
+    /// Writes a snapshot, and gives up the records that it stands for once every live node has read them.
+    pub(super) fn write_snapshot(&self) -> Result<()> {
+        self.core.lock().bytes_since_snapshot = 0;
+        let folder = tempfile_beside(self)?;
+        // The backup has this at least; what it has beyond is passed over when the records behind are applied.
+        let head = self.core.lock().head;
+        let outcome = self.cache.backup(&folder).and_then(|_| {
+            snapshot::write(&*self.log, &folder, &head)?;
+            let oldest = self.seen.lock().oldest_position(self.log.blobs(), Instant::now())?;
+            let keep = oldest.map_or(head.position, |oldest| oldest.min(head.position));
+            // The newest record that the snapshot has stays: what follows is checked against it.
+            self.log.trim(keep)?;
+            Ok(())
+        });
+        let _ = std::fs::remove_dir_all(&folder);
+        outcome
+    }
+
+    /// Reads what the log still has and checks it.
+    pub(super) fn verify_log(&self, report: &mut VerifyReport) -> Result<()> {
+        let head = self.core.lock().head;
+        let mut problem = |position: Position, what: String| {
+            report.problems.push(Problem { file: format!("shared log, record {position}"), offset: 0, what });
+        };
+        let mut position = match self.log.read(Position::FIRST, 1) {
+            Ok(_) => Position::FIRST,
+            Err(LogError::Trimmed { first: Some(first), .. }) => first,
+            // Where it begins is not known, but for what the oldest snapshot needs.
+            Err(LogError::Trimmed { first: None, .. }) => {
+                snapshot::positions(self.log.blobs())?.first().copied().unwrap_or(head.position).min(head.position)
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut chain: Option<Chain> = None;
+        while position <= head.position {
+            let records = match self.log.read(position, READ_BYTES) {
+                Ok(records) => records,
+                Err(LogError::Trimmed { .. }) => {
+                    position = position.next();
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            if records.is_empty() {
+                problem(position, "it is gone from the log, and this node has applied it".to_owned());
+                return Ok(());
+            }
+            for (at, bytes) in records {
+                match record::decode(at, &bytes) {
+                    Ok((header, _)) if chain.is_none_or(|chain| chain == header.chain_before) => {}
+                    Ok(_) => problem(at, "it does not follow from the record before".to_owned()),
+                    Err(error) => problem(at, error.to_string()),
+                }
+                let here = record::chain_of(&bytes);
+                chain = Some(here);
+                if at == head.position && here != head.chain {
+                    problem(at, "it is not the record that this node has applied".to_owned());
+                }
+                position = at.next();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A folder for a backup, beside the cache.
+fn tempfile_beside(shared: &Shared) -> Result<std::path::PathBuf> {
+    match &shared.folder {
+        Some(folder) => Ok(folder.beside("snapshot.tmp")),
+        None => Err(EngineError::Unsupported { engine: "shared log", what: "write snapshots from a cache in memory" }),
+    }
+}

@@ -1,0 +1,382 @@
+//! The engine over a shared log. A commit goes: [`ReplicatedEngine::commit`] -> `commit` (one caller leads: check,
+//! encode,
+//! append) -> `core` (apply to the cache) -> answer. A read is the cache's own. `follow` applies what other nodes
+//! write.
+
+mod cache;
+mod clock;
+mod commit;
+mod core;
+mod follow;
+mod overlay;
+mod turns;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::Waker;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use recension_engine::pacing::CommitQueue;
+use recension_engine::{
+    BackupReport, Batch, Clock, CommitInfo, Engine, EngineError, ErasedKey, KeyRange, Profile, Result, RetentionRule,
+    Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, VerifyReport,
+};
+
+pub use self::cache::Cache;
+pub(crate) use self::cache::{decode_head, encode_head};
+pub(crate) use self::core::Head;
+
+use self::cache::Folder;
+use self::commit::{Answer, Work, lead};
+use self::core::{Core, Stop};
+use crate::nodes::Seen;
+use crate::record::{self, Chain, Header, Id, Kind};
+use crate::{Appended, LogError, LogProfile, Position, SharedLog, limits};
+
+/// How an engine over a log is opened.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ReplicatedOptions {
+    /// Where the times of this node's commits come from.
+    pub clock: Arc<dyn Clock>,
+    /// How long a commit waits for a log that does not answer. Default 10 s.
+    pub patience: Duration,
+    /// Bytes of records since the newest snapshot after which this node writes one, and trims the log; `None`: never.
+    /// Default 256 MiB.
+    pub snapshot_bytes: Option<u64>,
+    /// What this node is called in the status of the cluster; empty: it is not listed.
+    pub node: String,
+    /// How often a listed node says where it is. Default 5 s.
+    pub node_interval: Duration,
+}
+
+impl Default for ReplicatedOptions {
+    fn default() -> Self {
+        ReplicatedOptions {
+            clock: Arc::new(SystemClock),
+            patience: limits::PATIENCE,
+            snapshot_bytes: Some(limits::SNAPSHOT_BYTES),
+            node: String::new(),
+            node_interval: limits::NODE_INTERVAL,
+        }
+    }
+}
+
+/// A store whose commits a shared log decides. Dropping it closes it.
+pub struct ReplicatedEngine {
+    shared: Arc<Shared>,
+    follower: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    log: Arc<dyn SharedLog>,
+    profile: LogProfile,
+    cache: Arc<dyn Engine>,
+    folder: Option<Folder>,
+    clock: Arc<dyn Clock>,
+    writer: Id,
+    patience: Duration,
+    snapshot_bytes: Option<u64>,
+    node: String,
+    node_interval: Duration,
+    queue: CommitQueue<Vec<Work>, Vec<Answer>>,
+    /// Those who want to know of everything that was acknowledged.
+    refreshes: CommitQueue<(), Result<Seq>>,
+    core: Mutex<Core>,
+    /// The other nodes, as far as they matter for what may be given up.
+    seen: Mutex<Seen>,
+    /// Why no more commits are taken.
+    poison: OnceLock<EngineError>,
+    stopping: AtomicBool,
+    /// Tells the follower that there may be something to be noted.
+    work: Condvar,
+}
+
+impl Shared {
+    fn poison(&self, error: &EngineError) {
+        let _ = self.poison.set(error.clone());
+    }
+
+    fn check_poison(&self) -> Result<()> {
+        match self.poison.get() {
+            None => Ok(()),
+            Some(damage @ (EngineError::Damaged { .. } | EngineError::NewerFormat { .. })) => Err(damage.clone()),
+            Some(error) => Err(EngineError::Poisoned { cause: error.to_string() }),
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// A record of ours was written.
+    fn written(&self) {
+        self.work.notify_all();
+    }
+
+    /// Applies what was there when it began.
+    fn refresh(&self) -> Result<Seq> {
+        let known = self.core.lock().head.position;
+        let tail = self.log.tail(known)?;
+        if tail <= known {
+            return Err(LogError::damaged(known, core::LOST).into());
+        }
+        if tail > known.next() {
+            self.catch_up()?;
+        }
+        Ok(self.cache.head())
+    }
+
+    /// Applies everything that the log has.
+    fn catch_up(&self) -> Result<()> {
+        self.check_poison()?;
+        let caught = self.core.lock().catch_up(&*self.log, &self.cache);
+        caught.map_err(|stop| {
+            if let Stop::Broken(error) = &stop {
+                self.poison(error);
+            }
+            stop.into_error()
+        })
+    }
+}
+
+impl ReplicatedEngine {
+    /// Opens the store that lives on `log`, or makes it, and reads up to the log's end.
+    ///
+    /// # Errors
+    /// [`EngineError::Unavailable`]; [`EngineError::NotAStore`] if the cache is another log's;
+    /// [`EngineError::Damaged`] if the
+    /// log has lost what the cache has; [`EngineError::NewerFormat`]; [`EngineError::Locked`] if another process
+    /// has the cache.
+    #[allow(clippy::needless_pass_by_value)] // callers build options for one call
+    pub fn open(log: Arc<dyn SharedLog>, cache: &Cache, options: ReplicatedOptions) -> Result<Self> {
+        let writer = Id::random()?;
+        let (id, moved) = identity(&*log, writer)?;
+        let cache::OpenCache { engine, head, folder } = cache::open(cache, &*log, id, options.clock.clone())?;
+        let core = Core {
+            head,
+            number: 2,
+            moved,
+            bytes_since_note: 0,
+            bytes_since_snapshot: 0,
+            foreign: 0,
+            turns: turns::Turns::default(),
+        };
+        let shared = Arc::new(Shared {
+            profile: log.profile(),
+            log,
+            cache: engine,
+            folder,
+            clock: options.clock,
+            writer,
+            patience: options.patience,
+            snapshot_bytes: options.snapshot_bytes,
+            node: options.node,
+            node_interval: options.node_interval,
+            queue: CommitQueue::patient(limits::GROUP_WAIT),
+            refreshes: CommitQueue::new(),
+            core: Mutex::new(core),
+            seen: Mutex::default(),
+            poison: OnceLock::new(),
+            stopping: AtomicBool::new(false),
+            work: Condvar::new(),
+        });
+        shared.catch_up()?;
+        let follower = follow::spawn(shared.clone())?;
+        Ok(ReplicatedEngine { shared, follower: Some(follower) })
+    }
+
+    /// The log below.
+    pub fn log(&self) -> &Arc<dyn SharedLog> {
+        &self.shared.log
+    }
+
+    /// The position of the newest record that this node has applied, and the hash over all records up to it.
+    pub fn position(&self) -> (Position, [u8; 32]) {
+        let head = self.shared.core.lock().head;
+        (head.position, head.chain.0)
+    }
+
+    /// Says in the log that the store lives at `to` now: no node takes a commit here any more.
+    pub fn moved_to(&self, to: &str) -> Result<CommitInfo> {
+        if to.len() > limits::TEXT_BYTES_MAX {
+            return Err(EngineError::TooLarge {
+                what: "bytes in an address",
+                len: to.len(),
+                max: limits::TEXT_BYTES_MAX,
+            });
+        }
+        self.one(Work::Move(to.to_owned()))
+    }
+
+    /// Writes a snapshot with which new nodes begin.
+    pub fn write_snapshot(&self) -> Result<()> {
+        self.shared.write_snapshot()
+    }
+
+    fn submit(&self, work: Vec<Work>) -> Vec<Answer> {
+        let count = work.len();
+        match self.shared.queue.submit(work, |asked| lead(&self.shared, asked)) {
+            Some(answers) if answers.len() == count => answers,
+            _ => {
+                let error = EngineError::Poisoned { cause: "a commit ended in a panic".to_owned() };
+                self.shared.poison(&error);
+                (0..count).map(|_| Err(error.clone())).collect()
+            }
+        }
+    }
+
+    fn one(&self, work: Work) -> Answer {
+        self.submit(vec![work]).pop().unwrap_or(Err(EngineError::Poisoned { cause: String::new() }))
+    }
+}
+
+/// The log's identity, which its first record gives it, and where its store has moved to.
+fn identity(log: &dyn SharedLog, writer: Id) -> Result<(Id, Option<String>)> {
+    loop {
+        let tail = log.tail(Position(0))?;
+        if tail > Position::FIRST {
+            let newest = tail.before();
+            let Some((position, bytes)) = log.read(newest, 1)?.into_iter().next() else { continue };
+            let (header, body) = record::decode(position, &bytes)?;
+            // Nothing follows it.
+            let moved = (header.kind == Kind::Moved).then(|| String::from_utf8_lossy(body).into_owned());
+            return Ok((header.log, moved));
+        }
+        let header = Header {
+            kind: Kind::Genesis,
+            log: Id::random()?,
+            writer,
+            number: 1,
+            position: Position::FIRST,
+            seq_before: Seq::ZERO,
+            time: Timestamp(0),
+            chain_before: Chain::default(),
+        };
+        match log.append(Position::FIRST, &record::encode(&header, b"")) {
+            // Whoever was first, the record says.
+            Ok(Appended::Written | Appended::Taken) | Err(LogError::Unknown(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+impl Drop for ReplicatedEngine {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        self.shared.work.notify_all();
+        self.shared.log.wake();
+        if let Some(follower) = self.follower.take() {
+            let _ = follower.join();
+        }
+        // What is not noted is read again.
+        let _ = self.shared.note();
+    }
+}
+
+impl Engine for ReplicatedEngine {
+    fn head(&self) -> Seq {
+        self.shared.cache.head()
+    }
+
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>> {
+        self.shared.cache.snapshot()
+    }
+
+    fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
+        self.shared.cache.snapshot_at(seq)
+    }
+
+    fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
+        self.shared.cache.commit_at(time)
+    }
+
+    fn commit(&self, batch: Batch) -> Result<CommitInfo> {
+        batch.check_limits()?;
+        self.one(Work::Commit(batch))
+    }
+
+    fn commit_all(&self, batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
+        let refused: Vec<_> = batches.iter().map(|batch| batch.check_limits().err()).collect();
+        let taken = batches.into_iter().zip(&refused).filter(|(_, refused)| refused.is_none());
+        let mut answers = self.submit(taken.map(|(batch, _)| Work::Commit(batch)).collect()).into_iter();
+        let mut next = || answers.next().unwrap_or(Err(EngineError::Poisoned { cause: String::new() }));
+        refused.into_iter().map(|refused| refused.map_or_else(&mut next, Err)).collect()
+    }
+
+    fn refresh(&self) -> Result<Seq> {
+        // One look at the tail is for all that asked before it.
+        let asked = self.shared.refreshes.submit((), |asked| {
+            let refreshed = self.shared.refresh();
+            asked.iter().map(|()| refreshed.clone()).collect()
+        });
+        asked.unwrap_or_else(|| Err(EngineError::Poisoned { cause: "a refresh ended in a panic".to_owned() }))
+    }
+
+    fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
+        self.shared.cache.wait_beyond(seq, timeout)
+    }
+
+    fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
+        self.shared.cache.wake_beyond(seq, waker)
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        self.shared.check_poison()?;
+        self.shared.note()
+    }
+
+    fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
+        self.one(Work::Forget { tree, range: range.clone(), before }).map(drop)
+    }
+
+    fn set_retention(&self, rules: &[RetentionRule]) -> Result<()> {
+        self.one(Work::Rules(rules.to_vec())).map(drop)
+    }
+
+    fn retention(&self) -> Result<Vec<RetentionRule>> {
+        self.shared.cache.retention()
+    }
+
+    /// The caches leave it out at once; the log's records have it until a snapshot takes their place.
+    fn erase(&self, erased: &[ErasedKey]) -> Result<()> {
+        self.one(Work::Erase(erased.to_vec())).map(drop)
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.shared.cache.settle()
+    }
+
+    fn backup(&self, to: &Path) -> Result<BackupReport> {
+        self.shared.cache.backup(to)
+    }
+
+    fn seal(&self, to: &str) -> Result<Seq> {
+        match self.moved_to(to) {
+            Err(EngineError::Moved { to: known }) if known == to => Ok(self.head()),
+            sealed => sealed.map(|_| self.head()),
+        }
+    }
+
+    fn verify(&self) -> Result<VerifyReport> {
+        let mut report = self.shared.cache.verify()?;
+        self.shared.verify_log(&mut report)?;
+        Ok(report)
+    }
+
+    fn profile(&self) -> Profile {
+        self.shared.cache.profile().with_other_committers()
+    }
+
+    fn stats(&self) -> Result<Stats> {
+        let mut stats = self.shared.cache.stats()?;
+        let core = self.shared.core.lock();
+        stats.engine = self.shared.profile.system;
+        stats.details.push(("log position", core.head.position.0, "records"));
+        stats.details.push(("records of other nodes", core.foreign, "records"));
+        Ok(stats)
+    }
+}

@@ -1,0 +1,53 @@
+//! Every bound of the shared log, in one place.
+
+use std::time::Duration;
+
+/// Bytes of records that are read at once, about.
+pub const READ_BYTES: usize = 8 << 20;
+
+/// Longest record that any log is given; what is longer is written beside the log, in pieces.
+pub const RECORD_BYTES_MAX: usize = 16 << 20;
+
+/// Most pieces of one large record or of one snapshot's file.
+pub const PIECES_MAX: usize = 1 << 20;
+
+/// Most entries of one record.
+pub const ENTRIES_MAX: usize = 1 << 20;
+
+/// Longest text in a record: a name or an address, in bytes.
+pub const TEXT_BYTES_MAX: usize = 4096;
+
+/// How long a commit waits for a log that does not answer.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the leader of a group of commits waits, at most, for those of the group before to come back; never longer
+/// than half of what that group took.
+pub const GROUP_WAIT: Duration = Duration::from_millis(4);
+
+/// The first and the longest pause between two tries of a log that does not answer.
+pub const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
+
+/// How long a node waits for news before it asks again.
+pub const FOLLOW_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Bytes of records after which a cache notes how far it is.
+pub const NOTE_BYTES: u64 = 64 << 20;
+
+/// Bytes of records since the last snapshot after which a node writes a new one.
+pub const SNAPSHOT_BYTES: u64 = 256 << 20;
+
+/// How often a node that stays says where it is.
+pub const NODE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// A node that was not heard of for so long is not live.
+pub const NODE_LIVE: Duration = Duration::from_secs(30);
+
+/// A node that was not heard of for so long is no longer listed.
+pub const NODE_LISTED: Duration = Duration::from_hours(1);
+
+/// Snapshots that are kept.
+pub const SNAPSHOTS_KEPT: usize = 2;
+
+/// Caches of one log in the user's folder of caches: as many processes share a log on one machine without naming
+/// theirs.
+pub const CACHES_MAX: usize = 64;

@@ -1,0 +1,33 @@
+//! What the systems that are reached by a network have in common: streams with and without TLS, connections that are
+//! used again, and waiting for news.
+
+#[cfg(feature = "mysql")]
+mod driver;
+#[cfg(any(feature = "etcd", feature = "s3"))]
+pub(crate) mod http;
+#[cfg(any(feature = "postgres", feature = "mongodb", feature = "mysql"))]
+mod pool;
+#[cfg(any(feature = "postgres", feature = "mongodb"))]
+mod stream;
+mod tls;
+mod watch;
+
+#[cfg(feature = "mysql")]
+pub(crate) use driver::Driver;
+#[cfg(any(feature = "postgres", feature = "mongodb", feature = "mysql"))]
+pub(crate) use pool::Pool;
+#[cfg(any(feature = "postgres", feature = "mongodb"))]
+pub(crate) use stream::{Stream, connect};
+#[cfg(any(feature = "etcd", feature = "mysql", feature = "s3"))]
+pub(crate) use tls::certificates;
+#[cfg(any(feature = "postgres", feature = "mongodb"))]
+pub(crate) use tls::config;
+pub(crate) use watch::Watch;
+
+use std::time::Duration;
+
+/// How long a connection may take to come into being.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long an answer may take.
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(8);

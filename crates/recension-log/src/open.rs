@@ -1,0 +1,85 @@
+//! Opening a log, and the store on it, by its address.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use recension_engine::{EngineError, Result};
+use sha2::{Digest as _, Sha256};
+
+use crate::limits::CACHES_MAX;
+use crate::{Cache, FolderLog, LogAddress, ReplicatedEngine, ReplicatedOptions, SharedLog, System};
+
+/// The log at an address. What it needs on its system is made if it is missing.
+///
+/// # Errors
+/// [`EngineError::BadAddress`] if this program was built without that system; and what the system says.
+pub fn open_log(address: &LogAddress) -> Result<Arc<dyn SharedLog>> {
+    match address.system {
+        System::Folder => Ok(Arc::new(FolderLog::open(address.path.as_ref())?)),
+        #[cfg(feature = "postgres")]
+        System::Postgres => Ok(Arc::new(crate::PostgresLog::open(address)?)),
+        #[cfg(feature = "mysql")]
+        System::MySql => Ok(Arc::new(crate::MySqlLog::open(address)?)),
+        #[cfg(feature = "mongodb")]
+        System::MongoDb => Ok(Arc::new(crate::MongoLog::open(address)?)),
+        #[cfg(feature = "etcd")]
+        System::Etcd => Ok(Arc::new(crate::EtcdLog::open(address)?)),
+        #[cfg(feature = "s3")]
+        System::S3 => Ok(Arc::new(crate::S3Log::open(address)?)),
+        #[allow(unreachable_patterns)] // with every feature there is none left
+        _ => Err(EngineError::BadAddress {
+            address: address.place(),
+            why: "this program was built without that system".to_owned(),
+        }),
+    }
+}
+
+/// Opens the store on the log at an address, with its cache where `?cache=` says, or in the user's folder of caches.
+///
+/// # Errors
+/// As [`LogAddress::parse`], [`open_log`] and [`ReplicatedEngine::open`].
+pub fn open(address: &str) -> Result<ReplicatedEngine> {
+    let address = LogAddress::parse(address)?;
+    let log = open_log(&address)?;
+    let options = ReplicatedOptions { node: node_name(&address), ..ReplicatedOptions::default() };
+    if let Some(cache) = address.parameter("cache") {
+        let cache = if cache == "memory:" { Cache::Memory } else { Cache::directory(cache) };
+        return ReplicatedEngine::open(log, &cache, options);
+    }
+    let folder = caches()?.join(hash(&address.place()));
+    // Every process has a cache of its own: the first that nobody has.
+    for number in 0..CACHES_MAX {
+        match ReplicatedEngine::open(log.clone(), &Cache::directory(folder.join(number.to_string())), options.clone()) {
+            Err(EngineError::Locked { .. }) => {}
+            opened => return opened,
+        }
+    }
+    Err(EngineError::Locked {
+        store: folder.display().to_string(),
+        holder: format!("{CACHES_MAX} other processes; name a cache of this one's own with ?cache="),
+    })
+}
+
+fn hash(place: &str) -> String {
+    let digest = Sha256::digest(place.as_bytes());
+    crate::record::hex(&digest[..12])
+}
+
+/// Where caches lie if none is named.
+fn caches() -> Result<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let in_home = || set("HOME").map(|home| home.join(".cache"));
+    let named = set("RECENSION_CACHE");
+    named.or_else(|| set("XDG_CACHE_HOME").or_else(in_home).map(|folder| folder.join("recension"))).ok_or_else(|| {
+        EngineError::BadAddress {
+            address: "the shared log".to_owned(),
+            why: "no folder for its cache is known: name one with ?cache= or RECENSION_CACHE".to_owned(),
+        }
+    })
+}
+
+/// What this node is called.
+fn node_name(address: &LogAddress) -> String {
+    let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned();
+    address.parameter("node").map_or_else(|| format!("{}-{}", host(), std::process::id()), str::to_owned)
+}

@@ -1,0 +1,261 @@
+//! Caches: deleted, old, damaged, another log's, in use; and the addresses that stores on logs have.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use recension_engine::{Engine, EngineError, Seq};
+use recension_log::{Appended, Blobs, Cache, LogProfile, MemoryLog, Position, ReplicatedEngine, Result, SharedLog};
+
+use crate::support::{node, options, row, try_node, value};
+
+/// Takes something from a cache whose store lies there.
+type Loss = fn(&std::path::Path);
+
+/// Each test by its name.
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("a_cache_of_another_log_is_refused", a_cache_of_another_log_is_refused),
+    ("a_cache_in_use_is_refused", a_cache_in_use_is_refused),
+    ("a_directory_of_something_else_is_no_cache", a_directory_of_something_else_is_no_cache),
+    ("a_cache_of_newer_software_is_made_anew", a_cache_of_newer_software_is_made_anew),
+    ("an_old_cache_begins_with_a_snapshot", an_old_cache_begins_with_a_snapshot),
+    ("a_snapshot_of_newer_software_is_told", a_snapshot_of_newer_software_is_told),
+    ("another_log_under_the_name_of_a_running_node_is_told", another_log_under_the_name_of_a_running_node_is_told),
+    ("a_cache_that_lost_something_reads_it_again", a_cache_that_lost_something_reads_it_again),
+    ("a_cache_in_memory_reads_everything", a_cache_in_memory_reads_everything),
+    ("batches_beyond_a_record_are_written_beside_the_log", batches_beyond_a_record_are_written_beside_the_log),
+    ("a_store_is_opened_by_its_address", a_store_is_opened_by_its_address),
+];
+
+fn a_cache_of_another_log_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    node(Arc::new(MemoryLog::new()), &cache).commit(row(b"k", b"v")).unwrap();
+    let refused = try_node(Arc::new(MemoryLog::new()), &cache).map(drop).unwrap_err();
+    let says = refused.to_string();
+    assert!(matches!(refused, EngineError::NotAStore { .. }) && says.contains("name another cache"), "{says}");
+}
+
+fn a_directory_of_something_else_is_no_cache() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("store")).unwrap();
+    std::fs::write(folder.path().join("store/letters"), "mine").unwrap();
+    let refused = try_node(Arc::new(MemoryLog::new()), folder.path()).map(drop).unwrap_err();
+    let says = refused.to_string();
+    assert!(matches!(refused, EngineError::NotAStore { .. }) && says.contains("directory of its own"), "{says}");
+    assert_eq!(std::fs::read(folder.path().join("store/letters")).unwrap(), b"mine", "nothing is touched");
+}
+
+fn a_cache_of_newer_software_is_made_anew() {
+    let (log, folder) = (MemoryLog::new(), tempfile::tempdir().unwrap());
+    let cache = folder.path().join("cache");
+    node(Arc::new(log.clone()), &cache).commit(row(b"k", b"v")).unwrap();
+    let losses: [Loss; 3] = [
+        // The version of the note, and of the store's format.
+        |store| change(&store.with_file_name("position"), |bytes| bytes[8] = 9),
+        |store| {
+            change(&store.join("STORE"), |bytes| {
+                bytes[8] = 99;
+                let crc = crc32c::crc32c(&bytes[..28]);
+                bytes[28..32].copy_from_slice(&crc.to_le_bytes());
+            });
+        },
+        |store| std::fs::remove_dir_all(store.parent().unwrap()).unwrap(),
+    ];
+    for lose in losses {
+        lose(&cache.join("store"));
+        assert_eq!(value(&node(Arc::new(log.clone()), &cache), b"k").as_deref(), Some(&b"v"[..]));
+    }
+}
+
+fn change(file: &std::path::Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = std::fs::read(file).unwrap();
+    change(&mut bytes);
+    std::fs::write(file, bytes).unwrap();
+}
+
+fn an_old_cache_begins_with_a_snapshot() {
+    let (log, folder) = (MemoryLog::new(), tempfile::tempdir().unwrap());
+    let old = folder.path().join("old");
+    node(Arc::new(log.clone()), &old).commit(row(b"k", b"v")).unwrap();
+    let other = node(Arc::new(log.clone()), &folder.path().join("other"));
+    for n in 0..20 {
+        other.commit(row(b"n", &[n])).unwrap();
+    }
+    other.write_snapshot().unwrap();
+    assert!(log.read(Position(3), 1).is_err(), "what the old cache would need is gone");
+    let old = node(Arc::new(log), &old);
+    assert_eq!((old.position(), old.head()), (other.position(), other.head()));
+    assert_eq!(value(&old, b"k").as_deref(), Some(&b"v"[..]));
+}
+
+fn a_snapshot_of_newer_software_is_told() {
+    let (log, folder) = (MemoryLog::new(), tempfile::tempdir().unwrap());
+    let one = node(Arc::new(log.clone()), &folder.path().join("one"));
+    one.commit(row(b"k", b"v")).unwrap();
+    one.write_snapshot().unwrap();
+    for name in log.blobs().list("snapshot/").unwrap() {
+        let mut list = log.blobs().get(&name).unwrap().unwrap();
+        list[8] = 9;
+        log.blobs().put(&name, &list).unwrap();
+    }
+    let refused = try_node(Arc::new(log), &folder.path().join("new")).map(drop).unwrap_err();
+    assert!(matches!(refused, EngineError::NewerFormat { found: 9, .. }), "{refused}");
+}
+
+/// A name that another log can take.
+struct Name(Mutex<MemoryLog>);
+
+impl Name {
+    fn log(&self) -> MemoryLog {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl SharedLog for Name {
+    fn append(&self, position: Position, record: &[u8]) -> Result<Appended> {
+        self.log().append(position, record)
+    }
+
+    fn read(&self, from: Position, bytes_max: usize) -> Result<Vec<(Position, Vec<u8>)>> {
+        self.log().read(from, bytes_max)
+    }
+
+    fn tail(&self, known: Position) -> Result<Position> {
+        self.log().tail(known)
+    }
+
+    fn wait_for(&self, position: Position, timeout: Duration) {
+        self.log().wait_for(position, timeout.min(Duration::from_millis(20)));
+    }
+
+    fn wake(&self) {}
+
+    fn trim(&self, before: Position) -> Result<()> {
+        self.log().trim(before)
+    }
+
+    fn blobs(&self) -> &dyn Blobs {
+        &NO_BLOBS
+    }
+
+    fn profile(&self) -> LogProfile {
+        self.log().profile()
+    }
+}
+
+/// No blobs.
+struct NoBlobs;
+
+static NO_BLOBS: NoBlobs = NoBlobs;
+
+impl Blobs for NoBlobs {
+    fn put(&self, _: &str, _: &[u8]) -> Result<()> {
+        Ok(())
+    }
+
+    fn get(&self, _: &str) -> Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    fn list(&self, _: &str) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn delete(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn another_log_under_the_name_of_a_running_node_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let tells = |error: &EngineError| {
+        let says = error.to_string();
+        matches!(error, EngineError::Damaged { .. }) && says.contains("another log")
+    };
+    // Shorter than what the node has, and longer.
+    for records in [1_u8, 9] {
+        let name = Arc::new(Name(Mutex::new(MemoryLog::new())));
+        let running = node(name.clone(), &folder.path().join(format!("running{records}")));
+        for n in 0..4 {
+            running.commit(row(b"k", &[n])).unwrap();
+        }
+        let taken = MemoryLog::new();
+        let other = node(Arc::new(taken.clone()), &folder.path().join(format!("other{records}")));
+        for n in 0..records {
+            other.commit(row(b"other", &[n])).unwrap();
+        }
+        *name.0.lock().unwrap() = taken;
+        let refused = running.commit(row(b"k", b"late")).unwrap_err();
+        assert!(tells(&refused) || matches!(refused, EngineError::Damaged { .. }), "{records}: {refused}");
+        let refused = running.refresh().unwrap_err();
+        assert!(tells(&refused), "{records}: {refused}");
+        assert_eq!(value(&running, b"k"), Some(vec![3]), "reads go on");
+    }
+}
+
+fn a_cache_in_use_is_refused() {
+    let (log, folder) = (MemoryLog::new(), tempfile::tempdir().unwrap());
+    let cache = folder.path().join("cache");
+    let _held = node(Arc::new(log.clone()), &cache);
+    let refused = try_node(Arc::new(log), &cache).map(drop).unwrap_err();
+    assert!(matches!(refused, EngineError::Locked { .. }), "{refused}");
+}
+
+fn a_cache_that_lost_something_reads_it_again() {
+    let (log, folder) = (MemoryLog::new(), tempfile::tempdir().unwrap());
+    let cache = folder.path().join("cache");
+    let engine = node(Arc::new(log.clone()), &cache);
+    for n in 0..50_u8 {
+        engine.commit(row(&[n], &[n; 100])).unwrap();
+    }
+    let position = engine.position();
+    drop(engine);
+    let store = cache.join("store");
+    let losses: [Loss; 4] = [
+        |store| std::fs::remove_dir_all(store).unwrap(),
+        |store| std::fs::remove_file(store.with_file_name("position")).unwrap(),
+        |store| std::fs::write(store.with_file_name("position"), b"nonsense").unwrap(),
+        |store| std::fs::remove_file(store.join("STORE")).unwrap(),
+    ];
+    for lose in losses {
+        lose(&store);
+        let engine = node(Arc::new(log.clone()), &cache);
+        assert_eq!(engine.position(), position);
+        assert_eq!(value(&engine, &[49]), Some(vec![49; 100]));
+        assert_eq!(engine.verify().unwrap().problems, []);
+    }
+}
+
+fn a_cache_in_memory_reads_everything() {
+    let (log, folder) = (MemoryLog::new(), tempfile::tempdir().unwrap());
+    let one = node(Arc::new(log.clone()), &folder.path().join("one"));
+    one.commit(row(b"k", b"v")).unwrap();
+    let other = ReplicatedEngine::open(Arc::new(log), &Cache::Memory, options()).unwrap();
+    assert_eq!(value(&other, b"k").as_deref(), Some(&b"v"[..]));
+    assert_eq!(other.commit(row(b"k", b"w")).unwrap().seq, Seq(2));
+    assert_eq!(other.position(), {
+        one.refresh().unwrap();
+        one.position()
+    });
+}
+
+fn batches_beyond_a_record_are_written_beside_the_log() {
+    let (log, folder) = (MemoryLog::new(), tempfile::tempdir().unwrap());
+    let one = node(Arc::new(log.clone()), &folder.path().join("one"));
+    let large = vec![7; 40 << 20];
+    one.commit(row(b"large", &large)).unwrap();
+    let other = node(Arc::new(log), &folder.path().join("other"));
+    assert!(value(&other, b"large") == Some(large));
+    assert_eq!(other.position(), one.position());
+}
+
+fn a_store_is_opened_by_its_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let (log, cache) = (folder.path().join("a log"), folder.path().join("cache"));
+    let path = log.display().to_string().replace(' ', "%20");
+    let address = format!("file://{path}?cache={}", cache.display());
+    recension_log::open(&address).unwrap().commit(row(b"k", b"v")).unwrap();
+    let again = recension_log::open(&format!("file://{path}?cache=memory:")).unwrap();
+    assert_eq!(value(&again, b"k").as_deref(), Some(&b"v"[..]));
+    assert!(log.is_dir() && cache.is_dir());
+}

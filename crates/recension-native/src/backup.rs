@@ -1,0 +1,300 @@
+//! Backups: a copy of the store's files that is itself a store, made while commits go on; and copies of
+//! the store as of a moment. Settled files never change and segments only grow, so that an earlier backup
+//! in the same place is brought up to date with what is new.
+
+use std::io::{ErrorKind, IoSlice};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::NativeEngine;
+use super::chain::LogPoint;
+use super::erased::Erased;
+use super::format::{
+    FORMAT_VERSION, INDEX_DIR, LOCK_FILE, LOG_DIR, MANIFEST_FILE, MARK_FILE, MARK_TEMPORARY, SETTLED_DIR, STORE_FILE,
+    STORE_TEMPORARY, StoreId, UNFINISHED_FILE, encode_store_file, file_number, segment_file,
+};
+use super::index::State;
+use super::kept_versions::{Keep, Retained};
+use super::manifest::replace_file;
+use super::mark;
+use super::open::{lock, read_identity, read_store_file};
+use super::options::NativeOptions;
+use super::run::SectionKind;
+use super::settle::{copy_commits, copy_versions};
+use super::settled::{BlockKind, SettledManifest};
+use super::verify::each_record;
+use crate::disk::{Disk, FsDisk};
+use recension_engine::BackupReport;
+use recension_engine::{CommitInfo, EngineError, Result, RetentionRules, Seq};
+
+/// Bytes that are copied at once.
+const COPY_BYTES: u64 = 1 << 20;
+/// A consistent set of files: what readers see, and where the log ends.
+struct Image {
+    state: Arc<State>,
+    head: Seq,
+    point: LogPoint,
+}
+
+impl NativeEngine {
+    /// Makes the directory `to` a store that holds everything committed so far. It may hold an earlier backup
+    /// of this store, which is brought up to date: settled files that it has already are not copied again.
+    ///
+    /// A backup is a store: open it, or copy its directory. An interrupted first backup is refused when it is
+    /// opened, and says so; run it again.
+    ///
+    /// # Errors
+    /// [`EngineError::NotAStore`] if something else is there; [`EngineError::Damaged`] if the log is: an earlier
+    /// backup is as it was then.
+    pub fn backup_to(&self, to: &Arc<dyn Disk>) -> Result<BackupReport> {
+        self.shared.check_poison()?;
+        let image = self.image()?;
+        let settled = self.shared.settled_point(&image.state);
+        each_record(&image.state.segments, self.shared.files.id, settled, image.point, |_| ())?;
+        let doing = |what| move |e| EngineError::io(what, e);
+        to.create_dir("").map_err(doing("creating the backup's folder"))?;
+        let is_new = check_target(&**to, self.shared.files.id)?;
+        if is_new {
+            // Before anything else is there: without it the folder would pass for an empty store.
+            begin(&**to, self.shared.files.id)?;
+        }
+        let _lock = lock(&**to)?;
+        for dir in [LOG_DIR, INDEX_DIR, SETTLED_DIR] {
+            to.create_dir(dir).map_err(doing("creating a folder of the backup"))?;
+        }
+        // It would point into the log as it was. The next open makes it anew.
+        remove(&**to, MANIFEST_FILE)?;
+        let mut copy = Copy { to, report: BackupReport { head: image.head, ..BackupReport::default() } };
+        // What the old manifest names is complemented first; then the manifest; then what it no longer names goes.
+        for file in &image.state.settled {
+            copy.file(&file.name(), SETTLED_DIR, file.entry.len, true, &|at, len| file.read(at, len))?;
+        }
+        for segment in image.state.segments.list.iter().filter(|segment| segment.number <= image.point.end.segment) {
+            let len = if segment.number == image.point.end.segment { image.point.end.offset } else { segment.used() };
+            segment.read_ahead();
+            let read = |at: u64, len: usize| segment.bytes(at as u32, len).map(std::borrow::Cow::into_owned);
+            copy.file(&segment.name(), LOG_DIR, u64::from(len), false, &read)?;
+        }
+        for dir in [SETTLED_DIR, LOG_DIR] {
+            to.sync_dir(dir).map_err(doing("syncing a folder of the backup"))?;
+        }
+        let files: Vec<_> = image.state.settled.iter().rev().map(|file| file.entry).collect();
+        let next_file = files.iter().map(|file| file.number + 1).max().unwrap_or(1);
+        let manifest = SettledManifest { files, next_file, retained: self.retained(&image.state), merged_with: 0 };
+        manifest.write(&**to, self.shared.files.id)?;
+        mark::create(&**to, self.shared.files.id, image.point)?;
+        // An older version may have made it: without a mark.
+        if read_store_file(&**to)?.is_none_or(|(version, _)| version != FORMAT_VERSION) {
+            replace_file(&**to, "", STORE_TEMPORARY, STORE_FILE, &encode_store_file(self.shared.files.id))?;
+        }
+        remove(&**to, UNFINISHED_FILE)?;
+        copy.remove_others(&image, &manifest)?;
+        Ok(copy.report)
+    }
+
+    /// What readers of a state are refused, and the rules.
+    fn retained(&self, state: &State) -> Retained {
+        let (forgotten, erased) = ((*state.forgotten).clone(), (*state.erased).clone());
+        Retained { forgotten, erased, rules: self.shared.settled_files.rules() }
+    }
+
+    fn image(&self) -> Result<Image> {
+        let leader = self.shared.leader.lock();
+        self.shared.check_poison()?;
+        let (head, state) = self.shared.head_state();
+        // Between groups nothing is in the log's buffer.
+        Ok(Image { state, head, point: leader.point() })
+    }
+
+    /// Makes a new store in `to` that holds this one as it was right after commit `at`, with the history
+    /// up to there. It has an identity of its own. To restore a backup, open it and copy it.
+    ///
+    /// # Errors
+    /// [`EngineError::NotYet`] beyond the head, [`EngineError::Forgotten`] if some history from before `at`
+    /// has been given up since, [`EngineError::NotAStore`] if `to` has commits.
+    pub fn copy_as_of(&self, to: Arc<dyn Disk>, at: Seq, options: NativeOptions) -> Result<()> {
+        let shared = &self.shared;
+        let head = shared.head();
+        if at > head {
+            return Err(EngineError::NotYet { asked: at, head });
+        }
+        // What is in memory becomes runs.
+        recension_engine::Engine::checkpoint(self)?;
+        let (_, state) = shared.head_state();
+        state.forgotten.check_everything(at)?;
+        let time = state.times.time_of(&state, at)?;
+        let in_runs: u64 = state.runs.iter().map(|run| run.entries(SectionKind::Current)).sum();
+        let settled: u64 = state.settled.iter().map(|file| file.entries(BlockKind::Current)).sum();
+        // Newest first. A newer file says nothing of the store as it was then.
+        let newer = state.settled.partition_point(|file| file.entry.first > at);
+        let files = &state.settled[newer..];
+        let target = NativeEngine::open(to, options)?;
+        let retained = self.retained(&state);
+        // The rules begin to count with the next settling.
+        let left_out = Retained { rules: RetentionRules::default(), ..retained.clone() };
+        // What is erased is left out here. Later commits of the copy are others than those of this store.
+        let retained = Retained { erased: Erased::default(), ..retained };
+        target.install(CommitInfo { seq: at, time }, in_runs + settled, retained, |writer| {
+            let mut keep = Keep::new(&left_out, true, writer);
+            copy_versions(&state, &state.runs, files, |full_key, version| match version.seq {
+                seq if seq <= at => keep.push(full_key, version),
+                oldest if version.cut => Err(EngineError::Forgotten { asked: at, oldest }),
+                _ => Ok(()),
+            })?;
+            keep.finish()?;
+            let from = shared.settled_point(&state);
+            for file in state.settled.iter().rev() {
+                for block in 0..file.commit_blocks() {
+                    let commits = file.read_commits(block)?;
+                    commits.iter().filter(|commit| commit.seq <= at).try_for_each(|commit| writer.commit(*commit))?;
+                }
+            }
+            copy_commits(&state.segments, from.end, (from.last.seq, at), writer)
+        })?;
+        target.close()
+    }
+
+    pub(super) fn backup_to_path(&self, to: &Path) -> Result<BackupReport> {
+        let to: Arc<dyn Disk> = Arc::new(FsDisk::new(to));
+        self.backup_to(&to)
+    }
+}
+
+/// Refuses a directory that is something else than a backup of this store; says whether it is none yet.
+fn check_target(to: &dyn Disk, source: StoreId) -> Result<bool> {
+    let refuse = |found: String| Err(EngineError::NotAStore { path: to.location(), found });
+    let names = to.list("").map_err(|e| EngineError::io(format!("reading {}", to.location()), e))?;
+    if let Some(id) = read_identity(to)? {
+        return if id == source { Ok(false) } else { refuse("a backup of another store".to_owned()) };
+    }
+    let ours = [UNFINISHED_FILE, STORE_TEMPORARY, LOCK_FILE, MARK_FILE, MARK_TEMPORARY];
+    let known = |name: &&String| ours.contains(&name.as_str());
+    if names.iter().any(|name| name == UNFINISHED_FILE) && begun_of(to)?.is_some_and(|begun| begun != hex(source)) {
+        return refuse("an unfinished backup of another store".to_owned());
+    }
+    match names.iter().find(|name| !known(name)) {
+        Some(other) => refuse(format!("the directory holds other files, such as {other}")),
+        None => Ok(true),
+    }
+}
+
+/// Says in an empty folder that a backup of store `source` is begun there; nothing if that is said.
+fn begin(to: &dyn Disk, source: StoreId) -> Result<()> {
+    let io = |e| EngineError::io(format!("writing {UNFINISHED_FILE}"), e);
+    let file = match to.create(UNFINISHED_FILE) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => to.open(UNFINISHED_FILE).map_err(io)?,
+        created => created.map_err(io)?,
+    };
+    let words = format!(
+        "{} is the store of which a backup was begun here.\nRun the same backup command again, which goes on with \
+         it, or remove this folder.\n",
+        hex(source)
+    );
+    file.write_at(0, &[IoSlice::new(words.as_bytes())]).and_then(|()| file.sync()).map_err(io)?;
+    to.sync_dir("").map_err(io)
+}
+
+/// Of which store a backup was begun; `None` if a crash has left no whole id.
+fn begun_of(to: &dyn Disk) -> Result<Option<String>> {
+    let io = |e| EngineError::io(format!("reading {UNFINISHED_FILE}"), e);
+    let file = to.open(UNFINISHED_FILE).map_err(io)?;
+    let mut id = [0; 2 * size_of::<StoreId>()];
+    if file.len().map_err(io)? < id.len() as u64 {
+        return Ok(None);
+    }
+    file.read_at(0, &mut id).map_err(io)?;
+    Ok(id.iter().all(u8::is_ascii_hexdigit).then(|| id.iter().map(|&digit| char::from(digit)).collect()))
+}
+
+fn hex(id: StoreId) -> String {
+    use std::fmt::Write;
+    id.0.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+fn remove(disk: &dyn Disk, name: &str) -> Result<()> {
+    match disk.remove(name) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(EngineError::io(format!("removing {name}"), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+struct Copy<'t> {
+    to: &'t Arc<dyn Disk>,
+    report: BackupReport,
+}
+
+impl Copy<'_> {
+    /// Copies a file of `len` bytes, unless it is there. A file that `never_changes` is known by its end, which
+    /// has its checksum; any other is compared.
+    fn file(
+        &mut self,
+        name: &str,
+        dir: &str,
+        len: u64,
+        never_changes: bool,
+        read: &dyn Fn(u64, usize) -> Result<Vec<u8>>,
+    ) -> Result<()> {
+        let from = if never_changes { len.saturating_sub(512) } else { 0 };
+        if self.is_there(name, from, len, read)? {
+            self.report.bytes_kept += len;
+            return Ok(());
+        }
+        // Of a kind that an open removes.
+        let temporary = format!("{name}.spool");
+        let io = |e| EngineError::io(format!("writing {name} of the backup"), e);
+        remove(&**self.to, &temporary)?;
+        let file = self.to.create(&temporary).map_err(io)?;
+        for at in (0..len).step_by(COPY_BYTES as usize) {
+            let bytes = read(at, COPY_BYTES.min(len - at) as usize)?;
+            file.write_at(at, &[IoSlice::new(&bytes)]).map_err(io)?;
+        }
+        file.sync().map_err(io)?;
+        self.to.rename(&temporary, name).and_then(|()| self.to.sync_dir(dir)).map_err(io)?;
+        self.report.files_copied += 1;
+        self.report.bytes_copied += len;
+        Ok(())
+    }
+
+    fn is_there(&self, name: &str, from: u64, len: u64, read: &dyn Fn(u64, usize) -> Result<Vec<u8>>) -> Result<bool> {
+        let Ok(file) = self.to.open(name) else { return Ok(false) };
+        if !file.len().is_ok_and(|found| found == len) {
+            return Ok(false);
+        }
+        let mut found = Vec::new();
+        for at in (from..len).step_by(COPY_BYTES as usize) {
+            found.resize(COPY_BYTES.min(len - at) as usize, 0);
+            if file.read_at(at, &mut found).is_err() || found != read(at, found.len())? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Removes the settled files and segments of an earlier backup that this one does not need, and all index runs,
+    /// which an open of the backup has made: they have keys that may be erased by now.
+    fn remove_others(&self, image: &Image, manifest: &SettledManifest) -> Result<()> {
+        let list = |dir: &str| self.to.list(dir).map_err(|e| EngineError::io("listing the backup", e));
+        for name in list(SETTLED_DIR)? {
+            let number = file_number(&name, "rows");
+            if number.is_some_and(|number| manifest.files.iter().all(|file| file.number != number)) {
+                remove(&**self.to, &format!("{SETTLED_DIR}/{name}"))?;
+            }
+        }
+        for name in list(INDEX_DIR)? {
+            remove(&**self.to, &format!("{INDEX_DIR}/{name}"))?;
+        }
+        for name in list(LOG_DIR)? {
+            let number = file_number(&name, "log").and_then(|number| u32::try_from(number).ok());
+            let wanted = |number: u32| number <= image.point.end.segment && image.state.segments.get(number).is_ok();
+            if number.is_some_and(|number| !wanted(number)) {
+                remove(&**self.to, &segment_file(number.unwrap_or_default()))?;
+            }
+        }
+        Ok(())
+    }
+}

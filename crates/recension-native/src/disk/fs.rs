@@ -1,0 +1,417 @@
+//! The real file system behind [`Disk`]. The one place of the library with `unsafe`: mapping a file, and two calls of
+//! the system that no library of ours has. It must never report success for what the operating system refused.
+#![allow(unsafe_code)]
+
+use std::borrow::Cow;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, IoSlice, Read, Seek, Write};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use memmap2::{Advice, Mmap, MmapOptions};
+use rustix::fs::{FallocateFlags, SeekFrom};
+use rustix::io::Errno;
+
+use super::{Access, Disk, DiskFile, DiskLock, Mapping};
+
+/// A directory of the file system.
+#[derive(Clone, Debug)]
+pub struct FsDisk {
+    root: PathBuf,
+}
+
+impl FsDisk {
+    /// The directory at `root`, which need not exist yet.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        FsDisk { root: root.into() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        if name.is_empty() { self.root.clone() } else { self.root.join(name) }
+    }
+}
+
+impl Disk for FsDisk {
+    fn location(&self) -> String {
+        self.root.display().to_string()
+    }
+
+    fn create_dir(&self, name: &str) -> io::Result<()> {
+        create_folder(&self.path(name), &|parent| File::open(parent)?.sync_all())
+    }
+
+    fn list(&self, dir: &str) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(self.path(dir))? {
+            let entry = entry?;
+            if !entry.file_type()?.is_dir() {
+                names.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(self.path(name))?;
+        Ok(Arc::new(FsFile { file }))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        let file = OpenOptions::new().read(true).write(true).open(self.path(name))?;
+        Ok(Arc::new(FsFile { file }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.path(from), self.path(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path(name))
+    }
+
+    fn sync_dir(&self, dir: &str) -> io::Result<()> {
+        File::open(self.path(dir))?.sync_all()
+    }
+
+    fn lock(&self, name: &str) -> io::Result<Result<DiskLock, String>> {
+        let path = self.path(name);
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0)?;
+                file.rewind()?;
+                writeln!(file, "{}", std::process::id())?;
+                Ok(Ok(DiskLock { guard: Box::new(Held(file)) }))
+            }
+            Err(TryLockError::WouldBlock) => Ok(Err(holder(&mut file, &path))),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// Makes a folder and those above it that are missing. A folder's own name is durable when its parent is synced, so
+/// each parent is.
+fn create_folder(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    create_folder(parent, sync)?;
+    match fs::create_dir(path) {
+        // Another process may have made it meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+        made => made?,
+    }
+    sync(parent)
+}
+
+/// A lock that is held. To close the file would not do: a process that is just being started has a copy of it for a
+/// moment.
+struct Held(File);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // If it fails, closing is what is left.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Who holds the lock, from what it wrote into the file and what the system knows of that process.
+fn holder(file: &mut File, path: &Path) -> String {
+    let mut text = String::new();
+    let read = file.take(32).read_to_string(&mut text);
+    match text.trim().parse::<u32>() {
+        Ok(pid) if read.is_ok() && pid == std::process::id() => format!("this process already (pid {pid})"),
+        Ok(pid) if read.is_ok() => match fs::read_to_string(format!("/proc/{pid}/comm")) {
+            Ok(name) => format!("process {pid} ({})", name.trim()),
+            Err(_) => format!("process {pid}"),
+        },
+        _ => format!("another process (lock file {})", path.display()),
+    }
+}
+
+/// A file that is only read.
+pub(super) fn open_for_reading(path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+    Ok(Arc::new(FsFile { file: File::open(path)? }))
+}
+
+struct FsFile {
+    file: File,
+}
+
+impl DiskFile for FsFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        let old = self.len()?;
+        if old >= len {
+            return Ok(());
+        }
+        loop {
+            match rustix::fs::fallocate(&self.file, FallocateFlags::empty(), old, len - old) {
+                Ok(()) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(Errno::OPNOTSUPP | Errno::NOSYS) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // A file system without fallocate: write the zeros, so that the space is there all the same.
+        let zeros = vec![0; 1 << 20];
+        let mut at = old;
+        while at < len {
+            let part = zeros.len().min((len - at) as usize);
+            self.file.write_all_at(&zeros[..part], at)?;
+            at += part as u64;
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        if let [only] = parts {
+            return self.file.write_all_at(only, offset);
+        }
+        let total: usize = parts.iter().map(|part| part.len()).sum();
+        let written = loop {
+            match rustix::io::pwritev(&self.file, parts, offset) {
+                Ok(written) => break written,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        };
+        if written == total {
+            return Ok(());
+        }
+        // A short write (more parts than one call takes, a signal): the rest part by part.
+        let mut at = offset;
+        let mut skip = written;
+        for part in parts {
+            let done = skip.min(part.len());
+            skip -= done;
+            self.file.write_all_at(&part[done..], at + done as u64)?;
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn begin_sync(&self, range: Range<u64>) {
+        linux::begin_writing(&self.file, &range);
+    }
+
+    #[cfg(target_os = "linux")]
+    fn has_come(&self, range: Range<u64>) -> Option<bool> {
+        linux::is_written(&self.file, &range)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset)
+    }
+
+    fn next_data(&self, from: u64) -> io::Result<Option<Range<u64>>> {
+        let len = self.len()?;
+        let start = match rustix::fs::seek(&self.file, SeekFrom::Data(from)) {
+            Ok(start) => start,
+            Err(Errno::NXIO) => return Ok(None),
+            // A file system that cannot tell.
+            Err(_) => return Ok((from < len).then_some(from..len)),
+        };
+        let end = rustix::fs::seek(&self.file, SeekFrom::Hole(start)).unwrap_or(len);
+        Ok(Some(start..end))
+    }
+
+    fn map(&self, len: u64) -> io::Result<Arc<dyn Mapping>> {
+        if self.len()? < len {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file is shorter than the view asked for"));
+        }
+        if len == 0 {
+            return Ok(Arc::new(FsMapping { map: None }));
+        }
+        let len = usize::try_from(len).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        // SAFETY: the store's lock keeps other processes of ours from this file; ours never shortens a
+        // file below what a mapping's readers were told of, and readers look only at bytes whose write
+        // has returned. A foreign process that truncates the file can raise SIGBUS: docs/format.md
+        // says so, and why we accept it (pread is three times slower).
+        let map = unsafe { MmapOptions::new().len(len).map(&self.file)? };
+        Ok(Arc::new(FsMapping { map: Some(map) }))
+    }
+}
+
+/// What only Linux has: `sync_file_range(2)` and `cachestat(2)`.
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs::File;
+    use std::ops::Range;
+    use std::os::fd::AsRawFd;
+
+    /// The number of `cachestat(2)`: calls that came after 2019 have the same one on nearly all architectures.
+    const CACHESTAT: libc::c_long = 451;
+
+    /// The kernel's `struct cachestat_range`.
+    #[repr(C)]
+    struct CachestatRange {
+        off: u64,
+        len: u64,
+    }
+
+    /// The kernel's `struct cachestat`: pages of the range by what they are.
+    #[repr(C)]
+    #[derive(Default)]
+    struct Cachestat {
+        cached: u64,
+        dirty: u64,
+        under_writeback: u64,
+        evicted: u64,
+        recently_evicted: u64,
+    }
+
+    /// Begins to write what is dirty.
+    pub(super) fn begin_writing(file: &File, range: &Range<u64>) {
+        let (Ok(from), Ok(len)) = (range.start.try_into(), range.end.saturating_sub(range.start).try_into()) else {
+            return;
+        };
+        // SAFETY: the file is open, and no memory is handed over. An error of the disk is kept for the next
+        // fdatasync; any other one means that nothing was begun.
+        let _ = unsafe { libc::sync_file_range(file.as_raw_fd(), from, len, libc::SYNC_FILE_RANGE_WRITE) };
+    }
+
+    /// Whether no page is dirty or being written; `None` on a system before Linux 6.5, or one that does not let us ask.
+    pub(super) fn is_written(file: &File, range: &Range<u64>) -> Option<bool> {
+        if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))) {
+            return None;
+        }
+        let asked = CachestatRange { off: range.start, len: range.end.saturating_sub(range.start) };
+        let mut found = Cachestat::default();
+        // SAFETY: both structures are the kernel's and outlive the call, which writes to the second one alone.
+        let failed = unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const asked, &raw mut found, 0) };
+        (failed == 0).then_some(found.dirty == 0 && found.under_writeback == 0)
+    }
+}
+
+/// Bytes that come into a CPU's caches at once.
+const CACHE_LINE_BYTES: usize = 64;
+
+/// Begins to bring the start of `item` into the CPU's caches.
+#[inline]
+pub(crate) fn fetch<T>(item: &T) {
+    fetch_at(std::ptr::from_ref(item).cast());
+}
+
+/// Begins to bring what lies at an address, if anything does, into the CPU's caches.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn fetch_at(address: *const u8) {
+    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+    // SAFETY: the instruction reads nothing and faults on no address.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
+}
+
+/// Nothing if it is not known how.
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn fetch_at(_: *const u8) {}
+
+/// What is asked for at once. Linux takes no more of a request than the device's window, which is 128 KiB mostly.
+const READ_AHEAD_BYTES: u64 = 128 << 10;
+
+struct FsMapping {
+    map: Option<Mmap>,
+}
+
+impl Mapping for FsMapping {
+    fn len(&self) -> u64 {
+        self.map.as_ref().map_or(0, |map| map.len() as u64)
+    }
+
+    fn read(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>> {
+        let bytes = self.map.as_deref().unwrap_or_default();
+        let start = usize::try_from(offset).ok()?;
+        bytes.get(start..start.checked_add(len)?).map(Cow::Borrowed)
+    }
+
+    fn expect(&self, access: Access) {
+        let advice = match access {
+            Access::Scattered => Advice::Random,
+            Access::InOrder => Advice::Normal,
+        };
+        // A system that does not take advice answers all the same.
+        let _ = self.map.as_ref().map(|map| map.advise(advice));
+    }
+
+    fn read_ahead(&self, offset: u64, len: u64) {
+        let Some(map) = &self.map else { return };
+        let end = offset.saturating_add(len).min(map.len() as u64);
+        let mut at = offset;
+        while at < end {
+            let piece = READ_AHEAD_BYTES.min(end - at);
+            // A system that does not take advice answers all the same.
+            let _ = map.advise_range(Advice::WillNeed, at as usize, piece as usize);
+            at += piece;
+        }
+    }
+
+    fn prefetch(&self, offset: u64, len: usize) {
+        let bytes = self.map.as_deref().unwrap_or_default();
+        let Ok(start) = usize::try_from(offset) else { return };
+        let end = start.saturating_add(len).min(bytes.len());
+        for line in bytes.get(start..end).unwrap_or_default().chunks(CACHE_LINE_BYTES) {
+            line.first().into_iter().for_each(fetch);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_every_folder_that_is_made_is_durable() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b/c");
+        let synced = std::cell::RefCell::new(Vec::new());
+        let sync = |parent: &Path| {
+            synced.borrow_mut().push(parent.strip_prefix(dir.path()).unwrap().to_owned());
+            Ok(())
+        };
+        create_folder(&path, &sync).unwrap();
+        assert!(path.is_dir());
+        assert_eq!(*synced.borrow(), ["", "a", "a/b"].map(PathBuf::from));
+        create_folder(&path, &sync).unwrap();
+        assert_eq!(synced.borrow().len(), 3);
+    }
+
+    #[test]
+    fn what_was_begun_comes_to_the_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = FsDisk::new(dir.path());
+        disk.create_dir("").unwrap();
+        let file = disk.create("file").unwrap();
+        file.write_at(0, &[IoSlice::new(&[7; 9000])]).unwrap();
+        file.begin_sync(0..9000);
+        let began = std::time::Instant::now();
+        while file.has_come(0..9000) == Some(false) && began.elapsed().as_secs() < 30 {
+            std::thread::yield_now();
+        }
+        // None if the system cannot tell.
+        assert_ne!(file.has_come(0..9000), Some(false));
+        file.sync().unwrap();
+        assert_ne!(file.has_come(0..9000), Some(false));
+        // A range that is none is no error.
+        file.begin_sync(u64::MAX - 1..u64::MAX);
+        file.begin_sync(9000..9000);
+        file.sync().unwrap();
+    }
+}

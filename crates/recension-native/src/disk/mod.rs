@@ -1,0 +1,140 @@
+//! Everything the native engine asks of files, as one small trait: the real file system stands behind
+//! it in production, and a simulated one in tests, which drops, tears and reorders what was not synced.
+//! No other file of the engine touches `std::fs`.
+
+mod fs;
+mod read_only;
+
+use std::borrow::Cow;
+use std::io::{self, IoSlice};
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use fs::FsDisk;
+pub(crate) use fs::{fetch, fetch_at};
+pub use read_only::ReadOnlyDisk;
+
+/// A directory of a store. Names are relative to it and use `/`: `log/0000000001.log`.
+///
+/// What an implementation promises is what POSIX promises and no more: a write is durable after
+/// [`DiskFile::sync`] of its file; a creation, rename or removal of a name is durable after
+/// [`Disk::sync_dir`] of its directory. Until then a crash may undo any of them, in any order,
+/// and tear a write into 512-byte sectors.
+pub trait Disk: Send + Sync + 'static {
+    /// Where this is, for messages.
+    fn location(&self) -> String;
+
+    /// Creates a directory and its parents; one that exists is fine. `""` is the root itself.
+    fn create_dir(&self, name: &str) -> io::Result<()>;
+
+    /// The names of the files directly in a directory, in no order, without the directory's own name.
+    /// Subdirectories are left out. A directory that does not exist is an error of kind `NotFound`.
+    fn list(&self, dir: &str) -> io::Result<Vec<String>>;
+
+    /// Creates a file for reading and writing; an error of kind `AlreadyExists` if there is one.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Opens a file for reading and writing; an error of kind `NotFound` if there is none.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
+
+    /// Renames a file within its directory, in place of what has the new name.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a file's name. What has it open or mapped goes on reading it.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Makes creations, renames and removals in a directory durable. `""` is the root.
+    fn sync_dir(&self, dir: &str) -> io::Result<()>;
+
+    /// Takes the exclusive lock on `name` (a file made for it), until the guard is dropped or the
+    /// process ends. The outer error is the operating system's; `Ok(Err(holder))` names who has it.
+    fn lock(&self, name: &str) -> io::Result<Result<DiskLock, String>>;
+}
+
+/// Keeps a lock until it is dropped.
+pub struct DiskLock {
+    /// What releases the lock when it is dropped.
+    pub guard: Box<dyn Send + Sync>,
+}
+
+/// An open file.
+pub trait DiskFile: Send + Sync + 'static {
+    /// Its size in bytes.
+    fn len(&self) -> io::Result<u64>;
+
+    /// Whether it has no bytes.
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Makes it at least `len` bytes long, with zeros, and reserves the space: later writes within
+    /// `len` neither change its size nor run out of disk.
+    fn allocate(&self, len: u64) -> io::Result<()>;
+
+    /// Cuts or extends it to `len` bytes.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+
+    /// Writes all parts, one after the other, at `offset`; one system call if there is one.
+    /// After an error any part of them may have been written.
+    fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()>;
+
+    /// Begins to bring the written bytes of this range to the disk, so that a sync soon after has less to wait for: a
+    /// hint. Nothing is durable by it, and where it fails the sync does, too.
+    fn begin_sync(&self, _range: Range<u64>) {}
+
+    /// Whether what [`DiskFile::begin_sync`] began with this range has come to the disk, which may hold it in a cache
+    /// that a loss of power empties; `None` if that cannot be told.
+    fn has_come(&self, _range: Range<u64>) -> Option<bool> {
+        None
+    }
+
+    /// Makes its written bytes and its size durable.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Fills `buffer` from `offset`; an error of kind `UnexpectedEof` beyond its end.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
+
+    /// The next part, at `from` or behind it, of which the system does not know that it is all zeros; `None` if there
+    /// is no such part. An implementation that cannot tell answers with all the rest.
+    fn next_data(&self, from: u64) -> io::Result<Option<Range<u64>>> {
+        let len = self.len()?;
+        Ok((from < len).then_some(from..len))
+    }
+
+    /// A view of its first `len` bytes, which must exist. Bytes written later show in it.
+    fn map(&self, len: u64) -> io::Result<Arc<dyn Mapping>>;
+}
+
+/// How a view of a file is going to be read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// Here and there: what lies around a place is of no use.
+    Scattered,
+    /// One part after the other.
+    InOrder,
+}
+
+/// A read-only view of a file. The caller reads only bytes whose writes have ended.
+pub trait Mapping: Send + Sync + 'static {
+    /// Bytes of the view, in bytes.
+    fn len(&self) -> u64;
+
+    /// Whether the view has no bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes at `offset`, borrowed if the implementation can; `None` if they do not all
+    /// lie in the view.
+    fn read(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>>;
+
+    /// Says how it is going to be read: a hint, without effect on any answer.
+    fn expect(&self, _access: Access) {}
+
+    /// Begins to bring the bytes at `offset` from the disk into memory: a hint, without effect on any answer.
+    fn read_ahead(&self, _offset: u64, _len: u64) {}
+
+    /// Says that the bytes at `offset`, which are in memory, are about to be read: a hint, without effect on any
+    /// answer.
+    fn prefetch(&self, _offset: u64, _len: usize) {}
+}

@@ -1,0 +1,254 @@
+//! What merges leave out: of the versions of a key, those that nobody can read, and those beyond the newest
+//! that a rule promises. It must never leave out a version without a trace that a read could still ask for.
+
+use super::erased::Erased;
+use super::forgotten::Forgotten;
+use super::settled::{KeptVersion, SettledWriter};
+use recension_engine::{ErasedVersions, Result, Retention, RetentionRules, Seq, TreeId};
+
+/// What of the past is given up: what has been, for good, and the standing rules.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Retained {
+    pub(super) forgotten: Forgotten,
+    pub(super) rules: RetentionRules,
+    /// What has been erased and has not left every file yet.
+    pub(super) erased: Erased,
+}
+
+impl Retained {
+    /// Whether there is nothing that a merge could leave out.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.gives_up_past() && self.erased.is_empty()
+    }
+
+    /// Whether there is anything but erased versions.
+    pub(super) fn gives_up_past(&self) -> bool {
+        !(self.forgotten.is_empty() && self.rules.is_empty())
+    }
+
+    /// How many of a key's versions are promised, if that is the rule.
+    fn versions(&self, full_key: &[u8]) -> Option<u32> {
+        let (tree, key) = full_key.split_first_chunk::<4>()?;
+        match self.rules.of(TreeId(u32::from_be_bytes(*tree)), key) {
+            Retention::Versions(count) => Some(count.get()),
+            Retention::Everything | Retention::Duration(_) | Retention::HeadOnly => None,
+        }
+    }
+}
+
+/// Where versions go.
+pub(super) trait Output {
+    fn push(&mut self, full_key: &[u8], version: KeptVersion<'_>) -> Result<()>;
+}
+
+impl Output for SettledWriter {
+    fn push(&mut self, full_key: &[u8], version: KeptVersion<'_>) -> Result<()> {
+        SettledWriter::push(self, full_key, version)
+    }
+}
+
+/// Passes on those of the versions that it is shown, in order, that are kept.
+pub(super) struct Keep<'r, O: Output> {
+    retained: &'r Retained,
+    /// No older version lies elsewhere.
+    bottom: bool,
+    output: &'r mut O,
+    key: Vec<u8>,
+    before: Seq,
+    has_base: bool,
+    /// How many more versions of the key are kept, if they are counted.
+    room: Option<u32>,
+    /// The last version of the key that is kept waits to learn whether there are more.
+    held: Option<(Seq, Option<Vec<u8>>)>,
+    /// Which versions of the key are erased.
+    erased: Option<&'r ErasedVersions>,
+    /// From this commit on, up to the version that was kept last, all versions are erased.
+    nothing_from: Option<Seq>,
+}
+
+impl<'r, O: Output> Keep<'r, O> {
+    pub(super) fn new(retained: &'r Retained, bottom: bool, output: &'r mut O) -> Self {
+        let (key, before) = (Vec::new(), Seq::ZERO);
+        Keep {
+            retained,
+            bottom,
+            output,
+            key,
+            before,
+            has_base: false,
+            room: None,
+            held: None,
+            erased: None,
+            nothing_from: None,
+        }
+    }
+
+    /// The next version: key ascending, newest first.
+    pub(super) fn push(&mut self, full_key: &[u8], version: KeptVersion<'_>) -> Result<()> {
+        if self.retained.is_empty() {
+            return self.output.push(full_key, version);
+        }
+        if self.key != full_key {
+            self.end_key()?;
+            self.key.clear();
+            self.key.extend_from_slice(full_key);
+            self.before = self.retained.forgotten.before(full_key);
+            self.room = self.retained.versions(full_key);
+            self.has_base = false;
+            self.erased = self.retained.erased.of(full_key);
+        }
+        if let Some(erased) = self.erased {
+            if erased.has(version.seq) {
+                self.nothing_from = Some(version.seq);
+                return Ok(());
+            }
+            if let Some(seq) = self.nothing_from.take() {
+                self.keep(full_key, KeptVersion { seq, value: None, cut: false })?;
+            }
+        }
+        self.keep(full_key, version)
+    }
+
+    /// Passes a version on that is not erased, if what was given up leaves it.
+    fn keep(&mut self, full_key: &[u8], version: KeptVersion<'_>) -> Result<()> {
+        if version.seq <= self.before {
+            let is_base = !std::mem::replace(&mut self.has_base, true);
+            // Who could want it is refused.
+            if !is_base || (version.value.is_none() && self.bottom) {
+                return Ok(());
+            }
+        }
+        match &mut self.room {
+            Some(0) => return self.release(true),
+            Some(room) => *room -= 1,
+            None => {}
+        }
+        if self.room == Some(0) && !version.cut {
+            self.held = Some((version.seq, version.value.map(<[u8]>::to_vec)));
+            return Ok(());
+        }
+        self.output.push(full_key, version)
+    }
+
+    /// After the last version.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.end_key()
+    }
+
+    /// After the last version of a key. That there is nothing needs to be said only if an older version lies
+    /// elsewhere.
+    fn end_key(&mut self) -> Result<()> {
+        if let Some(seq) = self.nothing_from.take()
+            && !self.bottom
+        {
+            let key = std::mem::take(&mut self.key);
+            self.keep(&key, KeptVersion { seq, value: None, cut: false })?;
+            self.key = key;
+        }
+        self.release(false)
+    }
+
+    fn release(&mut self, cut: bool) -> Result<()> {
+        match self.held.take() {
+            Some((seq, value)) => self.output.push(&self.key, KeptVersion { seq, value: value.as_deref(), cut }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::super::index::full_key;
+    use super::*;
+    use recension_engine::{ErasedKey, KeyRange, RetentionRule};
+
+    type Kept = Vec<(Vec<u8>, u64, bool, bool)>;
+
+    impl Output for Kept {
+        fn push(&mut self, full_key: &[u8], version: KeptVersion<'_>) -> Result<()> {
+            Vec::push(self, (full_key.to_vec(), version.seq.0, version.value.is_none(), version.cut));
+            Ok(())
+        }
+    }
+
+    /// What is kept of the versions of a key; a negative seq is a deletion.
+    fn kept(retained: &Retained, bottom: bool, versions: &[i64]) -> Vec<(i64, bool)> {
+        let mut output = Kept::new();
+        let mut keep = Keep::new(retained, bottom, &mut output);
+        // A key before it and one behind it, so that nothing depends on being the first or the last.
+        for key in ["a", "b", "c"] {
+            for &seq in versions {
+                let value = (seq > 0).then_some(&b"value"[..]);
+                let version = KeptVersion { seq: Seq(seq.unsigned_abs()), value, cut: false };
+                keep.push(&full_key(TreeId(1), key.as_bytes()), version).unwrap();
+            }
+        }
+        keep.finish().unwrap();
+        let of = |key: &str| -> Vec<(i64, bool)> {
+            let own = output.iter().filter(|(full, ..)| *full == full_key(TreeId(1), key.as_bytes()));
+            own.map(|(_, seq, deleted, cut)| (seq.cast_signed() * if *deleted { -1 } else { 1 }, *cut)).collect()
+        };
+        assert!(of("a") == of("b") && of("b") == of("c"));
+        of("b")
+    }
+
+    #[test]
+    fn erased_versions_leave_a_deletion_where_an_older_version_may_be_and_nothing_else() {
+        let retained = |erased: ErasedVersions, before: u64| {
+            let mut retained = Retained::default();
+            let of_key = |key: &[u8]| ErasedKey { tree: TreeId(1), key: key.to_vec(), versions: erased.clone() };
+            retained.erased.add(&[of_key(b"a"), of_key(b"b"), of_key(b"c")]).unwrap();
+            retained.forgotten.add(TreeId(1), &KeyRange::all(), Seq(before)).unwrap();
+            retained
+        };
+        let these = |these: &[u64]| ErasedVersions::these(these.iter().map(|seq| Seq(*seq)).collect());
+        for (erased, before, bottom, versions, expected) in [
+            (ErasedVersions::through(Seq(9)), 0, true, &[9, 8, -7][..], &[][..]),
+            (ErasedVersions::through(Seq(9)), 0, false, &[9, 8, -7], &[(-7, false)]),
+            (ErasedVersions::through(Seq(9)), 0, true, &[12, -9, 8], &[(12, false)]),
+            (these(&[8]), 0, true, &[9, 8, 7], &[(9, false), (-8, false), (7, false)]),
+            (these(&[8, 7]), 0, true, &[9, 8, -7, 5], &[(9, false), (-7, false), (5, false)]),
+            // What lies behind an erased base is forgotten, too.
+            (these(&[8]), 8, true, &[9, 8, 7], &[(9, false)]),
+            (these(&[8]), 8, false, &[9, 8, 7], &[(9, false), (-8, false)]),
+        ] {
+            let found = kept(&retained(erased.clone(), before), bottom, versions);
+            assert_eq!(found, expected, "{erased:?}, before {before}, bottom {bottom}: {versions:?}");
+        }
+    }
+
+    #[test]
+    fn the_newest_versions_stay_and_the_last_of_them_says_what_is_gone() {
+        let retained = |count: u32, before: u64| {
+            let mut retained = Retained::default();
+            let (tree, range) = (TreeId(1), KeyRange::all());
+            if let Some(count) = NonZeroU32::new(count) {
+                let rule = RetentionRule { tree, range: range.clone(), retention: Retention::Versions(count) };
+                retained.rules.set(&rule).unwrap();
+            }
+            retained.forgotten.add(tree, &range, Seq(before)).unwrap();
+            retained
+        };
+        for (count, before, bottom, versions, expected) in [
+            (0, 0, true, &[9, 8, -7][..], &[(9, false), (8, false), (-7, false)][..]),
+            (1, 0, true, &[9], &[(9, false)]),
+            (1, 0, true, &[9, 8, 7], &[(9, true)]),
+            (1, 0, true, &[-9, 8], &[(-9, true)]),
+            (2, 0, true, &[9, -8], &[(9, false), (-8, false)]),
+            (2, 0, false, &[9, -8, 7], &[(9, false), (-8, true)]),
+            // What a horizon leaves out needs no mark.
+            (0, 8, true, &[9, 8, 7], &[(9, false), (8, false)]),
+            (0, 8, true, &[9, -8, 7], &[(9, false)]),
+            (0, 8, false, &[9, -8, 7], &[(9, false), (-8, false)]),
+            (1, 8, true, &[9, -8, 7], &[(9, false)]),
+            (1, 8, false, &[9, -8, 7], &[(9, true)]),
+            (2, 8, true, &[9, 7, 6], &[(9, false), (7, false)]),
+            (1, 8, true, &[-5, 4], &[]),
+        ] {
+            let found = kept(&retained(count, before), bottom, versions);
+            assert_eq!(found, expected, "{count} versions, before {before}, bottom {bottom}: {versions:?}");
+        }
+    }
+}

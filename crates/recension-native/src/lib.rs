@@ -1,0 +1,342 @@
+//! The native engine: the log is the database, the index is a help that can be rebuilt.
+//!
+//! A commit goes: [`NativeEngine::commit`] -> `group` (one caller leads) -> `commit` (check, number,
+//! encode) -> `log` (one write, one sync) -> `index` (shown to readers). A read goes: snapshot ->
+//! `index` (memory, then runs) -> `segment` (the row, checked). docs/format.md has every byte.
+
+mod backup;
+mod chain;
+mod commit;
+mod counters;
+pub mod disk;
+mod entry;
+mod erased;
+mod first_key;
+mod forgotten;
+mod format;
+mod index;
+mod index_files;
+mod install;
+mod kept_versions;
+mod log;
+mod machine;
+mod maintenance;
+mod manifest;
+mod mark;
+mod mem;
+mod mem_table;
+mod moved;
+mod open;
+mod options;
+mod range_rows;
+mod record;
+mod recovery;
+mod removal;
+mod retention;
+mod run;
+mod salvage;
+mod scratch;
+mod segment;
+mod settle;
+mod settled;
+mod settled_files;
+mod shared;
+mod snapshot;
+mod sorted;
+mod times;
+mod trail;
+mod verify;
+mod walk;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Waker;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub use self::chain::Chain;
+pub use self::options::{Maintenance, NativeOptions};
+pub use self::salvage::{SalvageReport, salvage};
+
+use self::commit::{Answered, Asked, commit_group};
+use self::open::Access;
+use self::settle::{Extent, SettleError};
+use self::shared::Shared;
+use self::snapshot::NativeSnapshot;
+use recension_engine::{
+    BackupReport, Batch, CommitInfo, Engine, EngineError, ErasedKey, KeyRange, Profile, Reads, Result, RetentionRule,
+    Seq, Snapshot, Stats, Timestamp, TreeId, VerifyReport,
+};
+
+use crate::disk::Disk;
+
+/// A store in a directory of its own, held by one process.
+///
+/// Dropping it closes it: what is in memory is written, and the next open replays nothing.
+/// [`NativeEngine::close`] does the same and says whether it went well.
+pub struct NativeEngine {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    closed: bool,
+}
+
+impl NativeEngine {
+    /// Opens the store in `disk`, or makes one.
+    ///
+    /// Takes time in proportion to the log behind the last checkpoint (at most
+    /// `checkpoint_log_bytes` and what was in memory), or to the whole log if the index is missing.
+    ///
+    /// # Errors
+    /// [`EngineError::Locked`], [`EngineError::NotAStore`], [`EngineError::NewerFormat`],
+    /// [`EngineError::Damaged`], [`EngineError::Io`]: nothing was changed.
+    #[allow(clippy::needless_pass_by_value)] // callers build options for one call
+    pub fn open(disk: Arc<dyn Disk>, options: NativeOptions) -> Result<Self> {
+        Self::open_as(disk, &options, Access::Usual)
+    }
+
+    /// Opens the store in `folder` for reading, without changing a byte there: a copy, a backup, on media that cannot
+    /// be
+    /// written, or another user's. Nobody may have it open for writing; any number may read it so.
+    ///
+    /// What recovery would write is kept in memory, and what is missing of the index too. Reads answer as ever;
+    /// everything
+    /// that would change the store is refused with [`EngineError::ReadOnly`].
+    ///
+    /// # Errors
+    /// Those of [`NativeEngine::open`].
+    pub fn open_read_only(folder: &Path, options: NativeOptions) -> Result<Self> {
+        let disk = Arc::new(disk::ReadOnlyDisk::new(folder));
+        let quiet =
+            NativeOptions { create: false, maintenance: Maintenance::Inline, settle_log_bytes: None, ..options };
+        Self::open_as(disk, &quiet, Access::ReadOnly)
+    }
+
+    /// Opens a store that has been sealed ([`Engine::seal`]), whoever has moved it, to go on with its move. It takes no
+    /// commits.
+    ///
+    /// # Errors
+    /// Those of [`NativeEngine::open`].
+    pub fn open_moved(disk: Arc<dyn Disk>, options: NativeOptions) -> Result<Self> {
+        Self::open_as(disk, &NativeOptions { create: false, ..options }, Access::Moved)
+    }
+
+    fn open_as(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access) -> Result<Self> {
+        let shared = Arc::new(open::open(disk, options, access)?);
+        shared.signal.want(); // a rebuilt index may have runs to merge
+        let mut engine = NativeEngine { shared, threads: Vec::new(), closed: false };
+        match options.maintenance {
+            Maintenance::Background => {
+                engine.spawn("recension-maintenance", maintenance::run_thread)?;
+                engine.spawn("recension-settling", maintenance::run_settling)?;
+                engine.spawn("recension-mark", trail::run_marking)?;
+            }
+            Maintenance::Inline => engine.shared.remove_left_over(),
+        }
+        Ok(engine)
+    }
+
+    fn spawn(&mut self, name: &str, work: fn(&Shared)) -> Result<()> {
+        let shared = self.shared.clone();
+        let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&shared));
+        self.threads.push(spawned.map_err(|e| EngineError::io(format!("starting the thread {name}"), e))?);
+        Ok(())
+    }
+
+    /// Writes what is in memory, gives unused space back and closes the store.
+    pub fn close(mut self) -> Result<()> {
+        self.shut()
+    }
+
+    fn shut(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.closed, true) || self.shared.read_only {
+            return Ok(());
+        }
+        self.shared.stopping.store(true, Ordering::Release);
+        self.shared.signal.stop();
+        self.shared.settling.signal.stop();
+        self.shared.trail.stop();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+        self.shared.check_writable()?;
+        self.checkpoint()?;
+        self.shared.leader.lock().log.trim()
+    }
+
+    /// Why the index was built anew when the store was opened, if it was.
+    pub fn index_rebuilt(&self) -> Option<&str> {
+        self.shared.index_rebuilt.as_deref()
+    }
+}
+
+impl Drop for NativeEngine {
+    fn drop(&mut self) {
+        // What cannot be written now is in the log and is replayed at the next open.
+        let _ = self.shut();
+    }
+}
+
+impl Engine for NativeEngine {
+    fn head(&self) -> Seq {
+        self.shared.head()
+    }
+
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>> {
+        let (head, state) = self.shared.head_state();
+        Ok(Arc::new(NativeSnapshot::new(state, head)))
+    }
+
+    fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
+        let (head, state) = self.shared.head_state();
+        if seq > head {
+            return Err(EngineError::NotYet { asked: seq, head });
+        }
+        Ok(Arc::new(NativeSnapshot::new(state, seq)))
+    }
+
+    fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
+        let (head, state) = self.shared.head_state();
+        state.times.last(&state, head, |commit| commit.time <= time)
+    }
+
+    fn commit(&self, batch: Batch) -> Result<CommitInfo> {
+        batch.check_limits()?;
+        match self.shared.queue.submit(Asked::One(batch), |asked| commit_group(&self.shared, asked)) {
+            Some(Answered::One(answer)) => answer,
+            Some(Answered::Several(_)) | None => Err(self.shared.panicked()),
+        }
+    }
+
+    fn commit_all(&self, batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
+        // One that is too large is refused for itself.
+        let refused: Vec<_> = batches.iter().map(|batch| batch.check_limits().err()).collect();
+        let taken = batches.into_iter().zip(&refused).filter(|(_, refused)| refused.is_none()).map(|(batch, _)| batch);
+        let asked = Asked::Several(taken.collect());
+        let answers = match self.shared.queue.submit(asked, |asked| commit_group(&self.shared, asked)) {
+            Some(Answered::Several(answers)) => answers,
+            Some(Answered::One(_)) | None => Vec::new(),
+        };
+        let mut answers = answers.into_iter();
+        let mut next = || answers.next().unwrap_or_else(|| Err(self.shared.panicked()));
+        refused.into_iter().map(|refused| refused.map_or_else(&mut next, Err)).collect()
+    }
+
+    fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
+        self.shared.head_signal.wait_beyond(seq, timeout, || self.shared.head())
+    }
+
+    fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
+        self.shared.head_signal.wake_beyond(seq, waker, || self.shared.head())
+    }
+
+    fn checkpoint(&self) -> Result<()> {
+        self.shared.check_writable()?;
+        {
+            let mut leader = self.shared.leader.lock();
+            // What a group that has just failed has left behind is nothing to build on.
+            self.shared.check_writable()?;
+            self.shared.close_part(&mut leader);
+        }
+        let done = self.shared.maintain().and_then(|_| self.shared.trail.write());
+        if let Err(error) = &done {
+            self.shared.poison(error);
+        }
+        done
+    }
+
+    fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
+        let shared = &self.shared;
+        let _takes_commits = shared.check_takes_commits()?;
+        let head = shared.head();
+        if before > head {
+            return Err(EngineError::NotYet { asked: before, head });
+        }
+        match shared.settled_files.forget(tree, range, before) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => {
+                shared.replace_state(|state| shared.show_retained(state));
+                Ok(())
+            }
+            Err(refusal @ EngineError::TooLarge { .. }) => Err(refusal),
+            // Whether a crash would bring it back is unknown.
+            Err(error) => {
+                shared.poison(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn erase(&self, erased: &[ErasedKey]) -> Result<()> {
+        self.shared.erase(erased)
+    }
+
+    fn set_retention(&self, rules: &[RetentionRule]) -> Result<()> {
+        self.shared.set_retention(rules)
+    }
+
+    fn retention(&self) -> Result<Vec<RetentionRule>> {
+        Ok(self.shared.settled_files.rules().iter().collect())
+    }
+
+    /// Moves everything into one settled file, in key order and compressed, leaves out what has been
+    /// forgotten, and gives the log's disk back. The background does so in time, with what is due.
+    ///
+    /// Takes time in proportion to the store; commits go on meanwhile.
+    fn settle(&self) -> Result<()> {
+        let shared = &self.shared;
+        shared.check_writable()?;
+        shared.prepare_segment();
+        {
+            let mut leader = shared.leader.lock();
+            shared.check_writable()?;
+            match leader.begin_segment(shared) {
+                Ok(()) => {}
+                Err(log::WriteError::NothingWritten(error)) => return Err(error),
+                Err(log::WriteError::Failed(error)) => {
+                    shared.poison(&error);
+                    return Err(error);
+                }
+            }
+        }
+        self.checkpoint()?;
+        let head = shared.head();
+        let settled = shared.settle(Extent::Everything).and_then(|()| shared.release_log(head));
+        match settled {
+            // The segment that was begun has no commits, most of the time: its room is given back.
+            Ok(()) => {
+                let mut leader = shared.leader.lock();
+                if leader.log.has_no_commits() { leader.log.trim() } else { Ok(()) }
+            }
+            Err(SettleError::NothingChanged(error)) => Err(error),
+            Err(SettleError::Publishing(error)) => {
+                shared.poison(&error);
+                Err(error)
+            }
+        }
+    }
+
+    fn backup(&self, to: &Path) -> Result<BackupReport> {
+        self.backup_to_path(to)
+    }
+
+    fn seal(&self, to: &str) -> Result<Seq> {
+        self.shared.seal(to)
+    }
+
+    fn unseal(&self) -> Result<()> {
+        self.shared.unseal()
+    }
+
+    fn verify(&self) -> Result<VerifyReport> {
+        verify::verify(&self.shared)
+    }
+
+    fn profile(&self) -> Profile {
+        Profile::default().with_reads(Reads::MappedFiles)
+    }
+
+    fn stats(&self) -> Result<Stats> {
+        verify::stats(&self.shared)
+    }
+}

@@ -1,0 +1,417 @@
+//! Settling: moves cold commits from the log into files in key order, merges these files, leaves out what
+//! has been forgotten, and gives disk back. Nothing is removed before what replaces it is durable and
+//! named by a durable manifest. A failure before that changes nothing; commits go on.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::chain::LogPoint;
+use super::commit::Leader;
+use super::entry::compare_versions;
+use super::format::{Position, SEGMENT_HEADER_BYTES};
+use super::index::{Found, State};
+use super::index_files::runs_to_merge;
+use super::kept_versions::Keep;
+use super::options::Maintenance;
+use super::record::Record;
+use super::removal::Remains;
+use super::run::output::Pace;
+use super::run::{Run, RunCursor, SectionKind};
+use super::segment::Segments;
+use super::settled::{BlockKind, KeptVersion, SettledCursor, SettledFile, SettledWriter};
+use super::settled_files::Span;
+use super::shared::Shared;
+use super::verify::{distinct_rows, each_record};
+use recension_engine::{CommitInfo, EngineError, Result, Seq};
+
+/// All files are merged when what is not in the oldest is so large a part of it and may free some of it.
+const NEWER_PART_OF_OLDEST: u64 = 4;
+
+/// Settling is not held back when so many times the usual amount of log waits.
+const BEHIND: u64 = 4;
+
+/// How much is to be settled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Extent {
+    /// What is due.
+    Due,
+    /// Everything that is in runs, into one file.
+    Everything,
+}
+
+/// How settling ended badly.
+pub(super) enum SettleError {
+    /// Everything is as it was.
+    NothingChanged(EngineError),
+    /// In replacing the manifest: which one a crash would leave is unknown, so nothing more may be removed.
+    Publishing(EngineError),
+}
+
+impl From<EngineError> for SettleError {
+    fn from(error: EngineError) -> Self {
+        SettleError::NothingChanged(error)
+    }
+}
+
+type Settled<T> = std::result::Result<T, SettleError>;
+
+impl Shared {
+    /// Settles as far as is wanted. Callers do not hold the leader's lock or that of maintenance; but the
+    /// committing thread may hold the leader's if it does all maintenance itself.
+    pub(super) fn settle(&self, extent: Extent) -> Settled<()> {
+        let _one_at_a_time = self.settling.one_at_a_time.lock();
+        self.move_horizons(extent)?;
+        while self.settle_log(extent)? || self.merge_settled(extent)? {
+            // The leader keeps segments too. If this is the committing thread, it trims them with its next commit.
+            let leader = match self.maintenance {
+                Maintenance::Background => Some(self.leader.lock()),
+                Maintenance::Inline => self.leader.try_lock(),
+            };
+            if let Some(mut leader) = leader {
+                self.trim_log(&mut leader);
+            }
+            self.doomed.bury(|_| true, self.pace().as_ref());
+        }
+        Ok(())
+    }
+
+    /// Settles what is due, in the background: a failure is kept for those who ask, and tried again later.
+    pub(super) fn settle_in_background(&self) {
+        if self.settling.log_bytes.is_none() || self.poison.get().is_some() || self.settling.damaged.get().is_some() {
+            return;
+        }
+        match self.settle(Extent::Due) {
+            // Everything is as it was: the disk may be full now, and have room later.
+            Ok(()) | Err(SettleError::NothingChanged(EngineError::Io { .. })) => {}
+            Err(SettleError::Publishing(error)) => self.poison(&error),
+            // What is damaged stays so; reads of it are refused, the others go on.
+            Err(SettleError::NothingChanged(error)) => {
+                let _ = self.settling.damaged.set(error.to_string());
+            }
+        }
+    }
+
+    /// Whether the log has grown enough, or the settled files want merging.
+    pub(super) fn settling_is_due(&self) -> bool {
+        let state = self.state.load();
+        self.log_is_due(&state) || self.files_to_merge(&state, Extent::Due).is_some()
+    }
+
+    /// Where the log begins that is not settled.
+    pub(super) fn settled_point(&self, state: &State) -> LogPoint {
+        state.settled.first().map_or_else(|| LogPoint::start(self.files.id), |file| file.entry.point())
+    }
+
+    fn log_is_due(&self, state: &State) -> bool {
+        let Some(newest) = state.runs.first() else { return false };
+        self.settling.log_bytes.is_some_and(|due| log_bytes(state, newest.entry.end) >= due)
+    }
+
+    /// When everything up to `head` was settled: gives up the segment in which the log went on and in which nothing
+    /// more came, so that no record stays that is settled, and says whether what was erased has left the files.
+    pub(super) fn release_log(&self, head: Seq) -> Settled<()> {
+        let _one_at_a_time = self.settling.one_at_a_time.lock();
+        let state = self.state.load_full();
+        if let Some(newest) = state.settled.first() {
+            let end = behind(&state.segments, newest.entry.end)?;
+            if end != newest.entry.end {
+                let file = self.settled_files.move_log(newest, end).map_err(SettleError::Publishing)?;
+                let mut replaced = Vec::new();
+                self.replace_state(|state| {
+                    self.first_segment.store(end.segment, Ordering::Release);
+                    replaced.extend(state.segments.list.iter().filter(|s| s.number < end.segment).cloned());
+                    if let Some(newest) = state.settled.first_mut() {
+                        *newest = file;
+                    }
+                });
+                for segment in replaced {
+                    self.doomed.add(Remains::Segment(segment));
+                }
+                self.trim_log(&mut self.leader.lock());
+            }
+        }
+        drop(state);
+        self.doomed.bury(|_| true, self.pace().as_ref());
+        if self.state.load().erased.has_any_through(head) {
+            let what = "the index is damaged, so that nothing is settled; close the store, open it again and settle it";
+            return Err(EngineError::damaged(super::format::INDEX_DIR.to_owned() + "/", 0, what).into());
+        }
+        Ok(())
+    }
+
+    /// Drops segments that are settled from the leader's own list.
+    pub(super) fn trim_log(&self, leader: &mut Leader) {
+        let first = self.first_segment.load(Ordering::Acquire);
+        let segments = &mut leader.log.segments;
+        for segment in segments.list.iter().filter(|segment| segment.number < first) {
+            self.doomed.add(Remains::Segment(segment.clone()));
+        }
+        segments.drop_before(first);
+    }
+
+    /// Lets settling go as fast as it can while it is far behind.
+    pub(super) fn adjust_pace(&self) {
+        let waiting = unsettled_log_bytes(&self.state.load());
+        let behind = self.settling.log_bytes.is_some_and(|due| waiting / BEHIND > due);
+        let pace = if behind { u64::MAX } else { self.settling.bytes_per_second };
+        self.settling.pace.store(pace, Ordering::Relaxed);
+    }
+
+    pub(super) fn pace(&self) -> Option<Pace> {
+        (self.maintenance == Maintenance::Background).then(|| Pace {
+            bytes_per_second: self.settling.pace.clone(),
+            head: self.head.clone(),
+            stop: self.stopping.clone(),
+        })
+    }
+
+    /// Moves all index runs and their rows into one settled file; false if there is nothing to move.
+    fn settle_log(&self, extent: Extent) -> Settled<bool> {
+        let state = {
+            let _runs_stay = self.maintaining.lock();
+            let state = self.state.load_full();
+            let Some(newest) = state.runs.first() else { return Ok(false) };
+            if self.files.is_condemned() || (extent == Extent::Due && !self.log_is_due(&state)) {
+                return Ok(false);
+            }
+            // From here on these runs are not merged with others.
+            self.settling.through.store(newest.entry.last.0, Ordering::Release);
+            state
+        };
+        let _until_done = Reset(&self.settling.through);
+        let Some(newest) = state.runs.first().map(|run| run.entry) else { return Ok(false) };
+        let from = self.settled_point(&state);
+        let last = newest.last;
+        let end = behind(&self.state.load().segments, newest.end)?;
+        let keys_max = state.runs.iter().map(|run| run.entries(SectionKind::Current)).sum();
+        let retained = self.settled_files.retained();
+        let written = self.settled_files.write(
+            (from.last.seq.next(), LogPoint { end, ..newest.point() }),
+            keys_max,
+            self.pace(),
+            |writer| {
+                let mut rows = 0;
+                // In the order of the log, which also brings it into memory with few, large reads.
+                each_record(&state.segments, self.files.id, from, newest.point(), |record: &Record<'_>| {
+                    rows += distinct_rows(record);
+                })?;
+                let mut keep = Keep::new(&retained, state.settled.is_empty(), writer);
+                let mut indexed = 0;
+                copy_versions(&state, &state.runs, &[], |full_key, version| {
+                    indexed += 1;
+                    keep.push(full_key, version)
+                })?;
+                keep.finish()?;
+                // What the index does not name would be lost for ever.
+                if indexed != rows {
+                    let what = format!("the index has {indexed} versions where the log has {rows}");
+                    return Err(EngineError::damaged(super::format::INDEX_DIR.to_owned() + "/", 0, what));
+                }
+                copy_commits(&state.segments, from.end, (from.last.seq, last), writer)
+            },
+        );
+        let file = match written {
+            Ok(file) => file,
+            Err(error @ EngineError::Damaged { .. }) => return self.run_may_be_damaged(error),
+            Err(error) => return Err(error.into()),
+        };
+        let merged_with = state.settled.is_empty().then_some(&retained);
+        self.settled_files.publish(&file, 0..0, merged_with).map_err(SettleError::Publishing)?;
+        let mut replaced = Vec::new();
+        self.replace_state(|state| {
+            // In here: a state must never lose segments before it has what was made of them.
+            self.first_segment.store(end.segment, Ordering::Release);
+            replaced.extend(state.segments.list.iter().filter(|segment| segment.number < end.segment).cloned());
+            state.settled.insert(0, file);
+            // What is left out must be refused by whoever sees the file.
+            self.show_retained(state);
+            state.runs.retain(|run| run.entry.last > last);
+        });
+        for segment in replaced {
+            self.doomed.add(Remains::Segment(segment));
+        }
+        // The manifest of the index follows with the next run; until then it names runs that are settled.
+        self.files.drop_through(last);
+        for run in &state.runs {
+            self.doomed.add(Remains::Run(run.clone()));
+        }
+        Ok(true)
+    }
+
+    /// Damage of an index run is mended by the next open; damage of the log is not.
+    fn run_may_be_damaged(&self, error: EngineError) -> Settled<bool> {
+        if let EngineError::Damaged { file, .. } = &error
+            && file.starts_with(super::format::INDEX_DIR)
+        {
+            self.files.condemn();
+            return Ok(false);
+        }
+        Err(error.into())
+    }
+
+    /// Merges one group of settled files; false if there is none.
+    fn merge_settled(&self, extent: Extent) -> Settled<bool> {
+        let state = self.state.load_full();
+        let Some(range) = self.files_to_merge(&state, extent) else { return Ok(false) };
+        let old = &state.settled[range.clone()];
+        let (Some(newest), Some(oldest)) = (old.first(), old.last()) else { return Ok(false) };
+        let span: Span = (oldest.entry.first, newest.entry.point());
+        let keys_max = old.iter().map(|file| file.entries(BlockKind::Current)).sum();
+        let bottom = range.end == state.settled.len();
+        let retained = self.settled_files.retained();
+        let file = self.settled_files.write(span, keys_max, self.pace(), |writer| {
+            let mut keep = Keep::new(&retained, bottom, writer);
+            copy_versions(&state, &[], old, |full_key, version| keep.push(full_key, version))?;
+            keep.finish()?;
+            for file in old.iter().rev() {
+                for block in 0..file.commit_blocks() {
+                    file.read_commits(block)?.iter().try_for_each(|commit| writer.commit(*commit))?;
+                }
+            }
+            Ok(())
+        })?;
+        let merged_with = (old.len() == state.settled.len()).then_some(&retained);
+        self.settled_files.publish(&file, range.clone(), merged_with).map_err(SettleError::Publishing)?;
+        self.replace_state(|state| {
+            state.settled.splice(range, [file]);
+            self.show_retained(state);
+        });
+        for file in old {
+            self.doomed.add(Remains::Settled(file.clone()));
+        }
+        Ok(true)
+    }
+
+    /// Which settled files (newest first) to merge.
+    fn files_to_merge(&self, state: &State, extent: Extent) -> Option<std::ops::Range<usize>> {
+        let lengths: Vec<_> = state.settled.iter().map(|file| file.entry.len).collect();
+        let (oldest, newer) = lengths.split_last()?;
+        let newer: u64 = newer.iter().sum();
+        let past: u64 = state.settled.iter().map(|file| file.row_bytes()[1]).sum();
+        let may_free = !self.settled_files.retained().is_empty();
+        // Some has been given up since all files were merged last, or they never were.
+        let unmerged = !self.settled_files.is_merged(state.settled.first()?.entry.last);
+        let all = match extent {
+            Extent::Everything => {
+                lengths.len() > 1 || unmerged || (past > 0 && !self.settled_files.is_merged_exactly())
+            }
+            Extent::Due => may_free && newer + (if unmerged { past } else { 0 }) > oldest / NEWER_PART_OF_OLDEST,
+        };
+        if all { Some(0..lengths.len()) } else { runs_to_merge(&lengths, self.merge_fan_in) }
+    }
+}
+
+/// Sets the seq through which runs are being settled back.
+struct Reset<'s>(&'s std::sync::atomic::AtomicU64);
+
+impl Drop for Reset<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+/// Bytes of log behind what is settled.
+pub(super) fn unsettled_log_bytes(state: &State) -> u64 {
+    let end = state.segments.list.last().map(|segment| Position { segment: segment.number, offset: segment.used() });
+    end.map_or(0, |end| log_bytes(state, end))
+}
+
+/// Bytes of log that are not settled, up to `end`.
+fn log_bytes(state: &State, end: Position) -> u64 {
+    let from = state.settled.first().map_or(Position::START, |file| file.entry.end);
+    let segments = state.segments.list.iter().filter(|s| (from.segment..=end.segment).contains(&s.number));
+    let bytes = segments.map(|segment| {
+        let start = if segment.number == from.segment { from.offset } else { SEGMENT_HEADER_BYTES as u32 };
+        let end = if segment.number == end.segment { end.offset } else { segment.used() };
+        u64::from(end.saturating_sub(start))
+    });
+    bytes.sum()
+}
+
+/// Where the log goes on behind `end`: in the next segment if its own has nothing more.
+fn behind(segments: &Segments, end: Position) -> Result<Position> {
+    let next = Position { segment: end.segment + 1, offset: SEGMENT_HEADER_BYTES as u32 };
+    let full = end.offset >= segments.get(end.segment)?.used();
+    Ok(if full && segments.get(next.segment).is_ok() { next } else { end })
+}
+
+/// Gives every version of some index runs and settled files in order: by key, newest first. They have none in
+/// common.
+pub(super) fn copy_versions(
+    state: &State,
+    runs: &[Arc<Run>],
+    files: &[Arc<SettledFile>],
+    mut each: impl FnMut(&[u8], KeptVersion<'_>) -> Result<()>,
+) -> Result<()> {
+    enum Cursor<'s> {
+        Run(RunCursor<'s>),
+        Settled(SettledCursor<'s>),
+    }
+    struct Input<'s> {
+        cursor: Cursor<'s>,
+        key: Vec<u8>,
+        found: Found,
+    }
+    fn next(cursor: &mut Cursor<'_>, key: &mut Vec<u8>) -> Result<Option<Found>> {
+        match cursor {
+            Cursor::Run(cursor) => Ok(cursor.next(key)?.map(Found::InLog)),
+            Cursor::Settled(cursor) => Ok(cursor.next(key)?.map(Found::Settled)),
+        }
+    }
+    let in_runs = runs.iter().flat_map(|run| {
+        [SectionKind::Current, SectionKind::Past].map(|kind| Cursor::Run(RunCursor::at_start(run, kind)))
+    });
+    let in_files = files.iter().flat_map(|file| {
+        [BlockKind::Current, BlockKind::Past].map(|kind| Cursor::Settled(SettledCursor::whole(file, kind)))
+    });
+    let mut inputs = Vec::new();
+    for mut cursor in in_runs.chain(in_files) {
+        let mut key = Vec::new();
+        if let Some(found) = next(&mut cursor, &mut key)? {
+            inputs.push(Input { cursor, key, found });
+        }
+    }
+    while let Some(first) = (0..inputs.len()).min_by(|&a, &b| {
+        compare_versions((&inputs[a].key, inputs[a].found.seq()), (&inputs[b].key, inputs[b].found.seq()))
+    }) {
+        let input = &mut inputs[first];
+        match &input.found {
+            Found::InLog(entry) => {
+                let value = state.row(&input.key, *entry)?.into_value();
+                let value = (!entry.deleted).then_some(&*value);
+                each(&input.key, KeptVersion { seq: entry.seq, value, cut: false })?;
+            }
+            Found::Settled(row) => each(&input.key, row.kept())?,
+            // Cursors of whole sections have every version.
+            Found::GivenUp(_) => {}
+        }
+        match next(&mut input.cursor, &mut input.key)? {
+            Some(found) => input.found = found,
+            None => drop(inputs.swap_remove(first)),
+        }
+    }
+    Ok(())
+}
+
+/// Copies seqs and times of the commits after `after` up to `last`.
+pub(super) fn copy_commits(
+    segments: &Segments,
+    from: Position,
+    (after, last): (Seq, Seq),
+    writer: &mut SettledWriter,
+) -> Result<()> {
+    for segment in segments.list.iter().filter(|segment| segment.number >= from.segment) {
+        let start = if segment.number == from.segment { from.offset } else { SEGMENT_HEADER_BYTES as u32 };
+        let mut offset = start;
+        while let Some(header) = segment.record_header(offset)? {
+            if header.seq > last {
+                return Ok(());
+            }
+            if header.seq > after {
+                writer.commit(CommitInfo { seq: header.seq, time: header.time })?;
+            }
+            offset += header.len;
+        }
+    }
+    Ok(())
+}

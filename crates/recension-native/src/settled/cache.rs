@@ -1,0 +1,148 @@
+//! The cache of decompressed blocks of settled files, within a budget of bytes. What is in it has been checked.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use quick_cache::sync::{Cache, DefaultLifecycle};
+use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
+
+use super::block::BlockKind;
+use super::block_shortcuts::Way;
+use super::row_block::RowBlock;
+use recension_engine::CommitInfo;
+
+/// A block: the number of its file, which is never used again, and its own among the file's of its kind.
+type BlockName = (u64, BlockKind, usize);
+
+/// A checked block.
+#[derive(Clone)]
+pub(super) enum Cached {
+    Rows(Arc<RowBlock>),
+    Commits(Arc<Vec<CommitInfo>>),
+}
+
+/// Blocks lately read.
+pub(in super::super) struct BlockCache {
+    /// None: nothing is kept.
+    blocks: Option<Cache<BlockName, Cached, BlockWeighter>>,
+    /// Short ways to blocks that files may still make.
+    ways: AtomicUsize,
+}
+
+#[derive(Clone)]
+struct BlockWeighter;
+
+/// What an entry costs beside its block, about, in bytes.
+const ENTRY_OVERHEAD_BYTES: u64 = 64;
+
+/// The part of the budget that short ways to blocks may take: then there are ways for about three times as many
+/// blocks as there is room for. What is larger is not read from memory most of the time.
+const WAYS_PART: u64 = 16;
+
+/// What a way takes in bytes: itself, and what stays of a block that has left the cache, since the weak reference
+/// keeps the place where its counts are.
+const WAY_BYTES: u64 = (size_of::<Way>() + 2 * size_of::<usize>() + size_of::<RowBlock>()) as u64;
+
+impl Weighter<BlockName, Cached> for BlockWeighter {
+    fn weight(&self, _: &BlockName, block: &Cached) -> u64 {
+        let bytes = match block {
+            Cached::Rows(rows) => rows.memory_bytes(),
+            Cached::Commits(commits) => (commits.capacity() * size_of::<CommitInfo>()) as u64,
+        };
+        bytes + ENTRY_OVERHEAD_BYTES
+    }
+}
+
+impl BlockCache {
+    /// A cache of at most `budget_bytes`.
+    pub(in super::super) fn new(budget_bytes: u64) -> Self {
+        let blocks = usize::try_from(budget_bytes / 4096).unwrap_or(usize::MAX);
+        // A few shards: two cores do not wait for each other, and each has room for large blocks.
+        let options = OptionsBuilder::new()
+            .estimated_items_capacity(blocks.clamp(16, 1 << 20))
+            .weight_capacity(budget_bytes - budget_bytes / WAYS_PART)
+            .shards(if budget_bytes < 16 << 20 { 1 } else { 8 })
+            .build();
+        let cache = |options| {
+            Cache::with_options(options, BlockWeighter, DefaultHashBuilder::default(), DefaultLifecycle::default())
+        };
+        let ways = usize::try_from(budget_bytes / WAYS_PART / WAY_BYTES).unwrap_or(usize::MAX);
+        BlockCache { blocks: options.ok().filter(|_| budget_bytes > 0).map(cache), ways: AtomicUsize::new(ways) }
+    }
+
+    /// Asks for room for short ways to so many blocks.
+    pub(super) fn take_ways(&self, blocks: usize) -> bool {
+        self.ways.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(blocks)).is_ok()
+    }
+
+    pub(super) fn give_ways_back(&self, blocks: usize) {
+        self.ways.fetch_add(blocks, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self, name: BlockName) -> Option<Cached> {
+        self.blocks.as_ref()?.get(&name)
+    }
+
+    pub(super) fn put(&self, name: BlockName, block: Cached) {
+        if let Some(blocks) = &self.blocks {
+            blocks.insert(name, block);
+        }
+    }
+
+    /// Keeps rows that are just being written, if there is room for them without giving up others.
+    pub(super) fn offer(&self, name: BlockName, block: impl FnOnce() -> Option<RowBlock>) {
+        let Some(blocks) = &self.blocks else { return };
+        // The past is read less. Parts of the cache do not fill evenly: the last eighth is not counted on.
+        let eighths = match name.1 {
+            BlockKind::Current => 7,
+            BlockKind::Past | BlockKind::Commits => 4,
+        };
+        if blocks.weight() < blocks.capacity() / 8 * eighths
+            && let Some(block) = block()
+        {
+            blocks.insert(name, Cached::Rows(Arc::new(block)));
+        }
+    }
+
+    /// Gives up the blocks of a file that nobody will read again.
+    pub(super) fn forget(&self, file: u64) {
+        if let Some(blocks) = &self.blocks {
+            blocks.retain(|(of, ..), _| *of != file);
+        }
+    }
+
+    /// Bytes in it, about.
+    pub(in super::super) fn bytes(&self) -> u64 {
+        self.blocks.as_ref().map_or(0, Cache::weight)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settled::rows::{KeptVersion, RowsBuilder};
+    use recension_engine::Seq;
+
+    fn block() -> RowBlock {
+        let mut rows = RowsBuilder::default();
+        rows.push(b"tree key", KeptVersion { seq: Seq(1), value: Some(&[7; 4000]), cut: false }, 0);
+        RowBlock::parse(&rows.finish(), 1).unwrap()
+    }
+
+    #[test]
+    fn what_is_offered_takes_no_room_from_what_was_read() {
+        let cache = BlockCache::new(100 * block().memory_bytes());
+        let read = |n| (1, BlockKind::Current, n);
+        (0..50).for_each(|n| cache.put(read(n), Cached::Rows(Arc::new(block()))));
+        cache.offer((2, BlockKind::Past, 0), || panic!("the past has half of it"));
+        for n in 0..100 {
+            cache.offer((2, BlockKind::Current, n), || Some(block()));
+        }
+        let kept = |name| cache.get(name).is_some();
+        assert!((0..50).all(|n| kept(read(n))));
+        let offered = (0..100).filter(|n| kept((2, BlockKind::Current, *n))).count();
+        assert!((30..40).contains(&offered), "{offered} of what was offered");
+        cache.forget(2);
+        assert!((0..100).all(|n| !kept((2, BlockKind::Current, n))) && kept(read(0)));
+    }
+}

@@ -1,0 +1,175 @@
+//! What the engine's threads share. Callers of commits use the queue, the leader and the trail; readers the state and
+//! the head; the maintenance thread the index files; the settling thread the settled files.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use parking_lot::{Condvar, Mutex, RwLock, RwLockReadGuard};
+use recension_engine::pacing::CommitQueue;
+use recension_engine::{Clock, Durability, EngineError, HeadSignal, Result, Seq};
+
+use super::commit::{Answered, Asked, Leader};
+use super::index::State;
+use super::index_files::IndexFiles;
+use super::log::SegmentMaker;
+use super::maintenance;
+use super::options::{Maintenance, NativeOptions};
+use super::removal::Doomed;
+use super::segment::Segment;
+use super::settled_files::SettledFiles;
+use super::trail::Trail;
+use crate::disk::{Disk, DiskLock};
+
+/// What the engine's threads share.
+pub(super) struct Shared {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) durability: Durability,
+    pub(super) index_memory_bytes: u64,
+    pub(super) checkpoint_log_bytes: u64,
+    pub(super) merge_fan_in: usize,
+    pub(super) maintenance: Maintenance,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) queue: CommitQueue<Asked, Answered>,
+    pub(super) leader: Mutex<Leader>,
+    pub(super) maker: Arc<SegmentMaker>,
+    pub(super) files: IndexFiles,
+    /// What readers see; replaced, never changed.
+    pub(super) state: ArcSwap<State>,
+    pub(super) replacing_state: Mutex<()>,
+    /// The newest commit that readers see.
+    pub(super) head: Arc<AtomicU64>,
+    /// The newest commit known to be synced.
+    pub(super) durable: AtomicU64,
+    /// How far the log has come, and the mark of it.
+    pub(super) trail: Trail,
+    pub(super) head_signal: HeadSignal,
+    /// Why no more commits are taken.
+    pub(super) poison: OnceLock<String>,
+    pub(super) signal: maintenance::Signal,
+    /// The part that commits are added to is worth a run once the store is at rest.
+    pub(super) much_in_memory: AtomicBool,
+    /// Held while runs are written.
+    pub(super) maintaining: Mutex<()>,
+    /// The segment that is half full, so that the next one is to be made ahead of need.
+    pub(super) next_segment_after: Mutex<u32>,
+    pub(super) flushed_lock: Mutex<()>,
+    pub(super) flushed: Condvar,
+    pub(super) settled_files: SettledFiles,
+    pub(super) settling: Settling,
+    pub(super) doomed: Doomed,
+    /// Sealed segments whose unused ends are to be given back.
+    pub(super) loose_ends: Mutex<Vec<Arc<Segment>>>,
+    /// Segments before this one are settled.
+    pub(super) first_segment: AtomicU32,
+    /// The store is being closed.
+    pub(super) stopping: Arc<AtomicBool>,
+    pub(super) index_rebuilt: Option<String>,
+    /// Nothing is changed.
+    pub(super) read_only: bool,
+    /// Where the store has moved to. Who changes it holds the lock until that is done.
+    pub(super) moved: RwLock<Option<String>>,
+    pub(super) _lock: DiskLock,
+}
+
+/// What settling (compaction of the log into settled files) goes by.
+pub(super) struct Settling {
+    /// The log's size at which it is due; `None`: only if it is asked for.
+    pub(super) log_bytes: Option<u64>,
+    pub(super) bytes_per_second: u64,
+    pub(super) after_opening: Duration,
+    /// `bytes_per_second`, or no limit while settling is behind.
+    pub(super) pace: Arc<AtomicU64>,
+    pub(super) signal: maintenance::Signal,
+    /// Held while settled files are written.
+    pub(super) one_at_a_time: Mutex<()>,
+    /// Runs up to this seq are being settled; 0: none.
+    pub(super) through: AtomicU64,
+    /// Why nothing is settled any more.
+    pub(super) damaged: OnceLock<String>,
+}
+
+impl Settling {
+    pub(super) fn new(options: &NativeOptions) -> Self {
+        Settling {
+            log_bytes: options.settle_log_bytes,
+            bytes_per_second: options.settle_bytes_per_second,
+            after_opening: options.settle_after_opening,
+            pace: Arc::new(AtomicU64::new(options.settle_bytes_per_second)),
+            signal: maintenance::Signal::default(),
+            one_at_a_time: Mutex::default(),
+            through: AtomicU64::new(0),
+            damaged: OnceLock::new(),
+        }
+    }
+}
+
+impl Shared {
+    pub(super) fn head(&self) -> Seq {
+        Seq(self.head.load(Ordering::Acquire))
+    }
+
+    pub(super) fn durable(&self) -> Seq {
+        Seq(self.durable.load(Ordering::Acquire))
+    }
+
+    pub(super) fn set_durable(&self, seq: Seq) {
+        self.durable.fetch_max(seq.0, Ordering::AcqRel);
+    }
+
+    pub(super) fn replace_state(&self, change: impl FnOnce(&mut State)) {
+        let _one_at_a_time = self.replacing_state.lock();
+        let mut state = State::clone(&self.state.load());
+        change(&mut state);
+        state.segments.drop_before(self.first_segment.load(Ordering::Acquire));
+        self.state.store(Arc::new(state));
+    }
+
+    /// Shows commits up to `seq` to readers.
+    pub(super) fn publish(&self, seq: Seq) {
+        self.head.store(seq.0, Ordering::SeqCst);
+        self.head_signal.moved();
+    }
+
+    /// No more commits from here on.
+    pub(super) fn poison(&self, failure: &EngineError) {
+        let _ = self.poison.set(failure.to_string());
+        let _guard = self.flushed_lock.lock();
+        self.flushed.notify_all();
+    }
+
+    /// Why a commit has no answer.
+    pub(super) fn panicked(&self) -> EngineError {
+        EngineError::Poisoned { cause: self.poison.get_or_init(|| "a commit ended in a panic".to_owned()).clone() }
+    }
+
+    /// Refuses what would change a store that cannot be changed.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        if self.read_only { Err(EngineError::ReadOnly) } else { self.check_poison() }
+    }
+
+    /// The same for what changes what the store says: it must not have moved, and does not while the answer is held.
+    pub(super) fn check_takes_commits(&self) -> Result<RwLockReadGuard<'_, Option<String>>> {
+        self.check_writable()?;
+        let moved = self.moved.read_recursive();
+        match &*moved {
+            None => Ok(moved),
+            Some(to) => Err(EngineError::Moved { to: to.clone() }),
+        }
+    }
+
+    pub(super) fn check_poison(&self) -> Result<()> {
+        match self.poison.get() {
+            None => Ok(()),
+            Some(cause) => Err(EngineError::Poisoned { cause: cause.clone() }),
+        }
+    }
+
+    /// The state that has everything up to the head that is answered with it.
+    pub(super) fn head_state(&self) -> (Seq, Arc<State>) {
+        // The head first: a state loaded later has all of it.
+        let head = self.head();
+        (head, self.state.load_full())
+    }
+}

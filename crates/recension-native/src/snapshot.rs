@@ -1,0 +1,202 @@
+//! A reader's view: a state of the index and the seq up to which it looks.
+
+use std::sync::Arc;
+
+use super::first_key::First;
+use super::index::{Found, State, full_key};
+use super::run::hash;
+use super::scratch;
+use super::settled::{Pins, owned_value};
+use recension_engine::{
+    Direction, EngineError, ErasedVersions, KeyRange, Keys, Result, Rows, Scratch, Seq, Snapshot, Timestamp, TreeId,
+    Value, Version, Versions, without_erased,
+};
+
+/// Keys up to this length are looked up without an allocation.
+const STACK_KEY_BYTES: usize = 252;
+
+/// Keys of which what they need is fetched at once: more would drive each other out of the nearest cache.
+const PREFETCHED_MAX: usize = 64;
+
+pub(super) struct NativeSnapshot {
+    pub(super) state: Arc<State>,
+    pub(super) seq: Seq,
+    /// What ranges have answered from.
+    pins: Pins,
+}
+
+impl NativeSnapshot {
+    pub(super) fn new(state: Arc<State>, seq: Seq) -> Self {
+        NativeSnapshot { state, seq, pins: Pins::default() }
+    }
+}
+
+impl Snapshot for NativeSnapshot {
+    fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    fn afresh(&self) -> Option<Arc<dyn Snapshot>> {
+        Some(Arc::new(NativeSnapshot::new(self.state.clone(), self.seq)))
+    }
+
+    fn time(&self) -> Result<Timestamp> {
+        self.state.times.time_of(&self.state, self.seq)
+    }
+
+    fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>> {
+        with_full_key(tree, key, |full_key| self.state.get(full_key, self.seq, &self.pins))
+    }
+
+    fn prefetch(&self, tree: TreeId, keys: &[&[u8]]) {
+        for keys in keys.chunks(PREFETCHED_MAX) {
+            let mut hashes = [0; PREFETCHED_MAX];
+            for (place, key) in hashes.iter_mut().zip(keys) {
+                *place = with_full_key(tree, key, hash);
+            }
+            self.state.prefetch(&hashes[..keys.len()], self.seq);
+        }
+    }
+
+    fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {
+        with_full_key(tree, key, |full_key| {
+            self.state.forgotten.check(full_key, self.seq)?;
+            let found = self.state.find_unerased(full_key, self.seq)?;
+            match found {
+                Some(Found::GivenUp(oldest)) => Err(EngineError::Forgotten { asked: self.seq, oldest }),
+                found => Ok(found.filter(|found| !found.is_deleted()).map(|found| found.seq())),
+            }
+        })
+    }
+
+    fn scratch(&self) -> Result<Option<Box<dyn Scratch>>> {
+        match self.state.segments.list.last() {
+            Some(segment) => scratch::create(segment.disk()),
+            None => Ok(None),
+        }
+    }
+
+    fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_> {
+        Box::new(self.state.rows(tree, range, (self.seq, direction), &self.pins))
+    }
+
+    fn first_key(&self, tree: TreeId, prefix: &[u8], key: &mut Vec<u8>) -> Result<bool> {
+        let first = with_full_key(tree, prefix, |prefix| self.state.first(prefix, self.seq, key))?;
+        if first == First::Found {
+            key.drain(..4);
+            return Ok(true);
+        }
+        key.clear();
+        if first == First::Nothing {
+            return Ok(false);
+        }
+        let row = self.range(tree, &KeyRange::prefix(prefix), Direction::Forward).next().transpose()?;
+        key.extend_from_slice(row.as_ref().map_or(&[], |row| &row.key));
+        Ok(row.is_some())
+    }
+
+    fn keys(&self, tree: TreeId, range: &KeyRange) -> Keys<'_> {
+        let mut walk = match self.state.walk(tree, range, (Seq::ZERO, self.seq), Direction::Forward) {
+            Ok(walk) => Some(walk),
+            Err(error) => return Box::new(std::iter::once(Err(error))),
+        };
+        let mut full_key = Vec::new();
+        Box::new(std::iter::from_fn(move || match walk.as_mut()?.next(&mut full_key) {
+            Ok(Some(_)) => Some(Ok(full_key.get(4..).unwrap_or_default().to_vec())),
+            Ok(None) => None,
+            Err(error) => {
+                walk = None;
+                Some(Err(error))
+            }
+        }))
+    }
+
+    fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_> {
+        let full_key = full_key(tree, key);
+        let kept_from = self.state.forgotten.before(&full_key);
+        if self.seq < kept_from {
+            let (asked, oldest) = (self.seq, kept_from);
+            return Box::new(std::iter::once(Err(EngineError::Forgotten { asked, oldest })));
+        }
+        let erased = self.state.erased.of(&full_key);
+        let versions = VersionsOf { snapshot: self, full_key, next: Some(self.seq), kept_from };
+        match erased {
+            None => Box::new(versions),
+            Some(erased) => unerased(versions, erased),
+        }
+    }
+}
+
+/// Calls `look` with a full key, which is made on the stack if it is short.
+fn with_full_key<R>(tree: TreeId, key: &[u8], look: impl FnOnce(&[u8]) -> R) -> R {
+    if key.len() > STACK_KEY_BYTES {
+        return look(&full_key(tree, key));
+    }
+    let mut buffer = [0; 4 + STACK_KEY_BYTES];
+    buffer[..4].copy_from_slice(&tree.0.to_be_bytes());
+    buffer[4..4 + key.len()].copy_from_slice(key);
+    look(&buffer[..4 + key.len()])
+}
+
+/// What is to be seen of the versions of a key of which some are erased.
+fn unerased<'s>(versions: VersionsOf<'s>, erased: &ErasedVersions) -> Versions<'s> {
+    let (mut found, mut failed) = (Vec::new(), None);
+    for version in versions {
+        match version {
+            Ok(version) => found.push(version),
+            // What was cut lies behind the oldest version that is kept, and went with it.
+            Err(EngineError::Forgotten { oldest, .. }) if erased.has(oldest) => break,
+            Err(error) => failed = Some(Err(error)),
+        }
+    }
+    let times: Vec<_> = found.iter().map(|version| (version.seq, version.time)).collect();
+    let kept = without_erased(found.into_iter().map(|version| (version.seq, version.value)), erased);
+    let kept = kept.into_iter().map(move |(seq, value)| {
+        let time = times.iter().find(|(of, _)| *of == seq).map_or_else(Timestamp::default, |(_, time)| *time);
+        Ok(Version { seq, time, value })
+    });
+    Box::new(kept.chain(failed))
+}
+
+/// The versions of a key: one look-up each, from the newest on.
+struct VersionsOf<'s> {
+    snapshot: &'s NativeSnapshot,
+    full_key: Vec<u8>,
+    /// The newest seq that the next version may have.
+    next: Option<Seq>,
+    /// Of what is not newer than this, only the newest is kept.
+    kept_from: Seq,
+}
+
+impl<'s> VersionsOf<'s> {
+    fn advance(&mut self, at: Seq) -> Result<Option<Version<'s>>> {
+        let state = &self.snapshot.state;
+        let Some(found) = state.find(&self.full_key, at)? else { return Ok(None) };
+        let (seq, deleted) = (found.seq(), found.is_deleted());
+        // Of a forgotten history the newest version is kept, unless it says that there is nothing.
+        let forgotten = seq <= self.kept_from;
+        if forgotten && deleted {
+            return Ok(None);
+        }
+        let last = forgotten || matches!(&found, Found::Settled(row) if row.is_cut());
+        self.next = if last { None } else { seq.0.checked_sub(1).map(Seq) };
+        let (time, value) = match found {
+            Found::InLog(entry) => {
+                let row = state.row(&self.full_key, entry)?;
+                (state.segments.commit_of(entry.position, row.back)?.time, row.into_value())
+            }
+            Found::Settled(row) => (state.times.time_of(state, seq)?, owned_value(&row)),
+            Found::GivenUp(oldest) => return Err(EngineError::Forgotten { asked: at, oldest }),
+        };
+        Ok(Some(Version { seq, time, value: (!deleted).then_some(value) }))
+    }
+}
+
+impl<'s> Iterator for VersionsOf<'s> {
+    type Item = Result<Version<'s>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let at = self.next.take()?;
+        self.advance(at).transpose()
+    }
+}

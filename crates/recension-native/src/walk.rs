@@ -1,0 +1,273 @@
+//! A merged walk over the keys of a range: of each part in memory, each run, each settled file, the newest version of a
+//! key that is not newer than the moment read. It never goes much further into one part than the others have got.
+
+use std::ops::Bound;
+
+use super::entry::{IndexEntry, Step, lies_beyond};
+use super::index::{Found, State, full_key};
+use super::run::{Run, RunCursor, SectionKind};
+use super::settled::{BlockKind, Past, PastBlock, SettledCursor, SettledFile, SettledRange};
+use super::sorted::SortedCursor;
+use recension_engine::{Direction, KeyRange, Result, Seq, TreeId};
+
+impl State {
+    /// The newest versions, not newer than `at`, of the keys in a range, deletions included. Parts that
+    /// have nothing newer than `after` are left out.
+    pub(super) fn walk(
+        &self,
+        tree: TreeId,
+        range: &KeyRange,
+        (after, at): (Seq, Seq),
+        direction: Direction,
+    ) -> Result<Walk<'_>> {
+        if range.is_empty() {
+            return Ok(Walk { sources: Vec::new() });
+        }
+        let (low, high) = full_bounds(tree, range);
+        let (start, end) = match direction {
+            Direction::Forward => (low, high),
+            Direction::Backward => (high, low),
+        };
+        let mut sources = Vec::with_capacity(self.memory.len() + self.runs.len());
+        for part in self.memory.iter().filter(|part| part.first() <= at) {
+            let cursor = part.cursor(start.clone(), end.clone(), at, direction);
+            sources.push(Source { kind: SourceKind::Memory(cursor), key: Vec::new(), step: Step::Nothing });
+        }
+        for run in self.runs.iter().filter(|run| run.entry.first <= at && run.entry.last > after) {
+            let cursor = RunKeys::new(run, &start, end.clone(), at, direction)?;
+            sources.push(Source { kind: SourceKind::Run(cursor), key: Vec::new(), step: Step::Nothing });
+        }
+        for file in self.settled.iter().filter(|file| file.entry.first <= at && file.entry.last > after) {
+            let cursor = SettledKeys::new(file, &start, end.clone(), at, direction)?;
+            sources.push(Source { kind: SourceKind::Settled(cursor), key: Vec::new(), step: Step::Nothing });
+        }
+        for source in &mut sources {
+            source.step()?;
+        }
+        sources.retain(|source| !source.step.has_ended());
+        Ok(Walk { sources: sources.into_iter().map(|source| (source, direction)).collect() })
+    }
+}
+
+/// Keys without a version that a run's or a settled file's step goes past.
+const STEP_KEYS: usize = 32;
+
+/// The bounds of a range of one tree as bounds of full keys.
+fn full_bounds(tree: TreeId, range: &KeyRange) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+    let with_tree = |key: &Vec<u8>| full_key(tree, key);
+    let low = match range.start.as_ref().map(with_tree) {
+        Bound::Unbounded => Bound::Included(full_key(tree, &[])),
+        bound => bound,
+    };
+    let high = match range.end.as_ref().map(with_tree) {
+        Bound::Unbounded => match tree.0.checked_add(1) {
+            Some(next) => Bound::Excluded(full_key(TreeId(next), &[])),
+            None => Bound::Unbounded,
+        },
+        bound => bound,
+    };
+    (low, high)
+}
+
+/// A merged walk over the parts of the index.
+pub(super) struct Walk<'s> {
+    /// Newest part first; each stands on an entry.
+    sources: Vec<(Source<'s>, Direction)>,
+}
+
+struct Source<'s> {
+    kind: SourceKind<'s>,
+    /// The key that it stands on.
+    key: Vec<u8>,
+    step: Step<Found>,
+}
+
+enum SourceKind<'s> {
+    Memory(SortedCursor<'s>),
+    Run(RunKeys<'s>),
+    Settled(SettledKeys<'s>),
+}
+
+impl Source<'_> {
+    fn step(&mut self) -> Result<()> {
+        self.step = match &mut self.kind {
+            SourceKind::Memory(cursor) => cursor.next(&mut self.key).map(Found::InLog),
+            SourceKind::Run(cursor) => cursor.next(&mut self.key)?.map(Found::InLog),
+            SourceKind::Settled(cursor) => cursor.next(&mut self.key)?,
+        };
+        Ok(())
+    }
+}
+
+impl<'s> Walk<'s> {
+    /// Whether only settled files are left to walk.
+    pub(super) fn is_settled(&self) -> bool {
+        self.sources.iter().all(|(source, _)| matches!(source.kind, SourceKind::Settled(_)))
+    }
+
+    /// What is left, if it is one settled file's.
+    pub(super) fn only_settled(&mut self) -> Option<SettledRange<'s>> {
+        if self.sources.len() != 1 || !self.is_settled() {
+            return None;
+        }
+        let (source, direction) = self.sources.pop()?;
+        let SourceKind::Settled(mut keys) = source.kind else { return None };
+        if matches!(source.step, Step::Found(_)) {
+            keys.cursor.step_back(direction);
+        }
+        Some(SettledRange::new(keys.file, keys.cursor, keys.end, keys.at, direction))
+    }
+
+    /// What is left, where it is a part in memory: where the walk stands in it, the key that it stands on, and the step
+    /// that has led there.
+    pub(super) fn only_in_memory(&mut self) -> Option<(&mut SortedCursor<'s>, &[u8], &mut Step<Found>)> {
+        let [(source, _)] = &mut self.sources[..] else { return None };
+        let Source { kind: SourceKind::Memory(cursor), key, step } = source else { return None };
+        Some((cursor, key, step))
+    }
+
+    /// The next key, written to `key`, and its version.
+    pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<Found>> {
+        loop {
+            let Some((first, direction)) = self.sources.first() else { return Ok(None) };
+            let mut best = 0;
+            let mut best_key = &first.key;
+            for (index, (source, _)) in self.sources.iter().enumerate().skip(1) {
+                let earlier = match direction {
+                    Direction::Forward => source.key < *best_key,
+                    Direction::Backward => source.key > *best_key,
+                };
+                if earlier {
+                    best = index;
+                    best_key = &source.key;
+                }
+            }
+            // Equal keys: the newest part comes first and wins; the others' versions are older.
+            let source = &mut self.sources[best].0;
+            let step = std::mem::replace(&mut source.step, Step::Nothing);
+            std::mem::swap(key, &mut source.key);
+            source.step()?;
+            let found = match step {
+                Step::Found(found) => Some(found),
+                Step::Nothing | Step::Ended => None,
+            };
+            if found.is_some() {
+                for (source, _) in &mut self.sources[best + 1..] {
+                    if source.key == *key {
+                        source.step()?;
+                    }
+                }
+            }
+            if self.sources.iter().any(|(source, _)| source.step.has_ended()) {
+                self.sources.retain(|(source, _)| !source.step.has_ended());
+            }
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+/// For each key of a run within bounds, its newest version not newer than a seq.
+struct RunKeys<'r> {
+    run: &'r Run,
+    cursor: RunCursor<'r>,
+    end: Bound<Vec<u8>>,
+    at: Seq,
+    direction: Direction,
+}
+
+impl<'r> RunKeys<'r> {
+    fn new(run: &'r Run, start: &Bound<Vec<u8>>, end: Bound<Vec<u8>>, at: Seq, direction: Direction) -> Result<Self> {
+        let kind = SectionKind::Current;
+        // As in memory: the newest possible version of a key lies before it, the oldest behind.
+        let cursor = match (start, direction) {
+            (Bound::Unbounded, Direction::Forward) => RunCursor::at_start(run, kind),
+            (Bound::Unbounded, Direction::Backward) => RunCursor::at_end(run, kind),
+            (Bound::Included(key), Direction::Forward) | (Bound::Excluded(key), Direction::Backward) => {
+                RunCursor::seek(run, kind, key, Seq(u64::MAX))?
+            }
+            (Bound::Excluded(key), Direction::Forward) | (Bound::Included(key), Direction::Backward) => {
+                RunCursor::seek(run, kind, key, Seq::ZERO)?
+            }
+        };
+        Ok(RunKeys { run, cursor, end, at, direction })
+    }
+
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Step<IndexEntry>> {
+        for _ in 0..STEP_KEYS {
+            let found = match self.direction {
+                Direction::Forward => self.cursor.next(key)?,
+                Direction::Backward => self.cursor.back(key)?,
+            };
+            let Some(newest) = found else { return Ok(Step::Ended) };
+            if lies_beyond(&self.end, self.direction, key) {
+                return Ok(Step::Ended);
+            }
+            if newest.seq <= self.at {
+                return Ok(Step::Found(newest));
+            }
+            if let Some(older) = self.run.get_past(key, self.at)? {
+                return Ok(Step::Found(older));
+            }
+        }
+        Ok(Step::Nothing)
+    }
+}
+
+/// For each key of a settled file within bounds, its newest version not newer than a seq.
+struct SettledKeys<'f> {
+    file: &'f SettledFile,
+    cursor: SettledCursor<'f>,
+    end: Bound<Vec<u8>>,
+    at: Seq,
+    direction: Direction,
+    past: PastBlock,
+}
+
+impl<'f> SettledKeys<'f> {
+    fn new(
+        file: &'f SettledFile,
+        start: &Bound<Vec<u8>>,
+        end: Bound<Vec<u8>>,
+        at: Seq,
+        direction: Direction,
+    ) -> Result<Self> {
+        let kind = BlockKind::Current;
+        let backward = direction == Direction::Backward;
+        // As in a run.
+        let cursor = match (start, direction) {
+            (Bound::Unbounded, Direction::Forward) => SettledCursor::at_start(file, kind),
+            (Bound::Unbounded, Direction::Backward) => SettledCursor::at_end(file, kind),
+            (Bound::Included(key), Direction::Forward) | (Bound::Excluded(key), Direction::Backward) => {
+                SettledCursor::seek(file, kind, key, Seq(u64::MAX), backward)?
+            }
+            (Bound::Excluded(key), Direction::Forward) | (Bound::Included(key), Direction::Backward) => {
+                SettledCursor::seek(file, kind, key, Seq::ZERO, backward)?
+            }
+        };
+        Ok(SettledKeys { file, cursor, end, at, direction, past: PastBlock::default() })
+    }
+
+    fn next(&mut self, key: &mut Vec<u8>) -> Result<Step<Found>> {
+        for _ in 0..STEP_KEYS {
+            let found = match self.direction {
+                Direction::Forward => self.cursor.next(key)?,
+                Direction::Backward => self.cursor.back(key)?,
+            };
+            let Some(newest) = found else { return Ok(Step::Ended) };
+            if lies_beyond(&self.end, self.direction, key) {
+                return Ok(Step::Ended);
+            }
+            if newest.seq <= self.at {
+                return Ok(Step::Found(Found::Settled(newest)));
+            }
+            match self.file.get_past_of(&newest, key, self.at, &mut self.past)? {
+                Past::Found(older) => return Ok(Step::Found(Found::Settled(older))),
+                Past::GivenUp(oldest) => return Ok(Step::Found(Found::GivenUp(oldest))),
+                Past::Nothing => {}
+            }
+        }
+        Ok(Step::Nothing)
+    }
+}

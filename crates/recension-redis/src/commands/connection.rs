@@ -1,0 +1,149 @@
+//! What a connection says of itself.
+
+use crate::data::{Args, is};
+use crate::door::Caller;
+use crate::limits::DATABASES;
+use crate::reply::{Protocol, Reply};
+
+pub(super) fn ping(caller: &mut Caller, args: Args<'_>) -> Reply {
+    let listens = caller.subscriber.as_ref().is_some_and(|subscriber| subscriber.listening() > 0);
+    match (args.get(1), args.len()) {
+        (_, 3..) => Reply::error("wrong number of arguments for 'ping' command"),
+        (word, _) if listens && caller.protocol == Protocol::Resp2 => {
+            Reply::Array(vec![Reply::text("pong"), Reply::Bulk(word.map(|word| word.to_vec()).unwrap_or_default())])
+        }
+        (Some(word), _) => Reply::Bulk(word.to_vec()),
+        (None, _) => Reply::Simple("PONG"),
+    }
+}
+
+pub(super) fn quit(caller: &mut Caller, _: Args<'_>) -> Reply {
+    caller.ends = true;
+    Reply::Ok
+}
+
+pub(super) fn reset(caller: &mut Caller, _: Args<'_>) -> Reply {
+    caller.reset();
+    Reply::Simple("RESET")
+}
+
+pub(super) fn select(caller: &mut Caller, args: Args<'_>) -> Reply {
+    match crate::data::integer(args[1]).ok().and_then(|number| usize::try_from(number).ok()) {
+        Some(number) if number < DATABASES => {
+            caller.database = number;
+            Reply::Ok
+        }
+        _ => Reply::error("DB index is out of range"),
+    }
+}
+
+pub(super) fn unwatch(caller: &mut Caller, _: Args<'_>) -> Reply {
+    caller.watched.clear();
+    Reply::Ok
+}
+
+/// Notes who it is, if the password is right.
+fn log_in(caller: &mut Caller, name: &[u8], password: &[u8]) -> Result<(), Reply> {
+    let wrong = || Reply::Error("WRONGPASS invalid username-password pair or user is disabled.".to_owned());
+    let Some(authenticate) = caller.shared.settings.authenticate.clone() else {
+        return Err(Reply::error(
+            "AUTH called without any password configured for the default user. Are you sure your configuration is \
+             correct?",
+        ));
+    };
+    let name = std::str::from_utf8(name).map_err(|_| wrong())?;
+    if !authenticate(name, password) {
+        return Err(wrong());
+    }
+    caller.known = true;
+    Ok(())
+}
+
+pub(super) fn auth(caller: &mut Caller, args: Args<'_>) -> Reply {
+    let done = match &args[1..] {
+        [password] => log_in(caller, b"default", password),
+        [name, password] => log_in(caller, name, password),
+        _ => Err(Reply::error("syntax error")),
+    };
+    done.map_or_else(|reply| reply, |()| Reply::Ok)
+}
+
+pub(super) fn hello(caller: &mut Caller, args: Args<'_>) -> Reply {
+    let mut protocol = caller.protocol;
+    let mut rest = &args[1..];
+    if let [version, after @ ..] = rest {
+        protocol = match *version {
+            b"2" => Protocol::Resp2,
+            b"3" => Protocol::Resp3,
+            _ => return Reply::Error("NOPROTO unsupported protocol version".to_owned()),
+        };
+        rest = after;
+    }
+    let mut name = None;
+    while !rest.is_empty() {
+        match rest {
+            [word, user, password, after @ ..] if is(word, "AUTH") => {
+                if let Err(reply) = log_in(caller, user, password) {
+                    return reply;
+                }
+                rest = after;
+            }
+            [word, given, after @ ..] if is(word, "SETNAME") => {
+                name = Some(given.to_vec());
+                rest = after;
+            }
+            _ => return Reply::error("Syntax error in HELLO option"),
+        }
+    }
+    if !caller.known {
+        return Reply::Error(
+            "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH \
+             <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the \
+             same time"
+                .to_owned(),
+        );
+    }
+    if let Some(name) = name {
+        caller.name = name;
+    }
+    caller.protocol = protocol;
+    let number = if protocol == Protocol::Resp3 { 3 } else { 2 };
+    let pairs = [
+        ("server", Reply::text("recension")),
+        ("version", Reply::text(env!("CARGO_PKG_VERSION"))),
+        ("proto", Reply::Integer(number)),
+        ("id", Reply::Integer(caller.id)),
+        ("mode", Reply::text("standalone")),
+        ("role", Reply::text("master")),
+        ("modules", Reply::Array(Vec::new())),
+    ];
+    Reply::Map(pairs.into_iter().map(|(name, value)| (Reply::text(name), value)).collect())
+}
+
+pub(super) fn client(caller: &mut Caller, args: Args<'_>) -> Reply {
+    match &args[1..] {
+        [what] if is(what, "ID") => Reply::Integer(caller.id),
+        [what] if is(what, "GETNAME") => {
+            if caller.name.is_empty() {
+                Reply::Null
+            } else {
+                Reply::Bulk(caller.name.clone())
+            }
+        }
+        [what, name] if is(what, "SETNAME") => {
+            if name.iter().any(|byte| !(b'!'..=b'~').contains(byte)) || name.len() > 1024 {
+                return Reply::error("Client names cannot contain spaces, newlines or special characters.");
+            }
+            caller.name = name.to_vec();
+            Reply::Ok
+        }
+        [what, ..] if ["SETINFO", "NO-EVICT", "NO-TOUCH"].iter().any(|word| is(what, word)) => Reply::Ok,
+        [what] if is(what, "INFO") || is(what, "LIST") => {
+            let name = String::from_utf8_lossy(&caller.name);
+            let (id, database) = (caller.id, caller.database);
+            let protocol = if caller.protocol == Protocol::Resp3 { 3 } else { 2 };
+            Reply::text(format!("id={id} name={name} db={database} resp={protocol}\n"))
+        }
+        _ => Reply::error("unknown subcommand of CLIENT"),
+    }
+}

@@ -1,0 +1,94 @@
+//! When keys end.
+
+use recension::document::Expiry;
+use recension::engine::Timestamp;
+
+use crate::data::{Args, Data, Outcome, Refusal, integer, is, refuse};
+use crate::reply::Reply;
+
+/// Gives a key its end: a number of `unit` microseconds, from now on or since 1970.
+fn end(data: &Data<'_>, args: Args<'_>, unit: i64, from_now: bool) -> Outcome {
+    let wrong = || refuse(&format!("invalid expire time in '{}' command", String::from_utf8_lossy(args[0])));
+    let micros = integer(args[2])?.checked_mul(unit).ok_or_else(wrong)?;
+    let now = i64::try_from(data.keys.moment().0).unwrap_or(i64::MAX);
+    let moment = if from_now { now.checked_add(micros).ok_or_else(wrong)? } else { micros };
+    // What lies before 1970 is past as well.
+    let moment = Timestamp(u64::try_from(moment).unwrap_or(0));
+    let Some(entry) = data.keys.entry(args[1])? else {
+        if data.is_hash(args[1])? {
+            return Err(refuse("a document expires by the rule of its collection"));
+        }
+        return Ok(Reply::Integer(0));
+    };
+    for option in &args[3..] {
+        let holds = if is(option, "NX") {
+            entry.expires.is_none()
+        } else if is(option, "XX") {
+            entry.expires.is_some()
+        } else if is(option, "GT") {
+            entry.expires.is_some_and(|expires| moment > expires)
+        } else if is(option, "LT") {
+            entry.expires.is_none_or(|expires| moment < expires)
+        } else {
+            return Err(refuse(&format!("Unsupported option {}", String::from_utf8_lossy(option))));
+        };
+        if !holds {
+            return Ok(Reply::Integer(0));
+        }
+    }
+    Ok(Reply::flag(data.keys.expire(args[1], Expiry::At(moment))?))
+}
+
+pub(super) fn expire(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    end(data, args, 1_000_000, true)
+}
+
+pub(super) fn pexpire(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    end(data, args, 1000, true)
+}
+
+pub(super) fn expireat(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    end(data, args, 1_000_000, false)
+}
+
+pub(super) fn pexpireat(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    end(data, args, 1000, false)
+}
+
+pub(super) fn persist(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    let expires = data.keys.entry(args[1])?.is_some_and(|entry| entry.expires.is_some());
+    Ok(Reply::flag(expires && data.keys.expire(args[1], Expiry::Never)?))
+}
+
+/// What is told of a key's end in microseconds; -1 if it has none, -2 if there is no such key.
+fn told(data: &Data<'_>, key: &[u8], tell: impl Fn(i64) -> i64) -> Result<Reply, Refusal> {
+    let Some(entry) = data.keys.entry(key)? else {
+        return Ok(Reply::Integer(if data.is_hash(key)? { -1 } else { -2 }));
+    };
+    let expires = entry.expires.map(|expires| i64::try_from(expires.0).unwrap_or(i64::MAX));
+    Ok(Reply::Integer(expires.map_or(-1, tell)))
+}
+
+fn left(data: &Data<'_>) -> impl Fn(i64) -> i64 {
+    let now = i64::try_from(data.keys.moment().0).unwrap_or(i64::MAX);
+    move |expires| expires.saturating_sub(now)
+}
+
+pub(super) fn ttl(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    let left = left(data);
+    // As Redis rounds.
+    told(data, args[1], |expires| left(expires).saturating_add(500_000) / 1_000_000)
+}
+
+pub(super) fn pttl(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    let left = left(data);
+    told(data, args[1], |expires| left(expires) / 1000)
+}
+
+pub(super) fn expiretime(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    told(data, args[1], |expires| expires / 1_000_000)
+}
+
+pub(super) fn pexpiretime(data: &Data<'_>, args: Args<'_>) -> Outcome {
+    told(data, args[1], |expires| expires / 1000)
+}

@@ -1,0 +1,171 @@
+//! The commands: a table of their names, what they take, and what they do. A file for each family.
+
+mod connection;
+mod expiry;
+mod hashes;
+mod keyspace;
+mod numbers;
+mod pubsub;
+mod server;
+mod strings;
+
+use crate::command::{Command, Kind};
+use crate::data::{Args, Data, Outcome};
+use crate::door::Caller;
+use crate::reply::Reply;
+
+const NONE: (i64, i64, i64) = (0, 0, 0);
+const ONE: (i64, i64, i64) = (1, 1, 1);
+const ALL: (i64, i64, i64) = (1, -1, 1);
+const PAIRS: (i64, i64, i64) = (1, -1, 2);
+
+const fn read(
+    name: &'static str,
+    arity: i64,
+    keys: (i64, i64, i64),
+    run: fn(&Data<'_>, Args<'_>) -> Outcome,
+) -> Command {
+    Command::of(name, arity, keys, Kind::Data(run))
+}
+
+const fn write(
+    name: &'static str,
+    arity: i64,
+    keys: (i64, i64, i64),
+    run: fn(&Data<'_>, Args<'_>) -> Outcome,
+) -> Command {
+    Command { writes: true, ..Command::of(name, arity, keys, Kind::Data(run)) }
+}
+
+const fn caller(name: &'static str, arity: i64, run: fn(&mut Caller, Args<'_>) -> Reply) -> Command {
+    Command::of(name, arity, NONE, Kind::Caller(run))
+}
+
+const fn open(name: &'static str, arity: i64, run: fn(&mut Caller, Args<'_>) -> Reply) -> Command {
+    Command { without_auth: true, while_subscribed: true, within_multi: true, ..caller(name, arity, run) }
+}
+
+const fn multi(name: &'static str, arity: i64, run: fn(&mut Caller, Args<'_>) -> Reply) -> Command {
+    Command { within_multi: true, ..caller(name, arity, run) }
+}
+
+const fn listening(name: &'static str, arity: i64, run: fn(&mut Caller, Args<'_>, &mut Vec<Reply>)) -> Command {
+    Command { while_subscribed: true, ..Command::of(name, arity, NONE, Kind::Replies(run)) }
+}
+
+/// All commands, in the order of their names.
+pub(crate) static COMMANDS: &[Command] = &[
+    write("APPEND", 3, ONE, strings::append),
+    Command { while_subscribed: false, within_multi: false, ..open("AUTH", -2, connection::auth) },
+    caller("CLIENT", -2, connection::client),
+    caller("COMMAND", -1, server::command),
+    caller("CONFIG", -2, server::config),
+    read("DBSIZE", 1, NONE, keyspace::dbsize),
+    write("DECR", 2, ONE, numbers::decr),
+    write("DECRBY", 3, ONE, numbers::decrby),
+    write("DEL", -2, ALL, keyspace::del),
+    multi("DISCARD", 1, |caller, _| caller.discard()),
+    caller("ECHO", 2, |_, args| Reply::Bulk(args[1].to_vec())),
+    multi("EXEC", 1, |caller, _| caller.exec()),
+    read("EXISTS", -2, ALL, keyspace::exists),
+    write("EXPIRE", -3, ONE, expiry::expire),
+    write("EXPIREAT", -3, ONE, expiry::expireat),
+    read("EXPIRETIME", 2, ONE, expiry::expiretime),
+    caller("FLUSHALL", -1, server::flushall),
+    caller("FLUSHDB", -1, server::flushdb),
+    read("GET", 2, ONE, strings::get),
+    write("GETDEL", 2, ONE, strings::getdel),
+    write("GETEX", -2, ONE, strings::getex),
+    read("GETRANGE", 4, ONE, strings::getrange),
+    write("GETSET", 3, ONE, strings::getset),
+    write("HDEL", -3, ONE, hashes::hdel),
+    Command { while_subscribed: false, within_multi: false, ..open("HELLO", -1, connection::hello) },
+    read("HEXISTS", 3, ONE, hashes::hexists),
+    read("HGET", 3, ONE, hashes::hget),
+    read("HGETALL", 2, ONE, hashes::hgetall),
+    write("HINCRBY", 4, ONE, hashes::hincrby),
+    write("HINCRBYFLOAT", 4, ONE, hashes::hincrbyfloat),
+    read("HKEYS", 2, ONE, hashes::hkeys),
+    read("HLEN", 2, ONE, hashes::hlen),
+    read("HMGET", -3, ONE, hashes::hmget),
+    write("HMSET", -4, ONE, hashes::hmset),
+    read("HSCAN", -3, ONE, hashes::hscan),
+    write("HSET", -4, ONE, hashes::hset),
+    write("HSETNX", 4, ONE, hashes::hsetnx),
+    read("HSTRLEN", 3, ONE, hashes::hstrlen),
+    read("HVALS", 2, ONE, hashes::hvals),
+    write("INCR", 2, ONE, numbers::incr),
+    write("INCRBY", 3, ONE, numbers::incrby),
+    write("INCRBYFLOAT", 3, ONE, numbers::incrbyfloat),
+    caller("INFO", -1, server::info),
+    read("KEYS", 2, NONE, keyspace::keys),
+    read("MGET", -2, ALL, strings::mget),
+    write("MSET", -3, PAIRS, strings::mset),
+    write("MSETNX", -3, PAIRS, strings::msetnx),
+    multi("MULTI", 1, |caller, _| caller.multi()),
+    write("PERSIST", 2, ONE, expiry::persist),
+    write("PEXPIRE", -3, ONE, expiry::pexpire),
+    write("PEXPIREAT", -3, ONE, expiry::pexpireat),
+    read("PEXPIRETIME", 2, ONE, expiry::pexpiretime),
+    Command { within_multi: false, without_auth: false, ..open("PING", -1, connection::ping) },
+    write("PSETEX", 4, ONE, strings::psetex),
+    listening("PSUBSCRIBE", -2, pubsub::psubscribe),
+    read("PTTL", 2, ONE, expiry::pttl),
+    read("PUBLISH", 3, NONE, pubsub::publish),
+    caller("PUBSUB", -2, pubsub::pubsub),
+    listening("PUNSUBSCRIBE", -1, pubsub::punsubscribe),
+    open("QUIT", -1, connection::quit),
+    write("RENAME", 3, (1, 2, 1), keyspace::rename),
+    write("RENAMENX", 3, (1, 2, 1), keyspace::renamenx),
+    open("RESET", 1, connection::reset),
+    read("SCAN", -2, NONE, keyspace::scan),
+    caller("SELECT", 2, connection::select),
+    write("SET", -3, ONE, strings::set),
+    write("SETEX", 4, ONE, strings::setex),
+    write("SETNX", 3, ONE, strings::setnx),
+    write("SETRANGE", 4, ONE, strings::setrange),
+    read("STRLEN", 2, ONE, strings::strlen),
+    listening("SUBSCRIBE", -2, pubsub::subscribe),
+    read("SUBSTR", 4, ONE, strings::getrange),
+    caller("TIME", 1, server::time),
+    read("TOUCH", -2, ALL, keyspace::exists),
+    read("TTL", 2, ONE, expiry::ttl),
+    read("TYPE", 2, ONE, keyspace::type_of),
+    write("UNLINK", -2, ALL, keyspace::del),
+    listening("UNSUBSCRIBE", -1, pubsub::unsubscribe),
+    caller("UNWATCH", 1, connection::unwatch),
+    multi("WATCH", -2, |caller, args| caller.watch(&args[1..])),
+];
+
+/// The command of that name, in letters of any size.
+pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
+    let mut upper = [0; 16];
+    let upper = upper.get_mut(..name.len())?;
+    upper.copy_from_slice(name);
+    upper.make_ascii_uppercase();
+    let found = COMMANDS.binary_search_by(|command| command.name.as_bytes().cmp(upper)).ok()?;
+    COMMANDS.get(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_found_by_their_names() {
+        assert!(COMMANDS.windows(2).all(|pair| pair[0].name < pair[1].name));
+        for command in COMMANDS {
+            let found = find(command.name.to_ascii_lowercase().as_bytes()).map(|found| found.name);
+            assert_eq!(found, Some(command.name));
+        }
+        assert!(find(b"").is_none() && find(b"nothing").is_none() && find(&[b'x'; 99]).is_none());
+    }
+
+    #[test]
+    fn the_guide_lists_every_command_and_no_other() {
+        let guide = include_str!("../../../../docs/src/redis.md");
+        let listed = |name: &str| guide.contains(&format!("`{name}`"));
+        let missing: Vec<_> = COMMANDS.iter().map(|command| command.name).filter(|name| !listed(name)).collect();
+        assert!(missing.is_empty(), "docs/src/redis.md does not list {missing:?}");
+    }
+}

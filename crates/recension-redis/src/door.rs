@@ -1,0 +1,441 @@
+//! The door and its callers: requests in, replies out. A run of commands on data is one transaction, and so is what
+//! stands between MULTI and EXEC. Nothing here knows sockets.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use recension::document::{Error, Keys, Store, Subscriber, Transaction};
+use recension::engine::{Durability, Seq};
+
+use crate::command::{Command, Kind};
+use crate::data::{Data, Refusal, hash_name};
+use crate::limits::{DATABASES, QUEUED_BYTES_MAX, QUEUED_MAX, SCANS_MAX, WATCHED_MAX};
+use crate::reply::{Protocol, Reply};
+use crate::settings::Settings;
+
+/// A store as clients of Redis see it. Clones are cheap and the same.
+#[derive(Clone)]
+pub struct Door {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// Finds a command by its name.
+pub(crate) type Find = fn(&[u8]) -> Option<&'static Command>;
+
+pub(crate) struct Shared {
+    find: Find,
+    pub(crate) store: Store,
+    pub(crate) settings: Settings,
+    pub(crate) scans: Mutex<Scans>,
+    pub(crate) callers: AtomicU64,
+    pub(crate) commands: AtomicU64,
+    pub(crate) connected: AtomicU64,
+    ids: AtomicI64,
+}
+
+impl Door {
+    /// The door of a store, for the commands that `find` finds.
+    pub(crate) fn with(store: &Store, settings: Settings, find: Find) -> Self {
+        let shared = Shared {
+            find,
+            store: store.clone(),
+            settings,
+            scans: Mutex::default(),
+            callers: AtomicU64::new(0),
+            commands: AtomicU64::new(0),
+            connected: AtomicU64::new(0),
+            ids: AtomicI64::new(0),
+        };
+        Door { shared: Arc::new(shared) }
+    }
+
+    /// Somebody who asks.
+    pub fn caller(&self) -> Caller {
+        self.shared.callers.fetch_add(1, Ordering::Relaxed);
+        self.shared.connected.fetch_add(1, Ordering::Relaxed);
+        let mut caller = Caller {
+            shared: self.shared.clone(),
+            id: self.shared.ids.fetch_add(1, Ordering::Relaxed) + 1,
+            name: Vec::new(),
+            database: 0,
+            protocol: Protocol::Resp2,
+            known: false,
+            queued: None,
+            watched: Vec::new(),
+            subscriber: None,
+            ends: false,
+            keys: HashMap::new(),
+        };
+        caller.reset();
+        caller
+    }
+}
+
+impl std::fmt::Debug for Door {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Door").field("settings", &self.shared.settings).finish_non_exhaustive()
+    }
+}
+
+/// Where scans go on: a number for each, since clients take a cursor for one.
+#[derive(Default)]
+pub(crate) struct Scans {
+    after: HashMap<u64, Vec<u8>>,
+    oldest: VecDeque<u64>,
+    next: u64,
+}
+
+impl Scans {
+    /// Keeps the key behind which a scan goes on. The oldest is forgotten where there are too many.
+    pub(crate) fn keep(&mut self, after: Vec<u8>) -> u64 {
+        if self.oldest.len() >= SCANS_MAX
+            && let Some(oldest) = self.oldest.pop_front()
+        {
+            self.after.remove(&oldest);
+        }
+        self.next += 1;
+        self.oldest.push_back(self.next);
+        self.after.insert(self.next, after);
+        self.next
+    }
+
+    pub(crate) fn after(&self, cursor: u64) -> Option<Vec<u8>> {
+        self.after.get(&cursor).cloned()
+    }
+}
+
+/// A command between MULTI and EXEC.
+type Queued = (&'static Command, Vec<Vec<u8>>);
+
+/// What has come since MULTI.
+#[derive(Default)]
+pub(crate) struct Queue {
+    commands: Vec<Queued>,
+    bytes: usize,
+    /// One of them could not be queued: EXEC refuses them all.
+    broken: bool,
+}
+
+/// A key that is watched, and the commits that had written it: as a string, and as a document.
+pub(crate) struct Watched {
+    database: usize,
+    key: Vec<u8>,
+    versions: (Option<Seq>, Option<Seq>),
+}
+
+/// Somebody who asks: what a connection is to Redis.
+pub struct Caller {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) id: i64,
+    pub(crate) name: Vec<u8>,
+    pub(crate) database: usize,
+    pub(crate) protocol: Protocol,
+    /// It needs no password, or has said the right one.
+    pub(crate) known: bool,
+    pub(crate) queued: Option<Queue>,
+    pub(crate) watched: Vec<Watched>,
+    pub(crate) subscriber: Option<Subscriber>,
+    /// The connection ends behind the replies.
+    pub(crate) ends: bool,
+    keys: HashMap<usize, Keys>,
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        self.shared.connected.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The namespace of a numbered database.
+pub(crate) fn namespace(database: usize) -> String {
+    if database == 0 { "redis".to_owned() } else { format!("redis-{database}") }
+}
+
+impl Caller {
+    /// Answers one request. What a subscription says comes by [`Caller::subscriber`].
+    pub fn call(&mut self, request: &[&[u8]]) -> Reply {
+        let request: Vec<Vec<u8>> = request.iter().map(|argument| argument.to_vec()).collect();
+        let mut replies = Vec::new();
+        self.call_all(vec![request], &mut replies);
+        match replies.len() {
+            1 => replies.pop().unwrap_or(Reply::Null),
+            _ => Reply::Array(replies),
+        }
+    }
+
+    /// Whom messages come to that this caller has subscribed to.
+    pub fn subscriber(&mut self) -> Option<&mut Subscriber> {
+        self.subscriber.as_mut()
+    }
+
+    /// As a connection begins.
+    pub(crate) fn reset(&mut self) {
+        self.name.clear();
+        self.database = 0;
+        self.protocol = Protocol::Resp2;
+        self.known = self.shared.settings.authenticate.is_none();
+        self.queued = None;
+        self.watched.clear();
+        self.subscriber = None;
+    }
+
+    /// Answers requests in their order. Commands on data that follow each other are one commit.
+    pub fn call_all(&mut self, requests: Vec<Vec<Vec<u8>>>, replies: &mut Vec<Reply>) {
+        self.shared.commands.fetch_add(requests.len() as u64, Ordering::Relaxed);
+        let mut run: Vec<Queued> = Vec::new();
+        for request in requests {
+            let checked = self.check(&request);
+            match checked {
+                Ok(command) if self.queued.is_none() && matches!(command.kind, Kind::Data(..)) => {
+                    run.push((command, request));
+                }
+                Ok(command) => {
+                    self.run_data(std::mem::take(&mut run), replies);
+                    self.run_one(command, request, replies);
+                }
+                Err(reply) => {
+                    self.run_data(std::mem::take(&mut run), replies);
+                    if let Some(queue) = &mut self.queued {
+                        queue.broken = true;
+                    }
+                    replies.push(reply);
+                }
+            }
+            if self.ends {
+                break;
+            }
+        }
+        self.run_data(run, replies);
+    }
+
+    /// The command that is meant, if it may be asked.
+    fn check(&self, request: &[Vec<u8>]) -> Result<&'static Command, Reply> {
+        let name = request.first().map(Vec::as_slice).unwrap_or_default();
+        let Some(command) = (self.shared.find)(name) else {
+            let name: String = String::from_utf8_lossy(name).chars().take(80).collect();
+            return Err(Reply::error(format_args!("unknown command '{name}'")));
+        };
+        if !self.known && !command.without_auth {
+            return Err(Reply::Error("NOAUTH Authentication required.".to_owned()));
+        }
+        if !command.takes(request.len()) {
+            let name = command.name.to_ascii_lowercase();
+            return Err(Reply::error(format_args!("wrong number of arguments for '{name}' command")));
+        }
+        let listens = self.subscriber.as_ref().is_some_and(|subscriber| subscriber.listening() > 0);
+        if listens && self.protocol == Protocol::Resp2 && !command.while_subscribed {
+            let name = command.name.to_ascii_lowercase();
+            return Err(Reply::error(format_args!(
+                "Can't execute '{name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in \
+                 this context"
+            )));
+        }
+        Ok(command)
+    }
+
+    fn run_one(&mut self, command: &'static Command, request: Vec<Vec<u8>>, replies: &mut Vec<Reply>) {
+        if let Some(queue) = &mut self.queued
+            && !command.within_multi
+        {
+            let bytes: usize = request.iter().map(|argument| argument.len() + 24).sum();
+            if queue.commands.len() >= QUEUED_MAX || queue.bytes + bytes > QUEUED_BYTES_MAX {
+                queue.broken = true;
+                return replies.push(Reply::error("too much stands between MULTI and EXEC"));
+            }
+            let Kind::Data(..) = command.kind else {
+                queue.broken = true;
+                let name = command.name;
+                return replies.push(Reply::error(format_args!("{name} is not allowed in transactions")));
+            };
+            queue.bytes += bytes;
+            queue.commands.push((command, request));
+            return replies.push(Reply::Simple("QUEUED"));
+        }
+        let arguments: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
+        match command.kind {
+            Kind::Caller(run) => {
+                let reply = run(self, &arguments);
+                replies.push(reply);
+            }
+            Kind::Replies(run) => run(self, &arguments, replies),
+            Kind::Data(..) => self.run_data(vec![(command, request)], replies),
+        }
+    }
+
+    /// The keys of the caller's database.
+    pub(crate) fn keys(&mut self) -> Result<&Keys, Error> {
+        let database = self.database.min(DATABASES);
+        if !self.keys.contains_key(&database) {
+            let keys = self.shared.store.keys(&namespace(database))?;
+            self.keys.insert(database, keys);
+        }
+        Ok(&self.keys[&database])
+    }
+
+    /// Commands on data, in one transaction.
+    fn run_data(&mut self, run: Vec<Queued>, replies: &mut Vec<Reply>) {
+        if run.is_empty() {
+            return;
+        }
+        if run.iter().all(|(command, _)| command.name == "GET") {
+            // Most of what is asked; it needs no view of its own.
+            for (command, request) in run {
+                match self.keys().and_then(|keys| keys.entry(&request[1])) {
+                    Ok(Some(entry)) => replies.push(Reply::Bulk(entry.value.into_bytes())),
+                    // It may be a document, which is no string.
+                    Ok(None) => self.run_together(&[(command, request)], replies),
+                    Err(error) => replies.push(refused(error)),
+                }
+            }
+            return;
+        }
+        self.run_together(&run, replies);
+    }
+
+    fn run_together(&self, run: &[Queued], replies: &mut Vec<Reply>) {
+        let waits = run.iter().any(|(command, _)| command.writes);
+        match self.in_transaction(run, waits, |_| Ok(true)) {
+            Ok(Some(done)) => replies.extend(done),
+            Ok(None) => {}
+            Err(error) => {
+                let reply = refused(error);
+                replies.extend(run.iter().map(|_| reply.clone()));
+            }
+        }
+    }
+
+    /// Runs commands in one transaction, if `holds` says so. A command that is refused leaves the others be.
+    fn in_transaction(
+        &self,
+        run: &[Queued],
+        waits: bool,
+        holds: impl Fn(&Transaction) -> Result<bool, Error>,
+    ) -> Result<Option<Vec<Reply>>, Error> {
+        let shared = &self.shared;
+        let mut body = |tx: &Transaction| {
+            if !holds(tx)? {
+                return Ok(None);
+            }
+            let data = Data::of(tx, &shared.scans, self.database)?;
+            let mut replies = Vec::with_capacity(run.len());
+            for (number, (command, request)) in run.iter().enumerate() {
+                let Kind::Data(run) = command.kind else { continue };
+                let arguments: Vec<&[u8]> = request.iter().map(Vec::as_slice).collect();
+                data.begin(number);
+                replies.push(match run(&data, &arguments) {
+                    Ok(reply) | Err(Refusal::Reply(reply)) => reply,
+                    Err(Refusal::Store(error)) if is_of_the_request(&error) => refused(error),
+                    Err(Refusal::Store(error)) => return Err(error),
+                });
+            }
+            Ok(Some((replies, data.into_published())))
+        };
+        let mut commit = || shared.store.transaction_with(shared.settings.durability, &mut body);
+        let done = if waits && self.waits_for_disk() { waiting(commit) } else { commit() };
+        let Some((mut replies, published)) = done?.0 else { return Ok(None) };
+        for (number, topic, payload) in published {
+            replies[number] = match shared.store.topics().publish(topic, payload) {
+                Ok(told) => Reply::count(told),
+                Err(error) => refused(error),
+            };
+        }
+        Ok(Some(replies))
+    }
+
+    fn waits_for_disk(&self) -> bool {
+        matches!(self.shared.settings.durability, None | Some(Durability::Disk))
+    }
+
+    pub(crate) fn multi(&mut self) -> Reply {
+        if self.queued.is_some() {
+            return Reply::error("MULTI calls can not be nested");
+        }
+        self.queued = Some(Queue::default());
+        Reply::Ok
+    }
+
+    pub(crate) fn discard(&mut self) -> Reply {
+        if self.queued.take().is_none() {
+            return Reply::error("DISCARD without MULTI");
+        }
+        self.watched.clear();
+        Reply::Ok
+    }
+
+    pub(crate) fn exec(&mut self) -> Reply {
+        let Some(queue) = self.queued.take() else { return Reply::error("EXEC without MULTI") };
+        let watched = std::mem::take(&mut self.watched);
+        if queue.broken {
+            return Reply::Error("EXECABORT Transaction discarded because of previous errors.".to_owned());
+        }
+        let unchanged = |tx: &Transaction| {
+            for Watched { database, key, versions } in &watched {
+                if versions_of(tx, *database, key)? != *versions {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        };
+        let waits = queue.commands.iter().any(|(command, _)| command.writes);
+        match self.in_transaction(&queue.commands, waits, unchanged) {
+            Ok(Some(replies)) => Reply::Array(replies),
+            Ok(None) => Reply::NullArray,
+            Err(error) => refused(error),
+        }
+    }
+
+    pub(crate) fn watch(&mut self, keys: &[&[u8]]) -> Reply {
+        if self.queued.is_some() {
+            return Reply::error("WATCH inside MULTI is not allowed");
+        }
+        if self.watched.len() + keys.len() > WATCHED_MAX {
+            return Reply::error("too many keys are watched");
+        }
+        let database = self.database;
+        let found = self
+            .shared
+            .store
+            .transaction(|tx| keys.iter().map(|key| versions_of(tx, database, key)).collect::<Result<Vec<_>, Error>>());
+        match found {
+            Ok(versions) => {
+                let watched = keys.iter().zip(versions);
+                self.watched.extend(watched.map(|(key, versions)| Watched { database, key: key.to_vec(), versions }));
+                Reply::Ok
+            }
+            Err(error) => refused(error),
+        }
+    }
+}
+
+fn versions_of(tx: &Transaction, database: usize, key: &[u8]) -> Result<(Option<Seq>, Option<Seq>), Error> {
+    let version = tx.keys(&namespace(database))?.version(key)?;
+    let document = match hash_name(database, key) {
+        Some((collection, id)) => tx.collection(collection)?.get(id)?.map(|document| document.seq),
+        None => None,
+    };
+    Ok((version, document))
+}
+
+/// Waits for the disk without keeping the tasks of this thread from going on, if a runtime lets it.
+fn waiting<T>(commit: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    match Handle::try_current() {
+        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => tokio::task::block_in_place(commit),
+        _ => commit(),
+    }
+}
+
+/// Whether a refusal is of one request, and the others of its transaction may go on.
+fn is_of_the_request(error: &Error) -> bool {
+    !matches!(error, Error::Engine(_) | Error::Busy { .. } | Error::DamagedRow { .. } | Error::NewerLayout { .. })
+}
+
+/// The reply to what the store refuses.
+pub(crate) fn refused(error: Error) -> Reply {
+    match error {
+        Error::NotANumber { .. } => Reply::error("value is not an integer or out of range"),
+        error => Reply::error(error),
+    }
+}

@@ -1,0 +1,28 @@
+//! A store for clients of Redis: RESP2 and RESP3 over any stream of bytes; strings and counters are keys of the store,
+//! hashes are JSON documents, channels are its topics. docs/src/redis.md has a table of what is there.
+//!
+//! ```
+//! use recension_redis::{Door, Reply, Settings};
+//!
+//! # fn main() -> recension::document::Result<()> {
+//! let door = Door::on(&recension::open("memory:")?, Settings::default());
+//! let mut caller = door.caller();
+//! assert_eq!(caller.call(&[b"SET", b"pizza", b"pineapple"]), Reply::Ok);
+//! assert_eq!(caller.call(&[b"GET", b"pizza"]), Reply::Bulk(b"pineapple".to_vec()));
+//! # Ok(()) }
+//! ```
+
+mod command;
+mod commands;
+mod data;
+mod door;
+pub mod limits;
+mod open;
+mod reply;
+pub mod resp;
+mod session;
+mod settings;
+
+pub use door::{Caller, Door};
+pub use reply::{Protocol, Reply};
+pub use settings::{Authenticate, Settings};

@@ -1,0 +1,52 @@
+//! Every bound of the door for Redis. Input beyond one is refused with an error that names it.
+
+/// Longest argument, in bytes: longer values are no keys' values either.
+pub const ARGUMENT_BYTES_MAX: usize = 63 * 1024 * 1024;
+
+/// Longest request, in bytes.
+pub const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Most arguments of a request.
+pub const ARGUMENTS_MAX: usize = 128 * 1024;
+
+/// Longest line: an inline command, or the head of an argument.
+pub const LINE_BYTES_MAX: usize = 64 * 1024;
+
+/// Bytes that are read at a time.
+pub const READ_BYTES: usize = 64 * 1024;
+
+/// Bytes of its buffers that an idle connection keeps.
+pub const IDLE_BYTES: usize = 16 * 1024;
+
+/// Bytes of replies that are collected before they are sent.
+pub const REPLIES_BYTES: usize = 256 * 1024;
+
+/// Longest reply, in bytes, about.
+pub const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Writes of one connection that wait for the disk together.
+pub const WRITES_TOGETHER_MAX: usize = 128;
+
+/// Most commands between MULTI and EXEC.
+pub const QUEUED_MAX: usize = 10_000;
+
+/// Bytes of those commands.
+pub const QUEUED_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Most keys that a connection watches.
+pub const WATCHED_MAX: usize = 10_000;
+
+/// Numbered databases.
+pub const DATABASES: usize = 16;
+
+/// Scans that can be gone on with, of all connections together.
+pub const SCANS_MAX: usize = 10_000;
+
+/// Most keys that one SCAN reads.
+pub const SCAN_COUNT_MAX: usize = 10_000;
+
+/// Keys that are read at a time for KEYS and DBSIZE.
+pub const PAGE_KEYS: usize = 1000;
+
+/// Seconds for a request to arrive once it has begun, and for a reply to be taken.
+pub const PATIENCE_SECONDS: u64 = 30;

@@ -1,0 +1,147 @@
+//! Replies, and their bytes in RESP2 and RESP3. Pure.
+
+/// Which protocol a connection speaks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Protocol {
+    /// RESP2: what connections begin with.
+    #[default]
+    Resp2,
+    /// RESP3, after `HELLO 3`.
+    Resp3,
+}
+
+/// A reply.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reply {
+    /// `+OK`
+    Ok,
+    /// Another word.
+    Simple(&'static str),
+    /// An error; its first word says of which kind.
+    Error(String),
+    /// A number.
+    Integer(i64),
+    /// Bytes.
+    Bulk(Vec<u8>),
+    /// Nothing.
+    Null,
+    /// Nothing where there would be an array.
+    NullArray,
+    /// Several.
+    Array(Vec<Reply>),
+    /// Names and values; in RESP2 one after the other.
+    Map(Vec<(Reply, Reply)>),
+    /// Several that differ, in no order.
+    Set(Vec<Reply>),
+    /// What was not asked for: a message. In RESP2 an array.
+    Push(Vec<Reply>),
+}
+
+impl Reply {
+    /// Text as bytes.
+    pub fn text(text: impl Into<String>) -> Self {
+        Reply::Bulk(text.into().into_bytes())
+    }
+
+    /// Bytes, or nothing.
+    pub fn or_null(bytes: Option<Vec<u8>>) -> Self {
+        bytes.map_or(Reply::Null, Reply::Bulk)
+    }
+
+    /// How many.
+    pub fn count(count: usize) -> Self {
+        Reply::Integer(i64::try_from(count).unwrap_or(i64::MAX))
+    }
+
+    /// 1 or 0.
+    pub fn flag(flag: bool) -> Self {
+        Reply::Integer(i64::from(flag))
+    }
+
+    /// An error of the usual kind.
+    pub fn error(message: impl std::fmt::Display) -> Self {
+        Reply::Error(format!("ERR {message}"))
+    }
+
+    /// Appends its bytes.
+    pub fn write(&self, protocol: Protocol, out: &mut Vec<u8>) {
+        let is_3 = protocol == Protocol::Resp3;
+        match self {
+            Reply::Ok => out.extend(b"+OK\r\n"),
+            Reply::Simple(word) => line(b'+', word.as_bytes(), out),
+            Reply::Error(message) => {
+                out.push(b'-');
+                // An error is one line.
+                out.extend(message.bytes().map(|byte| if byte == b'\r' || byte == b'\n' { b' ' } else { byte }));
+                out.extend(b"\r\n");
+            }
+            Reply::Integer(number) => line(b':', number.to_string().as_bytes(), out),
+            Reply::Bulk(bytes) => {
+                head(b'$', bytes.len(), out);
+                out.extend(bytes);
+                out.extend(b"\r\n");
+            }
+            Reply::Null | Reply::NullArray if is_3 => out.extend(b"_\r\n"),
+            Reply::Null => out.extend(b"$-1\r\n"),
+            Reply::NullArray => out.extend(b"*-1\r\n"),
+            Reply::Array(items) => all(b'*', items, protocol, out),
+            Reply::Set(items) => all(if is_3 { b'~' } else { b'*' }, items, protocol, out),
+            Reply::Push(items) => all(if is_3 { b'>' } else { b'*' }, items, protocol, out),
+            Reply::Map(pairs) => {
+                let (kind, len) = if is_3 { (b'%', pairs.len()) } else { (b'*', 2 * pairs.len()) };
+                head(kind, len, out);
+                for (name, value) in pairs {
+                    name.write(protocol, out);
+                    value.write(protocol, out);
+                }
+            }
+        }
+    }
+}
+
+fn line(kind: u8, text: &[u8], out: &mut Vec<u8>) {
+    out.push(kind);
+    out.extend(text);
+    out.extend(b"\r\n");
+}
+
+fn head(kind: u8, len: usize, out: &mut Vec<u8>) {
+    // Short lengths come often, and need no text made of them.
+    match u8::try_from(len) {
+        Ok(len @ 0..=9) => out.extend([kind, b'0' + len, b'\r', b'\n']),
+        _ => line(kind, len.to_string().as_bytes(), out),
+    }
+}
+
+fn all(kind: u8, items: &[Reply], protocol: Protocol, out: &mut Vec<u8>) {
+    head(kind, items.len(), out);
+    for item in items {
+        item.write(protocol, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replies_have_the_bytes_of_their_protocol() {
+        let pair = || (Reply::text("a"), Reply::Integer(-1));
+        for (reply, resp2, resp3) in [
+            (Reply::Ok, "+OK\r\n", "+OK\r\n"),
+            (Reply::error("x\r\ny"), "-ERR x  y\r\n", "-ERR x  y\r\n"),
+            (Reply::Null, "$-1\r\n", "_\r\n"),
+            (Reply::NullArray, "*-1\r\n", "_\r\n"),
+            (Reply::text("ten bytes!"), "$10\r\nten bytes!\r\n", "$10\r\nten bytes!\r\n"),
+            (Reply::Map(vec![pair()]), "*2\r\n$1\r\na\r\n:-1\r\n", "%1\r\n$1\r\na\r\n:-1\r\n"),
+            (Reply::Set(vec![Reply::Null]), "*1\r\n$-1\r\n", "~1\r\n_\r\n"),
+            (Reply::Push(vec![]), "*0\r\n", ">0\r\n"),
+        ] {
+            for (protocol, expected) in [(Protocol::Resp2, resp2), (Protocol::Resp3, resp3)] {
+                let mut out = Vec::new();
+                reply.write(protocol, &mut out);
+                assert_eq!(String::from_utf8(out).unwrap(), expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Requests as RESP has them: arrays of bulk strings, or a line of words. Pure: bytes in, arguments out, however the
+//! bytes are cut. Every length is bounded before anything is kept for it.
+
+use std::ops::Range;
+
+use crate::limits::{ARGUMENT_BYTES_MAX, ARGUMENTS_MAX, LINE_BYTES_MAX, REQUEST_BYTES_MAX};
+
+/// What is no request. The connection ends behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Malformed(pub &'static str);
+
+/// Reads requests from bytes as they come.
+#[derive(Default, Debug)]
+pub struct Requests {
+    bytes: Vec<u8>,
+    /// Where the first request begins that was not answered.
+    start: usize,
+    /// Up to where it has been read, from the start.
+    at: usize,
+    /// Arguments that are still to come; `None` before the first line.
+    left: Option<usize>,
+    /// The arguments that are there, from the start.
+    arguments: Vec<Range<usize>>,
+}
+
+impl Requests {
+    /// Takes bytes in.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        if self.start > 0 {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Bytes that were not answered.
+    pub fn waiting(&self) -> usize {
+        self.bytes.len() - self.start
+    }
+
+    /// Gives back what buffers hold beyond that, if nothing waits.
+    pub fn shrink(&mut self, to: usize) {
+        if self.waiting() == 0 {
+            self.bytes.clear();
+            self.bytes.shrink_to(to);
+            self.start = 0;
+        }
+    }
+
+    /// The next request's arguments, at least one; `None` if it is not whole yet.
+    ///
+    /// # Errors
+    /// [`Malformed`]; nothing behind it can be read.
+    pub fn next_request(&mut self) -> Result<Option<Vec<Vec<u8>>>, Malformed> {
+        loop {
+            let rest = &self.bytes[self.start..];
+            let whole = match self.left {
+                Some(_) => self.go_on()?,
+                None => match rest.first() {
+                    None => return Ok(None),
+                    Some(b'*') => self.begin()?,
+                    Some(_) => match self.inline()? {
+                        None => return Ok(None),
+                        Some(words) if words.is_empty() => continue,
+                        Some(words) => return Ok(Some(words)),
+                    },
+                },
+            };
+            if !whole {
+                return Ok(None);
+            }
+            let rest = &self.bytes[self.start..];
+            let arguments: Vec<_> = self.arguments.iter().map(|at| rest[at.clone()].to_vec()).collect();
+            self.done();
+            // An array of nothing is no request, and is passed over.
+            if !arguments.is_empty() {
+                return Ok(Some(arguments));
+            }
+        }
+    }
+
+    fn done(&mut self) {
+        self.start += self.at;
+        self.at = 0;
+        self.left = None;
+        self.arguments.clear();
+    }
+
+    fn begin(&mut self) -> Result<bool, Malformed> {
+        let Some((line, next)) = self.line(1)? else { return Ok(false) };
+        let count = length(line, ARGUMENTS_MAX).ok_or(Malformed("invalid multibulk length"))?;
+        self.at = next;
+        self.left = Some(count);
+        self.go_on()
+    }
+
+    /// Reads arguments; answers whether all are there.
+    fn go_on(&mut self) -> Result<bool, Malformed> {
+        while let Some(left) = self.left.filter(|left| *left > 0) {
+            let rest = &self.bytes[self.start + self.at..];
+            match rest.first() {
+                None => return Ok(false),
+                Some(b'$') => {}
+                Some(_) => return Err(Malformed("expected '$'")),
+            }
+            let Some((line, next)) = self.line(self.at + 1)? else { return Ok(false) };
+            let length = length(line, ARGUMENT_BYTES_MAX).ok_or(Malformed("invalid bulk length"))?;
+            if next + length > REQUEST_BYTES_MAX {
+                return Err(Malformed("a request is at most 64 MiB long"));
+            }
+            let end = next + length;
+            let after = &self.bytes[self.start + next..];
+            match after.get(length..length + 2) {
+                Some(b"\r\n") => {}
+                Some(_) => return Err(Malformed("an argument has another length than it says")),
+                None => return Ok(false),
+            }
+            self.arguments.push(next..end);
+            self.at = end + 2;
+            self.left = Some(left - 1);
+        }
+        Ok(true)
+    }
+
+    /// The line at `at`, from the start, and where what follows begins.
+    fn line(&self, at: usize) -> Result<Option<(&[u8], usize)>, Malformed> {
+        let rest = &self.bytes[self.start + at..];
+        let seen = &rest[..rest.len().min(LINE_BYTES_MAX)];
+        match seen.iter().position(|byte| *byte == b'\n') {
+            Some(end) => {
+                let line = &seen[..end];
+                Ok(Some((line.strip_suffix(b"\r").unwrap_or(line), at + end + 1)))
+            }
+            None if rest.len() >= LINE_BYTES_MAX => Err(Malformed("too big inline request")),
+            None => Ok(None),
+        }
+    }
+
+    /// The words of a line, which may be none; `None` if it is not whole yet.
+    fn inline(&mut self) -> Result<Option<Vec<Vec<u8>>>, Malformed> {
+        let Some((line, next)) = self.line(0)? else { return Ok(None) };
+        let words = words(line).ok_or(Malformed("unbalanced quotes in request"))?;
+        self.at = next;
+        self.done();
+        Ok(Some(words))
+    }
+}
+
+/// A length of decimal digits, not above `max`.
+fn length(digits: &[u8], max: usize) -> Option<usize> {
+    if digits.is_empty() || digits.len() > 10 || !digits.iter().all(u8::is_ascii_digit) {
+        // `*-1` is an array of nothing.
+        return (digits == b"-1" && max == ARGUMENTS_MAX).then_some(0);
+    }
+    let number = digits.iter().fold(0_usize, |number, digit| number * 10 + usize::from(digit - b'0'));
+    (number <= max).then_some(number)
+}
+
+/// The words of a line; `"..."` with escapes and `'...'` are one each. `None` if quotes do not end.
+fn words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let mut words = Vec::new();
+    let mut rest = line;
+    loop {
+        rest = rest.trim_ascii_start();
+        let Some(first) = rest.first() else { return Some(words) };
+        let mut word = Vec::new();
+        let quote = Some(*first).filter(|byte| matches!(byte, b'"' | b'\''));
+        if let Some(quote) = quote {
+            rest = &rest[1..];
+            loop {
+                match rest {
+                    [] => return None,
+                    [byte, after @ ..] if *byte == quote => {
+                        rest = after;
+                        break;
+                    }
+                    [b'\\', b'x', high, low, after @ ..]
+                        if quote == b'"' && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
+                    {
+                        word.push((nibble(*high) << 4) | nibble(*low));
+                        rest = after;
+                    }
+                    [b'\\', byte, after @ ..] if quote == b'"' || *byte == b'\'' => {
+                        word.push(match byte {
+                            b'n' if quote == b'"' => b'\n',
+                            b'r' if quote == b'"' => b'\r',
+                            b't' if quote == b'"' => b'\t',
+                            b'b' if quote == b'"' => 8,
+                            b'a' if quote == b'"' => 7,
+                            byte => *byte,
+                        });
+                        rest = after;
+                    }
+                    [byte, after @ ..] => {
+                        word.push(*byte);
+                        rest = after;
+                    }
+                }
+            }
+            if rest.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
+                return None;
+            }
+        } else {
+            let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
+            word.extend_from_slice(&rest[..end]);
+            rest = &rest[end..];
+        }
+        words.push(word);
+    }
+}
+
+fn nibble(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        _ => digit.saturating_sub(b'A').min(5) + 10,
+    }
+}
+
+/// A request as a client sends it.
+pub fn encode_request<A: AsRef<[u8]>>(arguments: &[A]) -> Vec<u8> {
+    let mut out = format!("*{}\r\n", arguments.len()).into_bytes();
+    for argument in arguments {
+        let argument = argument.as_ref();
+        out.extend(format!("${}\r\n", argument.len()).into_bytes());
+        out.extend(argument);
+        out.extend(b"\r\n");
+    }
+    out
+}
+
+/// For fuzzing: however bytes are cut, the same requests come out of them.
+///
+/// # Panics
+/// If that is not so.
+#[doc(hidden)]
+pub fn fuzz(input: &[u8]) {
+    let Some((cut, input)) = input.split_first() else { return };
+    let read = |step: usize| {
+        let mut requests = Requests::default();
+        let mut found = Vec::new();
+        for piece in input.chunks(step) {
+            requests.feed(piece);
+            loop {
+                match requests.next_request() {
+                    Ok(Some(request)) => found.push(request),
+                    Ok(None) => break,
+                    Err(malformed) => return (found, Some(malformed)),
+                }
+            }
+        }
+        assert!(requests.waiting() <= input.len());
+        (found, None)
+    };
+    let whole = read(input.len().max(1));
+    assert_eq!(read(usize::from(*cut).max(1)), whole);
+    for request in whole.0 {
+        let mut again = Requests::default();
+        again.feed(&encode_request(&request));
+        assert_eq!(again.next_request(), Ok(Some(request)));
+        assert_eq!(again.waiting(), 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn all(bytes: &[u8]) -> Result<Vec<Vec<String>>, Malformed> {
+        let mut requests = Requests::default();
+        requests.feed(bytes);
+        let mut found = Vec::new();
+        while let Some(request) = requests.next_request()? {
+            found.push(request.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect());
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn arrays_and_lines_are_requests() {
+        let bytes =
+            b"*2\r\n$3\r\nGET\r\n$1\r\na\r\nPING\r\n\r\n*0\r\n*-1\r\n  set  \"a b\\x41\\n\" 'c\\'d' \n*1\r\n$0\r\n\r\n";
+        let found = all(bytes).unwrap();
+        assert_eq!(found, [vec!["GET", "a"], vec!["PING"], vec!["set", "a bA\n", "c'd"], vec![""]]);
+        assert_eq!(all(b"*2\r\n$3\r\nGET\r\n$1\r\na\r").unwrap(), Vec::<Vec<String>>::new());
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused() {
+        for bytes in [
+            &b"*x\r\n"[..],
+            b"*200000\r\n",
+            b"*-2\r\n",
+            b"*1\r\n:3\r\n",
+            b"*1\r\n$-1\r\n",
+            b"*1\r\n$99999999\r\n",
+            b"*1\r\n$1\r\nabc",
+            b"GET \"a\r\n",
+            b"GET \"a\"b\r\n",
+            &"x".repeat(70_000).into_bytes(),
+        ] {
+            assert!(all(bytes).is_err(), "{}", bytes.escape_ascii());
+        }
+        let long = format!("*3\r\n$3\r\nSET\r\n$1\r\na\r\n${ARGUMENT_BYTES_MAX}\r\n");
+        assert_eq!(all(long.as_bytes()).unwrap().len(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn requests_read_back_whole_and_cut(
+            requests in proptest::collection::vec(
+                proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..9), 1..5), 0..5),
+            cut in 1..20_usize,
+        ) {
+            let bytes: Vec<u8> = requests.iter().flat_map(|request| encode_request(request)).collect();
+            let (mut reader, mut found) = (Requests::default(), Vec::new());
+            for piece in bytes.chunks(cut) {
+                reader.feed(piece);
+                while let Some(request) = reader.next_request().unwrap() {
+                    found.push(request);
+                }
+            }
+            prop_assert_eq!(found, requests);
+            prop_assert_eq!(reader.waiting(), 0);
+        }
+
+        #[test]
+        fn any_bytes_read_the_same_however_they_are_cut(
+            bytes in proptest::collection::vec(
+                prop_oneof![proptest::sample::select(b"*$\r\n12\"".as_slice()), any::<u8>()],
+                0..60),
+        ) {
+            fuzz(&bytes);
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A connection: requests in, replies and messages out, in their order. What is held for it is bounded, whatever it
+//! sends or does not read.
+
+use std::future::poll_fn;
+use std::io;
+use std::task::Poll;
+use std::time::Duration;
+
+use recension::document::Received;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::watch;
+
+use crate::door::{Caller, Door};
+use crate::limits::{IDLE_BYTES, READ_BYTES, REPLIES_BYTES, WRITES_TOGETHER_MAX};
+use crate::reply::Reply;
+use crate::resp::Requests;
+
+/// What a connection waits for.
+enum Came {
+    Bytes(usize),
+    Message(Received),
+    Stop,
+}
+
+impl Door {
+    /// Answers a connection until it ends, or `stopping` says so.
+    ///
+    /// # Errors
+    /// If the connection breaks, or takes too long.
+    pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: &mut S,
+        mut stopping: watch::Receiver<bool>,
+    ) -> io::Result<()> {
+        let patience = self.shared.settings.patience;
+        let (mut caller, mut requests) = (self.caller(), Requests::default());
+        let (mut read, mut out) = (vec![0; READ_BYTES], Vec::new());
+        loop {
+            let is_open = requests.waiting() > 0;
+            let late = is_open.then_some(patience);
+            let Some(came) = next(stream, &mut caller, &mut read, &mut stopping, late).await? else { return Ok(()) };
+            match came {
+                Came::Stop => return Ok(()),
+                Came::Message(received) => {
+                    if !tell(&mut caller, received, &mut out) {
+                        send(stream, &mut out, patience).await?;
+                        return Ok(());
+                    }
+                }
+                Came::Bytes(count) => {
+                    requests.feed(&read[..count]);
+                    if !answer(stream, &mut caller, &mut requests, &mut out, patience).await? {
+                        return send(stream, &mut out, patience).await;
+                    }
+                    requests.shrink(IDLE_BYTES);
+                }
+            }
+            send(stream, &mut out, patience).await?;
+        }
+    }
+}
+
+/// Waits for the next bytes or message; `None` at the end.
+async fn next<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    caller: &mut Caller,
+    read: &mut [u8],
+    stopping: &mut watch::Receiver<bool>,
+    patience: Option<Duration>,
+) -> io::Result<Option<Came>> {
+    let message = poll_fn(|context| match caller.subscriber() {
+        Some(subscriber) => subscriber.poll_next(context),
+        None => Poll::Pending,
+    });
+    let late = async {
+        match patience {
+            Some(patience) => tokio::time::sleep(patience).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        count = stream.read(read) => match count? {
+            0 => Ok(None),
+            count => Ok(Some(Came::Bytes(count))),
+        },
+        received = message => Ok(Some(Came::Message(received))),
+        () = late => Err(io::ErrorKind::TimedOut.into()),
+        _ = stopping.wait_for(|stopping| *stopping) => Ok(Some(Came::Stop)),
+    }
+}
+
+/// Answers the requests that are whole; false if the connection ends behind the replies.
+async fn answer<S: AsyncWrite + Unpin>(
+    stream: &mut S,
+    caller: &mut Caller,
+    requests: &mut Requests,
+    out: &mut Vec<u8>,
+    patience: Duration,
+) -> io::Result<bool> {
+    loop {
+        let (mut together, mut broken) = (Vec::new(), None);
+        while together.len() < WRITES_TOGETHER_MAX {
+            match requests.next_request() {
+                Ok(Some(request)) => together.push(request),
+                Ok(None) => break,
+                Err(malformed) => {
+                    broken = Some(malformed);
+                    break;
+                }
+            }
+        }
+        let is_last = together.len() < WRITES_TOGETHER_MAX;
+        if !together.is_empty() {
+            // HELLO changes how what comes behind it is answered, and nothing else does.
+            for replies in in_protocols(caller, together) {
+                replies.0.iter().for_each(|reply| reply.write(replies.1, out));
+            }
+        }
+        if let Some(malformed) = broken {
+            Reply::error(format_args!("Protocol error: {}", malformed.0)).write(caller.protocol, out);
+            return Ok(false);
+        }
+        if caller.ends {
+            return Ok(false);
+        }
+        if is_last {
+            return Ok(true);
+        }
+        if out.len() >= REPLIES_BYTES {
+            send(stream, out, patience).await?;
+        }
+    }
+}
+
+/// The replies to requests, in stretches of one protocol.
+fn in_protocols(caller: &mut Caller, mut requests: Vec<Vec<Vec<u8>>>) -> Vec<(Vec<Reply>, crate::reply::Protocol)> {
+    let changes = |request: &Vec<Vec<u8>>| {
+        request.first().is_some_and(|name| name.eq_ignore_ascii_case(b"HELLO") || name.eq_ignore_ascii_case(b"RESET"))
+    };
+    let mut stretches = Vec::new();
+    while !requests.is_empty() {
+        let end = requests.iter().position(changes).map_or(requests.len(), |at| at.max(1));
+        let rest = requests.split_off(end);
+        let mut replies = Vec::with_capacity(requests.len());
+        caller.call_all(std::mem::replace(&mut requests, rest), &mut replies);
+        stretches.push((replies, caller.protocol));
+        if caller.ends {
+            break;
+        }
+    }
+    stretches
+}
+
+/// Passes messages on; false if the subscriber was too slow, as Redis ends its connection.
+fn tell(caller: &mut Caller, first: Received, out: &mut Vec<u8>) -> bool {
+    let mut next = Some(first);
+    while let Some(received) = next.take() {
+        let Received::Message(message, pattern) = received else { return false };
+        let payload = Reply::Bulk(message.payload.clone());
+        let topic = Reply::Bulk(message.topic.clone());
+        let parts = match pattern {
+            Some(pattern) => vec![Reply::text("pmessage"), Reply::Bulk(pattern.to_vec()), topic, payload],
+            None => vec![Reply::text("message"), topic, payload],
+        };
+        Reply::Push(parts).write(caller.protocol, out);
+        if out.len() < REPLIES_BYTES {
+            next = caller.subscriber().and_then(recension::document::Subscriber::try_next);
+        }
+    }
+    true
+}
+
+async fn send<S: AsyncWrite + Unpin>(stream: &mut S, out: &mut Vec<u8>, patience: Duration) -> io::Result<()> {
+    if !out.is_empty() {
+        let sent = async {
+            stream.write_all(out).await?;
+            stream.flush().await
+        };
+        tokio::time::timeout(patience, sent).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+    }
+    out.clear();
+    out.shrink_to(IDLE_BYTES);
+    Ok(())
+}

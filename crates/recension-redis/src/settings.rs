@@ -1,0 +1,35 @@
+//! What connections are bound by: who may ask, how durable writes are, how long is waited.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use recension::engine::Durability;
+
+use crate::limits::PATIENCE_SECONDS;
+
+/// Says whether a name and a password are right. A client that gives no name gives `default`.
+pub type Authenticate = Arc<dyn Fn(&str, &[u8]) -> bool + Send + Sync>;
+
+/// What connections are bound by.
+#[derive(Clone)]
+pub struct Settings {
+    /// What `AUTH` asks; without it everybody may do everything.
+    pub authenticate: Option<Authenticate>,
+    /// How durable a write is when it is answered; `None`: as the store has it.
+    pub durability: Option<Durability>,
+    /// How long a request may take to arrive, and a reply to be taken.
+    pub patience: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { authenticate: None, durability: None, patience: Duration::from_secs(PATIENCE_SECONDS) }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings").field("durability", &self.durability).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,90 @@
+//! Connections: bytes in, bytes out, both protocols, messages between replies, the end.
+
+use std::time::Duration;
+
+use recension::Store;
+use recension_redis::{Door, Settings};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+fn connected(door: &Door) -> (DuplexStream, watch::Sender<bool>, JoinHandle<std::io::Result<()>>) {
+    let (client, mut server) = tokio::io::duplex(1 << 16);
+    let (stop, stopping) = watch::channel(false);
+    let door = door.clone();
+    (client, stop, tokio::spawn(async move { door.serve(&mut server, stopping).await }))
+}
+
+async fn expect(client: &mut DuplexStream, bytes: &str) {
+    let mut found = vec![0; bytes.len()];
+    let read = tokio::time::timeout(Duration::from_mins(1), client.read_exact(&mut found));
+    read.await.expect("a reply in time").expect("a reply");
+    assert_eq!(String::from_utf8_lossy(&found), bytes);
+}
+
+fn door() -> Door {
+    Door::on(&Store::memory().unwrap(), Settings::default())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_in_pieces_are_answered_in_their_order_and_protocol() {
+    let (mut client, _stop, served) = connected(&door());
+    let first = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$2\r\n\r\n\r\n*2\r\n$3\r\nGET\r\n$1\r\na\r\n";
+    let bytes = [first, "GET b\r\nHELLO 3\r\nGET b\nQUIT\r\nGET a\r\n"].concat().into_bytes();
+    for piece in bytes.chunks(3) {
+        client.write_all(piece).await.unwrap();
+    }
+    expect(&mut client, "+OK\r\n$2\r\n\r\n\r\n$-1\r\n%7\r\n$6\r\nserver\r\n").await;
+    let mut rest = String::new();
+    client.read_to_string(&mut rest).await.unwrap();
+    assert!(rest.ends_with("_\r\n+OK\r\n"), "{rest}");
+    served.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_request_ends_the_connection() {
+    let (mut client, _stop, served) = connected(&door());
+    client.write_all(b"PING\r\n*1\r\nx").await.unwrap();
+    expect(&mut client, "+PONG\r\n-ERR Protocol error: expected '$'\r\n").await;
+    served.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_come_between_replies() {
+    let door = door();
+    let (mut listener, _stop, _served) = connected(&door);
+    let (mut speaker, _stop_too, _served_too) = connected(&door);
+    listener.write_all(b"SUBSCRIBE c\r\n").await.unwrap();
+    expect(&mut listener, "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n").await;
+    speaker.write_all(b"PUBLISH c hello\r\n").await.unwrap();
+    expect(&mut speaker, ":1\r\n").await;
+    expect(&mut listener, "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$5\r\nhello\r\n").await;
+    listener.write_all(b"PING\r\n").await.unwrap();
+    expect(&mut listener, "*2\r\n$4\r\npong\r\n$0\r\n\r\n").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscriber_that_does_not_read_is_disconnected() {
+    let store = Store::memory().unwrap();
+    let (mut listener, _stop, served) = connected(&Door::on(&store, Settings::default()));
+    listener.write_all(b"SUBSCRIBE c\r\n").await.unwrap();
+    expect(&mut listener, "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n").await;
+    let message = vec![b'x'; 1 << 20];
+    for _ in 0..20 {
+        store.topics().publish("c", &message).unwrap();
+    }
+    let mut rest = Vec::new();
+    listener.read_to_end(&mut rest).await.unwrap();
+    served.await.unwrap().unwrap();
+    assert!(rest.len() < 20 << 20, "what it missed it is not told as if nothing had been");
+    assert_eq!(store.topics().listened().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_stops_ends_connections() {
+    let (mut client, stop, served) = connected(&door());
+    client.write_all(b"PING\r\n").await.unwrap();
+    expect(&mut client, "+PONG\r\n").await;
+    stop.send(true).unwrap();
+    served.await.unwrap().unwrap();
+}

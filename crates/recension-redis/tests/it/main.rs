@@ -1,0 +1,4 @@
+//! The door for Redis through its public interface: replies to commands, and connections.
+
+mod commands;
+mod connections;

@@ -1,0 +1,67 @@
+//! Where an owner is come to: the socket in the store's folder here, a port of a network in `network`.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::socket;
+use crate::wire::Wire;
+
+/// Where connections come in.
+pub(crate) trait Door: Send + Sync {
+    fn socket(&self) -> BorrowedFd<'_>;
+
+    fn accept(&self) -> io::Result<Box<dyn Arrival>>;
+
+    /// Before the owner stops: nobody is to find it any more.
+    fn close(&self) {}
+}
+
+/// A connection that has come in. Who it is may not be known yet.
+pub(crate) trait Arrival: Send {
+    fn socket(&self) -> BorrowedFd<'_>;
+
+    /// The connection, once it is known that its other side may use the store. It may wait for that.
+    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Box<dyn Wire>>;
+}
+
+/// The socket in the store's folder.
+pub(crate) struct InFolder {
+    folder: PathBuf,
+    listener: UnixListener,
+}
+
+impl InFolder {
+    pub(crate) fn new(folder: PathBuf, listener: UnixListener) -> Self {
+        InFolder { folder, listener }
+    }
+}
+
+impl Door for InFolder {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+
+    fn accept(&self) -> io::Result<Box<dyn Arrival>> {
+        let (stream, _) = self.listener.accept()?;
+        Ok(Box::new(stream))
+    }
+
+    fn close(&self) {
+        socket::remove(&self.folder);
+    }
+}
+
+impl Arrival for UnixStream {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.as_fd()
+    }
+
+    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Box<dyn Wire>> {
+        socket::check_peer(&self)?;
+        self.set_write_timeout(Some(answer_taken_within))?;
+        Ok(self)
+    }
+}

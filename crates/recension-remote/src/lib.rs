@@ -1,0 +1,42 @@
+//! One store, many processes: the engine contract over a unix socket in the store's folder.
+//!
+//! The process that has a native store open is its owner. If it shares the store, it listens ([`Owner`]); whoever opens
+//! the store meanwhile gets a [`RemoteEngine`], which does everything that the engine does. [`open`] does the one or
+//! the
+//! other. docs/remote-engine.md has the protocol.
+//!
+//! A request goes: `engine` and `snapshot` -> `link` (which owner, and what if it dies) -> `pool` (a connection) ->
+//! `frame` -> `serve` (the owner's thread for it) -> `execute` (the call of the owner's engine).
+#![warn(missing_docs)]
+
+mod answer;
+mod bytes;
+mod door;
+mod engine;
+mod execute;
+mod failure;
+mod frame;
+#[doc(hidden)]
+pub mod fuzz;
+pub mod limits;
+mod link;
+mod names;
+#[cfg(feature = "network")]
+pub mod network;
+mod open;
+mod owner;
+mod pieces;
+mod pool;
+mod request;
+mod serve;
+mod snapshot;
+mod socket;
+mod wire;
+
+pub use engine::RemoteEngine;
+pub use open::open;
+pub use owner::Owner;
+pub use serve::Listening;
+
+/// The version of the protocol. Both sides must speak the same one.
+pub const PROTOCOL_VERSION: u32 = 2;

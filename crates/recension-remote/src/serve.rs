@@ -1,0 +1,216 @@
+//! The owner's side: a thread that takes connections, and one for each of them.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Wake, Waker};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use recension_engine::{Engine, EngineError, Result, Seq};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::answer::Answer;
+use crate::door::{Arrival, Door, InFolder};
+use crate::execute::execute;
+use crate::limits::{CONNECTIONS_MAX, WAIT_MILLISECONDS_MAX};
+use crate::request::Request;
+use crate::wire::Wire;
+use crate::{PROTOCOL_VERSION, frame, socket};
+
+/// How long a client may leave its answer lying before it is given up.
+const ANSWER_TAKEN_WITHIN: Duration = Duration::from_secs(30);
+
+/// An engine that others reach through the socket in its folder, for as long as this lives. Dropping it takes the
+/// socket
+/// away and waits for what is under way.
+pub struct Listening {
+    shared: Arc<Shared>,
+    taking: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    engine: Arc<dyn Engine>,
+    door: Box<dyn Door>,
+    stopping: AtomicBool,
+    connections: Arc<Mutex<BTreeMap<u64, Served>>>,
+}
+
+/// A connection and the thread that serves it.
+struct Served {
+    socket: OwnedFd,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Listening {
+    /// Listens in `folder`, the store's own, whose lock the caller holds as long as this lives.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn start(engine: Arc<dyn Engine>, folder: &Path) -> Result<Self> {
+        Self::at(engine, Box::new(InFolder::new(folder.to_owned(), socket::listen(folder)?)))
+    }
+
+    pub(crate) fn at(engine: Arc<dyn Engine>, door: Box<dyn Door>) -> Result<Self> {
+        let shared = Arc::new(Shared { engine, door, stopping: AtomicBool::new(false), connections: Arc::default() });
+        let taking = {
+            let shared = Arc::clone(&shared);
+            spawn("recension-door", move || take_connections(&shared))?
+        };
+        Ok(Listening { shared, taking: Some(taking) })
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.shared.door.close();
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        // It wakes the thread that accepts.
+        let _ = rustix::net::shutdown(self.shared.door.socket(), rustix::net::Shutdown::Both);
+        if let Some(taking) = self.taking.take() {
+            let _ = taking.join();
+        }
+        let connections = std::mem::take(&mut *self.shared.connections.lock());
+        // What was sent before this is answered; what comes later is refused by the system, so nobody is in doubt.
+        for served in connections.values() {
+            let _ = rustix::net::shutdown(&served.socket, rustix::net::Shutdown::Read);
+        }
+        for thread in connections.into_values().filter_map(|served| served.thread) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    let spawned = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+    spawned.map_err(|error| EngineError::io(format!("starting the thread {name}"), error))
+}
+
+fn take_connections(shared: &Arc<Shared>) {
+    let mut number = 0;
+    while !shared.stopping.load(Ordering::SeqCst) {
+        let Ok(arrival) = shared.door.accept() else {
+            // Out of file descriptors, or stopping: others end meanwhile.
+            std::thread::sleep(Duration::from_millis(5));
+            continue;
+        };
+        number += 1;
+        // A connection that cannot be served is closed, and its client says so.
+        let _ = begin(shared, number, arrival);
+    }
+}
+
+fn begin(shared: &Arc<Shared>, number: u64, arrival: Box<dyn Arrival>) -> Result<()> {
+    let failed = |error| EngineError::io("taking a connection", error);
+    let socket = arrival.socket().try_clone_to_owned().map_err(failed)?;
+    let refused = shared.connections.lock().len() >= CONNECTIONS_MAX;
+    if !refused {
+        shared.connections.lock().insert(number, Served { socket, thread: None });
+    }
+    let thread = {
+        let shared = Arc::clone(shared);
+        spawn("recension-client", move || {
+            // However it ends, its client sees that.
+            let _ = arrival.open(ANSWER_TAKEN_WITHIN).and_then(|mut wire| {
+                if refused {
+                    let why = format!("its owner serves {CONNECTIONS_MAX} connections already");
+                    return frame::write(&mut wire, 0, &Answer::Failed(EngineError::Unavailable { why }).encode());
+                }
+                converse(&shared, wire)
+            });
+            let connections = Arc::clone(&shared.connections);
+            // Who closes the store waits for those that are listed: nothing holds the engine when this no longer is.
+            drop(shared);
+            connections.lock().remove(&number);
+        })
+    };
+    let mut connections = shared.connections.lock();
+    match thread {
+        // One that has ended already has nothing to be waited for.
+        Ok(thread) => _ = connections.get_mut(&number).map(|served| served.thread = Some(thread)),
+        Err(_) => _ = connections.remove(&number),
+    }
+    Ok(())
+}
+
+/// Answers one request after the other, in their order.
+fn converse(shared: &Shared, wire: Box<dyn Wire>) -> io::Result<()> {
+    let distant = wire.is_network();
+    let mut from = BufReader::with_capacity(64 << 10, wire);
+    let mut greeted = false;
+    while let Some(message) = frame::read(&mut from)? {
+        let request = Request::decode(&message.payload);
+        drop(message.payload);
+        let answer = match request {
+            Ok(Request::Hello { version }) if version != PROTOCOL_VERSION => Answer::Failed(other_version(version)),
+            Ok(request @ Request::Hello { .. }) => {
+                greeted = true;
+                execute(&*shared.engine, request)
+            }
+            Ok(_) if !greeted => Answer::Failed(crate::bytes::malformed("a request before the greeting")),
+            Ok(Request::Wait { beyond, milliseconds }) => Answer::Seq(wait(shared, &from, beyond, milliseconds)),
+            Ok(Request::Backup { .. }) if distant => Answer::Failed(EngineError::Unsupported {
+                engine: "remote",
+                what: "write a backup on the machine that asks; run the command on the server's",
+            }),
+            Ok(request) => execute(&*shared.engine, request),
+            Err(error) => Answer::Failed(error),
+        };
+        let refused = !greeted;
+        frame::write(from.get_mut(), message.request, &answer.encode())?;
+        from.get_mut().flush()?;
+        if refused {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn other_version(found: u32) -> EngineError {
+    let why = format!(
+        "its owner speaks version {PROTOCOL_VERSION} of the protocol between processes, and this program version \
+         {found}; use one release for both"
+    );
+    EngineError::Unavailable { why }
+}
+
+/// Waits for a commit, for the time to pass, or for whatever comes next on the connection: another request ends a wait.
+fn wait(shared: &Shared, from: &BufReader<Box<dyn Wire>>, beyond: Seq, milliseconds: u32) -> Seq {
+    let engine = &*shared.engine;
+    let deadline = Instant::now() + Duration::from_millis(milliseconds.min(WAIT_MILLISECONDS_MAX).into());
+    let Ok((ours, bell)) = UnixStream::pair() else { return engine.head() };
+    if bell.set_nonblocking(true).is_err() {
+        return engine.head();
+    }
+    let waker = Waker::from(Arc::new(Bell(bell)));
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() || !from.buffer().is_empty() || engine.wake_beyond(beyond, &waker) {
+            return engine.head();
+        }
+        let timeout = Timespec { tv_sec: left.as_secs().cast_signed(), tv_nsec: left.subsec_nanos().into() };
+        let mut waited =
+            [PollFd::from_borrowed_fd(from.get_ref().socket(), PollFlags::IN), PollFd::new(&ours, PollFlags::IN)];
+        let _ = poll(&mut waited, Some(&timeout));
+        if !waited[0].revents().is_empty() {
+            return engine.head();
+        }
+        if !waited[1].revents().is_empty() {
+            let _ = io::Read::read(&mut &ours, &mut [0; 64]);
+        }
+    }
+}
+
+/// Wakes a thread that polls. A bell that has been rung already need not be heard again.
+struct Bell(UnixStream);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        let _ = (&self.0).write(&[1]);
+    }
+}

@@ -1,0 +1,104 @@
+//! The socket in a store's folder: who may use it, how it comes to be there, and how it is reached where its path is
+//! longer
+//! than the address of a socket can be.
+
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use recension_engine::{EngineError, Result};
+
+use crate::wire::{Connector, Wire};
+
+/// Its name in the folder.
+pub(crate) const SOCKET_FILE: &str = "SOCKET";
+
+/// Its name before it takes the place of a dead process's.
+const NEW_SOCKET_FILE: &str = "SOCKET.new";
+
+/// The longest path that is used as it is; the address of a socket has room for 107 bytes.
+const PLAIN_PATH_BYTES_MAX: usize = 100;
+
+/// Does `work` with a short path of `name` in `folder`.
+fn with_short_path<T>(folder: &Path, name: &str, work: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    let plain = folder.join(name);
+    if plain.as_os_str().len() <= PLAIN_PATH_BYTES_MAX {
+        return work(&plain);
+    }
+    let opened = File::open(folder)?;
+    work(&PathBuf::from(format!("/proc/self/fd/{}/{name}", opened.as_raw_fd())))
+}
+
+/// Listens in the folder of a store whose lock is held: whatever socket is there is a dead process's.
+pub(crate) fn listen(folder: &Path) -> Result<UnixListener> {
+    let failed = |error| EngineError::io(format!("listening on {}", folder.join(SOCKET_FILE).display()), error);
+    let new = folder.join(NEW_SOCKET_FILE);
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    let listener = with_short_path(folder, NEW_SOCKET_FILE, |path| UnixListener::bind(path)).map_err(failed)?;
+    // Nobody finds it before it is its owner's alone.
+    fs::set_permissions(&new, Permissions::from_mode(0o600))
+        .and_then(|()| fs::rename(&new, folder.join(SOCKET_FILE)))
+        .map_err(failed)?;
+    Ok(listener)
+}
+
+/// Takes the socket away, so that no process connects to an owner that is about to end. The store's lock is held.
+pub(crate) fn remove(folder: &Path) {
+    // One that stays refuses those who come, as a dead process's does.
+    let _ = fs::remove_file(folder.join(SOCKET_FILE));
+}
+
+/// Whether there is a socket, of a living process or of a dead one.
+pub(crate) fn is_there(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join(SOCKET_FILE)).is_ok()
+}
+
+/// The owner of the store in a folder.
+pub(crate) struct InFolder(PathBuf);
+
+impl InFolder {
+    pub(crate) fn of(folder: &Path) -> Arc<dyn Connector> {
+        Arc::new(InFolder(folder.to_owned()))
+    }
+}
+
+impl Connector for InFolder {
+    fn connect(&self) -> io::Result<Box<dyn Wire>> {
+        Ok(Box::new(connect(&self.0)?))
+    }
+}
+
+/// Connects to the store's owner.
+fn connect(folder: &Path) -> io::Result<UnixStream> {
+    let stream = with_short_path(folder, SOCKET_FILE, |path| UnixStream::connect(path))?;
+    check_peer(&stream)?;
+    Ok(stream)
+}
+
+/// Refuses a peer that runs as another user.
+pub(crate) fn check_peer(stream: &UnixStream) -> io::Result<()> {
+    let peer = rustix::net::sockopt::socket_peercred(stream)?;
+    let own = rustix::process::geteuid();
+    if peer.uid == own {
+        return Ok(());
+    }
+    let what = format!(
+        "the store is in use by a process of user {}, and this is one of user {}: run it as that user",
+        peer.uid.as_raw(),
+        own.as_raw()
+    );
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, what))
+}
+
+/// Whether the socket is another user's.
+pub(crate) fn is_foreign(folder: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    fs::symlink_metadata(folder.join(SOCKET_FILE)).is_ok_and(|found| found.uid() != own)
+}

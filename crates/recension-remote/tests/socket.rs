@@ -1,0 +1,165 @@
+//! The socket in a store's folder: a dead process's, a long path, another version, cancelled waits, and closing.
+
+use std::io::{Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use recension_engine::{Batch, Engine, EngineError, MemoryEngine, Seq, TreeId};
+use recension_native::NativeOptions;
+use recension_remote::{Owner, RemoteEngine, open};
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_mins(1);
+const T: TreeId = TreeId(1);
+
+fn put(engine: &dyn Engine, key: &[u8]) -> Seq {
+    let mut batch = Batch::new();
+    batch.put(T, key, b"value");
+    engine.commit(batch).unwrap().seq
+}
+
+fn has(engine: &dyn Engine, key: &[u8]) -> bool {
+    engine.snapshot().unwrap().get(T, key).unwrap().is_some()
+}
+
+fn shared(folder: &Path) -> Arc<dyn Engine> {
+    open(folder, &NativeOptions::default(), true).unwrap()
+}
+
+#[test]
+fn a_socket_of_a_dead_process_is_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(shared(dir.path()));
+    assert!(!dir.path().join("SOCKET").exists(), "taken away");
+    drop(UnixListener::bind(dir.path().join("SOCKET")).unwrap());
+    let owner = shared(dir.path());
+    let other = shared(dir.path());
+    put(&*other, b"a");
+    assert!(has(&*owner, b"a"));
+}
+
+#[test]
+fn a_store_with_a_long_path_is_shared() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("f".repeat(120)).join("g".repeat(120));
+    let owner = shared(&folder);
+    let other = shared(&folder);
+    put(&*owner, b"a");
+    assert!(has(&*other, b"a"));
+}
+
+#[test]
+fn a_store_that_is_not_shared_is_in_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let _owner = open(dir.path(), &NativeOptions::default(), false).unwrap();
+    let refused = open(dir.path(), &NativeOptions::default(), true);
+    assert!(matches!(refused.err(), Some(EngineError::Locked { .. })));
+}
+
+#[test]
+fn who_uses_a_store_takes_it_over_when_its_owner_closes_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let owner = shared(dir.path());
+    let others = [shared(dir.path()), shared(dir.path())];
+    put(&*others[0], b"a");
+    let before = others[1].snapshot().unwrap();
+    let head = others[1].head();
+    let waiting = {
+        let other = Arc::clone(&others[1]);
+        thread::spawn(move || other.wait_beyond(head, LONG))
+    };
+    drop(owner);
+    put(&*others[0], b"b");
+    assert_eq!(waiting.join().unwrap(), head.next());
+    assert!(others.iter().all(|other| has(&**other, b"a") && has(&**other, b"b")));
+    assert!(before.get(T, b"b").unwrap().is_none(), "a snapshot stays as it is");
+    assert!(before.get(T, b"a").unwrap().is_some());
+    drop(before);
+    drop(others);
+    assert!(has(&*shared(dir.path()), b"b"));
+}
+
+#[test]
+fn who_may_not_take_over_is_told_that_the_store_does_not_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let owner = Owner::of(Arc::new(MemoryEngine::new()), dir.path()).unwrap();
+    let other = RemoteEngine::connect(dir.path(), Duration::ZERO).unwrap();
+    put(&other, b"a");
+    drop(owner);
+    let mut batch = Batch::new();
+    batch.put(T, b"b", b"");
+    assert!(matches!(other.commit(batch), Err(EngineError::Unavailable { .. })));
+    assert!(matches!(other.snapshot().err(), Some(EngineError::Unavailable { .. })));
+    let started = Instant::now();
+    other.wait_beyond(Seq(9), Duration::from_millis(50));
+    assert!(started.elapsed() < LONG);
+}
+
+/// An owner that takes a commit and dies before it answers.
+#[test]
+fn the_outcome_of_a_commit_without_an_answer_is_unknown() {
+    let dir = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(dir.path().join("SOCKET")).unwrap();
+    let dying = thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        read_frame(&mut client);
+        client.write_all(&frame(1, &[&[2][..], &1_u32.to_le_bytes(), &7_u32.to_le_bytes()].concat())).unwrap();
+        read_frame(&mut client);
+    });
+    let other = RemoteEngine::connect(dir.path(), Duration::ZERO).unwrap();
+    let mut batch = Batch::new();
+    batch.put(T, b"b", b"");
+    assert!(matches!(other.commit(batch), Err(EngineError::Unknown { .. })));
+    dying.join().unwrap();
+}
+
+fn frame(request: u32, payload: &[u8]) -> Vec<u8> {
+    [&(payload.len() as u32).to_le_bytes()[..], &request.to_le_bytes(), payload].concat()
+}
+
+fn read_frame(from: &mut UnixStream) -> Vec<u8> {
+    let mut header = [0; 8];
+    from.read_exact(&mut header).unwrap();
+    let mut payload = vec![0; u32::from_le_bytes(header[..4].try_into().unwrap()) as usize];
+    from.read_exact(&mut payload).unwrap();
+    payload
+}
+
+#[test]
+fn requests_are_answered_in_order_and_the_next_one_ends_a_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let _owner = Owner::of(Arc::new(MemoryEngine::new()), dir.path()).unwrap();
+    let mut stream = UnixStream::connect(dir.path().join("SOCKET")).unwrap();
+    stream.set_read_timeout(Some(LONG / 2)).unwrap();
+    let hello = frame(1, &[&[0][..], &recension_remote::PROTOCOL_VERSION.to_le_bytes()].concat());
+    let wait = frame(2, &[&[11][..], &0_u64.to_le_bytes(), &60_000_u32.to_le_bytes()].concat());
+    let head = frame(3, &[1]);
+    stream.write_all(&[hello, wait, head].concat()).unwrap();
+    assert_eq!(read_frame(&mut stream)[0], 2);
+    let zero = [&[3][..], &0_u64.to_le_bytes()].concat();
+    assert_eq!([read_frame(&mut stream), read_frame(&mut stream)], [zero.clone(), zero]);
+}
+
+#[test]
+fn another_version_and_what_is_no_message_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let owner = Owner::of(Arc::new(MemoryEngine::new()), dir.path()).unwrap();
+    for (sent, said) in [
+        (frame(1, &[0, 9, 0, 0, 0]), "version 9"),
+        (frame(1, &[1]), "before the greeting"),
+        (frame(1, &[200]), "no message"),
+    ] {
+        let mut stream = UnixStream::connect(dir.path().join("SOCKET")).unwrap();
+        stream.write_all(&sent).unwrap();
+        let answer = String::from_utf8_lossy(&read_frame(&mut stream)).into_owned();
+        assert!(answer.contains(said), "{answer}");
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0, "and closed");
+    }
+    let mut stream = UnixStream::connect(dir.path().join("SOCKET")).unwrap();
+    stream.write_all(&[0xff; 64]).unwrap();
+    assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+    put(&owner, b"it goes on");
+}

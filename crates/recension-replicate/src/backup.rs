@@ -1,0 +1,230 @@
+//! A server's backup, fetched into a folder: only what is new is sent, and one that was broken off is gone on with.
+//!
+//! Files come into `FOLDER.part`, each under a name of its own until it is whole. Then that folder takes the place of
+//! the one that was there.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
+
+use recension::engine::EngineError;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::http::{HttpOptions, Poster};
+
+/// How the name of a file ends that is not whole.
+const UNFINISHED: &str = ".tmp";
+
+/// Most bytes of a line before a file.
+const LINE_BYTES_MAX: u64 = 64 * 1024;
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FetchedBackup {
+    /// The newest commit that the backup holds.
+    pub seq: u64,
+    /// Files that were sent.
+    pub files_sent: u64,
+    /// Bytes of them.
+    pub bytes_sent: u64,
+    /// Files that were there.
+    pub files_kept: u64,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    name: Option<String>,
+    bytes: Option<u64>,
+    #[serde(default)]
+    kept: bool,
+    seq: Option<u64>,
+}
+
+/// Makes `folder` a backup of the store of the server at `url`, or brings an earlier one there up to date.
+///
+/// # Errors
+/// Those of the other side and of the disk. What has come whole is kept in `FOLDER.part`, for the next time.
+pub fn fetch_backup(url: &str, options: HttpOptions, folder: &Path, control: &Control) -> Result<FetchedBackup> {
+    let poster = Poster::new(&format!("{}/_backup", url.trim_end_matches('/')), options)?;
+    let part = beside(folder, "part");
+    let disk = |doing: &'static str| move |error| Error::Store(EngineError::io(doing, error).into());
+    fs::create_dir_all(&part).map_err(disk("making the folder of a backup"))?;
+    let mut have = Vec::new();
+    for root in [folder, &part] {
+        for name in names(root).map_err(disk("reading the folder of a backup"))? {
+            if name.ends_with(UNFINISHED) {
+                continue;
+            }
+            let (bytes, sha256) = sum(&root.join(&name)).map_err(disk("reading a file of a backup"))?;
+            have.push((name, bytes, sha256));
+        }
+    }
+    // Of a file that is in both, that in the part is newer: it comes last, and counts.
+    let asked = serde_json::json!({ "have": have }).to_string();
+    let mut from = BufReader::with_capacity(64 * 1024, poster.post(&asked, control)?);
+    let broken = |why: String| Error::Unreachable { end: poster.end().to_owned(), why };
+    let mut done = FetchedBackup::default();
+    let mut wanted = BTreeSet::new();
+    loop {
+        if control.is_stopped() {
+            return Err(Error::Stopped);
+        }
+        let mut line = String::new();
+        let read = from.by_ref().take(LINE_BYTES_MAX).read_line(&mut line);
+        read.map_err(|error| broken(error.to_string()))?;
+        let line: Line = serde_json::from_str(&line).map_err(|_| {
+            broken("the backup broke off; run the same command again, which goes on with it".to_owned())
+        })?;
+        let name = match (line.name, line.seq) {
+            (Some(name), _) => name,
+            (None, Some(seq)) => {
+                done.seq = seq;
+                break;
+            }
+            (None, None) => return Err(broken("the server sent what is no backup".to_owned())),
+        };
+        if !is_below(&name) {
+            return Err(broken(format!("the server sent a file that would not be in the folder: {name:?}")));
+        }
+        if line.kept {
+            keep(folder, &part, &name).map_err(disk("keeping a file of a backup"))?;
+            done.files_kept += 1;
+        } else {
+            let bytes = line.bytes.unwrap_or_default();
+            take(&mut from, &part, &name, bytes).map_err(|error| match error.kind() {
+                io::ErrorKind::UnexpectedEof => broken("the backup broke off".to_owned()),
+                _ => disk("writing a file of a backup")(error),
+            })?;
+            done.files_sent += 1;
+            done.bytes_sent += bytes;
+        }
+        wanted.insert(name);
+    }
+    put_in_place(folder, &part, &wanted).map_err(disk("putting a backup in its place"))?;
+    Ok(done)
+}
+
+fn beside(folder: &Path, what: &str) -> PathBuf {
+    let mut name = folder.as_os_str().to_owned();
+    name.push(format!(".{what}"));
+    PathBuf::from(name)
+}
+
+/// Whether a name leads to a file below the folder that it is joined to.
+fn is_below(name: &str) -> bool {
+    !name.is_empty() && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn names(root: &Path) -> io::Result<Vec<String>> {
+    fn below(root: &Path, at: &str, names: &mut Vec<String>) -> io::Result<()> {
+        for entry in fs::read_dir(root.join(at))? {
+            let entry = entry?;
+            let Ok(own) = entry.file_name().into_string() else { continue };
+            let name = if at.is_empty() { own } else { format!("{at}/{own}") };
+            if entry.file_type()?.is_dir() {
+                below(root, &name, names)?;
+            } else if name != "lock" {
+                names.push(name);
+            }
+        }
+        Ok(())
+    }
+    let mut found = Vec::new();
+    match below(root, "", &mut found) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        done => done.map(|()| found),
+    }
+}
+
+fn sum(file: &Path) -> io::Result<(u64, String)> {
+    let (mut file, mut hash, mut bytes) = (File::open(file)?, Sha256::new(), 0);
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        let read = file.read(&mut piece)?;
+        let Some(part) = piece.get(..read).filter(|part| !part.is_empty()) else { break };
+        hash.update(part);
+        bytes += read as u64;
+    }
+    Ok((bytes, hex(&hash.finalize())))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// Has a file that was there in the part, too.
+fn keep(folder: &Path, part: &Path, name: &str) -> io::Result<()> {
+    let (from, to) = (folder.join(name), part.join(name));
+    if to.exists() {
+        return Ok(());
+    }
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    // A copy, not a link: the earlier backup may be opened, and written to.
+    let temporary = beside(&to, "tmp");
+    fs::copy(&from, &temporary)?;
+    File::open(&temporary)?.sync_all()?;
+    fs::rename(&temporary, &to)
+}
+
+fn take(from: &mut impl Read, part: &Path, name: &str, bytes: u64) -> io::Result<()> {
+    let to = part.join(name);
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let temporary = beside(&to, "tmp");
+    let mut file = File::create(&temporary)?;
+    if io::copy(&mut from.take(bytes), &mut file)? < bytes {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    file.sync_all()?;
+    fs::rename(&temporary, &to)
+}
+
+fn put_in_place(folder: &Path, part: &Path, wanted: &BTreeSet<String>) -> io::Result<()> {
+    for name in names(part)? {
+        if !wanted.contains(&name) {
+            fs::remove_file(part.join(name))?;
+        }
+    }
+    let folders = wanted.iter().filter_map(|name| Path::new(name).parent()).collect::<BTreeSet<_>>();
+    for below in folders {
+        File::open(part.join(below))?.sync_all()?;
+    }
+    File::open(part)?.sync_all()?;
+    let old = beside(folder, "old");
+    if folder.exists() {
+        fs::rename(folder, &old)?;
+    }
+    fs::rename(part, folder)?;
+    if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        File::open(parent)?.sync_all()?;
+    }
+    match fs::remove_dir_all(&old) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_file_is_written_elsewhere() {
+        for name in ["", "/etc/passwd", "../x", "a/../../x", "./x"] {
+            assert!(!is_below(name), "{name}");
+        }
+        assert!(is_below("log/00000001.log"));
+    }
+}

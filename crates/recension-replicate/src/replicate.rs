@@ -1,0 +1,260 @@
+//! The replication itself: from the last checkpoint on, a batch of changes at a time, and a checkpoint after what it
+//! speaks of.
+
+use std::time::Instant;
+
+use serde_json::json;
+
+use crate::checkpoint::{self, Log, Session};
+use crate::control::Control;
+use crate::end::{End, Feed};
+use crate::error::{Error, Result};
+use crate::leaves::Lines;
+use crate::limits::{CHECKPOINT_EVERY, LEAVES_ATTEMPTS, WAIT};
+use crate::options::Options;
+use crate::statistics::Statistics;
+use crate::write::Way;
+
+/// What came of a replication.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The replication's own id.
+    pub id: String,
+    /// The run's id.
+    pub session_id: String,
+    /// The position in the source's feed up to which the target has everything.
+    pub source_last_seq: String,
+    /// What was done.
+    pub statistics: Statistics,
+    /// Whether there was nothing to do.
+    pub no_changes: bool,
+    log: Log,
+    session: Session,
+}
+
+impl Outcome {
+    /// As CouchDB answers `_replicate`.
+    pub fn to_json(&self) -> String {
+        let mut answer = json!({
+            "ok": true,
+            "session_id": self.session_id,
+            "source_last_seq": self.source_last_seq,
+            "replication_id_version": checkpoint::VERSION,
+            "start_time": self.session.start_time,
+            "end_time": self.session.end_time,
+            "docs_read": self.statistics.docs_read,
+            "docs_written": self.statistics.docs_written,
+            "doc_write_failures": self.statistics.doc_write_failures,
+            "history": self.log.history,
+        });
+        if let (true, Some(members)) = (self.no_changes, answer.as_object_mut()) {
+            members.insert("no_changes".to_owned(), true.into());
+        }
+        answer.to_string()
+    }
+}
+
+/// Brings everything that `source` has and `target` has not to `target`; with [`Options::live`] until it is stopped.
+///
+/// # Errors
+/// [`Error`]. What was acknowledged until then stays, and the next replication goes on behind the last checkpoint.
+pub fn replicate(source: &dyn End, target: &dyn End, options: &Options, control: &Control) -> Result<Outcome> {
+    options.check()?;
+    source.prepare(false, control)?;
+    target.prepare(options.create_target, control)?;
+    let mut run = Run::begin(source, target, options, control)?;
+    let mut caught_up = false;
+    run.stream()?;
+    let ended = loop {
+        if control.is_stopped() {
+            break Ok(());
+        }
+        match run.step(caught_up) {
+            Ok(now) => caught_up = now,
+            Err(error) => break Err(error),
+        }
+        if caught_up && !options.live {
+            break Ok(());
+        }
+    };
+    let stopped = control.is_stopped();
+    if let Err(error) = ended
+        && !matches!(error, Error::Stopped)
+    {
+        return Err(error);
+    }
+    // Who has stopped it waits for its end, and the other side may be away.
+    let kept = run.keep(&if stopped { Control::default() } else { control.clone() });
+    if stopped && !options.live {
+        return Err(Error::Stopped);
+    }
+    kept?;
+    Ok(run.outcome())
+}
+
+/// The id of a replication: the name of its checkpoints, and what it is known by.
+pub fn replication_id(source: &dyn End, target: &dyn End, options: &Options) -> String {
+    checkpoint::id(&source.identity(), &target.identity(), options)
+}
+
+struct Run<'a> {
+    way: Way<'a>,
+    options: &'a Options,
+    id: String,
+    since: String,
+    statistics: Statistics,
+    session: Session,
+    before: Option<Log>,
+    log: Log,
+    kept: String,
+    kept_at: Instant,
+    /// Documents have come over since the last checkpoint.
+    dirty: bool,
+    /// A source that this user only may read keeps no checkpoint.
+    source_keeps: bool,
+}
+
+impl<'a> Run<'a> {
+    fn begin(source: &'a dyn End, target: &'a dyn End, options: &'a Options, control: &'a Control) -> Result<Self> {
+        let id = replication_id(source, target, options);
+        let read = |end: &dyn End| -> Result<Option<Log>> {
+            if !options.checkpoints {
+                return Ok(None);
+            }
+            let text = end.local(&id, control)?;
+            Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+        };
+        let (at_source, at_target) = (read(source)?, read(target)?);
+        let common = checkpoint::common(at_source.as_ref(), at_target.as_ref());
+        let since = options.since.clone().unwrap_or(common);
+        let session = Session {
+            session_id: new_session()?,
+            start_time: checkpoint::now(),
+            start_last_seq: since.clone(),
+            ..Session::default()
+        };
+        let log = at_target.clone().unwrap_or_default();
+        Ok(Run {
+            way: Way { source, target, control },
+            options,
+            id,
+            kept: since.clone(),
+            since,
+            statistics: Statistics::default(),
+            session,
+            before: at_target,
+            log,
+            kept_at: Instant::now(),
+            dirty: false,
+            source_keeps: true,
+        })
+    }
+
+    /// A first replication takes all leaves in one stream, if the source has one. What it does not bring is left to the
+    /// batches that follow.
+    fn stream(&mut self) -> Result<()> {
+        let options = self.options;
+        let all = options.doc_ids.is_none() && options.selector.is_none() && options.filter.is_none();
+        if !all || self.since != "0" || !self.way.target.is_empty(self.way.control)? {
+            return Ok(());
+        }
+        for _ in 0..LEAVES_ATTEMPTS {
+            let Some(lines) = self.way.source.leaves(&self.since, self.way.control)? else { return Ok(()) };
+            let mut lines = Lines::of(lines);
+            loop {
+                let piece = match lines.piece(&self.way.source.name()) {
+                    Ok(piece) => piece,
+                    Err(error) if error.is_temporary() => break,
+                    Err(error) => return Err(error),
+                };
+                self.way.take(piece.documents, &mut self.statistics)?;
+                if let Some(position) = piece.position {
+                    self.since = position;
+                    self.dirty = true;
+                    self.statistics.through.clone_from(&self.since);
+                    self.way.control.tell(&self.statistics);
+                }
+                if piece.done || self.way.control.is_stopped() {
+                    return Ok(());
+                }
+                if self.kept_at.elapsed() >= CHECKPOINT_EVERY {
+                    self.keep(&self.way.control.clone())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One batch; answers whether that was all for now.
+    fn step(&mut self, waits: bool) -> Result<bool> {
+        // What only moves the position is no reason for a checkpoint: that is a write, too, and moves the position.
+        if waits && self.dirty {
+            self.keep(&self.way.control.clone())?;
+        }
+        let (control, options) = (self.way.control, self.options);
+        let feed =
+            Feed { since: &self.since, limit: options.batch.max(1), wait: waits.then_some(WAIT), options, control };
+        let page = self.way.source.changes(feed)?;
+        if !page.changes.is_empty() {
+            self.way.carry(&page.changes, &mut self.statistics)?;
+            self.dirty = true;
+        }
+        self.since = page.last_seq;
+        self.statistics.through.clone_from(&self.since);
+        self.statistics.pending = page.pending;
+        self.way.control.tell(&self.statistics);
+        if self.dirty && self.kept_at.elapsed() >= CHECKPOINT_EVERY {
+            self.keep(&self.way.control.clone())?;
+        }
+        Ok(page.caught_up)
+    }
+
+    /// Keeps how far it has come: first where the documents are.
+    fn keep(&mut self, control: &Control) -> Result<()> {
+        (self.kept_at, self.dirty) = (Instant::now(), false);
+        if self.kept == self.since {
+            return Ok(());
+        }
+        let session = &mut self.session;
+        session.end_time = checkpoint::now();
+        session.end_last_seq.clone_from(&self.since);
+        session.recorded_seq.clone_from(&self.since);
+        session.statistics.clone_from(&self.statistics);
+        self.log = checkpoint::next(self.before.as_ref(), session);
+        self.kept.clone_from(&self.since);
+        if !self.options.checkpoints {
+            return Ok(());
+        }
+        let text = serde_json::to_string(&self.log).unwrap_or_default();
+        self.way.target.put_local(&self.id, &text, control)?;
+        if self.source_keeps {
+            match self.way.source.put_local(&self.id, &text, control) {
+                Err(Error::Denied { .. }) => self.source_keeps = false,
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    fn outcome(mut self) -> Outcome {
+        if self.session.end_time.is_empty() {
+            self.session.end_time = checkpoint::now();
+        }
+        Outcome {
+            no_changes: self.statistics.missing_checked == 0 && self.before.is_some(),
+            id: self.id,
+            session_id: self.session.session_id.clone(),
+            source_last_seq: self.since,
+            statistics: self.statistics,
+            log: self.log,
+            session: self.session,
+        }
+    }
+}
+
+fn new_session() -> Result<String> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random)
+        .map_err(|error| Error::BadOptions(format!("the system gives no random bytes: {error}")))?;
+    Ok(random.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")))
+}

@@ -1,0 +1,144 @@
+//! One batch: what the target does not have is read from the source and written, documents of bounded bytes at a time.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::control::Control;
+use crate::document::{Attachment, Document};
+use crate::end::{Changed, End, Fetched, Refusal, Wanted};
+use crate::error::Result;
+use crate::limits::{FETCH, INLINE_BYTES, INLINE_FETCH_BYTES, WRITE_BYTES};
+use crate::statistics::Statistics;
+
+/// The way of documents from a source to a target.
+pub(crate) struct Way<'a> {
+    pub(crate) source: &'a dyn End,
+    pub(crate) target: &'a dyn End,
+    pub(crate) control: &'a Control,
+}
+
+impl Way<'_> {
+    /// Brings over what some changes say. When it returns, the target has acknowledged it.
+    pub(crate) fn carry(&self, changes: &[Changed], statistics: &mut Statistics) -> Result<()> {
+        let missing = self.target.revs_diff(changes, self.control)?;
+        statistics.missing_checked += changes.iter().map(|change| change.revs.len() as u64).sum::<u64>();
+        let ancestors: HashMap<&str, &[String]> =
+            missing.iter().map(|own| (own.id.as_str(), own.ancestors.as_slice())).collect();
+        let wanted: Vec<Wanted> = missing
+            .iter()
+            .flat_map(|own| own.revs.iter().map(|rev| Wanted { id: own.id.clone(), rev: rev.clone() }))
+            .collect();
+        statistics.missing_found += wanted.len() as u64;
+        for wanted in wanted.chunks(FETCH) {
+            if self.control.is_stopped() {
+                return Err(crate::error::Error::Stopped);
+            }
+            let (mut plain, mut small, mut large) = (Vec::new(), Vec::new(), Vec::new());
+            for document in self.fetch(wanted, false, statistics)? {
+                match document.stub_bytes() {
+                    _ if !document.has_stubs() => plain.push(document),
+                    bytes if bytes <= INLINE_BYTES => small.push((bytes, document)),
+                    _ => large.push(document),
+                }
+            }
+            statistics.docs_read += (plain.len() + small.len() + large.len()) as u64;
+            self.write(&plain, statistics)?;
+            self.write_small(&small, statistics)?;
+            for document in &large {
+                let known = document.known(ancestors.get(document.id.as_str()).copied().unwrap_or_default());
+                self.write_large(document, known, statistics)?;
+            }
+            self.control.tell(statistics);
+        }
+        Ok(())
+    }
+
+    /// Writes revisions that came in a stream. Those with attachments go the way of others.
+    pub(crate) fn take(&self, documents: Vec<Document>, statistics: &mut Statistics) -> Result<()> {
+        let (attached, plain): (Vec<_>, Vec<_>) = documents.into_iter().partition(Document::has_stubs);
+        let count = plain.len() as u64;
+        statistics.missing_checked += count;
+        statistics.missing_found += count;
+        statistics.docs_read += count;
+        self.write(&plain, statistics)?;
+        let changes: Vec<Changed> =
+            attached.into_iter().map(|own| Changed { id: own.id, revs: vec![own.rev] }).collect();
+        if changes.is_empty() { Ok(()) } else { self.carry(&changes, statistics) }
+    }
+
+    /// Revisions, each once: two that were asked for may have become one.
+    fn fetch(&self, wanted: &[Wanted], attachments: bool, statistics: &mut Statistics) -> Result<Vec<Document>> {
+        let fetched = self.source.fetch(wanted, attachments, self.control)?;
+        let mut seen = HashSet::new();
+        let found = fetched.into_iter().filter_map(|fetched| match fetched {
+            Fetched::Found(document) => Some(document),
+            // A later change speaks of what became of it.
+            Fetched::Gone => None,
+        });
+        let found: Vec<Document> =
+            found.filter(|document| seen.insert((document.id.clone(), document.rev.clone()))).collect();
+        statistics.bulk_get_attempts += 1;
+        statistics.bulk_get_docs += found.len() as u64;
+        Ok(found)
+    }
+
+    fn write(&self, documents: &[Document], statistics: &mut Statistics) -> Result<()> {
+        let mut rest = documents;
+        while !rest.is_empty() {
+            let (mut bytes, mut count) = (0, 0);
+            for document in rest {
+                bytes += document.text.len();
+                if count > 0 && bytes > WRITE_BYTES {
+                    break;
+                }
+                count += 1;
+            }
+            let (now, later) = rest.split_at(count);
+            let refusals = self.target.write(now, self.control)?;
+            statistics.docs_written += now.len().saturating_sub(refusals.len()) as u64;
+            note(refusals, statistics);
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Documents with short attachments travel with their bytes inside.
+    fn write_small(&self, documents: &[(u64, Document)], statistics: &mut Statistics) -> Result<()> {
+        let mut rest = documents;
+        while !rest.is_empty() {
+            let (mut bytes, mut count) = (0, 0);
+            for (own, _) in rest {
+                bytes += own;
+                if count > 0 && bytes > INLINE_FETCH_BYTES {
+                    break;
+                }
+                count += 1;
+            }
+            let (now, later) = rest.split_at(count);
+            let wanted: Vec<Wanted> =
+                now.iter().map(|(_, own)| Wanted { id: own.id.clone(), rev: own.rev.clone() }).collect();
+            let fetched = self.fetch(&wanted, true, statistics)?;
+            self.write(&fetched, statistics)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// A document with long attachments is written alone; those that the target has are not sent again.
+    fn write_large(&self, document: &Document, known: u32, statistics: &mut Statistics) -> Result<()> {
+        let open = |own: &Attachment| self.source.attachment(document, &own.name, self.control);
+        let mut refusal = self.target.write_attached(document, known, &open, self.control)?;
+        if known > 0 && refusal.as_ref().is_some_and(|own| own.error == "missing_stub") {
+            refusal = self.target.write_attached(document, 0, &open, self.control)?;
+        }
+        statistics.docs_written += u64::from(refusal.is_none());
+        note(refusal, statistics);
+        Ok(())
+    }
+}
+
+fn note(refusals: impl IntoIterator<Item = Refusal>, statistics: &mut Statistics) {
+    for Refusal { id, error, reason } in refusals {
+        statistics.doc_write_failures += 1;
+        statistics.last_refusal = Some((id, format!("{error}: {reason}")));
+    }
+}

@@ -1,0 +1,287 @@
+//! Design documents: their views as views of the library, and their other functions. Reading one runs nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use recension::document::{
+    BuiltIn, Collation, Emitted, Error, MapInput, Mapper, Reducer, Reduction, Result, Signature, View, ViewOptions,
+};
+use serde_json::{Map, Value};
+
+use crate::error::ScriptError;
+use crate::native::{NativeMapper, Program, Projection, whole_text};
+use crate::pool::Pool;
+use crate::script::Script;
+
+/// Where functions run, and how long they may.
+#[derive(Clone, Debug)]
+pub struct Functions {
+    /// The workers.
+    pub pool: Pool,
+    /// The deadline of a request.
+    pub deadline: Duration,
+    /// Told of each line that functions log.
+    pub log: fn(&str),
+}
+
+/// A design document.
+#[derive(Clone, Debug)]
+pub struct Design {
+    id: String,
+    rev: String,
+    members: Map<String, Value>,
+}
+
+/// A view of a design document.
+#[derive(Clone)]
+pub struct DesignView {
+    /// The view.
+    pub view: View,
+    /// How its rows are reduced, if it says.
+    pub reduction: Option<Reduction>,
+}
+
+/// What a design document says of a view.
+struct Spec {
+    code: String,
+    /// The code and all else that its rows depend on.
+    function: String,
+    options: ViewOptions,
+    local_seq: bool,
+    reduce: Option<String>,
+}
+
+impl Design {
+    /// From a document's body.
+    pub fn of(id: &str, rev: impl std::fmt::Display, body: &str) -> Self {
+        let members = serde_json::from_str(body).unwrap_or_default();
+        Design { id: id.to_owned(), rev: rev.to_string(), members }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether its functions are in a language that is run here.
+    pub fn is_javascript(&self) -> bool {
+        matches!(self.members.get("language"), None | Some(Value::Null))
+            || self.members.get("language").and_then(Value::as_str) == Some("javascript")
+    }
+
+    /// A member.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.members.get(name)
+    }
+
+    /// All of its members.
+    pub fn members(&self) -> &Map<String, Value> {
+        &self.members
+    }
+
+    /// An option.
+    pub fn option(&self, name: &str) -> Option<bool> {
+        self.members.get("options")?.get(name)?.as_bool()
+    }
+
+    /// The names of its views.
+    pub fn view_names(&self) -> Vec<&str> {
+        let views = self.members.get("views").and_then(Value::as_object);
+        views
+            .into_iter()
+            .flatten()
+            .filter(|(_, view)| view.get("map").is_some())
+            .map(|(name, _)| name.as_str())
+            .collect()
+    }
+
+    /// A view of its own; `None` if it has none of the name.
+    pub fn view(&self, name: &str, partitioned: bool, functions: &Functions) -> Option<DesignView> {
+        let spec = self.spec(name, partitioned)?;
+        let world = serde_json::json!({ "views": { "lib": self.lib() } }).to_string();
+        let signature = format!("map:{}", Signature::of(&spec.function, spec.options));
+        let script = Script::new(functions.pool.clone(), signature, world, functions.deadline);
+        let Spec { code, local_seq, .. } = spec;
+        let log = functions.log;
+        let mapper: Arc<dyn Mapper> = match Program::of(&code) {
+            Some(program) => Arc::new(NativeMapper::new(program, local_seq, log)),
+            None => {
+                let projection = Projection::of(&code);
+                Arc::new(JsMapper { script: script.clone(), code, local_seq, log, projection })
+            }
+        };
+        let reduction = spec.reduce.map(|code| match BuiltIn::named(&code) {
+            Some(built_in) => Reduction::BuiltIn(built_in),
+            None => Reduction::Own(Arc::new(JsReducer { script, code, log: functions.log })),
+        });
+        let view = View::new(&spec.function, spec.options, mapper).named(format!("{}/{name}", self.id));
+        Some(DesignView { view, reduction })
+    }
+
+    /// What the rows of a view of its own are known by.
+    pub fn signature(&self, name: &str, partitioned: bool) -> Option<Signature> {
+        self.spec(name, partitioned).map(|spec| Signature::of(&spec.function, spec.options))
+    }
+
+    /// The modules that its views can require.
+    fn lib(&self) -> Value {
+        self.members.get("views").and_then(|views| views.get("lib")).cloned().unwrap_or(Value::Null)
+    }
+
+    fn spec(&self, name: &str, partitioned: bool) -> Option<Spec> {
+        let own = self.members.get("views")?.get(name)?;
+        let code = own.get("map")?.as_str().filter(|_| self.is_javascript())?.to_owned();
+        let option = |name: &str| own.get("options").and_then(|options| options.get(name));
+        let raw = option("collation").and_then(Value::as_str) == Some("raw");
+        let options = ViewOptions {
+            collation: if raw { Collation::Binary } else { Collation::Unicode },
+            partitioned: partitioned && self.option("partitioned") != Some(false),
+            design_documents: self.option("include_design") == Some(true),
+        };
+        let local_seq = self.option("local_seq") == Some(true);
+        let function = serde_json::json!(["javascript", code, self.lib(), local_seq]).to_string();
+        let reduce = own.get("reduce").and_then(Value::as_str).map(str::to_owned);
+        Some(Spec { code, function, options, local_seq, reduce })
+    }
+
+    /// What its functions run in, for a collection of a number that no other has.
+    pub fn script(&self, collection: u32, functions: &Functions) -> Script {
+        let name = format!("{collection}:{}:{}", self.id, self.rev);
+        let mut whole = self.members.clone();
+        whole.insert("_id".to_owned(), self.id.clone().into());
+        whole.insert("_rev".to_owned(), self.rev.clone().into());
+        Script::new(functions.pool.clone(), name, Value::Object(whole).to_string(), functions.deadline)
+    }
+
+    /// Whether its functions can be what they are for. What CouchDB looks at when one is written.
+    pub fn check(&self, functions: &Functions) -> Result<()> {
+        let refused = |reason: String| function_error("invalid_design_doc", reason);
+        for name in ["views", "filters", "shows", "lists", "updates", "options"] {
+            if self.members.get(name).is_some_and(|member| !member.is_object()) {
+                return Err(refused(format!("`{name}` field must be an object.")));
+            }
+        }
+        if self.members.get("validate_doc_update").is_some_and(|code| !code.is_string()) {
+            return Err(refused("`validate_doc_update` field must be a string.".to_owned()));
+        }
+        if self.members.get("language").is_some_and(|language| !language.is_string()) {
+            return Err(refused("`language` field must be a string.".to_owned()));
+        }
+        if !self.is_javascript() {
+            return Ok(());
+        }
+        let mut checked = Vec::new();
+        for (name, view) in self.members.get("views").and_then(Value::as_object).into_iter().flatten() {
+            if name == "lib" {
+                continue;
+            }
+            if !view.is_object() {
+                return Err(refused(format!("`{name}` in views must be an object.")));
+            }
+            match view.get("map") {
+                Some(Value::String(code)) => checked.push((name.clone(), code.clone())),
+                None => {}
+                Some(_) => return Err(refused(format!("`map` in {name} must be a string."))),
+            }
+            match view.get("reduce") {
+                None | Some(Value::Null) => {}
+                Some(Value::String(code)) if BuiltIn::named(code).is_some() => {}
+                Some(Value::String(code)) if code.starts_with('_') => {
+                    return Err(refused(format!("`{code}` is not a supported reduce function.")));
+                }
+                Some(Value::String(code)) => checked.push((name.clone(), code.clone())),
+                Some(_) => return Err(refused(format!("`reduce` in {name} must be a string."))),
+            }
+        }
+        if checked.is_empty() {
+            return Ok(());
+        }
+        let script = Script::new(functions.pool.clone(), "check", "{}", functions.deadline);
+        let list = serde_json::json!(checked).to_string();
+        script.ask("check", &[("functions", &list)]).map(|_| ()).map_err(error_of)
+    }
+}
+
+struct JsMapper {
+    script: Script,
+    code: String,
+    local_seq: bool,
+    log: fn(&str),
+    /// The members that the function is handed; `None`: all.
+    projection: Option<Projection>,
+}
+
+impl Mapper for JsMapper {
+    fn map(&self, documents: &[MapInput]) -> Result<Vec<Vec<Emitted>>> {
+        let json = |input: &MapInput| match &self.projection {
+            Some(projection) => projection.of_document(input, self.local_seq),
+            None => Ok(whole_text(input, self.local_seq)),
+        };
+        let docs: Vec<String> = documents.iter().map(json).collect::<Result<_>>()?;
+        let (rows, log) = self.script.map(&self.code, &docs).map_err(error_of)?;
+        for line in &log {
+            (self.log)(line);
+        }
+        let emitted = |(key, value)| Emitted { key, value };
+        Ok(rows.into_iter().map(|rows| rows.into_iter().map(emitted).collect()).collect())
+    }
+
+    fn parallel(&self) -> usize {
+        self.script.parallel()
+    }
+}
+
+struct JsReducer {
+    script: Script,
+    code: String,
+    log: fn(&str),
+}
+
+impl JsReducer {
+    fn ask(&self, keys: &str, values: &str, rereduce: bool) -> Result<String> {
+        let code = Value::from(self.code.as_str()).to_string();
+        let bytes = values.len().to_string();
+        let members = [
+            ("code", code.as_str()),
+            ("keys", keys),
+            ("values", values),
+            ("rereduce", if rereduce { "true" } else { "false" }),
+            ("bytes", &bytes),
+        ];
+        let answer = self.script.ask("reduce", &members).map_err(error_of)?;
+        for line in &answer.log {
+            (self.log)(line);
+        }
+        serde_json::from_str(answer.value.get())
+            .map_err(|_| function_error("os_process_error", "the answer of the reduce function does not read".into()))
+    }
+}
+
+impl Reducer for JsReducer {
+    fn reduce(&self, rows: &[(String, String, String)]) -> Result<String> {
+        let keys: Vec<String> =
+            rows.iter().map(|(key, id, _)| format!("[{key},{}]", Value::from(id.as_str()))).collect();
+        let values: Vec<&str> = rows.iter().map(|(_, _, value)| value.as_str()).collect();
+        self.ask(&format!("[{}]", keys.join(",")), &format!("[{}]", values.join(",")), false)
+    }
+
+    fn signature(&self) -> Option<String> {
+        Some(format!("javascript:{}", self.code))
+    }
+
+    fn rereduce(&self, values: &[String]) -> Result<String> {
+        self.ask("null", &format!("[{}]", values.join(",")), true)
+    }
+}
+
+/// What the library makes of a script's error.
+pub fn error_of(error: ScriptError) -> Error {
+    match error {
+        ScriptError::Failed { error, reason } => function_error(&error, reason),
+        other => function_error("os_process_error", other.to_string()),
+    }
+}
+
+fn function_error(error: &str, reason: String) -> Error {
+    Error::Function { error: error.to_owned(), reason }
+}

@@ -1,0 +1,88 @@
+//! What is asked of a design document's functions: a request is put together, run by a worker, and its answer read.
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+
+use crate::error::ScriptError;
+use crate::pool::{Pool, World};
+
+/// A design document whose functions can be run.
+#[derive(Clone, Debug)]
+pub struct Script {
+    pool: Pool,
+    name: String,
+    ddoc: String,
+    deadline: Duration,
+}
+
+/// An answer, and what the functions have logged.
+#[derive(Debug)]
+pub struct Answer {
+    /// The answer as JSON.
+    pub value: Box<RawValue>,
+    /// Lines of the log.
+    pub log: Vec<String>,
+}
+
+/// For each document the keys and values that it emits, as JSON; and lines of the log.
+pub type Mapped = (Vec<Vec<(String, String)>>, Vec<String>);
+
+/// A piece of a request: a name, and JSON.
+pub type Member<'m> = (&'m str, &'m str);
+
+impl Script {
+    /// The functions of a design document. Scripts of one name are of one text: the name holds the revision.
+    pub fn new(pool: Pool, name: impl Into<String>, ddoc: impl Into<String>, deadline: Duration) -> Self {
+        Script { pool, name: name.into(), ddoc: ddoc.into(), deadline }
+    }
+
+    /// How many requests can run at a time.
+    pub fn parallel(&self) -> usize {
+        self.pool.workers_max()
+    }
+
+    /// Asks for something, with members that are JSON texts.
+    pub fn ask(&self, command: &str, members: &[Member<'_>]) -> Result<Answer, ScriptError> {
+        self.ask_within(command, members, self.deadline)
+    }
+
+    /// The same with a deadline of its own.
+    pub fn ask_within(&self, command: &str, members: &[Member<'_>], deadline: Duration) -> Result<Answer, ScriptError> {
+        #[derive(serde::Deserialize)]
+        struct Answered {
+            ok: Option<Box<RawValue>>,
+            error: Option<String>,
+            reason: Option<String>,
+            #[serde(default)]
+            log: Vec<String>,
+        }
+        let mut request = format!("{{\"command\":\"{command}\"");
+        for (name, value) in members {
+            request.push_str(",\"");
+            request.push_str(name);
+            request.push_str("\":");
+            request.push_str(value);
+        }
+        request.push('}');
+        let world = World { name: &self.name, ddoc: &self.ddoc };
+        let answer = self.pool.run(world, request.as_bytes(), deadline)?;
+        let unreadable = || ScriptError::Died { why: "its answer does not read".to_owned() };
+        let answered: Answered = serde_json::from_slice(&answer).map_err(|_| unreadable())?;
+        match (answered.ok, answered.error) {
+            (Some(value), None) => Ok(Answer { value, log: answered.log }),
+            (_, Some(error)) => Err(ScriptError::Failed { error, reason: answered.reason.unwrap_or_default() }),
+            (None, None) => Err(unreadable()),
+        }
+    }
+
+    /// Maps documents: for each the keys and values that it emits, as JSON.
+    pub fn map(&self, code: &str, docs: &[String]) -> Result<Mapped, ScriptError> {
+        let docs = format!("[{}]", docs.join(","));
+        let code = serde_json::Value::from(code).to_string();
+        let answer = self.ask("map", &[("code", &code), ("docs", &docs)])?;
+        let rows = serde_json::from_str(answer.value.get());
+        let rows = rows.map_err(|_| ScriptError::Died { why: "its answer does not read".to_owned() })?;
+        Ok((rows, answer.log))
+    }
+}

@@ -1,0 +1,170 @@
+//! Functions of design documents, run by real workers.
+
+use std::time::{Duration, Instant};
+
+use recension_script::{Pool, Program, Script, ScriptError};
+
+fn pool(workers: usize) -> Pool {
+    let path = env!("CARGO_BIN_EXE_recension-script-worker").into();
+    Pool::new(Program { path, arguments: Vec::new() }, workers)
+}
+
+fn script(pool: &Pool, name: &str, ddoc: &str) -> Script {
+    Script::new(pool.clone(), name, ddoc, Duration::from_secs(10))
+}
+
+fn mapped(script: &Script, code: &str, doc: &str) -> Vec<(String, String)> {
+    script.map(code, &[doc.to_owned()]).unwrap().0.remove(0)
+}
+
+#[test]
+fn functions_of_every_style_map() {
+    let pool = pool(1);
+    let ddoc = r#"{"views":{"lib":{"units":"exports.twice = function(n) { return n * 2; };",
+        "deep":{"more":"var u = require('../units'); module.exports = {thrice: n => u.twice(n) + n};"}}}}"#;
+    let script = script(&pool, "a", ddoc);
+    let cases = [
+        ("function(doc){emit(doc.n, null)}", r#"[["3","null"]]"#),
+        ("function (doc) { emit([doc.n, 'a'], {x: doc.n}); };\n", r#"[["[3,\"a\"]","{\"x\":3}"]]"#),
+        ("(doc) => { for (const [k, v] of Object.entries(doc)) emit(k, v ?? 0) }", r#"[["\"n\"","3"]]"#),
+        ("function(d){ emit(require('views/lib/units').twice(d.n), sum([1,2,3])) }", r#"[["6","6"]]"#),
+        ("function(d){ emit(require('views/lib/deep/more').thrice(d.n), isArray([])) }", r#"[["9","true"]]"#),
+        ("function(d){ emit(undefined, NaN); emit(1/0) }", r#"[["null","null"],["null","null"]]"#),
+        ("function(d){ emit(1); throw('no') }", "[]"),
+        ("function(d){ d.n = 4; emit(d.n) }", r#"[["3","null"]]"#),
+        (
+            "function(d){ log('x'); emit(toJSON({a: [1]}), typeof require) }",
+            r#"[["\"{\\\"a\\\":[1]}\"","\"function\""]]"#,
+        ),
+    ];
+    for (code, expected) in cases {
+        assert_eq!(serde_json::to_string(&mapped(&script, code, r#"{"n":3}"#)).unwrap(), expected, "{code}");
+    }
+}
+
+#[test]
+fn what_does_not_compile_is_told() {
+    let pool = pool(1);
+    let script = script(&pool, "a", "{}");
+    for code in ["function(doc) {", "1 + 1", "var x = 1"] {
+        let error = script.map(code, &["{}".to_owned()]).unwrap_err();
+        assert!(matches!(&error, ScriptError::Failed { error, .. } if error == "compilation_error"), "{code}: {error}");
+    }
+}
+
+#[test]
+fn hostile_scripts_end_at_the_deadline_and_harm_nobody_else() {
+    let pool = pool(2);
+    let deadline = Duration::from_millis(300);
+    let hostile = Script::new(pool.clone(), "hostile", "{}", deadline);
+    let scripts = [
+        "function(doc) { emit(new Array(1e9) + '') }",
+        "function(doc) { [].sort.call({length: 2**32-1}, function() { return 0 }) }",
+        "function(doc) { for (;;); }",
+        "function(doc) { /(a+)+$/.test('a'.repeat(200) + 'b') }",
+    ];
+    for code in scripts {
+        let begun = Instant::now();
+        let error = hostile.map(code, &["{}".to_owned()]).map(|(rows, _)| rows);
+        // It may also have failed by itself, of memory.
+        let ended = matches!(error, Err(ScriptError::Timeout { .. } | ScriptError::Died { .. }))
+            || matches!(&error, Ok(rows) if rows[0].is_empty());
+        assert!(ended, "{code}: {error:?}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{code} went on");
+        let innocent = script(&pool, "innocent", "{}");
+        assert_eq!(mapped(&innocent, "function(doc) { emit(1) }", "{}").len(), 1);
+    }
+}
+
+#[test]
+fn memory_is_bounded() {
+    let pool = pool(1);
+    let script = script(&pool, "a", "{}");
+    let code = "function(doc) { var all = []; for (;;) all.push(new Array(1000).fill('x')) }";
+    let answer = script.map(code, &["{}".to_owned()]);
+    assert!(answer.is_err() || answer.is_ok_and(|(rows, _)| rows[0].is_empty()));
+    assert_eq!(mapped(&script, "function(doc) { emit(1) }", "{}").len(), 1);
+}
+
+#[test]
+fn worlds_do_not_see_each_other() {
+    let pool = pool(1);
+    let (one, two) = (script(&pool, "one", "{}"), script(&pool, "two", "{}"));
+    let taint = "function(doc) { globalThis.emit = null; Array.prototype.map = null; Object.prototype.x = 1; }";
+    let _ = one.map(taint, &["{}".to_owned()]);
+    assert_eq!(
+        mapped(&two, "function(doc) { emit([1].map(n => n + 1), typeof ({}).x) }", "{}"),
+        [("[2]".to_owned(), "\"undefined\"".to_owned())]
+    );
+}
+
+#[test]
+fn more_design_documents_than_a_worker_keeps_are_loaded_again() {
+    let pool = pool(1);
+    for round in 0..2 {
+        for number in 0..40 {
+            let ddoc = format!(r#"{{"n":"exports.n = {number}"}}"#);
+            let script = script(&pool, &format!("d{number}"), &ddoc);
+            let rows = mapped(&script, "function(doc) { emit(require('n').n) }", "{}");
+            assert_eq!(rows[0].0, number.to_string(), "round {round}");
+        }
+    }
+}
+
+#[test]
+fn validation_says_what_was_thrown() {
+    let pool = pool(1);
+    let code = "function(doc, old, user, sec) { if (doc.t == 1) throw({forbidden: 'no'}); if (doc.t == 2) \
+                throw({unauthorized: 'who'}); if (doc.t == 3) throw(new Error('boom')); if (doc.t == 4) \
+                throw({forbidden: [old, user.name, sec]}) }";
+    let script = script(&pool, "a", &serde_json::json!({ "validate_doc_update": code }).to_string());
+    let cases = [
+        ("0", "true"),
+        ("1", r#"{"forbidden":"no"}"#),
+        ("2", r#"{"unauthorized":"who"}"#),
+        ("3", r#"{"failed":"Error: boom"}"#),
+        ("4", r#"{"forbidden":[null,"ada",{}]}"#),
+    ];
+    for (t, expected) in cases {
+        let doc = format!("{{\"t\":{t}}}");
+        let members = [("doc", &*doc), ("old", "null"), ("user", r#"{"name":"ada"}"#), ("security", "{}")];
+        assert_eq!(script.ask("validate", &members).unwrap().value.get(), expected);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_function_that_runs_on_ends_with_the_server() {
+    use std::io::{BufRead as _, BufReader};
+    let folder = tempfile::tempdir().unwrap();
+    let mut input = Vec::new();
+    let request = br#"{"command":"map","code":"function(doc) { for (;;); }","docs":[{}]}"#;
+    for frame in [&b"world"[..], br#"{"command":"load","ddoc":{}}"#, b"world", request] {
+        recension_script::frame::write(&mut input, frame).unwrap();
+    }
+    let file = folder.path().join("input");
+    std::fs::write(&file, input).unwrap();
+    let worker = env!("CARGO_BIN_EXE_recension-script-worker");
+    // A parent that can be killed, and says who its child is.
+    let line = format!("{worker} < {} > /dev/null & echo $!; wait", file.display());
+    let mut parent =
+        std::process::Command::new("sh").args(["-c", &line]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut pid = String::new();
+    BufReader::new(parent.stdout.take().unwrap()).read_line(&mut pid).unwrap();
+    let status = format!("/proc/{}/status", pid.trim());
+    // A process that has ended and that nobody has waited for is a zombie.
+    let runs = || std::fs::read_to_string(&status).is_ok_and(|text| !text.contains("State:\tZ"));
+    assert!(runs());
+    let until = Instant::now() + Duration::from_secs(30);
+    // It knows its server from its start on, and has shut itself off from the system when it takes requests.
+    while !std::fs::read_to_string(&status).unwrap().contains("Seccomp:\t2") {
+        assert!(Instant::now() < until, "it has not begun");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    while runs() {
+        assert!(Instant::now() < until, "it still runs");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,140 @@
+//! The body of a request while it arrives: from hyper, or from a web server through a gateway. Endpoints see pieces.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::sync::mpsc;
+
+/// The body of a request.
+#[derive(Debug)]
+pub(crate) enum Arriving {
+    /// Over HTTP.
+    Http(Incoming),
+    /// Through a gateway.
+    Handed(Handed),
+}
+
+/// The client speaks TLS to the web server before this one: an extension of a request's head.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Secure;
+
+/// The body breaks off: whoever sent it has gone.
+#[derive(Debug)]
+pub(crate) struct Cut;
+
+/// What hands a body on, a piece at a time. Dropped without [`Hander::end`], it breaks the body off.
+#[derive(Debug)]
+pub(crate) struct Hander(mpsc::Sender<Option<Bytes>>);
+
+/// The end of a body that is handed on.
+#[derive(Debug)]
+pub(crate) struct Handed {
+    pieces: mpsc::Receiver<Option<Bytes>>,
+    /// Bytes that are to come, where that was announced: fewer are no whole body.
+    left: Option<u64>,
+    ended: bool,
+}
+
+/// Pieces that wait to be read. Each is as long as a record, or as what was read at once.
+const PIECES_WAITING_MAX: usize = 4;
+
+/// A body that a gateway hands on.
+pub(crate) fn handed(length: Option<u64>) -> (Hander, Handed) {
+    let (sender, pieces) = mpsc::channel(PIECES_WAITING_MAX);
+    (Hander(sender), Handed { pieces, left: length, ended: false })
+}
+
+impl Arriving {
+    /// A body without a byte.
+    pub(crate) fn empty() -> Self {
+        Arriving::Handed(Handed { pieces: mpsc::channel(1).1, left: Some(0), ended: true })
+    }
+}
+
+impl Hander {
+    /// Hands a piece on, as soon as there is room; answers whether anybody reads.
+    pub(crate) async fn send(&self, piece: Bytes) -> bool {
+        self.0.send(Some(piece)).await.is_ok()
+    }
+
+    /// The body is whole.
+    pub(crate) async fn end(&self) {
+        // Who does not read does not mind.
+        let _ = self.0.send(None).await;
+    }
+}
+
+impl Handed {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        let Poll::Ready(piece) = self.pieces.poll_recv(context) else { return Poll::Pending };
+        Poll::Ready(match piece {
+            Some(Some(piece)) => {
+                if let Some(left) = &mut self.left {
+                    *left = left.saturating_sub(piece.len() as u64);
+                }
+                Some(Ok(Frame::data(piece)))
+            }
+            end => {
+                self.ended = true;
+                (end.is_none() || self.left.is_some_and(|left| left > 0)).then_some(Err(Cut))
+            }
+        })
+    }
+}
+
+impl Body for Arriving {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        match &mut *self {
+            Arriving::Http(body) => {
+                Pin::new(body).poll_frame(context).map(|frame| frame.map(|frame| frame.map_err(|_| Cut)))
+            }
+            Arriving::Handed(body) => body.poll(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Arriving::Http(body) => body.is_end_stream(),
+            Arriving::Handed(body) => body.ended || body.left == Some(0),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Arriving::Http(body) => body.size_hint(),
+            Arriving::Handed(body) => body.left.map(SizeHint::with_exact).unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_body_is_whole_when_its_sender_says_so_and_all_of_it_came() {
+        for (announced, ends, whole) in
+            [(Some(4), true, true), (None, true, true), (Some(5), true, false), (None, false, false)]
+        {
+            let (hander, handed) = handed(announced);
+            assert!(hander.send(Bytes::from_static(b"body")).await);
+            if ends {
+                hander.end().await;
+            }
+            drop(hander);
+            let collected = Arriving::Handed(handed).collect().await;
+            assert_eq!(collected.is_ok(), whole, "{announced:?} {ends}");
+        }
+    }
+}

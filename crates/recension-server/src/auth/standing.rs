@@ -1,0 +1,199 @@
+//! Whether somebody who was let in still is. A request's rights are decided when it comes; a feed goes on for days, and
+//! asks again: before it sends anything, when it is told that rights were changed, when a cookie or a token ends, and
+//! once a minute. While nothing has changed that is a comparison, or a few reads of single rows; else it is what a new
+//! request would be asked, by the same code.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use http::Method;
+use recension::engine::Seq;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::evidence::unix_seconds;
+use super::security::{ACCESS, SETTING};
+use super::{Access, Granted, Session, users};
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+use crate::limits::{RIGHTS_ASKED_MILLIS_MIN, RIGHTS_ASKED_SECONDS};
+use crate::route::Target;
+use crate::settings::Live;
+
+/// Tells those that wait with rights that some were changed.
+#[derive(Debug)]
+pub(crate) struct RightsChanges(watch::Sender<()>);
+
+impl Default for RightsChanges {
+    fn default() -> Self {
+        RightsChanges(watch::Sender::new(()))
+    }
+}
+
+impl RightsChanges {
+    /// Some were changed, or may have been.
+    pub(crate) fn tell(&self) {
+        self.0.send_replace(());
+    }
+}
+
+/// Whether a request that succeeds changes rights, or may: those of users, of a database, of the server.
+pub(crate) fn may_change_rights(method: &Method, target: &Target<'_>) -> bool {
+    if matches!(*method, Method::GET | Method::HEAD) {
+        return false;
+    }
+    match target {
+        Target::Database { db } => *method == Method::DELETE || db == users::DATABASE,
+        Target::Special { db, name, .. } => matches!(&**name, "_security" | "_access") || db == users::DATABASE,
+        Target::Document { db, .. } | Target::OfDocument { db, .. } => db == users::DATABASE,
+        Target::Server { name, .. } => name == "_node" || name == "_tokens",
+        Target::Root | Target::Redirect { .. } => false,
+    }
+}
+
+/// What somebody was let in to.
+#[derive(Debug)]
+enum Place {
+    /// A database, and no other one of its name.
+    Database { name: String, number: Option<u32> },
+    /// What is the server admins'.
+    Server,
+}
+
+/// Somebody who was let in.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    session: Session,
+    place: Place,
+    /// What the last answer rested on.
+    basis: Option<Basis>,
+    /// When it is to be asked again.
+    due: Instant,
+    changes: watch::Receiver<()>,
+}
+
+/// What an answer rests on. While it is what it was, the answer is, too.
+#[derive(Debug)]
+struct Basis {
+    live: Arc<Live>,
+    /// The store's newest commit: while it is that, so are the others.
+    head: Seq,
+    /// The commit of the user's document, or of the API token.
+    user: Option<Seq>,
+    number: Option<u32>,
+    /// Who may do what, and the access rule.
+    security: [Option<String>; 2],
+}
+
+impl Basis {
+    fn is_as(&self, now: &Basis) -> bool {
+        Arc::ptr_eq(&self.live, &now.live)
+            && (self.user, self.number, &self.security) == (now.user, now.number, &now.security)
+    }
+}
+
+impl Standing {
+    /// Of whom was let in to a database.
+    pub(crate) fn in_database(session: &Session, db: &Database) -> Self {
+        Self::of(session, Place::Database { name: db.name().to_owned(), number: db.opened().number() })
+    }
+
+    /// Of a server admin.
+    pub(crate) fn of_server_admin(session: &Session) -> Self {
+        Self::of(session, Place::Server)
+    }
+
+    fn of(session: &Session, place: Place) -> Self {
+        let changes = session.app.rights.0.subscribe();
+        Standing { session: session.clone(), place, basis: None, due: Instant::now(), changes }
+    }
+
+    /// Whether who was let in still is, as of a moment that is not before this call.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) fn holds(&mut self) -> Result<bool> {
+        match self.ask() {
+            Ok(()) => Ok(true),
+            Err(refusal) if refusal.status.is_client_error() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same; the error is what a new request would be refused with.
+    pub(crate) fn ask(&mut self) -> Result<()> {
+        // What is changed from here on is told.
+        self.changes.borrow_and_update();
+        let ended = self.session.until.is_some_and(|until| until <= unix_seconds());
+        if ended || !self.is_certain() {
+            let now = self.rests_on()?;
+            if ended || !self.basis.as_ref().is_some_and(|basis| basis.is_as(&now)) {
+                self.decide()?;
+            }
+            self.basis = Some(now);
+        }
+        self.due = Instant::now() + self.patience();
+        Ok(())
+    }
+
+    /// Whether nothing at all has changed since the last answer.
+    fn is_certain(&self) -> bool {
+        let app = &self.session.app;
+        let same = |basis: &Basis| basis.head == app.databases.head() && Arc::ptr_eq(&basis.live, &app.settings.live());
+        self.basis.as_ref().is_some_and(same)
+    }
+
+    fn rests_on(&self) -> Result<Basis> {
+        let app = &self.session.app;
+        let (live, head) = (app.settings.live(), app.databases.head());
+        let user = self.session.evidence.written_at(app)?;
+        let (number, security) = match &self.place {
+            Place::Database { name, .. } => {
+                let db = app.databases.open(name, Granted(()))?;
+                (db.opened().number(), [db.setting(SETTING)?, db.setting(ACCESS)?])
+            }
+            Place::Server => (None, [None, None]),
+        };
+        Ok(Basis { live, head, user, number, security })
+    }
+
+    /// Lets in whom a new request would be let in for.
+    fn decide(&mut self) -> Result<()> {
+        let session = self.session.again()?;
+        match &self.place {
+            Place::Server => {
+                session.server_admin()?;
+            }
+            Place::Database { name, number } => {
+                let db = session.database(name, Access::Member)?;
+                if db.opened().number() != *number {
+                    return Err(ApiError::no_database());
+                }
+            }
+        }
+        self.session = session;
+        Ok(())
+    }
+
+    /// How long the answer is good for where nothing is told.
+    fn patience(&self) -> Duration {
+        let usual = Duration::from_secs(RIGHTS_ASKED_SECONDS);
+        let Some(until) = self.session.until else { return usual };
+        let left = (UNIX_EPOCH + Duration::from_secs(until)).duration_since(SystemTime::now()).unwrap_or_default();
+        left.clamp(Duration::from_millis(RIGHTS_ASKED_MILLIS_MIN), usual)
+    }
+
+    /// When it is to be asked again at the latest.
+    pub(crate) fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// Completes when it is told that rights were changed since the last answer.
+    pub(crate) async fn changed(&mut self) {
+        if self.changes.changed().await.is_err() {
+            // Nobody is left who could change any.
+            pending::<()>().await;
+        }
+    }
+}

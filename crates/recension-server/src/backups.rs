@@ -1,0 +1,140 @@
+//! Backups that the server makes by itself: one each so many seconds, in a folder, of which the newest are kept.
+//!
+//! A backup is made under the name `next` and renamed to `backup-TIME` once it is whole. One that was broken off is
+//! gone on with. Nothing else in the folder is touched.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use recension::document::{Store, format_time};
+use recension::engine::{EngineError, Timestamp};
+
+use crate::config::BackupsSection;
+
+const PREFIX: &str = "backup-";
+const NEXT: &str = "next";
+
+/// The thread that makes them, until this is dropped. One that is being made is made to its end.
+pub(crate) struct Backups {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Backups {
+    /// Begins, if that is configured. The first one is made when the newest that is there is old enough.
+    pub(crate) fn begin(config: &BackupsSection, store: &Store) -> io::Result<Option<Self>> {
+        let Some(folder) = config.folder.clone() else { return Ok(None) };
+        fs::create_dir_all(&folder)?;
+        let (every, keep, store) = (Duration::from_secs(config.every_seconds), config.keep, store.clone());
+        let (stop, stopped) = mpsc::channel();
+        let thread = std::thread::Builder::new().name("recension-backups".to_owned()).spawn(move || {
+            let mut wait = first_wait(&folder, every);
+            // A sender that is gone stops it, too.
+            while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(wait) {
+                match make(&store, &folder, keep) {
+                    Ok(made) => tracing::info!(backup = %made.display(), "a backup was made"),
+                    Err(error) => tracing::error!(%error, "a backup failed; the next one is tried in time"),
+                }
+                wait = every;
+            }
+        })?;
+        Ok(Some(Backups { stop: Some(stop), thread: Some(thread) }))
+    }
+}
+
+impl Drop for Backups {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of its own was printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Until the newest backup that is there is old enough.
+fn first_wait(folder: &Path, every: Duration) -> Duration {
+    let newest = names(folder).ok().and_then(|names| names.into_iter().next_back());
+    let made = newest.and_then(|name| fs::metadata(folder.join(name)).and_then(|found| found.modified()).ok());
+    let age = made.and_then(|made| SystemTime::now().duration_since(made).ok());
+    age.map_or(Duration::ZERO, |age| every.saturating_sub(age))
+}
+
+fn make(store: &Store, folder: &Path, keep: usize) -> Result<PathBuf, EngineError> {
+    let io = |doing: &'static str| move |error| EngineError::io(doing, error);
+    let next = folder.join(NEXT);
+    store.engine().backup(&next)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |age| age.as_micros() as u64);
+    let time: String = format_time(Timestamp(now)).chars().filter(|c| *c != ':' && *c != '-').collect();
+    let made = folder.join(format!("{PREFIX}{time}"));
+    fs::rename(&next, &made).map_err(io("naming a backup"))?;
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(io("syncing the folder of backups"))?;
+    let names = names(folder).map_err(io("listing the backups"))?;
+    for old in names.iter().rev().skip(keep) {
+        fs::remove_dir_all(folder.join(old)).map_err(io("removing an old backup"))?;
+    }
+    Ok(made)
+}
+
+/// The backups that are there, oldest first.
+fn names(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let time = name.strip_prefix(PREFIX).unwrap_or_default();
+        if time.len() >= "20261121T100000Z".len() && time.chars().all(|c| c.is_ascii_digit() || "TZ.".contains(c)) {
+            names.push(name);
+        }
+    }
+    names.sort_by_key(|name| name.trim_end_matches('Z').to_owned());
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_are_kept_what_was_broken_off_goes_on_and_others_files_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = recension::open(&dir.path().join("store").display().to_string()).unwrap();
+        let notes = store.collection("notes").unwrap();
+        let folder = dir.path().join("backups");
+        fs::create_dir_all(folder.join("backup-of-somebody")).unwrap();
+        // One that was begun and not ended.
+        store.engine().backup(&folder.join(NEXT)).unwrap();
+        let mut made = Vec::new();
+        for n in 0..4 {
+            notes.put(&format!("n{n}"), "{}").unwrap();
+            made.push(make(&store, &folder, 2).unwrap());
+        }
+        let kept: Vec<_> = names(&folder).unwrap().iter().map(|name| folder.join(name)).collect();
+        assert_eq!(kept, made[2..]);
+        assert!(folder.join("backup-of-somebody").exists() && !folder.join(NEXT).exists());
+        let copy = recension::open_read_only(&made[2]).unwrap();
+        assert_eq!(copy.collection("notes").unwrap().count().unwrap(), 3);
+        assert!(first_wait(&folder, Duration::from_hours(1)) > Duration::from_mins(50));
+        assert_eq!(first_wait(&dir.path().join("none"), Duration::from_hours(1)), Duration::ZERO);
+    }
+
+    #[test]
+    fn they_are_made_in_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = recension::open(&dir.path().join("store").display().to_string()).unwrap();
+        let folder = dir.path().join("backups");
+        let config = BackupsSection { folder: Some(folder.clone()), every_seconds: 3600, keep: 1 };
+        let backups = Backups::begin(&config, &store).unwrap();
+        let deadline = std::time::Instant::now() + Duration::from_mins(1);
+        while names(&folder).unwrap().is_empty() {
+            assert!(std::time::Instant::now() < deadline, "no backup was made");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        drop(backups);
+        assert_eq!(names(&folder).unwrap().len(), 1);
+        assert!(Backups::begin(&BackupsSection::default(), &store).unwrap().is_none());
+    }
+}

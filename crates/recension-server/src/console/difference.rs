@@ -1,0 +1,127 @@
+//! What is different between two moments: of a database, document by document; of a document, value by value.
+
+use recension::document::{At, DocumentDiff, json};
+
+use super::document::version;
+use super::frame::Frame;
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::error::Result;
+use crate::html::links::{Parameters, in_console};
+use crate::html::value;
+use crate::html::writer::Html;
+use crate::request::Request;
+
+const ROWS: usize = 200;
+const CHANGES: usize = 500;
+
+/// The moments of the query, with those that are meant without it.
+fn moments(request: &Request) -> (String, String) {
+    let text = |name: &str, usual: &str| {
+        request.query.get(name).map(str::trim).filter(|text| !text.is_empty()).unwrap_or(usual).to_owned()
+    };
+    (text("from", "1h"), text("to", request.query.get("at").unwrap_or("now")))
+}
+
+fn form(from: &str, to: &str, html: &mut Html) {
+    html.tag("<form class=\"filter\" method=\"get\"><label>Before <input name=\"from\" value=\"").text(from);
+    html.tag("\"></label><label>After <input name=\"to\" value=\"").text(to);
+    html.tag(
+        "\"></label><button class=\"primary\">Compare</button> <span class=\"hint\">A moment is a commit (1234), a ",
+    );
+    html.tag("time (2026-01-31T12:00:00Z), an age (2h) or now.</span></form>\n");
+}
+
+/// `/_utils/{db}/compare`
+pub(super) async fn of_database(request: &Request, session: &Session, db: &str) -> Result<Answer> {
+    let database = session.database(db, Access::Member)?;
+    let (from, to) = moments(request);
+    let collection = database.share();
+    let (before, after) = (from.parse::<At>()?, to.parse::<At>()?);
+    let found = request.app.streams.read(move || {
+        let mut rows = Vec::new();
+        for different in collection.diff_between(before, after)?.take(ROWS + 1) {
+            let DocumentDiff { id, before, after } = different?;
+            rows.push((id, before.is_some(), after.is_some()));
+        }
+        Ok(rows)
+    });
+    let rows = found.await?;
+    let mut frame = Frame::begin(request, session, "Compare moments", Some(db), "Compare moments", false);
+    form(&from, &to, &mut frame.html);
+    let html = &mut frame.html;
+    if rows.is_empty() {
+        html.tag("<p class=\"empty\">Nothing is different between the two.</p>\n");
+        return Ok(frame.end());
+    }
+    html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Differences\" tabindex=\"0\"><table><thead><tr>");
+    html.tag("<th scope=\"col\">Document</th><th scope=\"col\">What happened</th></tr></thead><tbody>\n");
+    for (id, before, after) in rows.iter().take(ROWS) {
+        let what = match (before, after) {
+            (false, _) => "<td class=\"made\">made",
+            (_, false) => "<td class=\"gone\">deleted",
+            _ => "<td>changed",
+        };
+        let compare = Parameters::default().with("from", &from).with("to", &to);
+        html.tag("<tr><th scope=\"row\">");
+        html.link(&compare.on(&format!("{}/compare", in_console(db, id))), id.as_bytes()).tag("</th>");
+        html.tag(what).tag("</td></tr>\n");
+    }
+    html.tag("</tbody></table></div>\n");
+    if rows.len() > ROWS {
+        html.tag("<p>There are more: compare moments that are closer to each other.</p>\n");
+    }
+    Ok(frame.end())
+}
+
+/// `/_utils/{db}/doc/{id}/compare`
+pub(super) async fn of_document(request: &Request, session: &Session, db: &str, id: &str) -> Result<Answer> {
+    let database = session.database(db, Access::Member)?;
+    let (from, to) = moments(request);
+    let (collection, own) = (database.share(), id.to_owned());
+    let (before, after) = (version(&from)?, version(&to)?);
+    let found = request.app.streams.read(move || Ok(collection.diff(&own, before, after)?.changes()?));
+    let changes = found.await?;
+    let mut frame = Frame::begin(request, session, id, Some(db), "", false);
+    let html = &mut frame.html;
+    html.tag("<p class=\"summary\">").link(&in_console(db, id), "Back to the document").tag("</p>\n");
+    form(&from, &to, html);
+    if changes.is_empty() {
+        html.tag("<p class=\"empty\">It said the same at both.</p>\n");
+        return Ok(frame.end());
+    }
+    html.tag(
+        "<div class=\"wide\" role=\"region\" aria-label=\"Differences\" tabindex=\"0\"><table class=\"difference\">",
+    );
+    html.tag("<thead><tr><th scope=\"col\">Where</th><th scope=\"col\">Before</th><th scope=\"col\">After</th></tr>");
+    html.tag("</thead><tbody>\n");
+    for json::Change { path, before, after } in changes.iter().take(CHANGES) {
+        html.tag("<tr><th scope=\"row\"><code>").text(if path.to_string().is_empty() {
+            "(all)".into()
+        } else {
+            path.to_string()
+        });
+        html.tag("</code></th><td class=\"gone\">");
+        side(before.as_deref(), html);
+        html.tag("</td><td class=\"made\">");
+        side(after.as_deref(), html);
+        html.tag("</td></tr>\n");
+    }
+    html.tag("</tbody></table></div>\n");
+    if changes.len() > CHANGES {
+        html.tag("<p>And ").show(changes.len() - CHANGES).tag(" more.</p>\n");
+    }
+    Ok(frame.end())
+}
+
+fn side(value: Option<&str>, html: &mut Html) {
+    match value {
+        None => {
+            html.tag("<i>absent</i>");
+        }
+        Some(value) if value.len() > 100_000 => {
+            html.tag("<i>").show(value.len()).tag(" bytes</i>");
+        }
+        Some(value) => value::whole(value, html),
+    }
+}

@@ -1,0 +1,300 @@
+//! One document: what it says, as members and as JSON; its past as a line; its attachments and conflicts; and the
+//! ways to change it, of which restoring is one.
+
+use recension::document::{At, AttachmentInfo, CollectionAt, Document, Revision, format_time};
+
+use super::frame::{Frame, bytes};
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+use crate::html::links::{Parameters, document, in_console};
+use crate::html::value;
+use crate::html::writer::Html;
+use crate::http::body::members_of;
+use crate::request::{Request, at_its_moment};
+use crate::route::encode;
+
+/// Revisions on the line.
+const LINE_MAX: usize = 40;
+/// The longest document that is shown whole; of longer ones there is the JSON.
+const SHOWN_BYTES_MAX: usize = 2 << 20;
+
+/// What is known of it.
+struct Known {
+    shown: Option<Document<'static>>,
+    current: Option<Document<'static>>,
+    line: Vec<Revision>,
+    conflicts: Vec<String>,
+}
+
+fn read(at: &CollectionAt, now: &CollectionAt, id: &str) -> Result<Known> {
+    let shown = at.current(id)?.map(Document::into_owned);
+    let current = now.current(id)?.map(Document::into_owned);
+    let mut line = Vec::new();
+    for revision in now.history(id)?.take(LINE_MAX) {
+        // A past that was given up ends the line.
+        let Ok(revision) = revision else { break };
+        line.push(Revision { body: String::new(), ..revision });
+    }
+    line.reverse();
+    let conflicts = at.conflicts(id)?.iter().map(ToString::to_string).collect();
+    if shown.is_none() && line.is_empty() {
+        return Err(ApiError::missing());
+    }
+    Ok(Known { shown, current, line, conflicts })
+}
+
+/// `/_utils/{db}/doc/{id}`
+pub(super) async fn page(request: &Request, session: &Session, db: &str, id: &str) -> Result<Answer> {
+    let database: Database = at_its_moment(request, session.database(db, Access::Member)?)?;
+    let (at, now, own) = (database.opened().clone(), database.now()?, id.to_owned());
+    let known = request.app.streams.read(move || read(&at, &now, &own)).await?;
+    let mut frame = Frame::begin(request, session, id, Some(db), "", true);
+    let past = request.query.get("at");
+    let html = &mut frame.html;
+    line(db, id, &known, database.opened().seq(), html);
+    let there = known.shown.as_ref().filter(|shown| !shown.deleted);
+    match (there, &known.shown) {
+        (Some(shown), _) => {
+            actions(db, id, shown, &known, past, request.query.get("undo"), html);
+            body(db, id, shown, past, html);
+        }
+        (None, Some(deleted)) => {
+            html.tag("<p class=\"empty\">Deleted at commit ").show(deleted.seq).tag(".</p>\n");
+            undo(db, id, &known, html);
+        }
+        (None, None) => {
+            html.tag("<p class=\"empty\">The document was not there yet.</p>\n");
+        }
+    }
+    conflicts(db, id, &known, html);
+    Ok(frame.end())
+}
+
+/// The revisions as points on a line, oldest first.
+fn line(db: &str, id: &str, known: &Known, moment: recension::engine::Seq, html: &mut Html) {
+    html.tag("<nav class=\"line\" aria-label=\"History\"><ol>");
+    // The newest one that the moment has.
+    let shown = known.line.iter().rposition(|revision| revision.seq <= moment);
+    for (number, revision) in known.line.iter().enumerate() {
+        let last = number + 1 == known.line.len();
+        let to = in_console(db, id);
+        let to = if last { to } else { Parameters::default().with("at", &revision.seq.to_string()).on(&to) };
+        html.tag(if revision.deleted { "<li class=\"deleted\">" } else { "<li>" });
+        html.tag("<a href=\"").text(to).tag("\" title=\"commit ").show(revision.seq).tag(", ");
+        html.text(format_time(revision.time)).tag(if revision.deleted { ": deleted" } else { "" });
+        html.tag(if shown == Some(number) { "\" aria-current=\"step\">" } else { "\">" });
+        html.show(revision.rev.generation()).tag("</a></li>");
+    }
+    html.tag("</ol></nav>\n");
+    if let Some(revision) = shown.and_then(|at| known.line.get(at)) {
+        html.tag("<p class=\"summary\">Revision <code>").show(revision.rev).tag("</code>, commit ").show(revision.seq);
+        html.tag(", <time>").text(format_time(revision.time)).tag("</time>. ");
+        if let Some(before) = shown.and_then(|at| known.line.get(at.checked_sub(1)?)) {
+            let compare =
+                Parameters::default().with("from", &before.seq.to_string()).with("to", &revision.seq.to_string());
+            html.link(&compare.on(&format!("{}/compare", in_console(db, id))), "What changed here");
+        }
+        html.tag(" ").link(&format!("{}/_history", document(db, id)), "All revisions").tag("</p>\n");
+    }
+}
+
+/// What can be done: now it is edited and deleted, in the past it is restored.
+fn actions(
+    db: &str,
+    id: &str,
+    shown: &Document<'_>,
+    known: &Known,
+    past: Option<&str>,
+    undo: Option<&str>,
+    html: &mut Html,
+) {
+    let current = known.current.as_ref().map(|current| current.rev);
+    html.tag("<div class=\"bar\">");
+    if let Some(moment) = past {
+        let then = known.current.as_ref().filter(|current| !current.deleted).map(|current| current.rev.to_string());
+        restore_button(db, id, &shown.rev.to_string(), then.as_deref(), "Restore this version", html);
+        let compare = Parameters::default().with("from", moment).with("to", "now");
+        html.link(&compare.on(&format!("{}/compare", in_console(db, id))), "Compare with now").tag(" ");
+    } else {
+        if let Some(rev) = undo {
+            html.tag("<span class=\"notice\">Restored.</span> ");
+            restore_button(db, id, rev, None, "Undo", html);
+        }
+        html.tag("<form data-send=\"DELETE\" data-to=\"");
+        let rev = Parameters::default().with("rev", &shown.rev.to_string());
+        html.text(rev.on(&document(db, id))).tag("\" data-then=\"").text(in_console(db, id));
+        html.tag("\" data-sure=\"Delete this document? Its history stays, and it can be restored.\">");
+        html.tag("<button class=\"danger\">Delete</button></form> ");
+    }
+    let carried = past.map_or(Parameters::default(), |at| Parameters::default().with("at", at));
+    html.link(&carried.with("format", "json").on(&document(db, id)), "JSON").tag(" ");
+    html.link(&carried.with("format", "html").on(&document(db, id)), "Plain page").tag("</div>\n");
+    if past.is_none() && current == Some(shown.rev) && shown.body.len() <= SHOWN_BYTES_MAX {
+        html.tag("<details class=\"edit\"><summary>Edit</summary><form data-send=\"PUT\" data-to=\"");
+        html.text(document(db, id)).tag("\" data-then=\"").text(in_console(db, id));
+        html.tag("\"><label>JSON <textarea name=\"body\" rows=\"20\" spellcheck=\"false\">");
+        // A parser drops the first line feed.
+        html.tag("\n").text(pretty(&shown.to_json())).tag("</textarea></label>");
+        html.tag("<p><button class=\"primary\">Save</button> <kbd>Ctrl</kbd>+<kbd>S</kbd></p>");
+        html.tag("<noscript><p>Editing needs JavaScript.</p></noscript></form></details>\n");
+    }
+}
+
+fn restore_button(db: &str, id: &str, rev: &str, undo: Option<&str>, text: &'static str, html: &mut Html) {
+    let to = Parameters::default().with("rev", rev).on(&format!("{}/restore", in_console(db, id)));
+    let then = Parameters::default().with("undo", undo.unwrap_or_default()).on(&in_console(db, id));
+    html.tag("<form data-send=\"POST\" data-to=\"").text(to).tag("\" data-then=\"").text(then);
+    html.tag("\"><button class=\"primary\">").tag(text).tag("</button></form> ");
+}
+
+/// Of a deleted document: back to what it said before.
+fn undo(db: &str, id: &str, known: &Known, html: &mut Html) {
+    if let Some(before) = known.line.iter().rev().find(|revision| !revision.deleted) {
+        html.tag("<div class=\"bar\">");
+        restore_button(db, id, &before.rev.to_string(), None, "Restore what it said before", html);
+        html.tag("</div>\n");
+    }
+}
+
+/// A JSON text with its members on lines of their own.
+fn pretty(text: &str) -> String {
+    // Numbers stay as they are: nothing is read into floating point.
+    let (mut out, mut depth, mut in_string, mut escaped) =
+        (String::with_capacity(text.len() * 2), 0_usize, false, false);
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", depth.min(64)));
+    };
+    let mut last = ' ';
+    for c in text.chars() {
+        if in_string {
+            out.push(c);
+            in_string = escaped || c != '"';
+            escaped = !escaped && c == '\\';
+        } else {
+            match c {
+                '{' | '[' => {
+                    out.push(c);
+                    depth += 1;
+                    last = c;
+                    continue;
+                }
+                '}' | ']' => {
+                    depth = depth.saturating_sub(1);
+                    if !matches!(last, '{' | '[') {
+                        line(&mut out, depth);
+                    }
+                    out.push(c);
+                }
+                ',' => {
+                    out.push(c);
+                    line(&mut out, depth);
+                }
+                ':' => out.push_str(": "),
+                c => {
+                    if matches!(last, '{' | '[') {
+                        line(&mut out, depth);
+                    }
+                    in_string = c == '"';
+                    out.push(c);
+                }
+            }
+        }
+        last = c;
+    }
+    out
+}
+
+fn body(db: &str, id: &str, shown: &Document<'_>, past: Option<&str>, html: &mut Html) {
+    if shown.body.len() > SHOWN_BYTES_MAX {
+        html.tag("<p>The document has ").text(bytes(shown.body.len() as u64));
+        html.tag(": it is shown as JSON and as a plain page only.</p>\n");
+        return;
+    }
+    html.tag("<dl class=\"members\">\n");
+    for (name, value) in members_of(shown.body.as_bytes()).unwrap_or_default() {
+        html.tag("<dt><bdi>").text(name.as_bytes()).tag("</bdi></dt><dd>");
+        value::whole(value.get(), html);
+        html.tag("</dd>\n");
+    }
+    html.tag("</dl>\n");
+    if !shown.attachments.is_empty() {
+        attachments(db, id, &shown.attachments, past, html);
+    }
+    html.tag("<details><summary>JSON</summary><pre tabindex=\"0\"><code>").text(pretty(&shown.to_json()));
+    html.tag("</code></pre></details>\n");
+}
+
+/// Attachments; pictures are shown.
+fn attachments(db: &str, id: &str, all: &[AttachmentInfo], past: Option<&str>, html: &mut Html) {
+    const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"];
+    html.tag("<section aria-label=\"Attachments\"><h2>Attachments</h2><ul class=\"attachments\">\n");
+    for info in all {
+        let name: Vec<String> = info.name.split('/').map(encode).collect();
+        let carried = past.map_or(Parameters::default(), |at| Parameters::default().with("at", at));
+        let to = carried.on(&format!("{}/{}", document(db, id), name.join("/")));
+        html.tag("<li>").link(&to, info.name.as_bytes()).tag(" <bdi>").text(info.content_type.as_bytes());
+        html.tag("</bdi> ").text(bytes(info.length()));
+        if PICTURES.contains(&info.content_type.as_str()) {
+            html.tag("<br><img loading=\"lazy\" alt=\"")
+                .text(info.name.as_bytes())
+                .tag("\" src=\"")
+                .text(&to)
+                .tag("\">");
+        }
+        html.tag("</li>\n");
+    }
+    html.tag("</ul></section>\n");
+}
+
+/// Revisions in conflict, each beside the winner.
+fn conflicts(db: &str, id: &str, known: &Known, html: &mut Html) {
+    let Some(winner) = known.shown.as_ref().filter(|_| !known.conflicts.is_empty()) else { return };
+    html.tag("<section class=\"conflicts\" aria-label=\"Conflicts\"><h2>Conflicts</h2><p>Replication brought these ");
+    html.tag("revisions beside the one that is shown. Keep one, and take the others away.</p><ul>\n");
+    for rev in &known.conflicts {
+        let compare = Parameters::default().with("from", rev).with("to", &winner.rev.to_string());
+        html.tag("<li><code>").text(rev).tag("</code> ");
+        html.link(&compare.on(&format!("{}/compare", in_console(db, id))), "Compare").tag(" ");
+        html.tag("<form data-send=\"DELETE\" data-to=\"");
+        html.text(Parameters::default().with("rev", rev).on(&document(db, id))).tag("\" data-then=\"");
+        html.text(in_console(db, id)).tag("\"><button>Take it away</button></form></li>\n");
+    }
+    html.tag("</ul></section>\n");
+}
+
+/// A moment or a revision that the query names.
+pub(super) fn version(text: &str) -> Result<recension::document::Version> {
+    if let Ok(rev) = text.parse::<recension::document::RevId>() {
+        return Ok(rev.into());
+    }
+    Ok(text.parse::<At>()?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn json_is_written_for_people() {
+        let text = r#"{"a":[1,{"b":"x,{\"}"}],"c":{},"d":[]}"#;
+        let expected =
+            "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"x,{\\\"}\"\n    }\n  ],\n  \"c\": {},\n  \"d\": []\n}";
+        assert_eq!(pretty(text), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_pretty_means_the_same(
+            members in prop::collection::btree_map(".{0,9}", prop::collection::vec(".{0,9}", 0..4), 0..5),
+        ) {
+            let text = serde_json::to_string(&members).unwrap();
+            let value: serde_json::Value = serde_json::from_str(&pretty(&text)).unwrap();
+            prop_assert_eq!(value.to_string(), text);
+        }
+    }
+}

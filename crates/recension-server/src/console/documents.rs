@@ -1,0 +1,225 @@
+//! The documents of a database as a table: filtered, sorted, with facets, as of any moment, and in every other form.
+
+use recension::document::json::quote;
+use recension::document::{CollectionAt, Cursor, Path, Query};
+use recension::engine::Direction;
+
+use super::facets::{self, Facet};
+use super::filter;
+use super::frame::{Frame, grouped};
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+use crate::html::asked::Kind;
+use crate::html::links::{Parameters, in_console};
+use crate::html::list::Table;
+use crate::html::value::cell;
+use crate::html::writer::Html;
+use crate::request::{Request, at_its_moment};
+use crate::route::encode;
+
+const ROWS: usize = 50;
+const ROWS_MAX: usize = 500;
+const SORT_BYTES_MAX: usize = 32 << 20;
+
+/// What is asked for.
+#[derive(Clone)]
+struct Asked {
+    filter: String,
+    sort: String,
+    facet: Option<String>,
+    after: Option<Cursor>,
+    rows: usize,
+    fields: Option<Vec<String>>,
+}
+
+impl Asked {
+    fn of(request: &Request) -> Result<Self> {
+        let text = |name: &str| request.query.get(name).unwrap_or_default().trim().to_owned();
+        let some = |name: &str| Some(text(name)).filter(|text| !text.is_empty());
+        let bad = |_| ApiError::bad_request("The page's place cannot be read; go to the first page.");
+        Ok(Asked {
+            filter: text("q"),
+            sort: text("sort"),
+            facet: some("facet"),
+            after: some("after").map(|cursor| cursor.parse().map_err(bad)).transpose()?,
+            rows: request
+                .query
+                .number("rows")?
+                .map_or(ROWS, |rows| usize::try_from(rows).unwrap_or(ROWS))
+                .clamp(1, ROWS_MAX),
+            fields: some("fields").map(|fields| fields.split(',').map(|field| field.trim().to_owned()).collect()),
+        })
+    }
+
+    fn query(&self) -> Result<Query> {
+        let mut query = Query::new();
+        if let Some(selector) = filter::parsed(&self.filter)? {
+            query = query.selecting(selector);
+        }
+        Ok(query)
+    }
+
+    fn sorted(&self) -> Result<Query> {
+        let mut query = self.query()?.after(self.after.clone()).limit(self.rows).sort_bytes_max(SORT_BYTES_MAX);
+        for part in self.sort.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (name, direction) =
+                part.strip_prefix('-').map_or((part, Direction::Forward), |name| (name, Direction::Backward));
+            query = query.sort(Path::from_segments(name.split('.'))?, direction);
+        }
+        Ok(query)
+    }
+}
+
+/// What was found.
+struct Found {
+    rows: Vec<String>,
+    next: Option<String>,
+    facet: Option<Facet>,
+    count: u64,
+    plan: String,
+}
+
+fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
+    let mut found = at.find(&asked.sorted()?)?;
+    let plan = found.plan().summary();
+    let mut rows = Vec::new();
+    for document in found.by_ref() {
+        let document = document?;
+        let members = document.body.strip_prefix('{').unwrap_or("}");
+        let comma = if members == "}" { "" } else { "," };
+        rows.push(format!("{{\"_id\":{}{comma}{members}", quote(&document.id)));
+    }
+    let next = if rows.len() == asked.rows { found.cursor().map(|cursor| cursor.to_string()) } else { None };
+    let facet = asked.facet.as_ref().map(|member| facets::count(at, &asked.query()?, member)).transpose()?;
+    Ok(Found { rows, next, facet, count: at.count()?, plan })
+}
+
+/// `/_utils/{db}`
+pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Result<Answer> {
+    let database = at_its_moment(request, session.database(db, Access::Member)?)?;
+    let asked = Asked::of(request)?;
+    let at = database.opened().clone();
+    let reading = asked.clone();
+    let found = request.app.streams.read(move || find(&at, &reading)).await?;
+    let mut frame = Frame::begin(request, session, db, Some(db), "Documents", true);
+    let parameters = Parameters::of(&request.query).without(&["db"]);
+    let path = format!("/_utils/{}", encode(db));
+    let html = &mut frame.html;
+    slider(&database, &path, &parameters, html)?;
+    form(&asked, &parameters, &path, html);
+    html.tag("<p class=\"summary\">").text(grouped(found.count)).tag(" documents in all. <span class=\"plan\">");
+    html.text(&found.plan).tag("</span></p>\n");
+    if let (Some(facet), Some(member)) = (&found.facet, &asked.facet) {
+        facet_list(facet, member, &asked, &parameters, &path, html);
+    }
+    let kind = Kind::Special { db: db.to_owned(), name: "_find".to_owned() };
+    let mut table = Table::new(kind, parameters.only(&["at"]), asked.fields.clone())
+        .placed(in_console)
+        .sorted_by(&path, &parameters.without(&["after"]));
+    for row in &found.rows {
+        table.row(row.as_bytes(), html);
+    }
+    table.end(html);
+    pages(&asked, found.next.as_deref(), &parameters, &path, html);
+    exports(db, &asked, &parameters, html);
+    if request.query.get("at").is_none() {
+        html.tag("<details class=\"new\"><summary>New document</summary><form data-send=\"POST\" data-to=\"");
+        html.text(format!("/{}", encode(db))).tag("\" data-then=\"").text(&path);
+        html.tag("/doc/\"><label>JSON <textarea name=\"body\" rows=\"12\" spellcheck=\"false\">{\n  \"_id\": \"\"\n}");
+        html.tag("</textarea></label><p><button class=\"primary\">Create</button></p>");
+        html.tag("<noscript><p>Writing needs JavaScript.</p></noscript></form></details>\n");
+    }
+    Ok(frame.end())
+}
+
+/// A slider over the commits that the database has seen. Without a script it has a button.
+fn slider(database: &Database, path: &str, parameters: &Parameters, html: &mut Html) -> Result<()> {
+    let Some(made) = database.collection().made()? else { return Ok(()) };
+    let (newest, shown) = (database.now()?.seq(), database.opened().seq());
+    if newest <= made.seq {
+        return Ok(());
+    }
+    html.tag("<form class=\"slider\" method=\"get\" action=\"").text(path).tag("\">");
+    for (name, value) in parameters.without(&["at", "after"]).pairs() {
+        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
+    }
+    html.tag("<label>Time <input type=\"range\" name=\"at\" data-moment min=\"").show(made.seq);
+    html.tag("\" max=\"").show(newest).tag("\" value=\"").show(shown);
+    html.tag("\"></label> <output>commit ").show(shown).tag(" of ").show(newest);
+    html.tag("</output><button>Go there</button></form>\n");
+    Ok(())
+}
+
+fn form(asked: &Asked, parameters: &Parameters, path: &str, html: &mut Html) {
+    html.tag("<form class=\"filter\" method=\"get\" action=\"").text(path).tag("\">");
+    for (name, value) in parameters.only(&["at", "rows"]).pairs() {
+        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
+    }
+    html.tag("<label class=\"long\">Filter <input type=\"search\" name=\"q\" data-filter value=\"").text(&asked.filter);
+    html.tag("\" placeholder=\"population &gt; 1000000 and country = PT\" spellcheck=\"false\"></label>");
+    html.tag("<label>Sort by <input name=\"sort\" size=\"12\" placeholder=\"-population\" value=\"").text(&asked.sort);
+    html.tag("\"></label><label>Columns <input name=\"fields\" size=\"16\" placeholder=\"name,pos.lat\" value=\"");
+    html.text(asked.fields.as_ref().map(|fields| fields.join(",")).unwrap_or_default());
+    html.tag("\"></label><label>Facet <input name=\"facet\" size=\"10\" placeholder=\"country\" value=\"");
+    html.text(asked.facet.as_deref().unwrap_or_default()).tag("\"></label><button class=\"primary\">Show</button>");
+    if !asked.filter.is_empty() {
+        html.link(&parameters.without(&["q", "after"]).on(path), "Without filter");
+    }
+    html.tag("</form>\n");
+}
+
+/// The values of a facet, each a filter.
+fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameters, path: &str, html: &mut Html) {
+    html.tag("<section class=\"facet\" aria-label=\"Facet\"><h2><bdi>").text(member).tag("</bdi></h2><ul>\n");
+    let most = facet.values.first().map_or(1, |(_, count)| *count).max(1);
+    for (value, count) in &facet.values {
+        html.tag("<li>");
+        if value.is_empty() {
+            html.tag("<i>absent</i>");
+        } else if asked.filter.trim_start().starts_with('{') || value.starts_with(['{', '[']) {
+            cell(value, html);
+        } else {
+            let clause = format!("{member} = {value}");
+            let filter = if asked.filter.is_empty() { clause } else { format!("{} and {clause}", asked.filter) };
+            let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.clone());
+            let shown = if text.is_empty() { "(empty)" } else { &text };
+            html.link(&parameters.without(&["after"]).with("q", &filter).on(path), shown.as_bytes());
+        }
+        html.tag(" <meter min=\"0\" max=\"").show(most).tag("\" value=\"").show(count).tag("\" aria-hidden=\"true\">");
+        html.tag("</meter> <span class=\"number\">").text(grouped(*count)).tag("</span></li>\n");
+    }
+    html.tag("</ul><p>");
+    if facet.others > 0 {
+        html.show(facet.others).tag(" other values. ");
+    }
+    html.tag(if facet.cut { "Of the first " } else { "Of " }).text(grouped(facet.documents)).tag(" documents");
+    html.tag(if facet.cut { ", since counting took too long.</p></section>\n" } else { ".</p></section>\n" });
+}
+
+fn pages(asked: &Asked, next: Option<&str>, parameters: &Parameters, path: &str, html: &mut Html) {
+    html.tag("<nav class=\"pages\" aria-label=\"More documents\">");
+    if asked.after.is_some() {
+        html.link(&parameters.without(&["after"]).on(path), "First page").tag(" ");
+    }
+    if let Some(next) = next {
+        html.tag("<a rel=\"next\" href=\"").text(parameters.with("after", next).on(path)).tag("\">Next page</a>");
+    }
+    html.tag("</nav>\n");
+}
+
+/// The same in other forms: of a filter the query that another client would send.
+fn exports(db: &str, asked: &Asked, parameters: &Parameters, html: &mut Html) {
+    let all = format!("/{}/_all_docs", encode(db));
+    html.tag("<p class=\"exports\">All documents as ");
+    let of = parameters.only(&["at", "fields"]).with("include_docs", "true");
+    for (form, name) in [("json", "JSON"), ("ndjson", "NDJSON"), ("csv", "CSV"), ("html", "HTML")] {
+        html.link(&of.with("format", form).on(&all), name).tag(" ");
+    }
+    html.tag("</p>\n");
+    if let Ok(Some(selector)) = filter::selector(&asked.filter) {
+        html.tag("<p class=\"exports\">This filter over HTTP: <code>POST ").text(format!("/{}/_find", encode(db)));
+        html.tag(" {\"selector\": ").text(selector).tag("}</code></p>\n");
+    }
+}

@@ -1,0 +1,124 @@
+//! What stands around the pages of the console: where one is, who one is, the ways to the other pages, and the
+//! moment.
+
+use http::StatusCode;
+use http::header::CACHE_CONTROL;
+
+use crate::answer::Answer;
+use crate::auth::Session;
+use crate::html::links::Parameters;
+use crate::html::shell::{self, Head, SERVER_PAGES};
+use crate::html::turned::log_in;
+use crate::html::writer::Html;
+use crate::request::Request;
+use crate::route::encode;
+
+/// A page under way.
+pub(super) struct Frame {
+    pub(super) html: Html,
+}
+
+/// Pages of a database: what they are called, and where they are.
+const OF_DATABASE: [(&str, &str); 5] = [
+    ("Documents", ""),
+    ("Changes", "/changes"),
+    ("Compare moments", "/compare"),
+    ("Indexes", "/indexes"),
+    ("Security", "/security"),
+];
+
+impl Frame {
+    /// Begins a page. `tab` is the name of the page among those of its database or of the server.
+    pub(super) fn begin(
+        request: &Request,
+        session: &Session,
+        title: &str,
+        db: Option<&str>,
+        tab: &str,
+        has_moments: bool,
+    ) -> Self {
+        let mut html = Html::default();
+        let parameters = Parameters::of(&request.query);
+        let moment = has_moments.then_some((request.head.uri.path(), &parameters));
+        let within = db.filter(|db| *db != title).map(|_| title);
+        let who = session.identity().name.as_deref();
+        let who = who.or(session.identity().is_server_admin().then_some("everybody is admin"));
+        Head { lang: "en", title, db, within, moment, scripted: true, who }.begin(&mut html);
+        html.tag("<nav class=\"tabs\" aria-label=\"Pages\">");
+        let at = parameters.only(&["at"]);
+        match db {
+            Some(db) => {
+                for (name, below) in OF_DATABASE {
+                    let carried = if below == "/security" { Parameters::default() } else { at.clone() };
+                    tab_link(&carried.on(&format!("/_utils/{}{below}", encode(db))), name, tab, &mut html);
+                }
+            }
+            None => {
+                for (name, to) in SERVER_PAGES {
+                    tab_link(to, name, tab, &mut html);
+                }
+            }
+        }
+        html.tag("</nav>\n<div id=\"notices\" aria-live=\"polite\"></div>\n");
+        Frame { html }
+    }
+
+    /// The way to say who one is.
+    pub(super) fn log_in(&mut self, request: &Request) {
+        let here = request.head.uri.path_and_query().map_or("/_utils/", http::uri::PathAndQuery::as_str);
+        log_in(here, &mut self.html);
+    }
+
+    /// The whole page.
+    pub(super) fn end(mut self) -> Answer {
+        shell::end(&mut self.html);
+        let answer = Answer::of(StatusCode::OK, shell::CONTENT_TYPE, self.html.take());
+        shell::guarded(answer).with(CACHE_CONTROL, "no-store")
+    }
+}
+
+fn tab_link(to: &str, name: &'static str, tab: &str, html: &mut Html) {
+    html.tag("<a href=\"").text(to).tag(if name == tab { "\" aria-current=\"page\">" } else { "\">" });
+    html.tag(name).tag("</a> ");
+}
+
+/// A number as people read it.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Bytes as people read them.
+pub(super) fn bytes(number: u64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB"];
+    let mut unit = 0;
+    let mut tenths = u128::from(number) * 10;
+    while tenths >= 10_000 && unit + 1 < units.len() {
+        tenths /= 1000;
+        unit += 1;
+    }
+    if unit == 0 { format!("{number} B") } else { format!("{}.{} {}", tenths / 10, tenths % 10, units[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_for_people() {
+        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!((grouped(0).as_str(), grouped(999).as_str()), ("0", "999"));
+        for (number, expected) in
+            [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_550_000, "1.5 MB"), (u64::MAX, "18446744.0 TB")]
+        {
+            assert_eq!(bytes(number).split('.').next(), expected.split('.').next(), "{number}");
+        }
+    }
+}

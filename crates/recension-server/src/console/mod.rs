@@ -1,0 +1,73 @@
+//! The console at `/_utils`: pages made here, on the writer of `html/`, that read without a script. What changes
+//! something is done by one module of JavaScript (`assets/console.js`) with requests that any client could send, so
+//! that a page grants nothing which its reader has no right to.
+
+mod assets;
+mod changes;
+mod databases;
+mod difference;
+mod document;
+mod documents;
+mod facets;
+mod filter;
+mod frame;
+mod indexes;
+mod restore;
+mod security;
+
+use http::{Method, StatusCode};
+
+use self::frame::Frame;
+use crate::answer::Answer;
+use crate::auth::Session;
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+
+/// `/_utils/…`
+pub(crate) async fn endpoint(request: Request, session: Session, rest: &[&str]) -> Result<Answer> {
+    if let ["-", name] = rest {
+        return assets::get(&request, name);
+    }
+    if *request.method() == Method::POST {
+        return match rest {
+            [db, "doc", id, "restore"] => restore::endpoint(&request, &session, db, id).await,
+            _ => Err(ApiError::missing()),
+        };
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Err(ApiError::method_not_allowed("GET,HEAD,POST"));
+    }
+    let made = match rest {
+        [] => databases::page(&request, &session).await,
+        [db] => documents::page(&request, &session, db).await,
+        [db, "doc", id] => document::page(&request, &session, db, id).await,
+        [db, "doc", id, "compare"] => difference::of_document(&request, &session, db, id).await,
+        [db, "compare"] => difference::of_database(&request, &session, db).await,
+        [db, "changes"] => changes::page(&request, &session, db).await,
+        [db, "indexes"] => indexes::page(&request, &session, db).await,
+        [db, "security"] => security::page(&request, &session, db),
+        _ => Err(ApiError::missing()),
+    };
+    // A page says what went wrong as a page.
+    Ok(made.unwrap_or_else(|error| failed(&request, &session, rest.first().copied(), &error)))
+}
+
+/// The page of an error: what it is, and what can be done.
+fn failed(request: &Request, session: &Session, db: Option<&str>, error: &ApiError) -> Answer {
+    let nobody = session.identity().name.is_none();
+    let status = match error.status {
+        // Who has not said who they are may have the right when they have.
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if nobody => StatusCode::UNAUTHORIZED,
+        status => status,
+    };
+    let mut frame = Frame::begin(request, session, status.canonical_reason().unwrap_or("Error"), db, "", false);
+    frame.html.tag("<p class=\"error\" role=\"alert\">").text(error.reason.as_ref()).tag("</p>\n");
+    if status == StatusCode::UNAUTHORIZED {
+        frame.log_in(request);
+    } else if matches!(error.error, "query_parse_error" | "gone") {
+        frame.html.tag("<p>A moment is a commit (1234), a time (2026-01-31T12:00:00Z) or an age (2h).</p>\n");
+    }
+    let mut answer = frame.end();
+    answer.status = status;
+    answer
+}

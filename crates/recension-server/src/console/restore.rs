@@ -1,0 +1,25 @@
+//! `POST /_utils/{db}/doc/{id}/restore?rev=`: a past revision, with its attachments, becomes the newest one.
+
+use http::StatusCode;
+
+use crate::answer::{Answer, receipt};
+use crate::auth::{Access, Session, users};
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+
+/// Restores.
+pub(super) async fn endpoint(request: &Request, session: &Session, db: &str, id: &str) -> Result<Answer> {
+    // A form of another site cannot send this.
+    if request.header(http::header::CONTENT_TYPE) != Some("application/json") {
+        return Err(ApiError::content_type_not_json());
+    }
+    if db == users::DATABASE {
+        return Err(ApiError::forbidden("Documents of _users are written as documents, so that they are checked."));
+    }
+    let database = session.database(db, Access::Member)?;
+    database.may_write(id)?;
+    let rev = request.query.rev("rev")?.ok_or_else(|| ApiError::bad_request("rev says which revision to restore."))?;
+    let (collection, own) = (database.share(), id.to_owned());
+    let written = request.app.blocking(move || Ok(collection.restore(&own, &rev)?)).await?;
+    Ok(Answer::json(StatusCode::CREATED, receipt(&written.id, written.rev)).etag(written.rev))
+}

@@ -1,0 +1,164 @@
+//! Functions of design documents: where they run, the design documents that have them, and what is told of work that
+//! takes long. docs/internals/views.md has the design.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use parking_lot::Mutex;
+use recension::document::json::quote;
+use recension::document::{Guard, ReducedBlocks};
+use recension_script::{Design, Functions, Pool, Program, error_of};
+
+use crate::config::Config;
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+use crate::limits::SCRIPT_WORKERS_MAX;
+
+/// Where functions of design documents run.
+#[derive(Debug)]
+pub(crate) struct Scripts {
+    pool: Option<Pool>,
+    builds: Mutex<BTreeMap<u64, Arc<Build>>>,
+    /// What was reduced of views.
+    pub(crate) reduced: Arc<ReducedBlocks>,
+    number: AtomicU64,
+}
+
+/// Work that takes long: a view that is being brought up to date, or a writing by query.
+#[derive(Debug)]
+pub(crate) struct Build {
+    pub(crate) of_type: &'static str,
+    pub(crate) database: String,
+    /// The design document; empty of what is of none.
+    pub(crate) design: String,
+    pub(crate) done: AtomicU64,
+    pub(crate) total: AtomicU64,
+    pub(crate) started: u64,
+    pub(crate) updated: AtomicU64,
+}
+
+impl Scripts {
+    /// As the configuration says.
+    pub(crate) fn new(config: &Config) -> Self {
+        let pool = config.script_worker.split_first().map(|(path, arguments)| {
+            let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, SCRIPT_WORKERS_MAX);
+            Pool::new(Program { path: path.into(), arguments: arguments.to_vec() }, workers)
+        });
+        Scripts { pool, builds: Mutex::default(), reduced: Arc::default(), number: AtomicU64::new(0) }
+    }
+
+    /// The workers, with the deadline that is set.
+    pub(crate) fn functions(&self, deadline: Duration) -> Result<Functions> {
+        let pool = self.pool.clone().ok_or_else(|| ApiError::not_there_yet("Functions in a program without them"))?;
+        Ok(Functions { pool, deadline, log })
+    }
+
+    /// Who decides by validation functions whether documents may be written; `None` if none can be run.
+    pub(crate) fn guard(&self, deadline: Duration) -> Option<Arc<dyn Guard>> {
+        let functions = self.functions(deadline).ok()?;
+        Some(Arc::new(recension_script::ScriptGuard::new(functions)))
+    }
+
+    /// Notes that a view is brought up to date, until what is answered is dropped.
+    pub(crate) fn build(self: &Arc<Self>, database: &str, design: &str) -> Building {
+        self.work("indexer", database, design)
+    }
+
+    /// Notes work of some type, until what is answered is dropped.
+    pub(crate) fn work(self: &Arc<Self>, of_type: &'static str, database: &str, design: &str) -> Building {
+        let started = seconds();
+        let build = Arc::new(Build {
+            of_type,
+            database: database.to_owned(),
+            design: design.to_owned(),
+            done: AtomicU64::new(0),
+            total: AtomicU64::new(0),
+            started,
+            updated: AtomicU64::new(started),
+        });
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        self.builds.lock().insert(number, Arc::clone(&build));
+        Building { scripts: Arc::clone(self), number, build }
+    }
+
+    /// Forgets what was computed of views: documents were erased.
+    pub(crate) fn forget(&self) {
+        self.reduced.forget();
+    }
+
+    /// What `_active_tasks` tells: an object each.
+    pub(crate) fn tasks(&self) -> Vec<String> {
+        let task = |(number, build): (&u64, &Arc<Build>)| {
+            let (done, total) = (build.done.load(Ordering::Relaxed), build.total.load(Ordering::Relaxed));
+            let progress = (done * 100).checked_div(total).unwrap_or(0).min(100);
+            let of_type = build.of_type;
+            let design = match build.design.as_str() {
+                "" => String::new(),
+                design => format!("\"design_document\":{},", quote(design)),
+            };
+            format!(
+                "{{\"node\":\"nonode@nohost\",\"pid\":\"<0.{number}.0>\",\"type\":\"{of_type}\",\"database\":{},\
+                 {design}\"changes_done\":{done},\"total_changes\":{total},\"progress\":{progress},\
+                 \"started_on\":{},\"updated_on\":{}}}",
+                quote(&build.database),
+                build.started,
+                build.updated.load(Ordering::Relaxed)
+            )
+        };
+        self.builds.lock().iter().map(task).collect()
+    }
+
+    /// How many views of a design document are brought up to date.
+    pub(crate) fn building(&self, database: &str, design: &str) -> bool {
+        self.builds.lock().values().any(|build| build.database == database && build.design == design)
+    }
+}
+
+/// Work that is under way.
+pub(crate) struct Building {
+    scripts: Arc<Scripts>,
+    number: u64,
+    build: Arc<Build>,
+}
+
+impl Building {
+    /// Tells how far it has come.
+    pub(crate) fn tell(&self, done: u64, total: u64) {
+        self.build.done.store(done, Ordering::Relaxed);
+        self.build.total.store(total, Ordering::Relaxed);
+        self.build.updated.store(seconds(), Ordering::Relaxed);
+    }
+}
+
+impl Drop for Building {
+    fn drop(&mut self) {
+        self.scripts.builds.lock().remove(&self.number);
+    }
+}
+
+fn seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+pub(crate) fn log(line: &str) {
+    tracing::info!(target: "recension::functions", "{line}");
+}
+
+/// A design document of a database as it is now, or at the moment that is read.
+///
+/// # Errors
+/// 404 in CouchDB's words.
+pub(crate) fn design(db: &Database, id: &str) -> Result<Design> {
+    match db.opened().current(id)? {
+        Some(document) if !document.deleted => Ok(Design::of(id, document.rev, &document.body)),
+        Some(_) => Err(ApiError::deleted()),
+        None => Err(ApiError::missing()),
+    }
+}
+
+/// An error of a worker, as an answer.
+pub(crate) fn refused(error: recension_script::ScriptError) -> ApiError {
+    error_of(error).into()
+}

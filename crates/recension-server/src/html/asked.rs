@@ -1,0 +1,329 @@
+//! Whether a request wants a page, and of what. Browsers do (`Accept: text/html`), and who says `format=html`; all
+//! others get what they got before there were pages.
+
+use std::sync::Arc;
+
+use http::header::{ACCEPT, CACHE_CONTROL, IF_NONE_MATCH};
+use http::request::Parts;
+use http::{HeaderValue, Method, Uri};
+
+use super::kept::{Kept, Page as KeptPage};
+use super::links::Parameters;
+use super::template::Template;
+use crate::auth::{Access, Session};
+use crate::error::{ApiError, Result};
+use crate::http::format::Format;
+use crate::query::Query;
+use crate::request::{Request, at_its_moment};
+use crate::route::{Target, encode};
+
+/// What tells the tags of pages from those of the same answers as JSON. The number changes when pages do.
+const TAG_SUFFIX: &str = "-html1\"";
+
+/// What is asked for with POST, and has a page.
+const POSTED: [&str; 8] =
+    ["_find", "_explain", "_aggregate", "_all_docs", "_design_docs", "_changes", "_dbs_info", "_session"];
+
+/// What is to be a page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// `/`, or an endpoint of the server.
+    Server {
+        name: String,
+    },
+    Database {
+        db: String,
+    },
+    /// A list of a database, or what else begins with `_`.
+    Special {
+        db: String,
+        name: String,
+    },
+    Document {
+        db: String,
+        id: String,
+    },
+    /// What belongs to a document: its past, the rows of a view.
+    OfDocument {
+        db: String,
+        id: String,
+        name: String,
+    },
+}
+
+/// A page that is asked for.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) path: String,
+    pub(crate) kind: Kind,
+    pub(crate) parameters: Parameters,
+    /// A language as `lang` has it.
+    pub(crate) lang: String,
+    pub(crate) title: Option<String>,
+    /// The columns of a table.
+    pub(crate) fields: Option<Vec<String>>,
+    pub(crate) limit: Option<u64>,
+    pub(crate) skip: u64,
+    /// The template of the database that makes it.
+    pub(crate) template: Option<Template>,
+    /// What tells its tags from those of the same answer as JSON.
+    pub(super) suffix: String,
+    /// Where the page is kept, if it may be, and its address there.
+    pub(super) keeps: Option<(Arc<Kept>, String)>,
+    /// The page as it was kept.
+    pub(super) kept: Option<Arc<KeptPage>>,
+}
+
+impl Clone for Asked {
+    /// The same without its template, of which there is one.
+    fn clone(&self) -> Self {
+        let Asked { path, kind, parameters, lang, title, fields, limit, skip, suffix, .. } = self;
+        Asked {
+            path: path.clone(),
+            kind: kind.clone(),
+            parameters: parameters.clone(),
+            lang: lang.clone(),
+            title: title.clone(),
+            fields: fields.clone(),
+            limit: *limit,
+            skip: *skip,
+            template: None,
+            suffix: suffix.clone(),
+            keeps: None,
+            kept: None,
+        }
+    }
+}
+
+impl Asked {
+    /// The page that a request asks for; `None` where it asks for something else. The request is from then on one for
+    /// the JSON that the page is made of.
+    pub(crate) fn of(head: &mut Parts) -> Option<Self> {
+        let in_query =
+            head.uri.query().is_some_and(|query| query.contains("format=html") || query.contains("template="));
+        let accept = head.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        if !in_query && !accept.contains("text/html") {
+            return None;
+        }
+        let query = Query::parse(head.uri.query().unwrap_or_default()).ok()?;
+        let wanted = match query.get("format") {
+            Some(format) => format == "html",
+            None if query.get("template").is_some() => true,
+            None => Format::negotiated(accept, &[Format::Lines, Format::Csv, Format::Html]) == Format::Html,
+        };
+        let kind = Kind::of(&Target::parse(head.uri.path()).ok()?)?;
+        let reads =
+            matches!(head.method, Method::GET | Method::HEAD) || (head.method == Method::POST && kind.is_posted());
+        if !wanted || !reads || !matches!(query.get("feed"), None | Some("normal")) {
+            return None;
+        }
+        let suffix = TAG_SUFFIX.to_owned();
+        if query.get("template").is_none() {
+            untagged(head, &suffix);
+        }
+        let fields: Option<Vec<String>> =
+            query.get("fields").map(|fields| fields.split(',').map(str::to_owned).collect());
+        if fields.is_some() && query.get("include_docs").is_none() {
+            with_docs(head);
+        }
+        let lang = query.get("lang").filter(|lang| is_language(lang)).unwrap_or("en").to_owned();
+        Some(Asked {
+            path: head.uri.path().to_owned(),
+            kind,
+            parameters: Parameters::of(&query),
+            lang,
+            title: query.get("title").filter(|title| !title.is_empty()).map(str::to_owned),
+            fields,
+            limit: query.number("limit").ok()?,
+            skip: query.number("skip").ok()?.unwrap_or(0),
+            template: None,
+            suffix,
+            keeps: None,
+            kept: None,
+        })
+    }
+
+    /// Reads the template that is asked for, as its reader may. Its tags are of its revision too, so that nothing is
+    /// made for who has the page.
+    pub(crate) fn load(&mut self, session: &Session, request: &mut Request) -> Result<()> {
+        let Some(name) = request.query.get("template") else { return Ok(()) };
+        let of_server = || ApiError::bad_request("Templates are of databases: this has none.");
+        let db = session.database(self.kind.database().ok_or_else(of_server)?, Access::Member)?;
+        let template = Template::of(&at_its_moment(request, db)?, name)?;
+        self.suffix = format!("-{}{TAG_SUFFIX}", template.rev);
+        self.template = Some(template);
+        untagged(&mut request.head, &self.suffix);
+        self.recall(request);
+        Ok(())
+    }
+
+    /// Looks for the page as it was made before, and asks for it as who has it: what is not modified is it.
+    fn recall(&mut self, request: &mut Request) {
+        let stored = request.header(CACHE_CONTROL).is_none_or(|control| !control.contains("no-store"));
+        if request.method() != Method::GET || !stored {
+            return;
+        }
+        let address = request.head.uri.to_string();
+        let kept = &request.app.pages;
+        if let Some(page) = kept.of(&address).filter(|page| page.suffix == self.suffix) {
+            let own = request.header(IF_NONE_MATCH).unwrap_or_default();
+            if !own.contains(&page.tag) {
+                let both = if own.is_empty() { page.tag.clone() } else { format!("{own}, {}", page.tag) };
+                if let Ok(both) = HeaderValue::from_str(&both) {
+                    self.kept = Some(page);
+                    request.head.headers.insert(IF_NONE_MATCH, both);
+                }
+            }
+        }
+        self.keeps = Some((Arc::clone(&request.app.pages), address));
+    }
+
+    /// The tag of a page, from that of its JSON.
+    pub(crate) fn tag(&self, tag: &str) -> String {
+        format!("{}{}", tag.strip_suffix('"').unwrap_or(tag), self.suffix)
+    }
+
+    /// The address of the same in another form.
+    pub(crate) fn as_form(&self, format: &str) -> String {
+        self.parameters.without(&["title", "lang"]).with("format", format).on(&self.path)
+    }
+}
+
+impl Kind {
+    fn of(target: &Target<'_>) -> Option<Self> {
+        Some(match target {
+            Target::Root => Kind::Server { name: String::new() },
+            // What programs read. Of the console's own pages this has what was refused before they were made.
+            Target::Server { name, .. } if matches!(&**name, "_openapi.json" | "_metrics") => return None,
+            Target::Server { name, .. } => Kind::Server { name: name.to_string() },
+            Target::Database { db } => Kind::Database { db: db.to_string() },
+            Target::Special { db, name, .. } => Kind::Special { db: db.to_string(), name: name.to_string() },
+            Target::Document { db, id } => Kind::Document { db: db.to_string(), id: id.to_string() },
+            // Attachments are what they are.
+            Target::OfDocument { name, .. } if !name.starts_with('_') => return None,
+            Target::OfDocument { db, id, name } => {
+                Kind::OfDocument { db: db.to_string(), id: id.to_string(), name: name.to_string() }
+            }
+            Target::Redirect { .. } => return None,
+        })
+    }
+
+    fn is_posted(&self) -> bool {
+        match self {
+            Kind::Special { name, .. } | Kind::Server { name } => POSTED.contains(&name.as_str()),
+            Kind::OfDocument { name, .. } => name.starts_with("_view/") || name.starts_with("_search"),
+            Kind::Database { .. } | Kind::Document { .. } => false,
+        }
+    }
+
+    /// The database that it is of.
+    pub(crate) fn database(&self) -> Option<&str> {
+        match self {
+            Kind::Server { .. } => None,
+            Kind::Database { db }
+            | Kind::Special { db, .. }
+            | Kind::Document { db, .. }
+            | Kind::OfDocument { db, .. } => Some(db),
+        }
+    }
+
+    /// What it is called.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Kind::Server { name } if name.is_empty() => "Recension".to_owned(),
+            Kind::Server { name }
+            | Kind::Special { name, .. }
+            | Kind::Database { db: name }
+            | Kind::Document { id: name, .. } => name.clone(),
+            Kind::OfDocument { id, name, .. } => format!("{id}: {name}"),
+        }
+    }
+}
+
+/// The tags of pages that the client has become those of their JSON, which endpoints know. Others are none of a
+/// page's.
+fn untagged(head: &mut Parts, suffix: &str) {
+    let Some(tags) = head.headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()) else { return };
+    let own = tags.split(',').filter_map(|tag| Some(format!("{}\"", tag.trim().strip_suffix(suffix)?)));
+    let own = own.collect::<Vec<_>>().join(", ");
+    match HeaderValue::from_str(&own) {
+        Ok(value) if !own.is_empty() => head.headers.insert(IF_NONE_MATCH, value),
+        _ => head.headers.remove(IF_NONE_MATCH),
+    };
+}
+
+/// Columns of documents need the documents.
+fn with_docs(head: &mut Parts) {
+    let query = head.uri.query().unwrap_or_default();
+    let with = format!("{}?{query}&{}=true", head.uri.path(), encode("include_docs"));
+    let mut parts = head.uri.clone().into_parts();
+    if let Ok(target) = with.parse() {
+        parts.path_and_query = Some(target);
+        if let Ok(uri) = Uri::from_parts(parts) {
+            head.uri = uri;
+        }
+    }
+}
+
+fn is_language(lang: &str) -> bool {
+    (1..=35).contains(&lang.len()) && lang.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(method: &str, target: &str, accept: &str) -> Option<Asked> {
+        let request = http::Request::builder().method(method).uri(target).header(ACCEPT, accept).body(()).unwrap();
+        Asked::of(&mut request.into_parts().0)
+    }
+
+    const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+    #[test]
+    fn browsers_get_pages_and_programs_do_not() {
+        for (method, target, accept, is_page) in [
+            ("GET", "/db/doc", BROWSER, true),
+            ("HEAD", "/db/_all_docs", BROWSER, true),
+            ("GET", "/", BROWSER, true),
+            ("GET", "/db/doc", "*/*", false),
+            ("GET", "/db/doc", "application/json, text/html;q=0.5", false),
+            ("GET", "/db/doc?format=json", BROWSER, false),
+            ("GET", "/db/doc?format=html", "*/*", true),
+            ("GET", "/db/doc?x=format%3Dhtml", "*/*", false),
+            ("PUT", "/db/doc", BROWSER, false),
+            ("POST", "/db/_find", BROWSER, true),
+            ("POST", "/db/_bulk_docs", BROWSER, false),
+            ("POST", "/_session", BROWSER, true),
+            ("POST", "/db", BROWSER, false),
+            ("GET", "/db/_changes?feed=continuous", BROWSER, false),
+            ("GET", "/db/_changes", BROWSER, true),
+            ("GET", "/db/doc/file.json", BROWSER, false),
+            ("GET", "/db/doc/_history", BROWSER, true),
+            ("GET", "/_openapi.json", BROWSER, false),
+        ] {
+            assert_eq!(asked(method, target, accept).is_some(), is_page, "{method} {target} {accept}");
+        }
+    }
+
+    #[test]
+    fn a_pages_request_is_that_of_its_json() {
+        let request = http::Request::get("/db/_all_docs?fields=a,b.c&format=html&lang=de-AT&title=%3Cb%3E")
+            .header(IF_NONE_MATCH, "W/\"7-html1\", \"8\"")
+            .body(())
+            .unwrap();
+        let (mut head, ()) = request.into_parts();
+        let asked = Asked::of(&mut head).unwrap();
+        assert_eq!(head.headers[IF_NONE_MATCH], "W/\"7\"");
+        assert!(head.uri.query().unwrap().ends_with("&include_docs=true"), "{}", head.uri);
+        assert_eq!((asked.lang.as_str(), asked.title.as_deref()), ("de-AT", Some("<b>")));
+        assert_eq!(asked.fields, Some(vec!["a".to_owned(), "b.c".to_owned()]));
+        assert_eq!(asked.tag("W/\"7\""), "W/\"7-html1\"");
+        assert_eq!(asked.as_form("csv"), "/db/_all_docs?fields=a%2Cb.c&format=csv");
+        assert_eq!(asked_lang("a\"b"), "en");
+    }
+
+    fn asked_lang(lang: &str) -> String {
+        asked("GET", &format!("/db?lang={}", encode(lang)), BROWSER).unwrap().lang
+    }
+}

@@ -1,0 +1,134 @@
+//! What stands around every page: its head, where it is, and its end; and the headers that it is sent with.
+
+use http::HeaderName;
+use http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
+
+use super::links::Parameters;
+use super::writer::Html;
+use crate::answer::Answer;
+use crate::route::encode;
+
+/// Of pages.
+pub(crate) const CONTENT_TYPE: &str = "text/html; charset=utf-8";
+
+/// Nothing runs but the console's own modules, nothing is loaded from elsewhere, and no other site may show it in a
+/// frame. Pictures are attachments.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const CROSS_ORIGIN: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
+
+/// Pages of the server: what they are called, and where. Those that are no pages of the console are answers as pages.
+pub(crate) const SERVER_PAGES: [(&str, &str); 7] = [
+    ("Databases", "/_utils/"),
+    ("Users", "/_utils/_users"),
+    ("Replications", "/_utils/_replicator"),
+    ("Running replications", "/_scheduler/jobs"),
+    ("Tasks", "/_active_tasks"),
+    ("Settings", "/_node/_local/_config"),
+    ("Metrics", "/_metrics"),
+];
+
+/// The headers of every page.
+pub(crate) fn guarded(answer: Answer) -> Answer {
+    answer
+        .with(CONTENT_SECURITY_POLICY, POLICY)
+        .with(X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .with(REFERRER_POLICY, "same-origin")
+        .with(CROSS_ORIGIN, "same-origin")
+}
+
+/// The headers of a page that a database's template makes: it is nobody's origin, so that what its author writes
+/// cannot act as its reader.
+pub(crate) fn sandboxed(answer: Answer) -> Answer {
+    answer
+        .with(CONTENT_SECURITY_POLICY, "sandbox allow-scripts allow-forms allow-popups; frame-ancestors 'none'")
+        .with(X_CONTENT_TYPE_OPTIONS, "nosniff")
+        .with(REFERRER_POLICY, "same-origin")
+}
+
+/// What the head of a page says.
+#[derive(Debug)]
+pub(crate) struct Head<'h> {
+    pub(crate) lang: &'h str,
+    pub(crate) title: &'h str,
+    pub(crate) db: Option<&'h str>,
+    /// What the page is of within the database.
+    pub(crate) within: Option<&'h str>,
+    /// Where its form for the moment leads, and what else it sends.
+    pub(crate) moment: Option<(&'h str, &'h Parameters)>,
+    /// Whether the console's modules are loaded.
+    pub(crate) scripted: bool,
+    /// Who reads it, where it says so.
+    pub(crate) who: Option<&'h str>,
+}
+
+impl Head<'_> {
+    /// Writes it, up to the page's heading.
+    pub(crate) fn begin(&self, html: &mut Html) {
+        html.tag("<!DOCTYPE html>\n<html lang=\"").text(self.lang).tag("\"><head><meta charset=\"utf-8\">\n");
+        html.tag("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+        html.tag("<meta name=\"color-scheme\" content=\"light dark\">\n<title>").text(self.title);
+        html.tag("</title>\n<link rel=\"stylesheet\" href=\"/_utils/-/style.css\">\n");
+        html.tag("<link rel=\"icon\" href=\"/_utils/-/icon.svg\" type=\"image/svg+xml\">\n");
+        if self.scripted {
+            html.tag("<script type=\"module\" src=\"/_utils/-/console.js\"></script>\n");
+        }
+        html.tag("</head><body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
+        html.tag("<header><nav aria-label=\"Where this is\"><a class=\"home\" href=\"/_utils/\">Recension</a>");
+        if let Some(db) = self.db {
+            html.tag(" <span aria-hidden=\"true\">/</span> ");
+            let at = self.moment.map(|(_, parameters)| parameters.only(&["at"])).unwrap_or_default();
+            let to = if self.scripted { format!("/_utils/{}", encode(db)) } else { format!("/{}", encode(db)) };
+            html.link(&at.on(&to), db);
+        }
+        if let Some(within) = self.within {
+            html.tag(" <span aria-hidden=\"true\">/</span> <bdi>").text(within).tag("</bdi>");
+        }
+        html.tag("</nav>");
+        if let Some((path, parameters)) = self.moment {
+            moment(path, parameters, html);
+        }
+        if self.scripted {
+            html.tag("<span class=\"who\">");
+            match self.who {
+                Some(who) => {
+                    html.tag("<bdi>")
+                        .text(who)
+                        .tag("</bdi><button type=\"button\" data-log-out hidden>Log out</button>");
+                }
+                None => {
+                    html.tag("<a href=\"/_utils/\">Log in</a>");
+                }
+            }
+            html.tag("</span>");
+        }
+        html.tag("</header>\n<main id=\"main\">\n<h1><bdi>").text(self.title).tag("</bdi></h1>\n");
+    }
+}
+
+/// The form that asks for the same page as of another moment.
+fn moment(path: &str, parameters: &Parameters, html: &mut Html) {
+    let at = parameters.pairs().find(|(name, _)| *name == "at").map(|(_, value)| value).unwrap_or_default();
+    html.tag("<form class=\"moment\" method=\"get\" action=\"").text(path).tag("\">");
+    // What a page begins at is of its moment.
+    for (name, value) in parameters.without(&["at", "startkey", "start_key", "bookmark", "skip"]).pairs() {
+        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
+    }
+    html.tag("<label>As of <input name=\"at\" size=\"18\" placeholder=\"now\" autocomplete=\"off\" value=\"");
+    html.text(at).tag("\" title=\"A commit (1234), a time (2026-01-31T12:00:00Z) or an age (2h)\"></label>");
+    html.tag("<button>Look</button>");
+    if !at.is_empty() {
+        html.link(&parameters.without(&["at"]).on(path), "now");
+    }
+    html.tag("</form>");
+    if !at.is_empty() {
+        html.tag("<p class=\"past\" role=\"status\">This is the past: as of <bdi>").text(at).tag("</bdi>.</p>");
+    }
+}
+
+/// Writes the end of a page.
+pub(crate) fn end(html: &mut Html) {
+    html.tag("</main>\n<footer><a href=\"/_utils/\">Recension</a> ");
+    html.tag(env!("CARGO_PKG_VERSION")).tag("</footer>\n</body></html>\n");
+}

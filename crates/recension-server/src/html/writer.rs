@@ -1,0 +1,68 @@
+//! What pages are written with. Markup is of this source (`&'static str`), all else is text and is escaped: there is
+//! no third way in, and no document can write a tag.
+
+use super::escape;
+
+/// A page, or a piece of one.
+#[derive(Debug, Default)]
+pub(crate) struct Html {
+    out: Vec<u8>,
+}
+
+impl Html {
+    /// Markup.
+    pub(crate) fn tag(&mut self, markup: &'static str) -> &mut Self {
+        self.out.extend_from_slice(markup.as_bytes());
+        self
+    }
+
+    /// Text, between tags or between an attribute's quotes.
+    pub(crate) fn text(&mut self, text: impl AsRef<[u8]>) -> &mut Self {
+        escape::push(text.as_ref(), &mut self.out);
+        self
+    }
+
+    /// A number, or what else prints as text.
+    pub(crate) fn show(&mut self, value: impl std::fmt::Display) -> &mut Self {
+        self.text(value.to_string())
+    }
+
+    /// A link: to a path of this server that begins with `/`, `?` or `#`, or to a URL of http or https. Another
+    /// address is written as text.
+    pub(crate) fn link(&mut self, to: &str, text: impl AsRef<[u8]>) -> &mut Self {
+        let own = to.starts_with(['/', '?', '#']) && !to.starts_with("//");
+        let far = to.starts_with("https://") || to.starts_with("http://");
+        if own {
+            self.tag("<a href=\"").text(to).tag("\">").text(text).tag("</a>")
+        } else if far {
+            self.tag("<a rel=\"noopener noreferrer nofollow\" href=\"").text(to).tag("\">").text(text).tag("</a>")
+        } else {
+            self.text(text)
+        }
+    }
+
+    /// What was written since the last call.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_pages_and_to_nothing_that_runs() {
+        for (to, expected) in [
+            ("/db/a%20b?at=1&x=2", "<a href=\"/db/a%20b?at=1&amp;x=2\">x</a>"),
+            ("javascript:alert(1)", "x"),
+            ("//evil.example", "x"),
+            ("data:text/html,x", "x"),
+            ("https://e.org/\"", "<a rel=\"noopener noreferrer nofollow\" href=\"https://e.org/&#34;\">x</a>"),
+        ] {
+            let mut html = Html::default();
+            html.link(to, "x");
+            assert_eq!(String::from_utf8(html.take()).unwrap(), expected);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! From a request of a limited user to what answers it. What is not listed here is not there for them.
+
+use std::sync::Arc;
+
+use http::Method;
+
+use super::limits::Limits;
+use super::{SECRET, feed, listing, reading, writing};
+use crate::answer::Answer;
+use crate::auth::{Session, users};
+use crate::databases::{Database, new_uuid};
+use crate::error::{ApiError, Result};
+use crate::http as endpoints;
+use crate::query::Query;
+use crate::request::Request;
+use crate::route::Target;
+
+/// Answers a request to a database that has a rule, of a user whom it limits.
+pub(crate) async fn endpoint(request: Request, session: &Session, db: Database, target: &Target<'_>) -> Result<Answer> {
+    if request.query.get("at").is_some() {
+        return Err(refused());
+    }
+    let app = Arc::clone(&request.app);
+    let session = session.clone();
+    let limits = app.blocking(move || {
+        let secret = secret(&session)?;
+        let users = session.collection_of_users(users::DATABASE)?;
+        Limits::of(db, users.as_ref(), &secret).map(Arc::new)
+    });
+    let limits = limits.await?;
+    let db = limits.db.clone();
+    let get = matches!(*request.method(), Method::GET | Method::HEAD);
+    match target {
+        Target::Database { .. } if get => Ok(reading::database(&limits)),
+        Target::Database { .. } if *request.method() == Method::POST => writing::post(request, &limits).await,
+        Target::Document { id, .. } if id.starts_with("_local/") => endpoints::local::document(request, db, id).await,
+        Target::Document { id, .. } if get => reading::document(request, limits, id).await,
+        Target::Document { id, .. } => writing::document(request, &limits, id).await,
+        Target::OfDocument { id, name, .. } if get && !id.starts_with('_') && !name.starts_with('_') => {
+            let mut request = request;
+            match request.query.rev("rev")? {
+                None => reading::check_winner(&limits, id)?,
+                Some(rev) => {
+                    let real = reading::readable(&limits, id, &rev)?;
+                    request.query = Query::parse(&format!("rev={real}"))?;
+                }
+            }
+            endpoints::attachments::endpoint(request, db, id, name).await
+        }
+        Target::Special { name, rest, .. } => match (&**name, rest.len()) {
+            ("_all_docs", 0) => listing::all_docs(request, limits).await,
+            ("_changes", 0) => feed::endpoint(request, limits).await,
+            ("_bulk_get", 0) => reading::bulk_get(request, limits).await,
+            ("_bulk_docs", 0) => writing::bulk_docs(request, &limits).await,
+            ("_revs_diff", 0) => writing::revs_diff(request, &limits).await,
+            ("_find", 0) => listing::find(request, &limits).await,
+            ("_ensure_full_commit", 0) => {
+                Ok(Answer::json(http::StatusCode::CREATED, r#"{"ok":true,"instance_start_time":"0"}"#.to_owned()))
+            }
+            _ => Err(refused()),
+        },
+        _ => Err(refused()),
+    }
+}
+
+/// What is not offered to who is limited.
+pub(super) fn refused() -> ApiError {
+    ApiError::forbidden("The database has access rules: this is for its admins.")
+}
+
+/// The server's secret, made once.
+fn secret(session: &Session) -> Result<String> {
+    let databases = session.databases();
+    if let Some(secret) = databases.note(SECRET)? {
+        return Ok(secret);
+    }
+    databases.set_note(SECRET, &format!("{}{}", new_uuid(), new_uuid()))?;
+    databases.note(SECRET)?.ok_or_else(|| ApiError::internal("a note that was made is not there".to_owned()))
+}

@@ -1,0 +1,204 @@
+//! What a user is told of a document at a commit: which leaves, and under which names. It follows from the store's
+//! history alone, so that it can be said again of any commit.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use recension::document::{At, Collection, CollectionAt, Document, RevId, Revision};
+use recension::engine::Seq;
+use serde_json::Value;
+
+use super::names::Names;
+use super::rule::Tests;
+use crate::auth::Identity;
+use crate::auth::security::ACCESS;
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+
+/// The limits of one user in one database.
+pub(super) struct Limits {
+    pub(super) db: Database,
+    pub(super) names: Names,
+    /// From which commit on which rule held for the user; in order.
+    times: Vec<(Seq, Tests)>,
+    users: Option<Collection>,
+    secret: String,
+}
+
+/// A leaf that the user is told of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Told {
+    /// The leaf.
+    pub(super) real: RevId,
+    /// Its number in the chain of names: 0 is its own.
+    pub(super) number: u32,
+}
+
+impl Limits {
+    /// The limits as they are now. `users`: where users are kept.
+    pub(super) fn of(db: Database, users: Option<&Collection>, secret: &str) -> Result<Self> {
+        let user = db.writer().clone();
+        let Some(name) = user.name.clone() else { return Err(ApiError::not_authorized()) };
+        let mut rules = db.collection().setting_history(ACCESS)?;
+        rules.reverse();
+        let mut roles: Vec<(Seq, Option<Identity>)> = Vec::new();
+        if let Some(users) = users {
+            for revision in users.at(At::Now)?.history(&format!("org.couchdb.user:{name}"))? {
+                let revision = revision?;
+                roles.push((revision.seq, identity(&name, &revision)));
+            }
+            roles.reverse();
+        }
+        let mut moments: Vec<Seq> = rules.iter().map(|(seq, _)| *seq).chain(roles.iter().map(|own| own.0)).collect();
+        moments.push(Seq::ZERO);
+        moments.sort_unstable();
+        moments.dedup();
+        let times = moments.into_iter().map(|moment| {
+            let rule = rules.iter().rev().find(|(seq, _)| *seq <= moment).and_then(|(_, rule)| rule.as_deref());
+            let own = match roles.iter().rev().find(|(seq, _)| *seq <= moment) {
+                Some((_, identity)) => identity.as_ref(),
+                // A user who is kept elsewhere, or was made later.
+                None if roles.is_empty() => Some(&user),
+                None => None,
+            };
+            (moment, Tests::of(rule, own))
+        });
+        let times = times.collect();
+        Ok(Limits { names: Names::of(secret), times, db, users: users.cloned(), secret: secret.to_owned() })
+    }
+
+    /// The same as of now.
+    pub(super) fn renewed(&self) -> Result<Self> {
+        let db = self.db.renewed()?;
+        Limits::of(db, self.users.as_ref(), &self.secret)
+    }
+
+    /// What holds at a commit.
+    pub(super) fn tests_at(&self, seq: Seq) -> &Tests {
+        let at = self.times.partition_point(|(since, _)| *since <= seq);
+        // There is one from the first commit on.
+        &self.times[at.saturating_sub(1)].1
+    }
+
+    /// What holds now.
+    pub(super) fn tests(&self) -> &Tests {
+        self.tests_at(Seq(u64::MAX))
+    }
+
+    /// Whether the rule, or the user's roles, changed behind a commit, up to another.
+    pub(super) fn changed_between(&self, after: Seq, until: Seq) -> bool {
+        self.times.iter().any(|(since, _)| *since > after && *since <= until)
+    }
+
+    /// Whether a revision may be read now.
+    pub(super) fn may_read(&self, id: &str, revision: &Revision) -> bool {
+        id.starts_with("_design/") || self.tests().reads().takes(&document_of(id, revision))
+    }
+
+    /// The leaves that the user is told of; the best one first.
+    pub(super) fn told(&self, at: &CollectionAt, id: &str) -> Result<Vec<Told>> {
+        let mut told = Vec::new();
+        for (number, leaf) in at.leaves(id)?.into_iter().enumerate().filter(|(_, leaf)| !leaf.deleted) {
+            let Some(revision) = at.leaf_revision(id, &leaf, number == 0)? else { continue };
+            if let Some(number) = self.number(at, id, &revision)? {
+                told.push(Told { real: leaf.rev, number });
+            }
+        }
+        told.sort_by_key(|own| std::cmp::Reverse(self.rev(id, *own)));
+        Ok(told)
+    }
+
+    /// The number of a leaf in its chain of names as of a commit; `None`: it is not shown.
+    fn number(&self, at: &CollectionAt, id: &str, revision: &Revision) -> Result<Option<u32>> {
+        if id.starts_with("_design/") {
+            return Ok(Some(0));
+        }
+        let document = document_of(id, revision);
+        let mut born = revision.seq;
+        if self.changed_between(Seq::ZERO, at.seq()) {
+            // Its row may have been written again since.
+            for version in at.history(id)? {
+                let version = version?;
+                if version.rev == revision.rev {
+                    born = born.min(version.seq);
+                }
+            }
+        }
+        let first = std::iter::once(self.tests_at(born));
+        let later = self.times.iter().filter(|(since, _)| *since > born && *since <= at.seq()).map(|(_, own)| own);
+        let (mut shown, mut ever, mut number) = (false, false, 0);
+        for tests in first.chain(later) {
+            let now = tests.reads().takes(&document);
+            if now != shown && ever {
+                number += 1;
+            }
+            shown = now;
+            ever |= now;
+        }
+        Ok(shown.then_some(number))
+    }
+
+    /// The name of a leaf that is told.
+    pub(super) fn rev(&self, id: &str, told: Told) -> RevId {
+        self.names.made_up(id, &told.real, told.number)
+    }
+
+    /// The deletions by which a replica drops what it was told at `before` and is not told at `now`.
+    pub(super) fn gone(&self, id: &str, before: &[Told], now: &[Told], at_now: &CollectionAt) -> Result<Vec<RevId>> {
+        let mut gone = Vec::new();
+        for own in before {
+            let mut covered = now.iter().any(|told| told.real == own.real && told.number >= own.number);
+            if own.number == 0 {
+                for told in now {
+                    covered |= at_now.ancestry(id, &told.real)?.is_some_and(|path| path.contains(&own.real));
+                }
+            }
+            if !covered {
+                gone.push(self.names.made_up(id, &own.real, own.number + 1));
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Which revision a made-up name stands for, and its number.
+    pub(super) fn meant(&self, at: &CollectionAt, id: &str, rev: &RevId) -> Result<Option<Told>> {
+        if !self.names.is_made_up(id, rev) {
+            return Ok(None);
+        }
+        for leaf in at.leaves(id)? {
+            for real in at.ancestry(id, &leaf.rev)?.unwrap_or_default() {
+                let number = rev.generation().checked_sub(real.generation()).filter(|number| *number > 0);
+                if let Some(number) = number.filter(|number| self.names.made_up(id, &real, *number) == *rev) {
+                    return Ok(Some(Told { real, number }));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A revision as a document, to be tested.
+pub(super) fn document_of<'r>(id: &'r str, revision: &'r Revision) -> Document<'r> {
+    Document {
+        id: Cow::Borrowed(id),
+        rev: revision.rev,
+        seq: revision.seq,
+        deleted: revision.deleted,
+        body: Cow::Borrowed(&revision.body),
+        attachments: revision.attachments.clone(),
+    }
+}
+
+/// Who a user was, by their document; `None`: they were taken away.
+fn identity(name: &str, revision: &Revision) -> Option<Identity> {
+    if revision.deleted {
+        return None;
+    }
+    let body: Value = serde_json::from_str(&revision.body).ok()?;
+    let roles = body.get("roles").and_then(Value::as_array).into_iter().flatten();
+    let roles = roles.filter_map(Value::as_str).map(str::to_owned).collect();
+    Some(Identity { name: Some(name.to_owned()), roles })
+}
+
+/// The limits, to be handed about.
+pub(super) type Shared = Arc<Limits>;

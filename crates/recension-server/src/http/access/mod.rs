@@ -1,0 +1,22 @@
+//! Per-document access: a rule of a database says which documents a user may read and write. Whoever is limited by it
+//! reaches the database by the endpoints in this folder and no others: `Session::database` refuses all else.
+//! docs/decisions/0070-access.md has the protocol for replicas, and why it never deletes a document.
+//!
+//! `rule` is the rule, `names` the revisions that are made up, `limits` what a user is told of a document at a commit;
+//! `setting` is `/{db}/_access`; `dispatch` leads to `reading`, `feed`, `listing` and `writing`.
+
+mod dispatch;
+mod feed;
+mod limits;
+mod listing;
+mod names;
+mod reading;
+mod rule;
+mod setting;
+mod writing;
+
+pub(crate) use self::dispatch::endpoint;
+pub(crate) use self::setting::endpoint as setting;
+
+/// The note of the server's own that holds its secret.
+const SECRET: &str = "access-secret";

@@ -1,0 +1,80 @@
+//! Revisions that are made up for a user's replicas: their names show that this server made them, and are kept nowhere.
+//! Pure.
+
+use recension::document::RevId;
+use sha2::{Digest, Sha256};
+
+/// Bytes of each half of a name.
+const HALF: usize = 8;
+
+/// Makes names, and knows its own.
+#[derive(Clone)]
+pub(super) struct Names {
+    secret: Vec<u8>,
+}
+
+impl Names {
+    pub(super) fn of(secret: &str) -> Self {
+        Names { secret: secret.as_bytes().to_vec() }
+    }
+
+    /// The revision of a number in the chain of a real one: odd ones are gone, even ones are back.
+    pub(super) fn made_up(&self, id: &str, real: &RevId, number: u32) -> RevId {
+        if number == 0 {
+            return *real;
+        }
+        let generation = real.generation().saturating_add(number);
+        let number = number.to_be_bytes();
+        let of = real.generation().to_be_bytes();
+        let nonce = self.hash(&[b"nonce", id.as_bytes(), &of, real.suffix_bytes(), &number]);
+        let mut hash = [0; HALF * 2];
+        let (first, second) = hash.split_at_mut(HALF);
+        first.copy_from_slice(&nonce);
+        second.copy_from_slice(&self.tag(id, generation, &nonce));
+        RevId::new(generation, hash)
+    }
+
+    /// Whether a revision of a document was made up here.
+    pub(super) fn is_made_up(&self, id: &str, rev: &RevId) -> bool {
+        let Some(hash) = rev.hash() else { return false };
+        let (nonce, tag) = hash.split_at(HALF);
+        self.tag(id, rev.generation(), nonce) == *tag
+    }
+
+    fn tag(&self, id: &str, generation: u32, nonce: &[u8]) -> [u8; HALF] {
+        self.hash(&[b"tag", id.as_bytes(), &generation.to_be_bytes(), nonce])
+    }
+
+    fn hash(&self, parts: &[&[u8]]) -> [u8; HALF] {
+        let mut hash = Sha256::new();
+        for part in std::iter::once(&self.secret.as_slice()).chain(parts) {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        let mut half = [0; HALF];
+        half.iter_mut().zip(hash.finalize()).for_each(|(own, byte)| *own = byte);
+        half
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn made_up_names_are_known_and_no_others() {
+        let names = Names::of("secret");
+        let real: RevId = "3-00112233445566778899aabbccddeeff".parse().unwrap();
+        assert_eq!(names.made_up("a", &real, 0), real);
+        assert!(!names.is_made_up("a", &real));
+        for number in 1..5 {
+            let rev = names.made_up("a", &real, number);
+            assert_eq!(rev.generation(), 3 + number);
+            assert!(names.is_made_up("a", &rev));
+            assert!(!names.is_made_up("b", &rev));
+            assert!(!Names::of("other").is_made_up("a", &rev));
+            let later = RevId::new(rev.generation() + 1, rev.hash().unwrap());
+            assert!(!names.is_made_up("a", &later));
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Reading documents within limits: one, many revisions, what the database is.
+
+use std::fmt::Write as _;
+
+use http::StatusCode;
+use recension::document::json::quote;
+use recension::document::{CollectionAt, RevId, Revision};
+use serde_json::value::RawValue;
+
+use super::limits::{Limits, Shared, Told, document_of};
+use crate::answer::Answer;
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::http::body::{elements, member, members_of, rev_of};
+use crate::http::documents::not_modified;
+use crate::http::inline::Inline;
+use crate::http::reading::{Extras, Shown};
+use crate::http::streaming;
+use crate::request::Request;
+
+/// `/{db}`: what replications ask for. Counts would tell of documents that are hidden.
+pub(super) fn database(limits: &Limits) -> Answer {
+    let at = limits.db.opened();
+    Answer::ok(format!(
+        "{{\"db_name\":{},\"update_seq\":\"{}\",\"purge_seq\":\"0\",\"instance_start_time\":\"0\",\
+         \"compact_running\":false,\"disk_format_version\":8,\"props\":{{\"access\":true}}}}",
+        quote(limits.db.name()),
+        at.seq()
+    ))
+}
+
+/// Refuses a document whose winner may not be read, as if it were not there.
+pub(super) fn check_winner(limits: &Limits, id: &str) -> Result<()> {
+    let document = limits.db.opened().get(id)?.ok_or_else(ApiError::missing)?;
+    if limits.tests().reads().takes(&document) { Ok(()) } else { Err(ApiError::missing()) }
+}
+
+/// The revision that a name stands for, if it may be read.
+pub(super) fn readable(limits: &Limits, id: &str, rev: &RevId) -> Result<RevId> {
+    let at = limits.db.opened();
+    let real = match limits.meant(at, id, rev)? {
+        Some(Told { number, .. }) if number % 2 == 1 => return Err(ApiError::missing()),
+        Some(told) => told.real,
+        None => *rev,
+    };
+    let revision = at.get_revision(id, &real)?.filter(|revision| limits.may_read(id, revision));
+    revision.map(|_| real).ok_or_else(ApiError::missing)
+}
+
+/// `GET /{db}/{id}`
+pub(super) async fn document(request: Request, limits: Shared, id: &str) -> Result<Answer> {
+    let query = &request.query;
+    let (extras, inline) = (shown_extras(&request), Inline::of(query)?);
+    let latest = query.is_true("latest");
+    let open = query.get("open_revs").map(str::to_owned);
+    let rev = query.rev("rev")?;
+    let id = id.to_owned();
+    let read = move || -> Result<(String, Option<RevId>)> {
+        let at = limits.db.opened();
+        let view = Opener { limits: &limits, at, extras, inline: &inline };
+        if let Some(open) = open {
+            let asked: Vec<RevId> = if open == "all" {
+                limits.told(at, &id)?.iter().map(|told| limits.rev(&id, *told)).collect()
+            } else {
+                let asked: &RawValue = serde_json::from_str(&open).map_err(|_| ApiError::bad_json())?;
+                let asked = elements(asked).ok_or_else(|| ApiError::bad_request("Invalid list of revisions"))?;
+                asked.into_iter().map(rev_of).collect::<Result<_>>()?
+            };
+            let mut rows = Vec::new();
+            for rev in asked {
+                match view.open(&id, &rev, latest)? {
+                    found if found.is_empty() => rows.push(format!("{{\"missing\":\"{rev}\"}}")),
+                    found => rows.extend(found.into_iter().map(|(_, text)| format!("{{\"ok\":{text}}}"))),
+                }
+            }
+            return Ok((format!("[{}]", rows.join(",")), None));
+        }
+        let rev = match rev {
+            Some(rev) => rev,
+            None => match limits.told(at, &id)?.first() {
+                Some(told) => limits.rev(&id, *told),
+                None => return Err(ApiError::missing()),
+            },
+        };
+        let found = view.open(&id, &rev, latest)?.into_iter().next();
+        found.map(|(rev, text)| (text, Some(rev))).ok_or_else(ApiError::missing)
+    };
+    let (text, rev) = request.app.blocking(read).await?;
+    Ok(match rev {
+        Some(rev) if not_modified(&request, &rev) => Answer::empty(StatusCode::NOT_MODIFIED).etag(rev),
+        Some(rev) => Answer::ok(text).etag(rev),
+        None => Answer::ok(text),
+    })
+}
+
+/// What is shown besides a document: nothing of its other leaves.
+fn shown_extras(request: &Request) -> Extras {
+    let asked = Extras::of(&request.query);
+    Extras { revs: asked.revs, ..Extras::default() }
+}
+
+/// Finds revisions for a user.
+struct Opener<'o> {
+    limits: &'o Limits,
+    at: &'o CollectionAt,
+    extras: Extras,
+    inline: &'o Inline,
+}
+
+impl Opener<'_> {
+    /// A revision by its name; with `latest` the leaves that are told and stand on it, if there are any.
+    fn open(&self, id: &str, rev: &RevId, latest: bool) -> Result<Vec<(RevId, String)>> {
+        let made_up = self.limits.meant(self.at, id, rev)?;
+        let asked = made_up.unwrap_or(Told { real: *rev, number: 0 });
+        let told = self.limits.told(self.at, id)?;
+        if latest {
+            let mut found = Vec::new();
+            for own in &told {
+                let stands = own.real == asked.real && own.number >= asked.number
+                    || asked.number == 0
+                        && self.at.ancestry(id, &own.real)?.is_some_and(|path| path.contains(&asked.real));
+                if stands {
+                    found.extend(self.shown(id, *own)?);
+                }
+            }
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        let shown = match asked.number {
+            number if number % 2 == 1 => self.gone(id, asked)?,
+            0 if made_up.is_none() => self.plain(id, rev)?,
+            _ if told.contains(&asked) => self.shown(id, asked)?,
+            _ => None,
+        };
+        Ok(shown.into_iter().collect())
+    }
+
+    /// A revision that is no leaf, or one under its own name.
+    fn plain(&self, id: &str, rev: &RevId) -> Result<Option<(RevId, String)>> {
+        let revision = self.at.get_revision(id, rev)?.filter(|revision| self.limits.may_read(id, revision));
+        revision.map(|revision| self.text(id, &revision, Told { real: *rev, number: 0 })).transpose()
+    }
+
+    fn shown(&self, id: &str, told: Told) -> Result<Option<(RevId, String)>> {
+        let revision = self.at.get_revision(id, &told.real)?;
+        revision.map(|revision| self.text(id, &revision, told)).transpose()
+    }
+
+    fn text(&self, id: &str, revision: &Revision, told: Told) -> Result<(RevId, String)> {
+        let rev = self.limits.rev(id, told);
+        let shown = Shown { rev, ..Shown::of(id, revision) };
+        let mut text = self.inline.text(self.at, shown, Extras { revs: false, ..self.extras })?;
+        self.push_path(id, told, &mut text)?;
+        Ok((rev, text))
+    }
+
+    /// The deletion that tells a replica to drop a revision. Who knows its name was told of it.
+    fn gone(&self, id: &str, told: Told) -> Result<Option<(RevId, String)>> {
+        let rev = self.limits.rev(id, told);
+        let mut text = format!("{{\"_id\":{},\"_rev\":\"{rev}\",\"_deleted\":true}}", quote(id));
+        self.push_path(id, told, &mut text)?;
+        Ok(Some((rev, text)))
+    }
+
+    /// Adds `_revisions`, if it is asked for: the chain of made-up names, and what the real revision stands on.
+    fn push_path(&self, id: &str, told: Told, text: &mut String) -> Result<()> {
+        if !self.extras.revs {
+            return Ok(());
+        }
+        let chain = (1..=told.number).rev().map(|number| self.limits.names.made_up(id, &told.real, number));
+        let mut path: Vec<RevId> = chain.collect();
+        path.extend(self.at.ancestry(id, &told.real)?.unwrap_or_else(|| vec![told.real]));
+        let start = path.first().map_or(0, RevId::generation);
+        let ids: Vec<String> = path.iter().map(|rev| format!("\"{}\"", rev.suffix())).collect();
+        text.pop();
+        // Writing to a String cannot fail.
+        let _ = write!(text, ",\"_revisions\":{{\"start\":{start},\"ids\":[{}]}}}}", ids.join(","));
+        Ok(())
+    }
+}
+
+/// `POST /{db}/_bulk_get`
+pub(super) async fn bulk_get(mut request: Request, limits: Shared) -> Result<Answer> {
+    only(&request, "POST")?;
+    request.require_json()?;
+    let body = request.bytes().await?;
+    let mut asked: Vec<(String, Option<RevId>)> = Vec::new();
+    let members = members_of(&body)?;
+    let docs = member(&members, "docs").and_then(elements);
+    for doc in docs.ok_or_else(|| ApiError::bad_request("Missing JSON list of 'docs'."))? {
+        let members = members_of(doc.get().as_bytes())?;
+        let id = member(&members, "id").and_then(|id| serde_json::from_str(id.get()).ok());
+        let id = id.ok_or_else(ApiError::id_not_a_string)?;
+        let rev = member(&members, "rev").filter(|rev| rev.get() != "null").map(rev_of).transpose()?;
+        asked.push((id, rev));
+    }
+    let extras = shown_extras(&request);
+    let (inline, latest) = (Inline::of(&request.query)?, request.query.is_true("latest"));
+    let row = move |(number, (id, rev)): (usize, (String, Option<RevId>))| -> Result<String> {
+        let at = limits.db.opened();
+        let view = Opener { limits: &limits, at, extras, inline: &inline };
+        let found = match rev {
+            Some(rev) => view.open(&id, &rev, latest)?,
+            None => {
+                let mut found = Vec::new();
+                for told in limits.told(at, &id)? {
+                    found.extend(view.shown(&id, told)?);
+                }
+                found
+            }
+        };
+        let docs: Vec<String> = if found.is_empty() {
+            let rev = rev.map_or("\"undefined\"".to_owned(), |rev| format!("\"{rev}\""));
+            let (id, error) = (quote(&id), "\"error\":\"not_found\",\"reason\":\"missing\"");
+            vec![format!("{{\"error\":{{\"id\":{id},\"rev\":{rev},{error}}}}}")]
+        } else {
+            found.into_iter().map(|(_, text)| format!("{{\"ok\":{text}}}")).collect()
+        };
+        let comma = if number == 0 { "" } else { "," };
+        Ok(format!("{comma}{{\"id\":{},\"docs\":[{}]}}", quote(&id), docs.join(",")))
+    };
+    let rows = asked.into_iter().enumerate().map(row);
+    streaming::json(&request.app, "{\"results\":[".to_owned(), rows, "]}\n").await
+}
+
+/// Whether a revision may be overwritten.
+pub(super) fn may_overwrite(limits: &Limits, id: &str, revision: &Revision) -> bool {
+    limits.tests().writes().takes(&document_of(id, revision))
+}

@@ -1,0 +1,173 @@
+//! The rule of a database: selectors for reading and for writing, in which the user's name and roles stand as
+//! variables. Pure.
+
+use recension::document::{Collation, Document, Selector, SelectorTest};
+use serde_json::Value;
+
+use crate::auth::Identity;
+use crate::error::{ApiError, Result};
+
+/// Stands for the user's name.
+const NAME: &str = "$user.name";
+
+/// Stands for the list of the user's roles.
+const ROLES: &str = "$user.roles";
+
+/// A rule, for any user.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Rule {
+    read: Value,
+    /// `None`: what may be read may be written.
+    write: Option<Value>,
+}
+
+/// A rule for one user.
+pub(super) struct Tests {
+    read: Test,
+    write: Test,
+}
+
+/// Which documents.
+pub(super) enum Test {
+    /// There is no rule.
+    All,
+    Selected(Box<SelectorTest>, Selector),
+    Nothing,
+}
+
+impl Rule {
+    /// Reads a rule: `{"read": selector, "write": selector}`.
+    pub(super) fn read(text: &str) -> Result<Self> {
+        let bad = |why: &str| ApiError::bad_request(format!("An access rule {why}."));
+        let value: Value = serde_json::from_str(text).map_err(|_| ApiError::bad_json())?;
+        let Value::Object(mut members) = value else { return Err(bad("is an object")) };
+        let read = members.remove("read").ok_or_else(|| bad("has a member `read`, which is a selector"))?;
+        let write = members.remove("write");
+        if let Some(name) = members.keys().next() {
+            return Err(bad(&format!("has the members `read` and `write`, and no `{name}`")));
+        }
+        let rule = Rule { read, write };
+        // It is tried with somebody's name.
+        let somebody = Identity { name: Some("somebody".to_owned()), roles: vec!["some".to_owned()] };
+        rule.parsed(&somebody)?;
+        Ok(rule)
+    }
+
+    /// As JSON.
+    pub(super) fn to_json(&self) -> String {
+        let mut members = serde_json::Map::from_iter([("read".to_owned(), self.read.clone())]);
+        if let Some(write) = &self.write {
+            members.insert("write".to_owned(), write.clone());
+        }
+        Value::Object(members).to_string()
+    }
+
+    fn parsed(&self, user: &Identity) -> Result<(Selector, Selector)> {
+        let of = |rule: &Value| -> Result<Selector> {
+            let mut rule = rule.clone();
+            fill_in(&mut rule, user);
+            Ok(Selector::from_json(rule.to_string())?)
+        };
+        Ok((of(&self.read)?, of(self.write.as_ref().unwrap_or(&self.read))?))
+    }
+}
+
+/// Puts a user's name and roles in the place of the variables.
+fn fill_in(value: &mut Value, user: &Identity) {
+    match value {
+        Value::String(text) if text == NAME => *value = Value::from(user.name.clone()),
+        Value::String(text) if text == ROLES => *value = Value::from(user.roles.clone()),
+        Value::Array(elements) => elements.iter_mut().for_each(|element| fill_in(element, user)),
+        Value::Object(members) => members.values_mut().for_each(|member| fill_in(member, user)),
+        _ => {}
+    }
+}
+
+impl Tests {
+    /// A rule as text, or no rule, for a user. What does not read lets nothing through.
+    pub(super) fn of(rule: Option<&str>, user: Option<&Identity>) -> Self {
+        let Some(rule) = rule else { return Tests { read: Test::All, write: Test::All } };
+        let parsed = user.filter(|user| user.name.is_some()).map(|user| Rule::read(rule)?.parsed(user));
+        let test = |selector: Selector| Test::Selected(Box::new(selector.test(Collation::Unicode)), selector);
+        match parsed {
+            Some(Ok((read, write))) => Tests { read: test(read), write: test(write) },
+            _ => Tests { read: Test::Nothing, write: Test::Nothing },
+        }
+    }
+
+    pub(super) fn reads(&self) -> &Test {
+        &self.read
+    }
+
+    pub(super) fn writes(&self) -> &Test {
+        &self.write
+    }
+}
+
+impl Test {
+    /// Whether it is so for a document. Design documents are for all to read, and for admins to write.
+    pub(super) fn takes(&self, document: &Document<'_>) -> bool {
+        match self {
+            Test::All => true,
+            Test::Selected(test, _) => test.selects(document),
+            Test::Nothing => false,
+        }
+    }
+
+    /// The selector, if there is one.
+    pub(super) fn selector(&self) -> Option<&Selector> {
+        match self {
+            Test::Selected(_, selector) => Some(selector),
+            Test::All | Test::Nothing => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+
+    fn document(body: &'static str) -> Document<'static> {
+        Document {
+            id: "a".into(),
+            rev: "1-a".parse().unwrap(),
+            seq: recension::engine::Seq(1),
+            deleted: false,
+            body: Cow::Borrowed(body),
+            attachments: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn variables_are_the_users() {
+        let rule = r#"{"read":{"$or":[{"owner":"$user.name"},{"team":{"$in":"$user.roles"}}]},
+            "write":{"owner":"$user.name"}}"#;
+        let ada = Identity { name: Some("ada".to_owned()), roles: vec!["x".to_owned(), "y".to_owned()] };
+        let tests = Tests::of(Some(rule), Some(&ada));
+        for (body, reads, writes) in [
+            (r#"{"owner":"ada"}"#, true, true),
+            (r#"{"owner":"bob","team":"y"}"#, true, false),
+            (r#"{"owner":"bob","team":"z"}"#, false, false),
+            (r#"{"owner":"$user.name"}"#, false, false),
+            ("{}", false, false),
+        ] {
+            assert_eq!(tests.reads().takes(&document(body)), reads, "{body}");
+            assert_eq!(tests.writes().takes(&document(body)), writes, "{body}");
+        }
+        let nobody = Identity::default();
+        assert!(!Tests::of(Some(rule), Some(&nobody)).reads().takes(&document(r#"{"owner":null}"#)));
+        assert!(!Tests::of(Some(rule), None).reads().takes(&document("{}")));
+        assert!(Tests::of(None, None).reads().takes(&document("{}")));
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused() {
+        for text in ["", "[]", "{}", r#"{"read":{"$x":1}}"#, r#"{"read":{},"other":1}"#, r#"{"read":{},"write":7}"#] {
+            assert!(Rule::read(text).is_err(), "{text}");
+        }
+        let rule = Rule::read(r#"{"read":{"a":"$user.name"}}"#).unwrap();
+        assert_eq!(Rule::read(&rule.to_json()).unwrap(), rule);
+    }
+}

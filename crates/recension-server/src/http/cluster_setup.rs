@@ -1,0 +1,42 @@
+//! `/_cluster_setup`: what set-up scripts ask of a CouchDB that is to be one node. This server is one from its start.
+
+use http::{Method, StatusCode};
+use serde_json::Value;
+
+use super::node_config;
+use crate::answer::Answer;
+use crate::auth::Session;
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+
+/// `/_cluster_setup`
+pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
+    let proof = session.server_admin()?;
+    if *request.method() == Method::GET {
+        return Ok(Answer::ok(r#"{"state":"single_node_enabled"}"#));
+    }
+    crate::dispatch::only(&request, "GET,POST")?;
+    request.require_json()?;
+    let body = request.bytes().await?;
+    let asked: Value = serde_json::from_slice(&body).map_err(|_| ApiError::bad_json())?;
+    let text = |name: &str| asked.get(name).and_then(Value::as_str);
+    match text("action") {
+        Some("enable_single_node" | "finish_cluster") => {}
+        Some("enable_cluster" | "add_node" | "receive_cookie") => {
+            return Err(ApiError::not_there_yet("Clusters by CouchDB's protocol"));
+        }
+        _ => return Err(ApiError::bad_request("Invalid Action")),
+    }
+    // The system databases that CouchDB makes at this point.
+    for name in ["_replicator", "_global_changes"] {
+        match request.app.databases.create(name, &[], proof) {
+            Err(error) if error != ApiError::database_exists() => return Err(error),
+            _ => {}
+        }
+    }
+    if let (Some(name), Some(password)) = (text("username"), text("password")) {
+        let password = node_config::admin(&request, name, password.to_owned()).await?;
+        node_config::set(&request, "admins", name, Some(password)).await?;
+    }
+    Ok(Answer::json(StatusCode::CREATED, r#"{"ok":true}"#.to_owned()))
+}

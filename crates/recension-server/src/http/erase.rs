@@ -1,0 +1,65 @@
+//! `_erase`: documents leave every moment of the store. What was erased, and when, is told without ids.
+
+use http::{Method, StatusCode};
+use recension::document::format_time;
+use serde::Deserialize;
+
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::error::{ApiError, Result};
+use crate::limits::ERASED_DOCUMENTS_MAX;
+use crate::request::Request;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    ids: Vec<String>,
+}
+
+/// `/{db}/_erase`
+pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
+    session.server_admin()?;
+    let collection = session.database(db, Access::Admin)?.share();
+    match *request.method() {
+        Method::GET => {
+            let list = move || {
+                let erasures = collection.erasures()?;
+                let rows: Vec<String> = erasures
+                    .iter()
+                    .map(|one| {
+                        let time = format_time(one.time);
+                        format!("{{\"seq\":\"{}\",\"time\":\"{time}\",\"documents\":{}}}", one.seq, one.documents)
+                    })
+                    .collect();
+                Ok(Answer::ok(format!("{{\"erasures\":[{}]}}", rows.join(","))))
+            };
+            request.app.blocking(list).await
+        }
+        Method::POST => {
+            request.require_json()?;
+            let settle = request.query.is_true("settle");
+            let asked: Asked = serde_json::from_slice(&request.bytes().await?).map_err(|_| {
+                ApiError::bad_request("An object was expected, with `ids`, an array of strings, and nothing else.")
+            })?;
+            if asked.ids.is_empty() || asked.ids.len() > ERASED_DOCUMENTS_MAX {
+                let reason = format!("`ids` has 1 to {ERASED_DOCUMENTS_MAX} ids of documents.");
+                return Err(ApiError::bad_request(reason));
+            }
+            let scripts = std::sync::Arc::clone(&request.app.scripts);
+            let erase = move || {
+                let erased = collection.erase(asked.ids)?;
+                scripts.forget();
+                if settle {
+                    collection.store().compact()?;
+                }
+                let text = format!(
+                    "{{\"ok\":true,\"erased\":{},\"seq\":\"{}\",\"settled\":{settle}}}",
+                    erased.documents, erased.seq
+                );
+                Ok(Answer::json(StatusCode::OK, text))
+            };
+            request.app.blocking(erase).await
+        }
+        _ => Err(ApiError::method_not_allowed("GET,POST")),
+    }
+}

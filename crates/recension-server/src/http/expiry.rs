@@ -1,0 +1,32 @@
+//! `/{db}/_expiry`: which member of a database's documents says when they are deleted. CouchDB has none.
+
+use http::Method;
+use recension::document::json::quote;
+
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::error::{ApiError, Result};
+use crate::request::Request;
+
+/// Longest rule, in bytes.
+const RULE_BYTES_MAX: usize = 8 * 1024;
+
+/// `GET` answers the path as a JSON string, or `null`; `PUT` takes one of the two. The member is a number of seconds
+/// since 1970. Only admins of the database set it: it deletes documents.
+pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
+    match *request.method() {
+        Method::GET => {
+            let collection = session.database(db, Access::Member)?.share();
+            let path = request.app.blocking(move || Ok(collection.expiry()?)).await?;
+            Ok(Answer::ok(path.as_deref().map_or_else(|| "null".to_owned(), quote)))
+        }
+        Method::PUT => {
+            let collection = session.database(db, Access::Admin)?.share();
+            let body = request.bytes_up_to(RULE_BYTES_MAX).await?;
+            let path: Option<String> = serde_json::from_slice(&body).map_err(|_| ApiError::bad_json())?;
+            request.app.blocking(move || Ok(collection.set_expiry(path.as_deref())?)).await?;
+            Ok(Answer::ok(r#"{"ok":true}"#))
+        }
+        _ => Err(ApiError::method_not_allowed("PUT,GET")),
+    }
+}

@@ -1,0 +1,93 @@
+//! `_update` and `_show`: a function that is given a document and a request.
+
+use http::{HeaderName, Method, StatusCode};
+use recension::document::Write;
+use recension::document::json::quote;
+use recension_script::{Functions, Script};
+use serde_json::{Value, json};
+
+use super::answered::answer;
+use super::requested::{RequestObject, document};
+use crate::answer::Answer;
+use crate::databases::{Database, new_uuid};
+use crate::error::{ApiError, Result};
+use crate::functions;
+use crate::http::incoming::Incoming;
+use crate::request::Request;
+
+const NEW_REV: HeaderName = HeaderName::from_static("x-couch-update-newrev");
+const ID: HeaderName = HeaderName::from_static("x-couch-id");
+
+/// The functions of a design document /// that has the function at `path`.
+pub(crate) fn script(request: &Request, db: &Database, design: &str, path: &[&str]) -> Result<Script> {
+    let own = functions::design(db, design)?;
+    let whole = json!(own.members());
+    path.iter().try_fold(&whole, |at, name| {
+        let missing = || ApiError::new(StatusCode::NOT_FOUND, "not_found", format!("missing json key: {name}"));
+        at.get(name).ok_or_else(missing)
+    })?;
+    let deadline = request.app.settings.live().function_deadline;
+    let functions: Functions = request.app.scripts.functions(deadline)?;
+    let number = db.opened().number().unwrap_or_default();
+    Ok(own.script(number, &functions))
+}
+
+/// Asks a function on a thread that may wait.
+pub(crate) async fn ask(
+    request: &Request,
+    script: Script,
+    command: &'static str,
+    members: Vec<(&'static str, String)>,
+) -> Result<Value> {
+    let ask = move || {
+        let members: Vec<(&str, &str)> = members.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let answer = script.ask(command, &members).map_err(functions::refused)?;
+        for line in &answer.log {
+            functions::log(line);
+        }
+        serde_json::from_str(answer.value.get()).map_err(|_| ApiError::internal("the function's answer does not read"))
+    };
+    request.app.blocking(ask).await
+}
+
+/// `/{db}/_design/{design}/_update/{function}[/{id}]`
+pub(crate) async fn update(mut request: Request, db: Database, design: &str, rest: &[&str]) -> Result<Answer> {
+    let [name, id @ ..] = rest else {
+        return Err(ApiError::new(StatusCode::NOT_FOUND, "update_error", "Invalid path."));
+    };
+    crate::dispatch::only(&request, "PUT,POST")?;
+    let id = Some(id.join("/")).filter(|id| !id.is_empty());
+    let body = request.bytes().await?;
+    let script = script(&request, &db, design, &["updates", name])?;
+    let req = RequestObject::of(&request, &db, id.as_deref(), &body)?;
+    let members = vec![("name", quote(name)), ("doc", document(&db, id.as_deref())?), ("req", req.json())];
+    let made = ask(&request, script, "update", members).await?;
+    let (doc, response) =
+        (made.get("doc").cloned().unwrap_or_default(), made.get("response").cloned().unwrap_or_default());
+    if doc.is_null() {
+        return answer(&response, StatusCode::OK);
+    }
+    let max = request.app.settings.live().max_document_size;
+    let Incoming { write, rev: _ } = Incoming::parse(doc.to_string().as_bytes(), max)?;
+    let id = write.id().map_or_else(|| id.unwrap_or_else(new_uuid), str::to_owned);
+    db.may_write(&id)?;
+    let write: Write = write.renamed(&id)?;
+    let written = db.write(write).await?;
+    let answer = answer(&response, StatusCode::CREATED)?;
+    Ok(answer.with(NEW_REV, written.rev.to_string()).with(ID, &written.id))
+}
+
+/// `/{db}/_design/{design}/_show/{function}[/{id}]`
+pub(crate) async fn show(mut request: Request, db: Database, design: &str, rest: &[&str]) -> Result<Answer> {
+    let [name, id @ ..] = rest else {
+        return Err(ApiError::new(StatusCode::NOT_FOUND, "show_error", "Invalid path."));
+    };
+    crate::dispatch::only(&request, "GET,HEAD,POST")?;
+    let id = Some(id.join("/")).filter(|id| !id.is_empty());
+    let body = if *request.method() == Method::POST { request.bytes().await? } else { bytes::Bytes::new() };
+    let script = script(&request, &db, design, &["shows", name])?;
+    let req = RequestObject::of(&request, &db, id.as_deref(), &body)?;
+    let members = vec![("name", quote(name)), ("doc", document(&db, id.as_deref())?), ("req", req.json())];
+    let made = ask(&request, script, "show", members).await?;
+    Ok(answer(&made, StatusCode::OK)?.varying("Accept"))
+}

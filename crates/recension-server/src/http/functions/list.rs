@@ -1,0 +1,60 @@
+//! `_list`: a function that is given the rows of a view. They are given at once, within a bound.
+
+use http::{Method, StatusCode};
+use recension::document::json::quote;
+
+use super::answered::answer;
+use super::called::{ask, script};
+use super::requested::RequestObject;
+use crate::answer::Answer;
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+use crate::http::body::members_of;
+use crate::http::list_options::Parameters;
+use crate::http::views::{self, ViewQuery};
+use crate::limits::LIST_BYTES_MAX;
+use crate::request::Request;
+
+/// `/{db}/_design/{design}/_list/{function}/[{other design}/]{view}`
+pub(crate) async fn list(mut request: Request, db: Database, design: &str, rest: &[&str]) -> Result<Answer> {
+    let (name, of, view) = match rest {
+        [name, view] => (*name, design.to_owned(), *view),
+        [name, other, view] => (*name, format!("_design/{other}"), *view),
+        _ => return Err(ApiError::new(StatusCode::NOT_FOUND, "list_error", "Invalid path.")),
+    };
+    crate::dispatch::only(&request, "GET,HEAD,POST")?;
+    let body = if *request.method() == Method::POST { request.bytes().await? } else { bytes::Bytes::new() };
+    let in_body = if body.is_empty() {
+        Vec::new()
+    } else {
+        members_of(&body)?.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect()
+    };
+    let script = script(&request, &db, design, &["lists", name])?;
+    let req = RequestObject::of(&request, &db, None, &body)?;
+    let asked = views::Asked::of(&request, db, &of, view, None)?;
+    let reduction = asked.view.reduction.clone();
+    let query = ViewQuery::read(&Parameters::new(&request.query, in_body), reduction.is_some(), None)?;
+    let remembered = std::sync::Arc::clone(&request.app.scripts.reduced);
+    let (head, rows) = request
+        .app
+        .blocking(move || {
+            let view = asked.read(query.update)?;
+            let (before, mut list) = views::ViewList::of(view, query, reduction, &remembered)?;
+            let (mut rows, mut bytes) = (Vec::new(), 0);
+            while let Some(row) = list.next()? {
+                bytes += row.len();
+                if bytes > LIST_BYTES_MAX {
+                    let reason = format!("a list is given rows of {LIST_BYTES_MAX} bytes at most; set a limit");
+                    return Err(ApiError::bad_request(reason));
+                }
+                rows.push(row);
+            }
+            // What comes before the rows is an object without its end.
+            let head = before.strip_suffix("\"rows\":[").unwrap_or("{").trim_end_matches(',').to_owned() + "}";
+            Ok((head, format!("[{}]", rows.join(","))))
+        })
+        .await?;
+    let members = vec![("name", quote(name)), ("head", head), ("rows", rows), ("req", req.json())];
+    let made = ask(&request, script, "list", members).await?;
+    Ok(answer(&made, StatusCode::OK)?.varying("Accept"))
+}

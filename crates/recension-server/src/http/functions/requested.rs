@@ -1,0 +1,91 @@
+//! What functions are told of a request: CouchDB's request object.
+
+use http::header::{CONTENT_TYPE, COOKIE, HOST};
+use serde_json::{Map, Value, json};
+
+use crate::auth::security;
+use crate::databases::{Database, new_uuid, user_context};
+use crate::error::Result;
+use crate::http::database;
+use crate::query::Query;
+use crate::request::Request;
+
+/// A request, as functions see it.
+pub(crate) struct RequestObject(Value);
+
+impl RequestObject {
+    /// Of a request, with its body. `id`: the document that it is about.
+    pub(crate) fn of(request: &Request, db: &Database, id: Option<&str>, body: &[u8]) -> Result<Self> {
+        let path = request.head.uri.path();
+        let parts: Vec<String> = path
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .map(|part| crate::route::decode(part).unwrap_or_else(|_| part.to_owned()))
+            .collect();
+        let headers: Map<String, Value> = request
+            .head
+            .headers
+            .iter()
+            .filter(|(name, _)| !matches!(name.as_str(), "authorization" | "proxy-authorization" | "cookie"))
+            .filter_map(|(name, value)| Some((title(name.as_str()), value.to_str().ok()?.into())))
+            .collect();
+        let is_form = request
+            .header(CONTENT_TYPE)
+            .is_some_and(|own| own.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded"));
+        let text = String::from_utf8_lossy(body);
+        let form = if is_form { object(&Query::parse(&text)?) } else { json!({}) };
+        let info: Value = serde_json::from_str(&database::info(db)?).unwrap_or_default();
+        let user: Value = serde_json::from_str(&user_context(db.writer(), db.name())).unwrap_or_default();
+        let security = db.setting(security::SETTING)?.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let raw = request.head.uri.path_and_query().map_or(path, http::uri::PathAndQuery::as_str);
+        Ok(RequestObject(json!({
+            "info": info,
+            "id": id,
+            "uuid": new_uuid(),
+            "method": request.method().as_str(),
+            "requested_path": parts,
+            "path": parts,
+            "raw_path": raw,
+            "query": object(&request.query),
+            "headers": headers,
+            "body": if body.is_empty() && request.method() == http::Method::GET { "undefined".into() } else { text },
+            "peer": request.connection.address().map(|address| address.to_string()).unwrap_or_default(),
+            "form": form,
+            "cookie": cookies(request),
+            "userCtx": user,
+            "secObj": security.unwrap_or_else(|| json!({})),
+            "host": request.header(HOST).unwrap_or_default(),
+        })))
+    }
+
+    /// As JSON.
+    pub(crate) fn json(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+fn object(query: &Query) -> Value {
+    let pairs = query.pairs().map(|(name, value)| (name.to_owned(), Value::from(value)));
+    Value::Object(pairs.collect())
+}
+
+/// Cookies without those that log in.
+fn cookies(request: &Request) -> Value {
+    let text = request.header(COOKIE).unwrap_or_default();
+    let pairs = text.split(';').filter_map(|pair| pair.trim().split_once('='));
+    let own = pairs.filter(|(name, _)| *name != "AuthSession");
+    Value::Object(own.map(|(name, value)| (name.to_owned(), value.into())).collect())
+}
+
+/// `content-type` as `Content-Type`, as functions look for it.
+fn title(name: &str) -> String {
+    let capital =
+        |part: &str| part.get(..1).unwrap_or_default().to_ascii_uppercase() + part.get(1..).unwrap_or_default();
+    name.split('-').map(capital).collect::<Vec<_>>().join("-")
+}
+
+/// A document for a function: `null` if there is none.
+pub(crate) fn document(db: &Database, id: Option<&str>) -> Result<String> {
+    let Some(id) = id else { return Ok("null".to_owned()) };
+    Ok(db.opened().get(id)?.map_or_else(|| "null".to_owned(), |document| document.to_json()))
+}

@@ -1,0 +1,66 @@
+//! `/{db}/_leaves`: all leaves of what changed behind a position, in one stream of lines, for a first replication
+//! between two Recensions. Each line is a revision as `_bulk_get` answers it, or says how far the stream has come, so
+//! that one that broke off is gone on with. CouchDB has none. Format: docs/src/replication.md.
+
+use std::fmt::Write as _;
+
+use http::StatusCode;
+use recension::document::{Changes, CollectionAt, Position};
+
+use super::changes_query::since;
+use super::reading::{Extras, Shown};
+use super::streaming;
+use crate::answer::Answer;
+use crate::databases::Database;
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::limits::LEAVES_BETWEEN_POSITIONS;
+use crate::request::Request;
+
+/// `/{db}/_leaves?since=`
+pub(crate) async fn endpoint(request: Request, db: Database) -> Result<Answer> {
+    only(&request, "GET")?;
+    let none = || ApiError::new(StatusCode::BAD_REQUEST, "bad_request", "a stream of leaves begins at a position");
+    let since = since(request.query.get("since"))?.ok_or_else(none)?;
+    let at = db.opened().clone();
+    let rows = Lines { changes: at.changes(since), at, since_position: 0, ended: false };
+    streaming::bytes(&request.app, "application/x-ndjson", Vec::new(), rows, "").await
+}
+
+struct Lines {
+    at: CollectionAt,
+    changes: Changes,
+    /// Changes since the last position that was said.
+    since_position: usize,
+    ended: bool,
+}
+
+impl streaming::Rows for Lines {
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        let Some(change) = self.changes.next().transpose()? else {
+            self.ended = true;
+            let position = Position::from(self.at.seq());
+            out.extend_from_slice(format!("{{\"last_seq\":\"{position}\",\"done\":true}}\n").as_bytes());
+            return Ok(true);
+        };
+        let extras = Extras { revs: true, ..Extras::default() };
+        let mut text = String::new();
+        for (number, leaf) in self.at.leaves(&change.id)?.into_iter().enumerate() {
+            if let Some(revision) = self.at.leaf_revision(&change.id, &leaf, number == 0)? {
+                text.push_str(&Shown::of(&change.id, &revision).to_json(&self.at, extras)?);
+                text.push('\n');
+            }
+        }
+        self.since_position += 1;
+        if self.since_position >= LEAVES_BETWEEN_POSITIONS {
+            self.since_position = 0;
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{{\"last_seq\":\"{}\"}}", change.position());
+        }
+        out.extend_from_slice(text.as_bytes());
+        Ok(true)
+    }
+}

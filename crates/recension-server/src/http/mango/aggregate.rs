@@ -1,0 +1,87 @@
+//! `_aggregate`, which CouchDB does not have: a pipeline in MongoDB's words over the documents of a database.
+
+use std::borrow::Cow;
+
+use recension::document::{CollectionAt, Pipeline, Query};
+use serde_json::value::RawValue;
+
+use crate::answer::Answer;
+use crate::databases::Database;
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::http::body::{member, members_of};
+use crate::http::format::{Format, cell_of, csv_line};
+use crate::http::streaming;
+use crate::request::Request;
+
+/// `/{db}/_aggregate`: `{"pipeline":[…]}`
+pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answer> {
+    only(&request, "POST")?;
+    request.require_json()?;
+    let body = request.bytes().await?;
+    let pipeline = {
+        let members = members_of(&body)?;
+        if let Some((name, _)) = members.iter().find(|(name, _)| name != "pipeline") {
+            return Err(super::options::bad("invalid_key", format!("Invalid key {name} for this request.")));
+        }
+        let missing = || super::options::bad("missing_required_key", "Missing required key: pipeline");
+        Pipeline::from_json(member(&members, "pipeline").ok_or_else(missing)?.get())?
+    };
+    drop(body);
+    let format = Format::of(&request, &[Format::Lines, Format::Csv]);
+    let at = db.opened().clone();
+    // What it holds in memory is paid for like the answers that are sent.
+    // Half of it at most: the pieces of the answer are paid for beside it.
+    let memory = PIPELINE_MEMORY.min(request.app.streams.budget.max() / 2);
+    let mut share = request.app.streams.budget.at_once(memory).ok_or_else(ApiError::too_many_lists)?;
+    let pipeline = pipeline.bytes_max(memory / 3);
+    let rows = request.app.streams.read(move || rows(&at, &pipeline)).await?;
+    share.settle(rows.iter().map(String::len).sum());
+    let columns = if format == Format::Csv { columns_of(&rows) } else { Vec::new() };
+    let (before, after) = match format {
+        Format::Csv => (csv_line(columns.iter().map(Cow::from)), ""),
+        Format::Lines => (String::new(), ""),
+        _ => ("{\"rows\":[".to_owned(), "\n]}\n"),
+    };
+    let mut first = true;
+    let rows = rows.into_iter().map(move |row| {
+        let _held = &share;
+        Ok(match format {
+            Format::Csv => csv_line(members_as_cells(&row, &columns).into_iter().map(Cow::from)),
+            Format::Lines => row + "\n",
+            _ if std::mem::take(&mut first) => format!("\n{row}"),
+            _ => format!(",\n{row}"),
+        })
+    });
+    let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows, after).await?;
+    Ok(answer.varying("Accept"))
+}
+
+/// The columns of a table: the members of the first rows, in the order in which they come.
+fn columns_of(rows: &[String]) -> Vec<String> {
+    let mut columns = Vec::new();
+    for row in rows.iter().take(ROWS_LOOKED_AT) {
+        for (name, _) in members_of(row.as_bytes()).unwrap_or_default() {
+            if !columns.contains(&name) {
+                columns.push(name);
+            }
+        }
+    }
+    columns
+}
+
+/// The members of a row as cells. A column's name may have dots.
+fn members_as_cells(row: &str, columns: &[String]) -> Vec<String> {
+    let members = members_of(row.as_bytes()).unwrap_or_default();
+    columns.iter().map(|column| cell_of(member(&members, column).map(RawValue::get))).collect()
+}
+
+/// Rows that tell which columns a table has.
+const ROWS_LOOKED_AT: usize = 1000;
+
+fn rows(at: &CollectionAt, pipeline: &Pipeline) -> Result<Vec<String>> {
+    Ok(at.aggregate(&Query::new().leaving_out("_design/"), pipeline)?)
+}
+
+/// Bytes that one aggregation may hold: a third of it each for groups, for rows that are sorted, and for the answer.
+const PIPELINE_MEMORY: usize = 24 * 1024 * 1024;

@@ -1,0 +1,183 @@
+//! `_update_by_query` and `_delete_by_query`, which CouchDB does not have: every document that a selector selects is
+//! changed by one patch, or deleted, in commits of many.
+
+use std::sync::Arc;
+
+use recension::document::json::{JsonPatch, merge_patch, quote};
+use recension::document::{Document, Query, Selector, Write};
+use serde_json::value::RawValue;
+
+use super::options::bad;
+use crate::answer::Answer;
+use crate::databases::Database;
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::functions::Building;
+use crate::http::body::{member, members_of};
+use crate::limits::{BY_QUERY_BATCH_BYTES, BY_QUERY_BATCH_DOCUMENTS, BY_QUERY_LEFT_MAX};
+use crate::request::Request;
+use crate::threads::{Asker, asker};
+
+/// What is done to each document.
+enum Change {
+    Delete,
+    Merge(String),
+    Patch(JsonPatch),
+}
+
+/// What a request asks.
+struct Asked {
+    selector: Selector,
+    change: Change,
+    dry_run: bool,
+    limit: Option<usize>,
+}
+
+/// `/{db}/_update_by_query`, `/{db}/_delete_by_query`
+pub(crate) async fn endpoint(mut request: Request, db: Database, name: &str) -> Result<Answer> {
+    only(&request, "POST")?;
+    request.require_json()?;
+    let body = request.bytes().await?;
+    let asked = Asked::read(&body, name == "_delete_by_query")?;
+    let (asker, waits) = asker();
+    let of_type = if name == "_delete_by_query" { "delete_by_query" } else { "update_by_query" };
+    let scripts = Arc::clone(&request.app.scripts);
+    let carry_out = move || {
+        let working = scripts.work(of_type, db.name(), "");
+        carry_out(&db, &asked, &asker, &working)
+    };
+    let answer = request.app.blocking(carry_out).await;
+    drop(waits);
+    answer
+}
+
+impl Asked {
+    fn read(body: &[u8], deletes: bool) -> Result<Self> {
+        let members = members_of(body)?;
+        let known = |name: &str| match name {
+            "selector" | "dry_run" | "limit" => true,
+            "merge" | "patch" => !deletes,
+            _ => false,
+        };
+        if let Some((name, _)) = members.iter().find(|(name, _)| !known(name)) {
+            return Err(bad("invalid_key", format!("Invalid key {name} for this request.")));
+        }
+        let missing = |name: &str| bad("missing_required_key", format!("Missing required key: {name}"));
+        let selector = member(&members, "selector").ok_or_else(|| missing("selector"))?;
+        let change = match (deletes, member(&members, "merge"), member(&members, "patch")) {
+            (true, ..) => Change::Delete,
+            (_, Some(merge), None) if merge.get().starts_with('{') => Change::Merge(merge.get().to_owned()),
+            (_, None, Some(patch)) => Change::Patch(JsonPatch::from_json(patch.get())?),
+            (_, None, None) => return Err(missing("merge, or patch")),
+            _ => return Err(bad("bad_arg", "Either merge, an object, or patch, an array of operations.")),
+        };
+        let dry_run = match member(&members, "dry_run").map(RawValue::get) {
+            None | Some("false") => false,
+            Some("true") => true,
+            Some(other) => return Err(bad("invalid_boolean", format!("Invalid boolean value: {other}"))),
+        };
+        let wrong = |text: &str| {
+            bad("invalid_non_neg_integer", format!("{text} is not an integer greater than or equal to zero"))
+        };
+        let limit = member(&members, "limit").map(|limit| limit.get().parse().map_err(|_| wrong(limit.get())));
+        Ok(Asked { selector: Selector::from_json(selector.get())?, change, dry_run, limit: limit.transpose()? })
+    }
+}
+
+impl Change {
+    fn write(&self, document: &Document<'_>) -> Result<Option<Write>> {
+        let body = match self {
+            Change::Delete => return Ok(Some(Write::delete(&document.id, &document.rev)?)),
+            Change::Merge(merge) => merge_patch(&*document.body, merge).map_err(recension::document::Error::from)?,
+            Change::Patch(patch) => patch.apply(&*document.body)?,
+        };
+        if body == *document.body {
+            return Ok(None);
+        }
+        Ok(Some(Write::replace(&document.id, &document.rev, body)?.keep_attachments()))
+    }
+}
+
+/// What came of it.
+#[derive(Default)]
+struct Done {
+    matched: u64,
+    written: u64,
+    unchanged: u64,
+    /// Documents that others wrote meanwhile, or that may not be written so, and why.
+    left: Vec<String>,
+    left_more: bool,
+}
+
+impl Done {
+    fn leave(&mut self, id: &str, error: &ApiError) {
+        if self.left.len() < BY_QUERY_LEFT_MAX {
+            let (error, reason) = (quote(error.error), quote(&error.reason));
+            self.left.push(format!("{{\"id\":{},\"error\":{error},\"reason\":{reason}}}", quote(id)));
+        } else {
+            self.left_more = true;
+        }
+    }
+}
+
+/// Design documents are left alone: they are written one by one.
+fn carry_out(db: &Database, asked: &Asked, asker: &Asker, working: &Building) -> Result<Answer> {
+    let mut query = Query::new().selecting(asked.selector.clone()).leaving_out("_design/");
+    if let Some(limit) = asked.limit {
+        query = query.limit(limit);
+    }
+    let at = db.now()?;
+    let mut done = Done::default();
+    if asked.dry_run {
+        done.matched = at.count_matching(&query)?;
+    } else {
+        let (mut writes, mut bytes) = (Vec::new(), 0);
+        let mut found = at.find(&query)?;
+        // Of a scan every document is read, and of an index about as many as its plan says.
+        let scans = found.plan().index.is_none();
+        #[allow(clippy::cast_sign_loss)] // numbers of rows are not negative
+        let total = if scans { at.count()? } else { at.explain(&query)?.rows.map_or(0, |rows| rows as u64) };
+        while let Some(document) = found.next() {
+            let document = document?;
+            done.matched += 1;
+            if let Err(error) = db.may_write(&document.id) {
+                done.leave(&document.id, &error);
+                continue;
+            }
+            match asked.change.write(&document) {
+                Ok(Some(write)) => {
+                    bytes += document.body.len();
+                    writes.push(write);
+                }
+                Ok(None) => done.unchanged += 1,
+                Err(error) => done.leave(&document.id, &error),
+            }
+            if writes.len() >= BY_QUERY_BATCH_DOCUMENTS || bytes >= BY_QUERY_BATCH_BYTES {
+                commit(db, std::mem::take(&mut writes), &mut done)?;
+                bytes = 0;
+                let (_, read) = found.examined();
+                working.tell(read, total.max(read));
+                asker.waits()?;
+            }
+        }
+        commit(db, writes, &mut done)?;
+    }
+    let Done { matched, written, unchanged, left, left_more } = done;
+    Ok(Answer::ok(format!(
+        "{{\"ok\":true,\"dry_run\":{},\"matched\":{matched},\"written\":{written},\"unchanged\":{unchanged},\"left\":[{}],\
+         \"left_more\":{left_more}}}",
+        asked.dry_run,
+        left.join(",")
+    )))
+}
+
+fn commit(db: &Database, writes: Vec<Write>, done: &mut Done) -> Result<()> {
+    let ids: Vec<String> = writes.iter().map(|write| write.id().unwrap_or_default().to_owned()).collect();
+    for (id, result) in ids.iter().zip(db.collection().bulk(writes)?) {
+        match result {
+            Ok(_) => done.written += 1,
+            Err(error) => done.leave(id, &error.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! Indexes as design documents define them (`"language":"query"`), and as the store has them. Pure.
+
+use md5::{Digest as _, Md5};
+use recension::document::json::quote;
+use recension::document::{IndexPart, IndexSpec, Language, Path, Selector};
+use recension::engine::Direction;
+use serde_json::value::RawValue;
+
+use super::options::bad;
+use crate::error::Result;
+use crate::http::body::{elements, member, members_of};
+
+/// An index, as a design document defines it.
+#[derive(Clone, Debug)]
+pub(super) struct Definition {
+    /// The id of the design document.
+    pub(super) ddoc: String,
+    pub(super) name: String,
+    /// Fields and directions.
+    pub(super) fields: Vec<(String, Direction)>,
+    /// The selector of a partial index, as it was given.
+    pub(super) partial: Option<String>,
+    /// It is of the words at the fields, in this language.
+    pub(super) words: Option<Language>,
+}
+
+impl Definition {
+    /// From the index of a request to `_index`, or the map of a design document's view.
+    pub(super) fn read(ddoc: &str, name: &str, index: &RawValue) -> Result<Self> {
+        let shown = || bad("invalid_index", format!("JSON indexes must be an object, not: {}", index.get()));
+        let members = members_of(index.get().as_bytes()).map_err(|_| shown())?;
+        let fields =
+            member(&members, "fields").ok_or_else(|| bad("missing_required_key", "Missing required key: fields"))?;
+        let fields = if fields.get().starts_with('{') {
+            // In a design document they are an object.
+            members_of(fields.get().as_bytes())?
+                .into_iter()
+                .map(|(name, direction)| Ok((name, direction_of(direction)?)))
+                .collect::<Result<Vec<_>>>()?
+        } else {
+            sort_fields(fields)?
+        };
+        if fields.windows(2).any(|pair| matches!(pair, [a, b] if a.1 != b.1)) {
+            return Err(mixed());
+        }
+        let partial = member(&members, "partial_filter_selector").map(|selector| selector.get().to_owned());
+        let partial = partial.filter(|selector| selector.trim() != "{}");
+        if let Some(selector) = &partial {
+            Selector::from_json(selector)?;
+        }
+        Ok(Definition { ddoc: ddoc.to_owned(), name: name.to_owned(), fields, partial, words: None })
+    }
+
+    /// The same of an index of words, from a request to `_index` or the `index` of a design document's `indexes`.
+    pub(super) fn read_words(ddoc: &str, name: &str, index: &RawValue) -> Result<Self> {
+        let shown = || bad("invalid_index", format!("Text indexes must be an object, not: {}", index.get()));
+        let members = members_of(index.get().as_bytes()).map_err(|_| shown())?;
+        let fields =
+            member(&members, "fields").ok_or_else(|| bad("missing_required_key", "Missing required key: fields"))?;
+        let wrong = || bad("invalid_fields", format!("Fields must be an array of strings, not: {}", fields.get()));
+        let field = |field: &RawValue| word_field(field).map(|name| (name, Direction::Forward)).ok_or_else(wrong);
+        let fields = elements(fields).ok_or_else(wrong)?.into_iter().map(field).collect::<Result<Vec<_>>>()?;
+        if fields.is_empty() {
+            return Err(bad("invalid_fields", "A text index is on one field or more; name those that have the texts."));
+        }
+        let language = member(&members, "language").map(|language| {
+            let wrong = || bad("invalid_index", format!("Invalid language: {}", language.get()));
+            let name: String = serde_json::from_str(language.get()).map_err(|_| wrong())?;
+            Language::named(&name).map_err(|_| wrong())
+        });
+        let words = Some(language.transpose()?.unwrap_or_default());
+        Ok(Definition { ddoc: ddoc.to_owned(), name: name.to_owned(), fields, partial: None, words })
+    }
+
+    /// The member of a design document that has it.
+    pub(super) fn member(&self) -> &'static str {
+        if self.words.is_some() { "indexes" } else { "views" }
+    }
+
+    /// The index's name in the store: it changes with the definition.
+    pub(super) fn stored_name(&self) -> String {
+        let plain = |text: &str| -> String {
+            let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+            text.chars().take(60).map(plain).collect()
+        };
+        let ddoc = self.ddoc.strip_prefix("_design/").unwrap_or(&self.ddoc);
+        let hash = Md5::digest(format!("{}\0{}\0{}", self.ddoc, self.name, self.def_json()).as_bytes());
+        let hash = crate::auth::password::hex(hash.get(..6).unwrap_or_default());
+        format!("{STORED_PREFIX}{}/{}/{hash}", plain(ddoc), plain(&self.name))
+    }
+
+    /// The index as the store has it; `None` if the store needs none, or can have none: it is one of ids.
+    pub(super) fn spec(&self) -> Option<IndexSpec> {
+        if let Some(language) = self.words {
+            let path = |(name, _): &(String, Direction)| Path::from_segments(segments(name)).ok();
+            let paths = self.fields.iter().map(path).collect::<Option<Vec<Path>>>()?;
+            return Some(IndexSpec::words(self.stored_name(), paths, language));
+        }
+        let mut fields = self.fields.clone();
+        // Documents with equal values are in the order of their ids.
+        if fields.last().is_some_and(|(name, _)| name == "_id") {
+            fields.pop();
+        }
+        let parts = fields.iter().map(|(name, direction)| {
+            let path = Path::from_segments(segments(name)).ok()?;
+            Some(IndexPart { path, direction: *direction })
+        });
+        let parts: Vec<IndexPart> = parts.collect::<Option<_>>()?;
+        let mut spec = IndexSpec::new(self.stored_name(), parts.first()?.path.clone());
+        spec.parts = parts;
+        if let Some(selector) = self.selector() {
+            spec.filter = selector.conditions();
+        }
+        Some(spec)
+    }
+
+    /// The selector of a partial index.
+    pub(super) fn selector(&self) -> Option<Selector> {
+        self.partial.as_ref().and_then(|text| Selector::from_json(text).ok())
+    }
+
+    /// `{"fields":[{"name":"asc"}]}`
+    pub(super) fn def_json(&self) -> String {
+        if let Some(language) = self.words {
+            let field = |(name, _): &(String, Direction)| format!("{{{}:\"string\"}}", quote(name));
+            let fields: Vec<String> = self.fields.iter().map(field).collect();
+            return format!("{{\"fields\":[{}],\"language\":{}}}", fields.join(","), quote(language.name()));
+        }
+        let partial = self.partial.as_ref().map(|text| format!(",\"partial_filter_selector\":{text}"));
+        format!("{{\"fields\":[{}]{}}}", self.fields_json(), partial.unwrap_or_default())
+    }
+
+    fn fields_json(&self) -> String {
+        let field = |(name, direction): &(String, Direction)| format!("{{{}:\"{}\"}}", quote(name), word(*direction));
+        self.fields.iter().map(field).collect::<Vec<_>>().join(",")
+    }
+
+    /// As `_index` lists it.
+    pub(super) fn to_json(&self) -> String {
+        format!(
+            "{{\"ddoc\":{},\"name\":{},\"type\":\"{}\",\"partitioned\":false,\"def\":{}}}",
+            quote(&self.ddoc),
+            quote(&self.name),
+            if self.words.is_some() { "text" } else { "json" },
+            self.def_json()
+        )
+    }
+
+    /// The view that stands for it in its design document.
+    pub(super) fn view_json(&self) -> String {
+        if self.words.is_some() {
+            return format!("{{\"index\":{}}}", self.def_json());
+        }
+        let one = |(name, direction): &(String, Direction)| format!("{}:\"{}\"", quote(name), word(*direction));
+        let fields: Vec<String> = self.fields.iter().map(one).collect();
+        let partial = self.partial.as_ref().map(|text| format!(",\"partial_filter_selector\":{text}"));
+        format!(
+            "{{\"map\":{{\"fields\":{{{}}}{}}},\"reduce\":\"_count\",\"options\":{{\"def\":{}}}}}",
+            fields.join(","),
+            partial.unwrap_or_default(),
+            self.def_json()
+        )
+    }
+}
+
+/// A field of an index of words: `"title"`, `{"name":"title","type":"string"}` or `{"title":"string"}`.
+fn word_field(field: &RawValue) -> Option<String> {
+    if let Ok(name) = serde_json::from_str(field.get()) {
+        return Some(name);
+    }
+    let members = members_of(field.get().as_bytes()).ok()?;
+    let string = |value: &RawValue| value.get() == "\"string\"";
+    match members.as_slice() {
+        [(name, of_type)] if string(of_type) => Some(name.clone()),
+        _ if member(&members, "type").is_none_or(string) => serde_json::from_str(member(&members, "name")?.get()).ok(),
+        _ => None,
+    }
+}
+
+/// What the names of the store's indexes begin with that stand for design documents'.
+pub(super) const STORED_PREFIX: &str = "_mango/";
+
+fn word(direction: Direction) -> &'static str {
+    if direction == Direction::Forward { "asc" } else { "desc" }
+}
+
+fn direction_of(value: &RawValue) -> Result<Direction> {
+    match value.get() {
+        "\"asc\"" => Ok(Direction::Forward),
+        "\"desc\"" => Ok(Direction::Backward),
+        _ => Err(bad("invalid_sort_field", format!("Invalid sort field: {}", value.get()))),
+    }
+}
+
+pub(super) fn mixed() -> crate::error::ApiError {
+    bad("unsupported_mixed_sort", "Sorts currently only support a single direction for all fields.")
+}
+
+/// `["a", {"b":"desc"}]`
+pub(super) fn sort_fields(value: &RawValue) -> Result<Vec<(String, Direction)>> {
+    let shown = || bad("invalid_sort_json", format!("Sort must be an array of sort specs, not: {}", value.get()));
+    elements(value).ok_or_else(shown)?.into_iter().map(sort_field).collect()
+}
+
+fn sort_field(value: &RawValue) -> Result<(String, Direction)> {
+    let wrong = || bad("invalid_sort_field", format!("Invalid sort field: {}", value.get()));
+    if let Ok(name) = serde_json::from_str::<String>(value.get()) {
+        return Ok((name, Direction::Forward));
+    }
+    match members_of(value.get().as_bytes()).map_err(|_| wrong())?.as_slice() {
+        [(name, direction)] => Ok((name.clone(), direction_of(direction).map_err(|_| wrong())?)),
+        _ => Err(wrong()),
+    }
+}
+
+/// The names of a field: dots separate them, `\.` is a dot.
+pub(super) fn segments(field: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut characters = field.chars();
+    while let Some(c) = characters.next() {
+        match (c, names.last_mut()) {
+            ('.', _) => names.push(String::new()),
+            ('\\', Some(last)) => last.extend(characters.next()),
+            (c, Some(last)) => last.push(c),
+            (_, None) => {}
+        }
+    }
+    names
+}

@@ -1,0 +1,109 @@
+//! What of a document is answered: the fields that were asked for, with the objects that they stand in. Pure; values
+//! are copied as they are.
+
+use std::borrow::Cow;
+
+use recension::document::Path;
+use recension::document::json::{quote, quote_into};
+
+use super::definition::segments;
+use crate::http::format::{cell_of, csv_line};
+
+/// The fields of an answer.
+#[derive(Debug)]
+pub(super) struct Fields(Vec<(Vec<String>, Path)>);
+
+/// A value, or what stands in an object.
+enum Tree<'t> {
+    Value(&'t str),
+    Object(Vec<(&'t str, Tree<'t>)>),
+}
+
+impl Fields {
+    pub(super) fn of(fields: &[String]) -> Self {
+        let path = |field: &String| {
+            let names = segments(field);
+            let path = Path::from_segments(names.clone()).ok()?;
+            Some((names, path))
+        };
+        Fields(fields.iter().filter_map(path).collect())
+    }
+
+    /// A line of a table: the fields that a document has, as cells.
+    pub(super) fn cells(&self, document: &str) -> String {
+        csv_line(self.0.iter().map(|(_, path)| Cow::from(cell_of(path.find(document)))))
+    }
+
+    /// The fields of a document that has them.
+    pub(super) fn of_document(&self, document: &str) -> String {
+        let mut top = Vec::new();
+        for (names, path) in &self.0 {
+            if let Some(value) = path.find(document) {
+                put(&mut top, names, value);
+            }
+        }
+        let mut out = String::new();
+        write(&Tree::Object(top), &mut out);
+        out
+    }
+}
+
+fn put<'t>(members: &mut Vec<(&'t str, Tree<'t>)>, names: &'t [String], value: &'t str) {
+    let Some((name, rest)) = names.split_first() else { return };
+    let known = members.iter().position(|(own, _)| own == name);
+    let at = known.unwrap_or_else(|| {
+        members.push((name, Tree::Object(Vec::new())));
+        members.len() - 1
+    });
+    let Some((_, tree)) = members.get_mut(at) else { return };
+    match tree {
+        // A field that holds the other one was asked for as well.
+        Tree::Value(_) => {}
+        tree if rest.is_empty() => *tree = Tree::Value(value),
+        Tree::Object(below) => put(below, rest, value),
+    }
+}
+
+fn write(tree: &Tree<'_>, out: &mut String) {
+    match tree {
+        Tree::Value(text) => out.push_str(text),
+        Tree::Object(members) => {
+            out.push('{');
+            for (number, (name, tree)) in members.iter().enumerate() {
+                out.push_str(if number == 0 { "" } else { "," });
+                quote_into(name, out);
+                out.push(':');
+                write(tree, out);
+            }
+            out.push('}');
+        }
+    }
+}
+
+/// Fields as JSON; `None` is `"all_fields"`.
+pub(super) fn to_json(fields: Option<&[String]>) -> String {
+    match fields {
+        None => "\"all_fields\"".to_owned(),
+        Some(fields) => format!("[{}]", fields.iter().map(|field| quote(field)).collect::<Vec<_>>().join(",")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_answered_in_the_objects_that_they_stand_in() {
+        let document = r#"{"_id":"a","name":"Ann","addr":{"city":"Oslo","zip":10},"d.t":1.0,"l":[{"x":1}]}"#;
+        for (fields, expected) in [
+            (&["name", "addr.city"][..], r#"{"name":"Ann","addr":{"city":"Oslo"}}"#),
+            (&["addr.zip", "addr.city", "_id"], r#"{"addr":{"zip":10,"city":"Oslo"},"_id":"a"}"#),
+            (&["addr", "addr.city"], r#"{"addr":{"city":"Oslo","zip":10}}"#),
+            (&["addr.city", "addr"], r#"{"addr":{"city":"Oslo","zip":10}}"#),
+            (&[r"d\.t", "nope", "name.x", ""], r#"{"d.t":1.0}"#),
+        ] {
+            let fields: Vec<String> = fields.iter().map(|field| (*field).to_owned()).collect();
+            assert_eq!(Fields::of(&fields).of_document(document), expected);
+        }
+    }
+}

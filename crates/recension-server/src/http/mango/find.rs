@@ -1,0 +1,267 @@
+//! `_find`: the documents that a selector selects, streamed.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use recension::document::json::quote;
+use recension::document::{CollectionAt, Found, Path, Plan, PlanSort, Query, ValueRange};
+use recension::engine::Direction;
+
+use super::definition::{Definition, STORED_PREFIX, segments};
+use super::fields::Fields;
+use super::options::{Options, bad};
+use super::reconcile::{definitions, reconciled};
+use crate::answer::Answer;
+use crate::databases::Database;
+use crate::dispatch::only;
+use crate::error::Result;
+use crate::http::format::{Format, csv_line};
+use crate::http::reading::{Extras, Shown};
+use crate::http::streaming;
+use crate::limits::FIND_SORT_BYTES_MAX;
+use crate::request::Request;
+
+/// `/{db}/_find`, or of a partition.
+pub(super) async fn endpoint(mut request: Request, db: Database, partition: Option<&str>) -> Result<Answer> {
+    only(&request, "POST")?;
+    request.require_json()?;
+    let body = request.bytes().await?;
+    let options = Options::read(&body)?;
+    drop(body);
+    if options.selects_by_nothing {
+        // As CouchDB answers it.
+        return Ok(Answer::ok(r#"{"docs":[]}"#));
+    }
+    let now = request.query.get("at").is_none();
+    let partition = partition.map(str::to_owned);
+    let format = Format::of(&request, &[Format::Lines, Format::Csv]);
+    if format == Format::Csv && options.fields.is_none() {
+        return Err(bad("missing_required_key", "Missing required key: fields, which are the columns of a table"));
+    }
+    let asked = move || Asked::of(&db, options, now, partition.as_deref());
+    // An index may have to be made first.
+    let asked = request.app.blocking(asked).await?;
+    let before = match (format, &asked.options.fields) {
+        (Format::Csv, Some(fields)) => csv_line(fields.iter().map(Cow::from)),
+        (Format::Lines, _) => String::new(),
+        _ => "{\"docs\":[".to_owned(),
+    };
+    let rows = request.app.streams.read(move || Rows::of(asked, format)).await?;
+    let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows, "").await?;
+    Ok(answer.varying("Accept"))
+}
+
+/// A query as the library takes it.
+pub(super) struct Asked {
+    pub(super) at: CollectionAt,
+    pub(super) options: Options,
+    pub(super) query: Query,
+    pub(super) plan: Plan,
+    /// The index that the plan goes by, where a design document defines it.
+    pub(super) definition: Option<Definition>,
+    pub(super) warnings: Vec<String>,
+}
+
+impl Asked {
+    pub(super) fn of(db: &Database, options: Options, now: bool, partition: Option<&str>) -> Result<Self> {
+        let (definitions, at) = if now { reconciled(db)? } else { (definitions(db.opened())?, db.opened().clone()) };
+        let mut query = Query::new().selecting(options.selector.clone()).leaving_out("_design/");
+        if let Some(partition) = partition {
+            query = query.matching("_id", ValueRange::prefix(format!("{partition}:")));
+        }
+        if options.relevance {
+            query = query.by_relevance();
+        }
+        for (field, direction) in options.sort.iter().filter(|_| !options.relevance) {
+            query = query.sort(Path::from_segments(segments(field))?, *direction);
+        }
+        let mut warnings = Vec::new();
+        let mut named = None;
+        if let Some((ddoc, name)) = &options.use_index {
+            named = usable(&at, &query, &definitions, ddoc, name.as_deref());
+            if named.is_none() {
+                let (name, valid) = match name {
+                    Some(name) => (format!(", {name}"), "is not a valid index"),
+                    None => (String::new(), "does not contain a valid index"),
+                };
+                let reason = format!("{ddoc}{name} was not used because it {valid} for this query.");
+                if !options.allow_fallback {
+                    return Err(bad("invalid_index", reason));
+                }
+                warnings.push(reason);
+            }
+        }
+        query = match &named {
+            Some((through, _)) => through.clone(),
+            None => {
+                if !options.sort.is_empty() && !options.relevance && !is_sorted_by_index(&at, &query, &definitions)? {
+                    let reason = "No index exists for this sort, try indexing by the sort fields.";
+                    return Err(bad("no_usable_index", reason));
+                }
+                // Partial indexes are used by who names them.
+                let partial = definitions.iter().filter(|definition| definition.partial.is_some());
+                query.not_through(partial.map(Definition::stored_name))
+            }
+        };
+        let plan = at.explain(&query)?;
+        if plan.index.is_none() && plan.union.is_empty() {
+            if !options.allow_fallback {
+                return Err(bad("no_usable_index", "There is no index available for this selector."));
+            }
+            warnings.push("No matching index found, create an index to optimize query time.".to_owned());
+        }
+        let of_plan = |definition: &&Definition| plan.index.as_ref() == Some(&definition.stored_name());
+        let definition = definitions.iter().find(of_plan).cloned();
+        let query = query.after(options.bookmark.clone()).skip(options.skip).limit(options.limit);
+        let query = query.sort_bytes_max(FIND_SORT_BYTES_MAX);
+        Ok(Asked { at, options, query, plan, definition, warnings })
+    }
+}
+
+/// The query through an index of a design document, if one can serve it.
+fn usable(
+    at: &CollectionAt,
+    query: &Query,
+    definitions: &[Definition],
+    ddoc: &str,
+    name: Option<&str>,
+) -> Option<(Query, Definition)> {
+    let asked = |definition: &&Definition| definition.ddoc == ddoc && name.is_none_or(|name| definition.name == name);
+    definitions.iter().filter(asked).find_map(|definition| {
+        let mut query = query.clone().through(definition.stored_name());
+        if let Some(selector) = definition.selector() {
+            query = query.selecting(selector);
+        }
+        let plan = at.explain(&query).ok()?;
+        (plan.sort != PlanSort::InMemory).then(|| (query, definition.clone()))
+    })
+}
+
+/// Whether there is an index in whose order the answer is, or ids are what is asked for.
+fn is_sorted_by_index(at: &CollectionAt, query: &Query, definitions: &[Definition]) -> Result<bool> {
+    let partial = |name: &str| {
+        name.starts_with(STORED_PREFIX)
+            && definitions.iter().any(|known| known.partial.is_some() && known.stored_name() == name)
+    };
+    for index in at.indexes() {
+        if partial(&index.spec.name) {
+            continue;
+        }
+        if let Ok(plan) = at.explain(&query.clone().through(&index.spec.name))
+            && plan.sort == PlanSort::ByIndex
+        {
+            return Ok(true);
+        }
+    }
+    let plan = at.explain(&query.clone().without_indexes())?;
+    Ok(plan.sort == PlanSort::ByIndex && plan.bounds.iter().any(|bound| bound.path.to_string() == "_id"))
+}
+
+/// The documents of an answer, and what stands behind them.
+struct Rows {
+    format: Format,
+    at: CollectionAt,
+    found: Found,
+    fields: Option<Fields>,
+    conflicts: bool,
+    stats: bool,
+    warnings: Vec<String>,
+    begun: Instant,
+    answered: usize,
+    ended: bool,
+}
+
+impl Rows {
+    fn of(asked: Asked, format: Format) -> Result<Self> {
+        let begun = Instant::now();
+        let found = asked.at.find(&asked.query)?;
+        Ok(Rows {
+            format,
+            at: asked.at,
+            found,
+            fields: asked.options.fields.as_deref().map(Fields::of),
+            conflicts: asked.options.conflicts,
+            stats: asked.options.execution_stats,
+            warnings: asked.warnings,
+            begun,
+            answered: 0,
+            ended: false,
+        })
+    }
+
+    fn row(&self, document: &recension::document::Document<'_>) -> Result<String> {
+        let shown = Shown {
+            id: &document.id,
+            rev: document.rev,
+            seq: document.seq.0,
+            deleted: false,
+            body: &document.body,
+            attachments: &document.attachments,
+        };
+        let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
+        let text = shown.to_json(&self.at, extras)?;
+        Ok(match &self.fields {
+            Some(fields) if self.format == Format::Csv => fields.cells(&text),
+            Some(fields) => fields.of_document(&text),
+            None => text,
+        })
+    }
+
+    fn tail(&self) -> String {
+        let cursor = self.found.cursor().filter(|_| self.answered > 0);
+        let bookmark = cursor.map_or("nil".to_owned(), |cursor| cursor.to_string());
+        let mut tail = format!("\n],\n\"bookmark\":{}", quote(&bookmark));
+        if self.stats {
+            let (keys, documents) = self.found.examined();
+            let millis = self.begun.elapsed().as_secs_f64() * 1000.0;
+            // Writing to a String cannot fail.
+            let _ = write!(
+                tail,
+                ",\n\"execution_stats\":{{\"total_keys_examined\":{keys},\"total_docs_examined\":{documents},\
+                 \"total_quorum_docs_examined\":0,\"results_returned\":{},\"execution_time_ms\":{millis:.3}}}",
+                self.answered
+            );
+        }
+        if !self.warnings.is_empty() {
+            let _ = write!(tail, ",\n\"warning\":{}", quote(&self.warnings.join("\n")));
+        }
+        tail.push_str("}\n");
+        tail
+    }
+}
+
+impl streaming::Rows for Rows {
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        match self.found.next().transpose()? {
+            Some(document) => {
+                let row = self.row(&document)?;
+                let (before, after): (&[u8], &[u8]) = match (self.format, self.answered) {
+                    (Format::Lines, _) => (b"", b"\n"),
+                    (Format::Csv, _) => (b"", b""),
+                    (_, 0) => (b"\n", b""),
+                    _ => (b",\n", b""),
+                };
+                out.extend_from_slice(before);
+                out.extend_from_slice(row.as_bytes());
+                out.extend_from_slice(after);
+                self.answered += 1;
+            }
+            None => {
+                self.ended = true;
+                if self.format == Format::Json {
+                    out.extend_from_slice(self.tail().as_bytes());
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Directions as words, for `_explain`.
+pub(super) fn word(direction: Direction) -> &'static str {
+    if direction == Direction::Forward { "asc" } else { "desc" }
+}

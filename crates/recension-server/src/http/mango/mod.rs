@@ -1,0 +1,35 @@
+//! Mango: queries in JSON (`_find`, `_explain`) and their indexes (`_index`), with CouchDB's words. The selectors and
+//! the indexes are the library's own.
+
+pub(crate) mod aggregate;
+pub(crate) mod by_query;
+mod definition;
+mod explain;
+mod fields;
+mod find;
+mod index;
+mod options;
+mod reconcile;
+
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+use crate::request::{Request, at_its_moment};
+
+/// `/{db}/_find`, `/{db}/_explain`, and the same of a partition.
+pub(crate) async fn query(request: Request, db: Database, name: &str, partition: Option<&str>) -> Result<Answer> {
+    match name {
+        "_find" => find::endpoint(request, db, partition).await,
+        "_explain" => explain::endpoint(request, db, partition).await,
+        _ => Err(ApiError::missing()),
+    }
+}
+
+/// `/{db}/_index` and what is below. Who may write design documents may make indexes.
+pub(crate) async fn indexes(request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
+    let access = if request.method() == http::Method::GET { Access::Member } else { Access::Admin };
+    let database = session.database(db, access)?;
+    let database = if access == Access::Member { at_its_moment(&request, database)? } else { database };
+    index::endpoint(request, database, rest).await
+}

@@ -1,0 +1,170 @@
+//! What `_find` and `_explain` are asked, with CouchDB's words for what does not read. Pure.
+
+use std::borrow::Cow;
+
+use http::StatusCode;
+use recension::document::{Cursor, Selector};
+use recension::engine::Direction;
+use serde_json::value::RawValue;
+
+use super::definition::{mixed, sort_fields};
+use crate::error::{ApiError, Result};
+use crate::http::body::{elements, members_of};
+
+/// What `_find` is asked.
+#[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // the protocol's flags
+pub(super) struct Options {
+    pub(super) selector: Selector,
+    /// The selector is `$and` of nothing, which CouchDB answers with no document.
+    pub(super) selects_by_nothing: bool,
+    /// A design document, and maybe one of its indexes.
+    pub(super) use_index: Option<(String, Option<String>)>,
+    pub(super) bookmark: Option<Cursor>,
+    pub(super) limit: usize,
+    pub(super) skip: usize,
+    pub(super) sort: Vec<(String, Direction)>,
+    /// In the order of relevance: `sort` was `["$score"]`.
+    pub(super) relevance: bool,
+    /// `None`: whole documents.
+    pub(super) fields: Option<Vec<String>>,
+    pub(super) conflicts: bool,
+    pub(super) execution_stats: bool,
+    pub(super) allow_fallback: bool,
+    pub(super) update: bool,
+    pub(super) stable: bool,
+    pub(super) r: u64,
+}
+
+/// Rows where no limit is said.
+const LIMIT_DEFAULT: usize = 25;
+
+pub(super) fn bad(error: &'static str, reason: impl Into<Cow<'static, str>>) -> ApiError {
+    ApiError::new(StatusCode::BAD_REQUEST, error, reason)
+}
+
+impl Options {
+    pub(super) fn read(body: &[u8]) -> Result<Self> {
+        let mut selector = None;
+        let mut read = Options {
+            selector: Selector::all([]),
+            selects_by_nothing: false,
+            use_index: None,
+            bookmark: None,
+            limit: LIMIT_DEFAULT,
+            skip: 0,
+            sort: Vec::new(),
+            relevance: false,
+            fields: None,
+            conflicts: false,
+            execution_stats: false,
+            allow_fallback: true,
+            update: true,
+            stable: false,
+            r: 1,
+        };
+        for (name, value) in members_of(body)? {
+            match name.as_str() {
+                "selector" => {
+                    let read_selector = Selector::from_json(value.get())?;
+                    let everything = members_of(value.get().as_bytes())?.is_empty();
+                    read.selects_by_nothing = read_selector.is_empty_conjunction() && !everything;
+                    selector = Some(read_selector);
+                }
+                "use_index" => read.use_index = use_index(value)?,
+                "bookmark" => read.bookmark = bookmark(value)?,
+                "limit" => read.limit = number(value)?,
+                "skip" => read.skip = number(value)?,
+                "sort" => {
+                    read.sort = sort(value)?;
+                    read.relevance = read.sort.iter().any(|(field, _)| field == "$score");
+                    if read.relevance && !matches!(value.get(), "[\"$score\"]" | "[{\"$score\":\"desc\"}]") {
+                        let reason =
+                            "The order of relevance is [\"$score\"]: the most relevant first, and nothing else.";
+                        return Err(bad("invalid_sort_field", reason));
+                    }
+                }
+                "fields" => read.fields = fields(value)?,
+                "conflicts" => read.conflicts = flag(value)?,
+                "execution_stats" => read.execution_stats = flag(value)?,
+                "allow_fallback" => read.allow_fallback = flag(value)?,
+                "update" => read.update = flag(value)?,
+                "stable" => read.stable = flag(value)?,
+                "r" => {
+                    let wrong =
+                        || bad("invalid_pos_integer", format!("{} is not an integer greater than zero", value.get()));
+                    read.r = value.get().parse().ok().filter(|r| *r > 0).ok_or_else(wrong)?;
+                }
+                "partition" | "stale" => {}
+                _ => return Err(bad("invalid_key", format!("Invalid key {name} for this request."))),
+            }
+        }
+        read.selector = selector.ok_or_else(|| bad("missing_required_key", "Missing required key: selector"))?;
+        Ok(read)
+    }
+}
+
+fn flag(value: &RawValue) -> Result<bool> {
+    let wrong = || bad("invalid_boolean", format!("Invalid boolean value: {}", value.get()));
+    value.get().parse().map_err(|_| wrong())
+}
+
+fn number(value: &RawValue) -> Result<usize> {
+    let reason = || format!("{} is not an integer greater than or equal to zero", value.get());
+    value.get().parse().map_err(|_| bad("invalid_non_neg_integer", reason()))
+}
+
+fn sort(value: &RawValue) -> Result<Vec<(String, Direction)>> {
+    // PouchDB sends an object if there is no order.
+    if value.get() == "{}" {
+        return Ok(Vec::new());
+    }
+    let fields = sort_fields(value)?;
+    if fields.windows(2).any(|pair| matches!(pair, [a, b] if a.1 != b.1)) { Err(mixed()) } else { Ok(fields) }
+}
+
+fn fields(value: &RawValue) -> Result<Option<Vec<String>>> {
+    if value.get() == "\"all_fields\"" {
+        return Ok(None);
+    }
+    let wrong = || bad("invalid_fields", format!("Fields must be an array of strings, not: {}", value.get()));
+    let read = |field: &RawValue| {
+        let wrong = |_| bad("invalid_field", format!("Invalid JSON for field spec: {}", field.get()));
+        serde_json::from_str(field.get()).map_err(wrong)
+    };
+    let fields = elements(value).ok_or_else(wrong)?.into_iter().map(read).collect::<Result<Vec<String>>>()?;
+    Ok(Some(fields).filter(|fields| !fields.is_empty()))
+}
+
+fn bookmark(value: &RawValue) -> Result<Option<Cursor>> {
+    let wrong = || bad("invalid_bookmark", format!("Invalid bookmark value: {}", value.get()));
+    match value.get() {
+        "null" | "\"\"" | "\"nil\"" => Ok(None),
+        text => {
+            let text: String = serde_json::from_str(text).map_err(|_| wrong())?;
+            text.parse().map(Some).map_err(|_| wrong())
+        }
+    }
+}
+
+fn use_index(value: &RawValue) -> Result<Option<(String, Option<String>)>> {
+    let wrong = || bad("invalid_index_name", format!("Invalid index name: {}", value.get()));
+    let names: Vec<String> = match value.get().as_bytes().first() {
+        Some(b'"') => {
+            let text: String = serde_json::from_str(value.get()).map_err(|_| wrong())?;
+            text.strip_prefix("_design/").unwrap_or(&text).split('/').map(str::to_owned).collect()
+        }
+        Some(b'[') => serde_json::from_str(value.get()).map_err(|_| wrong())?,
+        Some(b'n') => Vec::new(),
+        _ => return Err(wrong()),
+    };
+    let mut names = names.into_iter();
+    Ok(match (names.next(), names.next(), names.next()) {
+        (None, ..) => None,
+        (Some(ddoc), name, None) => {
+            let ddoc = ddoc.strip_prefix("_design/").unwrap_or(&ddoc);
+            Some((format!("_design/{ddoc}"), name))
+        }
+        _ => return Err(wrong()),
+    })
+}

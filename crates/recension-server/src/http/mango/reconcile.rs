@@ -1,0 +1,102 @@
+//! The store's indexes follow the design documents: those that a design document defines are made when they are first
+//! asked for, whichever way the document came (`_index`, replication, a restored backup), and those of none are
+//! dropped.
+
+use recension::document::{CollectionAt, Error, IndexState, ListOptions};
+use serde_json::value::RawValue;
+
+use super::definition::{Definition, STORED_PREFIX};
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+use crate::http::body::{member, members_of};
+
+/// The indexes that design documents define, in the order of their ids.
+pub(super) fn definitions(at: &CollectionAt) -> Result<Vec<Definition>> {
+    let mut definitions = Vec::new();
+    for document in at.list(&ListOptions::prefix("_design/"))? {
+        let document = document?;
+        // One that is none is nobody's index.
+        definitions.extend(of_document(&document.id, &document.body).unwrap_or_default());
+    }
+    Ok(definitions)
+}
+
+/// The indexes of one design document; none of one in another language.
+pub(super) fn of_document(id: &str, body: &str) -> Result<Vec<Definition>> {
+    type Read = fn(&str, &str, &RawValue) -> Result<Definition>;
+    let members = members_of(body.as_bytes())?;
+    if member(&members, "language").map(RawValue::get) != Some("\"query\"") {
+        return Ok(Vec::new());
+    }
+    let kinds: [(&str, &str, Read); 2] =
+        [("views", "map", Definition::read), ("indexes", "index", Definition::read_words)];
+    let mut definitions = Vec::new();
+    for (kind, within, read) in kinds {
+        let Some(those) = member(&members, kind) else { continue };
+        for (name, view) in members_of(those.get().as_bytes())? {
+            let view = members_of(view.get().as_bytes())?;
+            if let Some(index) = member(&view, within) {
+                definitions.extend(read(id, &name, index).ok());
+            }
+        }
+    }
+    Ok(definitions)
+}
+
+/// Makes what is missing of the store's indexes and drops what is no design document's any more. Answers the
+/// definitions, and the database as it is after that.
+pub(super) fn reconciled(db: &Database) -> Result<(Vec<Definition>, CollectionAt)> {
+    let now = db.now()?;
+    let definitions = definitions(&now)?;
+    let specs: Vec<_> = definitions.iter().filter_map(Definition::spec).collect();
+    let there = now.indexes();
+    let ready = |name: &str| there.iter().any(|index| index.spec.name == name && index.state == IndexState::Ready);
+    let mut changed = false;
+    for index in &there {
+        let name = &index.spec.name;
+        if name.starts_with(STORED_PREFIX) && !specs.iter().any(|spec| spec.name == *name) {
+            changed = true;
+            match db.collection().drop_index(name) {
+                Ok(()) | Err(Error::NoSuchIndex { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    for spec in specs {
+        let name = spec.name.clone();
+        if ready(&name) || db.collection().setting(&refusal(&name))?.is_some() {
+            continue;
+        }
+        changed = true;
+        match db.collection().create_index(spec, |_| {}) {
+            Ok(()) => {}
+            // Queries go without it, and it is not tried again with each of them.
+            Err(
+                error @ (Error::ValueTooLong { .. }
+                | Error::TooManyEntries { .. }
+                | Error::TooManyIndexes { .. }
+                | Error::BadIndex { .. }
+                | Error::BadName { .. }),
+            ) => {
+                tracing::warn!(index = name, %error, "an index of a design document cannot be made");
+                db.collection().set_setting(&refusal(&name), Some(&error.to_string()))?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let at = if changed { db.now()? } else { now };
+    Ok((definitions, at))
+}
+
+/// The setting that says why an index of this name could not be made.
+fn refusal(stored_name: &str) -> String {
+    format!("mango/refused/{}", stored_name.rsplit('/').next().unwrap_or_default())
+}
+
+/// Why an index could not be made, if it could not; it is forgotten, so that it is tried again.
+pub(super) fn take_refusal(db: &Database, definition: &Definition) -> Result<Option<ApiError>> {
+    let name = refusal(&definition.stored_name());
+    let Some(reason) = db.collection().setting(&name)? else { return Ok(None) };
+    db.collection().set_setting(&name, None)?;
+    Ok(Some(ApiError::forbidden(reason)))
+}

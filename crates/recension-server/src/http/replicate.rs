@@ -1,0 +1,139 @@
+//! `/_replicate`, `/_scheduler/*`, `/_active_tasks`: replications of the server itself, for its admins.
+
+use std::sync::Arc;
+
+use http::{Method, StatusCode};
+use recension::document::json::quote;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::limits::REPLICATION_BYTES_MAX;
+use crate::replication::spec::Asked;
+use crate::replication::{Job, Owner, documents, refusal};
+use crate::request::Request;
+use crate::state::App;
+
+/// `/_replicate`
+pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<Answer> {
+    let proof = session.server_admin()?;
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Err(ApiError::bad_request("Missing request body"));
+    }
+    only(&request, "POST")?;
+    request.require_json()?;
+    let Asked { spec, cancel, id } = Asked::parse(&request.bytes_up_to(REPLICATION_BYTES_MAX).await?)?;
+    let app = Arc::clone(&request.app);
+    let user = session.identity().name.clone();
+    if cancel {
+        return request.app.blocking(move || cancelled(&app, id, spec, proof)).await;
+    }
+    let spec = spec?;
+    let (tell, told) = oneshot::channel();
+    let owner = Owner { user, document: None };
+    let live = spec.options.live;
+    let begin = move || {
+        let ended = |_: &Job, outcome| drop(tell.send(outcome));
+        app.replications.begin(&app, &spec, owner, Some(proof), ended)
+    };
+    let job = request.app.blocking(begin).await?;
+    if live {
+        let text = format!("{{\"ok\":true,\"_local_id\":{}}}", quote(&job.id));
+        return Ok(Answer::json(StatusCode::ACCEPTED, text));
+    }
+    match told.await {
+        Ok(outcome) => outcome.map(|outcome| Answer::ok(outcome.to_json())).map_err(refusal),
+        Err(_) => Err(ApiError::new(
+            StatusCode::CONFLICT,
+            "already_running",
+            format!("The replication {} runs already; ask for it again when it has ended.", job.id),
+        )),
+    }
+}
+
+fn cancelled(
+    app: &Arc<App>,
+    id: Option<String>,
+    spec: Result<crate::replication::Spec>,
+    proof: crate::auth::ServerAdmin,
+) -> Result<Answer> {
+    let id = match id {
+        Some(id) => id,
+        None => {
+            let mut spec = spec?;
+            spec.options.create_target = false;
+            let (source, target) = spec.ends(app, Some(proof))?;
+            Job::new(&spec, Owner::default(), &*source, &*target).id
+        }
+    };
+    match app.replications.get(&id) {
+        Some(job) => {
+            job.control.stop();
+            Ok(Answer::ok(format!("{{\"ok\":true,\"_local_id\":{}}}", quote(&job.id))))
+        }
+        None => Err(ApiError::new(StatusCode::NOT_FOUND, "not_found", "could not find that replication task")),
+    }
+}
+
+/// `/_active_tasks`
+pub(crate) fn active_tasks(request: &Request, session: &Session) -> Result<Answer> {
+    only(request, "GET")?;
+    session.server_admin()?;
+    let jobs = request.app.replications.all();
+    let replications = jobs.iter().filter(|job| job.is_running()).map(|job| job.task().to_string());
+    let tasks: Vec<String> = replications.chain(request.app.scripts.tasks()).collect();
+    Ok(Answer::ok(format!("[{}]", tasks.join(","))))
+}
+
+/// `/_scheduler/jobs[/id]`, `/_scheduler/docs[/_replicator[/id]]`
+pub(crate) async fn scheduler(request: Request, session: Session, rest: &[&str]) -> Result<Answer> {
+    session.server_admin()?;
+    only(&request, "GET,HEAD")?;
+    match rest {
+        ["jobs"] => page(&request, "jobs", request.app.replications.all().iter().map(|job| job.row()).collect()),
+        ["jobs", id] => {
+            let jobs = request.app.replications.all();
+            let job = jobs.iter().find(|job| job.id == *id).ok_or_else(ApiError::missing)?;
+            Ok(Answer::ok(job.row().to_string()))
+        }
+        ["docs"] | ["docs", documents::DATABASE] => {
+            let rows = document_rows(&request, session).await?;
+            page(&request, "docs", rows)
+        }
+        ["docs", documents::DATABASE, id] => {
+            let mut rows = document_rows(&request, session).await?;
+            rows.retain(|row| row.get("doc_id").and_then(Value::as_str) == Some(*id));
+            Ok(Answer::ok(rows.pop().ok_or_else(ApiError::missing)?.to_string()))
+        }
+        _ => Err(ApiError::missing()),
+    }
+}
+
+async fn document_rows(request: &Request, session: Session) -> Result<Vec<Value>> {
+    let app = Arc::clone(&request.app);
+    let rows = move || {
+        let database = match session.database(documents::DATABASE, Access::Admin) {
+            Err(error) if error == ApiError::no_database() => return Ok(Vec::new()),
+            database => database?,
+        };
+        let row = |own: documents::Wanted| match app.replications.get(&Job::key_of(&own.id)) {
+            Some(job) if own.ended().is_none() => job.document_row(&own.id),
+            _ => own.row(),
+        };
+        Ok(documents::all(&database)?.into_iter().map(row).collect())
+    };
+    request.app.blocking(rows).await
+}
+
+/// Some of the rows, as `skip` and `limit` ask.
+fn page(request: &Request, name: &str, rows: Vec<Value>) -> Result<Answer> {
+    let bound = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let skip = request.query.number("skip")?.map_or(0, bound);
+    let limit = request.query.number("limit")?.map_or(usize::MAX, bound);
+    let total = rows.len();
+    let some: Vec<Value> = rows.into_iter().skip(skip).take(limit).collect();
+    Ok(Answer::ok(json!({ "total_rows": total, "offset": skip, name: some }).to_string()))
+}

@@ -1,0 +1,197 @@
+//! What a view is asked for: parameters of the query and members of the body, with CouchDB's words for what does not
+//! read. Pure.
+
+use recension::document::{Grouping, ViewEdge, ViewRange};
+use recension::engine::Direction;
+use serde_json::value::RawValue;
+
+use crate::error::{ApiError, Result};
+use crate::http::body::elements;
+use crate::http::inline::Inline;
+use crate::http::list_options::Parameters;
+use crate::limits::VIEW_KEYS_MAX;
+
+/// Whether a view is brought up to date before it is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Update {
+    Before,
+    Never,
+    Afterwards,
+}
+
+/// What a view is asked for.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // the protocol's flags
+pub(crate) struct ViewQuery {
+    /// The ranges that are read one after the other: one, or one for each of `keys`.
+    pub(crate) ranges: Vec<ViewRange>,
+    pub(crate) limit: u64,
+    pub(crate) skip: u64,
+    pub(crate) include_docs: bool,
+    pub(crate) conflicts: bool,
+    pub(crate) inline: Inline,
+    pub(crate) update_seq: bool,
+    pub(crate) update: Update,
+    /// Rows are reduced in these groups; `None`: they are read as they are.
+    pub(crate) grouping: Option<Grouping>,
+}
+
+impl ViewQuery {
+    /// Reads the parameters. `reduces`: whether the view has a reduction.
+    pub(crate) fn read(asked: &Parameters<'_>, reduces: bool, partition: Option<&str>) -> Result<Self> {
+        let flag = |name: &str| asked.flag(name, false);
+        let descending = flag("descending")?;
+        let grouping = grouping(asked, reduces)?;
+        let key = asked.json("key")?;
+        let start = key.clone().or(asked.json_of(&["startkey", "start_key"])?);
+        let end = key.clone().or(asked.json_of(&["endkey", "end_key"])?);
+        let id = |names: &[&str]| -> Option<String> {
+            let text = asked.get(names)?;
+            Some(serde_json::from_str::<String>(text).unwrap_or_else(|_| text.to_owned()))
+        };
+        let first = start.map(|key| ViewEdge { key, id: id(&["startkey_docid", "start_key_doc_id"]), inclusive: true });
+        let inclusive = asked.flag("inclusive_end", true)?;
+        let last = end.map(|key| ViewEdge { key, id: id(&["endkey_docid", "end_key_doc_id"]), inclusive });
+        let (start, end) = if descending { (last, first) } else { (first, last) };
+        if let (Some(start), Some(end)) = (&start, &end) {
+            let order = recension::document::Collation::Unicode;
+            if order.key(&start.key)? > order.key(&end.key)? {
+                return Err(ApiError::empty_range());
+            }
+        }
+        let direction = if descending { Direction::Backward } else { Direction::Forward };
+        let partition = partition.map(str::to_owned);
+        let whole = ViewRange { start, end, partition, direction };
+        let keys = keys(asked)?;
+        if keys.is_some() && grouping == Some(Grouping::All) {
+            return Err(ApiError::query_parse("Multi-key fetches for reduce views must use `group=true`"));
+        }
+        let ranges = match keys {
+            None => vec![whole],
+            Some(keys) => {
+                let of_key = |key| ViewRange { partition: whole.partition.clone(), direction, ..ViewRange::key(key) };
+                keys.into_iter().map(of_key).collect()
+            }
+        };
+        let include_docs = flag("include_docs")?;
+        if include_docs && grouping.is_some() {
+            return Err(ApiError::query_parse("`include_docs` is invalid for reduce"));
+        }
+        let number = |name: &str| asked.number(name).map(|number| number.map(|number| number as u64));
+        Ok(ViewQuery {
+            ranges,
+            limit: number("limit")?.unwrap_or(u64::MAX),
+            skip: number("skip")?.unwrap_or(0),
+            include_docs,
+            conflicts: flag("conflicts")?,
+            inline: Inline::in_rows(flag("attachments")?, flag("att_encoding_info")?),
+            update_seq: flag("update_seq")?,
+            update: update(asked)?,
+            grouping,
+        })
+    }
+}
+
+fn update(asked: &Parameters<'_>) -> Result<Update> {
+    for name in ["stable", "sorted"] {
+        asked.flag(name, true)?;
+    }
+    let word = |name: &str| asked.get(&[name]).map(|text| text.trim_matches('"').to_owned());
+    match word("stale").as_deref() {
+        Some("ok") => return Ok(Update::Never),
+        Some("update_after") => return Ok(Update::Afterwards),
+        Some("false") | None => {}
+        Some(_) => return Err(ApiError::query_parse("Invalid value for `stale`.")),
+    }
+    match word("update").as_deref() {
+        None | Some("true") => Ok(Update::Before),
+        Some("false") => Ok(Update::Never),
+        Some("lazy") => Ok(Update::Afterwards),
+        Some(_) => Err(ApiError::query_parse("Invalid value for `update`.")),
+    }
+}
+
+/// How rows are grouped, if they are reduced.
+fn grouping(asked: &Parameters<'_>, reduces: bool) -> Result<Option<Grouping>> {
+    let group = asked.flag("group", false)?;
+    let level = match asked.get(&["group_level"]).map(|text| text.trim_matches('"')) {
+        Some("exact") => Some(Grouping::Exact),
+        Some(_) => {
+            asked.number("group_level")?.map(|level| if level == 0 { Grouping::All } else { Grouping::Level(level) })
+        }
+        None => None,
+    };
+    let wanted = asked.get(&["reduce"]).is_some() && asked.flag("reduce", true)?;
+    if wanted && !reduces {
+        return Err(ApiError::query_parse("Reduce is invalid for map-only views."));
+    }
+    let level = if group { Some(Grouping::Exact) } else { level };
+    if !reduces || !asked.flag("reduce", true)? {
+        return match level {
+            None | Some(Grouping::All) => Ok(None),
+            Some(_) => Err(ApiError::query_parse("Invalid use of grouping on a map view.")),
+        };
+    }
+    Ok(Some(level.unwrap_or(Grouping::All)))
+}
+
+fn keys(asked: &Parameters<'_>) -> Result<Option<Vec<String>>> {
+    let Some(text) = asked.get(&["keys"]) else { return Ok(None) };
+    let raw: &RawValue = serde_json::from_str(text).map_err(|_| ApiError::bad_json())?;
+    let not_an_array = || {
+        if asked.is_in_body("keys") {
+            ApiError::bad_request("`keys` member must be an array.")
+        } else {
+            ApiError::query_parse("`keys` must be an array of strings.")
+        }
+    };
+    let keys = elements(raw).ok_or_else(not_an_array)?;
+    if keys.len() > VIEW_KEYS_MAX {
+        return Err(ApiError::bad_request(format!("`keys` has {VIEW_KEYS_MAX} elements at most")));
+    }
+    keys.into_iter().map(|key| super::super::list_options::checked_json(key.get())).collect::<Result<_>>().map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::Query;
+    use proptest::prelude::*;
+
+    fn read(text: &str, reduces: bool) -> Result<ViewQuery> {
+        let query = Query::parse(text)?;
+        ViewQuery::read(&Parameters::new(&query, Vec::new()), reduces, None)
+    }
+
+    #[test]
+    fn what_does_not_read_is_refused_in_couchdbs_words() {
+        for (text, reduces, reason) in [
+            ("group=true", false, "Invalid use of grouping on a map view."),
+            ("reduce=false&group=true", true, "Invalid use of grouping on a map view."),
+            ("limit=-1", false, "Invalid value for positive integer: \"-1\""),
+            ("reduce=true", false, "Reduce is invalid for map-only views."),
+            ("include_docs=true", true, "`include_docs` is invalid for reduce"),
+            ("keys={}", false, "`keys` must be an array of strings."),
+            ("keys=[1]", true, "Multi-key fetches for reduce views must use `group=true`"),
+            ("startkey=[", false, "invalid UTF-8 JSON"),
+            ("startkey=5&endkey=3", false, &*ApiError::empty_range().reason),
+        ] {
+            assert_eq!(read(text, reduces).unwrap_err().reason, reason, "{text}");
+        }
+        assert!(read("startkey=5&endkey=3&descending=true", false).is_ok());
+        assert_eq!(read("group_level=2", true).unwrap().grouping, Some(Grouping::Level(2)));
+        assert_eq!(read("stale=ok", true).unwrap().update, Update::Never);
+    }
+
+    proptest! {
+        #[test]
+        fn any_query_is_read_or_refused(
+            names in prop::collection::vec("key|keys|startkey|endkey_docid|group|group_level|limit|update", 0..5),
+            values in prop::collection::vec("[\\[\\]{}\",0-9a-z%-]{0,8}", 5),
+        ) {
+            let pairs: Vec<String> = names.iter().zip(values).map(|(name, value)| format!("{name}={value}")).collect();
+            let _ = read(&pairs.join("&"), true);
+            let _ = read(&pairs.join("&"), false);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Views of design documents over HTTP: `_view`, its `queries`, `_info`, `_view_cleanup`. One file each for what is
+//! asked, how it is answered, and what is told about views.
+
+mod asked;
+mod info;
+mod rows;
+mod view;
+
+pub(crate) use self::asked::ViewQuery;
+pub(crate) use self::info::{cleanup, info};
+pub(crate) use self::rows::ViewList;
+pub(crate) use self::view::{Asked, endpoint};

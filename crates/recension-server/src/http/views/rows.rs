@@ -1,0 +1,166 @@
+//! The answer to a question to a view, in rows that are made while they are sent.
+
+use std::sync::Arc;
+
+use recension::document::json::quote;
+use recension::document::{
+    CollectionAt, Grouping, ReducedBlocks, Reduction, RevId, ViewAt, ViewGroups, ViewRange, ViewRow, ViewRows,
+};
+use serde_json::Value;
+
+use super::asked::ViewQuery;
+use crate::error::Result;
+use crate::http::reading::{Extras, Shown};
+use crate::http::streaming;
+use crate::limits::VIEW_OFFSET_COUNTED_MAX;
+
+/// Rows of a view, or groups of them.
+pub(crate) struct ViewList {
+    view: ViewAt,
+    asked: ViewQuery,
+    reduction: Option<Reduction>,
+    remembered: Arc<ReducedBlocks>,
+    /// Ranges that were not begun.
+    ranges: std::vec::IntoIter<ViewRange>,
+    walk: Option<Walk>,
+    skip: u64,
+    left: u64,
+    first: bool,
+}
+
+enum Walk {
+    Rows(Box<ViewRows>),
+    Groups(Box<ViewGroups>),
+}
+
+impl ViewList {
+    /// The list, and what comes before its rows.
+    pub(crate) fn of(
+        view: ViewAt,
+        asked: ViewQuery,
+        reduction: Option<Reduction>,
+        remembered: &Arc<ReducedBlocks>,
+    ) -> Result<(String, Self)> {
+        let update_seq = if asked.update_seq { format!("\"update_seq\":\"{}\",", view.seq()) } else { String::new() };
+        let before = if asked.grouping.is_some() {
+            format!("{{{update_seq}\"rows\":[")
+        } else {
+            let total = view.total_rows();
+            // The rows before the first that was asked for.
+            let passed = match asked.ranges.first().map(ViewRange::before) {
+                Some(Some(before)) => view.count(&before, VIEW_OFFSET_COUNTED_MAX)?,
+                _ => Some(0),
+            };
+            let offset = passed.map(|passed| passed.saturating_add(asked.skip).min(total).to_string());
+            let offset = offset.as_deref().unwrap_or("null");
+            format!("{{\"total_rows\":{total},{update_seq}\"offset\":{offset},\"rows\":[")
+        };
+        let (ranges, skip, left) = (asked.ranges.clone().into_iter(), asked.skip, asked.limit);
+        Ok((
+            before,
+            ViewList {
+                view,
+                asked,
+                reduction,
+                remembered: Arc::clone(remembered),
+                ranges,
+                walk: None,
+                skip,
+                left,
+                first: true,
+            },
+        ))
+    }
+
+    /// The next row as JSON.
+    pub(crate) fn next(&mut self) -> Result<Option<String>> {
+        while self.left > 0 {
+            let walk = match &mut self.walk {
+                Some(walk) => walk,
+                none => {
+                    let Some(range) = self.ranges.next() else { return Ok(None) };
+                    none.insert(begin(
+                        &self.view,
+                        &range,
+                        self.asked.grouping,
+                        self.reduction.as_ref(),
+                        &self.remembered,
+                    )?)
+                }
+            };
+            let row = match walk {
+                Walk::Rows(rows) => match rows.next().transpose()? {
+                    Some(row) if self.skip == 0 => Some(row_json(self.view.collection(), &row, &self.asked)?),
+                    row => row.map(|_| String::new()),
+                },
+                Walk::Groups(groups) => groups
+                    .next()
+                    .transpose()?
+                    .map(|group| format!("{{\"key\":{},\"value\":{}}}", group.key, group.value)),
+            };
+            match row {
+                None => self.walk = None,
+                Some(_) if self.skip > 0 => self.skip -= 1,
+                Some(row) => {
+                    self.left -= 1;
+                    return Ok(Some(row));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn begin(
+    view: &ViewAt,
+    range: &ViewRange,
+    grouping: Option<Grouping>,
+    reduction: Option<&Reduction>,
+    remembered: &Arc<ReducedBlocks>,
+) -> Result<Walk> {
+    Ok(match (grouping, reduction) {
+        (Some(grouping), Some(reduction)) => {
+            Walk::Groups(Box::new(view.reduced_with(range, grouping, reduction, remembered)?))
+        }
+        _ => Walk::Rows(Box::new(view.rows(range)?)),
+    })
+}
+
+impl streaming::Rows for ViewList {
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        let Some(row) = self.next()? else { return Ok(false) };
+        let between: &[u8] = if std::mem::take(&mut self.first) { b"\n" } else { b",\n" };
+        out.extend_from_slice(between);
+        out.extend_from_slice(row.as_bytes());
+        Ok(true)
+    }
+
+    fn rest(&mut self) {
+        match &mut self.walk {
+            Some(Walk::Rows(rows)) => rows.rest(),
+            Some(Walk::Groups(groups)) => groups.rest(),
+            None => {}
+        }
+    }
+}
+
+fn row_json(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery) -> Result<String> {
+    let ViewRow { id, key, value } = row;
+    let doc = if asked.include_docs { format!(",\"doc\":{}", doc(at, row, asked)?) } else { String::new() };
+    Ok(format!("{{\"id\":{},\"key\":{key},\"value\":{value}{doc}}}", quote(id)))
+}
+
+/// The document of a row: the one that the value names by `_id`, or the one that emitted it.
+fn doc(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery) -> Result<String> {
+    let named: Option<Value> = if row.value.starts_with('{') { serde_json::from_str(&row.value).ok() } else { None };
+    let member = |name: &str| named.as_ref().and_then(|value| value.get(name)).and_then(Value::as_str);
+    let id = member("_id").unwrap_or(&row.id);
+    let extras = Extras { conflicts: asked.conflicts, ..Extras::default() };
+    if let Some(rev) = member("_rev").and_then(|rev| rev.parse::<RevId>().ok()) {
+        let found = at.get_revision(id, &rev)?;
+        return found.map_or(Ok("null".to_owned()), |found| asked.inline.text(at, Shown::of(id, &found), extras));
+    }
+    let Some(document) = at.get(id)? else { return Ok("null".to_owned()) };
+    let shown = Shown::of_document(&document);
+    asked.inline.text(at, shown, extras)
+}

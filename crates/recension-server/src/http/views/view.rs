@@ -1,0 +1,206 @@
+//! `/{db}/_design/{design}/_view/{view}` and `…/queries`.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use http::Method;
+use recension::document::{At, CollectionAt, ReducedBlocks, Reduction, ViewAt};
+use recension_script::DesignView;
+use serde_json::value::RawValue;
+
+use super::asked::{Update, ViewQuery};
+use super::rows::ViewList;
+use crate::answer::Answer;
+use crate::databases::Database;
+use crate::dispatch::only;
+use crate::error::{ApiError, Result};
+use crate::functions;
+use crate::http::body::{elements, member, members_of};
+use crate::http::list_options::Parameters;
+use crate::http::streaming;
+use crate::limits::QUERIES_MAX;
+use crate::query::Query;
+use crate::request::Request;
+use crate::state::App;
+
+/// A view that is asked, and where.
+pub(crate) struct Asked {
+    app: Arc<App>,
+    db: Database,
+    design: String,
+    pub(crate) view: DesignView,
+    /// The moment is one of the past.
+    past: bool,
+}
+
+impl Asked {
+    /// The view of a design document.
+    ///
+    /// # Errors
+    /// 404, in CouchDB's words; 400 for a partition where there can be none, or has to be one.
+    pub(crate) fn of(request: &Request, db: Database, id: &str, name: &str, partition: Option<&str>) -> Result<Self> {
+        let app = Arc::clone(&request.app);
+        let design = functions::design(&db, id)?;
+        let partitioned = db.is_partitioned()?;
+        let missing = || ApiError::new(http::StatusCode::NOT_FOUND, "not_found", "missing_named_view");
+        design.signature(name, partitioned).ok_or_else(missing)?;
+        let of_partitions = partitioned && design.option("partitioned") != Some(false);
+        match (of_partitions, partition) {
+            (true, None) => {
+                let reason = "`partition` parameter is mandatory for queries to this view.";
+                return Err(ApiError::query_parse(reason));
+            }
+            (false, Some(_)) => {
+                return Err(ApiError::query_parse("`partition` parameter is not supported in this design doc"));
+            }
+            _ => {}
+        }
+        let functions = app.scripts.functions(app.settings.live().function_deadline)?;
+        let view = design.view(name, partitioned, &functions).ok_or_else(missing)?;
+        Ok(Asked { app, db, design: id.to_owned(), view, past: request.query.get("at").is_some() })
+    }
+
+    /// The view, as it is to be read. Waits for what has to be mapped.
+    pub(crate) fn read(&self, update: Update) -> Result<ViewAt> {
+        if self.past {
+            return Ok(self.db.opened().view(&self.view.view)?);
+        }
+        match update {
+            Update::Before => {
+                self.bring_up_to_date()?;
+                Ok(self.db.now()?.view(&self.view.view)?)
+            }
+            Update::Never | Update::Afterwards => {
+                let now: CollectionAt = self.db.collection().at(At::Now)?;
+                Ok(now.view_as_kept(&self.view.view)?)
+            }
+        }
+    }
+
+    /// Brings the view up to date, and tells how far that has come.
+    pub(crate) fn bring_up_to_date(&self) -> Result<()> {
+        let task = self.app.scripts.build(self.db.name(), &self.design);
+        let stop = AtomicBool::new(false);
+        let stopping = self.app.stopping.clone();
+        let progress = |progress: recension::document::BuildProgress| {
+            task.tell(progress.done, progress.total);
+            stop.store(*stopping.borrow(), std::sync::atomic::Ordering::Relaxed);
+        };
+        Ok(self.db.collection().update_view(&self.view.view, &stop, progress)?)
+    }
+
+    /// Brings the view up to date while nobody waits.
+    fn afterwards(self) {
+        let app = Arc::clone(&self.app);
+        tokio::spawn(async move {
+            let done = app.blocking(move || self.bring_up_to_date()).await;
+            if let Err(error) = done {
+                tracing::warn!(reason = %error.reason, "a view was not brought up to date");
+            }
+        });
+    }
+}
+
+/// `/{db}/_design/{design}/_view/{view}` and `…/queries`; of a partition its rows only.
+pub(crate) async fn endpoint(
+    mut request: Request,
+    db: Database,
+    id: &str,
+    rest: &[&str],
+    partition: Option<&str>,
+) -> Result<Answer> {
+    let (name, queries) = match rest {
+        [name] => (*name, false),
+        [name, "queries"] => (*name, true),
+        _ => return Err(ApiError::missing()),
+    };
+    let asked = Asked::of(&request, db, id, name, partition)?;
+    if queries {
+        return several(request, asked, partition).await;
+    }
+    only(&request, "GET,POST,HEAD")?;
+    let mut in_body = Vec::new();
+    if *request.method() == Method::POST {
+        request.require_json()?;
+        let body = request.bytes().await?;
+        in_body = members_of(&body)?.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
+    }
+    let reduction = asked.view.reduction.clone();
+    let query = ViewQuery::read(&Parameters::new(&request.query, in_body), reduction.is_some(), partition)?;
+    let update = query.update;
+    let app = Arc::clone(&request.app);
+    let (asked, view) = app.blocking(move || asked.read(update).map(|view| (asked, view))).await?;
+    if update == Update::Afterwards {
+        asked.afterwards();
+    }
+    let (before, list) = {
+        let remembered = Arc::clone(&app.scripts.reduced);
+        app.streams.read(move || ViewList::of(view, query, reduction, &remembered)).await?
+    };
+    streaming::json(&app, before, list, "\n]}\n").await
+}
+
+/// `POST …/queries`: several questions in one answer.
+async fn several(mut request: Request, asked: Asked, partition: Option<&str>) -> Result<Answer> {
+    only(&request, "POST")?;
+    request.require_json()?;
+    let body = request.bytes().await?;
+    let members = members_of(&body)?;
+    let missing = || ApiError::bad_request("POST body must include `queries` parameter.");
+    let queries = elements(member(&members, "queries").ok_or_else(missing)?);
+    let queries = queries.ok_or_else(|| ApiError::bad_request("`queries` parameter must be an array."))?;
+    if queries.len() > QUERIES_MAX {
+        return Err(ApiError::bad_request(format!("`queries` has {QUERIES_MAX} elements at most")));
+    }
+    let reduction = asked.view.reduction.clone();
+    let none = Query::default();
+    let read = |query: &RawValue| {
+        let members = members_of(query.get().as_bytes())?;
+        let members = members.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
+        ViewQuery::read(&Parameters::new(&none, members), reduction.is_some(), partition)
+    };
+    let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
+    let app = Arc::clone(&request.app);
+    // All of one moment.
+    let view = app.blocking(move || asked.read(Update::Before)).await?;
+    let remembered = Arc::clone(&app.scripts.reduced);
+    let lists = Lists { view, remembered, reduction, queries: queries.into_iter(), number: 0, under_way: None };
+    streaming::json(&app, "{\"results\":[\n".to_owned(), lists, "\n]}\n").await
+}
+
+/// Several lists, one after the other.
+struct Lists {
+    view: ViewAt,
+    remembered: Arc<ReducedBlocks>,
+    reduction: Option<Reduction>,
+    queries: std::vec::IntoIter<ViewQuery>,
+    /// Lists that were begun.
+    number: usize,
+    under_way: Option<ViewList>,
+}
+
+impl streaming::Rows for Lists {
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        if let Some(list) = &mut self.under_way {
+            if !list.write_next(out)? {
+                self.under_way = None;
+                out.extend_from_slice(b"\n]}");
+            }
+            return Ok(true);
+        }
+        let Some(asked) = self.queries.next() else { return Ok(false) };
+        let reduction = self.reduction.clone().filter(|_| asked.grouping.is_some());
+        let (before, list) = ViewList::of(self.view.clone(), asked, reduction, &self.remembered)?;
+        out.extend_from_slice(if self.number == 0 { b"" } else { b",\n" });
+        out.extend_from_slice(before.as_bytes());
+        self.number += 1;
+        self.under_way = Some(list);
+        Ok(true)
+    }
+
+    fn rest(&mut self) {
+        if let Some(list) = &mut self.under_way {
+            list.rest();
+        }
+    }
+}

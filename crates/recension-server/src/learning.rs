@@ -1,0 +1,96 @@
+//! What this server learns of the other servers of its store: they all commit to one log, and a client may have been
+//! told something by another a moment ago. A log that does not answer must hold up nobody who can do without it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use http::StatusCode;
+use recension::engine::Seq;
+
+use crate::error::Result;
+use crate::state::App;
+
+/// While somebody has waited for the log for so long in vain, nobody asks it who can do without.
+const SILENT: Duration = Duration::from_millis(250);
+
+/// Who asks the log now.
+#[derive(Debug, Default)]
+pub(crate) struct Learning {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    asking: usize,
+    /// Since when there are some who ask and no answer.
+    since: Option<Instant>,
+}
+
+/// One who asks.
+struct Asking<'l>(&'l Learning);
+
+impl Learning {
+    fn begin(&self) -> Asking<'_> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.asking += 1;
+        state.since.get_or_insert_with(Instant::now);
+        Asking(self)
+    }
+
+    fn is_silent(&self) -> bool {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.since.is_some_and(|since| since.elapsed() > SILENT)
+    }
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.asking -= 1;
+        // There was an answer, if only that there is none: the others wait from now on.
+        state.since = (state.asking > 0).then(Instant::now);
+    }
+}
+
+/// Learns of everything that was acknowledged on any server before; answers the newest commit.
+async fn learn(app: &Arc<App>) -> Result<Seq> {
+    let _asking = app.learning.begin();
+    let databases = Arc::clone(app);
+    app.blocking(move || databases.databases.refresh()).await
+}
+
+/// Whether an answer says that something is not there, or may not be done, and there is news since `seen`: then it may
+/// not hold any more.
+pub(crate) async fn is_too_old(app: &Arc<App>, status: StatusCode, seen: Seq) -> bool {
+    let refuses = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::NOT_FOUND].contains(&status);
+    refuses && !app.learning.is_silent() && learn(app).await.is_ok_and(|newest| newest > seen)
+}
+
+/// Learns before a request is looked at: one that asks for it must have it. One that may write is refused by the log
+/// itself if that does not answer.
+pub(crate) async fn first(app: &Arc<App>, asked_for: bool) -> Result<()> {
+    match learn(app).await {
+        Err(error) if asked_for => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_silent_while_somebody_waits_in_vain_and_not_when_it_has_answered() {
+        let learning = Learning::default();
+        assert!(!learning.is_silent());
+        let asking = learning.begin();
+        learning.state.lock().unwrap().since = Instant::now().checked_sub(SILENT * 2);
+        assert!(learning.is_silent());
+        let other = learning.begin();
+        assert!(learning.is_silent(), "who comes later waits as long");
+        drop(asking);
+        assert!(!learning.is_silent(), "it has answered one");
+        drop(other);
+        assert_eq!(learning.state.lock().unwrap().since, None);
+    }
+}

@@ -1,0 +1,121 @@
+//! What is noted of a request from its head to the last byte of its answer: for the metrics, and for the log of
+//! requests. It is noted when it is dropped, so that requests whose clients go away are noted too.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Response, StatusCode};
+use http_body::{Body, Frame, SizeHint};
+
+use crate::answer::{AnswerBody, BrokenOff};
+use crate::auth::Identity;
+use crate::auth::throttle::Address;
+use crate::metrics::{endpoint_label, method_label};
+use crate::request_log::{Entry, Outcome};
+use crate::route::Target;
+use crate::state::App;
+
+/// The status of requests whose clients have gone before there was an answer, in the log. As nginx has it.
+const CLIENT_GONE: u16 = 499;
+
+/// A request that is under way.
+pub(crate) struct Observed {
+    app: Arc<App>,
+    started: Instant,
+    method: &'static str,
+    endpoint: &'static str,
+    status: Option<StatusCode>,
+    sent: u64,
+    /// What the log of requests has of it, if there is one.
+    entry: Option<Box<Entry>>,
+}
+
+impl Observed {
+    /// A request whose head is there.
+    pub(crate) fn begin(app: &Arc<App>, client: Address, head: &Parts) -> Self {
+        let logged = app.settings.live().log_requests.is_some() && app.request_lines.is_open();
+        Observed {
+            app: Arc::clone(app),
+            started: Instant::now(),
+            method: method_label(&head.method),
+            endpoint: "unknown",
+            status: None,
+            sent: 0,
+            entry: logged.then(|| Box::new(Entry::of(client, head))),
+        }
+    }
+
+    /// What it is for, and how long its body is to be.
+    pub(crate) fn is_for(&mut self, target: &Target<'_>, announced: Option<u64>) {
+        self.endpoint = endpoint_label(target);
+        if let Some(bytes) = announced.filter(|bytes| *bytes > 0) {
+            self.app.metrics.received(self.endpoint, bytes);
+        }
+    }
+
+    /// Who asks.
+    pub(crate) fn is_by(&mut self, identity: &Identity) {
+        if let Some(entry) = &mut self.entry {
+            entry.user.clone_from(&identity.name);
+        }
+    }
+
+    /// The answer, whose bytes are counted on their way.
+    pub(crate) fn answered(mut self, answer: Response<AnswerBody>) -> Response<ObservedBody> {
+        self.status = Some(answer.status());
+        let seconds = self.started.elapsed().as_secs_f64();
+        self.app.metrics.answered(self.method, self.endpoint, answer.status(), seconds);
+        answer.map(|body| ObservedBody { body, observed: self })
+    }
+}
+
+impl Drop for Observed {
+    fn drop(&mut self) {
+        if self.status.is_some() {
+            self.app.metrics.sent(self.endpoint, self.sent);
+        }
+        if let Some(entry) = &self.entry
+            && let Some(format) = self.app.settings.live().log_requests
+        {
+            let status = self.status.map_or(CLIENT_GONE, |status| status.as_u16());
+            let outcome = Outcome { status, bytes: self.sent, seconds: self.started.elapsed().as_secs_f64() };
+            if !self.app.request_lines.push(format.line(entry, &outcome)) {
+                self.app.metrics.lines_lost.inc();
+            }
+        }
+    }
+}
+
+/// An answer's body.
+pub(crate) struct ObservedBody {
+    body: AnswerBody,
+    observed: Observed,
+}
+
+impl Body for ObservedBody {
+    type Data = Bytes;
+    type Error = BrokenOff;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            self.observed.sent += frame.data_ref().map_or(0, |data| data.len() as u64);
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,99 @@
+//! The listener for clients of Redis: sockets of `listen.rs`, sessions of `recension_redis`.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use recension::document::Store;
+use recension_redis::{Authenticate, Door, Settings};
+use ring::digest::{SHA256, digest};
+use tokio::sync::{mpsc, watch};
+
+use crate::auth::tokens;
+use crate::config::{Config, ConfigError};
+use crate::listen::{Listeners, Listening, Taken, Tls};
+use crate::serve::ServeError;
+
+/// Whether a password is an API token with the rights of the server's admin.
+fn is_token_of_server_admin(store: &Store, said: &[u8]) -> bool {
+    let found = std::str::from_utf8(said).map(|text| tokens::find(store, text));
+    matches!(found, Ok(Ok(Some(token))) if token.rights == tokens::Rights::Server)
+}
+
+/// A listener for clients of Redis, which answers once it runs.
+pub(crate) struct Redis {
+    listeners: Listeners,
+    door: Door,
+    max_connections: usize,
+    shutdown: Duration,
+}
+
+impl Redis {
+    /// Listens, if the configuration says where.
+    pub(crate) async fn bind(config: &Config, store: &Store) -> Result<Option<Self>, ServeError> {
+        let Some(listen) = config.redis.listen else { return Ok(None) };
+        let wrong = |error: ConfigError| ServeError::Configured(error.message);
+        // How long a comparison of hashes takes says nothing of what they are of.
+        let hash = |text: &[u8]| digest(&SHA256, text).as_ref().to_vec();
+        let authenticate = config.redis.password.clone().map(|password| -> Authenticate {
+            let right = hash(password.as_bytes());
+            let store = store.clone();
+            Arc::new(move |name, said| {
+                name == "default" && (hash(said) == right || is_token_of_server_admin(&store, said))
+            })
+        });
+        let settings =
+            Settings { authenticate, durability: config.redis.durability().map_err(wrong)?, ..Settings::default() };
+        let tls = config.tls_certificate.as_deref().zip(config.tls_key.as_deref());
+        let listening = Listening { listen, unix_socket: None, tls, protocols: &[], patience: settings.patience };
+        Ok(Some(Redis {
+            listeners: Listeners::bind(&listening).await?,
+            door: Door::on(store, settings),
+            max_connections: config.max_connections,
+            shutdown: Duration::from_secs(config.shutdown_seconds),
+        }))
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.listeners.address
+    }
+
+    /// The certificate, to be replaced.
+    pub(crate) fn tls(&self) -> Option<Arc<Tls>> {
+        self.listeners.tls()
+    }
+
+    /// Answers until `until` completes; then no connection is taken any more, and those that there are end behind what
+    /// they have been answered.
+    pub(crate) async fn run(self, until: impl Future<Output = ()>) {
+        let Redis { listeners, door, max_connections, shutdown } = self;
+        let (stop, stopping) = watch::channel(false);
+        // Every connection holds a sender; when the last is dropped all have ended.
+        let (alive, mut ended) = mpsc::channel::<()>(1);
+        let take = |taken: Taken, place| {
+            let (door, held, stopping) = (door.clone(), (alive.clone(), place), stopping.clone());
+            tokio::spawn(async move {
+                // A socket without a handshake is used as it is: a call through a table for each read costs.
+                let served = match taken.open_plain() {
+                    Ok(mut stream) => door.serve(&mut stream, stopping).await,
+                    Err(taken) => match taken.open().await {
+                        Ok(mut stream) => door.serve(&mut stream, stopping).await,
+                        Err(error) => Err(error),
+                    },
+                };
+                if let Err(error) = served {
+                    tracing::debug!(%error, "a connection of a client of Redis ended");
+                }
+                drop(held);
+            });
+        };
+        listeners.accept_until(max_connections, until, take).await;
+        drop((listeners, alive));
+        let _ = stop.send(true);
+        if tokio::time::timeout(shutdown, ended.recv()).await.is_err() {
+            tracing::warn!("connections of clients of Redis were cut off");
+        }
+    }
+}

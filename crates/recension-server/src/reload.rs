@@ -1,0 +1,117 @@
+//! A configuration that is taken over while the server runs: on SIGHUP, or where a program says so. All of it is read
+//! and checked before any of it holds; where something is wrong with it, everything stays as it was.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::config::{Config, ConfigError};
+use crate::error::ApiError;
+use crate::listen::Tls;
+use crate::logs;
+use crate::serve::ServeError;
+use crate::state::App;
+
+/// What of a configuration holds at once, by its names in the file. Everything else holds from the next start on.
+const AT_ONCE: [&str; 9] = [
+    "admins",
+    "cors",
+    "log",
+    "log_requests",
+    "max_document_size",
+    "max_request_size",
+    "settings",
+    "tls_certificate",
+    "tls_key",
+];
+
+/// Takes configurations over, for a server that runs.
+#[derive(Clone)]
+pub struct Reloader {
+    pub(crate) app: Arc<App>,
+    /// Those of all listeners that speak TLS.
+    pub(crate) certificates: Vec<Arc<Tls>>,
+}
+
+impl fmt::Debug for Reloader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reloader")
+    }
+}
+
+impl Reloader {
+    /// Takes a configuration over, and reads certificate and key again. Answers the names of what is another than the
+    /// server was started with and holds from the next start on. It reads files.
+    ///
+    /// # Errors
+    /// [`ServeError`]; then nothing has changed.
+    pub fn reload(&self, config: &Config) -> Result<Vec<String>, ServeError> {
+        let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
+        let level = logs::level_of(config).map_err(|error| ServeError::Configured(error.message))?;
+        let mut later = differing(&self.app.config, config);
+        let files = config.tls_certificate.as_deref().zip(config.tls_key.as_deref());
+        let read = match files {
+            Some((certificate, key)) => {
+                self.certificates.iter().map(|tls| tls.read(certificate, key)).collect::<Result<Vec<_>, _>>()?
+            }
+            None => Vec::new(),
+        };
+        if files.is_some() != self.app.config.tls_certificate.is_some() {
+            later.push("tls_certificate".to_owned());
+        }
+        self.app.settings.reload(config).map_err(configured)?;
+        // From here on nothing fails.
+        for (tls, read) in self.certificates.iter().zip(read) {
+            tls.put(read);
+        }
+        logs::set_level(level);
+        self.app.rights.tell();
+        Ok(later)
+    }
+}
+
+/// The names of what differs and does not hold at once.
+fn differing(before: &Config, now: &Config) -> Vec<String> {
+    let table = |config: &Config| toml::Table::try_from(config).unwrap_or_default();
+    let (old, new) = (table(before), table(now));
+    let names = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
+    let mut differing: Vec<String> =
+        names.filter(|name| !AT_ONCE.contains(&name.as_str()) && old.get(*name) != new.get(*name)).cloned().collect();
+    // It is not written, being a secret.
+    if before.apocrypha.token != now.apocrypha.token {
+        differing.push("apocrypha.token".to_owned());
+    }
+    if before.engine.token != now.engine.token {
+        differing.push("engine.token".to_owned());
+    }
+    differing
+}
+
+/// Takes over what `read` gives, whenever the process is sent SIGHUP; says in the log what came of it. From the call on
+/// the signal does not end the process any more.
+pub(crate) fn on_hangup(
+    reloader: Reloader,
+    read: impl Fn() -> Result<Config, ConfigError> + Send + Sync + 'static,
+) -> std::io::Result<()> {
+    let mut hangups = signal(SignalKind::hangup())?;
+    let read = Arc::new(read);
+    tokio::spawn(async move {
+        while hangups.recv().await.is_some() {
+            let (reloader, read) = (reloader.clone(), Arc::clone(&read));
+            let reload = move || reloader.reload(&read().map_err(|error| ServeError::Configured(error.message))?);
+            match tokio::task::spawn_blocking(reload).await {
+                Ok(Ok(later)) => {
+                    tracing::info!("configuration and certificate were read again and hold");
+                    if !later.is_empty() {
+                        let later = later.join(", ");
+                        tracing::warn!(settings = %later, "these have changed, and hold from the next start on");
+                    }
+                }
+                Ok(Err(error)) => tracing::error!(%error, "the configuration was refused; all stays as it was"),
+                Err(error) => tracing::error!(%error, "reading the configuration panicked; all stays as it was"),
+            }
+        }
+    });
+    Ok(())
+}

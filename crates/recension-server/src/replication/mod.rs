@@ -1,0 +1,173 @@
+//! Replications that the server itself runs: asked for by `_replicate`, or by the documents of `_replicator`. Each has
+//! a thread of its own. Nothing that is shown of them has credentials in it.
+
+pub(crate) mod documents;
+pub(crate) mod job;
+pub(crate) mod spec;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use recension_replicate::{Control, Error, Outcome};
+
+pub(crate) use self::job::Job;
+pub(crate) use self::spec::Spec;
+use crate::auth::ServerAdmin;
+use crate::error::{ApiError, Result};
+use crate::limits::REPLICATIONS_MAX;
+use crate::state::App;
+
+/// All replications that run.
+#[derive(Debug, Default)]
+pub(crate) struct Replications {
+    running: Mutex<BTreeMap<String, Arc<Job>>>,
+    one_less: Condvar,
+}
+
+/// Whose replication it is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Owner {
+    /// The user that asked for it.
+    pub(crate) user: Option<String>,
+    /// The document of `_replicator`.
+    pub(crate) document: Option<String>,
+}
+
+impl Replications {
+    /// The replications that run, in the order of their keys.
+    pub(crate) fn all(&self) -> Vec<Arc<Job>> {
+        self.running.lock().values().cloned().collect()
+    }
+
+    /// The replication of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<Arc<Job>> {
+        self.running.lock().get(key).cloned()
+    }
+
+    /// Begins one; answers the one that runs under its key already. `ended` is called on the replication's thread.
+    ///
+    /// # Errors
+    /// As [`Spec::ends`]; 503 if too many run.
+    pub(crate) fn begin(
+        &self,
+        app: &Arc<App>,
+        spec: &Spec,
+        owner: Owner,
+        proof: Option<ServerAdmin>,
+        ended: impl FnOnce(&Job, std::result::Result<Outcome, Error>) + Send + 'static,
+    ) -> Result<Arc<Job>> {
+        let (source, target) = spec.ends(app, proof)?;
+        let job = Arc::new(Job::new(spec, owner, &*source, &*target));
+        {
+            let mut running = self.running.lock();
+            if let Some(job) = running.get(&job.key) {
+                return Ok(Arc::clone(job));
+            }
+            if *app.stopping.borrow() {
+                return Err(ApiError::stopping());
+            }
+            if running.len() >= REPLICATIONS_MAX {
+                return Err(ApiError::too_many_replications());
+            }
+            running.insert(job.key.clone(), Arc::clone(&job));
+        }
+        let (app, own, options) = (Arc::clone(app), Arc::clone(&job), spec.options.clone());
+        let work = move || {
+            let done = Done(&app.replications, &own);
+            let outcome = own.run(&*source, &*target, &options);
+            ended(&own, outcome);
+            drop(done);
+        };
+        if let Err(error) = std::thread::Builder::new().name("recension-replicates".to_owned()).spawn(work) {
+            self.remove(&job);
+            return Err(ApiError::internal(format!("no thread can be started: {error}")));
+        }
+        Ok(job)
+    }
+
+    fn remove(&self, job: &Arc<Job>) {
+        let mut running = self.running.lock();
+        if running.get(&job.key).is_some_and(|own| Arc::ptr_eq(own, job)) {
+            running.remove(&job.key);
+        }
+        self.one_less.notify_all();
+    }
+
+    /// Asks all to end, and waits for that for some time; answers whether all have.
+    pub(crate) fn stop(&self, patience: Duration) -> bool {
+        let until = Instant::now() + patience;
+        let mut running = self.running.lock();
+        running.values().for_each(|job| job.control.stop());
+        while !running.is_empty() {
+            if self.one_less.wait_until(&mut running, until).timed_out() {
+                return running.is_empty();
+            }
+        }
+        true
+    }
+}
+
+/// The thread that goes by the documents of `_replicator`. When this is dropped, it ends, and all replications with it.
+pub(crate) struct Watch {
+    app: Arc<App>,
+    control: Control,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// Begins it.
+    pub(crate) fn begin(app: &Arc<App>) -> std::io::Result<Self> {
+        let control = Control::default();
+        let (watched, own) = (Arc::clone(app), control.clone());
+        let thread = std::thread::Builder::new()
+            .name("recension-replicator".to_owned())
+            .spawn(move || documents::watch(&watched, &own))?;
+        Ok(Watch { app: Arc::clone(app), control, thread: Some(thread) })
+    }
+
+    /// Ends it and all replications, and waits for that for some time; answers whether all have ended.
+    pub(crate) fn end(mut self, patience: Duration) -> bool {
+        self.control.stop();
+        if let Some(thread) = self.thread.take() {
+            // A panic of its own was printed.
+            let _ = thread.join();
+        }
+        self.app.replications.stop(patience)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.control.stop();
+        self.app.replications.stop(Duration::ZERO);
+    }
+}
+
+/// Takes a replication out of the running ones, also if its thread panics.
+struct Done<'a>(&'a Replications, &'a Arc<Job>);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.remove(self.1);
+    }
+}
+
+/// What an error of a replication is answered with.
+pub(crate) fn refusal(error: Error) -> ApiError {
+    use http::StatusCode;
+    let reason = error.to_string();
+    match error {
+        Error::Store(error) => error.into(),
+        Error::Stopped => ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "cancelled", reason),
+        Error::BadUrl { .. } | Error::BadOptions(_) => ApiError::bad_request(reason),
+        Error::NoDatabase { .. } | Error::NotADatabase { .. } => {
+            ApiError::new(StatusCode::NOT_FOUND, "db_not_found", reason)
+        }
+        Error::Denied { status: 401, .. } => ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", reason),
+        Error::Denied { .. } => ApiError::forbidden(reason),
+        _ => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "replication_failed", reason),
+    }
+}

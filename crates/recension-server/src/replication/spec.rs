@@ -1,0 +1,212 @@
+//! What a replication is asked to do: by a body of `_replicate` or by a document of `_replicator`. It has credentials,
+//! and so no `Debug`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use recension::document::{ChangeFilter, Collation, Query, Selector};
+use recension_replicate::{End, Http, HttpOptions, Local, Options};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::refusal;
+use crate::auth::ServerAdmin;
+use crate::error::{ApiError, Result};
+use crate::state::App;
+
+/// A side: a URL or the name of a database of this server, and how to log in.
+#[derive(Clone, PartialEq, Eq)]
+struct Side {
+    url: String,
+    headers: Vec<(String, String)>,
+    password: Option<(String, String)>,
+}
+
+/// A replication.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Spec {
+    source: Side,
+    target: Side,
+    pub(crate) options: Options,
+}
+
+/// A body of `_replicate`.
+pub(crate) struct Asked {
+    /// The replication; none if one is to be cancelled by its id.
+    pub(crate) spec: Result<Spec>,
+    pub(crate) cancel: bool,
+    /// The id of the one to cancel.
+    pub(crate) id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum SideForm {
+    Url(String),
+    Object {
+        url: String,
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+        #[serde(default)]
+        auth: Auth,
+    },
+}
+
+#[derive(Deserialize, Default)]
+struct Auth {
+    basic: Option<Basic>,
+}
+
+#[derive(Deserialize)]
+struct Basic {
+    username: String,
+    password: String,
+}
+
+#[derive(Deserialize)]
+struct Form {
+    source: Option<Box<RawValue>>,
+    target: Option<Box<RawValue>>,
+    #[serde(default)]
+    create_target: bool,
+    #[serde(default)]
+    continuous: bool,
+    #[serde(default)]
+    cancel: bool,
+    doc_ids: Option<Vec<String>>,
+    selector: Option<Box<RawValue>>,
+    filter: Option<String>,
+    query_params: Option<BTreeMap<String, Value>>,
+    since_seq: Option<Value>,
+    use_checkpoints: Option<bool>,
+    worker_batch_size: Option<usize>,
+    #[serde(alias = "_local_id", alias = "id")]
+    replication_id: Option<String>,
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn side(name: &str, form: Option<&RawValue>) -> Result<Side> {
+    let bad = || ApiError::bad_request(format!("`{name}` must be a URL, a database's name, or an object with a `url`"));
+    let form = form.ok_or_else(|| ApiError::bad_request(format!("Missing `{name}`")))?;
+    let form: SideForm = serde_json::from_str(form.get()).map_err(|_| bad())?;
+    let side = match form {
+        SideForm::Url(url) => Side { url, headers: Vec::new(), password: None },
+        SideForm::Object { url, headers, auth } => Side {
+            url,
+            headers: headers.into_iter().collect(),
+            password: auth.basic.map(|Basic { username, password }| (username, password)),
+        },
+    };
+    if side.url.is_empty() { Err(bad()) } else { Ok(side) }
+}
+
+impl Asked {
+    /// Reads a body.
+    pub(crate) fn parse(body: &[u8]) -> Result<Self> {
+        if body.is_empty() {
+            return Err(ApiError::bad_request("Missing request body"));
+        }
+        // The words of the parser may quote what is a password.
+        let form: Form = match serde_json::from_slice(body) {
+            Ok(form) => form,
+            Err(_) if serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() => {
+                return Err(ApiError::bad_json());
+            }
+            Err(error) => {
+                let (line, column) = (error.line(), error.column());
+                let reason = format!("The replication does not read: see line {line}, column {column}");
+                return Err(ApiError::bad_request(reason));
+            }
+        };
+        let (cancel, id) = (form.cancel, form.replication_id.clone());
+        Ok(Asked { spec: Spec::of(form), cancel, id })
+    }
+}
+
+impl Spec {
+    fn of(form: Form) -> Result<Self> {
+        let (source, target) = (side("source", form.source.as_deref())?, side("target", form.target.as_deref())?);
+        let defaults = Options::default();
+        let params = form.query_params.unwrap_or_default();
+        let options = Options {
+            live: form.continuous,
+            doc_ids: form.doc_ids,
+            selector: form.selector.map(|text| text.get().to_owned()),
+            filter: form.filter.filter(|name| !name.is_empty()),
+            query_params: params.iter().map(|(name, value)| (name.clone(), text_of(value))).collect(),
+            since: form.since_seq.as_ref().map(text_of),
+            create_target: form.create_target,
+            checkpoints: form.use_checkpoints.unwrap_or(true),
+            batch: form.worker_batch_size.map_or(defaults.batch, |batch| batch.clamp(1, defaults.batch)),
+        };
+        Ok(Spec { source, target, options })
+    }
+
+    /// Its two sides. Databases of this server are for whoever has the proof.
+    ///
+    /// # Errors
+    /// 400 for what cannot be, 403 without the proof, 404 if a database of this server is not there.
+    pub(crate) fn ends(&self, app: &Arc<App>, proof: Option<ServerAdmin>) -> Result<(Box<dyn End>, Box<dyn End>)> {
+        let source = self.source.end(app, proof, (false, self.options.selector.as_deref()))?;
+        let target = self.target.end(app, proof, (self.options.create_target, None))?;
+        Ok((source, target))
+    }
+
+    /// The sides for people to see.
+    pub(crate) fn shown(&self) -> (String, String) {
+        let shown = |side: &Side| recension_replicate::without_credentials(&side.url);
+        (shown(&self.source), shown(&self.target))
+    }
+}
+
+impl Side {
+    fn end(
+        &self,
+        app: &Arc<App>,
+        proof: Option<ServerAdmin>,
+        (create, selector): (bool, Option<&str>),
+    ) -> Result<Box<dyn End>> {
+        if self.url.contains("://") {
+            let options = HttpOptions { headers: self.headers.clone(), ..HttpOptions::default() };
+            let end = match &self.password {
+                Some((name, password)) => Http::with_password(&self.url, name, password, options),
+                None => Http::new(&self.url, options),
+            };
+            return Ok(Box::new(end.map_err(refusal)?));
+        }
+        let Some(proof) = proof else {
+            return Err(ApiError::forbidden(
+                "Databases of this server are replicated by their names only if none but server admins can write to \
+                 _replicator; give their URLs, with a name and a password",
+            ));
+        };
+        let name = &self.url;
+        if name.starts_with('_') {
+            return Err(ApiError::forbidden("Databases of the system are replicated by their URLs only."));
+        }
+        if create {
+            match app.databases.create(name, &[], proof) {
+                Err(error) if error.error == "file_exists" => {}
+                done => done?,
+            }
+        }
+        let database = app.databases.served(name, proof).map_err(|error| {
+            let reason = format!("could not open {name}");
+            if error.error == "not_found" { ApiError::new(error.status, "db_not_found", reason) } else { error }
+        })?;
+        let local = Local::new(database.share()).identified(format!("{}/{name}", app.uuid));
+        let local = match selector {
+            Some(selector) => {
+                let selected = Selector::from_json(selector)?.test(Collation::Unicode);
+                let every = ChangeFilter::matching(Query::new())?;
+                local.filtered(every.testing(move |own| selected.selects(own)))
+            }
+            None => local,
+        };
+        Ok(Box::new(local.refusing(move |id| database.may_write(id).err().map(|error| error.reason.into_owned()))))
+    }
+}

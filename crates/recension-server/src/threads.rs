@@ -1,0 +1,190 @@
+//! Threads for what reads or writes the store and may wait for it: a fixed number for each purpose, begun when they
+//! are needed. Work waits for one in a line, without a thread; who asked and went away before its turn is left out.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
+
+use crate::error::{ApiError, Result};
+use crate::limits::THREAD_IDLE_SECONDS;
+
+/// Some threads.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    /// Only its threads for blocking work are used. None once it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl Threads {
+    /// So many at most.
+    pub(crate) fn new(name: &str, most: usize) -> Result<Self> {
+        let runtime = Builder::new_current_thread()
+            .thread_name(name)
+            .max_blocking_threads(most.max(1))
+            .thread_keep_alive(Duration::from_secs(THREAD_IDLE_SECONDS))
+            .build();
+        let failed = |error: std::io::Error| ApiError::internal(format!("no threads can be started: {error}"));
+        Ok(Threads { runtime: Some(runtime.map_err(failed)?) })
+    }
+
+    /// Runs work on one of them. Dropped before it has begun, it does not begin.
+    pub(crate) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+        let Some(runtime) = &self.runtime else { return Err(ApiError::stopping()) };
+        let mut running = JoinSet::new();
+        running.spawn_blocking_on(work, runtime.handle());
+        match running.join_next().await {
+            Some(Ok(done)) => done,
+            Some(Err(error)) => {
+                tracing::error!(%error, "a request's work panicked");
+                Err(ApiError::internal("see the server's log"))
+            }
+            None => Err(ApiError::stopping()),
+        }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        // Whoever drops it may be a task: work that is under way is not waited for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Who asked for work that is under way on a thread.
+#[derive(Debug)]
+pub(crate) struct Asker(Weak<()>);
+
+/// Someone who asks, and what tells work for them that they still wait.
+pub(crate) fn asker() -> (Asker, Arc<()>) {
+    let waits = Arc::new(());
+    (Asker(Arc::downgrade(&waits)), waits)
+}
+
+impl Asker {
+    /// Between two pieces of long work: an error where nobody waits for the next one.
+    pub(crate) fn waits(&self) -> Result<()> {
+        if self.0.strong_count() > 0 { Ok(()) } else { Err(ApiError::asker_gone()) }
+    }
+}
+
+/// Threads for whole requests, of a store whose reads may wait: they run tasks, each of which may keep its thread
+/// waiting. The threads of connections then never wait for the store.
+#[derive(Debug)]
+pub(crate) struct Handlers {
+    runtime: Option<Runtime>,
+}
+
+impl Handlers {
+    /// So many.
+    pub(crate) fn new(most: usize) -> Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .thread_name("recension-requests")
+            .worker_threads(most.max(1))
+            .enable_time()
+            .build();
+        let failed = |error: std::io::Error| ApiError::internal(format!("no threads can be started: {error}"));
+        Ok(Handlers { runtime: Some(runtime.map_err(failed)?) })
+    }
+
+    /// Runs a task there; it ends with its asker.
+    pub(crate) async fn run<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> Result<T> {
+        let Some(runtime) = &self.runtime else { return Err(ApiError::stopping()) };
+        let mut running = JoinSet::new();
+        running.spawn_on(task, runtime.handle());
+        match running.join_next().await {
+            Some(Ok(done)) => Ok(done),
+            Some(Err(error)) => {
+                tracing::error!(%error, "a request panicked");
+                Err(ApiError::internal("see the server's log"))
+            }
+            None => Err(ApiError::stopping()),
+        }
+    }
+}
+
+impl Drop for Handlers {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn no_more_threads_run_than_there_may_be() {
+        let threads = Arc::new(Threads::new("test", 2).unwrap());
+        let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let mut all = JoinSet::new();
+        for number in 0..100 {
+            let (threads, running, most) = (Arc::clone(&threads), Arc::clone(&running), Arc::clone(&most));
+            all.spawn(async move {
+                let work = move || {
+                    most.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    std::thread::yield_now();
+                    running.fetch_sub(1, Ordering::SeqCst);
+                    Ok(number)
+                };
+                threads.run(work).await.unwrap()
+            });
+        }
+        let mut done = all.join_all().await;
+        done.sort_unstable();
+        assert_eq!(done, (0..100).collect::<Vec<_>>());
+        assert!(most.load(Ordering::SeqCst) <= 2);
+    }
+
+    #[tokio::test]
+    async fn work_whose_asker_has_gone_does_not_begin() {
+        let threads = Threads::new("test", 1).unwrap();
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let (begun, ran) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let busy = threads.run({
+            let begun = Arc::clone(&begun);
+            move || {
+                begun.store(1, Ordering::SeqCst);
+                wait.recv().unwrap();
+                Ok(())
+            }
+        });
+        let gone = async {
+            let ran = Arc::clone(&ran);
+            let work = threads.run(move || {
+                ran.store(1, Ordering::SeqCst);
+                Ok(())
+            });
+            // It stands in the line behind the one that is busy, and is given up.
+            assert!(tokio::time::timeout(Duration::ZERO, work).await.is_err());
+            go.send(()).unwrap();
+        };
+        let (busy, ()) = tokio::join!(busy, gone);
+        busy.unwrap();
+        threads.run(|| Ok(())).await.unwrap();
+        assert_eq!((begun.load(Ordering::SeqCst), ran.load(Ordering::SeqCst)), (1, 0));
+    }
+
+    #[test]
+    fn work_is_told_that_its_asker_has_gone() {
+        let (asker, waits) = asker();
+        assert_eq!(asker.waits(), Ok(()));
+        drop(waits);
+        assert_eq!(asker.waits(), Err(ApiError::asker_gone()));
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_answer() {
+        let threads = Threads::new("test", 1).unwrap();
+        let failed: Result<()> = threads.run(|| panic!("on purpose")).await;
+        assert_eq!(failed.unwrap_err().status, http::StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(threads.run(|| Ok(())).await.is_ok());
+    }
+}

@@ -1,0 +1,19 @@
+//! Servers over real sockets: one test binary, a module each. What has a harness of its own is beside this folder.
+
+mod access;
+mod access_rules;
+mod accounts;
+mod api_tokens;
+mod apocrypha;
+mod commanded;
+mod endpoints;
+mod erase;
+mod feed_rights;
+mod mango;
+mod on_a_store;
+mod pages;
+mod reload;
+mod robustness;
+mod schema;
+mod served;
+mod tokens;

@@ -1,0 +1,98 @@
+//! What a reader would stumble on in the repository's own sources. `tests/tidy.rs` applies every rule to every file and
+//! reports all findings at once. What is older than a rule stands in `allowed.txt`, which can only shrink.
+
+pub mod allowed;
+pub mod circles;
+pub mod imports;
+pub mod lines;
+pub mod locks;
+pub mod modules;
+pub mod tokens;
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use allowed::Allowed;
+
+/// A file of the repository.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// Its path from the root, with `/`.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// Something that breaks a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule's name, as it stands in `allowed.txt`.
+    pub rule: &'static str,
+    /// What the allow list names it by: a path, or an arrow of imports.
+    pub subject: String,
+    /// The file and the line.
+    pub place: String,
+    /// What is wrong and what to do about it.
+    pub what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.place, self.rule, self.what)
+    }
+}
+
+impl Finding {
+    /// A finding in a line of a file.
+    pub fn at(rule: &'static str, path: &str, line: usize, what: impl Into<String>) -> Self {
+        Finding { rule, subject: path.to_owned(), place: format!("{path}:{line}"), what: what.into() }
+    }
+}
+
+/// Folders that are built, fetched or installed, and hidden ones.
+fn is_skipped(name: &str) -> bool {
+    name.starts_with('.') || ["target", "data", "node_modules", "packages", "corpus", "artifacts"].contains(&name)
+}
+
+/// Every text file that a rule looks at: Rust, Cargo's files and scripts, in the order of their paths.
+///
+/// # Errors
+/// If the repository cannot be read.
+pub fn sources(root: &Path) -> io::Result<Vec<Source>> {
+    let mut found = Vec::new();
+    walk(root, "", &mut found)?;
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+fn walk(folder: &Path, path: &str, found: &mut Vec<Source>) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+        if entry.file_type()?.is_dir() {
+            if !is_skipped(&name) {
+                walk(&entry.path(), &path, found)?;
+            }
+        } else if is_looked_at(&path) {
+            found.push(Source { text: std::fs::read_to_string(entry.path())?, path });
+        }
+    }
+    Ok(())
+}
+
+fn is_looked_at(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let by_ending = Path::new(name).extension().is_some_and(|ending| ending == "rs");
+    by_ending || path.starts_with("scripts/") || ["Cargo.toml", "Cargo.lock", "Makefile"].contains(&name)
+}
+
+/// Every rule on these files. What is allowed is found as well, as long as it is there.
+pub fn findings(sources: &[Source], allowed: &Allowed) -> Vec<Finding> {
+    let mut found = lines::findings(sources);
+    found.extend(modules::findings(sources));
+    found.extend(circles::findings(sources, allowed));
+    found.extend(locks::findings(sources));
+    found
+}

@@ -1,0 +1,121 @@
+//! Who builds an index: one thread of a process for each, be it the one that made it or the one that goes on with
+//! what a process which died has left. A store that is opened goes on with such builds by itself, on a thread that
+//! ends with it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::document::faces::store::Store;
+use crate::document::kernel::rows::catalogue::{BUILDS_PREFIX, BuildCursor, CATALOGUE};
+use crate::document::values::at::At;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::model::IndexState;
+use crate::engine::{Clock, Direction, Engine, KeyRange, Snapshot, TreeId};
+
+/// The trees of indexes that are being built by this process: a tree's number means one tree of one engine.
+static BUILDS: Builds = Builds { claimed: Mutex::new(BTreeSet::new()), given_back: Condvar::new() };
+
+/// How long is waited for another builder before it is asked again what has become of the index.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+struct Builds {
+    claimed: Mutex<BTreeSet<(usize, TreeId)>>,
+    given_back: Condvar,
+}
+
+/// The right to build an index, until it is dropped.
+pub(in crate::document) struct BuildClaim((usize, TreeId));
+
+impl BuildClaim {
+    /// Takes it; `None` if another thread has it.
+    pub(in crate::document) fn take(engine: &Arc<dyn Engine>, tree: TreeId) -> Option<Self> {
+        let key = (Arc::as_ptr(engine).cast::<()>() as usize, tree);
+        // A claim that is dropped is given back: none is made before it is known that nobody has it.
+        let is_free = BUILDS.claimed.lock().insert(key);
+        is_free.then(|| BuildClaim(key))
+    }
+
+    /// Waits a little, less if somebody gives such a right back.
+    pub(in crate::document) fn wait() {
+        BUILDS.given_back.wait_for(&mut BUILDS.claimed.lock(), BETWEEN_LOOKS);
+    }
+}
+
+impl Drop for BuildClaim {
+    fn drop(&mut self) {
+        BUILDS.claimed.lock().remove(&self.0);
+        BUILDS.given_back.notify_all();
+    }
+}
+
+/// The thread that goes on with builds which were broken off. Dropping it ends it after its step.
+pub(in crate::document) struct Builder {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Builder {
+    /// Starts it if there is anything to do; `None` if there is not, or the system gives no thread.
+    pub(in crate::document) fn start(engine: &Arc<dyn Engine>, clock: &Arc<dyn Clock>) -> Result<Option<Self>> {
+        let snapshot = engine.snapshot()?;
+        let mut builds = snapshot.range(CATALOGUE, &KeyRange::prefix(BUILDS_PREFIX), Direction::Forward);
+        if builds.next().transpose()?.is_none() {
+            return Ok(None);
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let (engine, clock, stopped) = (engine.clone(), clock.clone(), stop.clone());
+        let thread = std::thread::Builder::new().name("recension-indexing".to_owned());
+        let work = move || {
+            // What cannot be done now is tried again by the next who opens the store.
+            let _ = Store::without_builder(engine, clock).finish_builds(&stopped);
+        };
+        Ok(thread.spawn(work).ok().map(|thread| Builder { stop, thread: Some(thread) }))
+    }
+}
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Store {
+    /// Goes on with every build that nobody is at.
+    fn finish_builds(&self, stop: &AtomicBool) -> Result<()> {
+        for info in self.collections(At::Now)? {
+            let collection = self.collection(&info.name)?;
+            for index in info.indexes.into_iter().filter(|index| index.state == IndexState::Building) {
+                // A crash may have come before the index had the collection's rule.
+                collection.extend_retention()?;
+                match collection.finish_build(&index.spec, stop) {
+                    // It is gone, or a document that is there already does not fit, and it was dropped.
+                    Ok(())
+                    | Err(
+                        Error::NoSuchIndex { .. }
+                        | Error::NotUnique { .. }
+                        | Error::ValueTooLong { .. }
+                        | Error::TooManyEntries { .. },
+                    ) => {}
+                    Err(error) => return Err(error),
+                }
+                if stop.load(Ordering::Acquire) {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How far the build of an index has come, as a snapshot has it: documents done.
+pub(in crate::document) fn documents_done(snapshot: &dyn Snapshot, key: &[u8]) -> Result<u64> {
+    Ok(snapshot.get(CATALOGUE, key)?.map_or(0, |row| BuildCursor::decode(&row).done))
+}

@@ -1,0 +1,175 @@
+//! Committing writes of one collection: deciding on an overlay, committing the overlay, and trying again if another
+//! writer was faster.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use crate::document::faces::collection::Collection;
+use crate::document::faces::store::{Ahead, Store};
+use crate::document::kernel::overlay::Overlay;
+use crate::document::kernel::view::in_commit::keep_views;
+use crate::document::kernel::write::attempt::{Attempt, retry};
+use crate::document::kernel::write::writer::Writer;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::model::Written;
+use crate::document::values::revid::RevId;
+use crate::document::values::write::Write;
+use crate::engine::{Batch, CommitInfo, Snapshot};
+
+/// Applies one write.
+pub(in crate::document) fn apply_one(collection: &Collection, mut write: Write) -> Result<Written> {
+    ensure_id(collection.store(), &mut write)?;
+    let id = write.id.as_deref().unwrap_or_default();
+    let (rev, commit) = in_one_commit_of(collection, &[id], |writer| writer.write(&write))?;
+    Ok(receipt(write, rev, commit))
+}
+
+/// The receipt of a write that was committed.
+pub(in crate::document) fn receipt(write: Write, rev: RevId, CommitInfo { seq, time }: CommitInfo) -> Written {
+    Written { id: write.id.unwrap_or_default(), rev, seq, time }
+}
+
+/// Applies writes in one commit, with a result for each.
+pub(in crate::document) fn apply(
+    collection: &Collection,
+    mut writes: Vec<Write>,
+    stop: fn(&Error) -> bool,
+) -> Result<Vec<Result<Written>>> {
+    for write in &mut writes {
+        ensure_id(collection.store(), write)?;
+    }
+    if writes.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<&str> = writes.iter().filter_map(|write| write.id.as_deref()).collect();
+    let (decided, CommitInfo { seq, time }) = in_one_commit_of(collection, &ids, |writer| {
+        let mut ids = HashSet::new();
+        let mut decide = |write| {
+            let Write { id, .. }: &Write = write;
+            let id = id.as_deref().unwrap_or_default();
+            if ids.contains(id) {
+                return Err(Error::conflict(id, None, None, false));
+            }
+            let rev = writer.write(write)?;
+            ids.insert(id);
+            Ok(rev)
+        };
+        let mut decided: Vec<Result<RevId>> = Vec::with_capacity(writes.len());
+        for write in &writes {
+            decided.push(decide(write));
+            if matches!(decided.last(), Some(Err(error)) if stop(error)) {
+                break;
+            }
+        }
+        Ok(decided)
+    })?;
+    let receipt = |(write, rev): (&Write, Result<RevId>)| {
+        rev.map(|rev| Written { id: write.id.clone().unwrap_or_default(), rev, seq, time })
+    };
+    Ok(writes.iter().zip(decided).map(receipt).collect())
+}
+
+/// Gives the write an id if it has none.
+pub(in crate::document) fn ensure_id(store: &Store, write: &mut Write) -> Result<()> {
+    if write.id.is_none() {
+        write.id = Some(new_id(store)?);
+    }
+    Ok(())
+}
+
+/// Runs `body` on a writer of the collection and commits what it has written. If another commit has changed what it has
+/// read, it runs again. If it has written nothing, there is no commit, and the moment that was read is answered.
+pub(in crate::document) fn in_one_commit<T>(
+    collection: &Collection,
+    body: impl Fn(&mut Writer<'_>) -> Result<T>,
+) -> Result<(T, CommitInfo)> {
+    in_one_commit_of(collection, &[], body)
+}
+
+/// The same, if it is known which documents `body` reads.
+fn in_one_commit_of<T>(
+    collection: &Collection,
+    ids: &[&str],
+    body: impl Fn(&mut Writer<'_>) -> Result<T>,
+) -> Result<(T, CommitInfo)> {
+    retry(|| match decide(collection, ids, &body)? {
+        Decided::Done(answer, commit) => Ok(Attempt::Done((answer, commit))),
+        Decided::Commits(mut commits) => {
+            let commit = collection.store().engine().commit(commits.take_batch());
+            commits.committed(collection, commit)
+        }
+    })
+}
+
+/// Runs `body` on a writer of the collection, up to the commit. It reads the documents `ids`, and may read others.
+pub(in crate::document) fn decide<T>(
+    collection: &Collection,
+    ids: &[&str],
+    body: impl FnOnce(&mut Writer<'_>) -> Result<T>,
+) -> Result<Decided<T>> {
+    let view = Overlay::new(collection.store().snapshot_for(&collection.slot, Ahead::Write(ids))?);
+    let mut writer = Writer {
+        must_exist: collection.must_exist,
+        actor: collection.actor.clone(),
+        ..Writer::on(&view, &collection.slot)?
+    };
+    let answer = body(&mut writer)?;
+    keep_views(&view, &collection.slot, collection.store().known_views())?;
+    let batch = view.batch();
+    if batch.is_empty() {
+        let commit = CommitInfo { seq: view.seq(), time: view.time()? };
+        return Ok(Decided::Done(answer, commit));
+    }
+    Ok(Decided::Commits(Commits { answer, view, batch }))
+}
+
+/// What a write came to, before its commit.
+#[expect(clippy::large_enum_variant, reason = "it is taken apart where it is made")]
+pub(in crate::document) enum Decided<T> {
+    /// Nothing is written.
+    Done(T, CommitInfo),
+    /// A batch is to be committed.
+    Commits(Commits<T>),
+}
+
+pub(in crate::document) struct Commits<T> {
+    answer: T,
+    view: Overlay,
+    batch: Batch,
+}
+
+impl<T> Commits<T> {
+    /// What is to be committed.
+    pub(in crate::document) fn take_batch(&mut self) -> Batch {
+        std::mem::take(&mut self.batch)
+    }
+
+    /// What came of the commit.
+    pub(in crate::document) fn committed(
+        self,
+        collection: &Collection,
+        commit: crate::engine::Result<CommitInfo>,
+    ) -> Result<Attempt<(T, CommitInfo)>> {
+        let tried = collection.store().tried(commit, std::slice::from_ref(&collection.slot))?;
+        Ok(tried.map(|commit| {
+            collection.slot.committed(&self.view, commit.seq);
+            (self.answer, commit)
+        }))
+    }
+}
+
+/// A new id: 12 hexadecimal digits of the time in milliseconds, so that new documents lie beside each other, and 20
+/// random ones.
+pub(in crate::document) fn new_id(store: &Store) -> Result<String> {
+    let mut chance = [0; 10];
+    getrandom::fill(&mut chance).map_err(|error| {
+        crate::engine::EngineError::io("asking for random bytes", std::io::Error::other(error.to_string()))
+    })?;
+    let millis = store.now().0 / 1000;
+    let mut id = format!("{:012x}", millis & 0xffff_ffff_ffff);
+    for byte in chance {
+        // Writing to a String cannot fail.
+        let _ = write!(id, "{byte:02x}");
+    }
+    Ok(id)
+}

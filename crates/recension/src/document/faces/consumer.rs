@@ -1,0 +1,390 @@
+//! Durable topics: named consumers of a collection's changes, with acknowledgement, redelivery, groups and dead
+//! letters. A topic is a collection, a message a document, and the feed is the rows of the changes. What is kept of a
+//! consumer is its position and what it has been handed and has not acknowledged, as keys of one namespace.
+
+use std::time::{Duration, Instant};
+
+use crate::document::faces::collection::Collection;
+use crate::document::faces::keys_in_transaction::TransactionKeys;
+use crate::document::faces::transaction::Transaction;
+use crate::document::kernel::changes::change::{Change, Position};
+use crate::document::kernel::changes::pages::page;
+use crate::document::kernel::read::reader::CollectionAt;
+use crate::document::kernel::rows::key_rows::micros;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::json::quote;
+use crate::document::values::key_value::KeyValue;
+use crate::document::values::limits::{CHANGES_PAGE, UNACKNOWLEDGED_MAX};
+use crate::document::values::revid::RevId;
+use crate::document::values::write::check_name;
+use crate::engine::{Direction, Seq};
+
+/// The namespace of what is kept of consumers.
+const NAMESPACE: &str = "_consumers";
+
+/// How a consumer is served.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConsumerOptions {
+    since: Position,
+    acknowledged_within: Duration,
+    dead_letters: Option<(String, u32)>,
+    deletions: bool,
+}
+
+impl Default for ConsumerOptions {
+    fn default() -> Self {
+        ConsumerOptions {
+            since: Position::START,
+            acknowledged_within: Duration::from_secs(30),
+            dead_letters: None,
+            deletions: false,
+        }
+    }
+}
+
+impl ConsumerOptions {
+    /// From the first change on; thirty seconds to acknowledge; handed out again until it is acknowledged.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Where a consumer begins that is not known yet.
+    #[must_use]
+    pub fn since(mut self, since: impl Into<Position>) -> Self {
+        self.since = since.into();
+        self
+    }
+
+    /// After how long what was not acknowledged is handed out again.
+    #[must_use]
+    pub fn acknowledged_within(mut self, duration: Duration) -> Self {
+        self.acknowledged_within = duration;
+        self
+    }
+
+    /// What was handed out so many times and never acknowledged becomes a document of that collection, and is not
+    /// handed out again.
+    #[must_use]
+    pub fn dead_letters(mut self, collection: impl Into<String>, after: u32) -> Self {
+        self.dead_letters = Some((collection.into(), after.max(1)));
+        self
+    }
+
+    /// Whether deletions are handed out, too.
+    #[must_use]
+    pub fn deletions(mut self, deletions: bool) -> Self {
+        self.deletions = deletions;
+        self
+    }
+}
+
+/// A message that a consumer was handed: a document as it is now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// The document.
+    pub id: String,
+    /// Its revision.
+    pub rev: RevId,
+    /// The commit that wrote it.
+    pub seq: Seq,
+    /// Whether the revision is a deletion.
+    pub deleted: bool,
+    /// Its body: JSON text.
+    pub body: String,
+    /// How often it has been handed out, with this time.
+    pub attempt: u32,
+}
+
+/// Where a consumer stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ConsumerStatus {
+    /// Behind what has been handed out.
+    pub position: Position,
+    /// What was handed out and not acknowledged.
+    pub unacknowledged: usize,
+}
+
+/// A named consumer of a collection's changes. Members of a group are consumers of the same name, in any process: each
+/// message goes to one of them. It is handed out at least once: again if it was not acknowledged in time.
+///
+/// A document that changed again before it was acknowledged is handed out as its last change and no longer as the
+/// earlier one, as the feed of changes has it.
+///
+/// ```
+/// # fn main() -> recension::Result<()> {
+/// use recension::document::ConsumerOptions;
+///
+/// let store = recension::open("memory:")?;
+/// let orders = store.collection("orders")?;
+/// orders.create(None, r#"{"dish":"pizza"}"#)?;
+/// let kitchen = orders.consumer("kitchen", ConsumerOptions::new().dead_letters("spoiled", 5))?;
+/// for order in kitchen.receive(10)? {
+///     // cook, then:
+///     kitchen.acknowledge(&order)?;
+/// }
+/// assert!(kitchen.receive(10)?.is_empty());
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Consumer {
+    collection: Collection,
+    name: String,
+    options: ConsumerOptions,
+}
+
+impl Collection {
+    /// A consumer of the collection's changes. It is known from the first time on that it is handed something.
+    ///
+    /// # Errors
+    /// [`Error::BadName`].
+    pub fn consumer(&self, name: &str, options: ConsumerOptions) -> Result<Consumer> {
+        check_name("consumer", name)?;
+        if let Some((collection, _)) = &options.dead_letters {
+            check_name("collection", collection)?;
+        }
+        Ok(Consumer { collection: self.clone(), name: name.to_owned(), options })
+    }
+}
+
+/// What is kept of a delivery: when it is handed out again (8), how often it has been (4).
+#[derive(Clone, Copy)]
+struct Outstanding {
+    due: u64,
+    attempts: u32,
+}
+
+impl Outstanding {
+    fn encode(self) -> Vec<u8> {
+        [&self.due.to_be_bytes()[..], &self.attempts.to_be_bytes()].concat()
+    }
+
+    fn decode(value: KeyValue) -> Option<Self> {
+        let bytes = value.into_bytes();
+        let (due, attempts) = bytes.split_first_chunk()?;
+        Some(Outstanding { due: u64::from_be_bytes(*due), attempts: u32::from_be_bytes(attempts.try_into().ok()?) })
+    }
+}
+
+impl Consumer {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The key of its position; with a delivery's seq and id behind it, of that. A collection that is dropped and made
+    /// again has another number.
+    fn key(&self, number: u32) -> Vec<u8> {
+        [&number.to_be_bytes()[..], self.name.as_bytes(), &[0]].concat()
+    }
+
+    fn delivery_key(&self, number: u32, seq: Seq, id: &str) -> Vec<u8> {
+        [&self.key(number)[..], &seq.0.to_be_bytes(), id.as_bytes()].concat()
+    }
+
+    /// The next messages that nobody of the group has, at most `max`; none if there is none now. At most a thousand
+    /// are handed out and not acknowledged at a time.
+    pub fn receive(&self, max: usize) -> Result<Vec<Delivery>> {
+        Ok(self.receive_or_wait(max)?.0)
+    }
+
+    /// The same, waiting for the first one at most so long.
+    pub fn receive_timeout(&self, max: usize, timeout: Duration) -> Result<Vec<Delivery>> {
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            let (deliveries, seen, due) = self.receive_or_wait(max)?;
+            let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+            if !deliveries.is_empty() || left.is_zero() {
+                return Ok(deliveries);
+            }
+            let again = due.map_or(Duration::MAX, |due| {
+                Duration::from_micros(due.saturating_sub(self.collection.store().moment().0).max(1000))
+            });
+            self.collection.store().engine().wait_beyond(seen, left.min(again));
+        }
+    }
+
+    /// What is there now; the commit that was looked at, and when something is to be handed out again.
+    fn receive_or_wait(&self, max: usize) -> Result<(Vec<Delivery>, Seq, Option<u64>)> {
+        self.collection.store().transaction(|tx| {
+            let messages = tx.collection(self.collection.name())?.reader()?;
+            let mut deliveries = Vec::new();
+            let Some(number) = messages.number().filter(|_| max > 0) else {
+                return Ok((deliveries, tx.seq(), None));
+            };
+            let keys = tx.keys(NAMESPACE)?;
+            let mut take = Take { consumer: self, tx, messages: &messages, keys: &keys, number, due: None };
+            let outstanding = take.again(max, &mut deliveries)?;
+            let room = UNACKNOWLEDGED_MAX.saturating_sub(outstanding).min(max - deliveries.len());
+            take.new_ones(room, &mut deliveries)?;
+            Ok((deliveries, tx.seq(), take.due))
+        })
+    }
+
+    /// It was dealt with, and is not handed out again; answers whether it was still waited for.
+    pub fn acknowledge(&self, delivery: &Delivery) -> Result<bool> {
+        self.outstanding(delivery, |keys, key| Ok(keys.remove(key)?.is_some()))
+    }
+
+    /// It was not dealt with, and is handed out again after so long.
+    pub fn give_back(&self, delivery: &Delivery, after: Duration) -> Result<bool> {
+        let due = self.due_after(after);
+        self.outstanding(delivery, |keys, key| {
+            let Some(outstanding) = keys.get(key)?.and_then(Outstanding::decode) else { return Ok(false) };
+            keys.set(key, Outstanding { due, ..outstanding }.encode())?;
+            Ok(true)
+        })
+    }
+
+    fn outstanding<T: Default>(
+        &self,
+        delivery: &Delivery,
+        body: impl Fn(&TransactionKeys<'_>, &[u8]) -> Result<T>,
+    ) -> Result<T> {
+        self.collection.store().transaction(|tx| {
+            let Some(number) = tx.collection(self.collection.name())?.reader()?.number() else {
+                return Ok(T::default());
+            };
+            body(&tx.keys(NAMESPACE)?, &self.delivery_key(number, delivery.seq, &delivery.id))
+        })
+    }
+
+    /// Where it stands; `None` if it was handed nothing yet.
+    pub fn status(&self) -> Result<Option<ConsumerStatus>> {
+        self.collection.store().transaction(|tx| {
+            let Some(number) = tx.collection(self.collection.name())?.reader()?.number() else { return Ok(None) };
+            let (keys, key) = (tx.keys(NAMESPACE)?, self.key(number));
+            let Some(position) = keys.get(&key)? else { return Ok(None) };
+            let unacknowledged = keys.scan(&key, Some(&key), UNACKNOWLEDGED_MAX + 1)?.len();
+            Ok(Some(ConsumerStatus { position: position_of(position)?, unacknowledged }))
+        })
+    }
+
+    /// Forgets it: a consumer of that name begins anew.
+    pub fn forget(&self) -> Result<()> {
+        self.collection.store().transaction(|tx| {
+            let Some(number) = tx.collection(self.collection.name())?.reader()?.number() else { return Ok(()) };
+            let keys = tx.keys(NAMESPACE)?;
+            for (key, _) in keys.scan(self.key(number), None, UNACKNOWLEDGED_MAX + 1)? {
+                keys.remove(key)?;
+            }
+            Ok(())
+        })
+    }
+
+    fn due_after(&self, duration: Duration) -> u64 {
+        self.collection.store().moment().0.saturating_add(micros(duration))
+    }
+}
+
+fn position_of(value: KeyValue) -> Result<Position> {
+    String::from_utf8(value.into_bytes()).unwrap_or_default().parse()
+}
+
+/// Handing out, within a transaction.
+struct Take<'t> {
+    consumer: &'t Consumer,
+    tx: &'t Transaction,
+    messages: &'t CollectionAt,
+    keys: &'t TransactionKeys<'t>,
+    number: u32,
+    /// The next moment at which something is handed out again.
+    due: Option<u64>,
+}
+
+impl Take<'_> {
+    /// What was not acknowledged in time; answers how much is outstanding.
+    fn again(&mut self, max: usize, deliveries: &mut Vec<Delivery>) -> Result<usize> {
+        let (prefix, now) = (self.consumer.key(self.number), self.keys.moment().0);
+        let mut outstanding = 0;
+        for (key, entry) in self.keys.scan(&prefix, Some(&prefix), UNACKNOWLEDGED_MAX)? {
+            let damaged = || Error::DamagedRow {
+                what: format!("a delivery to the consumer {}", self.consumer.name),
+                why: "it does not read",
+            };
+            let kept = Outstanding::decode(entry.value).ok_or_else(damaged)?;
+            let (seq, id) = key[prefix.len()..].split_first_chunk().ok_or_else(damaged)?;
+            let (seq, id) = (Seq(u64::from_be_bytes(*seq)), std::str::from_utf8(id).map_err(|_| damaged())?);
+            if kept.due > now || deliveries.len() >= max {
+                self.due = Some(self.due.map_or(kept.due, |due| due.min(kept.due)));
+                outstanding += 1;
+                continue;
+            }
+            let dead = self.consumer.options.dead_letters.as_ref().filter(|(_, after)| kept.attempts >= *after);
+            match (self.delivery(seq, id, kept.attempts + 1)?, dead) {
+                // It changed since, or was purged: its last change comes by itself.
+                (None, _) => drop(self.keys.remove(&key)?),
+                (Some(delivery), Some((collection, _))) => {
+                    self.bury(collection, &delivery)?;
+                    self.keys.remove(&key)?;
+                }
+                (Some(delivery), None) => {
+                    self.hand_out(delivery, deliveries)?;
+                    outstanding += 1;
+                }
+            }
+        }
+        Ok(outstanding)
+    }
+
+    /// Changes behind the consumer's position.
+    fn new_ones(&mut self, room: usize, deliveries: &mut Vec<Delivery>) -> Result<()> {
+        let Some(entry) = self.messages.entry.clone() else { return Ok(()) };
+        let key = self.consumer.key(self.number);
+        let known = self.keys.get(&key)?.map(position_of).transpose()?;
+        let mut position = known.clone().unwrap_or_else(|| self.consumer.options.since.clone());
+        let (mut left, name) = (room, self.messages.name.clone());
+        while left > 0 {
+            // The rows of changes are read beside the transaction: who takes them depends on the position.
+            let read =
+                page(self.tx.view().base(), &name, &entry, &position, Direction::Forward, left.min(CHANGES_PAGE))?;
+            let is_last = read.end.is_some();
+            for change in read.changes {
+                position = change.position();
+                let Change { seq, id, deleted, .. } = change;
+                if deleted && !self.consumer.options.deletions {
+                    continue;
+                }
+                if let Some(delivery) = self.delivery(seq, &id, 1)? {
+                    self.hand_out(delivery, deliveries)?;
+                    left -= 1;
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        if known.as_ref() != Some(&position) {
+            self.keys.set(&key, position.to_string())?;
+        }
+        Ok(())
+    }
+
+    /// The document, if that commit is its last change still.
+    fn delivery(&self, seq: Seq, id: &str, attempt: u32) -> Result<Option<Delivery>> {
+        let Some(found) = self.messages.current(id)?.filter(|found| found.seq == seq) else { return Ok(None) };
+        let (rev, deleted, body) = (found.rev, found.deleted, found.body.into_owned());
+        Ok(Some(Delivery { id: id.to_owned(), rev, seq, deleted, body, attempt }))
+    }
+
+    fn hand_out(&mut self, delivery: Delivery, deliveries: &mut Vec<Delivery>) -> Result<()> {
+        let due = self.consumer.due_after(self.consumer.options.acknowledged_within);
+        self.due = Some(self.due.map_or(due, |earlier| earlier.min(due)));
+        let outstanding = Outstanding { due, attempts: delivery.attempt };
+        self.keys.set(self.consumer.delivery_key(self.number, delivery.seq, &delivery.id), outstanding.encode())?;
+        deliveries.push(delivery);
+        Ok(())
+    }
+
+    /// Makes a dead letter of it.
+    fn bury(&self, collection: &str, Delivery { id, rev, seq, body, attempt, .. }: &Delivery) -> Result<()> {
+        let (from, consumer) = (quote(&self.messages.name), quote(&self.consumer.name));
+        let (quoted, deliveries) = (quote(id), attempt - 1);
+        let letter = format!(
+            "{{\"collection\":{from},\"consumer\":{consumer},\"id\":{quoted},\"rev\":\"{rev}\",\"seq\":{seq},\
+             \"deliveries\":{deliveries},\"document\":{body}}}"
+        );
+        self.tx.collection(collection)?.create(None, letter)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! Documents that expire: a rule of a collection says which member holds the moment. They are deleted then as anybody
+//! deletes them, by a revision that replicates. Until that has happened they are there.
+
+use crate::document::faces::collection::Collection;
+use crate::document::faces::store::Store;
+use crate::document::kernel::overlay::Overlay;
+use crate::document::kernel::rows::catalogue::{CATALOGUE, EXPIRY_PREFIX, expiry_key};
+use crate::document::kernel::write::attempt::{Attempt, retry};
+use crate::document::values::at::At;
+use crate::document::values::collation::{Collation, JsonType};
+use crate::document::values::condition::{Literal, ValueRange};
+use crate::document::values::error::{Error, Result};
+use crate::document::values::index_spec::IndexSpec;
+use crate::document::values::json::Path;
+use crate::document::values::limits::EXPIRED_AT_ONCE;
+use crate::document::values::query::Query;
+use crate::document::values::write::Write;
+use crate::engine::{Direction, KeyRange, Snapshot, Timestamp};
+
+/// The index by which what has expired is found.
+const INDEX: &str = "_expires";
+
+impl Collection {
+    /// Documents whose member at `path` is a number of seconds since 1970 are deleted when that time has come; `None`:
+    /// none are any more. The collection is given an index on the path, and comes into being with it.
+    ///
+    /// A deletion is a revision like any other: it is among the changes and replicates, and the history stays as the
+    /// collection's retention has it. It is made within about a second by a store that is open.
+    ///
+    /// ```
+    /// # fn main() -> recension::Result<()> {
+    /// let store = recension::open("memory:")?;
+    /// let drafts = store.collection("drafts")?;
+    /// drafts.set_expiry(Some("expires_at"))?;
+    /// drafts.put("a", r#"{"text":"...","expires_at":1795000000}"#)?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadName`] for what is no path; [`Error::BadIndex`] for a path with empty brackets.
+    pub fn set_expiry(&self, path: Option<&str>) -> Result<()> {
+        let store = self.store();
+        if self.expiry()?.as_deref() == path {
+            return Ok(());
+        }
+        self.set_expiry_row(None)?;
+        match self.drop_index(INDEX) {
+            Ok(()) | Err(Error::NoSuchIndex { .. } | Error::NoSuchCollection { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let Some(path) = path else { return Ok(()) };
+        let parsed: Path = path.parse()?;
+        if parsed.to_string().contains("[]") {
+            return Err(Error::BadIndex {
+                index: INDEX.to_owned(),
+                why: "a document expires at one moment: no [] in the path",
+            });
+        }
+        self.create_index(IndexSpec::new(INDEX, parsed).collated(Collation::Binary), |_| {})?;
+        self.set_expiry_row(Some(path))?;
+        store.sweep_from_now_on();
+        Ok(())
+    }
+
+    /// The path of the rule by which its documents expire, if there is one.
+    pub fn expiry(&self) -> Result<Option<String>> {
+        let snapshot = self.store().snapshot(At::Now)?;
+        let row = snapshot.get(CATALOGUE, &expiry_key(self.name()))?;
+        row.map(|row| path_of(&row, self.name())).transpose()
+    }
+
+    fn set_expiry_row(&self, path: Option<&str>) -> Result<()> {
+        let key = expiry_key(self.name());
+        retry(|| {
+            let view = Overlay::new(self.store().snapshot(At::Now)?);
+            match path {
+                Some(path) => view.put(CATALOGUE, &key, [&[LAYOUT], path.as_bytes()].concat()),
+                None if view.get(CATALOGUE, &key)?.is_none() => return Ok(Attempt::Done(())),
+                None => view.delete(CATALOGUE, &key),
+            }
+            Ok(self.store().try_commit_view(&view, &[])?.map(|_| ()))
+        })
+    }
+
+    /// Deletes what has expired; answers how many.
+    fn sweep_documents(&self, path: &str, now: Timestamp) -> Result<u64> {
+        #[allow(clippy::cast_precision_loss)] // parts of a microsecond, for centuries to come
+        let seconds = Literal::from(now.0 as f64 / 1_000_000.0);
+        let due = ValueRange::at_most(seconds).and(ValueRange::of_type(JsonType::Number));
+        let query = Query::new().matching(path, due).collated(Collation::Binary).through(INDEX).limit(EXPIRED_AT_ONCE);
+        let mut deleted = 0;
+        loop {
+            let found = self.find(&query)?.map(|document| {
+                let document = document?;
+                Write::delete(&document.id, &document.rev)
+            });
+            let writes = found.collect::<Result<Vec<_>>>()?;
+            let count = writes.len();
+            // Who wrote one meanwhile may have put its end off: it is looked at again.
+            let done = self.bulk(writes)?.iter().filter(|written| written.is_ok()).count();
+            deleted += done as u64;
+            if count < EXPIRED_AT_ONCE || done == 0 {
+                return Ok(deleted);
+            }
+        }
+    }
+}
+
+const LAYOUT: u8 = 1;
+
+fn path_of(row: &[u8], name: &str) -> Result<String> {
+    let what = || format!("the rule of expiry of {name}");
+    match row.split_first() {
+        Some((&LAYOUT, path)) => {
+            String::from_utf8(path.to_vec()).map_err(|_| Error::DamagedRow { what: what(), why: "it is not UTF-8" })
+        }
+        Some((&found, _)) if found > LAYOUT => Err(Error::NewerLayout { what: what(), found, supported: LAYOUT }),
+        _ => Err(Error::DamagedRow { what: what(), why: "it has no layout number" }),
+    }
+}
+
+impl Store {
+    /// The rules by which documents expire: collections and paths.
+    pub(in crate::document) fn expiry_rules(&self) -> Result<Vec<(String, String)>> {
+        let snapshot = self.engine().snapshot()?;
+        let rows = snapshot.range(CATALOGUE, &KeyRange::prefix(EXPIRY_PREFIX), Direction::Forward);
+        rows.map(|row| {
+            let row = row?;
+            let name = String::from_utf8_lossy(&row.key[EXPIRY_PREFIX.len()..]).into_owned();
+            let path = path_of(&row.value, &name)?;
+            Ok((name, path))
+        })
+        .collect()
+    }
+
+    pub(in crate::document) fn sweep_all_documents(&self) -> Result<u64> {
+        let now = self.moment();
+        let mut deleted = 0;
+        for (name, path) in self.expiry_rules()? {
+            match self.collection(&name)?.only_existing().sweep_documents(&path, now) {
+                Ok(count) => deleted += count,
+                // It is being dropped, or the rule is.
+                Err(Error::NoSuchCollection { .. } | Error::NoSuchIndex { .. } | Error::IndexNotUsable { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(deleted)
+    }
+}

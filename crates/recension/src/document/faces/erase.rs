@@ -1,0 +1,193 @@
+//! Erasing: documents leave every moment of the store, and what stays is a record that something was erased, and when.
+//! An order in the catalogue makes it whole: who opens a store and finds one carries it out before anybody reads.
+//! docs/internals/erase.md has the design.
+
+use std::collections::HashSet;
+
+use crate::document::faces::collection::Collection;
+use crate::document::faces::commit::in_one_commit;
+use crate::document::faces::store::Store;
+use crate::document::faces::views::forget_views_in;
+use crate::document::kernel::overlay::Overlay;
+use crate::document::kernel::read::ancestry::whole_tree;
+use crate::document::kernel::read::erased_rows::{EraseProgress, erased_rows};
+use crate::document::kernel::read::reader::CollectionAt;
+use crate::document::kernel::rows::catalogue::{BuildCursor, CATALOGUE, ERASURES_PREFIX, build_key, collection_key};
+use crate::document::kernel::rows::erasure::{Erasure, Order};
+use crate::document::kernel::rows::side;
+use crate::document::kernel::write::attempt::retry;
+use crate::document::kernel::write::resolve::{Contents, Next};
+use crate::document::kernel::write::writer::Writer;
+use crate::document::values::at::At;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::{ERASED_IDS_MAX, ERASED_KEYS_AT_ONCE};
+use crate::document::values::model::IndexState;
+use crate::document::values::write::check_id;
+use crate::engine::{Direction, EngineError, ErasedKey, ErasedVersions, KeyRange, Seq, Snapshot};
+
+impl Collection {
+    /// Erases documents: they, their revisions, attachments, index entries and changes leave every moment, in this
+    /// collection and in dropped ones of its name. When it returns no read finds them; a snapshot that was open
+    /// before may go on answering. After the next [`Store::compact`] no byte of them is in any file of the store.
+    ///
+    /// Nothing is kept of the ids, so that it is no replicated deletion: each replica has to be told, and one that
+    /// was not can bring the document back. Backups and copies that were made before are not reached.
+    ///
+    /// It takes time in proportion to the keys of the collection, its past included. Others read and write meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] beyond 1,000 ids; [`Error::BadName`] for what is no id; [`EngineError::Unsupported`].
+    ///
+    /// ```
+    /// # fn main() -> recension::document::Result<()> {
+    /// use recension::document::At;
+    /// let store = recension::open("memory:")?;
+    /// let people = store.collection("people")?;
+    /// let written = people.put("ada", r#"{"born":1815}"#)?;
+    /// assert_eq!(people.erase(["ada"])?.documents, 1);
+    /// assert!(people.get("ada")?.is_none());
+    /// assert!(people.at(At::Seq(written.seq))?.get("ada")?.is_none());
+    /// store.compact()?; // the bytes go
+    /// # Ok(()) }
+    /// ```
+    pub fn erase<I: Into<String>>(&self, ids: impl IntoIterator<Item = I>) -> Result<Erasure> {
+        self.erase_with(ids, |_| ())
+    }
+
+    /// As [`Collection::erase`], telling now and then how far it has come.
+    pub fn erase_with<I: Into<String>>(
+        &self,
+        ids: impl IntoIterator<Item = I>,
+        mut progress: impl FnMut(EraseProgress),
+    ) -> Result<Erasure> {
+        let mut known = HashSet::new();
+        let ids: Vec<String> = ids.into_iter().map(Into::into).filter(|id| known.insert(id.clone())).collect();
+        ids.iter().try_for_each(|id| check_id(id))?;
+        if ids.len() > ERASED_IDS_MAX {
+            let value = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+            return Err(Error::OutOfBounds {
+                what: "the number of documents that are erased at once",
+                value,
+                max: ERASED_IDS_MAX as u32,
+            });
+        }
+        let now = self.store().snapshot(At::Now)?;
+        let never = now.keys(CATALOGUE, &KeyRange::only(collection_key(self.name()))).next().transpose()?.is_none();
+        if never || ids.is_empty() {
+            return Ok(Erasure { seq: now.seq(), time: now.time()?, documents: 0 });
+        }
+        drop(now);
+        let order = Order { collection: self.name().to_owned(), ids };
+        let ((), ordered) = in_one_commit(self, |writer| {
+            order.ids.iter().try_for_each(|id| writer.take_away(id))?;
+            if let Some(entry) = writer.entry.clone() {
+                // What is counted in views would not be right: they are made anew.
+                forget_views_in(writer.view, &entry, self.name())?;
+            }
+            writer.view.put_at_own_seq(CATALOGUE, ERASURES_PREFIX, &[], order.encode());
+            Ok(())
+        })?;
+        self.store().carry_out(ordered.seq, &order, &mut progress)
+    }
+
+    /// What was erased from the collection, newest first: when, and how many documents.
+    pub fn erasures(&self) -> Result<Vec<Erasure>> {
+        self.at(At::Now)?.erasures()
+    }
+}
+
+impl CollectionAt {
+    /// What was erased up to this moment; see [`Collection::erasures`].
+    pub fn erasures(&self) -> Result<Vec<Erasure>> {
+        let Some(entry) = &self.entry else { return Ok(Vec::new()) };
+        let rows = self.snapshot.range(entry.side, &KeyRange::prefix([side::ERASED]), Direction::Backward);
+        rows.map(|row| row.map_err(Error::from).and_then(|row| Erasure::decode(&row.key, &row.value))).collect()
+    }
+}
+
+impl Store {
+    /// Erases what was ordered, notes that it was, and takes the order away.
+    fn carry_out(&self, ordered: Seq, order: &Order, progress: &mut dyn FnMut(EraseProgress)) -> Result<Erasure> {
+        let found = {
+            let snapshot = self.snapshot(At::Now)?;
+            erased_rows(&*snapshot, &order.collection, &order.ids, ordered, progress)?
+        };
+        for some in found.keys.chunks(ERASED_KEYS_AT_ONCE) {
+            self.erase_keys(some)?;
+        }
+        let collection = self.collection(&order.collection)?;
+        let order_key = [ERASURES_PREFIX, &ordered.0.to_be_bytes()].concat();
+        let time = self.now();
+        let done = retry(|| {
+            let view = Overlay::new(self.snapshot(At::Now)?);
+            view.delete(CATALOGUE, &order_key);
+            let entry = collection.slot.entry_in(&view)?;
+            for index in entry.iter().flat_map(|entry| &entry.indexes).filter(|i| i.state == IndexState::Building) {
+                // How far a build had come may have been told by the id of one of the documents: it begins anew.
+                if view.get(CATALOGUE, &build_key(index.tree))?.is_none() {
+                    view.put(CATALOGUE, &build_key(index.tree), BuildCursor::default().encode());
+                }
+            }
+            if let Some(entry) = entry.filter(|_| found.found > 0) {
+                view.put_at_own_seq(entry.side, &[side::ERASED], &[], Erasure::encode(found.found, time));
+                // The counts' row tells when the collection was changed last.
+                view.add(CATALOGUE, &collection.slot.counts_key, &[0; 3]);
+            }
+            self.try_commit_view(&view, std::slice::from_ref(&collection.slot))
+        })?;
+        self.erase_order(order_key, done.seq)?;
+        Ok(Erasure { seq: done.seq, time, documents: found.found })
+    }
+
+    /// The row of an order, which has ids, goes too.
+    fn erase_order(&self, key: Vec<u8>, through: Seq) -> Result<()> {
+        self.erase_keys(&[ErasedKey { tree: CATALOGUE, key, versions: ErasedVersions::through(through) }])
+    }
+
+    /// Erases keys; if too many wait to be settled, it settles first.
+    fn erase_keys(&self, keys: &[ErasedKey]) -> Result<()> {
+        match self.engine().erase(keys) {
+            Err(EngineError::TooLarge { .. }) => {
+                self.engine().settle()?;
+                Ok(self.engine().erase(keys)?)
+            }
+            done => Ok(done?),
+        }
+    }
+
+    /// Goes on with erasures that a process has left unfinished. Called before anybody reads.
+    pub(in crate::document) fn finish_erasures(&self) -> Result<()> {
+        let snapshot = self.snapshot(At::Now)?;
+        let keys: Vec<Vec<u8>> = match snapshot.keys(CATALOGUE, &KeyRange::prefix(ERASURES_PREFIX)).collect() {
+            Err(EngineError::Unsupported { .. }) => return Ok(()),
+            keys => keys?,
+        };
+        for key in keys {
+            match snapshot.get(CATALOGUE, &key)? {
+                Some(row) => {
+                    let (ordered, order) = Order::decode(&key, &row)?;
+                    self.carry_out(ordered, &order, &mut |_| ())?;
+                }
+                // It was carried out, and the row may still be in the past.
+                None => {
+                    let left = snapshot.versions(CATALOGUE, &key).next().transpose()?;
+                    if let Some(deletion) = left {
+                        self.erase_order(key, deletion.seq)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Writer<'_> {
+    /// Takes all leaves of a document away, if it is there, without a word in the log of purges.
+    fn take_away(&mut self, id: &str) -> Result<()> {
+        let (Some(before), Some(entry)) = (self.read(id)?, self.entry.clone()) else { return Ok(()) };
+        let mut tree = whole_tree(self.view, entry.side, id, before.tree.clone())?;
+        let leaves: Vec<_> = tree.leaves().into_iter().map(|leaf| leaf.rev).collect();
+        tree.purge(&leaves);
+        self.resolve(id, Some(&before), Next { tree, written: Contents::default(), made_here: false })
+    }
+}

@@ -1,0 +1,126 @@
+//! What has expired: the moment that expiry is judged by, and the thread that takes expired keys and documents away
+//! behind it. Nobody sees an expired key, whether it was taken away or not.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::document::faces::store::Store;
+use crate::document::kernel::rows::catalogue::{CATALOGUE, EXPIRY_PREFIX};
+use crate::document::kernel::rows::key_rows::SPACES_PREFIX;
+use crate::document::values::error::{Error, Result};
+use crate::engine::{Clock, Direction, Engine, EngineError, KeyRange, Timestamp, successor_of_prefix};
+
+/// How often the thread looks for what has expired.
+const BETWEEN_SWEEPS: Duration = Duration::from_secs(1);
+
+/// The expiry of one store.
+#[derive(Default)]
+pub(in crate::document) struct Expiring {
+    /// The latest moment that this store has been at. A clock that goes back brings nothing back that had expired.
+    latest: Arc<AtomicU64>,
+    sweeper: OnceLock<Option<Sweeper>>,
+}
+
+impl Expiring {
+    fn beside(&self) -> Self {
+        Expiring { latest: self.latest.clone(), sweeper: OnceLock::new() }
+    }
+
+    fn at_least(&self, now: Timestamp) -> Timestamp {
+        // Most of the time it is a while since the last look, and one write.
+        let before = self.latest.load(Ordering::Relaxed);
+        if before >= now.0 {
+            return Timestamp(before);
+        }
+        Timestamp(self.latest.fetch_max(now.0, Ordering::Relaxed).max(now.0))
+    }
+}
+
+impl Store {
+    /// The moment by which expiry is judged: the clock's, and never before one that it was judged by before, or the
+    /// time of a commit of this process.
+    pub(in crate::document) fn moment(&self) -> Timestamp {
+        self.expiring().at_least(self.now())
+    }
+
+    /// A commit of this store was made at that time.
+    pub(in crate::document) fn was_at(&self, time: Timestamp) {
+        self.expiring().at_least(time);
+    }
+
+    /// Starts the thread that sweeps, if there may be anything to sweep one day. Expiry is judged by no moment before
+    /// the newest commit from then on; a store without keys is not asked for its time.
+    pub(in crate::document) fn sweep_what_may_expire(&self) -> Result<()> {
+        let snapshot = self.engine().snapshot()?;
+        let wanted = KeyRange::between(SPACES_PREFIX, successor_of_prefix(EXPIRY_PREFIX).unwrap_or_default());
+        if snapshot.range(CATALOGUE, &wanted, Direction::Forward).next().transpose()?.is_some() {
+            self.was_at(snapshot.time()?);
+            self.sweep_from_now_on();
+        }
+        Ok(())
+    }
+
+    /// Starts the thread that sweeps, if there is none.
+    pub(in crate::document) fn sweep_from_now_on(&self) {
+        self.expiring()
+            .sweeper
+            .get_or_init(|| Sweeper::start(self.engine().clone(), self.clock().clone(), self.expiring().beside()));
+    }
+
+    /// Takes away what has expired by now: keys, and documents of collections that have a rule for it. Answers how
+    /// many. A store does that by itself once a second as long as it is open.
+    pub fn sweep_expired(&self) -> Result<u64> {
+        Ok(self.sweep_keys()? + self.sweep_all_documents()?)
+    }
+}
+
+/// The thread that takes away what has expired. Dropping it ends it after its step.
+struct Sweeper {
+    stop: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sweeper {
+    /// Starts it; `None` if the system gives no thread. What has expired then stays on the disk until it is asked for.
+    fn start(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>, expiring: Expiring) -> Option<Self> {
+        let stop = Arc::<(Mutex<bool>, Condvar)>::default();
+        let stopped = stop.clone();
+        let work = move || {
+            let store = Store::sweeping(engine, clock, expiring);
+            let (stop, changed) = &*stopped;
+            loop {
+                {
+                    let mut stop = stop.lock();
+                    if !*stop {
+                        changed.wait_for(&mut stop, BETWEEN_SWEEPS);
+                    }
+                    if *stop {
+                        return;
+                    }
+                }
+                // What else cannot be done now is tried again.
+                if let Err(Error::Engine(EngineError::ReadOnly | EngineError::Poisoned { .. })) = store.sweep_expired()
+                {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("recension-expiry".to_owned()).spawn(work).ok()?;
+        Some(Sweeper { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Sweeper {
+    fn drop(&mut self) {
+        *self.stop.0.lock() = true;
+        self.stop.1.notify_all();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

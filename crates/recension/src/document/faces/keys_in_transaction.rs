@@ -1,0 +1,130 @@
+//! Keys inside of a transaction, together with documents; and inside of the one commit of a write outside of any.
+
+use crate::document::faces::transaction::Transaction;
+use crate::document::kernel::overlay::Overlay;
+use crate::document::kernel::rows::key_rows::SpaceTrees;
+use crate::document::kernel::write::keys::{KeyWriter, scan_keys};
+use crate::document::values::error::Result;
+use crate::document::values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome};
+use crate::document::values::write::check_name;
+use crate::engine::{Seq, Snapshot, Timestamp};
+
+/// A namespace of keys inside of a transaction. Expiry is judged by the moment at which it was asked for.
+pub struct TransactionKeys<'t> {
+    writer: KeyWriter<'t>,
+}
+
+impl Transaction {
+    /// A namespace of keys, as this transaction sees it. It comes into being, whether the transaction is committed or
+    /// not.
+    ///
+    /// # Errors
+    /// [`Error::BadName`](crate::document::Error::BadName).
+    pub fn keys(&self, name: &str) -> Result<TransactionKeys<'_>> {
+        check_name("namespace", name)?;
+        let trees = self.store().spaces().of(name).made(self.store())?;
+        self.store().sweep_from_now_on();
+        Ok(TransactionKeys::new(self.view(), trees, self.store().moment()))
+    }
+}
+
+impl<'t> TransactionKeys<'t> {
+    pub(super) fn new(view: &'t Overlay, trees: SpaceTrees, now: Timestamp) -> Self {
+        TransactionKeys { writer: KeyWriter { view, trees, now } }
+    }
+
+    /// The moment by which expiry is judged.
+    pub fn moment(&self) -> Timestamp {
+        self.writer.now
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<KeyValue>> {
+        Ok(self.entry(key)?.map(|entry| entry.value))
+    }
+
+    /// The value of a key, and when it expires.
+    pub fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<KeyEntry>> {
+        self.writer.entry(key.as_ref())
+    }
+
+    /// The commit that wrote the key last, or took it away, as far as it is known; `None` if there is none.
+    pub fn version(&self, key: impl AsRef<[u8]>) -> Result<Option<Seq>> {
+        Ok(self.entry(key)?.map(|entry| entry.seq))
+    }
+
+    /// See [`Keys::set`](crate::document::Keys::set).
+    pub fn set(&self, key: impl AsRef<[u8]>, value: impl Into<KeyValue>) -> Result<()> {
+        self.set_with(key, value, &SetOptions::new()).map(|_| ())
+    }
+
+    /// See [`Keys::set_with`](crate::document::Keys::set_with).
+    pub fn set_with(
+        &self,
+        key: impl AsRef<[u8]>,
+        value: impl Into<KeyValue>,
+        options: &SetOptions,
+    ) -> Result<SetOutcome> {
+        self.writer.set(key.as_ref(), &value.into(), options)
+    }
+
+    /// See [`Keys::compare_and_set`](crate::document::Keys::compare_and_set).
+    pub fn compare_and_set(
+        &self,
+        key: impl AsRef<[u8]>,
+        expected: Option<KeyValue>,
+        value: impl Into<KeyValue>,
+    ) -> Result<bool> {
+        let condition = expected.map_or(KeyCondition::Absent, KeyCondition::Equal);
+        Ok(self.set_with(key, value, &SetOptions::new().keep_existing().only_if(condition))?.written)
+    }
+
+    /// Takes a key away; answers what it was.
+    pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<Option<KeyEntry>> {
+        self.writer.remove(key.as_ref())
+    }
+
+    /// See [`Keys::increment`](crate::document::Keys::increment).
+    pub fn increment(&self, key: impl AsRef<[u8]>, by: i64) -> Result<i64> {
+        self.writer.increment(key.as_ref(), by)
+    }
+
+    /// See [`Keys::decrement`](crate::document::Keys::decrement).
+    pub fn decrement(&self, key: impl AsRef<[u8]>, by: i64) -> Result<i64> {
+        // The one number that has no opposite takes two steps.
+        match by.checked_neg() {
+            Some(by) => self.increment(key, by),
+            None => {
+                self.increment(key.as_ref(), i64::MAX)?;
+                self.increment(key, 1)
+            }
+        }
+    }
+
+    /// See [`Keys::increment_float`](crate::document::Keys::increment_float).
+    pub fn increment_float(&self, key: impl AsRef<[u8]>, by: f64) -> Result<f64> {
+        self.writer.increment_float(key.as_ref(), by)
+    }
+
+    /// See [`Keys::expire`](crate::document::Keys::expire).
+    pub fn expire(&self, key: impl AsRef<[u8]>, expiry: Expiry) -> Result<bool> {
+        self.writer.expire(key.as_ref(), expiry)
+    }
+
+    /// Puts the end of a key off whose expiry slides, as [`Keys::get`](crate::document::Keys::get) does.
+    pub fn renew(&self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.writer.renew(key.as_ref())
+    }
+
+    /// See [`Keys::scan`](crate::document::Keys::scan).
+    pub fn scan(
+        &self,
+        prefix: impl AsRef<[u8]>,
+        after: Option<&[u8]>,
+        limit: usize,
+    ) -> Result<Vec<(Vec<u8>, KeyEntry)>> {
+        let KeyWriter { view, trees, now } = self.writer;
+        let view: &dyn Snapshot = view;
+        scan_keys(view, trees, (prefix.as_ref(), after), limit, now)
+    }
+}

@@ -1,0 +1,77 @@
+//! Taking expired keys away, in the order in which they expired: as many rows are read as have expired.
+
+use std::ops::Bound;
+
+use crate::document::faces::keys::Keys;
+use crate::document::faces::store::Store;
+use crate::document::kernel::overlay::Overlay;
+use crate::document::kernel::rows::catalogue::CATALOGUE;
+use crate::document::kernel::rows::key_rows::{SPACES_PREFIX, split_expiring};
+use crate::document::kernel::write::attempt::{Attempt, retry};
+use crate::document::kernel::write::keys::KeyWriter;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::{EXPIRED_AT_ONCE, SWEPT_AGAIN_MICROS};
+use crate::engine::{Direction, Durability, KeyRange, Timestamp};
+
+impl Store {
+    /// The namespaces of keys, in the order of their names.
+    pub fn key_namespaces(&self) -> Result<Vec<String>> {
+        let snapshot = self.engine().snapshot()?;
+        let rows = snapshot.range(CATALOGUE, &KeyRange::prefix(SPACES_PREFIX), Direction::Forward);
+        rows.map(|row| Ok(String::from_utf8_lossy(&row?.key[SPACES_PREFIX.len()..]).into_owned())).collect()
+    }
+
+    pub(in crate::document) fn sweep_keys(&self) -> Result<u64> {
+        let mut swept = 0;
+        for name in self.key_namespaces()? {
+            swept += self.keys(&name)?.sweep()?;
+        }
+        Ok(swept)
+    }
+}
+
+impl Keys {
+    /// Takes expired keys away, a thousand a commit; answers how many. It reads the rows of those and no others.
+    pub fn sweep(&self) -> Result<u64> {
+        let now = self.store.moment();
+        let mut swept = 0;
+        loop {
+            let (taken, is_last) = self.sweep_step(now)?;
+            swept += taken;
+            if is_last {
+                // Whoever is about to commit a key that ends soon has looked at the clock before.
+                self.space.set_swept(Timestamp(now.0.saturating_sub(SWEPT_AGAIN_MICROS)));
+                return Ok(swept);
+            }
+        }
+    }
+
+    fn sweep_step(&self, now: Timestamp) -> Result<(u64, bool)> {
+        retry(|| {
+            let view = Overlay::new(self.store.engine().snapshot()?);
+            let Some(trees) = self.space.trees(view.base())? else { return Ok(Attempt::Done((0, true))) };
+            let mut range = KeyRange::between(self.space.swept().0.to_be_bytes(), now.0.to_be_bytes());
+            range.end =
+                now.0.checked_add(1).map_or(Bound::Unbounded, |end| Bound::Excluded(end.to_be_bytes().to_vec()));
+            let (mut taken, mut rows) = (0, 0);
+            let writer = KeyWriter { view: &view, trees, now };
+            for row in view.base().range(trees.expiring, &range, Direction::Forward).take(EXPIRED_AT_ONCE) {
+                let row = row?;
+                let (expires, key) = split_expiring(&row.key).ok_or_else(|| Error::DamagedRow {
+                    what: format!("what expires of the keys {}", self.space.name),
+                    why: "it has no moment",
+                })?;
+                taken += u64::from(writer.sweep(expires, key)?);
+                rows += 1;
+            }
+            let is_last = rows < EXPIRED_AT_ONCE;
+            if rows == 0 {
+                return Ok(Attempt::Done((0, true)));
+            }
+            let mut batch = view.batch();
+            // What is lost with the process is swept again.
+            batch.durability(Durability::Memory);
+            Ok(self.store.try_commit(batch)?.map(|_| (taken, is_last)))
+        })
+    }
+}

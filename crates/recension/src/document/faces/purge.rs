@@ -1,0 +1,169 @@
+//! Purging: leaves are taken away as if they had never been, so that not even their deletion is
+//! replicated. What was purged is kept in a log, for replicas to be told. The store as it was before still
+//! has them.
+
+use crate::document::faces::collection::Collection;
+use crate::document::faces::commit::in_one_commit;
+use crate::document::kernel::overlay::PENDING;
+use crate::document::kernel::read::ancestry::whole_tree;
+use crate::document::kernel::read::reader::CollectionAt;
+use crate::document::kernel::rows::catalogue::CollectionEntry;
+use crate::document::kernel::rows::erasure::Erasure;
+use crate::document::kernel::rows::side;
+use crate::document::kernel::write::resolve::{Contents, Next};
+use crate::document::kernel::write::writer::Writer;
+use crate::document::values::at::At;
+use crate::document::values::byte_reader::ByteReader;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::{PURGES_LIMIT_MAX, PURGES_TAKEN_AT_ONCE, REVS_LIMIT_MAX};
+use crate::document::values::revid::RevId;
+use crate::engine::{Direction, KeyRange, Seq, Snapshot};
+
+/// Revisions that were purged.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Purge {
+    /// The commit that did it.
+    pub seq: Seq,
+    /// The document.
+    pub id: String,
+    /// The leaves that were taken away.
+    pub revs: Vec<RevId>,
+}
+
+impl Collection {
+    /// Takes leaves of a document away, with the ancestors that no other leaf stands on; answers which of
+    /// `revs` were leaves. A document of which no leaf is left is gone, and was never deleted.
+    ///
+    /// # Errors
+    /// [`Error::NotUnique`] if the leaf that wins then has a value that a unique index holds already.
+    pub fn purge(&self, id: &str, revs: &[RevId]) -> Result<Vec<RevId>> {
+        in_one_commit(self, |writer| writer.purge(id, revs)).map(|(purged, _)| purged)
+    }
+
+    /// Purges leaves of many documents in one commit, or none of them.
+    pub fn purge_many(&self, asked: &[(String, Vec<RevId>)]) -> Result<Vec<Vec<RevId>>> {
+        let purge = |writer: &mut Writer<'_>| asked.iter().map(|(id, revs)| writer.purge(id, revs)).collect();
+        in_one_commit(self, purge).map(|(purged, _)| purged)
+    }
+
+    /// What was purged, newest first, as far as the collection's limit of purges reaches.
+    pub fn purges(&self) -> Result<Vec<Purge>> {
+        self.at(At::Now)?.purges()
+    }
+
+    /// How many revisions of a document the tree keeps, from each leaf downwards.
+    pub fn revs_limit(&self) -> Result<u32> {
+        Ok(self
+            .at(At::Now)?
+            .entry
+            .map_or(crate::document::values::limits::REVS_LIMIT_DEFAULT, |entry| entry.revs_limit))
+    }
+
+    /// Sets how many revisions of a document the tree keeps: from 1 to 10,000. Each document follows with
+    /// its next write.
+    pub fn set_revs_limit(&self, limit: u32) -> Result<()> {
+        let what = "the number of revisions that a document keeps";
+        let limit = in_bounds(what, limit, REVS_LIMIT_MAX)?;
+        in_one_commit(self, |writer| writer.change_entry(|entry| entry.revs_limit = limit)).map(|_| ())
+    }
+
+    /// How many purges the log keeps.
+    pub fn purges_limit(&self) -> Result<u32> {
+        Ok(self
+            .at(At::Now)?
+            .entry
+            .map_or(crate::document::values::limits::PURGES_LIMIT_DEFAULT, |entry| entry.purges_limit))
+    }
+
+    /// Sets how many purges the log keeps: from 1 to 1,000,000. It follows with the next purges.
+    pub fn set_purges_limit(&self, limit: u32) -> Result<()> {
+        let limit = in_bounds("the number of purges that are remembered", limit, PURGES_LIMIT_MAX)?;
+        in_one_commit(self, |writer| writer.change_entry(|entry| entry.purges_limit = limit)).map(|_| ())
+    }
+}
+
+fn in_bounds(what: &'static str, value: u32, max: u32) -> Result<u32> {
+    if (1..=max).contains(&value) { Ok(value) } else { Err(Error::OutOfBounds { what, value, max }) }
+}
+
+impl CollectionAt {
+    /// What was purged up to this moment, newest first; see [`Collection::purges`].
+    pub fn purges(&self) -> Result<Vec<Purge>> {
+        let Some(entry) = &self.entry else { return Ok(Vec::new()) };
+        let rows = self.snapshot.range(entry.side, &KeyRange::prefix([side::PURGED]), Direction::Backward);
+        rows.take(entry.purges_limit as usize)
+            .map(|row| row.map_err(Error::from).and_then(|row| decode(&row.key, &row.value)))
+            .collect()
+    }
+
+    /// The newest commit that purged or erased anything; [`Seq::ZERO`] if none did.
+    pub fn purge_seq(&self) -> Result<Seq> {
+        let Some(entry) = &self.entry else { return Ok(Seq::ZERO) };
+        let newest = |kind: u8| self.snapshot.range(entry.side, &KeyRange::prefix([kind]), Direction::Backward).next();
+        let purged = newest(side::PURGED).transpose()?.map(|row| decode(&row.key, &row.value)).transpose()?;
+        let erased = newest(side::ERASED).transpose()?.map(|row| Erasure::decode(&row.key, &row.value)).transpose()?;
+        Ok(purged.map_or(Seq::ZERO, |purge| purge.seq).max(erased.map_or(Seq::ZERO, |erasure| erasure.seq)))
+    }
+}
+
+impl Writer<'_> {
+    /// Takes leaves away. After an error nothing of it is in the view.
+    pub(in crate::document) fn purge(&mut self, id: &str, revs: &[RevId]) -> Result<Vec<RevId>> {
+        let (Some(before), Some(entry)) = (self.read(id)?, self.entry.clone()) else { return Ok(Vec::new()) };
+        let mut tree = whole_tree(self.view, entry.side, id, before.tree.clone())?;
+        let purged = tree.purge(revs);
+        if purged.is_empty() {
+            return Ok(purged);
+        }
+        let log_key = [&[side::PURGED][..], &PENDING.0.to_be_bytes(), id.as_bytes()].concat();
+        let earlier = self.view.get(entry.side, &log_key)?.map(|row| row.bytes.into_owned()).unwrap_or_default();
+        let old = self.purges_beyond(&entry)?;
+        self.resolve(id, Some(&before), Next { tree, written: Contents::default(), made_here: false })?;
+        let value = [earlier, encode(&purged)].concat();
+        self.view.put_at_own_seq(entry.side, &[side::PURGED], id.as_bytes(), value);
+        for key in old {
+            self.view.delete(entry.side, &key);
+        }
+        Ok(purged)
+    }
+
+    /// Rows of the log that the limit does not reach any more. Who else takes them away at the same time does no
+    /// harm: the commit need not depend on the log.
+    fn purges_beyond(&self, entry: &CollectionEntry) -> Result<Vec<Vec<u8>>> {
+        let log = KeyRange::prefix([side::PURGED]);
+        let rows = self.view.base().range(entry.side, &log, Direction::Backward);
+        let beyond = rows.skip((entry.purges_limit as usize).saturating_sub(1)).take(PURGES_TAKEN_AT_ONCE);
+        beyond.map(|row| Ok(row?.key.into_owned())).collect()
+    }
+}
+
+/// The value of a row of the log: the revisions, each with its length.
+fn encode(revs: &[RevId]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for rev in revs {
+        out.extend(rev.generation().to_be_bytes());
+        out.push(rev.suffix_bytes().len() as u8);
+        out.extend(rev.suffix_bytes());
+    }
+    out
+}
+
+fn decode(key: &[u8], value: &[u8]) -> Result<Purge> {
+    let read = || {
+        let mut key = ByteReader::new(key.strip_prefix(&[side::PURGED])?);
+        let seq = Seq(u64::from_be_bytes(key.chunk()?));
+        let id = String::from_utf8(key.rest().to_vec()).ok()?;
+        let mut value = ByteReader::new(value);
+        let mut revs = Vec::new();
+        while !value.is_empty() {
+            let generation = value.u32()?;
+            let length = value.byte()?;
+            revs.push(RevId::from_bytes(generation, value.take(usize::from(length))?)?);
+        }
+        Some(Purge { seq, id, revs })
+    };
+    read().ok_or_else(|| Error::DamagedRow {
+        what: format!("a row of the log of purges, \"{}\"", key.escape_ascii()),
+        why: "it does not read",
+    })
+}

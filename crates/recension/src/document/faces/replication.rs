@@ -1,0 +1,39 @@
+//! Taking over revisions that were made elsewhere.
+
+use crate::document::faces::collection::Collection;
+use crate::document::faces::commit::in_one_commit;
+#[cfg(doc)]
+use crate::document::values::error::Error;
+use crate::document::values::error::Result;
+use crate::document::values::model::Written;
+use crate::document::values::replicated::ReplicatedWrite;
+use crate::engine::CommitInfo;
+
+impl Collection {
+    /// Takes over revisions of other replicas in one commit (CouchDB's `new_edits=false`), with a result
+    /// for each: `None` if it was known already and nothing was written.
+    ///
+    /// A unique index refuses none of them, or replicas would never agree: see
+    /// [`CollectionAt::duplicates`](crate::document::CollectionAt::duplicates).
+    ///
+    /// Equal revisions with equal ancestors may come any number of times and in any order: the collection
+    /// then is the same.
+    ///
+    /// # Errors
+    /// An error of the engine, or [`Error::Busy`]: nothing was written. The result of one revision may be
+    /// [`Error::ValueTooLong`], [`Error::TooManyRevisions`], [`Error::TooManyBranches`], [`Error::MissingStub`]. What a
+    /// document cannot become refuses all revisions of it that came together.
+    pub fn merge_revisions(
+        &self,
+        writes: impl IntoIterator<Item = ReplicatedWrite>,
+    ) -> Result<Vec<Result<Option<Written>>>> {
+        let writes: Vec<ReplicatedWrite> = writes.into_iter().collect();
+        let (merged, CommitInfo { seq, time }) = in_one_commit(self, |writer| writer.merge_each(&writes))?;
+        let receipt = |(write, merged): (&ReplicatedWrite, Result<bool>)| {
+            let changed = merged?;
+            let rev = write.path.first().copied().filter(|_| changed);
+            Ok(rev.map(|rev| Written { id: write.id.clone(), rev, seq, time }))
+        };
+        Ok(writes.iter().zip(merged).map(receipt).collect())
+    }
+}

@@ -1,0 +1,230 @@
+//! Going back: the documents of a query, of a collection or of a whole store become what they were at a moment.
+//! Nothing of the past is changed: what is restored are new revisions, and the way back is there too.
+
+use std::collections::VecDeque;
+
+use crate::document::faces::collection::Collection;
+use crate::document::faces::diff::{CollectionDiff, DocumentDiff};
+use crate::document::faces::store::Store;
+use crate::document::faces::transaction::Transaction;
+use crate::document::values::at::At;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::{LOAD_BATCH_BYTES, LOAD_BATCH_DOCUMENTS};
+use crate::document::values::model::Document;
+use crate::document::values::query::Query;
+use crate::document::values::write::{Expect, Write};
+
+/// What a restoration did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Restored {
+    /// Documents that say again what they said.
+    pub restored: u64,
+    /// Documents that were not there then, and are deleted.
+    pub deleted: u64,
+    /// In how many commits: one if it all fitted into one (see [`limits`](crate::document::values::limits)), and then
+    /// others saw all of it or nothing; none if nothing was different.
+    pub commits: u64,
+}
+
+impl Collection {
+    /// Brings every document back to what it said at a moment; those that have been made since are deleted. Indexes
+    /// stay as they are now. The cost is that of the changes since.
+    ///
+    /// Documents that others write while this goes on may be restored or not; stop the writers, or look at
+    /// [`Collection::diff_between`] afterwards.
+    ///
+    /// ```
+    /// use recension::document::{At, Store};
+    /// # fn main() -> recension::document::Result<()> {
+    /// let menu = Store::memory()?.collection("menu")?;
+    /// let good = menu.put("pizza", r#"{"price":9.50}"#)?;
+    /// menu.put("pizza", r#"{"price":-1}"#)?;
+    /// menu.put("slug", r#"{"price":0}"#)?;
+    /// let restored = menu.restore_to(At::Seq(good.seq))?;
+    /// assert_eq!((restored.restored, restored.deleted, restored.commits), (1, 1, 1));
+    /// assert_eq!(menu.get("pizza")?.unwrap().body, r#"{"price":9.50}"#);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NotUnique`] if documents cannot have their values back one after the other, because they have
+    /// exchanged them; what was committed before stays.
+    pub fn restore_to(&self, at: At) -> Result<Restored> {
+        let differences = self.diff_between(at, At::Now)?;
+        let mut restoring = Restoring::new(self.store());
+        for difference in differences {
+            restoring.push(self.name(), difference?)?;
+        }
+        restoring.finish()
+    }
+
+    /// Brings the documents that a query found at a moment back to what they said then. Other documents are left alone,
+    /// also those that the query would find now.
+    ///
+    /// # Errors
+    /// As [`Collection::restore_to`].
+    pub fn restore_matching(&self, query: &Query, at: At) -> Result<Restored> {
+        let now = self.at(At::Now)?;
+        let mut restoring = Restoring::new(self.store());
+        for document in self.at(at)?.find(query)? {
+            let before = document?;
+            let after = now.get(&before.id)?.map(Document::into_owned);
+            if after.as_ref().is_none_or(|after| after.body != before.body || after.attachments != before.attachments) {
+                let id = before.id.to_string();
+                restoring.push(self.name(), DocumentDiff { id, before: Some(before), after })?;
+            }
+        }
+        restoring.finish()
+    }
+}
+
+impl Store {
+    /// Brings the documents of every collection back to what they said at a moment. Collections that have been made
+    /// since are emptied; those that were dropped come back, with the indexes that they had. Other indexes stay as they
+    /// are now.
+    ///
+    /// # Errors
+    /// As [`Collection::restore_to`].
+    pub fn restore_to(&self, at: At) -> Result<Restored> {
+        let (then, now) = (At::Seq(self.resolve(at)?), At::Seq(self.resolve(At::Now)?));
+        let there: Vec<String> = self.collections(now)?.into_iter().map(|collection| collection.name).collect();
+        // The differences are between two commits: indexes that are made here do not change them.
+        let differences: Vec<(String, CollectionDiff)> = self.diff_between(then, now)?;
+        for dropped in self.collections(then)?.into_iter().filter(|collection| !there.contains(&collection.name)) {
+            let collection = self.collection(&dropped.name)?;
+            for index in dropped.indexes {
+                collection.create_index(index.spec, |_| {})?;
+            }
+        }
+        let mut restoring = Restoring::new(self);
+        for (name, differences) in differences {
+            for difference in differences {
+                restoring.push(&name, difference?)?;
+            }
+        }
+        restoring.finish()
+    }
+}
+
+/// Differences on their way to being undone.
+struct Restoring<'s> {
+    store: &'s Store,
+    /// Collection and write. What waits longest comes first.
+    waiting: VecDeque<(String, Write)>,
+    bytes: usize,
+    done: Restored,
+}
+
+impl<'s> Restoring<'s> {
+    fn new(store: &'s Store) -> Self {
+        Restoring { store, waiting: VecDeque::new(), bytes: 0, done: Restored::default() }
+    }
+
+    fn push(&mut self, collection: &str, difference: DocumentDiff) -> Result<()> {
+        let write = match (difference.before, difference.after) {
+            (Some(before), Some(after)) if before.body == after.body && before.attachments == after.attachments => {
+                return Ok(());
+            }
+            (Some(before), _) => {
+                let mut write = Write::put(&difference.id, before.body.as_bytes())?.expecting(Expect::Anything);
+                if !before.attachments.is_empty() {
+                    let collection = self.store.collection(collection)?;
+                    let then = collection.whichever_at(At::Seq(before.seq))?;
+                    write.attachments = collection.restored(&then, &before.attachments, true)?;
+                }
+                write
+            }
+            (None, Some(after)) => Write::delete(&difference.id, &after.rev)?.expecting(Expect::Anything),
+            (None, None) => return Ok(()),
+        };
+        if self.waiting.len() >= LOAD_BATCH_DOCUMENTS || self.bytes >= LOAD_BATCH_BYTES {
+            // What a unique index refuses goes on waiting for others to give way, but not beyond what one commit takes.
+            if let Some(error) = self.commit()?
+                && self.waiting.len() >= LOAD_BATCH_DOCUMENTS
+            {
+                return Err(error);
+            }
+        }
+        self.bytes += write.size_bytes();
+        self.waiting.push_back((collection.to_owned(), write));
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Restored> {
+        while !self.waiting.is_empty() {
+            let before = self.waiting.len();
+            if let Some(error) = self.commit()?
+                && self.waiting.len() == before
+            {
+                return Err(error);
+            }
+        }
+        Ok(self.done)
+    }
+
+    /// Commits what waits. A value of a unique index may still be held by a document that is restored later: what
+    /// fails for that reason goes on waiting, and the first such error is answered.
+    fn commit(&mut self) -> Result<Option<Error>> {
+        let waiting = &self.waiting;
+        let (Outcome { refused, error, deleted }, _) = self.store.transaction_with(None, |tx| attempt(tx, waiting))?;
+        let written = (self.waiting.len() - refused.len()) as u64;
+        if written > 0 {
+            self.done.commits += 1;
+            self.done.deleted += deleted;
+            self.done.restored += written - deleted;
+        }
+        let mut at = 0;
+        self.waiting.retain(|_| {
+            at += 1;
+            refused.binary_search(&(at - 1)).is_ok()
+        });
+        self.bytes = self.waiting.iter().map(|(_, write)| write.size_bytes()).sum();
+        Ok(error)
+    }
+}
+
+/// What came of an attempt at some writes.
+#[derive(Default)]
+struct Outcome {
+    /// The numbers of those that a unique index refused, in order.
+    refused: Vec<usize>,
+    error: Option<Error>,
+    deleted: u64,
+}
+
+fn attempt(tx: &Transaction, waiting: &VecDeque<(String, Write)>) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let mut left: Vec<usize> = (0..waiting.len()).collect();
+    // Until no document gives way to another any more.
+    loop {
+        let before = left.len();
+        outcome.error = None;
+        let mut refused = Vec::new();
+        for at in left {
+            let Some((collection, write)) = waiting.get(at) else { continue };
+            let collection = tx.collection(collection)?;
+            match collection.write(write.clone()) {
+                Ok(written) if write.is_deletion() => {
+                    outcome.deleted += 1;
+                    // Behind each deleted revision of a conflict comes the next one to the front.
+                    while collection.get(&written.id)?.is_some() {
+                        collection.write(write.clone())?;
+                    }
+                }
+                Ok(_) => {}
+                Err(error @ Error::NotUnique { .. }) => {
+                    refused.push(at);
+                    outcome.error.get_or_insert(error);
+                }
+                // Others were faster.
+                Err(Error::NoSuchDocument { .. }) if write.is_deletion() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if refused.is_empty() || refused.len() == before {
+            outcome.refused = refused;
+            return Ok(outcome);
+        }
+        left = refused;
+    }
+}

@@ -1,0 +1,135 @@
+//! Rules of retention for collections: which rules of the engine's trees make one, and compacting. The engine
+//! keeps them; nothing here is stored.
+
+use std::sync::Arc;
+
+use crate::document::faces::collection::Collection;
+use crate::document::faces::commit::in_one_commit;
+use crate::document::faces::store::Store;
+use crate::document::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, counts_key};
+use crate::document::kernel::rows::view_entry::views_of;
+use crate::document::values::at::At;
+use crate::document::values::error::Result;
+use crate::engine::{EngineError, KeyRange, Retention, RetentionRule, Snapshot, TreeId};
+
+/// Disk before and after, in bytes; [`Store::compact`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compacted {
+    /// Before.
+    pub before: u64,
+    /// After.
+    pub after: u64,
+}
+
+impl Collection {
+    /// What of its documents' history is promised to stay; [`Retention::Everything`] if nothing else was said.
+    pub fn retention(&self) -> Result<Retention> {
+        let rules = self.store().engine().retention()?;
+        let entry = self.at(At::Now)?.entry;
+        Ok(entry.map_or(Retention::Everything, |entry| retention_of(&entry, &rules)))
+    }
+
+    /// Sets what of its documents' history is promised to stay. It holds for what is there already, too: what is
+    /// beyond is given up in time, by [`Store::compact`] now, and then [`EngineError::Forgotten`] is the answer to who
+    /// asks for it. A wider rule brings nothing back. The collection comes into being with it.
+    ///
+    /// With [`Retention::Versions`] the newest versions of each document stay, and those of its attachments; what
+    /// queries and feeds go by is kept for now only. So a query as of a past moment reads all documents, and is
+    /// refused if one of them has been written too often since.
+    ///
+    /// # Errors
+    /// [`EngineError::Unsupported`]; [`EngineError::TooLarge`] with too many rules in the store.
+    pub fn set_retention(&self, retention: Retention) -> Result<()> {
+        if self.at(At::Now)?.entry.is_none() {
+            in_one_commit(self, |writer| writer.change_entry(|_| ()))?;
+        }
+        // An index that is made meanwhile is seen by this or sees the new rule.
+        while let Some(entry) = self.at(At::Now)?.entry {
+            let views = self.view_trees(&entry)?;
+            self.store().engine().set_retention(&rules_of(&entry, &views, self.name(), retention))?;
+            let now = self.at(At::Now)?.entry;
+            if now.is_some_and(|now| now.trees().eq(entry.trees())) && self.view_trees(&entry)? == views {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the rule of the collection to trees that have been made since it was set.
+    pub(in crate::document) fn extend_retention(&self) -> Result<()> {
+        let engine = self.store().engine();
+        let rules = engine.retention()?;
+        let Some(entry) = self.at(At::Now)?.entry.filter(|_| !rules.is_empty()) else { return Ok(()) };
+        let views = self.view_trees(&entry)?;
+        let missing: Vec<_> = rules_of(&entry, &views, self.name(), retention_of(&entry, &rules))
+            .into_iter()
+            .filter(|rule| rule.retention != Retention::Everything && !rules.contains(rule))
+            .collect();
+        if missing.is_empty() { Ok(()) } else { Ok(engine.set_retention(&missing)?) }
+    }
+
+    fn view_trees(&self, entry: &CollectionEntry) -> Result<Vec<TreeId>> {
+        let views = views_of(&*self.store().snapshot(At::Now)?, entry)?;
+        Ok(views.into_iter().map(|(_, view)| view.tree).collect())
+    }
+}
+
+impl Store {
+    /// Gives up what the collections' rules do not promise, brings the store into its most compact form, and
+    /// gives the disk back; now rather than in time. Reads and writes go on meanwhile.
+    ///
+    /// Takes time in proportion to the store.
+    pub fn compact(&self) -> Result<Compacted> {
+        for info in self.collections(At::Now)? {
+            let collection = self.collection(&info.name)?;
+            collection.extend_retention()?;
+            collection.refresh_statistics()?;
+        }
+        let before = self.engine().stats()?.disk_bytes;
+        self.engine().settle()?;
+        Ok(Compacted { before, after: self.engine().stats()?.disk_bytes })
+    }
+}
+
+fn rules_of(entry: &CollectionEntry, views: &[TreeId], name: &str, retention: Retention) -> Vec<RetentionRule> {
+    let derived = match retention {
+        // Their rows are no versions of documents: how many of them are of use cannot be counted.
+        Retention::Versions(_) => Retention::HeadOnly,
+        same => same,
+    };
+    let all = |tree: TreeId, retention| RetentionRule { tree, range: KeyRange::all(), retention };
+    let of_tree = |tree| {
+        let is_own = tree == entry.documents || tree == entry.side;
+        all(tree, if is_own { retention } else { derived })
+    };
+    // Every commit writes the counts. If documents stay readable one by one, queries still go by them.
+    let of_counts = match retention {
+        Retention::Versions(_) => Retention::Everything,
+        same => same,
+    };
+    entry.trees().chain(views.iter().copied()).map(of_tree).chain([counts_rule(name, of_counts)]).collect()
+}
+
+/// The rule for the counts of a collection. When it is dropped that ends, since the next one of its name has the same
+/// row.
+pub(in crate::document) fn counts_rule(name: &str, retention: Retention) -> RetentionRule {
+    RetentionRule { tree: CATALOGUE, range: KeyRange::only(counts_key(name)), retention }
+}
+
+/// The rule of a collection: that of its documents.
+pub(in crate::document) fn retention_of(entry: &CollectionEntry, rules: &[RetentionRule]) -> Retention {
+    let own = rules.iter().find(|rule| rule.tree == entry.documents && rule.range == KeyRange::all());
+    own.map_or(Retention::Everything, |rule| rule.retention)
+}
+
+/// The collection without the indexes that are not kept for so long ago, so that queries do without them.
+pub(in crate::document) fn without_forgotten_indexes(
+    mut entry: Arc<CollectionEntry>,
+    snapshot: &dyn Snapshot,
+) -> Arc<CollectionEntry> {
+    let is_forgotten = |tree| matches!(snapshot.get(tree, b""), Err(EngineError::Forgotten { .. }));
+    if entry.indexes.iter().any(|index| is_forgotten(index.tree)) {
+        Arc::make_mut(&mut entry).indexes.retain(|index| !is_forgotten(index.tree));
+    }
+    entry
+}

@@ -1,0 +1,129 @@
+//! The JSON Schema of a collection: setting it, reading it at any moment, and checking what is there already. Every
+//! write of a document is checked by the writer, in the commit that writes it.
+
+use std::sync::Arc;
+
+use crate::document::faces::collection::Collection;
+use crate::document::faces::commit::in_one_commit;
+use crate::document::kernel::read::reader::{CollectionAt, ListOptions};
+use crate::document::kernel::rows::catalogue::{CATALOGUE, CollectionEntry};
+use crate::document::kernel::write::writer::Writer;
+use crate::document::values::at::At;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::CHECK_PROBLEMS_MAX;
+use crate::document::values::schema::{Schema, is_of_schema};
+use crate::engine::{CommitInfo, Seq};
+
+/// A schema that a collection had, and since when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaVersion {
+    /// The commit that set it, or took it away.
+    pub since: CommitInfo,
+    /// Its JSON text; `None`: the collection had none from then on.
+    pub schema: Option<String>,
+}
+
+/// What [`CollectionAt::check_schema`] found.
+#[derive(Clone, Debug, Default)]
+pub struct SchemaCheck {
+    /// Documents tested.
+    pub documents: u64,
+    /// Documents that do not fit.
+    pub refused: u64,
+    /// What is wrong with them, [`Error::NotOfSchema`], of the first thousand.
+    pub problems: Vec<Error>,
+}
+
+impl CollectionAt {
+    /// The schema; `None` if there is none.
+    pub fn schema(&self) -> Option<&str> {
+        self.entry.as_ref()?.schema.as_ref().map(|schema| schema.text())
+    }
+
+    /// Tests every document that was written behind `since` ([`Seq::ZERO`]: every one) against a schema. `progress` is
+    /// called with each document that was read, and says whether to go on.
+    ///
+    /// # Errors
+    /// [`Error::BadSchema`], and errors of reading.
+    pub fn check_schema(
+        &self,
+        schema: &Schema,
+        since: Seq,
+        mut progress: impl FnMut(&SchemaCheck) -> bool,
+    ) -> Result<SchemaCheck> {
+        let mut check = SchemaCheck::default();
+        for document in self.list(&ListOptions::default())? {
+            let document = document?;
+            if document.seq <= since || !is_of_schema(&document.id) {
+                continue;
+            }
+            check.documents += 1;
+            match schema.check(&document.id, &document.body) {
+                Err(error @ Error::NotOfSchema { .. }) => {
+                    check.refused += 1;
+                    if check.problems.len() < CHECK_PROBLEMS_MAX {
+                        check.problems.push(error);
+                    }
+                }
+                other => other?,
+            }
+            if !progress(&check) {
+                break;
+            }
+        }
+        Ok(check)
+    }
+}
+
+impl Collection {
+    /// The schema that its documents have to fit; `None` if there is none.
+    pub fn schema(&self) -> Result<Option<String>> {
+        Ok(self.at(At::Now)?.schema().map(str::to_owned))
+    }
+
+    /// Sets the schema, or with `None` takes it away; answers the commit. From that commit on a write of a document
+    /// that does not fit is refused, one from a replica too. What is there already stays;
+    /// [`CollectionAt::check_schema`] tests it. Deletions, design documents and local documents are not tested.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCollection`] if there is nothing to take it away from.
+    pub fn set_schema(&self, schema: Option<Schema>) -> Result<CommitInfo> {
+        let schema = schema.map(Arc::new);
+        let set = |writer: &mut Writer<'_>| {
+            if writer.entry.is_none() && schema.is_none() {
+                return Err(Error::NoSuchCollection { collection: self.name().to_owned() });
+            }
+            if writer.entry.as_ref().is_none_or(|entry| entry.schema != schema) {
+                writer.change_entry(|entry| entry.schema.clone_from(&schema))?;
+            }
+            Ok(())
+        };
+        in_one_commit(self, set).map(|((), commit)| commit)
+    }
+
+    /// Every schema that the collection has had, newest first.
+    pub fn schema_history(&self) -> Result<Vec<SchemaVersion>> {
+        let now = self.at(At::Now)?;
+        let Some(number) = now.number() else { return Ok(Vec::new()) };
+        let mut all: Vec<SchemaVersion> = Vec::new();
+        for version in now.snapshot.versions(CATALOGUE, &self.slot.key) {
+            let version = version?;
+            let Some(value) = version.value else { break };
+            let entry = CollectionEntry::decode(&value, self.name())?;
+            if entry.documents.0 != number {
+                break;
+            }
+            let schema = entry.schema.map(|schema| schema.text().to_owned());
+            let since = CommitInfo { seq: version.seq, time: version.time };
+            match all.last_mut().filter(|newer| newer.schema == schema) {
+                Some(same) => same.since = since,
+                None => all.push(SchemaVersion { since, schema }),
+            }
+        }
+        // That it had none at first is no version.
+        if all.last().is_some_and(|oldest| oldest.schema.is_none()) {
+            all.pop();
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,93 @@
+//! Settings: short texts under names, kept beside a collection's documents and dropped with it, for what a server
+//! or a program has to know of a collection and nobody replicates. And the making of an empty collection.
+
+use crate::document::faces::collection::Collection;
+use crate::document::faces::commit::in_one_commit;
+use crate::document::kernel::read::reader::CollectionAt;
+use crate::document::kernel::rows::side;
+use crate::document::kernel::write::writer::Writer;
+use crate::document::values::at::At;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::{NAME_BYTES_MAX, SETTING_BYTES_MAX, SETTING_VERSIONS_MAX};
+use crate::engine::Seq;
+
+fn key(name: &str) -> Result<Vec<u8>> {
+    let bad = |why| Error::BadName { what: "setting", name: name.chars().take(80).collect(), why };
+    if name.is_empty() || name.len() > NAME_BYTES_MAX {
+        return Err(bad("a name has 1 to 238 bytes"));
+    }
+    Ok([&[side::SETTING], name.as_bytes()].concat())
+}
+
+impl CollectionAt {
+    /// The setting `name`; `None` if there is none. One read of the engine.
+    pub fn setting(&self, name: &str) -> Result<Option<String>> {
+        let key = key(name)?;
+        let Some(entry) = &self.entry else { return Ok(None) };
+        let Some(row) = self.snapshot.get(entry.side, &key)? else { return Ok(None) };
+        String::from_utf8(row.bytes.into_owned()).map(Some).map_err(|_| Error::DamagedRow {
+            what: format!("the setting {name} of {}", self.name),
+            why: "it is not UTF-8",
+        })
+    }
+}
+
+impl Collection {
+    /// What a setting was from which commit on, newest first; `None`: there was none.
+    pub fn setting_history(&self, name: &str) -> Result<Vec<(Seq, Option<String>)>> {
+        let key = key(name)?;
+        let now = self.at(At::Now)?;
+        let Some(entry) = &now.entry else { return Ok(Vec::new()) };
+        let mut versions = Vec::new();
+        for version in now.snapshot.versions(entry.side, &key).take(SETTING_VERSIONS_MAX) {
+            let version = version?;
+            let text = version.value.and_then(|value| String::from_utf8(value.into_owned()).ok());
+            versions.push((version.seq, text));
+        }
+        Ok(versions)
+    }
+
+    /// The setting `name`; `None` if there is none.
+    pub fn setting(&self, name: &str) -> Result<Option<String>> {
+        self.at(At::Now)?.setting(name)
+    }
+
+    /// Sets a setting of the collection, or with `None` takes it away. A backup has it, a replica does not.
+    ///
+    /// # Errors
+    /// [`Error::BadName`]; [`Error::BadField`] for a text beyond the limit.
+    pub fn set_setting(&self, name: &str, value: Option<&str>) -> Result<()> {
+        let key = key(name)?;
+        if value.is_some_and(|value| value.len() > SETTING_BYTES_MAX) {
+            return Err(Error::BadField { field: "setting", expected: "a text of 64 KiB at most" });
+        }
+        let write = |writer: &mut Writer<'_>| {
+            let side = writer.entry_or_new()?.side;
+            match value {
+                Some(value) => writer.view.put(side, &key, value.as_bytes().to_vec()),
+                None => writer.view.delete(side, &key),
+            }
+            Ok(())
+        };
+        in_one_commit(self, write).map(|_| ())
+    }
+
+    /// Makes the collection, empty, with settings; answers whether it is this call that made it.
+    ///
+    /// Without it a collection comes into being with its first document.
+    pub fn make(&self, settings: &[(&str, &str)]) -> Result<bool> {
+        let rows: Vec<(Vec<u8>, &str)> =
+            settings.iter().map(|(name, value)| Ok((key(name)?, *value))).collect::<Result<_>>()?;
+        let make = |writer: &mut Writer<'_>| {
+            let missing = writer.entry.is_none();
+            if missing {
+                let side = writer.entry_or_new()?.side;
+                for (key, value) in &rows {
+                    writer.view.put(side, key, value.as_bytes().to_vec());
+                }
+            }
+            Ok(missing)
+        };
+        in_one_commit(self, make).map(|(made, _)| made)
+    }
+}

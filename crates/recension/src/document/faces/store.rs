@@ -1,0 +1,402 @@
+//! A store of documents: the engine, and what is known of its catalogue. Nothing here depends on how
+//! many collections there are; each is looked up by name when it is used.
+
+use std::sync::Arc;
+#[cfg(feature = "async")]
+use std::sync::OnceLock;
+
+#[cfg(feature = "async")]
+use crate::document::faces::asynchronous::Committer;
+use crate::document::faces::building::Builder;
+use crate::document::faces::collection::Collection;
+use crate::document::faces::expiry::Expiring;
+use crate::document::faces::key_spaces::Spaces;
+use crate::document::faces::retention::{counts_rule, retention_of};
+use crate::document::faces::topics::Hub;
+use crate::document::faces::views::forget_views_in;
+use crate::document::kernel::overlay::Overlay;
+use crate::document::kernel::rows::catalogue::{
+    CATALOGUE, COLLECTIONS_PREFIX, CollectionEntry, STORE_KEY, build_key, collection_key, counts_key, decode_store,
+    dropped_key, expiry_key, statistics_key,
+};
+use crate::document::kernel::rows::slot::{Slot, Slots};
+use crate::document::kernel::rows::view_entry::kept_key;
+use crate::document::kernel::view::in_commit::KnownViews;
+use crate::document::kernel::write::attempt::{Attempt, retry};
+use crate::document::kernel::write::guard::validators_key;
+use crate::document::values::at::At;
+use crate::document::values::error::Result;
+use crate::document::values::guard::Guard;
+use crate::document::values::limits::IDS_AHEAD_MAX;
+use crate::document::values::model::CollectionInfo;
+use crate::document::values::write::check_name;
+use crate::engine::{
+    Address, Batch, Clock, CommitInfo, Direction, Engine, EngineError, KeyRange, MemoryEngine, NativeEngine,
+    NativeOptions, Retention, Seq, Snapshot, SystemClock, Timestamp,
+};
+
+/// Opens a store: a directory, which is made if there is none, or `memory:`; and with the feature of its system a
+/// store on a shared log, such as `postgres://ada@db/app?log=orders`.
+///
+/// Other engines come with their own crates and [`Store::on`].
+///
+/// ```
+/// # fn main() -> recension::document::Result<()> {
+/// let store = recension::open("memory:")?;
+/// let menu = store.collection("menu")?;
+/// menu.put("pizza", r#"{"topping":"pineapple"}"#)?;
+/// assert_eq!(menu.get("pizza")?.unwrap().body, r#"{"topping":"pineapple"}"#);
+/// # Ok(()) }
+/// ```
+pub fn open(address: &str) -> Result<Store> {
+    OpenOptions::new().open(address)
+}
+
+/// Opens the store in a directory for reading, without changing a byte there: a copy, a backup, on media that cannot be
+/// written, or another user's. Nobody may have it open for writing. Writes are refused with [`EngineError::ReadOnly`].
+///
+/// # Errors
+/// [`EngineError::Locked`] where a process has it open for writing, [`EngineError::NotAStore`].
+pub fn open_read_only(path: impl AsRef<std::path::Path>) -> Result<Store> {
+    Store::on(Arc::new(NativeEngine::open_read_only(path.as_ref(), NativeOptions::default())?))
+}
+
+/// How a store is opened.
+///
+/// ```
+/// # fn main() -> recension::Result<()> {
+/// # let folder = tempfile::tempdir().expect("a folder");
+/// # let path = folder.path().join("notes").display().to_string();
+/// let store = recension::OpenOptions::new().share(true).open(&path)?;
+/// // Here it is the same process; it may be any of the same user.
+/// let other = recension::open(&path)?;
+/// store.collection("notes")?.put("a", r#"{"text":"hello"}"#)?;
+/// assert!(other.collection("notes")?.get("a")?.is_some());
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    share: bool,
+}
+
+impl OpenOptions {
+    /// Those of [`open`].
+    #[must_use]
+    pub fn new() -> Self {
+        OpenOptions::default()
+    }
+
+    /// Whether other processes of the same user can open the store meanwhile: they reach it through this one. Off by
+    /// default.
+    #[must_use]
+    pub fn share(mut self, share: bool) -> Self {
+        self.share = share;
+        self
+    }
+
+    /// Opens a store: a directory, which is made if there is none, or `memory:`. A directory that another process has
+    /// open and shares is reached through that process.
+    ///
+    /// # Errors
+    /// [`EngineError::Locked`] where another process has it open and does not share it.
+    pub fn open(&self, address: &str) -> Result<Store> {
+        #[cfg(feature = "log")]
+        if recension_log::LogAddress::is_one(address) {
+            return Store::on(Arc::new(recension_log::open(address)?));
+        }
+        match Address::parse(address)? {
+            Address::Memory => Store::memory(),
+            Address::Path(path) => Store::on(recension_remote::open(path, &NativeOptions::default(), self.share)?),
+            // What follows the scheme may be a password.
+            Address::Scheme(scheme, _) => Err(EngineError::BadAddress {
+                address: format!("{scheme}:..."),
+                why: "no engine of this crate has that name; a path with a colon is written ./like:this".to_owned(),
+            }
+            .into()),
+        }
+    }
+}
+
+/// A store of documents on an engine. Clones are cheap and are the same store; use it from any thread.
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    /// Goes on with builds of indexes that were broken off. It ends first, as does what sweeps.
+    _builder: Option<Builder>,
+    /// Commits for tasks, from their first write on. It ends before the engine.
+    #[cfg(feature = "async")]
+    committer: OnceLock<Option<Committer>>,
+    engine: Arc<dyn Engine>,
+    clock: Arc<dyn Clock>,
+    slots: Slots,
+    /// Whether it pays to say what will be read.
+    reads_wait: bool,
+    /// Namespaces of keys.
+    spaces: Spaces,
+    /// Who listens to topics.
+    hub: Arc<Hub>,
+    /// Mappers of views.
+    views: KnownViews,
+    /// The clock as far as it has come, and who takes away what has expired.
+    expiring: Expiring,
+}
+
+/// What is read after a collection's row.
+#[derive(Clone, Copy)]
+pub(in crate::document) enum Ahead<'i> {
+    /// These documents.
+    Read(&'i [&'i str]),
+    /// These documents, and who decides whether they may be written.
+    Write(&'i [&'i str]),
+    /// What a query is planned by.
+    Query,
+}
+
+impl Store {
+    /// The documents of an engine.
+    ///
+    /// # Errors
+    /// [`Error::NewerLayout`](crate::document::Error::NewerLayout) if a newer version wrote them.
+    pub fn on(engine: Arc<dyn Engine>) -> Result<Self> {
+        Self::with_clock(engine, Arc::new(SystemClock))
+    }
+
+    /// The documents of an engine, with the clock that ages ([`At::Ago`]) and new ids go by.
+    pub fn with_clock(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Self> {
+        decode_store(engine.snapshot()?.get(CATALOGUE, STORE_KEY)?.as_deref())?;
+        Self::without_builder(engine.clone(), clock.clone()).finish_erasures()?;
+        let builder = Builder::start(&engine, &clock)?;
+        let store = Self::of(engine, clock, builder, Expiring::default());
+        store.sweep_what_may_expire()?;
+        Ok(store)
+    }
+
+    /// The documents of an engine, for a thread that does something on its behalf.
+    pub(in crate::document) fn without_builder(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Self {
+        Self::of(engine, clock, None, Expiring::default())
+    }
+
+    /// The documents of an engine, for the thread that sweeps.
+    pub(in crate::document) fn sweeping(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>, expiring: Expiring) -> Self {
+        Self::of(engine, clock, None, expiring)
+    }
+
+    fn of(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>, builder: Option<Builder>, expiring: Expiring) -> Self {
+        let reads_wait = engine.profile().reads_wait();
+        let shared = Shared {
+            _builder: builder,
+            #[cfg(feature = "async")]
+            committer: OnceLock::new(),
+            engine,
+            clock,
+            slots: Slots::default(),
+            reads_wait,
+            spaces: Spaces::default(),
+            hub: Arc::default(),
+            views: KnownViews::default(),
+            expiring,
+        };
+        Store { shared: Arc::new(shared) }
+    }
+
+    /// A new store in memory.
+    pub fn memory() -> Result<Self> {
+        Self::on(Arc::new(MemoryEngine::new()))
+    }
+
+    /// Gives the store who decides whether documents may be written, by the validation functions of design documents.
+    /// All clones of it have the guard from then on. A store has one guard: the first that it is given.
+    ///
+    /// Without one, writes to a collection that has such functions fail with
+    /// [`Error::NoGuard`](crate::document::Error::NoGuard).
+    #[must_use]
+    pub fn guarded(self, guard: Arc<dyn Guard>) -> Self {
+        // It has one already, which stays.
+        let _ = self.shared.slots.guard().set(guard);
+        self
+    }
+
+    /// The engine below.
+    pub fn engine(&self) -> &Arc<dyn Engine> {
+        &self.shared.engine
+    }
+
+    /// What commits for tasks; `None` if the system gives no thread for it.
+    #[cfg(feature = "async")]
+    pub(in crate::document) fn committer(&self) -> Option<&Committer> {
+        self.shared.committer.get_or_init(|| Committer::start(self.shared.engine.clone())).as_ref()
+    }
+
+    pub(in crate::document) fn now(&self) -> Timestamp {
+        self.shared.clock.now()
+    }
+
+    /// A collection. It comes into being with its first document or index.
+    ///
+    /// # Errors
+    /// [`Error::BadName`](crate::document::Error::BadName).
+    pub fn collection(&self, name: &str) -> Result<Collection> {
+        check_name("collection", name)?;
+        Ok(Collection::new(self.clone(), self.slot(name)))
+    }
+
+    /// The collections that there were at a moment, in the order of their names.
+    pub fn collections(&self, at: At) -> Result<Vec<CollectionInfo>> {
+        let snapshot = self.snapshot(at)?;
+        let rules = self.engine().retention()?;
+        let mut collections = Vec::new();
+        for row in snapshot.range(CATALOGUE, &KeyRange::prefix(COLLECTIONS_PREFIX), Direction::Forward) {
+            let row = row?;
+            let name = String::from_utf8_lossy(&row.key[COLLECTIONS_PREFIX.len()..]).into_owned();
+            let entry = CollectionEntry::decode(&row.value, &name)?;
+            let retention = retention_of(&entry, &rules);
+            collections.push(CollectionInfo { name, indexes: entry.index_infos(), retention });
+        }
+        Ok(collections)
+    }
+
+    /// Drops a collection and its indexes; answers whether there was one. Reads at moments before
+    /// still find it.
+    pub fn drop_collection(&self, name: &str) -> Result<bool> {
+        check_name("collection", name)?;
+        let key = collection_key(name);
+        let slot = self.slot(name);
+        let dropped = retry(|| {
+            let view = Overlay::new(self.snapshot(At::Now)?);
+            let Some(entry) = slot.entry_in(&view)? else { return Ok(Attempt::Done(false)) };
+            view.delete(CATALOGUE, &key);
+            view.delete(CATALOGUE, &counts_key(name));
+            if view.get(CATALOGUE, &expiry_key(name))?.is_some() {
+                view.delete(CATALOGUE, &expiry_key(name));
+            }
+            forget_views_in(&view, &entry, name)?;
+            for tree in entry.trees() {
+                view.put(CATALOGUE, &dropped_key(tree), name.as_bytes().to_vec());
+                view.delete(CATALOGUE, &build_key(tree));
+                view.delete(CATALOGUE, &statistics_key(tree));
+            }
+            Ok(self.try_commit_view(&view, &[])?.map(|_| true))
+        })?;
+        let counts = counts_rule(name, Retention::Everything);
+        if self.engine().retention()?.iter().any(|rule| rule.tree == counts.tree && rule.range == counts.range) {
+            self.engine().set_retention(&[counts])?;
+        }
+        Ok(dropped)
+    }
+
+    /// The commit that a moment names.
+    pub fn resolve(&self, at: At) -> Result<Seq> {
+        let as_of = |time| Ok(self.shared.engine.commit_at(time)?.map_or(Seq::ZERO, |commit| commit.seq));
+        match at {
+            At::Now => Ok(self.shared.engine.head()),
+            At::Seq(seq) => Ok(seq),
+            At::Time(time) => as_of(time),
+            At::Ago(age) => {
+                let micros = u64::try_from(age.as_micros()).unwrap_or(u64::MAX);
+                as_of(Timestamp(self.now().0.saturating_sub(micros)))
+            }
+        }
+    }
+
+    pub(in crate::document) fn snapshot(&self, at: At) -> Result<Arc<dyn Snapshot>> {
+        match at {
+            At::Now => Ok(self.shared.engine.snapshot()?),
+            at => Ok(self.shared.engine.snapshot_at(self.resolve(at)?)?),
+        }
+    }
+
+    /// The store as of now, of which a collection's row in the catalogue, its counts and what comes next are read
+    /// first: over a distance in the same round trip.
+    pub(in crate::document) fn snapshot_for(&self, slot: &Slot, ahead: Ahead<'_>) -> Result<Arc<dyn Snapshot>> {
+        if !self.shared.reads_wait {
+            return self.snapshot(At::Now);
+        }
+        let mut keys = vec![(CATALOGUE, slot.key.as_slice()), (CATALOGUE, slot.counts_key.as_slice())];
+        let entry = slot.guess();
+        let rows: Vec<Vec<u8>> = match (&entry, ahead) {
+            (Some(entry), Ahead::Write(_)) => vec![validators_key(entry.documents), kept_key(entry)],
+            (Some(entry), Ahead::Query) => entry.indexes.iter().map(|index| statistics_key(index.tree)).collect(),
+            (None, _) | (_, Ahead::Read(_)) => Vec::new(),
+        };
+        keys.extend(rows.iter().take(IDS_AHEAD_MAX).map(|row| (CATALOGUE, row.as_slice())));
+        if let (Some(entry), Ahead::Read(ids) | Ahead::Write(ids)) = (&entry, ahead) {
+            keys.extend(ids.iter().take(IDS_AHEAD_MAX).map(|id| (entry.documents, id.as_bytes())));
+        }
+        Ok(self.shared.engine.snapshot_with(&keys)?)
+    }
+
+    /// Commits; a conflict is an invitation to read and decide anew.
+    pub(in crate::document) fn try_commit(&self, batch: Batch) -> Result<Attempt<CommitInfo>> {
+        self.try_commit_of(batch, &[])
+    }
+
+    pub(in crate::document) fn try_commit_of(
+        &self,
+        batch: Batch,
+        written: &[Arc<Slot>],
+    ) -> Result<Attempt<CommitInfo>> {
+        self.tried(self.shared.engine.commit(batch), written)
+    }
+
+    /// What came of a commit for collections.
+    pub(in crate::document) fn tried(
+        &self,
+        commit: crate::engine::Result<CommitInfo>,
+        written: &[Arc<Slot>],
+    ) -> Result<Attempt<CommitInfo>> {
+        match commit {
+            Ok(commit) => {
+                self.shared.slots.committed(commit.seq, written);
+                Ok(Attempt::Done(commit))
+            }
+            Err(error) if error.is_conflict() => Ok(Attempt::Again),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Commits what a view has been given, for the collections that it writes.
+    pub(in crate::document) fn try_commit_view(
+        &self,
+        view: &Overlay,
+        written: &[Arc<Slot>],
+    ) -> Result<Attempt<CommitInfo>> {
+        self.try_commit_of(view.batch(), written)
+    }
+
+    /// What is known of the namespaces of keys.
+    pub(in crate::document) fn spaces(&self) -> &Spaces {
+        &self.shared.spaces
+    }
+
+    /// Mappers of views that may be kept in commits.
+    pub(in crate::document) fn known_views(&self) -> &KnownViews {
+        &self.shared.views
+    }
+
+    /// Who listens to topics.
+    pub(in crate::document) fn hub(&self) -> &Arc<Hub> {
+        &self.shared.hub
+    }
+
+    /// What expires, and by which clock.
+    pub(in crate::document) fn expiring(&self) -> &Expiring {
+        &self.shared.expiring
+    }
+
+    /// The clock of ages and of expiry.
+    pub(in crate::document) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.shared.clock
+    }
+
+    /// What is known of the collections.
+    pub(in crate::document) fn slots(&self) -> &Slots {
+        &self.shared.slots
+    }
+
+    pub(in crate::document) fn slot(&self, name: &str) -> Arc<Slot> {
+        self.shared.slots.of(name)
+    }
+}

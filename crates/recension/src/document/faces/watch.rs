@@ -1,0 +1,134 @@
+//! A query that is subscribed to: the documents that it finds, then what enters, changes in and leaves its result.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use crate::document::faces::changes::Follow;
+use crate::document::faces::collection::Collection;
+use crate::document::kernel::changes::filter::ChangeFilter;
+use crate::document::values::at::At;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::WATCHED_MAX;
+use crate::document::values::model::Document;
+use crate::document::values::query::Query;
+use crate::engine::Seq;
+
+/// What has become of a query's result.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ResultChange {
+    /// The document was not in the result, and is.
+    Entered(Document<'static>),
+    /// It is in the result, and says something else.
+    Changed(Document<'static>),
+    /// It was in the result, and is not any more: by its id, and the commit that changed it.
+    Left(String, Seq),
+}
+
+/// A query's result as it changes: [`Collection::watch`].
+pub struct Watch {
+    collection: Collection,
+    filter: ChangeFilter,
+    follow: Follow,
+    within: BTreeSet<String>,
+}
+
+impl Collection {
+    /// The documents that a query finds now, and what becomes of them. Order, limit and the like of the query say
+    /// nothing here: the result is a set. It has at most a hundred thousand documents, of which the ids are held.
+    ///
+    /// ```
+    /// # fn main() -> recension::Result<()> {
+    /// use recension::document::ResultChange;
+    /// use recension::{Query, ValueRange};
+    ///
+    /// let menu = recension::open("memory:")?.collection("menu")?;
+    /// menu.put("pizza", r#"{"price": 9}"#)?;
+    /// let (cheap, mut changes) = menu.watch(&Query::new().matching("price", ValueRange::below(10)))?;
+    /// assert_eq!(cheap.len(), 1);
+    /// menu.put("pizza", r#"{"price": 11}"#)?;
+    /// assert!(matches!(changes.try_next()?, Some(ResultChange::Left(id, _)) if id == "pizza"));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::BadQuery`] for a query with a limit or a page, and for a result that is too large.
+    pub fn watch(&self, query: &Query) -> Result<(Vec<Document<'static>>, Watch)> {
+        if query.limit.is_some() || query.skip > 0 || query.after.is_some() {
+            return Err(Error::BadQuery { why: "a result that is watched has no limit, no skip and no cursor" });
+        }
+        let mut query = query.clone();
+        query.sort.clear();
+        query.select.clear();
+        let filter = ChangeFilter::matching(query.clone())?;
+        let now = self.at(At::Now)?;
+        let mut found = Vec::new();
+        for document in now.find(&query)? {
+            found.push(document?.into_owned());
+            check_size(found.len())?;
+        }
+        let within = found.iter().map(|document| document.id.clone().into_owned()).collect();
+        let follow = self.follow(now.seq());
+        Ok((found, Watch { collection: self.clone(), filter, follow, within }))
+    }
+}
+
+fn check_size(size: usize) -> Result<()> {
+    if size <= WATCHED_MAX {
+        return Ok(());
+    }
+    Err(Error::BadQuery { why: "a result that is watched has at most a hundred thousand documents" })
+}
+
+impl Watch {
+    /// The next change of the result, if there is one; `None` if it has caught up. A document that changed several
+    /// times meanwhile comes once.
+    pub fn try_next(&mut self) -> Result<Option<ResultChange>> {
+        while let Some(change) = self.follow.try_next()? {
+            if let Some(change) = self.judged(&change.id, change.seq)? {
+                return Ok(Some(change));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next change of the result, waiting for it at most so long.
+    pub fn next_timeout(&mut self, timeout: Duration) -> Result<Option<ResultChange>> {
+        let deadline = Instant::now().checked_add(timeout);
+        loop {
+            let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
+            let Some(change) = self.follow.next_timeout(left)? else { return Ok(None) };
+            if let Some(change) = self.judged(&change.id, change.seq)? {
+                return Ok(Some(change));
+            }
+        }
+    }
+
+    /// After [`Watch::try_next`] answered `None`: whether there may be changes again; if not, `waker` is woken when
+    /// there may be.
+    pub fn ready(&self, waker: &std::task::Waker) -> bool {
+        self.follow.ready(waker)
+    }
+
+    /// What a change of a document does to the result.
+    fn judged(&mut self, id: &str, seq: Seq) -> Result<Option<ResultChange>> {
+        let now = self.collection.at(At::Now)?;
+        // A later change of the document comes by itself, and the result is right then.
+        if now.written_at(id)? != Some(seq) {
+            return Ok(None);
+        }
+        let is_in = match now.get(id)? {
+            Some(document) if self.filter.lets_through(&document) => Some(document.into_owned()),
+            _ => None,
+        };
+        match is_in {
+            Some(document) if self.within.contains(id) => Ok(Some(ResultChange::Changed(document))),
+            Some(document) => {
+                check_size(self.within.len() + 1)?;
+                self.within.insert(id.to_owned());
+                Ok(Some(ResultChange::Entered(document)))
+            }
+            None if self.within.remove(id) => Ok(Some(ResultChange::Left(id.to_owned(), seq))),
+            None => Ok(None),
+        }
+    }
+}

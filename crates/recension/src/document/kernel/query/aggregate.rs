@@ -1,0 +1,244 @@
+//! Carrying out a pipeline over the documents that a query finds. Rows are JSON texts; what groups and sorts hold in
+//! memory is bounded, and more of it goes to the disk. A pipeline that begins with a group reads the values that it
+//! needs and no documents, if an index has them.
+
+use std::sync::Arc;
+
+use crate::document::kernel::query::groups::Groups;
+use crate::document::kernel::query::sorted::order_key;
+use crate::document::kernel::query::spill::Spill;
+use crate::document::kernel::read::reader::CollectionAt;
+use crate::document::values::collation::Collation;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::json::{Path, PathSet, Step, quote};
+use crate::document::values::pipeline::{Fold, GroupId, Pipeline, Stage};
+use crate::document::values::query::Query;
+use crate::document::values::selector::SelectorTest;
+use crate::engine::{Direction, Snapshot};
+
+pub(super) type Rows<'r> = Box<dyn Iterator<Item = Result<String>> + 'r>;
+
+impl CollectionAt {
+    /// What a pipeline makes of the documents that a query finds: rows, as JSON objects. A `$match` at its beginning
+    /// is a part of the query.
+    ///
+    /// # Errors
+    /// [`Error::AggregateTooLarge`] if the answer, or one group, takes more memory than the pipeline allows, or all
+    /// groups or rows that are sorted do and the store has no disk; as [`CollectionAt::find`].
+    pub fn aggregate(&self, query: &Query, pipeline: &Pipeline) -> Result<Vec<String>> {
+        let mut rows = Vec::new();
+        let mut bytes = 0;
+        self.aggregate_with(query, pipeline, &mut |row| {
+            bytes += row.len();
+            if bytes > pipeline.bytes_max {
+                return Err(Error::AggregateTooLarge { max: pipeline.bytes_max });
+            }
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// The same, with each row handed on as it comes.
+    ///
+    /// # Errors
+    /// As [`CollectionAt::aggregate`], and those of `take`.
+    pub fn aggregate_with(
+        &self,
+        query: &Query,
+        pipeline: &Pipeline,
+        take: &mut dyn FnMut(String) -> Result<()>,
+    ) -> Result<()> {
+        pipeline.check()?;
+        let mut query = query.clone();
+        let mut stages = pipeline.stages.as_slice();
+        while let [Stage::Match(selector), rest @ ..] = stages {
+            query = query.selecting(selector.clone());
+            stages = rest;
+        }
+        let (collation, bytes_max) = (query.collation, pipeline.bytes_max);
+        let mut rows: Rows<'_> = match stages {
+            [Stage::Group(id, folds), rest @ ..] if bodies_have_no(id, folds) => {
+                stages = rest;
+                self.grouped(query, id, folds, bytes_max)?
+            }
+            _ => Box::new(self.find(&query)?.map(|document| Ok(document?.to_json()))),
+        };
+        for stage in stages {
+            rows = staged(rows, stage, collation, (&self.snapshot, bytes_max))?;
+        }
+        rows.try_for_each(|row| take(row?))
+    }
+
+    /// Groups of documents, by the values alone.
+    fn grouped<'r>(&self, query: Query, id: &GroupId, folds: &[(String, Fold)], bytes_max: usize) -> Result<Rows<'r>> {
+        let by = id.paths();
+        let mut paths: Vec<Path> = by.iter().map(|path| (*path).clone()).collect();
+        let numbers: Vec<Option<usize>> = folds
+            .iter()
+            .map(|(_, fold)| {
+                let path = fold.path()?;
+                paths.push(path.clone());
+                Some(paths.len() - 1)
+            })
+            .collect();
+        let collation = query.collation;
+        let mut groups = Groups::new(id, folds, collation, (&self.snapshot, bytes_max));
+        for row in self.select(&query.select(paths))? {
+            let values = row?.values;
+            let at = |number: usize| values.get(number).and_then(Option::as_deref);
+            let by: Vec<Option<&str>> = (0..by.len()).map(at).collect();
+            let folded: Vec<Option<&str>> = numbers.iter().map(|number| number.and_then(at)).collect();
+            groups.push(&by, &folded)?;
+        }
+        groups.finish()
+    }
+}
+
+/// Whether all paths lead to what can be selected.
+fn bodies_have_no(id: &GroupId, folds: &[(String, Fold)]) -> bool {
+    let paths = id.paths().into_iter().chain(folds.iter().filter_map(|(_, fold)| fold.path()));
+    let selectable = |path: &Path| !matches!(path.steps().first(), Some(Step::Name(name)) if name.starts_with('_') && name != "_id" && name != "_rev");
+    paths.into_iter().all(selectable)
+}
+
+/// Where what does not fit into memory goes, and how much does.
+pub(super) type Room<'s> = (&'s Arc<dyn Snapshot>, usize);
+
+fn staged<'r>(rows: Rows<'r>, stage: &Stage, collation: Collation, room: Room<'_>) -> Result<Rows<'r>> {
+    Ok(match stage {
+        Stage::Match(selector) => {
+            let test = SelectorTest::of_texts(selector, collation);
+            Box::new(rows.filter(move |row| row.as_ref().map_or(true, |text| test.selects_text(text))))
+        }
+        Stage::Unwind(path) => {
+            let path = path.clone();
+            Box::new(rows.flat_map(move |row| -> Box<dyn Iterator<Item = Result<String>>> {
+                match row {
+                    Ok(text) => Box::new(unwound(&text, &path).into_iter().map(Ok)),
+                    Err(error) => Box::new(std::iter::once(Err(error))),
+                }
+            }))
+        }
+        Stage::Group(id, folds) => group(rows, id, folds, collation, room)?,
+        Stage::Sort(by) => sort(rows, by, collation, room)?,
+        Stage::Skip(number) => Box::new(rows.skip(*number)),
+        Stage::Limit(number) => Box::new(rows.take(*number)),
+        Stage::Project(fields) => {
+            let fields = fields.clone();
+            Box::new(rows.map(move |row| Ok(projected(&row?, &fields))))
+        }
+        Stage::Facet(facets) => faceted(rows, facets, collation, room)?,
+        Stage::Count(name) => {
+            let mut count: u64 = 0;
+            for row in rows {
+                row?;
+                count += 1;
+            }
+            Box::new(std::iter::once(Ok(format!("{{{}:{count}}}", quote(name)))))
+        }
+    })
+}
+
+/// One row, with what each of several lists of stages makes of all rows. The rows are held, and what is made of them is.
+fn faceted<'r>(
+    rows: Rows<'_>,
+    facets: &[(String, Vec<Stage>)],
+    collation: Collation,
+    room: Room<'_>,
+) -> Result<Rows<'r>> {
+    let bytes_max = room.1;
+    let mut bytes = 0;
+    let mut held = |row: Result<String>| {
+        let row = row?;
+        bytes += row.len() + size_of::<String>();
+        if bytes > bytes_max { Err(Error::AggregateTooLarge { max: bytes_max }) } else { Ok(row) }
+    };
+    let all: Vec<String> = rows.map(&mut held).collect::<Result<_>>()?;
+    let mut members = Vec::with_capacity(facets.len());
+    for (name, stages) in facets {
+        let mut rows: Rows<'_> = Box::new(all.iter().cloned().map(Ok));
+        for stage in stages {
+            rows = staged(rows, stage, collation, room)?;
+        }
+        let made: Vec<String> = rows.map(&mut held).collect::<Result<_>>()?;
+        members.push(format!("{}:[{}]", quote(name), made.join(",")));
+    }
+    Ok(Box::new(std::iter::once(Ok(format!("{{{}}}", members.join(","))))))
+}
+
+/// A row for each element of the array at a path; none if there is no array, or an empty one.
+fn unwound(text: &str, path: &Path) -> Vec<String> {
+    let Some(array) = path.find(text) else { return Vec::new() };
+    if !array.starts_with('[') {
+        // A single value is as an array of one.
+        return vec![text.to_owned()];
+    }
+    // Where the array stands in the text, of which it is a part.
+    let start = array.as_ptr() as usize - text.as_ptr() as usize;
+    let (before, after) = (text.get(..start).unwrap_or_default(), text.get(start + array.len()..).unwrap_or_default());
+    let mut each = PathSet::default();
+    let Ok(elements) = Path::of_steps(vec![Step::Each]) else { return Vec::new() };
+    each.add(&elements);
+    each.values(array).into_iter().flatten().map(|element| format!("{before}{element}{after}")).collect()
+}
+
+fn group<'r>(
+    rows: Rows<'_>,
+    id: &GroupId,
+    folds: &[(String, Fold)],
+    collation: Collation,
+    room: Room<'_>,
+) -> Result<Rows<'r>> {
+    let mut paths = PathSet::default();
+    let by: Vec<usize> = id.paths().into_iter().map(|path| paths.add(path)).collect();
+    let numbers: Vec<Option<usize>> = folds.iter().map(|(_, fold)| fold.path().map(|path| paths.add(path))).collect();
+    let mut groups = Groups::new(id, folds, collation, room);
+    for row in rows {
+        let row = row?;
+        let values = paths.values(&row);
+        let at = |number: usize| values.get(number).and_then(|values| values.first().copied());
+        let by: Vec<Option<&str>> = by.iter().map(|number| at(*number)).collect();
+        let folded: Vec<Option<&str>> = numbers.iter().map(|number| number.and_then(at)).collect();
+        groups.push(&by, &folded)?;
+    }
+    groups.finish()
+}
+
+fn sort<'r>(
+    rows: Rows<'_>,
+    by: &[(Path, Direction)],
+    collation: Collation,
+    (snapshot, bytes_max): Room<'_>,
+) -> Result<Rows<'r>> {
+    let mut sorted = Spill::new(snapshot, bytes_max, None);
+    for row in rows {
+        let row = row?;
+        let mut key = Vec::new();
+        for (path, direction) in by {
+            let value = named(path, &row).unwrap_or("null");
+            order_key(collation, value, *direction, &mut key)?;
+        }
+        sorted.push((key, row.into_bytes()), || Error::AggregateTooLarge { max: bytes_max })?;
+    }
+    let mut sorted = sorted.finish()?;
+    let text = |row| String::from_utf8(row).map_err(|_| damaged_file());
+    Ok(Box::new(std::iter::from_fn(move || Some(sorted.next()?.and_then(|(_, row)| text(row))))))
+}
+
+pub(super) fn damaged_file() -> Error {
+    Error::DamagedRow {
+        what: "the temporary file of an aggregation".to_owned(),
+        why: "it is not what was written to it; ask again",
+    }
+}
+
+/// The value at a path of a row, or of the member that has the path's text as its name: groups have such members.
+fn named<'t>(path: &Path, row: &'t str) -> Option<&'t str> {
+    path.find(row).or_else(|| Path::of_names(vec![path.to_string()]).find(row))
+}
+
+fn projected(row: &str, fields: &[(String, Path)]) -> String {
+    let member = |(name, path): &(String, Path)| Some(format!("{}:{}", quote(name), named(path, row)?));
+    format!("{{{}}}", fields.iter().filter_map(member).collect::<Vec<_>>().join(","))
+}

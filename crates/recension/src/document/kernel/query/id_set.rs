@@ -1,0 +1,231 @@
+//! Ids of documents that several indexes give, put together: those of any of them (alternatives), or those of all of
+//! them. Only keys are read for it. Documents are then read in the order of their ids and tested as a whole, so that
+//! an id too many does no harm.
+
+// Estimates need no more digits than doubles have.
+#![allow(clippy::cast_precision_loss)]
+
+use std::sync::Arc;
+
+use crate::document::kernel::query::cost::{KEY_READ, RANGE_BEGINS};
+use crate::document::kernel::query::planner::{Chosen, Planner, Resume, Want};
+use crate::document::kernel::query::sampler::Sampler;
+use crate::document::kernel::query::stream::{Examined, Stream};
+use crate::document::kernel::query::way::Way;
+use crate::document::kernel::read::reader::CollectionAt;
+use crate::document::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
+use crate::document::values::error::Result;
+use crate::document::values::limits::{ID_SET_BYTES_MAX, ID_SET_ROWS_MAX};
+use crate::document::values::plan::Plan;
+use crate::document::values::query::Query;
+use crate::document::values::selector::Selector;
+use crate::engine::Direction;
+
+/// Below so many rows of the narrowest index no other is read beside it.
+const INTERSECTED_ROWS_MIN: f64 = 20.0;
+
+/// What ids are read through: some ways, and how they are put together.
+#[derive(Clone, Debug)]
+pub(in crate::document) struct IdSet {
+    together: Together,
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Together {
+    Any,
+    All,
+}
+
+/// One of the ways, and the query that it is of.
+#[derive(Clone, Debug)]
+struct Part {
+    query: Query,
+    way: Way,
+}
+
+impl Part {
+    fn new(query: &Query, way: Way, rows: f64) -> Self {
+        let mut query = query.clone();
+        query.sort.clear();
+        query.select.clear();
+        query.absent.clear();
+        (query.selector, query.limit, query.after, query.skip) = (None, None, None, 0);
+        let cost = RANGE_BEGINS * way.ranges.len() as f64 + KEY_READ * rows;
+        // Of an index only the keys are read; what they cannot tell is tested on the documents.
+        let covering = way.index.is_some();
+        let document_tests = if covering { Vec::new() } else { way.document_tests };
+        let (rows, cost) = (Some(rows), Some(cost));
+        let way = Way {
+            covering,
+            document_tests,
+            ordered: true,
+            repeats: false,
+            direction: Direction::Forward,
+            rows,
+            cost,
+            ..way
+        };
+        Part { query, way }
+    }
+
+    fn cost(&self) -> f64 {
+        self.way.cost.unwrap_or(0.0)
+    }
+}
+
+impl Planner<'_> {
+    /// The alternatives of the query, if it has any.
+    pub(super) fn alternatives(&self) -> Option<Vec<Selector>> {
+        self.query.selector.as_ref().and_then(|selector| selector.alternatives())
+    }
+
+    /// The way by the ids that any of the alternatives has, if there is an index for each.
+    pub(super) fn union(&self, alternatives: Vec<Selector>, sampler: &dyn Sampler) -> Result<Option<Way>> {
+        let mut parts = Vec::new();
+        let mut total = 0.0;
+        for alternative in alternatives {
+            let narrowed = alternative.narrowed();
+            if narrowed.conditions.is_empty() {
+                return Ok(None);
+            }
+            let mut branch = self.query.clone();
+            branch.sort.clear();
+            for condition in narrowed.conditions {
+                branch = branch.matching(condition.path, condition.values);
+            }
+            if branch.check().is_err() {
+                return Ok(None);
+            }
+            let planner = Planner::new(&branch, self.indexes, Want::Count, Resume::Sorted);
+            let mut best: Option<(f64, Way)> = None;
+            for way in planner.ways().0 {
+                let bounded = !way.bounds.is_empty() && (way.lets < 1.0 || way.rows_max.is_some());
+                if !bounded {
+                    continue;
+                }
+                let rows = planner.rows(&way, sampler)?;
+                if best.as_ref().is_none_or(|(least, _)| rows < *least) {
+                    best = Some((rows, way));
+                }
+            }
+            let Some((rows, way)) = best else { return Ok(None) };
+            total += rows;
+            if total > f64::from(ID_SET_ROWS_MAX) {
+                return Ok(None);
+            }
+            parts.push(Part::new(&branch, way, rows));
+        }
+        Ok(Some(self.by_ids(Together::Any, parts, total)))
+    }
+
+    /// The way by the ids that two indexes have both, if that may pay.
+    pub(super) fn intersection(&self, ways: &[Way], sampler: &dyn Sampler) -> Result<Option<Way>> {
+        let bounded = |way: &&Way| way.index.is_some() && !way.bounds.is_empty() && way.lets < 1.0;
+        let mut candidates: Vec<Way> = ways.iter().filter(bounded).cloned().collect();
+        // Of an array several elements may be asked for: the same index serves each of them.
+        for number in 0..candidates.len() {
+            let first = &candidates[number];
+            let entry = first.index.and_then(|index| Some((index, self.indexes.get(index)?)));
+            if let Some((index, entry)) = entry.filter(|(_, entry)| entry.spec.multiple().is_some())
+                && let Ok(other) = self.way_but(index, entry, &first.bounds)
+                && bounded(&&other)
+            {
+                candidates.push(other);
+            }
+        }
+        let mut narrow = Vec::new();
+        for way in &candidates {
+            narrow.push((self.rows(way, sampler)?, way));
+        }
+        narrow.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let Some(((least, first), rest)) = narrow.split_first().map(|((rows, way), rest)| ((*rows, *way), rest)) else {
+            return Ok(None);
+        };
+        let new = |way: &Way| way.bounds.iter().any(|bound| !first.bounds.contains(bound));
+        let Some((rows, second)) = rest.iter().find(|(_, way)| new(way)) else { return Ok(None) };
+        if least < INTERSECTED_ROWS_MIN || *rows > f64::from(ID_SET_ROWS_MAX) {
+            return Ok(None);
+        }
+        let found = least * rows / Self::documents(sampler)?.max(1.0);
+        let parts = vec![Part::new(self.query, first.clone(), least), Part::new(self.query, (*second).clone(), *rows)];
+        Ok(Some(self.by_ids(Together::All, parts, found)))
+    }
+
+    fn by_ids(&self, together: Together, parts: Vec<Part>, found: f64) -> Way {
+        let order = self.id_order();
+        let rows: f64 = parts.iter().filter_map(|part| part.way.rows).sum();
+        let reads: f64 = parts.iter().map(Part::cost).sum::<f64>() + rows * 0.02 * rows.max(1.0).log2();
+        let mut way = Way {
+            index: None,
+            ranges: Vec::new(),
+            direction: order.unwrap_or(Direction::Forward),
+            ids: Some(Arc::new(IdSet { together, parts })),
+            bounds: Vec::new(),
+            document_tests: (0..self.query.conditions.len()).collect(),
+            ordered: order.is_some() && self.resume != Resume::Sorted,
+            ..self.scan()
+        };
+        self.weigh_ids(&mut way, rows, reads, found);
+        way
+    }
+}
+
+impl IdSet {
+    /// The ids, in their order; `None` if they are too many to be held.
+    pub(in crate::document) fn gather(
+        &self,
+        at: &CollectionAt,
+        entry: &CollectionEntry,
+        examined: &mut Examined,
+    ) -> Result<Option<Vec<String>>> {
+        let mut all: Option<Vec<String>> = None;
+        for Part { query, way } in &self.parts {
+            let mut ids = match (&mut all, self.together) {
+                (Some(all), Together::Any) => std::mem::take(all),
+                _ => Vec::new(),
+            };
+            let mut bytes = ids.iter().map(|id| id.len() + size_of::<String>()).sum::<usize>();
+            let mut stream = Stream::of(at, entry, query, Want::Count, way);
+            while let Some(hit) = stream.next_hit() {
+                let id = hit?.id;
+                bytes += id.len() + size_of::<String>();
+                if bytes > ID_SET_BYTES_MAX {
+                    return Ok(None);
+                }
+                ids.push(id);
+            }
+            examined.add(stream.examined());
+            ids.sort_unstable();
+            ids.dedup();
+            all = Some(match (all.take(), self.together) {
+                (Some(known), Together::All) => in_both(known, &ids),
+                _ => ids,
+            });
+        }
+        Ok(Some(all.unwrap_or_default()))
+    }
+
+    /// The plans of what any of has to be read, and of what all of has.
+    pub(in crate::document) fn describe(&self, indexes: &[IndexEntry]) -> (Vec<Plan>, Vec<Plan>) {
+        let plan = |Part { query, way }: &Part| {
+            let planner = Planner::new(query, indexes, Want::Count, Resume::Nowhere);
+            planner.describe(&Chosen { way: way.clone(), others: Vec::new() })
+        };
+        let plans = self.parts.iter().map(plan).collect();
+        match self.together {
+            Together::Any => (plans, Vec::new()),
+            Together::All => (Vec::new(), plans),
+        }
+    }
+}
+
+/// What is in both of two lists that are in order.
+fn in_both(mut known: Vec<String>, others: &[String]) -> Vec<String> {
+    let mut others = others.iter().peekable();
+    known.retain(|id| {
+        while others.next_if(|other| *other < id).is_some() {}
+        others.peek() == Some(&id)
+    });
+    known
+}

@@ -1,0 +1,58 @@
+//! What the planner's estimates stand on: kept statistics of indexes, else a few rows that are counted.
+
+use crate::document::kernel::read::reader::CollectionAt;
+use crate::document::kernel::rows::catalogue::{CATALOGUE, IndexEntry, statistics_key};
+use crate::document::kernel::rows::index_statistics::IndexStatistics;
+use crate::document::values::error::Result;
+use crate::engine::{Direction, KeyRange, TreeId, Wanted};
+
+/// Counting rows for estimates.
+pub(in crate::document) trait Sampler {
+    /// The documents of the collection; `None` if they are not to be asked for.
+    fn documents(&self) -> Result<Option<u64>>;
+    /// The rows of the ranges, up to `max`; `None` if they are not to be read.
+    fn rows(&self, tree: TreeId, ranges: &[KeyRange], max: usize) -> Result<Option<usize>>;
+    /// The rows of the ranges by the index's kept statistics; `None` if it has none, or too old ones.
+    fn estimate(&self, index: &IndexEntry, ranges: &[KeyRange]) -> Result<Option<f64>>;
+    /// The same of documents by id.
+    fn ids(&self, ranges: &[KeyRange], max: usize) -> Result<Option<usize>>;
+}
+
+impl Sampler for CollectionAt {
+    fn documents(&self) -> Result<Option<u64>> {
+        // A transaction would come to depend on every write to the collection.
+        if self.in_transaction { Ok(None) } else { Ok(Some(self.counts()?.documents)) }
+    }
+
+    fn rows(&self, tree: TreeId, ranges: &[KeyRange], max: usize) -> Result<Option<usize>> {
+        if self.in_transaction {
+            return Ok(None);
+        }
+        let mut rows = 0;
+        for range in ranges {
+            let wanted = Wanted { rows: Some(max - rows), values: true };
+            for row in self.snapshot.range_of(tree, range, Direction::Forward, wanted).take(max - rows) {
+                row?;
+                rows += 1;
+            }
+            if rows == max {
+                break;
+            }
+        }
+        Ok(Some(rows))
+    }
+
+    fn estimate(&self, index: &IndexEntry, ranges: &[KeyRange]) -> Result<Option<f64>> {
+        let Some(documents) = self.documents()? else { return Ok(None) };
+        let row = self.snapshot.get(CATALOGUE, &statistics_key(index.tree))?;
+        let known = row.and_then(|row| IndexStatistics::decode(&row));
+        Ok(known.and_then(|known| known.estimate(index, ranges, documents)))
+    }
+
+    fn ids(&self, ranges: &[KeyRange], max: usize) -> Result<Option<usize>> {
+        match &self.entry {
+            Some(entry) => self.rows(entry.documents, ranges, max),
+            None => Ok(Some(0)),
+        }
+    }
+}

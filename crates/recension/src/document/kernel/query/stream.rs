@@ -1,0 +1,419 @@
+//! Reading the documents of the way that the planner chose, row by row, and testing them.
+
+use std::collections::VecDeque;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::document::kernel::query::asked::Asked;
+use crate::document::kernel::query::lookup::read_indexed;
+use crate::document::kernel::query::planner::Want;
+use crate::document::kernel::query::sorted::order_key;
+use crate::document::kernel::query::way::Way;
+use crate::document::kernel::query::words::{Relevant, relevance_key};
+use crate::document::kernel::read::reader::{CollectionAt, OwnedRows, document_of, id_of};
+use crate::document::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
+use crate::document::kernel::rows::index_keys::{Damaged, IndexKeys, has_absent, row_texts};
+use crate::document::kernel::rows::index_rows::RowRead;
+use crate::document::kernel::rows::stored;
+use crate::document::values::cursor::Place;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::json::Path;
+use crate::document::values::model::Document;
+use crate::document::values::query::Query;
+use crate::engine::{Direction, KeyRange, Row, Snapshot, TreeId};
+
+/// A document that was found.
+pub(in crate::document) struct Hit {
+    pub(in crate::document) place: Place,
+    pub(in crate::document) id: String,
+    pub(in crate::document) document: Option<Document<'static>>,
+    pub(in crate::document) values: Vec<Option<String>>,
+    /// The encoded values to sort by, if the hits are to be sorted.
+    pub(in crate::document) order: Vec<u8>,
+}
+
+impl Hit {
+    fn of_id(place: Place, id: &str) -> Self {
+        Hit { place, id: id.to_owned(), document: None, values: Vec::new(), order: Vec::new() }
+    }
+}
+
+/// The documents of a way that meet the conditions, in the order of the way.
+pub(in crate::document) struct Stream {
+    snapshot: Arc<dyn Snapshot>,
+    documents: TreeId,
+    direction: Direction,
+    /// The ranges that are not begun yet, in the order in which they are read.
+    ranges: VecDeque<KeyRange>,
+    /// In place of ranges: ids of documents, in the order in which they are read.
+    ids: Option<std::vec::IntoIter<String>>,
+    /// How relevant each of these is, if they are in the order of that.
+    scores: Option<std::vec::IntoIter<f64>>,
+    tree: TreeId,
+    rows: Option<OwnedRows>,
+    reader: Reader,
+}
+
+/// How a row is read and tested.
+struct Reader {
+    asked: Asked,
+    /// `None`: the rows are documents.
+    index: Option<IndexEntry>,
+    /// For each path of the query the part of the index that has it.
+    parts: Vec<Option<usize>>,
+    /// Tells the first entry of a document in the index from its others.
+    keys: Option<(IndexKeys, Vec<KeyRange>)>,
+    direction: Direction,
+    key_tests: Vec<usize>,
+    document_tests: Vec<usize>,
+    covering: bool,
+    sorts: bool,
+    want: Want,
+    /// Documents that are left to be passed over.
+    skip: usize,
+    /// What the ids begin with of documents that are not wanted.
+    left_out: Option<String>,
+    examined: Examined,
+}
+
+/// What was read for an answer.
+#[derive(Clone, Copy, Default, Debug)]
+pub(in crate::document) struct Examined {
+    pub(in crate::document) keys: u64,
+    pub(in crate::document) documents: u64,
+}
+
+impl Examined {
+    pub(in crate::document) fn add(&mut self, other: Examined) {
+        self.keys += other.keys;
+        self.documents += other.documents;
+    }
+}
+
+impl Stream {
+    pub(in crate::document) fn of(
+        at: &CollectionAt,
+        entry: &CollectionEntry,
+        query: &Query,
+        want: Want,
+        way: &Way,
+    ) -> Self {
+        let asked = Asked::of(query);
+        let index = way.index.and_then(|number| entry.indexes.get(number)).cloned();
+        let part_of = |path: &Path| {
+            let spec = &index.as_ref()?.spec;
+            spec.parts.iter().position(|part| part.path == *path && !path.is_multiple())
+        };
+        let mut parts = vec![None; asked.paths.len()];
+        for path in asked.paths.paths() {
+            if let Some(slot) = asked.paths.number(path).and_then(|number| parts.get_mut(number)) {
+                *slot = part_of(path);
+            }
+        }
+        let keys = index.as_ref().filter(|_| way.repeats).map(|index| (IndexKeys::of([index]), way.ranges.clone()));
+        let mut ranges: VecDeque<KeyRange> = way.ranges.clone().into();
+        if let Some(Place::Ids(key) | Place::Index(_, key)) = query.after.as_ref().map(|cursor| &cursor.place) {
+            cut(&mut ranges, key, way.direction);
+        }
+        Stream {
+            snapshot: at.snapshot.clone(),
+            documents: entry.documents,
+            direction: way.direction,
+            ranges,
+            ids: None,
+            scores: None,
+            tree: index.as_ref().map_or(entry.documents, |index| index.tree),
+            rows: None,
+            reader: Reader {
+                asked,
+                index,
+                parts,
+                keys,
+                direction: way.direction,
+                key_tests: way.key_tests.clone(),
+                document_tests: way.document_tests.clone(),
+                covering: way.covering,
+                sorts: !way.ordered,
+                want,
+                skip: 0,
+                left_out: query.left_out.clone(),
+                examined: Examined::default(),
+            },
+        }
+    }
+
+    /// The documents of these ids, which are in order, behind the place where the query goes on.
+    pub(in crate::document) fn by_ids(mut self, mut ids: Vec<String>, query: &Query, direction: Direction) -> Self {
+        if let Some(Place::Ids(key)) = query.after.as_ref().map(|cursor| &cursor.place) {
+            ids.retain(|id| match direction {
+                Direction::Forward => id.as_bytes() > key.as_slice(),
+                Direction::Backward => id.as_bytes() < key.as_slice(),
+            });
+        }
+        if direction == Direction::Backward {
+            ids.reverse();
+        }
+        self.ids = Some(ids.into_iter());
+        self
+    }
+
+    /// The documents that were found by words, behind the place where the query goes on.
+    pub(in crate::document) fn by_words(mut self, found: Vec<Relevant>, query: &Query, direction: Direction) -> Self {
+        if !query.relevance {
+            return self.by_ids(found.into_iter().map(|found| found.id).collect(), query, direction);
+        }
+        let mut found = found;
+        if let Some(Place::Sorted(key, id)) = query.after.as_ref().map(|cursor| &cursor.place) {
+            found.retain(|one| (relevance_key(one.score), &one.id) > (key.clone(), id));
+        }
+        let (ids, scores): (Vec<_>, Vec<_>) = found.into_iter().map(|found| (found.id, found.score)).unzip();
+        (self.ids, self.scores) = (Some(ids.into_iter()), Some(scores.into_iter()));
+        self
+    }
+
+    /// Passes over the first documents that it finds, without reading them where the way alone tells that it finds
+    /// them.
+    pub(in crate::document) fn skipping(mut self, skip: usize) -> Self {
+        self.reader.skip = skip;
+        self
+    }
+
+    /// What was read so far.
+    pub(in crate::document) fn examined(&self) -> Examined {
+        self.reader.examined
+    }
+
+    /// Hands on all that is left.
+    pub(in crate::document) fn drain(&mut self, mut take: impl FnMut(Hit) -> Result<()>) -> Result<()> {
+        while let Some(hit) = self.next_hit() {
+            take(hit?)?;
+        }
+        Ok(())
+    }
+
+    pub(in crate::document) fn next_hit(&mut self) -> Option<Result<Hit>> {
+        loop {
+            if let Some(ids) = &mut self.ids {
+                let id = ids.next()?;
+                let score = self.scores.as_mut().and_then(Iterator::next);
+                let value = match self.snapshot.get(self.documents, id.as_bytes()) {
+                    Ok(Some(value)) => value,
+                    Ok(None) => continue,
+                    Err(error) => return Some(Err(error.into())),
+                };
+                let row = Row { key: id.as_bytes().into(), value };
+                match self.reader.hit(&*self.snapshot, self.documents, row).transpose() {
+                    Some(hit) => {
+                        return Some(hit.map(|hit| match score {
+                            Some(score) => Hit { place: Place::Sorted(relevance_key(score), hit.id.clone()), ..hit },
+                            None => hit,
+                        }));
+                    }
+                    None => continue,
+                }
+            }
+            let Some(rows) = &mut self.rows else {
+                let range = match self.direction {
+                    Direction::Forward => self.ranges.pop_front(),
+                    Direction::Backward => self.ranges.pop_back(),
+                }?;
+                let rows = OwnedRows::of(self.snapshot.clone(), self.tree, &range, self.direction);
+                self.rows = Some(self.reader.naming(rows, self.documents));
+                continue;
+            };
+            let (snapshot, documents, reader) = (&*self.snapshot, self.documents, &mut self.reader);
+            match rows.next_with(|row| reader.hit(snapshot, documents, row)) {
+                None => self.rows = None,
+                Some(Ok(None)) => {}
+                Some(Ok(Some(hit))) => return Some(Ok(hit)),
+                Some(Err(error)) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// Cuts off what does not lie behind `key` in the direction.
+fn cut(ranges: &mut VecDeque<KeyRange>, key: &[u8], direction: Direction) {
+    for range in ranges.iter_mut() {
+        let passed = Bound::Excluded(key.to_vec());
+        let is_before = |bound: &Bound<Vec<u8>>| match bound {
+            Bound::Unbounded => true,
+            Bound::Included(at) | Bound::Excluded(at) => at.as_slice() <= key,
+        };
+        let is_behind = |bound: &Bound<Vec<u8>>| match bound {
+            Bound::Unbounded => true,
+            Bound::Included(at) | Bound::Excluded(at) => at.as_slice() >= key,
+        };
+        match direction {
+            Direction::Forward if is_before(&range.start) => range.start = passed,
+            Direction::Backward if is_behind(&range.end) => range.end = passed,
+            _ => {}
+        }
+    }
+    ranges.retain(|range| !range.is_empty());
+}
+
+impl Reader {
+    /// Rows of an index that name the documents which are read next.
+    fn naming(&self, rows: OwnedRows, documents: TreeId) -> OwnedRows {
+        let Some(index) = self.index.clone().filter(|_| !self.covering) else { return rows };
+        rows.naming(documents, move |row| Some(RowRead::of(&index, &row.key, &row.value)?.id.as_bytes().to_vec()))
+    }
+
+    /// The hit of a row, unless it is to be passed over.
+    fn hit(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
+        let found = self.found(snapshot, documents, row)?;
+        if found.is_some() && self.skip > 0 {
+            self.skip -= 1;
+            return Ok(None);
+        }
+        Ok(found)
+    }
+
+    fn found(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
+        let Some(index) = &self.index else {
+            let head = stored::decode(&row.value, &row.key)?;
+            if head.deleted || self.leaves_out(&row.key) {
+                return Ok(None);
+            }
+            self.examined.documents += 1;
+            let place = Place::Ids(row.key.to_vec());
+            let document = document_of(id_of(row.key)?, row.value)?;
+            return self.tested(place, document, self.asked.sort.is_empty());
+        };
+        let damaged = || Error::DamagedRow {
+            what: format!("a row of index {}", index.spec.name),
+            why: "it is not values and an id; drop the index and create it again",
+        };
+        let place = || match self.want {
+            // Nobody goes on from what is counted.
+            Want::Count => Place::Ids(Vec::new()),
+            Want::Documents | Want::Selected => Place::Index(index.tree, row.key.to_vec()),
+        };
+        let RowRead { values, id, texts, .. } = RowRead::of(index, &row.key, &row.value).ok_or_else(damaged)?;
+        self.examined.keys += 1;
+        if self.left_out.as_ref().is_some_and(|ids| id.starts_with(ids.as_str())) {
+            return Ok(None);
+        }
+        let wants_nothing = self.key_tests.is_empty() && self.asked.sort.is_empty();
+        if self.covering && self.want == Want::Count && wants_nothing {
+            return Ok(Some(Hit::of_id(place(), id)));
+        }
+        if (self.covering || !self.key_tests.is_empty())
+            && let Some(texts) = row_texts(&index.spec, values, texts).map_err(|Damaged| damaged())?
+        {
+            let own = self.asked.id_text(id);
+            let value = |number: usize| {
+                if let Some((_, id)) = own.as_ref().filter(|(own, _)| *own == number) {
+                    return Some(id.as_str());
+                }
+                let part = self.parts.get(number).copied().flatten()?;
+                texts.get(part).map(String::as_str).filter(|text| !text.is_empty())
+            };
+            let sorted = self.covering.then_some(&self.asked.sort).into_iter().flatten();
+            if !self.meets(&self.key_tests, |number| value(number).into_iter())
+                || sorted.into_iter().any(|(number, ..)| value(*number).is_none())
+            {
+                return Ok(None);
+            }
+            if self.covering {
+                return self.assembled(place(), id.to_owned(), None, value).map(Some);
+            }
+        }
+        // A way that gives the order is by paths that the document has.
+        let lacks_one = || index.by_first && has_absent(&index.spec, values);
+        let in_order = self.asked.sort.is_empty() || !(self.sorts || lacks_one());
+        if self.skip > 0 && self.keys.is_none() && in_order && self.wants_no_values() {
+            self.skip -= 1;
+            return Ok(None);
+        }
+        let document = read_indexed(snapshot, documents, id)?;
+        self.examined.documents += 1;
+        if let Some((keys, ranges)) = &self.keys {
+            let all = keys.rows(std::slice::from_ref(index), &document.body, id)?;
+            // Ranges are of values: all rows of a value lie in one range, or none does.
+            let own = all.iter().flatten().map(|entry| entry.key.as_slice());
+            let mut within = own.filter(|values| ranges.iter().any(|range| range.contains(values)));
+            let first = match self.direction {
+                Direction::Forward => within.next(),
+                Direction::Backward => within.next_back(),
+            };
+            if first != Some(values) {
+                return Ok(None);
+            }
+        }
+        self.tested(place(), document, in_order)
+    }
+
+    fn leaves_out(&self, id: &[u8]) -> bool {
+        self.left_out.as_ref().is_some_and(|ids| id.starts_with(ids.as_bytes()))
+    }
+
+    /// Whether values meet the conditions of these numbers.
+    fn meets<'v, I: Iterator<Item = &'v str>>(&self, tests: &[usize], values: impl Fn(usize) -> I) -> bool {
+        let mut scratch = Vec::new();
+        tests
+            .iter()
+            .filter_map(|number| self.asked.tests.get(*number))
+            .all(|(path, keys)| values(*path).any(|value| keys.contains_text(value, &mut scratch)))
+    }
+
+    /// The hit of a document that was read, if it meets the conditions; `in_order`: it is known to have what the order
+    /// is by.
+    fn tested(&self, place: Place, document: Document<'_>, in_order: bool) -> Result<Option<Hit>> {
+        if in_order && self.wants_no_values() {
+            return Ok(Some(Self::whole(place, document)));
+        }
+        let own = self.asked.own_texts(&document.id, &document.rev);
+        let values = self.asked.values(&document.body, &own);
+        let at = |number: usize| values.get(number).map(Vec::as_slice).unwrap_or_default();
+        // Conditions that are tested on keys are tested here too: a key may not have had the text.
+        let met = self.meets(&self.document_tests, |number| at(number).iter().copied())
+            && self.meets(&self.key_tests, |number| at(number).iter().copied())
+            && self.asked.absent.iter().all(|number| at(*number).is_empty())
+            && self.asked.selector.as_ref().is_none_or(|selector| selector.selects(&document))
+            && self.asked.sort.iter().all(|(number, ..)| !at(*number).is_empty());
+        if !met {
+            return Ok(None);
+        }
+        let id = document.id.to_string();
+        let hit = self.assembled(place, id, None, |number| at(number).first().copied())?;
+        let document = (self.want == Want::Documents && !self.sorts).then(|| document.into_owned());
+        Ok(Some(Hit { document, ..hit }))
+    }
+
+    /// Whether the way itself meets all conditions, so that the body is not parsed.
+    fn wants_no_values(&self) -> bool {
+        let asked = &self.asked;
+        let tested = !self.document_tests.is_empty()
+            || !self.key_tests.is_empty()
+            || !asked.absent.is_empty()
+            || asked.selector.is_some();
+        self.want == Want::Documents && !self.sorts && !tested
+    }
+
+    fn whole(place: Place, document: Document<'_>) -> Hit {
+        let id = document.id.to_string();
+        Hit { place, id, document: Some(document.into_owned()), values: Vec::new(), order: Vec::new() }
+    }
+
+    fn assembled<'v>(
+        &self,
+        place: Place,
+        id: String,
+        document: Option<Document<'static>>,
+        value: impl Fn(usize) -> Option<&'v str>,
+    ) -> Result<Hit> {
+        let values = match self.want {
+            Want::Selected => self.asked.select.iter().map(|number| value(*number).map(str::to_owned)).collect(),
+            Want::Documents | Want::Count => Vec::new(),
+        };
+        let mut order = Vec::new();
+        if self.sorts {
+            for (number, collation, direction) in &self.asked.sort {
+                order_key(*collation, value(*number).unwrap_or("null"), *direction, &mut order)?;
+            }
+        }
+        Ok(Hit { place, id, document, values, order })
+    }
+}

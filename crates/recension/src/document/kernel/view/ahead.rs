@@ -1,0 +1,150 @@
+//! Whole blocks of a view on the way of a reduction: each is reduced once, and what came of it is remembered as long as
+//! no row of the block changes. At any moment: what is remembered is of the commit that wrote the block's row.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::document::kernel::view::blocks::{Block, blocks_in};
+use crate::document::kernel::view::read::ViewAt;
+use crate::document::values::error::Result;
+use crate::document::values::limits::REDUCED_BLOCKS_BYTES_MAX;
+use crate::document::values::reduce::Fold;
+use crate::engine::{KeyRange, Seq, TreeId};
+
+/// Blocks that are read at a time.
+const BLOCKS_AT_ONCE: usize = 4096;
+
+/// Reduced blocks of the views of one store, within a bound of memory. Losing it costs reads and changes no answer.
+#[derive(Default)]
+pub struct ReducedBlocks(Mutex<Remembered>);
+
+impl std::fmt::Debug for ReducedBlocks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ReducedBlocks")
+    }
+}
+
+#[derive(Default)]
+struct Remembered {
+    blocks: HashMap<BlockKey, (Seq, Reduced)>,
+    bytes: usize,
+}
+
+/// Which block, reduced by what.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct BlockKey {
+    tree: TreeId,
+    by: Arc<str>,
+    start: Vec<u8>,
+}
+
+/// A block, reduced.
+#[derive(Clone)]
+pub(in crate::document) enum Reduced {
+    BuiltIn(Fold),
+    /// As JSON.
+    Own(String),
+}
+
+impl Reduced {
+    fn bytes(&self) -> usize {
+        match self {
+            Reduced::BuiltIn(fold) => fold.bytes(),
+            Reduced::Own(value) => value.len(),
+        }
+    }
+}
+
+impl ReducedBlocks {
+    /// Forgets all. To be called when documents were erased, which changes the past.
+    pub fn forget(&self) {
+        *self.0.lock() = Remembered::default();
+    }
+
+    fn get(&self, key: &BlockKey, seq: Seq) -> Option<Reduced> {
+        let state = self.0.lock();
+        state.blocks.get(key).filter(|(known, _)| *known == seq).map(|(_, reduced)| reduced.clone())
+    }
+
+    fn put(&self, key: BlockKey, seq: Seq, reduced: Reduced) {
+        let mut state = self.0.lock();
+        let bytes = key.start.len() + reduced.bytes() + 160;
+        if state.bytes + bytes > REDUCED_BLOCKS_BYTES_MAX {
+            *state = Remembered::default();
+        }
+        state.bytes += bytes;
+        let start = key.start.len();
+        if let Some((_, before)) = state.blocks.insert(key, (seq, reduced)) {
+            state.bytes -= (start + before.bytes() + 160).min(state.bytes);
+        }
+    }
+}
+
+/// The blocks that lie ahead of a walk over rows.
+pub(in crate::document) struct Ahead {
+    remembered: Arc<ReducedBlocks>,
+    by: Arc<str>,
+    tree: TreeId,
+    /// Those that begin behind the walk, in order.
+    blocks: VecDeque<Block>,
+    /// Where others are looked for; `None`: there are none.
+    rest: Option<KeyRange>,
+}
+
+impl Ahead {
+    pub(in crate::document) fn new(
+        remembered: Arc<ReducedBlocks>,
+        by: Arc<str>,
+        tree: TreeId,
+        keys: &KeyRange,
+    ) -> Self {
+        Ahead { remembered, by, tree, blocks: VecDeque::new(), rest: Some(keys.clone()) }
+    }
+
+    /// Whether a block may begin at or before a key that the walk has not come to.
+    pub(in crate::document) fn is_at(&self, key: &[u8]) -> bool {
+        match self.blocks.front() {
+            Some(block) => block.start.as_slice() <= key,
+            None => self.rest.is_some(),
+        }
+    }
+
+    /// If the walk comes to the first row of a whole block at `key`: the block, and where the next one begins.
+    pub(in crate::document) fn enters(&mut self, view: &ViewAt, key: &[u8]) -> Result<Option<(Block, Vec<u8>)>> {
+        let mut entered = None;
+        loop {
+            if self.blocks.len() < 2
+                && let Some(rest) = self.rest.take()
+            {
+                let more = blocks_in(&*view.collection().snapshot, self.tree, &rest, BLOCKS_AT_ONCE)?;
+                if let Some(last) = more.last().filter(|_| more.len() == BLOCKS_AT_ONCE) {
+                    self.rest = Some(KeyRange { start: Bound::Excluded(last.start.clone()), end: rest.end });
+                }
+                self.blocks.extend(more);
+            }
+            if self.blocks.front().is_none_or(|block| block.start.as_slice() > key) {
+                break;
+            }
+            entered = self.blocks.pop_front();
+        }
+        Ok(entered.and_then(|block| self.blocks.front().map(|next| (block, next.start.clone()))))
+    }
+
+    /// A block, reduced: remembered, or by `reduce`.
+    pub(in crate::document) fn reduced(
+        &self,
+        block: &Block,
+        reduce: impl FnOnce() -> Result<Reduced>,
+    ) -> Result<Reduced> {
+        let key = BlockKey { tree: self.tree, by: self.by.clone(), start: block.start.clone() };
+        if let Some(reduced) = self.remembered.get(&key, block.seq) {
+            return Ok(reduced);
+        }
+        let reduced = reduce()?;
+        self.remembered.put(key, block.seq, reduced.clone());
+        Ok(reduced)
+    }
+}

@@ -1,0 +1,203 @@
+//! Blocks: a view's rows are counted in blocks of some hundred, so that many rows are counted by few. A block begins at
+//! a key and ends where the next one begins. Its row is written whenever a row of it is, so that what was computed of a
+//! block holds as long as the block's row is of the same commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use crate::document::kernel::overlay::Overlay;
+use crate::document::kernel::rows::view_rows::ROW;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::{VIEW_BLOCK_ROWS, VIEW_BLOCK_ROWS_MAX};
+use crate::engine::{Batch, Direction, KeyRange, Seq, Snapshot, TreeId};
+
+/// The kind of a block's row; the key at which it begins follows.
+const BLOCK: u8 = 0x03;
+
+/// Behind this key: written whenever a commit of documents cuts blocks, so that other such commits see it.
+const CUTS_KEY: &[u8] = &[0x05];
+
+/// The blocks of a view, and what a commit does to them.
+pub(in crate::document) struct Blocks {
+    /// How many rows each has, by where it begins, and whether any of them is written.
+    counts: BTreeMap<Vec<u8>, (u64, bool)>,
+    added: BTreeSet<Vec<u8>>,
+    removed: BTreeSet<Vec<u8>>,
+    nowhere: (u64, bool),
+}
+
+/// A block as it was read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::document) struct Block {
+    /// The key at which it begins.
+    pub(in crate::document) start: Vec<u8>,
+    pub(in crate::document) rows: u64,
+    /// The commit that changed any of its rows last.
+    pub(in crate::document) seq: Seq,
+}
+
+/// The blocks that begin within a range of rows' keys, up to some number.
+pub(in crate::document) fn blocks_in(
+    snapshot: &dyn Snapshot,
+    tree: TreeId,
+    keys: &KeyRange,
+    most: usize,
+) -> Result<Vec<Block>> {
+    let placed = |bound: &Bound<Vec<u8>>, open: Vec<u8>| match bound {
+        Bound::Included(key) => Bound::Included([&[BLOCK], key.as_slice()].concat()),
+        Bound::Excluded(key) => Bound::Excluded([&[BLOCK], key.as_slice()].concat()),
+        Bound::Unbounded => Bound::Excluded(open),
+    };
+    let range = KeyRange { start: placed(&keys.start, vec![BLOCK]), end: placed(&keys.end, vec![BLOCK + 1]) };
+    let mut blocks = Vec::new();
+    if range.is_empty() {
+        return Ok(blocks);
+    }
+    for row in snapshot.range(tree, &range, Direction::Forward).take(most) {
+        let row = row?;
+        let rows = row
+            .value
+            .bytes
+            .as_ref()
+            .try_into()
+            .map(u64::from_be_bytes)
+            .map_err(|_| Error::DamagedRow { what: "a block of a view".to_owned(), why: "it does not read" })?;
+        blocks.push(Block { start: row.key.get(1..).unwrap_or_default().to_vec(), rows, seq: row.value.seq });
+    }
+    Ok(blocks)
+}
+
+/// What a commit of documents does to the blocks of a view: it changes counts as counters, which lets others do so at
+/// the same time. It depends on no block being cut meanwhile.
+pub(in crate::document) struct BlocksInCommit<'v> {
+    view: &'v Overlay,
+    tree: TreeId,
+    changed: BTreeMap<Vec<u8>, i64>,
+}
+
+impl<'v> BlocksInCommit<'v> {
+    pub(in crate::document) fn on(view: &'v Overlay, tree: TreeId) -> Self {
+        BlocksInCommit { view, tree, changed: BTreeMap::new() }
+    }
+
+    /// A row is written, and there are so many more.
+    pub(in crate::document) fn note(&mut self, key: &[u8], more: i64) -> Result<()> {
+        let up_to = Bound::Included([&[BLOCK], key].concat());
+        let range = KeyRange { start: Bound::Included(vec![BLOCK]), end: up_to };
+        let found = self.view.base().range(self.tree, &range, Direction::Backward).next().transpose()?;
+        let start = found.and_then(|row| row.key.get(1..).map(<[u8]>::to_vec)).unwrap_or_else(|| vec![ROW]);
+        *self.changed.entry(start).or_default() += more;
+        Ok(())
+    }
+
+    /// Writes what becomes of the blocks. Those that have grown too large are cut.
+    pub(in crate::document) fn write(self) -> Result<()> {
+        let BlocksInCommit { view, tree, changed } = self;
+        if changed.is_empty() {
+            return Ok(());
+        }
+        view.depend_or_written(tree, CUTS_KEY);
+        for (start, more) in changed {
+            let behind = KeyRange { start: Bound::Included(start.clone()), end: Bound::Excluded(vec![ROW + 1]) };
+            let own = blocks_in(view.base(), tree, &behind, 2)?;
+            let count = own.first().filter(|block| block.start == start).map_or(0, |block| block.rows);
+            if count.saturating_add_signed(more) <= VIEW_BLOCK_ROWS_MAX {
+                view.add(tree, &[&[BLOCK], start.as_slice()].concat(), &[more]);
+                continue;
+            }
+            let next = own.get(1).map_or_else(|| vec![ROW + 1], |next| next.start.clone());
+            let range = KeyRange { start: Bound::Included(start.clone()), end: Bound::Excluded(next) };
+            let keys = view.range(tree, &range, Direction::Forward).map(|row| Ok(row?.key.into_owned()));
+            let keys: Vec<Vec<u8>> = keys.collect::<Result<_>>()?;
+            view.put(tree, CUTS_KEY, vec![1]);
+            for (number, piece) in keys.chunks(VIEW_BLOCK_ROWS).enumerate() {
+                let begins = if number == 0 { &start } else { piece.first().unwrap_or(&start) };
+                let rows = (piece.len() as u64).to_be_bytes();
+                view.put(tree, &[&[BLOCK], begins.as_slice()].concat(), rows.to_vec());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Blocks {
+    /// All blocks of a view.
+    pub(in crate::document) fn load(snapshot: &dyn Snapshot, tree: TreeId) -> Result<Self> {
+        let all = blocks_in(snapshot, tree, &KeyRange::prefix([ROW]), usize::MAX)?;
+        let counts = all.into_iter().map(|block| (block.start, (block.rows, false))).collect();
+        Ok(Blocks { counts, added: BTreeSet::new(), removed: BTreeSet::new(), nowhere: (0, false) })
+    }
+
+    /// A row is put; `new`: there was none of its key.
+    pub(in crate::document) fn put(&mut self, key: &[u8], new: bool) {
+        let rows = self.touch(key);
+        if new {
+            *rows += 1;
+            self.removed.remove(key);
+            self.added.insert(key.to_vec());
+        }
+    }
+
+    /// A row is taken away.
+    pub(in crate::document) fn remove(&mut self, key: &[u8]) {
+        let rows = self.touch(key);
+        *rows = rows.saturating_sub(1);
+        self.added.remove(key);
+        self.removed.insert(key.to_vec());
+    }
+
+    /// The count of the block that a key is in.
+    fn touch(&mut self, key: &[u8]) -> &mut u64 {
+        let before = (Bound::Unbounded, Bound::Included(key));
+        if self.counts.range::<[u8], _>(before).next_back().is_none() {
+            self.counts.insert(vec![ROW], (0, false));
+        }
+        let own = self.counts.range_mut::<[u8], _>(before).next_back();
+        // The first block begins before all rows.
+        let (rows, touched) = own.map_or(&mut self.nowhere, |(_, own)| own);
+        *touched = true;
+        rows
+    }
+
+    /// Adds to a batch what becomes of the blocks. Those that have grown too large are cut.
+    pub(in crate::document) fn write(self, snapshot: &dyn Snapshot, tree: TreeId, batch: &mut Batch) -> Result<()> {
+        let touched = self.counts.iter().filter(|(_, (_, touched))| *touched);
+        let touched: Vec<(Vec<u8>, u64)> = touched.map(|(start, (rows, _))| (start.clone(), *rows)).collect();
+        for (start, rows) in touched {
+            if rows <= VIEW_BLOCK_ROWS_MAX {
+                put_block(&start, rows, tree, batch);
+                continue;
+            }
+            let keys = self.keys_of(snapshot, tree, &start)?;
+            for (number, piece) in keys.chunks(VIEW_BLOCK_ROWS).enumerate() {
+                let begins = if number == 0 { &start } else { piece.first().unwrap_or(&start) };
+                put_block(begins, piece.len() as u64, tree, batch);
+            }
+        }
+        Ok(())
+    }
+
+    /// The keys that a block will have.
+    fn keys_of(&self, snapshot: &dyn Snapshot, tree: TreeId, start: &[u8]) -> Result<Vec<Vec<u8>>> {
+        let next = self.counts.range::<[u8], _>((Bound::Excluded(start), Bound::Unbounded)).next();
+        let end = Bound::Excluded(next.map_or_else(|| vec![ROW + 1], |(next, _)| next.clone()));
+        let range = KeyRange { start: Bound::Included(start.to_vec()), end };
+        let mut keys: BTreeSet<Vec<u8>> = self.added.range::<[u8], _>(range.as_bounds()).cloned().collect();
+        for row in snapshot.range(tree, &range, Direction::Forward) {
+            let key = row?.key.into_owned();
+            if !self.removed.contains(&key) {
+                keys.insert(key);
+            }
+        }
+        Ok(keys.into_iter().collect())
+    }
+}
+
+fn put_block(start: &[u8], rows: u64, tree: TreeId, batch: &mut Batch) {
+    let key = [&[BLOCK], start].concat();
+    if rows == 0 {
+        batch.delete(tree, &key);
+    } else {
+        batch.put(tree, &key, &rows.to_be_bytes());
+    }
+}

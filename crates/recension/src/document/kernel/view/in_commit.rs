@@ -1,0 +1,173 @@
+//! Views in the commit: whoever writes documents keeps the views that the catalogue lists, so that these are never
+//! behind. Counts are counters, so that commits of different documents do not hinder each other. A view whose mapper is
+//! not known here, that fails, or that would write too much is left behind by the commit, which says so in the
+//! catalogue: it is then kept behind the commits until it has come up.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use parking_lot::RwLock;
+
+use crate::document::kernel::overlay::Overlay;
+use crate::document::kernel::read::reader::document_of;
+use crate::document::kernel::rows::catalogue::{CATALOGUE, CollectionEntry};
+use crate::document::kernel::rows::slot::Slot;
+use crate::document::kernel::rows::stored;
+use crate::document::kernel::rows::view_entry::{
+    COUNT_KEY, ViewEntry, encode_kept, kept_in_commits, kept_key, view_key,
+};
+use crate::document::kernel::rows::view_rows::{TreeRows, decode_keys, encode_keys, of_document, rows_of};
+use crate::document::kernel::view::blocks::BlocksInCommit;
+use crate::document::kernel::view::mapper::{MapInput, View};
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::{KNOWN_VIEWS_MAX, VIEW_ROWS_PER_COMMIT_MAX};
+use crate::document::values::position::Position;
+use crate::document::values::view::Signature;
+use crate::engine::{Snapshot, TreeId};
+
+/// Mappers of views that may be kept in commits, as far as a store has heard of them. Losing one costs that a view is
+/// kept behind the commits until it is asked.
+#[derive(Default)]
+pub(in crate::document) struct KnownViews(RwLock<HashMap<Signature, View>>);
+
+impl KnownViews {
+    /// Remembers a view.
+    pub(in crate::document) fn note(&self, view: &View) {
+        if self.0.read().contains_key(&view.signature) {
+            return;
+        }
+        let mut known = self.0.write();
+        if known.len() >= KNOWN_VIEWS_MAX {
+            known.clear();
+        }
+        known.insert(view.signature, view.clone());
+    }
+
+    fn of(&self, signature: Signature) -> Option<View> {
+        self.0.read().get(&signature).cloned()
+    }
+}
+
+/// Documents that a commit writes, as mappers see them; `None`: it is deleted.
+type Written = BTreeMap<String, Option<MapInput>>;
+
+/// Writes what becomes of the views that are kept in commits, by the documents that an overlay has written. To be
+/// called when the overlay is ready to be committed.
+pub(in crate::document) fn keep_views(view: &Overlay, slot: &Slot, known: &KnownViews) -> Result<()> {
+    let Some(entry) = slot.entry_in(view)? else { return Ok(()) };
+    let ids = view.written_keys(entry.documents);
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let key = kept_key(&entry);
+    let Some(list) = view.get(CATALOGUE, &key)?.map(|row| kept_in_commits(&row.bytes)).transpose()? else {
+        return Ok(());
+    };
+    let written = ids.into_iter().map(|id| read(view, &entry, id)).collect::<Result<Written>>()?;
+    let mut kept = Vec::with_capacity(list.len());
+    for signature in &list {
+        let own = ViewEntry::of(view.base(), &entry, *signature)?;
+        let Some(ViewEntry { tree, .. }) = own else { continue };
+        match known.of(*signature).map(|own| rows(&own, &written)) {
+            Some(Ok(Some(rows))) => {
+                write(view, tree, rows)?;
+                kept.push(*signature);
+            }
+            // Whoever asks the view next is told what is wrong, if anything is.
+            None | Some(Ok(None) | Err(Error::Function { .. })) => leave_behind(view, &entry, *signature)?,
+            Some(Err(error)) => return Err(error),
+        }
+    }
+    match kept.len() {
+        count if count == list.len() => {}
+        0 => view.delete(CATALOGUE, &key),
+        _ => view.put(CATALOGUE, &key, encode_kept(&kept)),
+    }
+    Ok(())
+}
+
+/// A document as the overlay has it.
+fn read(view: &Overlay, entry: &CollectionEntry, id: Vec<u8>) -> Result<(String, Option<MapInput>)> {
+    let unreadable = |_| stored::damaged(b"", "the id is not UTF-8");
+    let id = String::from_utf8(id).map_err(unreadable)?;
+    let Some(value) = view.get(entry.documents, id.as_bytes())? else { return Ok((id, None)) };
+    let head = stored::decode(&value, id.as_bytes())?;
+    if head.deleted {
+        return Ok((id, None));
+    }
+    let leaves = stored::tree(&value, &head, id.as_bytes())?.leaves();
+    let (gone, live): (Vec<_>, Vec<_>) =
+        leaves.into_iter().filter(|leaf| leaf.rev != head.rev).partition(|leaf| leaf.deleted);
+    let document = document_of(Cow::Owned(id.clone()), value)?.into_owned();
+    let conflicts = live.into_iter().map(|leaf| leaf.rev).collect();
+    let deleted_conflicts = gone.into_iter().map(|leaf| leaf.rev).collect();
+    Ok((id, Some(MapInput { document, conflicts, deleted_conflicts })))
+}
+
+/// The rows that documents have now; `None`: they are too many for one commit.
+fn rows(view: &View, written: &Written) -> Result<Option<Vec<(String, TreeRows)>>> {
+    let (mut rows, mut count) = (Vec::with_capacity(written.len()), 0);
+    for (id, input) in written {
+        let is_design = id.starts_with("_design/");
+        let input = input.as_ref().filter(|_| !is_design || view.options.design_documents);
+        let own = match input {
+            Some(input) => {
+                let emitted = view.mapper.map(std::slice::from_ref(input))?.pop().unwrap_or_default();
+                let failed = |error: Error| Error::Function { error: "map".to_owned(), reason: error.to_string() };
+                rows_of(id, emitted, view.options).map_err(failed)?
+            }
+            None => TreeRows::new(),
+        };
+        count += own.len();
+        if count > VIEW_ROWS_PER_COMMIT_MAX {
+            return Ok(None);
+        }
+        rows.push((id.clone(), own));
+    }
+    Ok(Some(rows))
+}
+
+/// Writes rows of documents in the place of those that they had.
+fn write(view: &Overlay, tree: TreeId, documents: Vec<(String, TreeRows)>) -> Result<()> {
+    let mut blocks = BlocksInCommit::on(view, tree);
+    let mut more = 0_i64;
+    for (id, new) in documents {
+        let list = of_document(&id);
+        let listed = view.get(tree, &list)?.map(|row| row.bytes.into_owned()).unwrap_or_default();
+        let old = decode_keys(&listed)?;
+        for key in old.iter().filter(|key| !new.iter().any(|(own, _)| own == *key)) {
+            view.delete(tree, key);
+            blocks.note(key, -1)?;
+            more -= 1;
+        }
+        let now = encode_keys(new.iter().map(|(key, _)| key.as_slice()));
+        for (key, value) in new {
+            let is_new = !old.contains(&key.as_slice());
+            // What stays as it was is not written: what was reduced of it holds.
+            if !is_new && view.get(tree, &key)?.is_some_and(|row| *row.bytes == *value) {
+                continue;
+            }
+            blocks.note(&key, i64::from(is_new))?;
+            more += i64::from(is_new);
+            view.put(tree, &key, value);
+        }
+        match (now.is_empty(), listed.is_empty()) {
+            (true, false) => view.delete(tree, &list),
+            (false, _) if now != listed => view.put(tree, &list, now),
+            _ => {}
+        }
+    }
+    if more != 0 {
+        view.add(tree, COUNT_KEY, &[more]);
+    }
+    blocks.write()
+}
+
+/// Says in the catalogue that a view has the changes up to the overlay's snapshot, and no longer every one.
+fn leave_behind(view: &Overlay, entry: &CollectionEntry, signature: Signature) -> Result<()> {
+    let key = view_key(entry, signature);
+    let Some(own) = view.get(CATALOGUE, &key)?.map(|row| ViewEntry::decode(&row)).transpose()? else { return Ok(()) };
+    let position = Position::from(view.base().seq());
+    view.put(CATALOGUE, &key, ViewEntry { in_commit: false, position, ..own }.encode());
+    Ok(())
+}

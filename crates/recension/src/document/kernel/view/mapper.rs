@@ -1,0 +1,103 @@
+//! Who makes the rows of a view: a mapper, which is given documents and answers keys and values.
+
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
+use crate::document::values::error::Result;
+use crate::document::values::json::quote;
+use crate::document::values::model::Document;
+use crate::document::values::revid::RevId;
+use crate::document::values::view::{Emitted, Signature, ViewOptions};
+
+/// A document for a mapper.
+#[derive(Clone, Debug)]
+pub struct MapInput {
+    /// The document: its winning revision, which is no deletion.
+    pub document: Document<'static>,
+    /// Losing leaves that are no deletions.
+    pub conflicts: Vec<RevId>,
+    /// Losing leaves that are deletions.
+    pub deleted_conflicts: Vec<RevId>,
+}
+
+impl MapInput {
+    /// The document as CouchDB shows it to a map function.
+    pub fn to_json(&self) -> String {
+        let mut out = self.document.to_json();
+        for (name, revs) in [("_conflicts", &self.conflicts), ("_deleted_conflicts", &self.deleted_conflicts)] {
+            if revs.is_empty() {
+                continue;
+            }
+            let revs: Vec<String> = revs.iter().map(|rev| quote(&rev.to_string())).collect();
+            out.pop();
+            // Writing to a String cannot fail.
+            let _ = write!(out, ",\"{name}\":[{}]}}", revs.join(","));
+        }
+        out
+    }
+}
+
+/// Makes the rows of a view. It must answer the same for the same document, whenever it is asked.
+pub trait Mapper: Send + Sync {
+    /// What each of the documents emits, in their order: an answer for each.
+    ///
+    /// # Errors
+    /// [`Error::Function`](crate::document::Error::Function) if it cannot be said: the view stays where it was.
+    fn map(&self, documents: &[MapInput]) -> Result<Vec<Vec<Emitted>>>;
+
+    /// Whether it is so quick, for any document, that it may be asked while a document is written: its views are then
+    /// kept in the commits of documents, once they are whole, and are never behind. It must not look at the commit
+    /// that a document is of, which is not known then.
+    fn in_commit(&self) -> bool {
+        false
+    }
+
+    /// On how many threads it can be called at a time with profit.
+    fn parallel(&self) -> usize {
+        1
+    }
+}
+
+impl<F: Fn(&MapInput) -> Vec<Emitted> + Send + Sync> Mapper for F {
+    fn map(&self, documents: &[MapInput]) -> Result<Vec<Vec<Emitted>>> {
+        Ok(documents.iter().map(self).collect())
+    }
+}
+
+/// A view: a mapper, and what else its rows depend on.
+#[derive(Clone)]
+pub struct View {
+    pub(in crate::document) signature: Signature,
+    pub(in crate::document) mapper: Arc<dyn Mapper>,
+    pub(in crate::document) options: ViewOptions,
+    pub(in crate::document) name: Option<String>,
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("View")
+            .field("signature", &self.signature)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl View {
+    /// A view. `function` tells the mapper from every other one: its text, or a name with a version. Views of equal
+    /// functions and options share their rows.
+    pub fn new(function: &str, options: ViewOptions, mapper: Arc<dyn Mapper>) -> Self {
+        View { signature: Signature::of(function, options), mapper, options, name: None }
+    }
+
+    /// The same under a name. While the rows of the mapper that the name has now are not whole, those that were are
+    /// still there for who does not wait.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Self {
+        View { name: Some(name.into()), ..self }
+    }
+
+    /// What its rows are known by.
+    pub fn signature(&self) -> Signature {
+        self.signature
+    }
+}

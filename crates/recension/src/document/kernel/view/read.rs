@@ -1,0 +1,309 @@
+//! Reading a view as of a commit: its rows as they were kept, and laid over them the documents that were changed since.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::document::kernel::read::reader::{CollectionAt, OwnedRows, afresh};
+use crate::document::kernel::rows::view_entry::{ViewEntry, named};
+use crate::document::kernel::rows::view_rows::{RowParts, ViewRow, decode_keys, of_document};
+use crate::document::kernel::view::blocks::blocks_in;
+use crate::document::kernel::view::gather::{Gathered, gather, purges_are_known};
+use crate::document::kernel::view::mapper::View;
+use crate::document::kernel::view::range::ViewRange;
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::{VIEW_BLOCK_ROWS, VIEW_OVERLAY_BYTES_MAX};
+use crate::document::values::view::ViewOptions;
+use crate::engine::{Direction, KeyRange, Seq, TreeId};
+
+/// A view as of one commit.
+#[derive(Clone)]
+pub struct ViewAt {
+    pub(in crate::document) at: CollectionAt,
+    view: View,
+    kept: Option<ViewEntry>,
+    kept_rows: u64,
+    recent: Arc<Recent>,
+}
+
+/// What was changed since the rows were kept.
+#[derive(Default)]
+struct Recent {
+    /// Documents whose kept rows do not count.
+    hidden: HashSet<String>,
+    rows: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// How many kept rows are hidden.
+    hidden_rows: u64,
+}
+
+impl CollectionAt {
+    /// A view at this moment, exactly.
+    ///
+    /// The documents that were changed after its rows were kept are mapped on the way, within bounds of memory.
+    ///
+    /// # Errors
+    /// [`Error::ViewBehind`] if there are too many of them; errors of the mapper.
+    pub fn view(&self, view: &View) -> Result<ViewAt> {
+        let Some(entry) = &self.entry else { return Ok(ViewAt::empty(self, view)) };
+        let kept = ViewEntry::of(&*self.snapshot, entry, view.signature)?;
+        let kept = match kept {
+            Some(kept) if kept.in_commit => return ViewAt::kept_as(self, view, Some(kept)),
+            Some(kept) if purges_are_known(self, entry, &kept.position)? => Some(kept),
+            _ => None,
+        };
+        let mut position = kept.as_ref().map(|kept| kept.position.clone()).unwrap_or_default();
+        let mut recent = Recent::default();
+        let mut bytes = 0;
+        loop {
+            let Gathered { documents, position: reached, end } = gather(self, entry, view, &position)?;
+            for (id, rows) in documents {
+                bytes += id.len() + rows.iter().map(|(key, value)| key.len() + value.len() + 96).sum::<usize>();
+                if let Some(kept) = kept.as_ref().filter(|_| !recent.hidden.contains(&id)) {
+                    let listed = self.snapshot.get(kept.tree, &of_document(&id))?;
+                    recent.hidden_rows +=
+                        listed.map_or(Ok(0), |row| decode_keys(&row).map(|keys| keys.len() as u64))?;
+                }
+                recent.hidden.insert(id);
+                recent.rows.extend(rows);
+            }
+            if bytes > VIEW_OVERLAY_BYTES_MAX {
+                return Err(Error::ViewBehind { collection: self.name.to_string(), max: VIEW_OVERLAY_BYTES_MAX });
+            }
+            if end {
+                break;
+            }
+            position = reached;
+        }
+        Ok(ViewAt { recent: Arc::new(recent), ..ViewAt::kept_as(self, view, kept)? })
+    }
+
+    /// A view as it was kept at this moment, which may be behind it. If its rows have never been whole and it has a
+    /// name, those that the name had before are read.
+    pub fn view_as_kept(&self, view: &View) -> Result<ViewAt> {
+        let Some(entry) = &self.entry else { return Ok(ViewAt::empty(self, view)) };
+        let mut kept = ViewEntry::of(&*self.snapshot, entry, view.signature)?;
+        if kept.as_ref().is_none_or(|kept| !kept.whole)
+            && let Some(name) = &view.name
+            && let Some(before) = named(&*self.snapshot, entry, name)?
+        {
+            kept = ViewEntry::of(&*self.snapshot, entry, before)?.or(kept);
+        }
+        ViewAt::kept_as(self, view, kept)
+    }
+}
+
+impl ViewAt {
+    fn empty(at: &CollectionAt, view: &View) -> Self {
+        ViewAt { at: at.clone(), view: view.clone(), kept: None, kept_rows: 0, recent: Arc::default() }
+    }
+
+    /// A view as it was kept, with nothing laid over it.
+    fn kept_as(at: &CollectionAt, view: &View, kept: Option<ViewEntry>) -> Result<Self> {
+        let kept_rows = kept.as_ref().map_or(Ok(0), |kept| kept.total_rows(&*at.snapshot))?;
+        Ok(ViewAt { kept, kept_rows, ..ViewAt::empty(at, view) })
+    }
+
+    /// The commit up to which documents are in it.
+    pub fn seq(&self) -> Seq {
+        match &self.kept {
+            Some(kept) if self.recent.hidden.is_empty() => kept.seq(&*self.at.snapshot),
+            _ => self.at.seq(),
+        }
+    }
+
+    /// The collection that it is of, as of the same moment.
+    pub fn collection(&self) -> &CollectionAt {
+        &self.at
+    }
+
+    /// How many rows it has.
+    pub fn total_rows(&self) -> u64 {
+        self.kept_rows.saturating_sub(self.recent.hidden_rows) + self.recent.rows.len() as u64
+    }
+
+    /// Its rows, of a range.
+    pub fn rows(&self, range: &ViewRange) -> Result<ViewRows> {
+        Ok(self.walk(range.keys(self.view.options)?, range.direction))
+    }
+
+    fn walk(&self, keys: KeyRange, direction: Direction) -> ViewRows {
+        let kept = if keys.is_empty() { None } else { self.kept.as_ref() };
+        let base = kept.map(|kept| OwnedRows::of(afresh(&self.at.snapshot), kept.tree, &keys, direction));
+        ViewRows { view: self.clone(), keys, direction, base, next_kept: None }
+    }
+
+    /// The tree of its rows, if nothing is laid over them.
+    pub(in crate::document) fn bare_tree(&self) -> Option<TreeId> {
+        self.kept.as_ref().filter(|_| self.recent.hidden.is_empty()).map(|kept| kept.tree)
+    }
+
+    /// Its rows from a key up to another.
+    pub(in crate::document) fn between(&self, start: &[u8], end: &[u8]) -> ViewRows {
+        let keys = KeyRange { start: Bound::Included(start.to_vec()), end: Bound::Excluded(end.to_vec()) };
+        self.walk(keys, Direction::Forward)
+    }
+
+    /// How many rows a range has, if it has no more than `max`; whole blocks of them are counted at once.
+    pub fn count(&self, range: &ViewRange, max: u64) -> Result<Option<u64>> {
+        let keys = range.keys(self.view.options)?;
+        let mut count = 0;
+        if !self.recent.hidden.is_empty() {
+            let mut rows = self.walk(keys, range.direction);
+            while count <= max && rows.next_parts(|_| Ok(()))?.is_some() {
+                count += 1;
+            }
+            return Ok((count <= max).then_some(count));
+        }
+        // Nothing is laid over the kept rows: whole blocks need not be looked at.
+        let Some(kept) = self.kept.as_ref().filter(|_| !keys.is_empty()) else { return Ok(Some(0)) };
+        let snapshot = &*self.at.snapshot;
+        let most = usize::try_from(max / VIEW_BLOCK_ROWS as u64).unwrap_or(usize::MAX).saturating_add(2);
+        let blocks = blocks_in(snapshot, kept.tree, &keys, most)?;
+        let (first, last) = (blocks.first().map(|block| &block.start), blocks.last().map(|block| &block.start));
+        count += blocks.iter().rev().skip(1).map(|block| block.rows).sum::<u64>();
+        // What lies before the first block that begins here, and the last one, which may end beyond.
+        let before = KeyRange {
+            start: keys.start.clone(),
+            end: first.map_or_else(|| keys.end.clone(), |first| Bound::Excluded(first.clone())),
+        };
+        let behind = last.map(|last| KeyRange { start: Bound::Included(last.clone()), end: keys.end.clone() });
+        for part in std::iter::once(before).chain(behind).filter(|part| !part.is_empty()) {
+            for row in snapshot.range(kept.tree, &part, Direction::Forward) {
+                row?;
+                count += 1;
+                if count > max {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok((count <= max).then_some(count))
+    }
+}
+
+/// Rows of a view, one at a time.
+pub struct ViewRows {
+    view: ViewAt,
+    /// What is left of the range.
+    keys: KeyRange,
+    direction: Direction,
+    base: Option<OwnedRows>,
+    /// The next kept row, which was read and not answered yet.
+    next_kept: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+impl ViewRows {
+    /// The view that they are of.
+    pub(in crate::document) fn view(&self) -> &ViewAt {
+        &self.view
+    }
+
+    /// What is left of the range.
+    pub(in crate::document) fn left(&self) -> &KeyRange {
+        &self.keys
+    }
+
+    /// The key of the next row, if it is a kept one and nothing is laid over the view.
+    pub(in crate::document) fn peek_kept(&mut self) -> Result<Option<&[u8]>> {
+        self.fetch_kept()?;
+        Ok(self.next_kept.as_ref().map(|(key, _)| key.as_slice()))
+    }
+
+    /// Goes on at a key.
+    pub(in crate::document) fn go_on_at(&mut self, key: Vec<u8>) {
+        self.rest();
+        self.keys.start = Bound::Included(key);
+    }
+
+    pub(in crate::document) fn options(&self) -> ViewOptions {
+        self.view.view.options
+    }
+
+    /// The next row, seen through `f`.
+    pub(in crate::document) fn next_parts<T>(
+        &mut self,
+        f: impl FnOnce(RowParts<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.fetch_kept()?;
+        let recent = Arc::clone(&self.view.recent);
+        let laid = self.next_recent(&recent);
+        let options = self.view.view.options;
+        let kept_first = match (&self.next_kept, laid) {
+            (None, None) => return Ok(None),
+            (Some((kept, _)), Some((laid, _))) => match self.direction {
+                Direction::Forward => kept < laid,
+                Direction::Backward => kept > laid,
+            },
+            (kept, _) => kept.is_some(),
+        };
+        if kept_first {
+            let Some((key, value)) = self.next_kept.take() else { return Ok(None) };
+            let made = f(RowParts::of(&key, &value, options)?)?;
+            self.pass(key);
+            return Ok(Some(made));
+        }
+        let Some((key, value)) = laid else { return Ok(None) };
+        let made = f(RowParts::of(key, value, options)?)?;
+        self.pass(key.clone());
+        Ok(Some(made))
+    }
+
+    /// Lets go of what the engine holds for it. It goes on behind the last row.
+    pub fn rest(&mut self) {
+        self.base = None;
+        self.next_kept = None;
+    }
+
+    fn pass(&mut self, key: Vec<u8>) {
+        match self.direction {
+            Direction::Forward => self.keys.start = Bound::Excluded(key),
+            Direction::Backward => self.keys.end = Bound::Excluded(key),
+        }
+    }
+
+    fn next_recent<'r>(&self, recent: &'r Recent) -> Option<(&'r Vec<u8>, &'r Vec<u8>)> {
+        if recent.rows.is_empty() || self.keys.is_empty() {
+            return None;
+        }
+        let mut rows = recent.rows.range::<[u8], _>(self.keys.as_bounds());
+        match self.direction {
+            Direction::Forward => rows.next(),
+            Direction::Backward => rows.next_back(),
+        }
+    }
+
+    fn fetch_kept(&mut self) -> Result<()> {
+        if self.next_kept.is_some() {
+            return Ok(());
+        }
+        let Some(kept) = self.view.kept.as_ref().filter(|_| !self.keys.is_empty()) else { return Ok(()) };
+        let (tree, options, hidden) = (kept.tree, self.view.view.options, &self.view.recent.hidden);
+        let snapshot = &self.view.at.snapshot;
+        let base = match &mut self.base {
+            Some(base) => base,
+            none => none.insert(OwnedRows::of(afresh(snapshot), tree, &self.keys, self.direction)),
+        };
+        loop {
+            let row = base.next_with(|row| {
+                let shown = hidden.is_empty() || !hidden.contains(RowParts::of(&row.key, &row.value, options)?.id);
+                Ok(shown.then(|| (row.key.to_vec(), row.value.to_vec())))
+            });
+            match row.transpose()? {
+                None => return Ok(()),
+                Some(None) => {}
+                Some(shown) => {
+                    self.next_kept = shown;
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+impl Iterator for ViewRows {
+    type Item = Result<ViewRow>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let options = self.view.view.options;
+        self.next_parts(|row| row.to_row(options)).transpose()
+    }
+}

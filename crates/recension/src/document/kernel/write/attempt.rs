@@ -1,0 +1,33 @@
+//! Trying a write until no other writer has changed what it read.
+
+use crate::document::values::error::{Error, Result};
+use crate::document::values::limits::WRITE_ATTEMPTS_MAX;
+
+/// What came of one try of a write.
+pub(in crate::document) enum Attempt<T> {
+    Done(T),
+    Again,
+}
+
+impl<T> Attempt<T> {
+    pub(in crate::document) fn map<U>(self, f: impl FnOnce(T) -> U) -> Attempt<U> {
+        match self {
+            Attempt::Done(value) => Attempt::Done(f(value)),
+            Attempt::Again => Attempt::Again,
+        }
+    }
+}
+
+/// Tries until it is done. Each failed try means that another writer has succeeded.
+pub(in crate::document) fn retry<T>(mut attempt: impl FnMut() -> Result<Attempt<T>>) -> Result<T> {
+    for attempts in 0..WRITE_ATTEMPTS_MAX {
+        if let Attempt::Done(value) = attempt()? {
+            return Ok(value);
+        }
+        // The first tries follow at once; later ones leave the others some time: 2 us to 4 ms.
+        if attempts >= 3 {
+            std::thread::sleep(std::time::Duration::from_micros(1 << attempts.min(14).saturating_sub(2)));
+        }
+    }
+    Err(Error::Busy { attempts: WRITE_ATTEMPTS_MAX })
+}

@@ -1,0 +1,198 @@
+//! Reading and writing keys on an overlay: a key's row and the row of what expires together. The moment at which
+//! expiry is judged comes from outside.
+
+use std::ops::Bound;
+use std::time::Duration;
+
+use crate::document::kernel::overlay::Overlay;
+use crate::document::kernel::rows::key_rows::{SpaceTrees, decode_entry, encode_entry, expiring_key, micros};
+use crate::document::values::error::{Error, Result};
+use crate::document::values::key_value::{
+    Expiry, KeyCondition, KeyEntry, KeyValue, SetOptions, SetOutcome, check_key, check_value,
+};
+use crate::engine::{Direction, KeyRange, Snapshot, Timestamp};
+
+/// A key's entry at a moment; `None` if there is none, or it has expired by then.
+pub(in crate::document) fn read_key(
+    snapshot: &dyn Snapshot,
+    trees: SpaceTrees,
+    key: &[u8],
+    now: Timestamp,
+) -> Result<Option<KeyEntry>> {
+    let Some(row) = snapshot.get(trees.keys, key)? else { return Ok(None) };
+    Ok(Some(decode_entry(&row, row.seq, key)?).filter(|entry| is_live(entry, now)))
+}
+
+fn is_live(entry: &KeyEntry, now: Timestamp) -> bool {
+    entry.expires.is_none_or(|expires| now < expires)
+}
+
+/// Keys that begin with `prefix`, after `after`, in the order of their bytes; at most `limit`.
+pub(in crate::document) fn scan_keys(
+    snapshot: &dyn Snapshot,
+    trees: SpaceTrees,
+    (prefix, after): (&[u8], Option<&[u8]>),
+    limit: usize,
+    now: Timestamp,
+) -> Result<Vec<(Vec<u8>, KeyEntry)>> {
+    let mut range = KeyRange::prefix(prefix);
+    if let Some(after) = after.filter(|after| *after >= prefix) {
+        range.start = Bound::Excluded(after.to_vec());
+    }
+    let mut found = Vec::new();
+    if limit == 0 || range.is_empty() {
+        return Ok(found);
+    }
+    for row in snapshot.range(trees.keys, &range, Direction::Forward) {
+        let row = row?;
+        let entry = decode_entry(&row.value, row.value.seq, &row.key)?;
+        if is_live(&entry, now) {
+            found.push((row.key.into_owned(), entry));
+            if found.len() == limit {
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Writes keys of one namespace to an overlay.
+pub(in crate::document) struct KeyWriter<'v> {
+    pub(in crate::document) view: &'v Overlay,
+    pub(in crate::document) trees: SpaceTrees,
+    pub(in crate::document) now: Timestamp,
+}
+
+impl KeyWriter<'_> {
+    pub(in crate::document) fn entry(&self, key: &[u8]) -> Result<Option<KeyEntry>> {
+        read_key(self.view, self.trees, key, self.now)
+    }
+
+    /// The row whether it has expired or not: its row of what expires may be there.
+    fn stored(&self, key: &[u8]) -> Result<Option<KeyEntry>> {
+        let row = self.view.get(self.trees.keys, key)?;
+        row.map(|row| decode_entry(&row, row.seq, key)).transpose()
+    }
+
+    pub(in crate::document) fn set(&self, key: &[u8], value: &KeyValue, options: &SetOptions) -> Result<SetOutcome> {
+        check_key(key)?;
+        check_value(value)?;
+        let stored = self.stored(key)?;
+        let expires_before = stored.as_ref().and_then(|entry| entry.expires);
+        let previous = stored.filter(|entry| is_live(entry, self.now));
+        let holds = match &options.condition {
+            KeyCondition::Anything => true,
+            KeyCondition::Absent => previous.is_none(),
+            KeyCondition::Present => previous.is_some(),
+            KeyCondition::Equal(expected) => previous.as_ref().is_some_and(|entry| entry.value == *expected),
+        };
+        if !holds {
+            return Ok(SetOutcome { written: false, previous });
+        }
+        let kept = previous.as_ref().and_then(|entry| entry.expires.map(|expires| (expires, entry.slides)));
+        self.put(key, value, expires_before, self.end_of(options.expiry, kept));
+        Ok(SetOutcome { written: true, previous })
+    }
+
+    /// The moment that an expiry names, and by how long reads put it off.
+    fn end_of(
+        &self,
+        expiry: Expiry,
+        kept: Option<(Timestamp, Option<Duration>)>,
+    ) -> Option<(Timestamp, Option<Duration>)> {
+        let after = |duration| Timestamp(self.now.0.saturating_add(micros(duration)));
+        match expiry {
+            Expiry::Never => None,
+            Expiry::After(duration) => Some((after(duration), None)),
+            Expiry::At(moment) => Some((moment, None)),
+            Expiry::Sliding(duration) => Some((after(duration), Some(duration))),
+            Expiry::Keep => kept,
+        }
+    }
+
+    fn put(&self, key: &[u8], value: &KeyValue, before: Option<Timestamp>, end: Option<(Timestamp, Option<Duration>)>) {
+        let expires = end.map(|(expires, _)| expires);
+        if let Some(before) = before.filter(|before| Some(*before) != expires) {
+            self.view.delete(self.trees.expiring, &expiring_key(before, key));
+        }
+        if expires.is_some_and(|expires| expires <= self.now) {
+            // It is gone already: nobody sees it, and no row is left to be swept.
+            self.view.delete(self.trees.keys, key);
+            return;
+        }
+        self.view.put(self.trees.keys, key, encode_entry(value, expires, end.and_then(|(_, slides)| slides)));
+        if let Some(expires) = expires.filter(|expires| before != Some(*expires)) {
+            self.view.put(self.trees.expiring, &expiring_key(expires, key), Vec::new());
+        }
+    }
+
+    /// Takes a key away; answers what it was.
+    pub(in crate::document) fn remove(&self, key: &[u8]) -> Result<Option<KeyEntry>> {
+        let Some(stored) = self.stored(key)? else { return Ok(None) };
+        self.view.delete(self.trees.keys, key);
+        if let Some(expires) = stored.expires {
+            self.view.delete(self.trees.expiring, &expiring_key(expires, key));
+        }
+        Ok(Some(stored).filter(|entry| is_live(entry, self.now)))
+    }
+
+    /// Takes a key away that the row `expires` speaks of, if it is the same key still.
+    pub(in crate::document) fn sweep(&self, expires: Timestamp, key: &[u8]) -> Result<bool> {
+        let is_it = self.stored(key)?.is_some_and(|entry| entry.expires == Some(expires));
+        if is_it {
+            self.view.delete(self.trees.keys, key);
+        }
+        self.view.delete(self.trees.expiring, &expiring_key(expires, key));
+        Ok(is_it)
+    }
+
+    /// Gives a key another end; answers whether there is one.
+    pub(in crate::document) fn expire(&self, key: &[u8], expiry: Expiry) -> Result<bool> {
+        let Some(entry) = self.entry(key)? else { return Ok(false) };
+        let kept = entry.expires.map(|expires| (expires, entry.slides));
+        self.put(key, &entry.value, entry.expires, self.end_of(expiry, kept));
+        Ok(true)
+    }
+
+    /// Puts the end of a key off that was read, if it slides and enough of its time has passed.
+    pub(in crate::document) fn renew(&self, key: &[u8]) -> Result<()> {
+        let Some(entry) = self.entry(key)? else { return Ok(()) };
+        match (entry.slides, is_to_be_renewed(&entry, self.now)) {
+            (Some(slides), true) => self.expire(key, Expiry::Sliding(slides)).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Adds to an integer, from 0 if there is none; at the ends of their range integers stay.
+    pub(in crate::document) fn increment(&self, key: &[u8], by: i64) -> Result<i64> {
+        let number = match self.entry(key)? {
+            None => 0,
+            Some(entry) => entry.value.as_integer().ok_or_else(|| not_a_number(key, "an integer"))?,
+        };
+        let sum = number.saturating_add(by);
+        self.set(key, &KeyValue::Integer(sum), &SetOptions::new().keep_existing())?;
+        Ok(sum)
+    }
+
+    /// Adds to a number, from 0 if there is none.
+    pub(in crate::document) fn increment_float(&self, key: &[u8], by: f64) -> Result<f64> {
+        let number = match self.entry(key)? {
+            None => 0.0,
+            Some(entry) => entry.value.as_float().ok_or_else(|| not_a_number(key, "a number"))?,
+        };
+        let sum = (number + by).clamp(f64::MIN, f64::MAX);
+        self.set(key, &KeyValue::Float(sum), &SetOptions::new().keep_existing())?;
+        Ok(sum)
+    }
+}
+
+/// Whether a read of a key that slides puts its end off: a sixteenth of its time has passed.
+pub(in crate::document) fn is_to_be_renewed(entry: &KeyEntry, now: Timestamp) -> bool {
+    let (Some(slides), Some(expires)) = (entry.slides, entry.expires) else { return false };
+    let (slides, left) = (micros(slides), expires.0.saturating_sub(now.0));
+    left < slides - slides / 16
+}
+
+fn not_a_number(key: &[u8], expected: &'static str) -> Error {
+    Error::NotANumber { key: String::from_utf8_lossy(key).chars().take(80).collect(), expected }
+}

@@ -1,0 +1,17 @@
+//! Attachments as values: what a document says of one (`info.rs`), bytes on their way in (`digest.rs` encodes and
+//! hashes them, then they wait as an `upload.rs`), and what a write wants (`parse.rs`, `wanted.rs`, `change.rs`).
+
+mod change;
+pub(in crate::document) mod digest;
+pub(in crate::document) mod info;
+mod parse;
+pub(in crate::document) mod upload;
+pub(in crate::document) mod wanted;
+
+pub(in crate::document) use info::{Content, ContentHash, stubs_json};
+pub(in crate::document) use parse::parse;
+pub(in crate::document) use wanted::Wanted;
+
+pub use info::{AttachmentInfo, Encoding};
+pub use upload::Upload;
+pub use wanted::Following;

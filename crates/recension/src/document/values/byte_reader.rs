@@ -1,0 +1,49 @@
+//! Reading numbers and lengths from a row's bytes, which may be any: every step says if there are too few.
+
+/// What is left to read.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::document) struct ByteReader<'b> {
+    bytes: &'b [u8],
+}
+
+impl<'b> ByteReader<'b> {
+    pub(in crate::document) fn new(bytes: &'b [u8]) -> Self {
+        ByteReader { bytes }
+    }
+
+    pub(in crate::document) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    pub(in crate::document) fn rest(&self) -> &'b [u8] {
+        self.bytes
+    }
+
+    pub(in crate::document) fn take(&mut self, count: usize) -> Option<&'b [u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(count)?;
+        self.bytes = rest;
+        Some(taken)
+    }
+
+    pub(in crate::document) fn chunk<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (chunk, rest) = self.bytes.split_first_chunk()?;
+        self.bytes = rest;
+        Some(*chunk)
+    }
+
+    pub(in crate::document) fn byte(&mut self) -> Option<u8> {
+        self.chunk().map(|[byte]| byte)
+    }
+
+    pub(in crate::document) fn u16(&mut self) -> Option<u16> {
+        self.chunk().map(u16::from_be_bytes)
+    }
+
+    pub(in crate::document) fn u32(&mut self) -> Option<u32> {
+        self.chunk().map(u32::from_be_bytes)
+    }
+
+    pub(in crate::document) fn u64(&mut self) -> Option<u64> {
+        self.chunk().map(u64::from_be_bytes)
+    }
+}

@@ -1,0 +1,23 @@
+//! Errors of the engine, of texts and of patches as errors of documents.
+
+use crate::document::values::error::Error;
+use crate::document::values::json::{JsonError, PatchError};
+use crate::engine::EngineError;
+
+impl From<EngineError> for Error {
+    fn from(error: EngineError) -> Self {
+        Error::Engine(error)
+    }
+}
+
+impl From<JsonError> for Error {
+    fn from(error: JsonError) -> Self {
+        Error::Json(error)
+    }
+}
+
+impl From<PatchError> for Error {
+    fn from(error: PatchError) -> Self {
+        Error::Patch(Box::new(error))
+    }
+}

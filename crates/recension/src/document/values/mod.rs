@@ -1,0 +1,37 @@
+//! Values: JSON, revisions, ids, moments, queries, writes. Pure: nothing here reads a store, a clock or a file.
+
+pub(in crate::document) mod at;
+pub(in crate::document) mod attachment;
+pub(in crate::document) mod byte_reader;
+pub(in crate::document) mod collation;
+pub(in crate::document) mod condition;
+pub(in crate::document) mod conflict;
+pub(in crate::document) mod cursor;
+pub(in crate::document) mod error;
+mod error_from;
+mod error_text;
+pub(in crate::document) mod glob;
+pub(in crate::document) mod guard;
+pub(in crate::document) mod index_spec;
+pub mod json;
+pub(in crate::document) mod key_value;
+pub mod limits;
+pub(in crate::document) mod model;
+pub(in crate::document) mod own;
+pub(in crate::document) mod pipeline;
+pub(in crate::document) mod plan;
+pub(in crate::document) mod position;
+pub(in crate::document) mod query;
+pub(in crate::document) mod reduce;
+pub(in crate::document) mod replicated;
+pub(in crate::document) mod rev_hash;
+pub(in crate::document) mod revid;
+pub(in crate::document) mod revision_tree;
+pub(in crate::document) mod schema;
+pub(in crate::document) mod selector;
+pub(in crate::document) mod term;
+pub(in crate::document) mod text;
+pub(in crate::document) mod time;
+pub(in crate::document) mod unicode;
+pub(in crate::document) mod view;
+pub(in crate::document) mod write;

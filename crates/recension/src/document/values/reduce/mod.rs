@@ -1,0 +1,104 @@
+//! Reductions of views: the built-in ones, as CouchDB has them, with its errors. Pure: rows in, JSON out, in bounded
+//! memory, one row after the other.
+
+mod distinct;
+mod number;
+mod stats;
+mod sum;
+
+use distinct::Distinct;
+use stats::Stats;
+use sum::Sum;
+
+use crate::document::values::error::Result;
+
+/// A built-in reduction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BuiltIn {
+    /// `_sum`: numbers, arrays of numbers element by element, objects member by member.
+    Sum,
+    /// `_count`: how many rows there are.
+    Count,
+    /// `_stats`: sum, count, least, greatest and sum of squares.
+    Stats,
+    /// `_approx_count_distinct`: about how many different keys there are.
+    Distinct,
+}
+
+impl BuiltIn {
+    /// The reduction of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "_sum" => Some(BuiltIn::Sum),
+            "_count" => Some(BuiltIn::Count),
+            "_stats" => Some(BuiltIn::Stats),
+            "_approx_count_distinct" => Some(BuiltIn::Distinct),
+            _ => None,
+        }
+    }
+
+    /// Begins a reduction.
+    pub(in crate::document) fn begin(self) -> Fold {
+        match self {
+            BuiltIn::Sum => Fold::Sum(Sum::default()),
+            BuiltIn::Count => Fold::Count(0),
+            BuiltIn::Stats => Fold::Stats(Stats::default()),
+            BuiltIn::Distinct => Fold::Distinct(Box::default()),
+        }
+    }
+}
+
+/// A reduction under way.
+#[derive(Clone)]
+pub(in crate::document) enum Fold {
+    Sum(Sum),
+    Count(u64),
+    Stats(Stats),
+    Distinct(Box<Distinct>),
+}
+
+impl Fold {
+    /// Takes a row: its collated key, and its value as JSON.
+    pub(in crate::document) fn add(&mut self, key: &[u8], value: &str) -> Result<()> {
+        match self {
+            Fold::Sum(sum) => sum.add(value)?,
+            Fold::Count(count) => *count += 1,
+            Fold::Stats(stats) => stats.add(value)?,
+            Fold::Distinct(distinct) => distinct.add(key),
+        }
+        Ok(())
+    }
+
+    /// Takes the rows that another one of the kind has taken, which come after its own.
+    pub(in crate::document) fn merge(&mut self, other: Fold) -> Result<()> {
+        match (self, other) {
+            (Fold::Sum(own), Fold::Sum(other)) => own.merge(other)?,
+            (Fold::Count(own), Fold::Count(other)) => *own += other,
+            (Fold::Stats(own), Fold::Stats(other)) => own.merge(other)?,
+            (Fold::Distinct(own), Fold::Distinct(other)) => own.merge(&other),
+            // Reductions are of one kind from their beginning to their end.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Bytes that it takes, about.
+    pub(in crate::document) fn bytes(&self) -> usize {
+        match self {
+            Fold::Sum(sum) => 64 + sum.bytes(),
+            Fold::Count(_) => 16,
+            Fold::Stats(stats) => 64 + stats.bytes(),
+            Fold::Distinct(_) => 2048,
+        }
+    }
+
+    /// The reduced value, as JSON.
+    pub(in crate::document) fn finish(self) -> Result<String> {
+        match self {
+            Fold::Sum(sum) => sum.finish(),
+            Fold::Count(count) => Ok(count.to_string()),
+            Fold::Stats(stats) => Ok(stats.finish()),
+            Fold::Distinct(distinct) => Ok(distinct.count().to_string()),
+        }
+    }
+}

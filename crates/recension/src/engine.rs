@@ -1,0 +1,10 @@
+//! The engine contract and the engines of this crate, by one path: what stands behind documents.
+
+pub use recension_engine::*;
+pub use recension_native::{NativeEngine, NativeOptions};
+pub use recension_remote::open as open_native;
+
+/// The native engine: options, salvage.
+pub mod native {
+    pub use recension_native::{Maintenance, NativeEngine, NativeOptions, SalvageReport, salvage};
+}

@@ -1,0 +1,158 @@
+//! Aggregation: groups, arrays that are taken apart, what stands behind the groups, MongoDB's words, and bounds.
+
+use recension::document::{At, Error, Fold, IndexSpec, Pipeline, Query, Selector, Store, ValueRange};
+use recension::engine::Direction;
+
+fn sales() -> recension::document::Collection {
+    let sales = Store::memory().unwrap().collection("sales").unwrap();
+    for (id, body) in [
+        ("1", r#"{"c":{"land":"PT"},"total":3,"items":[{"sku":"a","n":1},{"sku":"b","n":2}]}"#),
+        ("2", r#"{"c":{"land":"NO"},"total":5.5,"items":[{"sku":"a","n":4}]}"#),
+        ("3", r#"{"c":{"land":"PT"},"total":4,"items":[]}"#),
+        ("4", r#"{"total":9223372036854775807}"#),
+        ("5", r#"{"total":"none","c":{"land":"NO"},"items":[{"sku":"b"}]}"#),
+    ] {
+        sales.put(id, body).unwrap();
+    }
+    sales
+}
+
+fn folds() -> Vec<(&'static str, Fold)> {
+    let path = || "total".parse().unwrap();
+    vec![
+        ("n", Fold::Count),
+        ("sum", Fold::Sum(path())),
+        ("avg", Fold::Average(path())),
+        ("min", Fold::Min(path())),
+        ("max", Fold::Max(path())),
+        ("first", Fold::First(path())),
+        ("last", Fold::Last(path())),
+        ("all", Fold::Collect(path())),
+        ("set", Fold::Distinct(path())),
+    ]
+}
+
+#[test]
+fn groups_say_what_their_documents_come_to() {
+    let sales = sales();
+    let by_land = Pipeline::new().group(["c.land"], folds());
+    let query = Query::new().sort("_id", Direction::Forward);
+    let expected = [
+        r#"{"c.land":null,"n":1,"sum":9223372036854775807,"avg":9.223372036854776e18,"min":9223372036854775807,"max":9223372036854775807,"first":9223372036854775807,"last":9223372036854775807,"all":[9223372036854775807],"set":[9223372036854775807]}"#,
+        r#"{"c.land":"NO","n":2,"sum":5.5,"avg":5.5,"min":5.5,"max":"none","first":5.5,"last":"none","all":[5.5,"none"],"set":[5.5,"none"]}"#,
+        r#"{"c.land":"PT","n":2,"sum":7,"avg":3.5,"min":3,"max":4,"first":3,"last":4,"all":[3,4],"set":[3,4]}"#,
+    ];
+    assert_eq!(sales.aggregate(&query, &by_land).unwrap(), expected);
+    let nobody = Query::new().matching("total", ValueRange::equal("x"));
+    let of_all = Pipeline::new().group([""; 0], [("n", Fold::Count), ("sum", Fold::sum("total"))]);
+    assert_eq!(sales.aggregate(&nobody, &of_all).unwrap(), [r#"{"n":0,"sum":0}"#]);
+    // As of before.
+    let then = sales.at(At::Now).unwrap();
+    sales.put("6", r#"{"c":{"land":"PT"},"total":1}"#).unwrap();
+    assert_eq!(then.aggregate(&query, &by_land).unwrap(), expected);
+}
+
+#[test]
+fn arrays_are_taken_apart_element_by_element() {
+    let sales = sales();
+    let folds =
+        [("n", Fold::Count), ("sold", Fold::sum("items[].n")), ("lands", Fold::Distinct("c.land".parse().unwrap()))];
+    let by_sku = Pipeline::new().group(["items[].sku"], folds);
+    let expected = [
+        r#"{"items.sku":"a","n":2,"sold":5,"lands":["NO","PT"]}"#,
+        r#"{"items.sku":"b","n":2,"sold":2,"lands":["NO","PT"]}"#,
+    ];
+    assert_eq!(sales.aggregate(&Query::new(), &by_sku).unwrap(), expected);
+    let two = Pipeline::new().group(["items[].sku", "tags[]"], [("n", Fold::Count)]);
+    assert!(matches!(sales.aggregate(&Query::new(), &two), Err(Error::BadQuery { .. })));
+}
+
+#[test]
+fn pipelines_are_read_in_mongodbs_words() {
+    let sales = sales();
+    let rows = |text: &str| sales.aggregate(&Query::new(), &Pipeline::from_json(text).unwrap()).unwrap();
+    assert_eq!(
+        rows(
+            r#"[{"$match":{"total":{"$type":"number"}}},{"$group":{"_id":"$c.land","n":{"$sum":1},"sum":{"$sum":"$total"}}},
+                {"$match":{"n":{"$gte":1},"_id":{"$ne":null}}},{"$sort":{"sum":-1}},{"$limit":1},{"$project":{"land":"$_id","sum":1}}]"#
+        ),
+        [r#"{"land":"PT","sum":7}"#]
+    );
+    assert_eq!(
+        rows(r#"[{"$unwind":"$items"},{"$group":{"_id":{"sku":"$items.sku"},"n":{"$max":"$items.n"}}},{"$skip":1}]"#),
+        [r#"{"_id":{"sku":"b"},"n":2}"#]
+    );
+    assert_eq!(rows(r#"[{"$match":{"c.land":"PT"}},{"$count":"found"}]"#), [r#"{"found":2}"#]);
+    assert_eq!(
+        rows(r#"[{"$group":{"_id":null,"lands":{"$addToSet":"$c.land"}}}]"#),
+        [r#"{"_id":null,"lands":["NO","PT"]}"#]
+    );
+    assert_eq!(rows(r#"[{"$sort":{"_id":-1}},{"$limit":1},{"$project":{"_id":1}}]"#), [r#"{"_id":"5"}"#]);
+    for text in [
+        "{}",
+        r#"[{"$match":{},"$limit":1}]"#,
+        r#"[{"$lookup":{}}]"#,
+        r#"[{"$group":{"n":{"$sum":1}}}]"#,
+        r#"[{"$group":{"_id":null,"n":{"$median":"$a"}}}]"#,
+        r#"[{"$sort":{"a":"up"}}]"#,
+        r#"[{"$limit":-1}]"#,
+        r#"[{"$match":{"a":{"$foo":1}}}]"#,
+        &format!("[{}{{\"$limit\":1}}]", r#"{"$limit":1},"#.repeat(100)),
+    ] {
+        assert!(matches!(Pipeline::from_json(text), Err(Error::BadSelector { .. })), "{text}");
+    }
+}
+
+#[test]
+fn an_index_answers_alone_and_memory_is_bounded() {
+    let sales = Store::memory().unwrap().collection("sales").unwrap();
+    sales.create_index(IndexSpec::new("i", "land").then("total"), |_| {}).unwrap();
+    for number in 0..2000 {
+        sales.put(&format!("d{number}"), format!(r#"{{"land":"L{number}","total":{number}}}"#)).unwrap();
+    }
+    let by_land = Pipeline::new().group(["land"], [("sum", Fold::sum("total"))]);
+    let query = Query::new().matching("land", ValueRange::prefix("L19")).matching("total", ValueRange::anything());
+    let plan = sales.explain(&query.clone().select(["land", "total"])).unwrap();
+    assert!(plan.covering, "{plan}");
+    assert_eq!(sales.aggregate(&query, &by_land).unwrap().len(), 111);
+    let few = by_land
+        .clone()
+        .having(Selector::at("sum", ValueRange::above(1990)))
+        .sort([("sum", Direction::Backward)])
+        .limit(2);
+    assert_eq!(
+        sales.aggregate(&query, &few).unwrap(),
+        [r#"{"land":"L1999","sum":1999}"#, r#"{"land":"L1998","sum":1998}"#]
+    );
+    let refused = sales.aggregate(&Query::new(), &by_land.bytes_max(10_000));
+    assert!(matches!(refused, Err(Error::AggregateTooLarge { max: 10_000 })));
+}
+
+#[test]
+fn facets_are_several_answers_of_one_reading() {
+    let sales = Store::memory().unwrap().collection("sales").unwrap();
+    for (id, kind, n) in [("a", "x", 1), ("b", "y", 2), ("c", "x", 3)] {
+        sales.put(id, format!(r#"{{"kind":"{kind}","n":{n}}}"#)).unwrap();
+    }
+    let text = r#"[{"$match":{"n":{"$gt":0}}},{"$facet":{
+        "kinds":[{"$group":{"_id":"$kind","n":{"$sum":"$n"}}},{"$sort":{"_id":1}}],
+        "top":[{"$sort":{"n":-1}},{"$limit":1},{"$project":{"n":1}}],
+        "none":[{"$match":{"n":9}}], "all":[{"$count":"n"}]}}]"#;
+    let pipeline = Pipeline::from_json(text).unwrap();
+    assert_eq!(
+        sales.aggregate(&Query::new(), &pipeline).unwrap(),
+        [r#"{"kinds":[{"_id":"x","n":4},{"_id":"y","n":2}],"top":[{"n":3}],"none":[],"all":[{"n":3}]}"#]
+    );
+    let refused = sales.aggregate(&Query::new(), &pipeline.bytes_max(100));
+    assert!(matches!(refused, Err(Error::AggregateTooLarge { max: 100 })), "{refused:?}");
+    for text in [
+        r#"[{"$facet":{}}]"#,
+        r#"[{"$facet":[]}]"#,
+        r#"[{"$facet":{"a":{}}}]"#,
+        r#"[{"$facet":{"a":[{"$facet":{"b":[]}}]}}]"#,
+        &format!(r#"[{{"$facet":{{"a":[{}{{"$limit":1}}]}}}}]"#, r#"{"$limit":1},"#.repeat(31)),
+        &format!("[{}]", [r#"{"$facet":{"a":[{"$skip":1},{"$skip":1}]}}"#; 11].join(",")),
+    ] {
+        assert!(matches!(Pipeline::from_json(text), Err(Error::BadSelector { .. })), "{text}");
+    }
+}

@@ -1,0 +1,74 @@
+//! The examples run to their ends; each checks what it prints.
+#![allow(unreachable_pub)] // their `main` is one
+
+#[path = "../../examples/attachments.rs"]
+mod attachments;
+#[path = "../../examples/first_steps.rs"]
+mod first_steps;
+#[path = "../../examples/goget.rs"]
+mod goget;
+#[path = "../../examples/larger_than_memory.rs"]
+mod larger_than_memory;
+#[path = "../../examples/live_changes.rs"]
+mod live_changes;
+#[path = "../../examples/migration.rs"]
+mod migration;
+#[path = "../../examples/time_travel.rs"]
+mod time_travel;
+#[path = "../../examples/transactions.rs"]
+mod transactions;
+
+#[test]
+fn the_first_steps_run() {
+    first_steps::main().unwrap();
+}
+
+#[test]
+fn attachments_come_and_go_and_are_brought_back() {
+    attachments::main().unwrap();
+}
+
+#[test]
+fn a_shopping_list_is_kept() {
+    goget::main().unwrap();
+}
+
+#[test]
+fn more_than_fits_into_memory_is_kept() {
+    larger_than_memory::main().unwrap();
+}
+
+#[test]
+fn changes_are_followed() {
+    live_changes::main().unwrap();
+}
+
+#[test]
+fn documents_of_the_first_release_are_migrated() {
+    migration::main().unwrap();
+}
+
+#[test]
+fn the_past_is_read_compared_and_restored() {
+    time_travel::main().unwrap();
+}
+
+#[test]
+fn money_is_neither_made_nor_lost() {
+    transactions::main().unwrap();
+}
+
+/// What is read in one thread can be handed to another.
+#[test]
+fn stores_and_iterators_can_be_sent_between_threads() {
+    fn sent<T: Send>() {}
+    fn shared<T: Send + Sync>() {}
+    shared::<recension::document::Store>();
+    shared::<recension::document::Collection>();
+    shared::<recension::document::CollectionAt>();
+    sent::<recension::document::Documents>();
+    sent::<recension::document::Found>();
+    sent::<recension::document::History>();
+    sent::<recension::document::Follow>();
+    sent::<recension::document::CollectionDiff>();
+}

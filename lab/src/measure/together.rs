@@ -1,0 +1,73 @@
+//! One processor for a client and its server, where each waits for the other and they never work at the same time. Left
+//! alone, the system has both on one processor in some rounds and apart in others, where each message wakes a processor
+//! from sleep: a request takes 8 us or 70, whoever answers it, and a median says which happened more often.
+
+use std::io;
+
+use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
+
+/// While it lives, every thread of this process and of the given ones runs on one processor; then again on all of those
+/// that it had before.
+#[derive(Debug)]
+pub struct Together {
+    processes: Vec<u32>,
+    before: CpuSet,
+}
+
+impl Together {
+    /// Puts them together, on the first processor that this process may use.
+    ///
+    /// # Errors
+    /// The system's, where it does not let us.
+    pub fn with(mut processes: Vec<u32>) -> io::Result<Self> {
+        processes.push(std::process::id());
+        let before = sched_getaffinity(None)?;
+        let first = (0..CpuSet::MAX_CPU).find(|processor| before.is_set(*processor)).unwrap_or_default();
+        let mut one = CpuSet::new();
+        one.set(first);
+        let together = Together { processes, before };
+        // What was put there is given back if the next cannot be.
+        together.put(&one)?;
+        Ok(together)
+    }
+
+    fn put(&self, on: &CpuSet) -> io::Result<()> {
+        let threads = self.processes.iter().flat_map(|process| threads_of(*process));
+        threads.filter_map(Pid::from_raw).try_for_each(|thread| match sched_setaffinity(Some(thread), on) {
+            // It ended meanwhile.
+            Err(rustix::io::Errno::SRCH) => Ok(()),
+            put => Ok(put?),
+        })
+    }
+}
+
+impl Drop for Together {
+    fn drop(&mut self) {
+        // A thread that stays where it is shows in the rounds that follow, and in no answer.
+        let _ = self.put(&self.before);
+    }
+}
+
+fn threads_of(process: u32) -> Vec<i32> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_threads_are_on_one_processor_and_then_where_they_were() {
+        let before = sched_getaffinity(None).unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let of_child = || sched_getaffinity(Pid::from_raw(child.id().cast_signed())).unwrap();
+        let together = Together::with(vec![child.id()]).unwrap();
+        let beside = std::thread::spawn(|| sched_getaffinity(None).unwrap().count());
+        assert_eq!((sched_getaffinity(None).unwrap().count(), of_child().count(), beside.join().unwrap()), (1, 1, 1));
+        drop(together);
+        assert_eq!((sched_getaffinity(None).unwrap(), of_child()), (before, before));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

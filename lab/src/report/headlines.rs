@@ -1,0 +1,156 @@
+//! What users ask of each suite, in their words: these operations stand in the summary. Losses that say nothing are
+//! here too, each with its reason; every one of them is on its suite's page nevertheless.
+
+/// A suite of the summary: its name, what it is about, and its questions.
+pub struct Headline {
+    /// The suite.
+    pub suite: &'static str,
+    /// What it compares, as its heading says.
+    pub about: &'static str,
+    /// Operations and what they are to a user.
+    pub asked: &'static [(&'static str, &'static str)],
+}
+
+/// The suites, in the order of the summary.
+pub const HEADLINES: &[Headline] = &[
+    Headline {
+        suite: "engine",
+        about: "the engine beside other embedded engines",
+        asked: &[
+            ("put_durable_1", "commit a row, durable to loss of power"),
+            ("put_durable_16", "the same from 16 threads, a commit"),
+            ("load", "fill an empty store in random order, a row"),
+            ("get_1", "read a random row"),
+            ("get_asof", "read a row as of a past commit"),
+            ("range_100_fresh", "read 100 rows in order, right after a load"),
+            ("range_100_settled", "the same, all compacted and cached"),
+            ("get_beyond_memory", "read a random row of a store larger than memory"),
+            ("reopen_killed", "open a store after kill -9 and read a row"),
+            ("size_settled", "bytes on disk after compaction"),
+            ("memory", "memory of the process after a load"),
+        ],
+    },
+    Headline {
+        suite: "http",
+        about: "the server beside other servers of documents",
+        asked: &[
+            ("put_1", "PUT a document, one client"),
+            ("put_64", "PUT, 64 clients, a request"),
+            ("get_1", "GET a document, one client"),
+            ("get_64", "GET, 64 clients, a request"),
+            ("get_64_p99", "the wait of one GET in a hundred, 64 clients"),
+            ("bulk_1000", "write 1,000 documents in one request"),
+            ("all_docs_10k_docs", "list 10,000 documents with their bodies"),
+            ("sync_10k_pull", "replicate 10,000 documents to PouchDB"),
+            ("memory", "memory of the server after this"),
+        ],
+    },
+    Headline {
+        suite: "goget",
+        about: "50,000 typed accounts with items",
+        asked: &[
+            ("lg2_new", "store a new account"),
+            ("lg2_get_id", "read an account by its number"),
+            ("lg2_get_name", "read an account by its name (an index)"),
+            ("lg2_list", "list and decode all 50,000"),
+            ("lg2_add_item", "add an item to an account"),
+            ("lg2_update", "change a large account"),
+            ("lg2_get_id_p99", "the wait of one read in a hundred"),
+            ("lg2_reopen", "close and open again"),
+            ("lg2_size", "bytes on disk"),
+        ],
+    },
+    Headline {
+        suite: "apocrypha",
+        about: "members over Apocrypha's protocol",
+        asked: &[
+            ("get_1_10k", "read a member, one client"),
+            ("get_20", "the same from 20 clients, a request"),
+            ("set_1", "write a member, one client"),
+            ("set_20", "the same from 20 clients, a request"),
+            ("set_within_10k", "write a member of one document of 10,000"),
+            ("idle_connection", "memory of a connection that rests"),
+        ],
+    },
+    Headline {
+        suite: "hasql",
+        about: "transactions and results beside clients of PostgreSQL",
+        asked: &[
+            ("parameters", "a query with three parameters"),
+            ("parse_100", "read and decode 100 rows"),
+            ("parse_10k", "read and decode 10,000 rows"),
+            ("transfer", "a serializable transfer, one client"),
+            ("transfer_8", "the same from 8 clients that conflict"),
+        ],
+    },
+    Headline {
+        suite: "nebari",
+        about: "logs of entries, and blobs",
+        asked: &[
+            ("insert_rnd_1", "insert an entry, scattered ids"),
+            ("insert_rnd_1000", "the same, 1,000 a transaction, an entry"),
+            ("get_rnd_1_large", "read a random entry of a million"),
+            ("get_asof", "read an entry as of a past commit"),
+            ("scan_rnd_sqrt_large", "scan 1,000 entries of a million"),
+            ("scan_rnd_sqrt_1k", "scan 32 entries of 1,024"),
+            ("blob_1m", "store a blob of 1 MiB"),
+        ],
+    },
+    Headline {
+        suite: "bonsaidb",
+        about: "documents, keys and a shop with its shoppers",
+        asked: &[
+            ("save_1k", "save a document of 1 KiB"),
+            ("save_1m", "save a document of 1 MiB"),
+            ("kv_get", "read a key"),
+            ("kv_set", "set a key"),
+            ("shop_medium_balanced_1", "a step of a shopper, one agent"),
+            ("shop_medium_balanced_2cpus", "the same, two agents a processor"),
+            ("checkout", "make an order of a cart, one transaction"),
+        ],
+    },
+    Headline {
+        suite: "bigtable",
+        about: "a large table over HTTP",
+        asked: &[("rows_json", "1,000 rows of 50 columns as JSON"), ("rows_csv", "the same as CSV")],
+    },
+    Headline {
+        suite: "crash",
+        about: "what is left of acknowledged commits",
+        asked: &[
+            ("kill_lost", "commits lost by kill -9"),
+            ("power_lost", "commits lost by a loss of power"),
+            ("torn_lost", "the same with torn writes"),
+            ("torn_broken", "commits there by half, stores that do not open"),
+        ],
+    },
+];
+
+/// Losses that are none of the ten largest that matter: suite, operation, why.
+pub const IMMATERIAL: &[(&str, &str, &str)] =
+    &[("engine", "settle", "the store that is ahead has no compaction to wait for")];
+
+/// A suite of the summary.
+pub fn headline(suite: &str) -> Option<&'static Headline> {
+    HEADLINES.iter().find(|headline| headline.suite == suite)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::{SUITES, suite};
+
+    #[test]
+    fn what_is_asked_is_measured_and_no_suite_is_left_out() {
+        let known =
+            |name: &str, operation: &str| suite(name).unwrap().operations.iter().any(|known| known.name == operation);
+        for Headline { suite, asked, .. } in HEADLINES {
+            for (operation, _) in *asked {
+                assert!(known(suite, operation), "{suite}: {operation}");
+            }
+        }
+        assert!(IMMATERIAL.iter().all(|(suite, operation, _)| known(suite, operation)));
+        let left_out: Vec<_> = SUITES.iter().map(|suite| suite.name).filter(|name| headline(name).is_none()).collect();
+        assert_eq!(left_out, ["mine"], "a workload of one's own is nobody else's");
+    }
+}

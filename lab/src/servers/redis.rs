@@ -1,0 +1,47 @@
+//! Redis with its log synced at every write, so that what it acknowledges is as durable as everybody's; or with less,
+//! where that is what is compared.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+
+use super::{Place, Process, free_port, said_by};
+use crate::error::Result;
+use crate::given::Given;
+
+/// How it is started, for the report.
+pub const SETTINGS: &str = "appendonly yes, appendfsync always, save \"\"";
+
+/// Why it cannot be started.
+pub fn missing(_: &Given) -> Option<String> {
+    said_by("redis-server", "--version").is_none().then(|| "no redis-server; `apt-get install redis-server`".to_owned())
+}
+
+/// Its version.
+pub fn version() -> String {
+    let said = said_by("redis-server", "--version").unwrap_or_default();
+    said.split_whitespace().find_map(|word| word.strip_prefix("v=")).unwrap_or("unknown").to_owned()
+}
+
+/// Starts it so that what it acknowledges survives loss of power.
+pub fn start(place: &Place<'_>) -> Result<(Process, SocketAddr)> {
+    start_with(place, &["--appendonly", "yes", "--appendfsync", "always", "--save", ""])
+}
+
+/// Starts it with these settings.
+pub fn start_with(place: &Place<'_>, settings: &[&str]) -> Result<(Process, SocketAddr)> {
+    let address = free_port()?;
+    let mut command = place.program("redis-server");
+    command.args(["--bind", "127.0.0.1", "--port", &address.port().to_string(), "--dir"]).arg(place.dir);
+    command.args(settings);
+    Ok((place.start("redis-server", &mut command, || answers(address))?, address))
+}
+
+/// Whether it answers: it listens before it has read its log.
+fn answers(address: SocketAddr) -> bool {
+    let mut said = [0; 5];
+    let asked = TcpStream::connect(address).and_then(|mut stream| {
+        stream.write_all(b"PING\r\n")?;
+        stream.read_exact(&mut said)
+    });
+    asked.is_ok() && &said == b"+PONG"
+}

@@ -1,0 +1,105 @@
+//! The suites. Each is a list of operations, sizes for quick, default and full runs, and the order in which it goes.
+
+pub mod apocrypha;
+pub mod bench;
+pub mod bigtable;
+pub mod bonsaidb;
+pub mod cluster;
+pub mod crash;
+pub mod engine;
+pub mod goget;
+pub mod hasql;
+pub mod http;
+pub mod mine;
+pub mod nebari;
+pub mod plan;
+pub mod progress;
+pub mod sittings;
+
+pub use bench::Bench;
+pub use plan::{Mode, Plan};
+
+use crate::error::{LabError, Result};
+use crate::report::model::OperationInfo;
+use crate::subjects::Kind;
+
+/// Sittings of a full run: from the least to the greatest of seven is an interval of 98 %, and two runs of seven that
+/// are independent are wholly apart by chance once in 1,716 times, where every ratio of a suite is to agree.
+pub const SITTINGS: usize = 7;
+
+/// An operation of a suite.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// Its name.
+    pub name: &'static str,
+    /// `ns`, `bytes` or `count`.
+    pub unit: &'static str,
+    /// What is measured.
+    pub what: &'static str,
+    /// About how much of a run it takes, in tenths of a second a subject; for the time left.
+    pub weight: u64,
+}
+
+impl Operation {
+    /// One whose figure is a time.
+    pub const fn ns(name: &'static str, what: &'static str, weight: u64) -> Self {
+        Operation { name, unit: "ns", what, weight }
+    }
+
+    /// One whose figure is a number of bytes.
+    pub const fn bytes(name: &'static str, what: &'static str, weight: u64) -> Self {
+        Operation { name, unit: "bytes", what, weight }
+    }
+
+    /// One whose figure is a number.
+    pub const fn count(name: &'static str, what: &'static str, weight: u64) -> Self {
+        Operation { name, unit: "count", what, weight }
+    }
+
+    /// For the report.
+    pub fn info(&self) -> OperationInfo {
+        OperationInfo { name: self.name.to_owned(), unit: self.unit.to_owned(), what: self.what.to_owned() }
+    }
+}
+
+/// A suite.
+pub struct Suite {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about.
+    pub what: &'static str,
+    /// What can be measured in it.
+    pub kinds: fn() -> Vec<Kind>,
+    /// Who is, where nobody chooses.
+    pub usual: &'static [&'static str],
+    /// Its operations.
+    pub operations: &'static [Operation],
+    /// How often all of it is done in a full run, with new processes and stores.
+    pub sittings: usize,
+    /// The sizes of a plan, in words.
+    pub sizes: fn(&Plan) -> String,
+    /// Measures all of it.
+    pub run: fn(&mut Bench<'_>) -> Result<()>,
+}
+
+/// Every suite.
+pub const SUITES: [&Suite; 11] = [
+    &engine::SUITE,
+    &http::SUITE,
+    &apocrypha::SUITE,
+    &goget::SUITE,
+    &hasql::SUITE,
+    &nebari::SUITE,
+    &bonsaidb::SUITE,
+    &bigtable::SUITE,
+    &cluster::SUITE,
+    &mine::SUITE,
+    &crash::SUITE,
+];
+
+/// The suite of a name.
+pub fn suite(name: &str) -> Result<&'static Suite> {
+    SUITES.into_iter().find(|suite| suite.name == name).ok_or_else(|| LabError::Usage {
+        what: format!("there is no suite \"{name}\"; there are {}", SUITES.map(|suite| suite.name).join(", ")),
+    })
+}
