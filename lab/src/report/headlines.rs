@@ -124,6 +124,16 @@ pub const HEADLINES: &[Headline] = &[
             ("torn_broken", "commits there by half, stores that do not open"),
         ],
     },
+    Headline {
+        suite: "cluster",
+        about: "one store on shared logs, beside bare appends to the same system",
+        asked: &[
+            ("one_1", "a commit, the only writer of the only node"),
+            ("one_64", "the same with 64 writers, a commit"),
+            ("three_16", "three nodes with 16 writers each, a commit"),
+            ("three_16_least", "percent of a fair share that the slowest node has"),
+        ],
+    },
 ];
 
 /// Losses that are none of the ten largest that matter: suite, operation, why.
