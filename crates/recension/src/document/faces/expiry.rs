@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::document::faces::store::Store;
 use crate::document::kernel::rows::catalogue::{CATALOGUE, EXPIRY_PREFIX};
 use crate::document::kernel::rows::key_rows::SPACES_PREFIX;
 use crate::document::values::error::{Error, Result};
-use crate::engine::{Clock, Direction, Engine, EngineError, KeyRange, Timestamp, successor_of_prefix};
+use crate::engine::{Clock, Direction, Engine, EngineError, KeyRange, Snapshot, Timestamp, successor_of_prefix};
 
 /// How often the thread looks for what has expired.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(1);
@@ -24,11 +24,18 @@ pub(in crate::document) struct Expiring {
     /// The latest moment that this store has been at. A clock that goes back brings nothing back that had expired.
     latest: Arc<AtomicU64>,
     sweeper: OnceLock<Option<Sweeper>>,
+    /// Held while the thread sweeps.
+    sweeping: Arc<Mutex<()>>,
 }
 
 impl Expiring {
     fn beside(&self) -> Self {
-        Expiring { latest: self.latest.clone(), sweeper: OnceLock::new() }
+        Expiring { latest: self.latest.clone(), sweeper: OnceLock::new(), sweeping: self.sweeping.clone() }
+    }
+
+    /// Keeps the thread from reading, so that no snapshot of it keeps files of the past from being removed.
+    pub(in crate::document) fn pause(&self) -> MutexGuard<'_, ()> {
+        self.sweeping.lock()
     }
 
     fn at_least(&self, now: Timestamp) -> Timestamp {
@@ -55,8 +62,7 @@ impl Store {
 
     /// Starts the thread that sweeps, if there may be anything to sweep one day. Expiry is judged by no moment before
     /// the newest commit from then on; a store without keys is not asked for its time.
-    pub(in crate::document) fn sweep_what_may_expire(&self) -> Result<()> {
-        let snapshot = self.engine().snapshot()?;
+    pub(in crate::document) fn sweep_what_may_expire(&self, snapshot: &dyn Snapshot) -> Result<()> {
         let wanted = KeyRange::between(SPACES_PREFIX, successor_of_prefix(EXPIRY_PREFIX).unwrap_or_default());
         if snapshot.range(CATALOGUE, &wanted, Direction::Forward).next().transpose()?.is_some() {
             self.was_at(snapshot.time()?);
@@ -104,6 +110,7 @@ impl Sweeper {
                     }
                 }
                 // What else cannot be done now is tried again.
+                let _sweeping = store.expiring().pause();
                 if let Err(Error::Engine(EngineError::ReadOnly | EngineError::Poisoned { .. })) = store.sweep_expired()
                 {
                     return;

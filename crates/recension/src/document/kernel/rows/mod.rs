@@ -1,6 +1,7 @@
 //! Where the rows lie and what their bytes say: the catalogue, documents, side trees, indexes.
 
 pub(in crate::document) mod catalogue;
+pub(in crate::document) mod consumer_rows;
 pub(in crate::document) mod erasure;
 pub(in crate::document) mod index_keys;
 pub(in crate::document) mod index_rows;
