@@ -5,7 +5,8 @@
 //! the
 //! other. docs/remote-engine.md has the protocol.
 //!
-//! A request goes: `engine` and `snapshot` -> `link` (which owner, and what if it dies) -> `pool` (a connection) ->
+//! A request goes: `engine` and `snapshot` -> `link` (which owner, and what if it dies) -> `pool` (which connection) ->
+//! `pipe` (one that threads share) ->
 //! `frame` -> `serve` (the owner's thread for it) -> `execute` (the call of the owner's engine).
 #![warn(missing_docs)]
 
@@ -26,6 +27,7 @@ pub mod network;
 mod open;
 mod owner;
 mod pieces;
+mod pipe;
 mod pool;
 mod request;
 mod serve;

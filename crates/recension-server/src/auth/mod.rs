@@ -5,12 +5,13 @@
 //! Who one is: `evidence.rs` asks `sessions.rs` (the cookie), `jwt.rs` (`Bearer`), `basic.rs` (`Basic`); the names
 //! and passwords behind them: `users.rs` (`_users`), `admins.rs`, `credentials.rs` (checking, slowly), `password.rs`
 //! (hashes), `throttle.rs` (guessing). What one may do: `security.rs` (`_security`), `users_guard.rs` (`_users`);
-//! whether one still may: `standing.rs`.
+//! whether one still may: `standing.rs`. Doors beside HTTP: `doors.rs`.
 
 pub(crate) mod admins;
 pub(crate) mod basic;
 pub(crate) mod connection;
 pub(crate) mod credentials;
+pub(crate) mod doors;
 pub(crate) mod evidence;
 pub(crate) mod failed_log_ins;
 pub(crate) mod jwt;

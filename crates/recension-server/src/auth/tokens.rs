@@ -186,14 +186,6 @@ fn hash(text: &str) -> Vec<u8> {
     digest(&SHA256, text.as_bytes()).as_ref().to_vec()
 }
 
-/// The token that a text is.
-pub(crate) fn find(store: &Store, text: &str) -> recension::Result<Option<ApiToken>> {
-    if !text.starts_with(PREFIX) {
-        return Ok(None);
-    }
-    store.keys(NAMESPACE)?.entry(hash(text))?.map(read).transpose()
-}
-
 /// A token that was shown, by its hash.
 #[derive(Clone)]
 pub(crate) struct Shown(Arc<[u8]>);

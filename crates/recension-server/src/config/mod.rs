@@ -162,21 +162,23 @@ impl ApocryphaSection {
 pub struct EngineSection {
     /// Where; without it there is none. Beyond loopback it needs a certificate.
     pub listen: Option<SocketAddr>,
-    /// What those have to say who use it: they may read and write everything.
+    /// What those may say who use it, in place of a server admin's name and password: they may read and write
+    /// everything.
     #[serde(skip_serializing)]
     pub token: Option<String>,
 }
 
 impl EngineSection {
-    /// Where to listen, and the token that is needed there.
+    /// Where to listen, and the token that is taken there.
     ///
     /// # Errors
-    /// If there is no token that can be one.
-    pub fn place(&self) -> Result<Option<(SocketAddr, EngineToken)>, ConfigError> {
+    /// If the token can be none.
+    pub fn place(&self) -> Result<Option<(SocketAddr, Option<EngineToken>)>, ConfigError> {
         let Some(listen) = self.listen else { return Ok(None) };
-        let token = self.token.as_deref().and_then(EngineToken::new).ok_or_else(|| ConfigError {
-            message: "the engine's port needs a token of 16 to 2048 bytes: set RECENSION_ENGINE_TOKEN".to_owned(),
-        })?;
+        let bad = || ConfigError {
+            message: "the token of the engine's port has 16 to 2048 bytes: set RECENSION_ENGINE_TOKEN".to_owned(),
+        };
+        let token = self.token.as_deref().map(|token| EngineToken::new(token).ok_or_else(bad)).transpose()?;
         Ok(Some((listen, token)))
     }
 }
@@ -407,7 +409,7 @@ mod tests {
             engine_token: token.map(str::to_owned),
             ..flags("127.0.0.1:1", None)
         };
-        assert!(Config::of(&engine("127.0.0.1:2", None), None).is_err());
+        assert!(Config::of(&engine("127.0.0.1:2", None), None).is_ok());
         assert!(Config::of(&engine("127.0.0.1:2", Some("short")), None).is_err());
         assert!(Config::of(&engine("127.0.0.1:2", Some("a token of 24 characters")), None).is_ok());
         assert!(Config::of(&engine("0.0.0.0:2", Some("a token of 24 characters")), None).is_err());
