@@ -76,6 +76,10 @@ const DOCIDS: &str =
     r#"{"type":"object","required":["docids"],"properties":{"docids":{"type":"array","items":{"type":"string"}}}}"#;
 const NUMBER: &str = r#"{"type":"integer","minimum":1}"#;
 const EXPIRY: &str = r#"{"type":["string","null"]}"#;
+const CONSUMER: &str = r#"{"type":"object","additionalProperties":false,"properties":{"since":{"type":"string"},"acknowledge_seconds":{"type":"integer","minimum":1,"maximum":86400},"dead_letters":{"type":"object","required":["database","after"],"additionalProperties":false,"properties":{"database":{"type":"string"},"after":{"type":"integer","minimum":1}}},"deletions":{"type":"boolean"}}}"#;
+const FETCH: &str = r#"{"type":"object","additionalProperties":false,"properties":{"max":{"type":"integer","minimum":1,"maximum":1000},"wait_seconds":{"type":"integer","minimum":0}}}"#;
+const MESSAGES: &str = r#"{"type":"object","required":["messages"],"properties":{"messages":{"type":"array","maxItems":1000,"items":{"type":"object","required":["id","seq"],"properties":{"id":{"type":"string"},"seq":{"type":"integer"}}}}}}"#;
+const GIVE_BACK: &str = r#"{"type":"object","required":["messages"],"properties":{"after_seconds":{"type":"integer","minimum":0},"messages":{"type":"array","maxItems":1000,"items":{"type":"object","required":["id","seq"],"properties":{"id":{"type":"string"},"seq":{"type":"integer"}}}}}}"#;
 const STRING: &str = r#"{"type":"string"}"#;
 const ANY: &str = "{}";
 const EMPTY: &str = r#"{"type":"object"}"#;
@@ -233,6 +237,14 @@ const OPERATIONS: &[Operation] = operations! {
     put "/{db}/_expiry", "Sets which member says when a document is deleted", "", EXPIRY, &[(200, Form::Json)];
     get "/{db}/_topics", "The topics that somebody listens to; feed=eventsource listens", "match:string", "", OK;
     post "/{db}/_topics/{topic}", "Says something to who listens to a topic", "", ANY, OK;
+    get "/{db}/_consumers", "The names of the database's consumers", "", "", OK;
+    put "/{db}/_consumers/{consumer}", "Makes a consumer, or serves it \
+        otherwise", "", CONSUMER, &[(200, Form::Object), (201, Form::Object)];
+    get "/{db}/_consumers/{consumer}", "How a consumer is served, and where it stands", "", "", OK;
+    delete "/{db}/_consumers/{consumer}", "Forgets a consumer", "", "", OK;
+    post "/{db}/_consumers/{consumer}/fetch", "Hands out the next messages", "", FETCH, OK;
+    post "/{db}/_consumers/{consumer}/acknowledge", "Messages were dealt with", "", MESSAGES, OK;
+    post "/{db}/_consumers/{consumer}/give_back", "Messages were not dealt with", "", GIVE_BACK, OK;
 };
 
 /// The table as an `OpenAPI` 3.1 document.
