@@ -259,7 +259,7 @@ impl<T: DocumentType> Typed<T> {
     /// If a value cannot be encoded, or a commit fails as a whole. Earlier commits stay.
     ///
     /// # Errors
-    /// If a value does not encode, or a commit as a whole was not made; what was committed before stays.
+    /// If a value cannot be encoded, or a commit fails as a whole. Earlier commits stay.
     pub fn put_all(&self, values: impl IntoIterator<Item = T>) -> Result<Vec<LoadFailure>> {
         let mut loader = self.collection.loader();
         let mut failures = Vec::new();

@@ -74,7 +74,8 @@ pub trait DocumentView: 'static {
     /// Its name among the views of the collection.
     const NAME: &'static str;
 
-    /// To be counted up whenever [`DocumentView::map`] emits something else than before for any document: rows of
+    /// The version of [`DocumentView::map`]. It must be increased whenever `map` emits other rows for any document:
+    /// rows of
     /// another version are not read.
     const VERSION: u32 = 1;
 
