@@ -205,7 +205,7 @@ impl Shared {
                 keep.finish()?;
                 // Rows that the index does not name would be lost for ever.
                 if indexed != rows {
-                    let what = format!("the index has {indexed} versions where the log has {rows}");
+                    let what = format!("the index has {indexed} versions, but the log has {rows}");
                     return Err(EngineError::damaged(super::format::INDEX_DIR.to_owned() + "/", 0, what));
                 }
                 copy_commits(&state.segments, from.end, (from.last.seq, last), writer)

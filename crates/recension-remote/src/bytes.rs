@@ -7,7 +7,7 @@ use recension_engine::{EngineError, KeyRange, Result, Seq, TreeId};
 
 /// The error for bytes that are no message.
 pub(crate) fn malformed(what: &str) -> EngineError {
-    EngineError::Backend { engine: "remote", message: format!("the other side sent what is no message: {what}") }
+    EngineError::Backend { engine: "remote", message: format!("the other side sent a malformed message: {what}") }
 }
 
 /// Appends to a message.

@@ -86,7 +86,7 @@ pub fn fetch_backup(url: &str, options: HttpOptions, folder: &Path, control: &Co
                 done.seq = seq;
                 break;
             }
-            (None, None) => return Err(broken("the server sent what is no backup".to_owned())),
+            (None, None) => return Err(broken("the answer of the server is not a backup".to_owned())),
         };
         if !is_below(&name) {
             return Err(broken(format!("the server sent a file that would not be in the folder: {name:?}")));

@@ -130,7 +130,7 @@ fn named(collection: &Collection) -> Result<Vec<Named>> {
 
 fn build(context: &Context, collection: &Collection, view: &Named) -> Result<()> {
     let functions = functions::functions()
-        .ok_or_else(|| CliError::Usage("it is not known where this program is, which runs functions".to_owned()))?;
+        .ok_or_else(|| CliError::Usage("the path of this program, which runs functions, is not known".to_owned()))?;
     let Some(made) = view.design.view(&view.name, view.partitioned, &functions) else { return Ok(()) };
     let progress = Progress::of_documents(Some(0), context.quiet());
     let stop = AtomicBool::new(false);

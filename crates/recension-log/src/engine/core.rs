@@ -199,7 +199,7 @@ fn apply_commits(cache: &Arc<dyn Engine>, time: Timestamp, last: Seq, mut commit
         match answer {
             Ok(commit) if commit == wanted => {}
             Ok(commit) => {
-                let what = format!("a commit came out as {commit:?} where the log has {wanted:?}; remove the cache");
+                let what = format!("a commit came out as {commit:?}, but the log has {wanted:?}; remove the cache");
                 return Err(Stop::Broken(EngineError::damaged("the cache", 0, what)));
             }
             Err(error) => return Err(Stop::Broken(error)),

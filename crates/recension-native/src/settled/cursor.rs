@@ -128,7 +128,7 @@ impl<'f> SettledCursor<'f> {
 
     fn made_wrongly(&self) -> EngineError {
         let number = self.block;
-        EngineError::damaged(self.file.name(), 0, format!("block {number} does not lie where its fence says"))
+        EngineError::damaged(self.file.name(), 0, format!("block {number} is not at the place in its fence"))
     }
 
     /// The row behind the cursor, which moves past it. Its full key is written to `key`.

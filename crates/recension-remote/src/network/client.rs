@@ -76,7 +76,7 @@ impl Server {
         stream.set_read_timeout(Some(PATIENCE))?;
         while connection.is_handshaking() {
             connection.complete_io(&mut stream).map_err(|error| {
-                io::Error::other(format!("no TLS with {host}: {error}; ?ca=FILE names who vouches for the server"))
+                io::Error::other(format!("no TLS with {host}: {error}; ?ca=FILE names certificates to trust"))
             })?;
         }
         stream.set_read_timeout(None)?;

@@ -206,11 +206,11 @@ impl End for Http {
             };
         }
         if !(200..300).contains(&answer.status) {
-            return Err(self.client.refused("the question what it is", &answer));
+            return Err(self.client.refused("the request for its description", &answer));
         }
         let info: serde_json::Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         if info.get("db_name").is_none() || info.get("update_seq").is_none() {
-            let found = "something else than what is told of a database".to_owned();
+            let found = "something that does not describe a database".to_owned();
             return Err(Error::NotADatabase { end: self.name(), found });
         }
         Ok(())

@@ -105,7 +105,7 @@ impl Check<'_> {
                 if let Some(counted) = counted.and_then(|counted| counters(&counted))
                     && counted != tally
                 {
-                    self.problem(format!("{what}: it counts {counted:?} where the documents call for {tally:?}"));
+                    self.problem(format!("{what}: it counts {counted:?}, but the documents need {tally:?}"));
                 }
             }
         }
@@ -174,7 +174,7 @@ impl Check<'_> {
             rows += 1;
         }
         if rows != expected {
-            self.problem(format!("{what}: {rows} entries where the documents call for {expected}"));
+            self.problem(format!("{what}: {rows} entries, but the documents need {expected}"));
         }
         Ok(())
     }

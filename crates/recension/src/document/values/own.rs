@@ -55,7 +55,7 @@ pub(in crate::document) fn collation_at(path: &Path, collation: Collation) -> Co
 pub(in crate::document) fn check_path(path: &Path) -> Result<()> {
     if is_reserved(path) && Own::of(path).is_none() {
         return Err(Error::BadQuery {
-            why: "of the names that begin with _ there are _id, a document's id, and _rev, its revision; both are text",
+            why: "of the names that begin with _ a query can have only _id, a document's id, and _rev, its revision; both are text",
         });
     }
     Ok(())
@@ -74,7 +74,7 @@ pub(in crate::document) fn check_index(spec: &IndexSpec) -> Result<()> {
                  order of their ids; leave _id away",
             );
         }
-        Some(_) => return bad("of the names that begin with _ there are _id and _rev, and neither is indexed"),
+        Some(_) => return bad("members whose names begin with _ cannot be indexed, and _rev cannot either"),
     }
     let of_id = |path: &Path| Own::of(path) == Some(Own::Id);
     if spec.filter.iter().any(|condition| is_reserved(&condition.path) && !of_id(&condition.path)) {

@@ -71,7 +71,7 @@ impl<'c> ContentsCheck<'c> {
         let references = self.rows(&KeyRange::prefix([side::REFERENCE]))?;
         if references != self.references {
             let expected = self.references;
-            problem(format!("attachments: {references} references where the documents call for {expected}"));
+            problem(format!("attachments: {references} references, but the documents need {expected}"));
         }
         let mut chunks = 0;
         for row in self.snapshot.range(self.side, &KeyRange::prefix([side::CONTENT]), Direction::Forward) {
@@ -94,7 +94,7 @@ impl<'c> ContentsCheck<'c> {
         }
         let found = self.rows(&KeyRange::prefix([side::CHUNK]))?;
         if found != chunks {
-            problem(format!("attachments: {found} chunks where contents and uploads call for {chunks}"));
+            problem(format!("attachments: {found} chunks, but contents and uploads need {chunks}"));
         }
         Ok(())
     }

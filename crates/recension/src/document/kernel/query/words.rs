@@ -64,7 +64,7 @@ impl Planner<'_> {
             return Err("it has words, and the query asks for none at its paths in its language".to_owned());
         };
         if query.relevance && !same(asked.paths) {
-            return Err("it is on other paths too, and relevance is reckoned by those that are asked for".to_owned());
+            return Err("it is on other paths too, and relevance is computed from the asked ones alone".to_owned());
         }
         // At a path with empty brackets, one value must have all the words. Unwanted words may be at another path.
         let exact = same(asked.paths) && !matches!(asked.paths, [path] if path.is_multiple());

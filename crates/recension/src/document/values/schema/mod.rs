@@ -84,7 +84,7 @@ impl Schema {
             return Ok(());
         }
         if !cost.is_small(&body) {
-            let why = "it does not fit, and the schema leads back to itself in too many ways to say where";
+            let why = "it does not fit; the schema refers to itself in too many ways to find the place";
             return Err(refused(String::new(), why.to_owned()));
         }
         match validator.validate(&body) {
