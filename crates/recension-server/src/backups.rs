@@ -1,7 +1,8 @@
-//! Backups that the server makes by itself: one each so many seconds, in a folder, of which the newest are kept.
+//! Backups that the server makes by itself, at an interval, into a folder. The newest ones are kept.
 //!
-//! A backup is made under the name `next` and renamed to `backup-TIME` once it is whole. One that was broken off is
-//! gone on with. Nothing else in the folder is touched.
+//! A backup is made under the name `next` and renamed to `backup-TIME` once it is whole. If one was interrupted, the
+//! next
+//! run continues it. Nothing else in the folder is touched.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,14 +19,14 @@ use crate::config::BackupsSection;
 const PREFIX: &str = "backup-";
 const NEXT: &str = "next";
 
-/// The thread that makes them, until this is dropped. One that is being made is made to its end.
+/// The thread that makes them, until this is dropped. A backup that has begun is completed.
 pub(crate) struct Backups {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Backups {
-    /// Begins, if that is configured. The first one is made when the newest that is there is old enough.
+    /// Begins, if it is configured. The first backup is made when the newest existing one is old enough.
     pub(crate) fn begin(config: &BackupsSection, store: &Store) -> io::Result<Option<Self>> {
         let Some(folder) = config.folder.clone() else { return Ok(None) };
         fs::create_dir_all(&folder)?;
@@ -33,7 +34,7 @@ impl Backups {
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::Builder::new().name("recension-backups".to_owned()).spawn(move || {
             let mut wait = first_wait(&folder, every);
-            // A sender that is gone stops it, too.
+            // If the sender is gone, the thread stops too.
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(wait) {
                 match make(&store, &folder, keep) {
                     Ok(made) => tracing::info!(backup = %made.display(), "a backup was made"),
@@ -50,13 +51,13 @@ impl Drop for Backups {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of its own was printed.
+            // An error means that the thread panicked, which was printed.
             let _ = thread.join();
         }
     }
 }
 
-/// Until the newest backup that is there is old enough.
+/// The time until the newest existing backup is old enough.
 fn first_wait(folder: &Path, every: Duration) -> Duration {
     let newest = names(folder).ok().and_then(|names| names.into_iter().next_back());
     let made = newest.and_then(|name| fs::metadata(folder.join(name)).and_then(|found| found.modified()).ok());

@@ -1,4 +1,4 @@
-//! Logs: one line an event on standard error, for people or as JSON. What is logged can be changed while it goes on.
+//! Logs: one line an event on standard error, for people or as JSON. The filter can be changed at any time.
 
 use std::io::IsTerminal as _;
 use std::sync::OnceLock;
@@ -12,17 +12,17 @@ type Change = Box<dyn Fn(EnvFilter) -> bool + Send + Sync>;
 
 static CHANGE: OnceLock<Change> = OnceLock::new();
 
-/// Begins to log as configured. The first call of a process counts.
+/// Begins to log as configured. Only the first call in a process counts.
 pub fn init(config: &Config) {
     let level = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
-    // Colours are for eyes; files and other programs would have to take them out.
+    // Colours are for terminals; files and other programs would have to remove them.
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let builder = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).with_ansi(colours);
     macro_rules! begin {
         ($builder:expr) => {{
             let builder = $builder.with_env_filter(level).with_filter_reloading();
             let handle = builder.reload_handle();
-            // An error means that somebody else logs already, which is as well.
+            // An error means that the program has a logger of its own already.
             if builder.try_init().is_ok() {
                 let _ = CHANGE.set(Box::new(move |level| handle.reload(level).is_ok()));
             }
@@ -31,15 +31,15 @@ pub fn init(config: &Config) {
     if config.log_json { begin!(builder.json()) } else { begin!(builder) }
 }
 
-/// What `log` of a configuration says.
+/// The filter in a configuration's `log`.
 ///
 /// # Errors
-/// [`ConfigError`] where it says nothing.
+/// [`ConfigError`] if it cannot be understood.
 pub(crate) fn level_of(config: &Config) -> Result<EnvFilter, ConfigError> {
     EnvFilter::try_new(&config.log).map_err(|error| ConfigError { message: format!("log: {error}") })
 }
 
-/// Logs what that level has, from now on; where somebody else logs, that is his affair.
+/// Sets the filter from now on, unless the program has a logger of its own.
 pub(crate) fn set_level(level: EnvFilter) {
     if let Some(change) = CHANGE.get()
         && !change(level)
@@ -50,11 +50,11 @@ pub(crate) fn set_level(level: EnvFilter) {
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Refuses a filter that cannot be understood. A word alone is a level: as a target, which it is to `tracing`, it would
-/// log nothing of ours.
+/// Refuses a filter that cannot be understood. A lone word must be a level: `tracing` would take it for a target, and
+/// log nothing of the server.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason.
 pub(crate) fn check(filter: &str) -> Result<(), String> {
     let wrong = |part: &str, why: &str| {
         let levels = LEVELS.join(", ");
@@ -68,7 +68,7 @@ pub(crate) fn check(filter: &str) -> Result<(), String> {
     if let Err(error) = EnvFilter::try_new(filter) {
         return wrong(filter, &format!("cannot be understood ({error})"));
     }
-    // In brackets there are spans and fields, with commas of their own.
+    // Brackets hold spans and fields, with commas of their own.
     let plain = filter.split(',').filter(|_| !filter.contains('['));
     for part in plain.map(str::trim) {
         let level = part.rsplit_once('=').map_or(part, |(_, level)| level);

@@ -1,4 +1,4 @@
-//! The engine contract and the engines of this crate, by one path: what stands behind documents.
+//! The engine contract and the engines of this crate, under one path.
 
 pub use recension_engine::*;
 pub use recension_native::{NativeEngine, NativeOptions};

@@ -1,4 +1,4 @@
-//! CGI: a process for one request. The store is opened beside whoever has it open, or alone.
+//! CGI: a process for one request. It opens the store beside the processes that have it open, or alone.
 
 use std::io::{self, Read, Write};
 
@@ -48,7 +48,7 @@ pub async fn run(
     output.flush().map_err(failed)
 }
 
-/// Hands the body on. What is behind its length is not of it.
+/// Hands the body on. Bytes behind its announced length are ignored.
 fn hand_on(input: impl Read, hander: &Hander, length: u64) {
     let mut input = input.take(length);
     let handle = tokio::runtime::Handle::current();

@@ -152,10 +152,10 @@ impl Gateway {
         self.first_admin.as_ref()
     }
 
-    /// Answers until `until` completes; then no connection is taken any more, and requests are finished.
+    /// Answers until `until` completes. Then no more connections are taken, and requests are finished.
     ///
     /// # Errors
-    /// [`ServeError::Store`] where the last checkpoint fails.
+    /// [`ServeError::Store`] if the last checkpoint fails.
     pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
         let Gateway { app, protocol, listener, stop, .. } = self;
         let places = Arc::new(Semaphore::new(app.config.max_connections));
@@ -185,7 +185,7 @@ impl Gateway {
                     });
                 }
                 (Ok(_), Err(error)) => {
-                    // No file descriptors are left: those who are served free some.
+                    // No file descriptors are left: connections that end free some.
                     tracing::warn!(%error, "a connection could not be taken");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
@@ -204,7 +204,7 @@ impl Gateway {
     }
 }
 
-/// The socket that web servers start programs of FastCGI with, as their standard input.
+/// The socket that a web server gives a FastCGI program as its standard input.
 fn inherited() -> io::Result<(Listener, Place)> {
     let unix = std::os::unix::net::UnixListener::from(io::stdin().as_fd().try_clone_to_owned()?);
     if unix.local_addr().is_ok() {
@@ -227,7 +227,7 @@ fn app(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
     Ok((Arc::new(app), stop))
 }
 
-/// A request that variables describe, ready to be answered, and what its body is handed on by.
+/// A request made from variables, ready to be answered, and the sender of its body.
 struct Ready {
     request: Request<Arriving>,
     connection: Arc<Connection>,

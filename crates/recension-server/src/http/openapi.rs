@@ -1,5 +1,5 @@
-//! `/_openapi.json`: what this server has, for people and tools. It is made from one table, which the tests compare
-//! with the table of access: a route that is added without a line here fails there.
+//! `/_openapi.json`: the server's endpoints, for people and tools. It is made from one table, which the tests compare
+//! with the table of access. A new route without a line here fails there.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ pub(crate) fn endpoint(request: &Request) -> Result<Answer> {
     Ok(Answer::ok(TEXT.as_str()))
 }
 
-/// What an operation takes and answers.
+/// The parameters and answers of an operation.
 struct Operation {
     method: &'static str,
     path: &'static str,
@@ -27,7 +27,7 @@ struct Operation {
     query: &'static str,
     /// The body, as a JSON schema; empty: none.
     body: &'static str,
-    /// What is answered when all is well, and in which form.
+    /// The successful answers, with their forms.
     answers: &'static [(u16, Form)],
 }
 
@@ -39,10 +39,10 @@ enum Form {
     Array,
     /// Any JSON.
     Json,
-    /// JSON, or lines or a table if the client asks for them.
+    /// JSON, or if the client asks for it, lines or a table.
     List,
     Text,
-    /// As it was stored.
+    /// Bytes as they were stored.
     Bytes,
 }
 
@@ -105,7 +105,7 @@ macro_rules! operations {
     };
 }
 
-/// Everything that this server has, but what it answers with 501.
+/// Every operation of this server, except those that it answers with 501.
 const OPERATIONS: &[Operation] = operations! {
     get "/", "What answers here, and its version", "", "", OK;
     get "/_up", "Whether the server is ready", "", "", OK;

@@ -128,7 +128,7 @@ async fn document_rows(request: &Request, session: Session) -> Result<Vec<Value>
     request.app.blocking(rows).await
 }
 
-/// Some of the rows, as `skip` and `limit` ask.
+/// The rows that `skip` and `limit` select.
 fn page(request: &Request, name: &str, rows: Vec<Value>) -> Result<Answer> {
     let bound = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let skip = request.query.number("skip")?.map_or(0, bound);

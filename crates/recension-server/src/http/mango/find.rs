@@ -40,7 +40,7 @@ pub(super) async fn endpoint(mut request: Request, db: Database, partition: Opti
         return Err(bad("missing_required_key", "Missing required key: fields, which are the columns of a table"));
     }
     let asked = move || Asked::of(&db, options, now, partition.as_deref());
-    // An index may have to be made first.
+    // An index may have to be built first.
     let asked = request.app.blocking(asked).await?;
     let before = match (format, &asked.options.fields) {
         (Format::Csv, Some(fields)) => csv_line(fields.iter().map(Cow::from)),
@@ -58,7 +58,7 @@ pub(super) struct Asked {
     pub(super) options: Options,
     pub(super) query: Query,
     pub(super) plan: Plan,
-    /// The index that the plan goes by, where a design document defines it.
+    /// The index of the plan, if a design document defines it.
     pub(super) definition: Option<Definition>,
     pub(super) warnings: Vec<String>,
 }
@@ -99,7 +99,7 @@ impl Asked {
                     let reason = "No index exists for this sort, try indexing by the sort fields.";
                     return Err(bad("no_usable_index", reason));
                 }
-                // Partial indexes are used by who names them.
+                // A partial index is used only if the query names it.
                 let partial = definitions.iter().filter(|definition| definition.partial.is_some());
                 query.not_through(partial.map(Definition::stored_name))
             }
@@ -138,7 +138,7 @@ fn usable(
     })
 }
 
-/// Whether there is an index in whose order the answer is, or ids are what is asked for.
+/// Whether the order of an index is that of the answer, or the answer is in the order of ids.
 fn is_sorted_by_index(at: &CollectionAt, query: &Query, definitions: &[Definition]) -> Result<bool> {
     let partial = |name: &str| {
         name.starts_with(STORED_PREFIX)
@@ -158,7 +158,7 @@ fn is_sorted_by_index(at: &CollectionAt, query: &Query, definitions: &[Definitio
     Ok(plan.sort == PlanSort::ByIndex && plan.bounds.iter().any(|bound| bound.path.to_string() == "_id"))
 }
 
-/// The documents of an answer, and what stands behind them.
+/// The documents of an answer, and the bookmark behind them.
 struct Rows {
     format: Format,
     at: CollectionAt,
