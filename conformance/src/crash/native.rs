@@ -1,5 +1,5 @@
-//! The native engine with everything tiny, so that a few dozen commits fill segments, flush and merge
-//! index runs and make checkpoints; and without threads of its own, so that a run repeats exactly.
+//! The native engine with all sizes tiny, so that a few dozen commits fill segments, flush and merge index runs and
+//! make checkpoints. It has no threads of its own, so that a run repeats exactly.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub fn small(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engin
     Ok(Arc::new(NativeEngine::open(disk, small_options(clock))?))
 }
 
-/// Options with which, beside that, commits are settled again and again.
+/// The same options, with which commits are also settled again and again.
 pub fn settling_options(clock: Arc<dyn Clock>) -> NativeOptions {
     NativeOptions { settle_log_bytes: Some(9 << 10), block_cache_bytes: 32 << 10, ..small_options(clock) }
 }
@@ -44,16 +44,16 @@ pub fn settling_apart(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<
     Ok(Arc::new(NativeEngine::open(disk, options)?))
 }
 
-/// An engine that settles and brings nearly every commit to the mark at once.
+/// Opens an engine that settles, and moves the mark to nearly every commit at once.
 pub fn marking(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
     let options = NativeOptions { mark_every: Duration::from_micros(2), ..settling_options(clock) };
     Ok(Arc::new(NativeEngine::open(disk, options)?))
 }
 
-/// A small engine with a thread of its own, as users have it: it makes segments ahead of need. What it does
-/// when is the scheduler's choice.
+/// Opens a small engine with a thread of its own, as users have it: it makes segments in advance. The scheduler decides
+/// when that thread does what.
 pub fn small_in_background(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result<Arc<dyn Engine>> {
-    // The mark follows so closely that crashes meet it.
+    // The mark follows so closely that crashes hit its writes too.
     let mark_every = Duration::from_micros(200);
     let options = NativeOptions { maintenance: Maintenance::Background, mark_every, ..small_options(clock) };
     Ok(Arc::new(NativeEngine::open(disk, options)?))

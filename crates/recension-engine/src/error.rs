@@ -1,5 +1,4 @@
-//! What can go wrong below the engine contract. Each message says what was expected, what was found,
-//! and what to do next.
+//! Errors below the engine contract. Each message says what was expected, what was found, and what to do next.
 
 use std::fmt;
 use std::io;
@@ -10,7 +9,7 @@ use super::{Seq, TreeId};
 /// The result of an engine operation.
 pub type Result<T> = std::result::Result<T, EngineError>;
 
-/// An engine's refusal. Cheap to clone: one failure may have many waiters.
+/// An engine's error. It is cheap to clone: one failure may have many waiters.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -25,7 +24,7 @@ pub enum EngineError {
         /// The sequence number of the newer version; none if another transaction is about to write it.
         written_at: Option<Seq>,
     },
-    /// Stored bytes are not what was written. Nothing was answered from them.
+    /// Stored bytes differ from the written ones. Nothing was answered from them.
     Damaged {
         /// The file, relative to the store's directory.
         file: String,
@@ -34,28 +33,28 @@ pub enum EngineError {
         /// What is wrong there.
         what: String,
     },
-    /// An earlier write or sync failed; the store takes no more commits. Reopen it to go on.
+    /// An earlier write or sync failed; the store takes no more commits. Reopen it to continue.
     Poisoned {
-        /// The failure that did it.
+        /// The original failure.
         cause: String,
     },
     /// Another process, or another handle of this one, has the store open.
     Locked {
         /// The store.
         store: String,
-        /// Who holds it, as far as it can be told.
+        /// The holder, as far as it can be told.
         holder: String,
     },
     /// The store was written by a newer version of this software.
     NewerFormat {
-        /// The file that says so.
+        /// The file with that version.
         file: String,
         /// The format version found.
         found: u32,
         /// The newest format version that this software reads.
         supported: u32,
     },
-    /// There is no store at that place, or something else is.
+    /// There is no store at that place, or something else is there.
     NotAStore {
         /// The place.
         path: String,
@@ -85,14 +84,13 @@ pub enum EngineError {
         /// What it cannot do.
         what: &'static str,
     },
-    /// Whoever decides commits (the process that owns the store, a shared log) does not answer. Nothing was written:
-    /// try
-    /// again.
+    /// The process or log that decides commits does not answer. Nothing was written: try again.
     Unavailable {
         /// What happened.
         why: String,
     },
-    /// Whoever decides commits did not say what became of this one: it may have been made, or may yet be. Read to know.
+    /// The process or log that decides commits did not say whether this one was made. It may have been, or may yet be.
+    /// Read to find out.
     Unknown {
         /// What happened.
         why: String,
@@ -113,7 +111,7 @@ pub enum EngineError {
     },
     /// Something is longer than its bound in [`crate::limits`].
     TooLarge {
-        /// What is.
+        /// The kind of thing.
         what: &'static str,
         /// Its size.
         len: usize,
@@ -122,14 +120,14 @@ pub enum EngineError {
     },
     /// The operating system refused.
     Io {
-        /// What was being done.
+        /// The action that failed.
         doing: String,
         /// Its answer.
         source: Arc<io::Error>,
     },
     /// The database below this engine (`SQLite`, `PostgreSQL`, ...) refused.
     Backend {
-        /// Which.
+        /// The engine's name.
         engine: &'static str,
         /// Its answer.
         message: String,
@@ -144,7 +142,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// An I/O error with what was being done.
+    /// An I/O error with the action that failed.
     pub fn io(doing: impl Into<String>, source: io::Error) -> Self {
         EngineError::Io { doing: doing.into(), source: Arc::new(source) }
     }

@@ -1,6 +1,6 @@
 //! A request from its variables (RFC 3875): method, path and headers. The path is taken as the client sent it
-//! (`REQUEST_URI`), since `PATH_INFO` no longer tells an encoded slash from a plain one; `PATH_INFO` serves where
-//! that is missing, and says where the application begins.
+//! (`REQUEST_URI`), since `PATH_INFO` no longer distinguishes an encoded slash from a plain one. `PATH_INFO` is used if
+//! `REQUEST_URI` is missing, and to find where the application's part of the path begins.
 
 use std::net::IpAddr;
 
@@ -14,15 +14,15 @@ use crate::{Environment, Malformed};
 pub struct Asked {
     /// Its head.
     pub head: Parts,
-    /// Who asks.
+    /// The client's address.
     pub client: Option<IpAddr>,
-    /// Bytes of its body, where it says so.
+    /// The length of its body in bytes, if it is given.
     pub length: Option<u64>,
     /// Whether the client speaks TLS to the web server.
     pub secure: bool,
 }
 
-/// Headers that are of the connection between client and web server, or that variables of their own stand for.
+/// Headers that concern only the connection between client and web server, or that have variables of their own.
 const NOT_HEADERS: [&str; 8] = [
     "HTTP_CONNECTION",
     "HTTP_TRANSFER_ENCODING",
@@ -37,7 +37,7 @@ const NOT_HEADERS: [&str; 8] = [
 /// The request that variables describe.
 ///
 /// # Errors
-/// [`Malformed`] for what is no request.
+/// [`Malformed`] if they are not a request.
 pub fn request(environment: &Environment) -> Result<Asked, Malformed> {
     let method = Method::from_bytes(environment.get("REQUEST_METHOD").unwrap_or(b"GET"))
         .map_err(|_| Malformed("REQUEST_METHOD is no method"))?;
@@ -46,7 +46,7 @@ pub fn request(environment: &Environment) -> Result<Asked, Malformed> {
     head.method = method;
     head.uri = uri;
     let mut add = |name: &[u8], value: &[u8]| {
-        // What cannot be a header is none: HTTP would not have let it through either.
+        // A variable that cannot be a header is ignored: HTTP would not have let it through either.
         if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name), HeaderValue::from_bytes(value)) {
             // The map refuses more than it can hold.
             let _ = head.headers.try_append(name, value);
@@ -78,7 +78,7 @@ pub fn request(environment: &Environment) -> Result<Asked, Malformed> {
 fn target(environment: &Environment) -> Result<String, Malformed> {
     let (script, info) = (environment.text("SCRIPT_NAME"), environment.text("PATH_INFO").unwrap_or_default());
     let raw = environment.text("REQUEST_URI").unwrap_or_default();
-    // Some send the whole URL.
+    // Some web servers send the whole URL.
     let raw = raw.split_once("://").map_or(raw, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
     if raw.starts_with('/') {
         let (path, query) = raw.split_once('?').map_or((raw, None), |(path, query)| (path, Some(query)));
@@ -111,7 +111,7 @@ fn hexadecimal(digit: u8) -> char {
     char::from_digit(u32::from(digit), 16).unwrap_or('0').to_ascii_uppercase()
 }
 
-/// What of an encoded path stands behind a decoded prefix.
+/// The part of an encoded path after a decoded prefix.
 fn behind<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
     let (mut rest, mut prefix) = (path.as_bytes(), prefix.as_bytes());
     while let Some((wanted, left)) = prefix.split_first() {

@@ -1,6 +1,5 @@
-//! Beginning a log with a store that there is: its backup becomes the log's first snapshot, and the first record says
-//! as of
-//! which commit. The record is written last, so a log that was begun halfway is an empty one.
+//! Founding a log with an existing store: the store's backup becomes the log's first snapshot, and the first record has
+//! the commit of the backup. The record is written last, so a log that was founded halfway is an empty one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,12 +12,12 @@ use crate::engine::Head;
 use crate::record::{self, Chain, Header, Id, Kind};
 use crate::{Appended, LogError, Position, SharedLog, snapshot};
 
-/// Begins `log`, which must be empty, with the native store in the folder `store`, which nobody else may have open.
+/// Founds `log`, which must be empty, with the native store in the folder `store`, which no process may have open.
 /// Answers the newest commit.
 ///
 /// # Errors
 /// [`EngineError::NotAStore`] if the log is not empty; [`EngineError::Unknown`] if it is not known whether it was
-/// begun.
+/// founded.
 pub fn found(log: &dyn SharedLog, store: &Path) -> Result<Seq> {
     let taken = || EngineError::NotAStore {
         path: log.profile().place,
@@ -53,8 +52,8 @@ pub fn found(log: &dyn SharedLog, store: &Path) -> Result<Seq> {
     }
 }
 
-/// The same, if an earlier call may have begun the log with this very store, to which nothing was added since: then
-/// there is nothing left to be done.
+/// The same, but an earlier call may have founded the log with this very store, which has not changed since. Then there
+/// is nothing left to do.
 ///
 /// # Errors
 /// Those of [`found`].

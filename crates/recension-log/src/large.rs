@@ -1,4 +1,5 @@
-//! What is longer than a record or a blob may be: it is written in pieces beside the log, and the log says where.
+//! Bodies that are longer than a record or a blob may be. They are written in pieces beside the log, and the log names
+//! the pieces.
 
 use sha2::{Digest, Sha256};
 
@@ -6,10 +7,10 @@ use crate::bytes_reader::{BytesReader, Short, put_sized};
 use crate::limits::PIECES_MAX;
 use crate::{Blobs, LogError, Result};
 
-/// Where a long body lies.
+/// The place of a long body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Elsewhere {
-    /// What the pieces' names begin with.
+    /// The prefix of the pieces' names.
     pub(crate) name: String,
     pub(crate) pieces: u32,
     pub(crate) len: u64,
@@ -35,7 +36,7 @@ pub(crate) fn put(blobs: &dyn Blobs, name: &str, body: &[u8], piece_bytes: usize
     Ok(Elsewhere { name: name.to_owned(), pieces, len: body.len() as u64, hash: Sha256::digest(body).into() })
 }
 
-/// Reads it back and checks it.
+/// Reads a body back and checks it.
 pub(crate) fn get(blobs: &dyn Blobs, at: &Elsewhere) -> Result<Vec<u8>> {
     let damaged = |what: &str| LogError::Damaged { place: format!("blob {}", at.name), what: what.to_owned() };
     let mut body = Vec::new();
@@ -52,7 +53,7 @@ pub(crate) fn get(blobs: &dyn Blobs, at: &Elsewhere) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Deletes it.
+/// Deletes the pieces of a body.
 pub(crate) fn delete(blobs: &dyn Blobs, at: &Elsewhere) -> Result<()> {
     (0..at.pieces).try_for_each(|piece| blobs.delete(&piece_name(&at.name, piece)))
 }

@@ -1,5 +1,5 @@
 //! Snapshots: a backup of a node's cache as blobs, with its place in the log, so that a new node need not read
-//! everything. The list of its files is written last: a snapshot that was cut short does not exist.
+//! everything. The list of its files is written last: an interrupted snapshot does not exist.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -14,9 +14,9 @@ use crate::limits::{PIECES_MAX, SNAPSHOTS_KEPT};
 use crate::record::Id;
 use crate::{Blobs, Position, SharedLog};
 
-/// What the lists of snapshots are called; the position follows.
+/// The prefix of snapshots' lists; the position follows.
 const LISTS: &str = "snapshot/";
-/// What their pieces are called; they are looked for by lists only.
+/// The prefix of their pieces, which only lists name.
 const PIECES: &str = "piece/";
 const MAGIC: [u8; 8] = *b"RECSNAPS";
 const VERSION: u32 = 1;
@@ -38,7 +38,7 @@ pub(crate) fn write(log: &dyn SharedLog, folder: &Path, head: &Head) -> Result<(
     let mut list = MAGIC.to_vec();
     list.extend_from_slice(&VERSION.to_le_bytes());
     list.extend_from_slice(&encode_head(head));
-    // A name of its own: another node may write a snapshot of the same position.
+    // The name is unique: another node may write a snapshot of the same position.
     let unique = Id::random()?;
     for (number, path) in files(folder)?.iter().filter(|path| !path.ends_with("lock")).enumerate() {
         let bytes = fs::read(path).map_err(|error| io(path, error))?;
@@ -68,7 +68,7 @@ fn remove(blobs: &dyn Blobs, position: Position) -> Result<()> {
     Ok(())
 }
 
-/// Fetches the newest sound snapshot into the new folder `to`; `None` if there is none.
+/// Fetches the newest undamaged snapshot into the new folder `to`; `None` if there is none.
 pub(crate) fn fetch(log: &dyn SharedLog, id: Id, to: &Path) -> Result<Option<Head>> {
     let blobs = log.blobs();
     let mut newer = None;
@@ -102,7 +102,7 @@ pub(crate) fn fetch(log: &dyn SharedLog, id: Id, to: &Path) -> Result<Option<Hea
     }
 }
 
-/// The version of a list that newer software has written.
+/// The version of a list, if newer software has written it.
 fn newer_version(list: &[u8]) -> Option<u32> {
     let mut reader = BytesReader(list);
     let (magic, version) = (reader.array::<8>().ok()?, reader.u32().ok()?);

@@ -1,5 +1,5 @@
-//! Opening a directory: what it is, whose it is, and what recovery makes of it. A directory that is
-//! not a store is left exactly as it was found.
+//! Opening a directory: what kind it is, which store's, and the state after recovery. A directory that is not a store
+//! is left exactly as it was found.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
@@ -30,12 +30,12 @@ use crate::disk::{Disk, DiskLock};
 use recension_engine::pacing::CommitQueue;
 use recension_engine::{EngineError, HeadSignal, Result};
 
-/// What a store is opened for.
+/// The purpose of opening a store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Usual,
     ReadOnly,
-    /// To go on with its move: it takes no commits.
+    /// To continue its move: it takes no commits.
     Moved,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access)
     }
     let (version, id) = match read_store_file(&*disk)? {
         Some(identity) => {
-            // The process that made the store may have died before it had synced the name.
+            // The process that made the store may have died before it synced the name.
             disk.sync_dir("").map_err(|e| EngineError::io("syncing the store's folder", e))?;
             identity
         }

@@ -213,8 +213,7 @@ enum Piece {
 
 impl Pieces {
     /// The next piece. If the sender is dropped without [`Sink::finish`], the body is broken off: its maker failed, or
-    /// gave
-    /// up a reader that does not read.
+    /// gave up a reader that does not read.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         if self.ended {
             return Poll::Ready(None);

@@ -126,8 +126,7 @@ impl Apocrypha {
     }
 
     /// Answers until `until` completes. Then no more connections are taken, commands that were sent are answered, and
-    /// the
-    /// store is made durable.
+    /// the store is made durable.
     ///
     /// # Errors
     /// [`ServeError::Store`] if the last checkpoint fails.

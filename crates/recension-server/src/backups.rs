@@ -1,8 +1,7 @@
 //! Backups that the server makes by itself, at an interval, into a folder. The newest ones are kept.
 //!
 //! A backup is made under the name `next` and renamed to `backup-TIME` once it is whole. If one was interrupted, the
-//! next
-//! run continues it. Nothing else in the folder is touched.
+//! next run continues it. Nothing else in the folder is touched.
 
 use std::fs::{self, File};
 use std::io;

@@ -1,6 +1,5 @@
 //! A budget of bytes that all streamed answers share. Bytes are taken before a piece is made, and given back when it
-//! was
-//! sent. If nothing is left, callers wait in a line, so that lists take turns. This file knows nothing of answers.
+//! was sent. If nothing is left, callers wait in a line, so that lists take turns. This file knows nothing of answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -25,8 +25,7 @@ fn allowed<'h>(cors: &Cors, headers: &'h HeaderMap) -> Option<&'h str> {
 
 /// Whether a page of another site sends a request that changes something. Browsers allow that, with the reader's cookie
 /// or password, but do not let the page read the answer. They say so in `Sec-Fetch-Site`. Without TLS they only name
-/// the
-/// page's origin, which is then neither this host nor that of the web server before it.
+/// the page's origin, which is then neither this host nor that of the web server before it.
 pub(crate) fn is_forged(cors: &Cors, head: &Parts) -> bool {
     if matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS) {
         return false;

@@ -129,8 +129,7 @@ impl Databases {
     }
 
     /// Makes the notes of events that are missing: a server was killed between event and note, or another program made
-    /// or
-    /// dropped a database. It reads the names of all databases and all notes.
+    /// or dropped a database. It reads the names of all databases and all notes.
     pub(crate) fn note_what_was_missed(&self) -> Result<()> {
         let own = self.store.collection(OWN)?;
         // In the order of commits, so that the last one stays.
@@ -307,8 +306,7 @@ impl Database {
 
     /// Makes a write. A short write is decided on this thread, as a read would be. If no other writer is waiting, the
     /// commit waits for the disk on this thread too, and the thread's other tasks move to another one. Otherwise no
-    /// thread
-    /// waits.
+    /// thread waits.
     pub(crate) async fn write(&self, write: Write) -> Result<Written> {
         let is_design = write.id().is_some_and(|id| id.starts_with("_design/"));
         if is_design || !self.opened.validators()?.is_empty() {

@@ -6,8 +6,7 @@ use crate::http::multipart_parser::{Event, Malformed, Parser};
 use crate::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX};
 
 /// A multipart body in pieces. The input's first byte is the boundary's length, the second says how the body is cut;
-/// then
-/// come boundary and body.
+/// then come boundary and body.
 ///
 /// Oracle: however it is cut, the parts are those of the body in one piece, and of a second, naive reader. The memory
 /// that is held is bounded.

@@ -92,8 +92,7 @@ impl Listeners {
     }
 
     /// Accepts connections until `until` completes, no more at a time than there are places. `serve` gets each
-    /// connection
-    /// with its place, which it holds while the connection lasts.
+    /// connection with its place, which it holds while the connection lasts.
     pub(crate) async fn accept_until(
         &self,
         places: usize,

@@ -1,6 +1,5 @@
 //! An observation of a request from its head to the last byte of its answer, for the metrics and for the log of
-//! requests.
-//! It is recorded when it is dropped, so that requests whose clients go away are recorded too.
+//! requests. It is recorded when it is dropped, so that requests whose clients go away are recorded too.
 
 use std::pin::Pin;
 use std::sync::Arc;

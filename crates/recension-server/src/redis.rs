@@ -66,8 +66,7 @@ impl Redis {
     }
 
     /// Answers until `until` completes. Then no more connections are taken, and those that there are end after the
-    /// answers
-    /// to what they have sent.
+    /// answers to what they have sent.
     pub(crate) async fn run(self, until: impl Future<Output = ()>) {
         let Redis { listeners, door, max_connections, shutdown } = self;
         let (stop, stopping) = watch::channel(false);

@@ -70,8 +70,7 @@ impl Request {
     }
 
     /// The whole body, of at most `max` bytes. Its memory grows with the bytes that have arrived, not with the
-    /// announced
-    /// length. A gzip body is unpacked.
+    /// announced length. A gzip body is unpacked.
     pub(crate) async fn bytes_up_to(&mut self, max: usize) -> Result<Bytes> {
         let coding = if self.replaced.is_some() { None } else { self.header(CONTENT_ENCODING) };
         match coding.map(str::to_ascii_lowercase).as_deref() {

@@ -1,6 +1,5 @@
 //! The log of requests: a line each, when its answer has been sent. Its forms are pure. Lines go through a bounded
-//! queue
-//! to a thread that writes them. If the thread is too slow, lines are dropped and counted; no request waits.
+//! queue to a thread that writes them. If the thread is too slow, lines are dropped and counted; no request waits.
 
 use std::fmt::Write as _;
 use std::io::Write;

@@ -1,6 +1,5 @@
 //! From a request's path to its target. Pure. CouchDB's rules: a path is split at its slashes before it is decoded, `+`
-//! is
-//! a blank, ids of design and local documents have one slash, and names of attachments any number of them.
+//! is a blank, ids of design and local documents have one slash, and names of attachments any number of them.
 
 use std::borrow::Cow;
 

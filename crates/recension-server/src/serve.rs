@@ -83,8 +83,7 @@ pub struct Server {
 }
 
 /// The server admin that the first start made. Only the password's hash is kept: somebody who does not note the
-/// password
-/// down now has to set another one (`RECENSION_ADMIN`).
+/// password down now has to set another one (`RECENSION_ADMIN`).
 #[derive(Clone, PartialEq, Eq)]
 pub struct FirstAdmin {
     /// The name: `admin`.
@@ -137,8 +136,7 @@ impl Server {
     }
 
     /// Applies the configuration that `read` gives, whenever the process gets SIGHUP, and logs the result. After this
-    /// call,
-    /// the signal does not end the process any more.
+    /// call, the signal does not end the process any more.
     ///
     /// # Errors
     /// [`ServeError::Io`] if the system refuses the signal.

@@ -255,8 +255,7 @@ impl Settings {
     }
 
     /// Changes a value, or goes back to the configuration's. When it returns, the change is durable and effective.
-    /// Answers
-    /// the former value. It waits for the disk.
+    /// Answers the former value. It waits for the disk.
     ///
     /// # Errors
     /// 400 for a value that its setting cannot have, and if there are too many settings; 404 if there is nothing to

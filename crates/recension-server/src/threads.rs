@@ -1,6 +1,5 @@
 //! Threads for work that reads or writes the store and may wait for it: a fixed number for each purpose, begun when
-//! they
-//! are needed. Work waits in a line, without a thread. It is skipped if its asker has gone before its turn.
+//! they are needed. Work waits in a line, without a thread. It is skipped if its asker has gone before its turn.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -73,8 +72,7 @@ impl Asker {
 }
 
 /// Threads for whole requests, for a store whose reads may wait. They run tasks, each of which may block its thread.
-/// The
-/// threads of connections then never wait for the store.
+/// The threads of connections then never wait for the store.
 #[derive(Debug)]
 pub(crate) struct Handlers {
     runtime: Option<Runtime>,

@@ -80,8 +80,7 @@
 //! | `async` | no | handles for async code, on any executor: `document::asynchronous` |
 //!
 //! The crate switches on no feature of `serde_json`, so that it does not change how other parts of a program treat
-//! JSON.
-//! The library `jsonschema` switches on one, `float_roundtrip`: doubles are read as the nearest one.
+//! JSON. The library `jsonschema` switches on one, `float_roundtrip`: doubles are read as the nearest one.
 //!
 //! Reads never wait for writers. Nothing here prints, exits or panics on input.
 #![warn(missing_docs)]

@@ -1,11 +1,11 @@
-//! What users ask of each suite, in their words: these operations stand in the summary. Losses that say nothing are
-//! here too, each with its reason; every one of them is on its suite's page nevertheless.
+//! The operations of the summary, in the words of users' questions to each suite. Losses that mean nothing are listed
+//! here too, each with its reason. Every one of them is on its suite's page nevertheless.
 
 /// A suite of the summary: its name, what it is about, and its questions.
 pub struct Headline {
     /// The suite.
     pub suite: &'static str,
-    /// What it compares, as its heading says.
+    /// Its subject, as in the heading.
     pub about: &'static str,
     /// Operations and what they are to a user.
     pub asked: &'static [(&'static str, &'static str)],

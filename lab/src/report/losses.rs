@@ -1,5 +1,5 @@
-//! Where we lose: every operation in which another subject is ahead of us beyond the noise. It is found from
-//! the figures, so that none can be left out.
+//! Our losses: every operation in which another subject is ahead of us beyond the noise. They are computed from the
+//! figures, so that none can be left out.
 
 use super::model::{Report, Row};
 use super::units::{digits, show};
@@ -13,19 +13,19 @@ const EVEN: f64 = 1.03;
 pub struct Loss {
     /// The operation.
     pub operation: String,
-    /// Who is furthest ahead.
+    /// The subject that is furthest ahead.
     pub subject: String,
-    /// How many times ours is of theirs.
+    /// The ratio of ours to theirs.
     pub times: f64,
     /// In a sentence.
     pub words: String,
 }
 
-/// How many times one figure is of another, and the interval of that.
+/// The ratio of one figure to another, and its interval.
 pub type Ratio = (f64, Option<(f64, f64)>);
 
-/// How many times our figure is of theirs, with the interval where rounds were measured in turns. Nothing is a number
-/// of times of nothing.
+/// The ratio of our figure to theirs, with the interval if rounds were measured in turns. `None` if one of them is
+/// zero.
 pub fn times(ours: &Row, theirs: &Row) -> Option<Ratio> {
     if let Some(ratio) = theirs.ours_to_this {
         return Some((ratio.median, (ratio.n > 1).then_some((ratio.low, ratio.high))));
@@ -42,7 +42,7 @@ pub fn apart(ours: &Row, theirs: &Row) -> Option<Ratio> {
         .then(|| (ours_median / theirs_median, (ours.n > 1 && theirs.n > 1).then_some((low, high))))
 }
 
-/// The losses, the greatest first. The floor is no subject, and one that keeps less durable is named as such.
+/// The losses, the greatest first. The floor is not a subject. A subject of lower durability is marked as such.
 pub fn losses(report: &Report) -> Vec<Loss> {
     let mut found: Vec<Loss> =
         report.measured_operations().filter_map(|operation| worst(report, &operation.name)).collect();
@@ -78,12 +78,12 @@ pub(super) struct Ahead<'r> {
 
 /// Whether a subject is ahead beyond the noise.
 pub(super) fn ahead<'r>(ours: &Row, theirs: &'r Row) -> Option<Ahead<'r>> {
-    // Something beside nothing, as where we alone have lost something, is a loss beyond all numbers of times.
+    // If theirs is zero and ours is not, as when only we have lost something, the loss is beyond every ratio.
     if theirs.median? <= 0.0 && ours.median? > 0.0 {
         return Some(Ahead { theirs, times: f64::INFINITY, interval: None });
     }
     let (times, interval) = times(ours, theirs)?;
-    // A time that was taken once has no interval, so nothing is said of it; a size is no matter of chance.
+    // A time that was taken once has no interval, so it is no loss. A size is not random, and needs no interval.
     let beyond_noise = interval.map_or(theirs.unit != "ns", |(low, _)| low > 1.0);
     (times > EVEN && beyond_noise).then_some(Ahead { theirs, times, interval })
 }
@@ -147,7 +147,7 @@ mod tests {
             let found = losses(&report(&rows));
             assert_eq!(found.first().map(|loss| loss.subject.as_str()), expected, "{what}");
         }
-        // Counts: something beside nothing is a loss, nothing beside something or nothing is none.
+        // For counts, ours above zero against zero is a loss. Zero against anything is none.
         for (ours, theirs, lost) in [(3.0, 0.0, true), (0.0, 3.0, false), (0.0, 0.0, false)] {
             let found = losses(&report(&[(OURS, "T2", ours, 0.0, "count"), ("a", "T2", theirs, 0.0, "count")]));
             assert_eq!(found.len(), usize::from(lost), "{ours} beside {theirs}");
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(both[0].words, "`o`: a takes 50.0 ns, we take 100 ns: 2.00 times (1.94 to 2.06); also ahead: w");
         let weaker = losses(&report(&[ours, ("w", "T1", 2.0, 0.1, "ns")]));
         assert!(weaker[0].words.contains("durable only to T1"), "{}", weaker[0].words);
-        // Who did less comes last, and it is said.
+        // A subject that did less work comes last, and is marked.
         let mut settled = report(&[ours, ("a", "T2", 50.0, 1.0, "ns"), ("less", "T2", 2.0, 0.1, "ns")]);
         for (row, settling) in settled.results.iter_mut().zip([true, true, false]) {
             row.settling = Some(settling);

@@ -1,5 +1,5 @@
-//! Redis with its log synced at every write, so that what it acknowledges is as durable as everybody's; or with less,
-//! where that is what is compared.
+//! Redis with its log synced at every write, so that it is as durable as the others. If less durability is compared,
+//! with less.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -8,7 +8,7 @@ use super::{Place, Process, free_port, said_by};
 use crate::error::Result;
 use crate::given::Given;
 
-/// How it is started, for the report.
+/// The options, for the report.
 pub const SETTINGS: &str = "appendonly yes, appendfsync always, save \"\"";
 
 /// Why it cannot be started.

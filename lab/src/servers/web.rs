@@ -49,7 +49,7 @@ impl Web {
         said_by(&program, "-v").or_else(|| said_by(self.program(), "-v"))
     }
 
-    /// How it is set up, in words.
+    /// The settings, in words.
     pub fn settings(self) -> &'static str {
         match self {
             Web::Lighttpd => "one process, defaults otherwise; no log of requests",
@@ -57,7 +57,8 @@ impl Web {
         }
     }
 
-    /// Starts it over the directory `www` in its place; `socket` is where `FastCGI` is spoken, if anywhere.
+    /// Starts it over the directory `www` in its place. `socket` is the address of the `FastCGI` program, if there is
+    /// one.
     pub fn start(self, place: &Place<'_>, socket: Option<&Path>) -> Result<(Process, SocketAddr)> {
         let address = free_port()?;
         let file = place.dir.join("server.conf");
@@ -121,7 +122,7 @@ fn nginx(dir: &Path, address: SocketAddr, socket: Option<&Path>) -> String {
     )
 }
 
-/// What CGI programs inherit is the same for all, whatever the user's shell has set.
+/// CGI programs inherit the same environment everywhere, whatever the user's shell has set.
 pub fn plain_environment(command: &mut Command) {
     command
         .env_clear()

@@ -22,12 +22,12 @@ use crate::subjects::bigtable::{Form, Served, start};
 
 /// Pages that are kept of one round at most: they are compared later.
 const PAGES_MAX: u64 = 400;
-/// How often memory is looked at.
+/// How often the memory is measured.
 const LOOK: Duration = Duration::from_millis(3);
 /// Bytes of an answer by which its end is known.
 const ANSWER_MAX: u64 = 64 << 20;
 
-/// What a worker of the suite `bigtable` is to do.
+/// A command to a worker of the suite `bigtable`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Bigtable {
     /// Starts one, and has it store what is answered later.
@@ -36,9 +36,10 @@ pub enum Bigtable {
         subject: String,
         /// Its directory, which exists.
         dir: PathBuf,
-        /// What the run was given.
+        /// The servers and programs that the run was given.
         given: Given,
-        /// Whether its processes run under `strace`, and into which file; helpers beside it with another ending.
+        /// If its processes run under `strace`, the file of the trace. Helpers have files beside it with another
+        /// ending.
         traced: Option<PathBuf>,
     },
     /// Pages by a closed loop.
@@ -54,7 +55,7 @@ pub enum Bigtable {
     },
     /// The wait for the first byte of pages, one after the other, each by a connection of its own.
     FirstBytes {
-        /// How many.
+        /// The number of requests.
         count: u64,
     },
     /// The most memory of all processes while pages are made.
@@ -215,7 +216,7 @@ fn first_byte(address: SocketAddr, request: &str) -> Result<u64> {
     if right { Ok(waited) } else { Err(wrong()) }
 }
 
-/// Compares all that came; what is byte for byte what was compared before is not compared again.
+/// Compares all answers. An answer that equals an earlier one byte for byte is not compared again.
 fn check(form: Form, taken: &Taken) -> Result<()> {
     let mut right: Option<&[u8]> = None;
     for (_, answer) in &taken.answers {

@@ -44,7 +44,7 @@ pub fn serve() -> Result<()> {
     Ok(())
 }
 
-/// What a worker holds between commands.
+/// The state of a worker between commands.
 #[derive(Default)]
 pub struct State {
     store: Option<OpenStore>,

@@ -1,5 +1,5 @@
-//! `recension fcgi`, `recension scgi` and `recension cgi`: the server behind a web server, which has the clients'
-//! TLS, addresses and names. The store may be open elsewhere at the same time.
+//! `recension fcgi`, `recension scgi` and `recension cgi`: the server behind a web server, which does TLS and knows the
+//! clients' addresses. The store may be open in another process at the same time.
 
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
@@ -169,7 +169,7 @@ impl CgiCommand {
             .map_err(|error| CliError::io("starting the program's threads", &error))?;
         let answered = recension_server::cgi(config, variables, std::io::stdin(), std::io::stdout());
         runtime.block_on(answered).map_err(|error| failed(&error))?;
-        // A web server that keeps standard input open is not waited for.
+        // It does not wait for a web server that keeps standard input open.
         runtime.shutdown_background();
         Ok(())
     }

@@ -1,6 +1,5 @@
-//! The cache: an engine of this process's own, which holds what the log says. It is disposable, and need not sync: a
-//! note
-//! says how far it certainly is, and what it lost since is read from the log again. Layout in docs/shared-log.md.
+//! The cache: this process's own engine, which holds the content of the log. It is disposable, and need not sync. A
+//! note says how far it certainly is; anything lost since is read from the log again. Layout in docs/shared-log.md.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -78,7 +77,7 @@ pub(super) fn open(cache: &Cache, log: &dyn SharedLog, id: Id, clock: Arc<dyn Cl
             Ok(engine) if engine.head() >= head.seq && !is_trimmed(log, &head)? => {
                 return Ok(OpenCache { engine: Arc::new(engine), head, folder: Some(folder) });
             }
-            // It is less than it should be, too old, or of newer software: the log and its snapshots have everything.
+            // The cache is incomplete, too old, or of newer software: the log and its snapshots have everything.
             Ok(_)
             | Err(EngineError::Damaged { .. } | EngineError::NotAStore { .. } | EngineError::NewerFormat { .. }) => {}
             Err(error) => return Err(error),
@@ -103,7 +102,7 @@ pub(super) fn open(cache: &Cache, log: &dyn SharedLog, id: Id, clock: Arc<dyn Cl
     Ok(OpenCache { engine: Arc::new(engine), head, folder: Some(folder) })
 }
 
-/// Refuses a cache that has more than the log, or something else.
+/// Refuses a cache that has more than the log, or other commits.
 fn check(log: &dyn SharedLog, path: &Path, head: &Head) -> Result<()> {
     if head.position == Position(0) {
         return Ok(());
@@ -131,7 +130,7 @@ fn check(log: &dyn SharedLog, path: &Path, head: &Head) -> Result<()> {
     }
 }
 
-/// Whether the record behind a cache's head is given up.
+/// Whether the record behind a cache's head was given up.
 fn is_trimmed(log: &dyn SharedLog, head: &Head) -> Result<bool> {
     match log.read(head.position.next(), 1) {
         Ok(_) => Ok(false),
@@ -149,7 +148,7 @@ impl Folder {
         fs::create_dir_all(path).map_err(|error| io("making", path, error))?;
         let file = path.join(LOCK);
         if !file.exists() {
-            // What is in the way here will be removed: it must not be anybody's.
+            // Files that are in the way here will be removed: they must be a cache's.
             let mut entries = fs::read_dir(path).map_err(|error| io("reading", path, error))?;
             if let Some(other) = entries.next() {
                 let other = other.map_err(|error| io("reading", path, error))?.file_name();
@@ -179,7 +178,7 @@ impl Folder {
         self.path.join(STORE)
     }
 
-    /// How far the cache certainly is; `None` if it says nothing that can be read.
+    /// The head in the note; `None` if there is no readable note.
     fn noted(&self, id: Id) -> Result<Option<Head>> {
         let path = self.path.join(NOTE);
         let bytes = match fs::read(&path) {
@@ -200,7 +199,7 @@ impl Folder {
         Ok(Some(head))
     }
 
-    /// Notes how far the cache is. Everything up to there must be durable.
+    /// Writes the note. Everything up to the head must be durable.
     pub(super) fn note(&self, head: &Head) -> Result<()> {
         let (path, temporary) = (self.path.join(NOTE), self.path.join("position.tmp"));
         let write = || {
@@ -213,7 +212,7 @@ impl Folder {
         write().map_err(|error| io("writing", &path, error))
     }
 
-    /// Removes what is there, the note first: what it speaks of is about to go.
+    /// Removes the cache, the note first, because the note is about the files.
     fn clear(&self) -> Result<()> {
         let gone = |path: &Path, removed: std::io::Result<()>| match removed {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(io("removing", path, error)),
@@ -270,7 +269,7 @@ pub(crate) fn decode_head(reader: &mut BytesReader<'_>) -> std::result::Result<H
 }
 
 impl Folder {
-    /// A path in the cache's folder, for what is made and removed again.
+    /// A path in the cache's folder for a temporary file or folder.
     pub(super) fn beside(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }

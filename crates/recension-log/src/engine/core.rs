@@ -1,5 +1,5 @@
-//! Where this node is in the log, and how it goes on: a record is checked, applied to the cache, and only then is the
-//! node behind it. Equal positions have equal chains on every node.
+//! The node's place in the log, and its progress: a record is checked, then applied to the cache, and only then does
+//! the node move behind it. Equal positions have equal chains on every node.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,12 +28,12 @@ pub(crate) struct Head {
     pub(crate) time: Timestamp,
 }
 
-/// What only one thread at a time touches.
+/// State that only one thread at a time uses.
 pub(super) struct Core {
     pub(super) head: Head,
     /// The number of the next record of ours.
     pub(super) number: u64,
-    /// Where the store has moved to.
+    /// The store's new address, if it has moved.
     pub(super) moved: Option<String>,
     /// Bytes of records since the cache noted how far it is, and since the newest snapshot.
     pub(super) bytes_since_note: u64,
@@ -43,16 +43,16 @@ pub(super) struct Core {
     pub(super) turns: Turns,
 }
 
-/// What is said of a log that is shorter than what this node has read of it.
+/// The message if a log is shorter than what this node has read of it.
 pub(super) const LOST: &str = "this node has it, and the log ends before it: the system has lost acknowledged records, \
                                or another log took this one's name. Restore the log, or remove this node's cache to \
                                take the log as it is";
 
-/// Why a node cannot go on.
+/// The reason for which a node cannot go on.
 pub(super) enum Stop {
     /// The log does not answer now.
     Log(LogError),
-    /// What it says, or the cache, cannot be trusted any more: no commit is taken.
+    /// The log's content, or the cache, cannot be trusted any more: no commit is taken.
     Broken(EngineError),
 }
 
@@ -76,7 +76,7 @@ impl Stop {
     }
 }
 
-/// The orders of a record, each with the cache's answer: what a cache refuses it refuses on every node.
+/// The orders of a record, each with the cache's answer: an order that one cache refuses is refused on every node.
 pub(super) type OrderAnswers = Vec<recension_engine::Result<()>>;
 
 impl Core {
@@ -184,7 +184,7 @@ impl Core {
     }
 }
 
-/// Applies commits of which the last is `last`; those that the cache has already are passed over.
+/// Applies commits, the last of which is `last`. Those that the cache has already are skipped.
 fn apply_commits(cache: &Arc<dyn Engine>, time: Timestamp, last: Seq, mut commits: Vec<Batch>) -> Result<(), Stop> {
     let first = last.0 + 1 - commits.len() as u64;
     let known = (cache.head().0 + 1).saturating_sub(first).min(commits.len() as u64);
@@ -213,7 +213,7 @@ fn apply_order(cache: &Arc<dyn Engine>, order: &Entry) -> Result<recension_engin
         Entry::Commit(_) => Ok(()),
         Entry::Forget { tree, range, before } => cache.forget(*tree, range, *before),
         Entry::Rules(rules) => cache.set_retention(rules),
-        // How much waits to be settled differs from node to node.
+        // The amount that waits to be settled differs from node to node.
         Entry::Erase(erased) => match cache.erase(erased) {
             Err(EngineError::TooLarge { .. }) => {
                 cache.settle().and_then(|()| cache.erase(erased)).map_err(Stop::Broken)?;
@@ -223,7 +223,7 @@ fn apply_order(cache: &Arc<dyn Engine>, order: &Entry) -> Result<recension_engin
         },
     };
     match answer {
-        // Deterministic: every node's cache says the same.
+        // It is deterministic: every node's cache answers the same.
         Ok(()) | Err(EngineError::TooLarge { .. } | EngineError::NotYet { .. } | EngineError::Unsupported { .. }) => {
             Ok(answer)
         }

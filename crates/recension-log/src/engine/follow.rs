@@ -1,6 +1,5 @@
-//! What a node does beside its commits: it applies what others write, notes how far its cache is, writes snapshots,
-//! says
-//! where it is, and checks the log.
+//! The follower of a node: it applies other nodes' records, notes how far its cache is, writes snapshots, publishes the
+//! node's position, and checks the log.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -38,7 +37,7 @@ fn follow(shared: &Shared) {
         }
         match shared.catch_up() {
             Ok(()) => pause = PAUSES.0,
-            // It is tried again: also what is broken is said by every commit.
+            // It is tried again. A broken log is reported by every commit.
             Err(_) => {
                 wait(shared, pause);
                 pause = (pause * 2).min(longest);
@@ -85,24 +84,24 @@ impl Shared {
         }
     }
 
-    /// Says where this node is, for those who ask for the cluster's status. What fails is said again later.
+    /// Publishes this node's position, for the cluster's status. If it fails, it is tried again later.
     fn say(&self) {
         let head = self.core.lock().head;
         let note = NodeNote { name: self.node.clone(), head, time: self.clock.now() };
         let _ = nodes::say(self.log.blobs(), self.writer, &note);
     }
 
-    /// Writes a snapshot, and gives up the records that it stands for once every live node has read them.
+    /// Writes a snapshot. Gives up the records that it replaces once every live node has read them.
     pub(super) fn write_snapshot(&self) -> Result<()> {
         self.core.lock().bytes_since_snapshot = 0;
         let folder = tempfile_beside(self)?;
-        // The backup has this at least; what it has beyond is passed over when the records behind are applied.
+        // The backup has at least this. If it has more, those commits are skipped when the later records are applied.
         let head = self.core.lock().head;
         let outcome = self.cache.backup(&folder).and_then(|_| {
             snapshot::write(&*self.log, &folder, &head)?;
             let oldest = self.seen.lock().oldest_position(self.log.blobs(), Instant::now())?;
             let keep = oldest.map_or(head.position, |oldest| oldest.min(head.position));
-            // The newest record that the snapshot has stays: what follows is checked against it.
+            // The newest record in the snapshot stays: the following ones are checked against it.
             self.log.trim(keep)?;
             Ok(())
         });
@@ -119,7 +118,7 @@ impl Shared {
         let mut position = match self.log.read(Position::FIRST, 1) {
             Ok(_) => Position::FIRST,
             Err(LogError::Trimmed { first: Some(first), .. }) => first,
-            // Where it begins is not known, but for what the oldest snapshot needs.
+            // The first record is unknown, but the records that the oldest snapshot needs must be there.
             Err(LogError::Trimmed { first: None, .. }) => {
                 snapshot::positions(self.log.blobs())?.first().copied().unwrap_or(head.position).min(head.position)
             }

@@ -1,7 +1,6 @@
 //! The engine over a shared log. A commit goes: [`ReplicatedEngine::commit`] -> `commit` (one caller leads: check,
-//! encode,
-//! append) -> `core` (apply to the cache) -> answer. A read is the cache's own. `follow` applies what other nodes
-//! write.
+//! encode, append) -> `core` (apply to the cache) -> answer. A read is the cache's own. `follow` applies the records of
+//! other nodes.
 
 mod cache;
 mod clock;
@@ -36,20 +35,20 @@ use crate::nodes::Seen;
 use crate::record::{self, Chain, Header, Id, Kind};
 use crate::{Appended, LogError, LogProfile, Position, SharedLog, limits};
 
-/// How an engine over a log is opened.
+/// Options of opening an engine over a log.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ReplicatedOptions {
-    /// Where the times of this node's commits come from.
+    /// The clock of this node's commits.
     pub clock: Arc<dyn Clock>,
     /// How long a commit waits for a log that does not answer. Default 10 s.
     pub patience: Duration,
     /// Bytes of records since the newest snapshot after which this node writes one, and trims the log; `None`: never.
     /// Default 256 MiB.
     pub snapshot_bytes: Option<u64>,
-    /// What this node is called in the status of the cluster; empty: it is not listed.
+    /// The name of this node in the status of the cluster; if it is empty, the node is not listed.
     pub node: String,
-    /// How often a listed node says where it is. Default 5 s.
+    /// How often a listed node publishes its position. Default 5 s.
     pub node_interval: Duration,
 }
 
@@ -83,15 +82,15 @@ struct Shared {
     node: String,
     node_interval: Duration,
     queue: CommitQueue<Vec<Work>, Vec<Answer>>,
-    /// Those who want to know of everything that was acknowledged.
+    /// Callers that need everything that was acknowledged.
     refreshes: CommitQueue<(), Result<Seq>>,
     core: Mutex<Core>,
-    /// The other nodes, as far as they matter for what may be given up.
+    /// The other nodes' positions, on which trimming depends.
     seen: Mutex<Seen>,
-    /// Why no more commits are taken.
+    /// The reason for which no more commits are taken.
     poison: OnceLock<EngineError>,
     stopping: AtomicBool,
-    /// Tells the follower that there may be something to be noted.
+    /// Tells the follower that there may be something to note.
     work: Condvar,
 }
 
@@ -117,7 +116,7 @@ impl Shared {
         self.work.notify_all();
     }
 
-    /// Applies what was there when it began.
+    /// Applies every record that was there when it began.
     fn refresh(&self) -> Result<Seq> {
         let known = self.core.lock().head.position;
         let tail = self.log.tail(known)?;
@@ -200,7 +199,7 @@ impl ReplicatedEngine {
         (head.position, head.chain.0)
     }
 
-    /// Says in the log that the store lives at `to` now: no node takes a commit here any more.
+    /// Writes into the log that the store has moved to `to`: no node takes a commit here any more.
     pub fn moved_to(&self, to: &str) -> Result<CommitInfo> {
         if to.len() > limits::TEXT_BYTES_MAX {
             return Err(EngineError::TooLarge {
@@ -234,7 +233,7 @@ impl ReplicatedEngine {
     }
 }
 
-/// The log's identity, which its first record gives it, and where its store has moved to.
+/// The log's identity, from its first record, and the store's new address, if it has moved.
 fn identity(log: &dyn SharedLog, writer: Id) -> Result<(Id, Option<String>)> {
     loop {
         let tail = log.tail(Position(0))?;
@@ -242,7 +241,7 @@ fn identity(log: &dyn SharedLog, writer: Id) -> Result<(Id, Option<String>)> {
             let newest = tail.before();
             let Some((position, bytes)) = log.read(newest, 1)?.into_iter().next() else { continue };
             let (header, body) = record::decode(position, &bytes)?;
-            // Nothing follows it.
+            // No record may follow it.
             let moved = (header.kind == Kind::Moved).then(|| String::from_utf8_lossy(body).into_owned());
             return Ok((header.log, moved));
         }
@@ -257,7 +256,7 @@ fn identity(log: &dyn SharedLog, writer: Id) -> Result<(Id, Option<String>)> {
             chain_before: Chain::default(),
         };
         match log.append(Position::FIRST, &record::encode(&header, b"")) {
-            // Whoever was first, the record says.
+            // The record tells which node was first.
             Ok(Appended::Written | Appended::Taken) | Err(LogError::Unknown(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -272,7 +271,7 @@ impl Drop for ReplicatedEngine {
         if let Some(follower) = self.follower.take() {
             let _ = follower.join();
         }
-        // What is not noted is read again.
+        // Records that the note does not cover are read again.
         let _ = self.shared.note();
     }
 }
@@ -308,7 +307,7 @@ impl Engine for ReplicatedEngine {
     }
 
     fn refresh(&self) -> Result<Seq> {
-        // One look at the tail is for all that asked before it.
+        // One look at the tail serves all callers that asked before it.
         let asked = self.shared.refreshes.submit((), |asked| {
             let refreshed = self.shared.refresh();
             asked.iter().map(|()| refreshed.clone()).collect()
@@ -341,7 +340,7 @@ impl Engine for ReplicatedEngine {
         self.shared.cache.retention()
     }
 
-    /// The caches leave it out at once; the log's records have it until a snapshot takes their place.
+    /// The caches leave them out at once; the log's records hold them until a snapshot replaces the records.
     fn erase(&self, erased: &[ErasedKey]) -> Result<()> {
         self.one(Work::Erase(erased.to_vec())).map(drop)
     }

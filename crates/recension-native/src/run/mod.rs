@@ -1,5 +1,5 @@
-//! Runs: immutable sorted files of index entries. Fences and table are checked when a run is opened,
-//! blocks each time one is read. A run is only a help: whatever is wrong with it, the log has it all.
+//! Runs: immutable sorted files of index entries. Fences and table are checked when a run is opened, blocks each time
+//! one is read. A run is only a help: if it is damaged, the log still has everything.
 
 mod block;
 mod cursor;
@@ -29,12 +29,12 @@ use crate::disk::{Access, Disk, DiskFile, Mapping};
 use recension_engine::{EngineError, Result, Seq};
 
 const RUN_MAGIC: [u8; 8] = *b"RECNRUN2";
-/// Of runs whose tables say where entries lie.
+/// The magic of runs whose tables have the places of entries.
 const RUN_MAGIC_PLACES: [u8; 8] = *b"RECNRUN1";
 const HEADER_BYTES: usize = 64;
 const FOOTER_BYTES: usize = 128;
 
-/// Which versions a section of a run has.
+/// The versions in a section of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SectionKind {
     /// The newest of each key within the run.
@@ -51,31 +51,31 @@ pub(super) struct Run {
     table: (u64, usize),
     held: Held,
     disk: Arc<dyn Disk>,
-    /// Remove the file when the last reader is done.
+    /// The file is removed when the last reader is done.
     obsolete: AtomicBool,
 }
 
-/// What the slots of a run's table hold.
+/// The kind of slots in a run's table.
 #[derive(Clone, Copy, Debug)]
 enum Held {
     /// Entries.
     Entries(Packing),
-    /// Where entries lie in the file, as older versions wrote it.
+    /// Places of entries in the file, as older versions wrote them.
     Places,
 }
 
-/// What a run's table says of a key.
+/// The answer of a run's table for a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hint {
     /// The run has no version of it.
     Absent,
     /// If the run has it, this is the newest version. The row has not been read.
     Perhaps(IndexEntry),
-    /// Nothing: search.
+    /// The table does not know: search.
     Unknown,
 }
 
-/// Where a section's fences lie, and how many blocks and entries it has.
+/// The place of a section's fences, and its numbers of blocks and entries.
 #[derive(Clone, Copy, Debug)]
 struct Section {
     fences: (u64, usize),
@@ -93,7 +93,7 @@ impl Run {
             return Err(EngineError::damaged(&*name, len, format!("expected {} bytes, found {len}", entry.len)));
         }
         let mapping = file.map(len).map_err(|e| EngineError::io(format!("mapping {name}"), e))?;
-        // What is not in memory is to cost one page, not all that the system reads around it.
+        // Reading a page that is not in memory should cost one page, not all that the system reads around it.
         mapping.expect(Access::Scattered);
         let part = |offset: u64, len: usize| {
             let short = || EngineError::damaged(&*name, offset, format!("expected {len} bytes, found the end"));
@@ -145,7 +145,7 @@ impl Run {
         self.sections[kind as usize].entries
     }
 
-    /// The file goes when the last reader does.
+    /// Removes the file when the last reader is done.
     pub(super) fn make_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
@@ -155,7 +155,7 @@ impl Run {
         table::touch(&*self.mapping, self.table, hash);
     }
 
-    /// What the table says of a key with this hash, without a search: a hint that must be confirmed.
+    /// The table's answer for a key with this hash, without a search. It is a hint that must be confirmed.
     pub(super) fn hint(&self, hash: u64) -> Hint {
         let (offset, len) = self.table;
         let Some(table) = self.mapping.read(offset, len) else { return Hint::Unknown };
@@ -237,19 +237,19 @@ impl Run {
         self.disk.open(&self.name())
     }
 
-    /// Bytes of fences and table, which are read again and again.
+    /// Bytes of fences and table, which are read often.
     pub(super) fn resident_bytes(&self) -> u64 {
         (self.sections[0].fences.1 + self.sections[1].fences.1 + self.table.1) as u64
     }
 }
 
-/// Pieces that a part of a file is read in when it is checked, in bytes.
+/// Bytes of a part of a file that are read at once when it is checked.
 const CHECKED_BYTES: usize = 256 << 10;
 
-/// Where a part lies that the footer, at `footer_at`, names next: fences or a table. It is read from the file, in
-/// order, and not through a view: so it is in memory for the look-ups that follow, and nothing around it. Where
-/// memory is short each piece is read twice: the system then gives up what was read once, such as blocks of rows,
-/// before what was read again.
+/// A part that the footer, at `footer_at`, names next: fences or a table. It is read from the file, in order, and not
+/// through a view. The part is then in memory for the look-ups that follow, and nothing around it is. If memory is
+/// short, each piece is read twice: the system then evicts pages that were read once, such as blocks of rows, before
+/// pages that were read again.
 pub(super) fn checked_part(
     file: &dyn DiskFile,
     name: &str,
@@ -280,7 +280,7 @@ pub(super) fn checked_part(
 impl Drop for Run {
     fn drop(&mut self) {
         if *self.obsolete.get_mut() {
-            // Best effort: a file that stays is removed at the next open.
+            // A file that stays is removed at the next open.
             let _ = self.disk.remove(&self.name());
         }
     }

@@ -1,8 +1,7 @@
 //! What is known of a connection: its address, and the account of the last `Authorization: Basic` that it sent. Most
 //! clients send the same header with every request, so that it is looked up once. The identity is still decided for
-//! each
-//! request: another header is looked up anew, and the remembered account counts only while nothing that it rests on has
-//! changed.
+//! each request: another header is looked up anew, and the remembered account counts only while nothing that it rests
+//! on has changed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

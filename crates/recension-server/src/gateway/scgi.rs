@@ -1,6 +1,5 @@
 //! A connection of SCGI: one request, and its answer. The answer ends with the connection, so that the web server
-//! cannot
-//! tell a broken answer from a whole one. If its length is known, `Content-Length` tells.
+//! cannot tell a broken answer from a whole one. If its length is known, `Content-Length` tells.
 
 use std::io;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
 //! Attachments: `/{db}/{id}/{name}`. Their bytes go both ways in pieces. An upload is read no faster than the store
-//! takes
-//! it (`intake.rs`), and a download is made no faster than its client reads (`streaming.rs`).
+//! takes it (`intake.rs`), and a download is made no faster than its client reads (`streaming.rs`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -100,8 +99,8 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
     };
     answer.status = status;
     answer.as_it_is = true;
-    // The stored content type came as a header or in JSON, and may be unfit for a header.
-    // If a browser opens the attachment, the sandbox keeps its scripts from acting in this server's name.
+    // The stored content type came as a header or in JSON, and may be unfit for a header. If a browser opens the
+    // attachment, the sandbox keeps its scripts from acting in this server's name.
     answer = answer.with(CONTENT_SECURITY_POLICY, "sandbox").with(X_CONTENT_TYPE_OPTIONS, "nosniff");
     answer = answer.with(CONTENT_TYPE, &info.content_type).etag(tag).with(CONTENT_LENGTH, length.to_string());
     answer = answer.with(ACCEPT_RANGES, if gzip { "none" } else { "bytes" });

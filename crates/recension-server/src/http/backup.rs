@@ -2,9 +2,8 @@
 //! are left out.
 //!
 //! The body is `{"have": [[name, bytes, sha256], ...]}`. Each file of the answer is a line of JSON: `{"name",
-//! "bytes"}`,
-//! followed by so many bytes, or `{"name", "kept": true}` and none. The last line is `{"seq", "files"}`. A client that
-//! does not see it has only a part.
+//! "bytes"}`, followed by so many bytes, or `{"name", "kept": true}` and none. The last line is `{"seq", "files"}`. A
+//! client that does not see it has only a part.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;

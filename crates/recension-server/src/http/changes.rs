@@ -138,8 +138,7 @@ impl Reader {
     }
 
     /// How many changes lie behind the position: known from the counts if the feed began at the start; otherwise
-    /// counted
-    /// up to a bound.
+    /// counted up to a bound.
     fn pending(&self, stands: &Position) -> Result<u64> {
         if self.emitted < self.asked.limit {
             return Ok(0);

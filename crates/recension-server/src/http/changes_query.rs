@@ -73,8 +73,7 @@ impl Filter {
     }
 
     /// A shorter way than reading every change, if there is one: documents are looked up by their ids, or through an
-    /// index.
-    /// Changes that come in this way need no test any more.
+    /// index. Changes that come in this way need no test any more.
     pub(crate) fn around(&self, at: &CollectionAt) -> Result<Option<ChangeFilter>> {
         Ok(match self {
             Filter::Ids(ids) => Some(ChangeFilter::ids(ids)?),

@@ -1,8 +1,7 @@
 //! A feed: the rows that there are, and then those that come. Rows are read in pages. Between two pages a feed holds
-//! only
-//! its position. A waiting feed holds no thread, and the engine's next commit wakes it. After a page was read and
-//! before
-//! it is sent, the feed asks whether its user may still read it. A page of a moment when that was not so is never sent.
+//! only its position. A waiting feed holds no thread, and the engine's next commit wakes it. After a page was read and
+//! before it is sent, the feed asks whether its user may still read it. A page of a moment when that was not so is
+//! never sent.
 
 use std::future::poll_fn;
 use std::sync::Arc;

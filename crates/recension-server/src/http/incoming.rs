@@ -84,8 +84,8 @@ pub(crate) fn is_local(error: &ApiError, text: &[u8]) -> Option<String> {
     serde_json::from_str::<String>(id).ok()?.strip_prefix("_local/").filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// A local document as the library takes it: without its id, which is known, and without other members that begin
-/// with `_`.
+/// A local document as the library takes it: without its id, which is known, and without other members that begin with
+/// `_`.
 pub(crate) fn local(text: &[u8]) -> Result<String> {
     let minified = minify_object(text).map_err(Error::from)?;
     if minified.kind != "an object" {

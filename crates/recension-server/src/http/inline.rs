@@ -1,6 +1,6 @@
 //! Attachments in the JSON of documents: stubs, bytes in Base64 (`attachments=true`, `atts_since`), or `follows` for
-//! bytes
-//! in other parts. A document with bytes in it is made in pieces, so that each takes no more memory than one piece.
+//! bytes in other parts. A document with bytes in it is made in pieces, so that each takes no more memory than one
+//! piece.
 
 use std::fmt::Write as _;
 use std::io::Read;

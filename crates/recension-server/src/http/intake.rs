@@ -59,8 +59,7 @@ impl Intake {
     }
 
     /// Moves the rest to a thread. Its places are few and are not shared with other requests: slow uploads make only
-    /// other
-    /// long uploads wait.
+    /// other long uploads wait.
     async fn start(&mut self) -> Result<()> {
         let place = Arc::clone(&self.app.uploads).acquire_owned().await.map_err(|_| ApiError::stopping())?;
         let (sender, receiver) = mpsc::channel(CHUNKS_COMING_MAX);

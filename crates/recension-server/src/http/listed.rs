@@ -1,6 +1,5 @@
 //! The rows of a list by id, and their offset. While no row is asked for, a list is only a moment and a place in it:
-//! the
-//! engine holds nothing for it.
+//! the engine holds nothing for it.
 
 use std::ops::Bound;
 

@@ -43,8 +43,7 @@ fn is_leaf(at: &CollectionAt, id: &str, rev: &RevId) -> Result<bool> {
 }
 
 /// Gives up the bodies of revisions that are no leaves: `rev` does not find them any more. Retention decides how long
-/// the
-/// past (`at`, `_history`) still has them.
+/// the past (`at`, `_history`) still has them.
 pub(crate) async fn compact(request: &Request, db: &Database) -> Result<()> {
     let collection = db.share();
     request

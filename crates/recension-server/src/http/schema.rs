@@ -13,8 +13,7 @@ use crate::request::{Request, at_its_moment};
 use crate::threads::{Asker, asker};
 
 /// `GET` answers the schema, with `history=true` all that there were. `PUT` sets it, with `check=true` it only tests
-/// the
-/// documents against it. `DELETE` removes it. Only admins of the database change it.
+/// the documents against it. `DELETE` removes it. Only admins of the database change it.
 pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     match *request.method() {
         Method::GET => {

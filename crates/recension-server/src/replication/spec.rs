@@ -1,6 +1,5 @@
 //! The specification of a replication, from a body of `_replicate` or a document of `_replicator`. It has credentials,
-//! and
-//! therefore no `Debug`.
+//! and therefore no `Debug`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

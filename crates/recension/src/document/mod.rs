@@ -162,7 +162,6 @@ pub use self::values::view::{Emitted, Signature, ViewOptions};
 pub use self::values::write::{Expect, Write};
 
 /// Declares the documents that a struct's values are. The macro has the name of the type that is read from a
-/// collection,
-/// so one `use` brings both: `#[derive(Document)]` uses the macro, and everything else the type.
+/// collection, so one `use` brings both: `#[derive(Document)]` uses the macro, and everything else the type.
 #[cfg(feature = "derive")]
 pub use recension_derive::Document;

@@ -1,6 +1,6 @@
-//! Who makes the page of the suite `bigtable`: static files, CGI and `FastCGI` programs behind lighttpd and nginx, and
-//! servers that stand alone. Each is started here on loopback with directories of its own; which program stands behind
-//! which server is data.
+//! The subjects of the suite `bigtable`: static files, CGI and `FastCGI` programs behind lighttpd and nginx, and
+//! standalone servers. Each is started here on loopback with directories of its own. Which program runs behind which
+//! server is data.
 
 pub mod page;
 mod start;
@@ -14,7 +14,7 @@ use crate::given::PYTHON;
 use crate::servers::web::{Web, fcgiwrap_missing};
 use crate::servers::{no_compiler, recension as our_server, said_by};
 
-/// What makes the page behind a web server.
+/// The program that makes the page behind a web server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Program {
     /// Nobody: it is a file.
@@ -31,7 +31,7 @@ pub enum Program {
     FastCgiC,
 }
 
-/// What a subject is.
+/// The kind of subject.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Maker {
     /// A program behind a web server.
@@ -153,7 +153,7 @@ pub fn subjects() -> Vec<(Kind, Maker)> {
     ]
 }
 
-/// What they are.
+/// The kinds of subjects.
 pub fn kinds() -> Vec<Kind> {
     subjects().into_iter().map(|(kind, _)| kind).collect()
 }

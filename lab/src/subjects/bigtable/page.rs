@@ -76,8 +76,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// Compares an answer with what it has to be. Of JSON and CSV what they mean is compared: the order of members and
-    /// what a server adds (a revision) are its own.
+    /// Compares an answer with the right one. JSON and CSV are compared by their meaning: servers may order members
+    /// differently and add some, such as a revision.
     pub fn check(self, body: &[u8]) -> Result<()> {
         let text = std::str::from_utf8(body).map_err(LabError::subject("an answer"))?;
         match self {

@@ -1,4 +1,4 @@
-//! Starting those who make the page: directories, programs that are built once, and the processes.
+//! Starts the subjects: directories, programs that are built once, and the processes.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -26,13 +26,13 @@ const SERVER_PYTHON: &str = include_str!("../../../external/bigtable/server.py")
 /// The database of the rows in our server.
 const DATABASE: &str = "bigtable";
 
-/// Somebody who answers.
+/// A subject that answers.
 pub struct Served {
     /// All processes that were started; their children come and go.
     pub processes: Vec<Process>,
-    /// Where it listens.
+    /// Its address.
     pub address: SocketAddr,
-    /// How it is set up.
+    /// Its settings.
     pub settings: String,
     maker: Maker,
     couch: Option<Couch>,

@@ -1,4 +1,5 @@
-//! What a client of Redis needs: commands out, replies in, over one connection. Replies are whole or an error.
+//! The client's part of Redis's protocol: sends commands and reads replies over one connection. Replies are whole or an
+//! error.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -25,7 +26,7 @@ pub(in crate::subjects) enum Reply {
     Bytes(Vec<u8>),
     /// Several.
     Several(Vec<Reply>),
-    /// What Redis did not do, in its words.
+    /// The refusal, in Redis's words.
     Refused(String),
 }
 

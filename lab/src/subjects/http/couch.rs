@@ -58,7 +58,7 @@ struct Listed<'a> {
 }
 
 impl Couch {
-    /// Of a server, as an admin where it has any.
+    /// For a server, as an admin if it has one.
     pub(crate) fn new(address: SocketAddr, admin: Option<(&str, &str)>) -> Self {
         let mut fields = format!("host: {address}\r\naccept: application/json\r\n");
         if let Some((name, password)) = admin {
@@ -132,7 +132,7 @@ impl Couch {
         (first..first + count).map(revision).collect()
     }
 
-    /// Whether a list has just these documents, in their order, with their revisions and, where they are wanted,
+    /// Checks that a list has exactly these documents, in their order, with their revisions and, if they are wanted,
     /// their bodies.
     pub fn check_all_docs(&self, revisions: &[String], with_documents: bool, answer: &Answer) -> Result<()> {
         let what = "_all_docs";

@@ -31,8 +31,7 @@ pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answe
     let format = Format::of(&request, &[Format::Lines, Format::Csv]);
     let at = db.opened().clone();
     // The pipeline's memory comes from the budget of streamed answers. It gets half of the budget at most: the pieces
-    // of
-    // its answer need some too.
+    // of its answer need some too.
     let memory = PIPELINE_MEMORY.min(request.app.streams.budget.max() / 2);
     let mut share = request.app.streams.budget.at_once(memory).ok_or_else(ApiError::too_many_lists)?;
     let pipeline = pipeline.bytes_max(memory / 3);

@@ -67,8 +67,7 @@ impl Collection {
     }
 
     /// The attachments of an older revision, for a new write. `uploaded`: no document has their bytes any more, so they
-    /// are
-    /// uploaded again.
+    /// are uploaded again.
     pub(in crate::document) fn restored(
         &self,
         reader: &CollectionAt,

@@ -67,8 +67,7 @@ impl Store {
     }
 
     /// The collections with changes after `since` up to a moment, each with the commit of its last change. If this
-    /// process
-    /// made the few commits in between, only the collections in them are looked at.
+    /// process made the few commits in between, only the collections in them are looked at.
     pub fn collections_changed(&self, since: Seq, until: At) -> Result<Vec<(Arc<str>, Seq)>> {
         let snapshot = self.snapshot(until)?;
         let mut changed = Vec::new();

@@ -1,7 +1,6 @@
 //! Checking that the rows of documents, revisions, indexes, changes, counts and attachments agree with each other. The
 //! engine checks its own checksums ([`Engine::verify`](crate::engine::Engine::verify)). This check finds rows that a
-//! fault
-//! in this layer, or another program, has broken. It reads everything and changes nothing.
+//! fault in this layer, or another program, has broken. It reads everything and changes nothing.
 
 use crate::document::faces::store::Store;
 use crate::document::kernel::attachment::ContentsCheck;

@@ -53,8 +53,7 @@ impl Collection {
     }
 
     /// The same collection, whose writes have an identity, which validation functions are told. Without one, they are
-    /// told
-    /// that an admin writes.
+    /// told that an admin writes.
     #[must_use]
     pub fn acting_as(self, actor: Arc<dyn Actor>) -> Self {
         Collection { actor: Some(actor), ..self }

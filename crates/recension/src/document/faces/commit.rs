@@ -78,8 +78,7 @@ pub(in crate::document) fn ensure_id(store: &Store, write: &mut Write) -> Result
 }
 
 /// Runs `body` on a writer of the collection and commits its writes. If another commit has changed what `body` has
-/// read,
-/// it runs again. If it has written nothing, there is no commit, and the moment that was read is answered.
+/// read, it runs again. If it has written nothing, there is no commit, and the moment that was read is answered.
 pub(in crate::document) fn in_one_commit<T>(
     collection: &Collection,
     body: impl Fn(&mut Writer<'_>) -> Result<T>,

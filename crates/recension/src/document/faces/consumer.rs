@@ -65,8 +65,7 @@ impl ConsumerOptions {
     }
 
     /// A message that was delivered `after` times without acknowledgement becomes a document of this collection, and is
-    /// not
-    /// redelivered.
+    /// not redelivered.
     #[must_use]
     pub fn dead_letters(mut self, collection: impl Into<String>, after: u32) -> Self {
         self.dead_letters = Some((collection.into(), after.max(1)));
@@ -108,8 +107,7 @@ pub struct ConsumerStatus {
 }
 
 /// A named consumer of a collection's changes. Members of a group are consumers with the same name, in any process:
-/// each
-/// message goes to one of them. Delivery is at least once: an unacknowledged message is delivered again.
+/// each message goes to one of them. Delivery is at least once: an unacknowledged message is delivered again.
 ///
 /// If a document changes again before it is acknowledged, only its last change is delivered from then on. The feed of
 /// changes does the same.
@@ -176,8 +174,7 @@ impl Consumer {
     }
 
     /// The key of its position; with a delivery's seq and id appended, that delivery's key. It has the collection's
-    /// number: a
-    /// collection that is dropped and made again has another.
+    /// number: a collection that is dropped and made again has another.
     fn key(&self, number: u32) -> Vec<u8> {
         [&number.to_be_bytes()[..], self.name.as_bytes(), &[0]].concat()
     }

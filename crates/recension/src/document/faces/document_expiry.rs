@@ -22,12 +22,10 @@ const INDEX: &str = "_expires";
 
 impl Collection {
     /// Sets the rule: documents whose member at `path` is a number of seconds since 1970 are deleted at that time.
-    /// `None`
-    /// removes the rule. The rule makes an index on the path, and the collection if there is none.
+    /// `None` removes the rule. The rule makes an index on the path, and the collection if there is none.
     ///
     /// The deletion is a revision like any other: it is among the changes and replicates, and retention decides how
-    /// long the
-    /// history stays. An open store makes it within about a second.
+    /// long the history stays. An open store makes it within about a second.
     ///
     /// ```
     /// # fn main() -> recension::Result<()> {

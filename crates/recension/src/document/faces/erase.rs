@@ -31,8 +31,7 @@ impl Collection {
     /// before may go on answering. After the next [`Store::compact`] no byte of them is in any file of the store.
     ///
     /// No trace of the ids is kept, so an erasure is no replicated deletion. Every replica has to be told; a replica
-    /// that was
-    /// not can bring the document back. Earlier backups and copies keep the documents.
+    /// that was not can bring the document back. Earlier backups and copies keep the documents.
     ///
     /// It takes time in proportion to the keys of the collection, its past included. Others read and write meanwhile.
     ///

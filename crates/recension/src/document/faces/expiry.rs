@@ -1,6 +1,5 @@
 //! Expiry: the moment by which it is judged, and the thread that deletes expired keys and documents. A reader never
-//! sees
-//! an expired key, even if the thread has not deleted it yet.
+//! sees an expired key, even if the thread has not deleted it yet.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -44,8 +43,7 @@ impl Expiring {
 
 impl Store {
     /// The moment by which expiry is judged: the clock's, but never before an earlier such moment, or the time of a
-    /// commit
-    /// of this process.
+    /// commit of this process.
     pub(in crate::document) fn moment(&self) -> Timestamp {
         self.expiring().at_least(self.now())
     }
@@ -56,8 +54,7 @@ impl Store {
     }
 
     /// Starts the sweeping thread, if the store has keys or rules of expiry. From then on, expiry is judged by no
-    /// moment
-    /// before the newest commit. Other stores need not read the time of a commit.
+    /// moment before the newest commit. Other stores need not read the time of a commit.
     pub(in crate::document) fn sweep_what_may_expire(&self) -> Result<()> {
         let snapshot = self.engine().snapshot()?;
         let wanted = KeyRange::between(SPACES_PREFIX, successor_of_prefix(EXPIRY_PREFIX).unwrap_or_default());
@@ -76,8 +73,7 @@ impl Store {
     }
 
     /// Deletes expired keys, and expired documents of collections that have a rule. Answers how many. An open store
-    /// does this
-    /// by itself once a second.
+    /// does this by itself once a second.
     pub fn sweep_expired(&self) -> Result<u64> {
         Ok(self.sweep_keys()? + self.sweep_all_documents()?)
     }

@@ -45,14 +45,12 @@ impl Collection {
     /// Makes an index, and returns when it is ready. Reads and writes go on meanwhile.
     ///
     /// If the same index is there already, nothing happens. If another thread of this process is building it, the call
-    /// waits
-    /// for that. If its build was interrupted, the call continues it. `progress` is called after each step.
+    /// waits for that. If its build was interrupted, the call continues it. `progress` is called after each step.
     ///
     /// If a process died while it built an index, the next one that opens the store continues, on a thread of its own.
     ///
     /// [`Error::BadIndex`]; [`Error::IndexExists`] if the name is taken; [`Error::NotUnique`], [`Error::ValueTooLong`]
-    /// and
-    /// [`Error::TooManyEntries`] if an existing document does not fit: then there is no index.
+    /// and [`Error::TooManyEntries`] if an existing document does not fit: then there is no index.
     #[allow(clippy::needless_pass_by_value)] // a specification is made for its index
     pub fn create_index(&self, spec: IndexSpec, mut progress: impl FnMut(BuildProgress)) -> Result<()> {
         spec.check()?;

@@ -43,8 +43,7 @@ pub(in crate::document) struct Space {
     /// Its trees, and the commit that made it.
     known: RwLock<Option<(SpaceTrees, Seq)>>,
     /// All keys that expired up to this moment have been deleted. The next sweep begins here, and does not walk over
-    /// keys
-    /// that earlier sweeps have deleted.
+    /// keys that earlier sweeps have deleted.
     swept: AtomicU64,
 }
 

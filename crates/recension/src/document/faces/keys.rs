@@ -147,8 +147,7 @@ impl Keys {
     }
 
     /// Adds to an integer; a missing key counts as 0. Answers the sum, which stays within the range of `i64`. The
-    /// expiry
-    /// stays as it was.
+    /// expiry stays as it was.
     ///
     /// # Errors
     /// [`Error::NotANumber`].
@@ -200,8 +199,7 @@ impl Keys {
     }
 
     /// Sets how much of the keys' history is kept; the default is [`Retention::HeadOnly`]. It makes the namespace if
-    /// there
-    /// is none.
+    /// there is none.
     ///
     /// # Errors
     /// [`EngineError::Unsupported`]; [`EngineError::TooLarge`] with too many rules in the store.

@@ -62,8 +62,7 @@ impl Loader {
     }
 
     /// With a stop at the first document that is refused for such a reason. Documents that were pushed before it are
-    /// written;
-    /// those of its batch that were pushed after it are not. The caller then has to stop pushing.
+    /// written; those of its batch that were pushed after it are not. The caller then has to stop pushing.
     #[must_use]
     pub fn stopping_at(mut self, reason: fn(&Error) -> bool) -> Self {
         self.stop = reason;

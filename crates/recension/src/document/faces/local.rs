@@ -149,8 +149,7 @@ impl Collection {
     }
 
     /// Writes `body` as the local document `name`, whatever it says now. Answers the number of its new revision: one
-    /// more
-    /// than in the `_rev` of the body, or 1 without. If the body has `_deleted`, the document is deleted, and 0 is
+    /// more than in the `_rev` of the body, or 1 without. If the body has `_deleted`, the document is deleted, and 0 is
     /// answered.
     ///
     /// # Errors

@@ -1,6 +1,5 @@
 //! The past of a name. A collection's past begins when it was made. An earlier collection with its name has a past of
-//! its
-//! own: it is read by its number, or by name through [`Store::collection_as_of`].
+//! its own: it is read by its number, or by name through [`Store::collection_as_of`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -37,8 +36,7 @@ struct Generation {
 impl Collection {
     /// The collection at a moment: one commit for any number of reads. Before it was made it does not exist, even if an
     /// earlier collection had its name: [`Collection::made`] tells when it was made, and [`Store::dropped_collections`]
-    /// lists
-    /// the earlier ones. If no collection has the name now, the one that had it then is read.
+    /// lists the earlier ones. If no collection has the name now, the one that had it then is read.
     pub fn at(&self, at: At) -> Result<CollectionAt> {
         let mut then = self.whichever_at(at)?;
         if at != At::Now
@@ -74,8 +72,7 @@ impl Collection {
 
 impl Store {
     /// The collection that had a name at a moment, whichever that was. For administration: [`Collection::at`] never
-    /// reads the
-    /// past of another collection.
+    /// reads the past of another collection.
     ///
     /// # Errors
     /// [`Error::BadName`].

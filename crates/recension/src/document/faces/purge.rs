@@ -31,8 +31,7 @@ pub struct Purge {
 
 impl Collection {
     /// Removes leaves of a document, with the ancestors that no other leaf stands on; answers which of `revs` were
-    /// leaves. A
-    /// document without any leaf left is gone, and does not count as deleted.
+    /// leaves. A document without any leaf left is gone, and does not count as deleted.
     ///
     /// # Errors
     /// [`Error::NotUnique`] if the new winner has a value that a unique index holds already.
@@ -128,8 +127,7 @@ impl Writer<'_> {
     }
 
     /// Rows of the log beyond its limit. If another writer deletes them at the same time, no harm is done: the commit
-    /// need
-    /// not depend on the log.
+    /// need not depend on the log.
     fn purges_beyond(&self, entry: &CollectionEntry) -> Result<Vec<Vec<u8>>> {
         let log = KeyRange::prefix([side::PURGED]);
         let rows = self.view.base().range(entry.side, &log, Direction::Backward);

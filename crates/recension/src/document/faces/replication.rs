@@ -11,15 +11,13 @@ use crate::engine::CommitInfo;
 
 impl Collection {
     /// Merges revisions of other replicas in one commit (CouchDB's `new_edits=false`), with a result for each: `None`
-    /// if it
-    /// was known already and nothing was written.
+    /// if it was known already and nothing was written.
     ///
     /// A unique index refuses none of them, because otherwise replicas would never agree: see
     /// [`CollectionAt::duplicates`](crate::document::CollectionAt::duplicates).
     ///
     /// The same revisions, with the same ancestors, may come any number of times and in any order: the collection ends
-    /// up the
-    /// same.
+    /// up the same.
     ///
     /// An error of the engine, or [`Error::Busy`]: nothing was written. The result of one revision may be
     /// [`Error::ValueTooLong`], [`Error::TooManyRevisions`], [`Error::TooManyBranches`], [`Error::MissingStub`]. If one

@@ -1,6 +1,5 @@
 //! Restoring: the documents of a query, of a collection or of a whole store go back to their state at a moment. The
-//! past
-//! is not changed: restored documents are new revisions, and can be restored back.
+//! past is not changed: restored documents are new revisions, and can be restored back.
 
 use std::collections::VecDeque;
 
@@ -23,15 +22,14 @@ pub struct Restored {
     /// Documents that did not exist then, and are deleted.
     pub deleted: u64,
     /// Number of commits. It is one if everything fitted into one commit (see
-    /// [`limits`](crate::document::values::limits));
-    /// then others saw all of it or nothing. It is 0 if nothing was different.
+    /// [`limits`](crate::document::values::limits)); then others saw all of it or nothing. It is 0 if nothing was
+    /// different.
     pub commits: u64,
 }
 
 impl Collection {
     /// Brings every document back to its state at a moment. Documents that have been made since are deleted. Indexes
-    /// stay as
-    /// they are now. The cost is that of the changes since.
+    /// stay as they are now. The cost is that of the changes since.
     ///
     /// If others write meanwhile, their documents may or may not be restored: stop the writers, or look at
     /// [`Collection::diff_between`] afterwards.
@@ -51,8 +49,7 @@ impl Collection {
     ///
     /// # Errors
     /// [`Error::NotUnique`] if documents have exchanged values of a unique index, so that they cannot get them back one
-    /// after
-    /// the other. Earlier commits of the call stay.
+    /// after the other. Earlier commits of the call stay.
     pub fn restore_to(&self, at: At) -> Result<Restored> {
         let differences = self.diff_between(at, At::Now)?;
         let mut restoring = Restoring::new(self.store());
@@ -63,8 +60,7 @@ impl Collection {
     }
 
     /// Brings the documents that a query found at a moment back to their state then. Other documents are left alone,
-    /// even if
-    /// the query finds them now.
+    /// even if the query finds them now.
     ///
     /// # Errors
     /// As [`Collection::restore_to`].
@@ -85,8 +81,7 @@ impl Collection {
 
 impl Store {
     /// Brings the documents of every collection back to their state at a moment. Collections that have been made since
-    /// are
-    /// emptied. Dropped ones come back, with their indexes. Other indexes stay as they are now.
+    /// are emptied. Dropped ones come back, with their indexes. Other indexes stay as they are now.
     ///
     /// # Errors
     /// As [`Collection::restore_to`].
@@ -168,8 +163,7 @@ impl<'s> Restoring<'s> {
     }
 
     /// Commits the waiting writes. A value of a unique index may still be held by a document that is restored later:
-    /// such
-    /// a write goes on waiting, and the first such error is answered.
+    /// such a write goes on waiting, and the first such error is answered.
     fn commit(&mut self) -> Result<Option<Error>> {
         let waiting = &self.waiting;
         let (Outcome { refused, error, deleted }, _) = self.store.transaction_with(None, |tx| attempt(tx, waiting))?;

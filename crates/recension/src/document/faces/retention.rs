@@ -30,16 +30,12 @@ impl Collection {
     }
 
     /// Sets how much of its documents' history is kept. It holds for the existing history too: history beyond the rule
-    /// is
-    /// given up in time, or at once by [`Store::compact`]. A read of it then fails with [`EngineError::Forgotten`]. A
-    /// wider
-    /// rule brings nothing back. The rule makes the collection if there is none.
+    /// is given up in time, or at once by [`Store::compact`]. A read of it then fails with [`EngineError::Forgotten`].
+    /// A wider rule brings nothing back. The rule makes the collection if there is none.
     ///
     /// With [`Retention::Versions`], the newest versions of each document and of its attachments stay. Rows that
-    /// queries and
-    /// feeds use are kept for now only. A query of a past moment therefore reads all documents. It fails if one of them
-    /// has
-    /// been written too often since.
+    /// queries and feeds use are kept for now only. A query of a past moment therefore reads all documents. It fails if
+    /// one of them has been written too often since.
     ///
     /// # Errors
     /// [`EngineError::Unsupported`]; [`EngineError::TooLarge`] with too many rules in the store.
@@ -80,8 +76,7 @@ impl Collection {
 
 impl Store {
     /// Gives up history beyond the collections' rules, brings the store into its most compact form, and frees disk
-    /// space; now
-    /// rather than in time. Reads and writes go on meanwhile.
+    /// space; now rather than in time. Reads and writes go on meanwhile.
     ///
     /// It takes time in proportion to the store.
     pub fn compact(&self) -> Result<Compacted> {
@@ -115,8 +110,8 @@ fn rules_of(entry: &CollectionEntry, views: &[TreeId], name: &str, retention: Re
     entry.trees().chain(views.iter().copied()).map(of_tree).chain([counts_rule(name, of_counts)]).collect()
 }
 
-/// The rule for the counts of a collection. It ends when the collection is dropped, because the next collection of
-/// its name has the same row.
+/// The rule for the counts of a collection. It ends when the collection is dropped, because the next collection of its
+/// name has the same row.
 pub(in crate::document) fn counts_rule(name: &str, retention: Retention) -> RetentionRule {
     RetentionRule { tree: CATALOGUE, range: KeyRange::only(counts_key(name)), retention }
 }

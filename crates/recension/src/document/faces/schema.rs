@@ -41,8 +41,7 @@ impl CollectionAt {
     }
 
     /// Tests every document that was written after `since` ([`Seq::ZERO`]: all) against a schema. `progress` is called
-    /// with
-    /// each document that was read, and says whether to go on.
+    /// with each document that was read, and says whether to go on.
     ///
     /// # Errors
     /// [`Error::BadSchema`], and errors of reading.
@@ -83,10 +82,8 @@ impl Collection {
     }
 
     /// Sets the schema, or with `None` removes it; answers the commit. From that commit on, a write of a document that
-    /// does
-    /// not fit is refused, even from a replica. Existing documents stay; [`CollectionAt::check_schema`] tests them.
-    /// Deletions,
-    /// design documents and local documents are not tested.
+    /// does not fit is refused, even from a replica. Existing documents stay; [`CollectionAt::check_schema`] tests
+    /// them. Deletions, design documents and local documents are not tested.
     ///
     /// # Errors
     /// [`Error::NoSuchCollection`] if there is no collection to remove it from.

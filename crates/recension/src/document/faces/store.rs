@@ -1,6 +1,5 @@
 //! A store of documents: the engine, and known parts of its catalogue. Nothing here depends on the number of
-//! collections;
-//! each is looked up by name when it is used.
+//! collections; each is looked up by name when it is used.
 
 use std::sync::Arc;
 #[cfg(feature = "async")]
@@ -37,8 +36,7 @@ use crate::engine::{
 };
 
 /// Opens a store: a directory, which is made if there is none, or `memory:`. With the feature of its system, also a
-/// store
-/// on a shared log, such as `postgres://ada@db/app?log=orders`.
+/// store on a shared log, such as `postgres://ada@db/app?log=orders`.
 ///
 /// Other engines come with their own crates and [`Store::on`].
 ///
@@ -55,8 +53,8 @@ pub fn open(address: &str) -> Result<Store> {
 }
 
 /// Opens the store in a directory for reading, without changing a byte there: a copy, a backup, a store on read-only
-/// media
-/// or of another user. No process may have it open for writing. Writes are refused with [`EngineError::ReadOnly`].
+/// media or of another user. No process may have it open for writing. Writes are refused with
+/// [`EngineError::ReadOnly`].
 ///
 /// # Errors
 /// [`EngineError::Locked`] if a process has it open for writing, [`EngineError::NotAStore`].
@@ -312,8 +310,7 @@ impl Store {
     }
 
     /// A snapshot of now. A collection's row in the catalogue, its counts and the rows of `ahead` are read first: in
-    /// one
-    /// round trip, if the engine is far away.
+    /// one round trip, if the engine is far away.
     pub(in crate::document) fn snapshot_for(&self, slot: &Slot, ahead: Ahead<'_>) -> Result<Arc<dyn Snapshot>> {
         if !self.shared.reads_wait {
             return self.snapshot(At::Now);

@@ -28,8 +28,7 @@ impl Store {
     /// written, and `body` runs again on a new snapshot.
     ///
     /// `body` may run more than once, so its other effects must allow that. An error of `body` ends the transaction,
-    /// and
-    /// nothing is written. [`Error::abort`] makes an error for a reason of your own.
+    /// and nothing is written. [`Error::abort`] makes an error for a reason of your own.
     ///
     /// ```
     /// # fn main() -> recension::document::Result<()> {

@@ -79,8 +79,7 @@ impl Collection {
     }
 
     /// Brings the rows of a view up to date, in steps that are committed one by one, until it is done or `stop` is set.
-    /// If
-    /// it is interrupted, the next call continues. `progress` is called after each step.
+    /// If it is interrupted, the next call continues. `progress` is called after each step.
     ///
     /// # Errors
     /// Errors of the mapper. Committed steps stay.

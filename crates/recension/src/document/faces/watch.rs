@@ -34,8 +34,7 @@ pub struct Watch {
 
 impl Collection {
     /// The documents that a query finds now, and the changes of this result. Order, limit and the like of the query
-    /// have no
-    /// effect: the result is a set. It has at most a hundred thousand documents, whose ids are held in memory.
+    /// have no effect: the result is a set. It has at most a hundred thousand documents, whose ids are held in memory.
     ///
     /// ```
     /// # fn main() -> recension::Result<()> {

@@ -1,6 +1,5 @@
 //! The place where a page of a query ended, as a token for clients. It has a version and a checksum, so that a damaged
-//! one
-//! is an error and never another page. Pure.
+//! one is an error and never another page. Pure.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,8 +16,7 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 /// it.
 ///
 /// It stays valid while others write. Documents that are written behind it are found. A document that was found does
-/// not
-/// come again unless it moved. With [`Cursor::seq`] all pages can read the same moment.
+/// not come again unless it moved. With [`Cursor::seq`] all pages can read the same moment.
 ///
 /// ```
 /// use recension::document::{Cursor, Query, Store};

@@ -1,6 +1,5 @@
 //! Errors of documents. Every message can be shown to a person as it is, and says what to do next. Nothing here prints
-//! or
-//! exits.
+//! or exits.
 
 use std::sync::Arc;
 

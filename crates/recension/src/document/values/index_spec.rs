@@ -1,6 +1,5 @@
 //! The specification of an index: paths with their directions, a filter, uniqueness, the order of strings. Its form in
-//! the
-//! catalogue is in docs/documents-format.md. Pure: bytes in, values out.
+//! the catalogue is in docs/documents-format.md. Pure: bytes in, values out.
 
 use std::fmt;
 
@@ -26,9 +25,8 @@ pub struct IndexPart {
 /// The specification of an index.
 ///
 /// A document is in the index if it has a value at the first path and meets every condition of the filter. In a unique
-/// index, it needs a value at every path.
-/// One of the paths may have empty brackets (`tags[]`): the document is then in the index once for each different value
-/// there.
+/// index, it needs a value at every path. One of the paths may have empty brackets (`tags[]`): the document is then in
+/// the index once for each different value there.
 ///
 /// ```
 /// use recension::document::{Condition, IndexSpec, ValueRange};

@@ -111,8 +111,7 @@ pub enum Expiry {
     /// At that moment.
     At(Timestamp),
     /// This long after the write, or the last read of the key by [`Keys::get`](crate::document::Keys::get). Reads write
-    /// the new
-    /// expiry at most 16 times within that time, so that most of them write nothing.
+    /// the new expiry at most 16 times within that time, so that most of them write nothing.
     Sliding(Duration),
     /// The expiry that the key has already; never, if there is none.
     Keep,

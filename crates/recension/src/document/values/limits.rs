@@ -198,8 +198,7 @@ pub const LOAD_BATCH_DOCUMENTS: usize = 1000;
 pub const LOAD_BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// Bytes of values and ids that a sort without an index holds in memory. The rest goes to a temporary file of the
-/// store; a
-/// store without a disk refuses the query.
+/// store; a store without a disk refuses the query.
 pub const SORT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Bytes that one sort, or the groups of one aggregation, write to a temporary file.
@@ -221,13 +220,11 @@ pub const PATCH_OPERATIONS_MAX: usize = 10_000;
 pub const POINTER_BYTES_MAX: usize = 64 * 1024;
 
 /// Most cells of the table in which the elements of two arrays are aligned. Larger arrays are compared element by
-/// element
-/// if the lengths are equal, and as a whole if they are not.
+/// element if the lengths are equal, and as a whole if they are not.
 pub const DIFF_CELLS_MAX: usize = 1024 * 1024;
 
 /// About how many bytes the changes between two texts hold at most. If they would be more, they become one change of
-/// the
-/// whole text.
+/// the whole text.
 pub const DIFF_BYTES_MAX: usize = 128 * 1024 * 1024;
 
 /// Most revisions in the tree of one document, ancestors included.

@@ -9,8 +9,7 @@ use crate::engine::Seq;
 /// How far a feed has been read: a commit, and if the commit has further changes, the last change that was read.
 ///
 /// A position can be kept as text and read back: `12`, or `12-` and more. It only holds a commit, a collection's name
-/// and
-/// an id.
+/// and an id.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Position {
     pub(in crate::document) seq: Seq,

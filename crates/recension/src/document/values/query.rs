@@ -13,14 +13,11 @@ use crate::document::values::own::check_path;
 use crate::document::values::selector::Selector;
 use crate::engine::Direction;
 
-/// A query for the documents of a collection that meet all of its conditions.
-/// Paths lead into the body. The path `_id` is the document's id, and `_rev` its revision, both as strings. Ids are
-/// ordered
-/// by their bytes, whatever the collation. Conditions on `_id` and an order by it need no index. A document in which a
-/// path
-/// of a condition, or of the order, is absent does not match. A condition on a path with empty brackets (`tags[]`) is
-/// met
-/// if any of the values there is in the set. Without an order, the documents come in whatever order is cheapest.
+/// A query for the documents of a collection that meet all of its conditions. Paths lead into the body. The path `_id`
+/// is the document's id, and `_rev` its revision, both as strings. Ids are ordered by their bytes, whatever the
+/// collation. Conditions on `_id` and an order by it need no index. A document in which a path of a condition, or of
+/// the order, is absent does not match. A condition on a path with empty brackets (`tags[]`) is met if any of the
+/// values there is in the set. Without an order, the documents come in whatever order is cheapest.
 ///
 /// Alternatives of one path are a [`ValueSet`]. Anything else (alternatives over several paths, negations, parts of
 /// strings, regular expressions) is a [`Selector`], for [`Query::selecting`].
@@ -118,9 +115,8 @@ impl Query {
     }
 
     /// Only documents that a selector selects. The parts of the selector that conditions can express become conditions,
-    /// so
-    /// that indexes serve them; the rest is tested on documents. Alternatives are read through several indexes if that
-    /// pays.
+    /// so that indexes serve them; the rest is tested on documents. Alternatives are read through several indexes if
+    /// that pays.
     #[must_use]
     pub fn selecting(mut self, selector: Selector) -> Self {
         let narrowed = selector.narrowed();
@@ -145,10 +141,8 @@ impl Query {
     }
 
     /// In the order of the values at `path`. A further path orders documents whose values at the earlier paths are
-    /// equal.
-    /// Documents with equal values at all paths come by their ids, in the direction of the last path, or in the order
-    /// of the
-    /// index that gives the order.
+    /// equal. Documents with equal values at all paths come by their ids, in the direction of the last path, or in the
+    /// order of the index that gives the order.
     #[must_use]
     pub fn sort(mut self, path: impl IntoPath, direction: Direction) -> Self {
         self.sort.push((path.into_path(), direction));
@@ -157,8 +151,7 @@ impl Query {
 
     /// The most relevant documents first, for the words of its selector
     /// ([`Selector::contains_text`](crate::document::Selector::contains_text)). Relevance is BM25, computed from an
-    /// index of
-    /// words on exactly those paths. [`Found::relevance`](crate::document::Found::relevance) tells it for each
+    /// index of words on exactly those paths. [`Found::relevance`](crate::document::Found::relevance) tells it for each
     /// document.
     #[must_use]
     pub fn by_relevance(mut self) -> Self {
@@ -231,8 +224,7 @@ impl Query {
     }
 
     /// Bytes of values and ids that a sort without an index holds in memory; 256 MiB by default. The rest goes to a
-    /// temporary
-    /// file of the store; a store without a disk refuses the query.
+    /// temporary file of the store; a store without a disk refuses the query.
     #[must_use]
     pub fn sort_bytes_max(mut self, bytes: usize) -> Self {
         self.sort_bytes_max = bytes;

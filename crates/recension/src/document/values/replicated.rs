@@ -21,8 +21,7 @@ pub struct ReplicatedWrite {
 
 impl ReplicatedWrite {
     /// The revision `rev` of the document `id`, with `ancestors` (newest first, as far as they are known). It has the
-    /// body
-    /// `body`, or deletes the document.
+    /// body `body`, or deletes the document.
     ///
     /// # Errors
     /// [`Error::BadName`] for the id; [`Error::BadField`] for ancestors whose generations do not follow each

@@ -11,13 +11,11 @@ const SUFFIX_BYTES_MAX: usize = 67;
 const HASH_BYTES: usize = 16;
 
 /// The id of a revision: its generation, and a hash of its content and its ancestry. Equal edits of equal revisions
-/// have
-/// equal ids, on any replica.
+/// have equal ids, on any replica.
 ///
 /// The suffix behind the dash is a byte string. As in CouchDB, 32 hexadecimal digits are 16 bytes, and a shorter text
 /// (`1-a`), which other writers make, stands for its own bytes. A text of 16 characters is therefore the same id as the
-/// 32
-/// digits of its bytes, and is printed as those.
+/// 32 digits of its bytes, and is printed as those.
 ///
 /// Ids are ordered as CouchDB orders them when it picks a winner: by generation, then by the suffix's bytes.
 ///
@@ -34,9 +32,8 @@ const HASH_BYTES: usize = 16;
 pub struct RevId {
     generation: u32,
     // Bytes beyond the length are zero, and the length comes last. The derived order is therefore the order of byte
-    // strings:
-    // only hashes contain zero bytes, and all hashes have the same length. If a shorter text is a prefix of a hash, the
-    // length decides.
+    // strings: only hashes contain zero bytes, and all hashes have the same length. If a shorter text is a prefix of a
+    // hash, the length decides.
     bytes: [u8; SUFFIX_BYTES_MAX],
     len: u8,
 }

@@ -300,9 +300,8 @@ fn put_large_or_fraction(out: &mut Vec<u8>, number: Number<'_>) -> Result<()> {
 }
 
 /// The double that CouchDB's parser (jiffy) makes of a number. The C library reports a range error for denormal
-/// results.
-/// Jiffy then computes a number without a point as its integer times a power of ten, and that power may be zero: 5e-324
-/// becomes 0.0.
+/// results. Jiffy then computes a number without a point as its integer times a power of ten, and that power may be
+/// zero: 5e-324 becomes 0.0.
 fn as_couchdb_reads(number: Number<'_>) -> f64 {
     let value = number.to_f64();
     let denormal =

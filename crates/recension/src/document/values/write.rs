@@ -21,8 +21,7 @@ pub enum Expect {
     /// The document has this revision, which is a leaf and no deletion: the winner, or a losing leaf of a conflict.
     Revision(RevId),
     /// CouchDB's rule for `_rev`: the revision is a leaf, or there never was such a document. The second case allows a
-    /// write
-    /// here of a document that was made elsewhere.
+    /// write here of a document that was made elsewhere.
     Leaf(RevId),
 }
 
@@ -43,10 +42,8 @@ pub struct Write {
 
 impl Write {
     /// Reads a JSON object. Members whose names begin with `_` are taken out of the body: `_id` names the document,
-    /// `_rev` the
-    /// revision that is replaced, `_deleted` says whether the write deletes. `_attachments` lists the attachments of
-    /// the new
-    /// document: new ones with their bytes in Base64 (`data`), kept ones as `"stub": true`.
+    /// `_rev` the revision that is replaced, `_deleted` says whether the write deletes. `_attachments` lists the
+    /// attachments of the new document: new ones with their bytes in Base64 (`data`), kept ones as `"stub": true`.
     ///
     /// Without `_rev` the write expects nothing; see [`Write::expecting`].
     ///

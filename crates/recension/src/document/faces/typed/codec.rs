@@ -1,6 +1,5 @@
 //! Between values and documents: from a value to a write, and from a document to a value, which is migrated if it is of
-//! an
-//! older version. Nothing here reads or writes a store.
+//! an older version. Nothing here reads or writes a store.
 
 use std::any::type_name;
 use std::fmt::Display;

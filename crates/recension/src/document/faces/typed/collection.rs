@@ -54,8 +54,7 @@ impl<T> Deref for Entry<T> {
 
 impl Store {
     /// The collection of a type, with the indexes that the type declares. Missing indexes are made, which takes as long
-    /// as
-    /// [`Collection::create_index`] does. If all are there, this costs one read at most.
+    /// as [`Collection::create_index`] does. If all are there, this costs one read at most.
     ///
     /// Indexes that the type no longer declares stay; [`Collection::drop_index`] drops them.
     ///
@@ -97,10 +96,8 @@ impl<T: DocumentType> Typed<T> {
     /// The same collection, which brings documents of older versions to the newest one as they are read.
     ///
     /// `step` gets a version and a body of that version, without id and revision, and answers the body of the next
-    /// version.
-    /// It is called once for each version in between. A document with an integer beyond 64 bits, or with a number of
-    /// more
-    /// digits than a double has, is not migrated: reading it is an error, and it stays as it is.
+    /// version. It is called once for each version in between. A document with an integer beyond 64 bits, or with a
+    /// number of more digits than a double has, is not migrated: reading it is an error, and it stays as it is.
     ///
     /// ```
     /// use recension::document::{Document, Result, Store};
@@ -271,8 +268,7 @@ impl<T: DocumentType> Typed<T> {
     }
 
     /// Changes the document `id`: `change` changes its value, which is then written. If others have written the
-    /// document
-    /// meanwhile, `change` runs again on their value. Answers the written value.
+    /// document meanwhile, `change` runs again on their value. Answers the written value.
     ///
     /// # Errors
     /// [`Error::NoSuchDocument`](crate::document::Error::NoSuchDocument); that of `change`, and then nothing is
@@ -282,8 +278,7 @@ impl<T: DocumentType> Typed<T> {
     }
 
     /// Changes the document `id`, or makes it: `make` gets its value, if there is one, and answers the new one. If
-    /// others
-    /// have written the document meanwhile, `make` runs again. Answers the written value.
+    /// others have written the document meanwhile, `make` runs again. Answers the written value.
     ///
     /// # Errors
     /// Those of [`Typed::update`].

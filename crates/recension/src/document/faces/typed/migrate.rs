@@ -1,6 +1,5 @@
 //! Migrating a whole collection: every document of an older version is read, migrated and written, in bounded commits.
-//! A
-//! migrated document has its version, so an interrupted run is simply run again.
+//! A migrated document has its version, so an interrupted run is simply run again.
 
 use std::ops::Bound;
 
@@ -24,15 +23,12 @@ pub struct MigrationProgress {
 
 impl<T: DocumentType> Typed<T> {
     /// Migrates every document of an older version, so that queries and indexes see the newest one. Others read and
-    /// write
-    /// meanwhile. Each step is one commit, after which `progress` is called. An interrupted run can be run again:
-    /// migrated
-    /// documents are skipped.
+    /// write meanwhile. Each step is one commit, after which `progress` is called. An interrupted run can be run again:
+    /// migrated documents are skipped.
     ///
     /// # Errors
     /// [`Error::Migration`], [`Error::Decode`] and [`Error::NewerSchema`] name the document that stopped the run.
-    /// Documents of
-    /// its step stay as they were; earlier ones are migrated.
+    /// Documents of its step stay as they were; earlier ones are migrated.
     pub fn migrate_all(&self, mut progress: impl FnMut(MigrationProgress)) -> Result<MigrationProgress> {
         let mut done = MigrationProgress::default();
         let mut options = ListOptions::default();

@@ -89,8 +89,7 @@ pub struct DeclaredIndex {
     /// Whether each value belongs to one document.
     pub unique: bool,
     /// The conditions of a partial index: paths, as text, with values. If it is empty, every document with the values
-    /// is in
-    /// the index.
+    /// is in the index.
     pub only: &'static [(&'static str, DeclaredValues)],
 }
 

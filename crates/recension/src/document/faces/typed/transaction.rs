@@ -111,8 +111,7 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
 
     fn write_under(&self, id: &str, value: T) -> Result<T> {
         // The transaction depends on its read, so a revision in the value says nothing more. In a new value, the
-        // revision would
-        // be another document's.
+        // revision would be another document's.
         self.collection.write(encode_under(id, &value)?.expecting(Expect::Anything))?;
         if T::REV_FIELD.is_none() {
             return Ok(value);

@@ -83,8 +83,7 @@ pub trait DocumentView: 'static {
     fn map(document: &Self::Document, emit: &mut dyn FnMut(Self::Key, Self::Value));
 
     /// Reduces values, of rows or already reduced, to one. The outcome must not depend on how they are grouped. `None`,
-    /// which
-    /// is the default: the view is not reduced.
+    /// which is the default: the view is not reduced.
     fn reduce(_values: &[Self::Value]) -> Option<Self::Value> {
         None
     }

@@ -1,6 +1,5 @@
 //! A body as serde sees it: id and revision are members before the others, and the schema's version is left out. The
-//! body
-//! is not copied.
+//! body is not copied.
 
 use std::borrow::Cow;
 use std::fmt;

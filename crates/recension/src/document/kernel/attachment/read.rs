@@ -82,8 +82,7 @@ impl AttachmentReader {
     }
 
     /// Some of the bytes, up to the end. In a compressed attachment they are found by decoding from the beginning,
-    /// otherwise
-    /// at once.
+    /// otherwise at once.
     #[must_use]
     pub fn range(mut self, bytes: Range<u64>) -> Self {
         let length = self.length();
@@ -246,8 +245,7 @@ impl Read for Stored {
 }
 
 /// The value of a row at a snapshot, or else its last value before. The bytes of a revision that is no leaf any more
-/// may be
-/// deleted now, and a row of a content never has two different values.
+/// may be deleted now, and a row of a content never has two different values.
 fn value_of(snapshot: &dyn Snapshot, tree: TreeId, key: &[u8]) -> Result<Option<Vec<u8>>> {
     if let Some(row) = snapshot.get(tree, key)? {
         return Ok(Some(row.bytes.into_owned()));

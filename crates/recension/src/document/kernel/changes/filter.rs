@@ -205,8 +205,7 @@ impl Filtering {
 
 impl ChangeFilter {
     /// All changes within `keys` that pass, in any order, without reading every change; `None` if there is no such way,
-    /// or
-    /// it would cost more.
+    /// or it would cost more.
     fn around(&self, at: &CollectionAt, entry: &CollectionEntry, keys: &KeyRange) -> Result<Option<Vec<Change>>> {
         match (&self.0.ids, &self.0.query) {
             (Some(ids), _) => self.by_ids(at, entry, keys, ids).map(Some),

@@ -20,13 +20,11 @@ pub(super) type Rows<'r> = Box<dyn Iterator<Item = Result<String>> + 'r>;
 
 impl CollectionAt {
     /// The rows that a pipeline makes of the documents that a query finds, as JSON objects. A `$match` at its beginning
-    /// becomes
-    /// a part of the query.
+    /// becomes a part of the query.
     ///
     /// # Errors
     /// [`Error::AggregateTooLarge`] if the answer, or one group, takes more memory than the pipeline allows. Also if
-    /// all
-    /// groups, or all sorted rows, do and the store has no disk. As [`CollectionAt::find`].
+    /// all groups, or all sorted rows, do and the store has no disk. As [`CollectionAt::find`].
     pub fn aggregate(&self, query: &Query, pipeline: &Pipeline) -> Result<Vec<String>> {
         let mut rows = Vec::new();
         let mut bytes = 0;
@@ -143,8 +141,7 @@ fn staged<'r>(rows: Rows<'r>, stage: &Stage, collation: Collation, room: Room<'_
 }
 
 /// One row with a member for each list of stages: the rows that the list makes of all rows. Both the rows and the
-/// results
-/// are held in memory.
+/// results are held in memory.
 fn faceted<'r>(
     rows: Rows<'_>,
     facets: &[(String, Vec<Stage>)],

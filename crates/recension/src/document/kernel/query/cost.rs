@@ -10,8 +10,8 @@ use crate::document::kernel::query::way::{ONE_VALUE_LETS, RANGE_LETS, Way};
 use crate::document::values::error::Result;
 use crate::document::values::limits::SAMPLED_ROWS_MAX;
 
-// Costs: 1 is reading a document of a scan. They are estimates, not fitted to a measurement;
-// examples/index_figures.rs shows what they stand for.
+// Costs: 1 is reading a document of a scan. They are estimates, not fitted to a measurement; examples/index_figures.rs
+// shows what they stand for.
 const SCAN_TEST: f64 = 0.25;
 /// Cutting a text into words costs as much as so many tests of values.
 const WORDS_TEST: f64 = 20.0;

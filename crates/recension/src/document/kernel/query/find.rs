@@ -129,8 +129,8 @@ impl Found {
         self.hits.cursor()
     }
 
-    /// The relevance of the document that was answered last, if the query is by relevance
-    /// ([`Query::by_relevance`]). Only numbers within one answer compare.
+    /// The relevance of the document that was answered last, if the query is by relevance ([`Query::by_relevance`]).
+    /// Only numbers within one answer compare.
     pub fn relevance(&self) -> Option<f64> {
         match &self.hits.last {
             Some(Place::Sorted(key, _)) if self.hits.query.relevance => words::relevance_of_key(key),

@@ -1,6 +1,5 @@
 //! Choosing how a query is carried out: every way is made and weighed once, and the cheapest is taken. `way` says what
-//! an
-//! index would read, `id_set` combines the ids of several, `cost` weighs.
+//! an index would read, `id_set` combines the ids of several, `cost` weighs.
 
 use std::cell::OnceCell;
 

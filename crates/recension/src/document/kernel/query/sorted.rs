@@ -1,6 +1,5 @@
 //! Sorting the documents of a way that does not give the wanted order, in bounded memory and beyond it on the disk. A
-//! query
-//! with a limit keeps no more documents than its page.
+//! query with a limit keeps no more documents than its page.
 
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! Sorting more than memory holds: pairs of a key and a payload, in memory up to a bound. Beyond it they are sorted
-//! runs in
-//! a temporary file of the engine, which are merged on reading. Pairs with the same key keep the order in which they
-//! came.
+//! runs in a temporary file of the engine, which are merged on reading. Pairs with the same key keep the order in which
+//! they came.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -358,8 +358,7 @@ impl Reader {
     }
 
     /// The hit of a document that was read, if it meets the conditions. `in_order`: the document is known to have the
-    /// values
-    /// of the order.
+    /// values of the order.
     fn tested(&self, place: Place, document: Document<'_>, in_order: bool) -> Result<Option<Hit>> {
         if in_order && self.wants_no_values() {
             return Ok(Some(Self::whole(place, document)));

@@ -185,8 +185,7 @@ impl Planner<'_> {
     }
 
     /// Checks that every document of the query meets the conditions of the index's filter. The error says why that is
-    /// not
-    /// known.
+    /// not known.
     pub(super) fn implies(
         &self,
         filter: &Condition,

@@ -1,6 +1,5 @@
 //! Finding every version of every row that belongs to some documents, at any moment, in a collection and in dropped
-//! ones
-//! with its name. Every key of their trees is looked at, so that nothing depends on how much of the past is still
+//! ones with its name. Every key of their trees is looked at, so that nothing depends on how much of the past is still
 //! known.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -231,8 +230,7 @@ impl<'s> Search<'s> {
     }
 
     /// Blobs without a content: no document took the upload, the content was stored already, or the rows that named the
-    /// blob
-    /// were given up. No read finds them, but their owner is unknown.
+    /// blob were given up. No read finds them, but their owner is unknown.
     fn dead_blobs(&mut self, tree: TreeId) -> Result<()> {
         let mut dead = BTreeSet::new();
         self.each_key(tree, &KeyRange::prefix([side::CHUNK]), |_, key| {
@@ -293,8 +291,7 @@ impl<'s> Search<'s> {
     }
 
     /// Rows of views: of every view that the collection ever had, the rows of the documents. The position of a view may
-    /// name a
-    /// document, too.
+    /// name a document, too.
     fn views(&mut self, documents: TreeId) -> Result<()> {
         let mut trees = BTreeSet::new();
         self.each_key(CATALOGUE, &KeyRange::prefix(views_prefix(documents)), |search, key| {

@@ -138,8 +138,7 @@ pub(in crate::document) struct CollectionEntry {
 }
 
 /// The paths that the indexes read of a body, computed when they are first asked for. A copy does not have them,
-/// because
-/// copies are made to be changed.
+/// because copies are made to be changed.
 #[derive(Default, Debug)]
 struct KeysMemo(OnceLock<IndexKeys>);
 

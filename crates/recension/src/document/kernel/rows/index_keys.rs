@@ -21,8 +21,7 @@ const TEXTS: u8 = 1;
 const TEXTS_IN_DOCUMENT: u8 = 0;
 
 /// It stands for the value at a later path that a document does not have. It sorts before every value, and is no prefix
-/// of
-/// one.
+/// of one.
 const ABSENT: u8 = 0x08;
 /// The lowest first byte of a value.
 pub(in crate::document) const LOWEST: u8 = 0x10;
@@ -331,8 +330,7 @@ fn walk_parts(spec: &IndexSpec, key: &[u8], mut see: impl FnMut(&[u8], Option<u8
 }
 
 /// The texts of a row's values as in the document, by the parts of the index. A missing value has an empty text; a part
-/// with
-/// many values has the one of the key. `None` if only the document has the texts.
+/// with many values has the one of the key. `None` if only the document has the texts.
 pub(in crate::document) fn row_texts(
     spec: &IndexSpec,
     values: &[u8],

@@ -1,9 +1,7 @@
 //! The place of an index's rows. Most indexes have a row at values and id for each document. A unique index has a row
-//! at
-//! the values alone, which names its document, so that one key finds or refuses a value. If replication brings
-//! documents
-//! with equal values, the one with the least id has that row, and the others have rows at values and id behind it.
-//! Layout: docs/documents-format.md, "Trees of indexes".
+//! at the values alone, which names its document, so that one key finds or refuses a value. If replication brings
+//! documents with equal values, the one with the least id has that row, and the others have rows at values and id
+//! behind it. Layout: docs/documents-format.md, "Trees of indexes".
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -142,8 +140,7 @@ impl IndexEntry {
     }
 
     /// Adds the changes for a document that gets a row, or another text in its row. `refusable`: it is an error if the
-    /// index
-    /// is unique and another document has the values.
+    /// index is unique and another document has the values.
     pub(in crate::document) fn add(
         &self,
         snapshot: &dyn Snapshot,

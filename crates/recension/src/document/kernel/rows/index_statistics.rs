@@ -1,7 +1,6 @@
 //! Statistics of an index's rows, for the choice between ways: the number of rows, the number of different values, and
 //! every n-th key. They are a row of the catalogue (docs/documents-format.md), so that a query of the past is planned
-//! with
-//! the statistics of that time.
+//! with the statistics of that time.
 
 // Estimates need no more digits than doubles have.
 #![allow(clippy::cast_precision_loss)]
@@ -124,8 +123,7 @@ impl IndexStatistics {
     }
 
     /// Reads the form that [`IndexStatistics::encode`] writes. If it cannot be read, there are no statistics: only the
-    /// choice
-    /// of a way depends on them.
+    /// choice of a way depends on them.
     pub(in crate::document) fn decode(value: &[u8]) -> Option<Self> {
         let mut reader = ByteReader::new(value);
         if reader.byte()? != LAYOUT {

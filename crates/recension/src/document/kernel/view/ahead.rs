@@ -1,6 +1,5 @@
 //! Whole blocks of a view within a reduction. Each is reduced once, and the result is remembered until a row of the
-//! block
-//! changes. Results have the commit that wrote the block's row, so that they are valid for reads of any moment.
+//! block changes. Results have the commit that wrote the block's row, so that they are valid for reads of any moment.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Bound;

@@ -1,8 +1,6 @@
 //! Blocks: a view's rows are grouped into blocks of some hundred, so that many rows can be counted by few reads. A
-//! block
-//! begins at a key and ends where the next one begins. Its row is written whenever one of its rows is. A result
-//! computed
-//! from a block is therefore valid as long as the block's row is of the same commit.
+//! block begins at a key and ends where the next one begins. Its row is written whenever one of its rows is. A result
+//! computed from a block is therefore valid as long as the block's row is of the same commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;

@@ -1,8 +1,7 @@
 //! Views in the commit: every writer of documents keeps the views that the catalogue lists, so that these are never
 //! behind. Counts are counters, so that commits of different documents do not conflict. If a view's mapper is not known
 //! here, fails, or would write too much, the commit leaves the view behind and says so in the catalogue. The view is
-//! then
-//! kept behind the commits until it has caught up.
+//! then kept behind the commits until it has caught up.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

@@ -46,10 +46,8 @@ pub trait Mapper: Send + Sync {
     fn map(&self, documents: &[MapInput]) -> Result<Vec<Vec<Emitted>>>;
 
     /// Whether it is so quick, for any document, that it may run while a document is written. Its views, once whole,
-    /// are then
-    /// kept in the commits of documents and are never behind. It must not look at the commit of a document, which is
-    /// not
-    /// known at that time.
+    /// are then kept in the commits of documents and are never behind. It must not look at the commit of a document,
+    /// which is not known at that time.
     fn in_commit(&self) -> bool {
         false
     }
@@ -86,15 +84,13 @@ impl fmt::Debug for View {
 
 impl View {
     /// A view. `function` identifies the mapper: its text, or a name with a version. Views with equal functions and
-    /// options
-    /// share their rows.
+    /// options share their rows.
     pub fn new(function: &str, options: ViewOptions, mapper: Arc<dyn Mapper>) -> Self {
         View { signature: Signature::of(function, options), mapper, options, name: None }
     }
 
     /// The same under a name. While the rows of the name's present mapper are not whole, reads that do not wait see the
-    /// rows
-    /// of the former one.
+    /// rows of the former one.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         View { name: Some(name.into()), ..self }

@@ -78,8 +78,7 @@ impl CollectionAt {
     }
 
     /// A view as it was kept at this moment; it may be behind. If its rows have never been whole and it has a name, the
-    /// former
-    /// rows of the name are read.
+    /// former rows of the name are read.
     pub fn view_as_kept(&self, view: &View) -> Result<ViewAt> {
         let Some(entry) = &self.entry else { return Ok(ViewAt::empty(self, view)) };
         let mut kept = ViewEntry::of(&*self.snapshot, entry, view.signature)?;

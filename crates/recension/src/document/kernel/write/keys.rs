@@ -1,6 +1,5 @@
 //! Reading and writing keys on an overlay: a key's row together with its row among the expiring keys. The moment by
-//! which
-//! expiry is judged is an argument.
+//! which expiry is judged is an argument.
 
 use std::ops::Bound;
 use std::time::Duration;

@@ -59,8 +59,7 @@ impl Writer<'_> {
     }
 
     /// Merges revisions of one document into its tree, none of which needs attachments of another. Answers for each
-    /// whether
-    /// that changed anything. If the whole fails, or each of them, nothing of them is in the overlay.
+    /// whether that changed anything. If the whole fails, or each of them, nothing of them is in the overlay.
     fn merge_all(&mut self, writes: &[&ReplicatedWrite]) -> Result<Vec<Result<bool>>> {
         let Some(first) = writes.first() else { return Ok(Vec::new()) };
         let id = first.id.as_str();

@@ -26,8 +26,7 @@ impl Write {
     }
 
     /// Adds an attachment whose bytes the collection has already, in another document or in an older revision. It comes
-    /// after
-    /// those that were named before.
+    /// after those that were named before.
     ///
     /// # Errors
     /// As [`Write::attach`]; the write fails with [`Error::ContentGone`](crate::document::Error::ContentGone) if no

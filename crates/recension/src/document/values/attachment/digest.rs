@@ -1,6 +1,5 @@
 //! The bytes of an attachment on their way in: encoded for storage, hashed, counted. They go in and come out in pieces,
-//! so
-//! that memory does not grow with the attachment.
+//! so that memory does not grow with the attachment.
 
 use std::io::Write as _;
 

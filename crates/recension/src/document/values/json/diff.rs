@@ -26,11 +26,9 @@ pub struct Change {
 /// The differences between two JSON texts, which are checked.
 ///
 /// Members are compared in any order, strings by their decoded characters, numbers by their text: `1` and `1.0` differ,
-/// as
-/// they do in revisions. Elements of arrays are aligned, so that one inserted or removed element is one change. If
-/// arrays
-/// are too large for that (see [`DIFF_CELLS_MAX`](crate::document::values::limits::DIFF_CELLS_MAX)), they are compared
-/// element by element if they have the same length; otherwise they are one change.
+/// as they do in revisions. Elements of arrays are aligned, so that one inserted or removed element is one change. If
+/// arrays are too large for that (see [`DIFF_CELLS_MAX`](crate::document::values::limits::DIFF_CELLS_MAX)), they are
+/// compared element by element if they have the same length; otherwise they are one change.
 ///
 /// ```
 /// use recension::document::json::diff;
@@ -52,8 +50,7 @@ pub(in crate::document) fn diff_minified(before: &str, after: &str) -> Result<Ve
 
 impl JsonPatch {
     /// The patch that makes `before` into `after`: the differences of [`diff`] as operations. If they are more than a
-    /// patch may
-    /// have, it replaces the whole.
+    /// patch may have, it replaces the whole.
     ///
     /// ```
     /// use recension::document::json::JsonPatch;
@@ -83,8 +80,7 @@ impl JsonPatch {
 struct Difference {
     change: Change,
     /// The place once all earlier differences are applied. Arrays are compared from their beginnings, so it is the
-    /// place in
-    /// the second text.
+    /// place in the second text.
     patch_path: Pointer,
 }
 
@@ -106,8 +102,7 @@ fn differences(before: &str, after: &str) -> Result<Vec<Difference>> {
 }
 
 /// The walk through both texts. It recurses, because outlined texts nest no deeper than `JSON_DEPTH_MAX`. `None` means
-/// that
-/// the bound of the answer is reached.
+/// that the bound of the answer is reached.
 struct Walk {
     before: Pointer,
     after: Pointer,

@@ -1,6 +1,5 @@
 //! JSON merge patches, RFC 7386: an object with the new values of its target's members; null removes a member. Members
-//! that
-//! the patch does not name keep their text. Pure.
+//! that the patch does not name keep their text. Pure.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,8 +10,7 @@ use super::{JsonError, minify};
 /// Applies a merge patch to a JSON text; both are checked. The answer is minified.
 ///
 /// A patch that is no object replaces the whole target. Arrays are not merged: an array replaces the former value. The
-/// time
-/// grows with the lengths of both texts.
+/// time grows with the lengths of both texts.
 ///
 /// ```
 /// use recension::document::json::merge_patch;

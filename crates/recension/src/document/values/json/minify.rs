@@ -1,6 +1,5 @@
 //! JSON text without its blanks: checked and copied in one pass. Numbers and strings keep their text, members their
-//! order.
-//! Of members with the same name only the last stays, at its own place.
+//! order. Of members with the same name only the last stays, at its own place.
 
 use std::ops::Range;
 
@@ -92,8 +91,7 @@ struct Leaving {
 }
 
 /// The output. Pieces of the input that stay as they are are copied as long as possible: most texts have no blanks, and
-/// are
-/// one piece.
+/// are one piece.
 struct Output<'t> {
     input: &'t str,
     text: String,
@@ -139,8 +137,7 @@ fn run(bytes: &[u8], take: Option<&[&str]>, visitor: &mut impl Visitor) -> Resul
     let mut first = true;
     while let Some(event) = parser.step()? {
         // Whether the next piece can stay as it is in the input. It cannot if there are blanks in it, or a comma that
-        // does not
-        // belong.
+        // does not belong.
         let mut as_it_stands = !parser.take_blanks();
         match event {
             Event::ObjectStart | Event::ArrayStart => {

@@ -1,6 +1,5 @@
 //! A JSON text that is edited: only the arrays and objects on the way to a change are taken apart. Everything else
-//! stays
-//! text. Pure.
+//! stays text. Pure.
 
 use std::borrow::Cow;
 

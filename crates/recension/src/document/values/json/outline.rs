@@ -1,6 +1,5 @@
 //! The shape of a minified text: where each value begins and ends, and which one follows it. One pass makes it. Values
-//! are
-//! then visited without reading the text again. It takes 20 bytes a value.
+//! are then visited without reading the text again. It takes 20 bytes a value.
 
 use super::{Event, JsonError, Parser, Text};
 

@@ -114,8 +114,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The next piece, inlined into the caller: a caller that does little with a piece then never has it in memory. A
-    /// write of
-    /// a document from outside spends most of its time here.
+    /// write of a document from outside spends most of its time here.
     #[inline(always)]
     pub(super) fn step(&mut self) -> Result<Option<Event<'t>>, JsonError> {
         let Some(mut byte) = self.peek() else { return self.ended() };

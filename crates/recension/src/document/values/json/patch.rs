@@ -1,6 +1,5 @@
 //! JSON patches, RFC 6902: operations on places of a JSON text, applied all or not at all. Values that no operation
-//! touches
-//! keep their text. Pure.
+//! touches keep their text. Pure.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,5 @@
 //! Paths into JSON: read from text, and followed in a minified text without parsing anything beside the way. A text
-//! that is
-//! not minified JSON gives no value or a wrong one, but never a panic.
+//! that is not minified JSON gives no value or a wrong one, but never a panic.
 
 use std::fmt;
 use std::str::FromStr;

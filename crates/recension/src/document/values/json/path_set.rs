@@ -1,6 +1,5 @@
 //! Following many paths through a text at once: every value is passed once, however many paths there are. A text that
-//! is
-//! not minified JSON gives fewer values or wrong ones, but never a panic.
+//! is not minified JSON gives fewer values or wrong ones, but never a panic.
 
 use super::path::{Cursor, Path, Step, is_number};
 
@@ -114,8 +113,7 @@ impl PathSet {
 
     fn walk_object<'t>(&self, node: &Node, cursor: &mut Cursor<'t>, values: &mut [Vec<&'t str>]) -> Option<()> {
         // Nobody needs the end of the whole text: the walk ends as soon as nothing more can be found. An object has
-        // each name
-        // once.
+        // each name once.
         let mut left = if cursor.at == 0 { node.names.len() } else { usize::MAX };
         cursor.at += 1;
         while cursor.peek()? != b'}' {

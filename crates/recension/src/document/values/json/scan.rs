@@ -19,8 +19,7 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
 }
 
 /// The high bit of each byte that is not plain. Bytes after the first such one may be marked wrongly, because borrows
-/// of the
-/// subtraction carry upwards.
+/// of the subtraction carry upwards.
 fn marks(word: u64) -> u64 {
     let below = |word: u64, bound: u8| word.wrapping_sub(LOW_BITS * u64::from(bound)) & !word & HIGH_BITS;
     let equal = |byte: u8| below(word ^ (LOW_BITS * u64::from(byte)), 1);

@@ -1,6 +1,5 @@
 //! Pipelines: steps that transform the documents that a query finds. Plain values; `parse` reads them in MongoDB's
-//! words,
-//! `kernel::query::aggregate` runs them.
+//! words, `kernel::query::aggregate` runs them.
 
 mod parse;
 
@@ -153,8 +152,7 @@ impl Pipeline {
     }
 
     /// Groups rows with equal values at `by`, and computes a value for each name. A path with empty brackets
-    /// (`items[].sku`)
-    /// first makes a row of each element of the array; all such paths must be of the same array.
+    /// (`items[].sku`) first makes a row of each element of the array; all such paths must be of the same array.
     #[must_use]
     pub fn group<P: IntoPath, N: Into<String>>(
         mut self,

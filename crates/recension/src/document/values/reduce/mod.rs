@@ -1,6 +1,5 @@
 //! Built-in reductions of views, as CouchDB has them, with its errors. Pure: rows in, JSON out, one row after the
-//! other, in
-//! bounded memory.
+//! other, in bounded memory.
 
 mod distinct;
 mod number;

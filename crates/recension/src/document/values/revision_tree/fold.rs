@@ -75,8 +75,7 @@ impl RevisionTree {
     }
 
     /// The nodes, oldest first, of a tree that is one line on at most one stretch, and that stretch's newest revision.
-    /// Nearly
-    /// every document has such a tree. No look-up is needed.
+    /// Nearly every document has such a tree. No look-up is needed.
     pub(super) fn only_line(&self) -> Option<(Vec<RevId>, Option<RevId>)> {
         let (_, oldest) = self.nodes.iter().next().filter(|_| self.is_only_line())?;
         Some((self.nodes.keys().copied().collect(), oldest.parent))

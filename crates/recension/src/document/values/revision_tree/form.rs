@@ -1,6 +1,5 @@
 //! The byte forms of a folded tree and of its blocks: docs/documents-format.md, "Revision trees". The bytes to read may
-//! be
-//! damaged.
+//! be damaged.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

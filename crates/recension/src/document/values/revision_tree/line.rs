@@ -1,6 +1,5 @@
 //! The next revision of a tree that is one line, computed from its byte form. Nearly every document has such a tree,
-//! and
-//! nearly every write of it needs no more. Other cases are left to [`RevisionTree`](super::RevisionTree).
+//! and nearly every write of it needs no more. Other cases are left to [`RevisionTree`](super::RevisionTree).
 
 use super::RevId;
 use super::fold::LINE_NODES_MAX;
@@ -29,8 +28,7 @@ pub(in crate::document) struct Line<'r> {
 
 impl<'r> Line<'r> {
     /// The tree with this byte form, which is `None` if it is the winner alone. Answers `None` if the tree is not that
-    /// simple,
-    /// or damaged.
+    /// simple, or damaged.
     pub(in crate::document) fn of(bytes: Option<&'r [u8]>, winner: &'r RevId, deleted: bool) -> Option<Self> {
         winner.hash()?;
         let Some(bytes) = bytes else {

@@ -1,6 +1,5 @@
 //! The tree of a document's revisions: the revisions, their parents, and the winner. Pure. Replicas that have heard of
-//! the
-//! same revisions have the same tree, in whatever order they heard.
+//! the same revisions have the same tree, in whatever order they heard.
 
 mod fold;
 mod form;
@@ -23,8 +22,7 @@ use crate::document::values::revid::RevId;
 /// commutative, associative and idempotent, whatever the trees hold. (`merging_is_a_join`)
 ///
 /// In its stored form, long lines are folded into blocks: see `fold`. Functions that ask for a *whole* tree must be
-/// given
-/// an unfolded one.
+/// given an unfolded one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::document) struct RevisionTree {
     nodes: RevMap<Node>,
@@ -59,8 +57,7 @@ pub(in crate::document) struct Paths {
 
 impl Paths {
     /// Adds a path, newest first; `deleted` is about its newest revision. Answers whether it has a fact that neither
-    /// `known`,
-    /// which is whole, nor the earlier paths have. `None` if its generations do not follow each other.
+    /// `known`, which is whole, nor the earlier paths have. `None` if its generations do not follow each other.
     pub(in crate::document) fn add(&mut self, path: &[RevId], deleted: bool, known: &RevisionTree) -> Option<bool> {
         debug_assert!(known.is_whole());
         let sent = RevisionTree::of_path(path, deleted)?;
@@ -224,8 +221,7 @@ impl RevisionTree {
     }
 
     /// Whether a path (newest first) only adds its newest revision, on a leaf. Folded revisions are not looked at: if
-    /// the path
-    /// and the tree have a revision in common, both have the same ancestors.
+    /// the path and the tree have a revision in common, both have the same ancestors.
     pub(in crate::document) fn is_extended_by(&self, path: &[RevId]) -> bool {
         let [newest, parent, ..] = path else { return false };
         if self.leaf(parent).is_none() || self.knows(newest) != Some(false) {

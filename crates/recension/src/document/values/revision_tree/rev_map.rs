@@ -1,6 +1,5 @@
 //! A map from revisions, in their order, in one piece of memory. Nearly every tree has a line of a few nodes, which is
-//! read,
-//! copied and extended at its end with every write of its document.
+//! read, copied and extended at its end with every write of its document.
 //!
 //! Adding at the end is cheap. Adding anywhere else moves the entries behind, so many entries are added together
 //! ([`RevMap::join_all`], [`RevMap::add_all`]).

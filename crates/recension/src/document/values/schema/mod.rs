@@ -1,7 +1,6 @@
 //! The JSON Schema of a collection: read within bounds, and tested on bodies. It sees a document's own members, not
-//! `_id`
-//! or `_rev`. References lead into the schema itself only, and regular expressions take linear time. Pure: text in,
-//! verdicts out.
+//! `_id` or `_rev`. References lead into the schema itself only, and regular expressions take linear time. Pure: text
+//! in, verdicts out.
 
 mod graph;
 
@@ -73,8 +72,7 @@ impl Schema {
     ///
     /// # Errors
     /// [`Error::NotOfSchema`] with the first problem; [`Error::BadSchema`] if a newer release has stored a schema that
-    /// this one
-    /// cannot read.
+    /// this one cannot read.
     pub fn check(&self, id: &str, body: &str) -> Result<()> {
         let Made { validator, cost } = self.made()?;
         let refused = |path: String, why: String| Error::NotOfSchema { id: id.to_owned(), path, why };

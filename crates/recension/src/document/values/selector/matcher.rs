@@ -1,6 +1,5 @@
 //! Selectors prepared for testing documents: each path once, values as keys. A document's text is read once, and again
-//! only
-//! within arrays that a test looks into.
+//! only within arrays that a test looks into.
 
 use std::borrow::Cow;
 

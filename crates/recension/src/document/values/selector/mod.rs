@@ -1,6 +1,5 @@
 //! Selectors: trees of tests of a document, with the semantics of CouchDB's Mango. Plain values; `parse` reads them
-//! from
-//! JSON, `json` writes them, `narrow` derives the conditions that they imply, `matcher` prepares them for testing.
+//! from JSON, `json` writes them, `narrow` derives the conditions that they imply, `matcher` prepares them for testing.
 
 mod fold;
 mod json;
@@ -59,8 +58,7 @@ impl Selector {
     /// Reads a selector in the form of CouchDB's Mango: `{"state":"open","total":{"$gt":50}}`.
     ///
     /// Beyond CouchDB's operators there are `$contains` (a part of a string), `$icontains`, `$ieq` and `$ibeginsWith`
-    /// (the same
-    /// ignoring case), `$aicontains`, `$aieq` and `$aibeginsWith` (ignoring case and accents) and `$between`
+    /// (the same ignoring case), `$aicontains`, `$aieq` and `$aibeginsWith` (ignoring case and accents) and `$between`
     /// (`[least, greatest]`).
     ///
     /// # Errors
@@ -150,17 +148,14 @@ impl Selector {
     }
 
     /// Documents whose strings at `path`, or within the value there, have the words of a query. An index of words in
-    /// the
-    /// query's language ([`IndexSpec::words`](crate::document::IndexSpec::words)) serves it, if it is on the path,
-    /// maybe
-    /// besides others.
+    /// the query's language ([`IndexSpec::words`](crate::document::IndexSpec::words)) serves it, if it is on the path,
+    /// maybe besides others.
     pub fn contains_text(path: impl IntoPath, query: TextQuery) -> Self {
         Self::leaf(path, Leaf::Words(query))
     }
 
     /// Documents whose strings at some paths, or within the values there, have the words, taken together: each word may
-    /// be at
-    /// another path. An index of words on exactly these paths serves it.
+    /// be at another path. An index of words on exactly these paths serves it.
     pub fn contains_text_in<P: IntoPath>(paths: impl IntoIterator<Item = P>, query: TextQuery) -> Self {
         let paths = paths.into_iter().map(IntoPath::into_path).collect();
         Selector(Node::At(None, Leaf::WordsIn(paths, query)))

@@ -1,6 +1,5 @@
 //! The words of texts, for conditions: how a text is split into words (Unicode's word boundaries, lower case, and the
-//! stems
-//! of a language if one is named), and at which places of a document each word is. Pure.
+//! stems of a language if one is named), and at which places of a document each word is. Pure.
 
 mod query;
 mod relevance;

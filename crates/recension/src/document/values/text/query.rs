@@ -67,8 +67,7 @@ impl TextQuery {
     }
 
     /// A text with `before` and `after` around each matching word, shortened to the surroundings of the first ones: at
-    /// most
-    /// about `chars` characters. `None` if the text has none of them.
+    /// most about `chars` characters. `None` if the text has none of them.
     pub fn highlight(&self, text: &str, before: &str, after: &str, chars: usize) -> Option<String> {
         let asked = |word: &str| {
             self.clauses.iter().filter(|clause| !clause.negated).any(|clause| {

@@ -1,8 +1,6 @@
 //! A value's text, and the bytes that its revision is hashed from, both written while serde serializes it. A text that
-//! is
-//! made here need not be parsed to be checked. Cases that the parser would decide (duplicate members, raw texts,
-//! numbers
-//! out of range, too many levels) are left to the parser, so that there is one rule for each.
+//! is made here need not be parsed to be checked. Cases that the parser would decide (duplicate members, raw texts,
+//! numbers out of range, too many levels) are left to the parser, so that there is one rule for each.
 
 mod formatter;
 #[cfg(test)]
@@ -192,8 +190,7 @@ impl<'o> TextAndHash<'o> {
     }
 
     /// A member or an element begins. If it begins within another one, or within a closed object or array, the text is
-    /// no
-    /// JSON: serde sent names without values, or more members than it had announced.
+    /// no JSON: serde sent names without values, or more members than it had announced.
     fn begin_entry(&mut self, object: bool, first: bool) {
         if !first {
             self.text.push(b',');

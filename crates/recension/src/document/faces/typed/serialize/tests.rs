@@ -13,8 +13,7 @@ use crate::document::values::rev_hash::revision_id;
 const OWN: [&str; 3] = ["id", "rev", "v"];
 
 /// Writes a value, with and without a version, and compares it with the parser's text. Answers whether the parser was
-/// not
-/// needed.
+/// not needed.
 fn is_written_at_once(value: &impl Serialize) -> bool {
     let text = serde_json::to_string(value).unwrap();
     [None, Some(("v", 3))].map(|version| match write(value, &OWN, version).unwrap() {
