@@ -254,6 +254,11 @@ impl Settings {
         self.live.load_full()
     }
 
+    /// Whether a value was changed, and can be taken back.
+    pub(crate) fn is_changed(&self, section: &str, key: &str) -> bool {
+        self.held.lock().stored.get(section).is_some_and(|values| values.contains_key(key))
+    }
+
     /// Changes a value, or takes it back to what the configuration says; durable, and effective, when it returns.
     /// Answers what it was. It waits for the disk.
     ///

@@ -46,7 +46,7 @@ pub(crate) async fn endpoint(request: Request, session: &Session, node: &str, pa
 }
 
 /// What cookies and tokens are signed with is told to nobody.
-fn is_secret(section: &str, key: &str) -> bool {
+pub(crate) fn is_secret(section: &str, key: &str) -> bool {
     key == "secret" || section == "jwt_keys"
 }
 
