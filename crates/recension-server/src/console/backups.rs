@@ -74,7 +74,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
     html.tag(
         "<p class=\"hint\">The second makes a store of it, which <code>recension serve</code> opens. A past that ",
     );
-    html.tag("is still there needs no backup: every page has <b>As of</b>.</p>\n");
+    html.tag("is still there needs no backup: every page has <strong>As of</strong>.</p>\n");
     Ok(frame.end())
 }
 

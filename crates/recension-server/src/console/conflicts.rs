@@ -1,5 +1,5 @@
 //! `/_utils/{db}/doc/{id}/conflicts`: revisions in conflict side by side, member by member. With a script one chooses
-//! what is kept of each, and the others go in the same request.
+//! what is kept of each; that is written, and the others are taken away.
 
 use recension::document::{CollectionAt, Revision};
 use serde_json::value::RawValue;
@@ -9,12 +9,11 @@ use super::frame::{Frame, bytes, empty, table_end};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
-use crate::html::links::{Parameters, in_console};
+use crate::html::links::{Parameters, document, in_console};
 use crate::html::value::whole;
 use crate::html::writer::Html;
 use crate::http::body::{Members, member, members_of};
 use crate::request::{Request, at_its_moment};
-use crate::route::encode;
 
 /// Revisions that are shown beside each other.
 const SHOWN_MAX: usize = 6;
@@ -47,7 +46,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str, id: &st
     let long = revisions.iter().any(|revision| revision.body.len() > BYTES_MAX);
     let resolves = request.query.get("at").is_none() && !long;
     if resolves {
-        html.tag("<form data-resolve=\"").to(&format!("/{}/_bulk_docs", encode(db))).tag("\" data-then=\"");
+        html.tag("<form data-resolve=\"").to(&document(db, id)).tag("\" data-then=\"");
         html.to(&in_console(db, id)).tag("\">\n");
     }
     beside(id, &revisions, resolves, html);

@@ -16,7 +16,7 @@ pub(super) fn picture(plan: &Plan, stages: &[String], html: &mut Html) {
         let (name, rest) = stage.split_once(':').unwrap_or((stage, ""));
         step("then", name, rest.trim(), None, html);
     }
-    html.tag("<li class=\"end\"><b>answer</b></li></ol></figure>\n");
+    html.tag("<li class=\"end\"><strong>answer</strong></li></ol></figure>\n");
     if let Some(paths) = &plan.suggestion {
         html.tag("<p class=\"advice\">No index serves it: every document is read. An index on <code>").text(paths);
         html.tag("</code> would help.</p>\n");
@@ -30,7 +30,7 @@ fn rows_of(rows: Option<f64>) -> Option<u64> {
 }
 
 fn step(class: &'static str, what: &str, detail: &str, rows: Option<u64>, html: &mut Html) {
-    html.tag("<li class=\"").tag(class).tag("\"><b>").text(what).tag("</b>");
+    html.tag("<li class=\"").tag(class).tag("\"><strong>").text(what).tag("</strong>");
     if !detail.is_empty() {
         let short: String = detail.chars().take(160).collect();
         html.tag(" <code>").text(&short).tag(if short.len() < detail.len() { "…</code>" } else { "</code>" });

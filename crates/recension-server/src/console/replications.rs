@@ -85,7 +85,7 @@ fn running(job: &Value, revs: &[(String, String)], html: &mut Html) {
     let last = job.pointer("/history/0").unwrap_or(&Value::Null);
     let reason = text(info, "error").or_else(|| text(last, "reason"));
     match reason {
-        Some(reason) => html.tag("<td class=\"gone\">tried again: <bdi>").text(reason).tag("</bdi></td>"),
+        Some(reason) => html.tag("<td class=\"gone\"><span>tried again: <bdi>").text(reason).tag("</bdi></span></td>"),
         None => html.tag("<td>running</td>"),
     };
     for name in ["docs_read", "docs_written", "changes_pending"] {
@@ -119,11 +119,11 @@ fn asked(row: &Value, revs: &[(String, String)], html: &mut Html) {
     ends(row, html);
     let state = text(row, "state").unwrap_or_default();
     let bad = matches!(state, "failed" | "crashing");
-    html.tag(if bad { "<td class=\"gone\">" } else { "<td>" }).text(state);
+    html.tag(if bad { "<td class=\"gone\"><span>" } else { "<td><span>" }).text(state);
     if let Some(error) = row.pointer("/info/error").and_then(Value::as_str) {
         html.tag(": <bdi>").text(error).tag("</bdi>");
     }
-    html.tag("</td><td>").text(text(row, "last_updated").unwrap_or_default()).tag("</td><td>");
+    html.tag("</span></td><td>").text(text(row, "last_updated").unwrap_or_default()).tag("</td><td>");
     cancel_document(id, revs, html);
     html.tag("</td></tr>\n");
 }

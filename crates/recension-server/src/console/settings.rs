@@ -20,7 +20,7 @@ pub(super) fn page(request: &Request, session: &Session) -> Result<Answer> {
     let mut frame = Frame::begin(request, session, "Settings", None, "Settings", false);
     let html = &mut frame.html;
     html.tag("<p>What is changed here holds at once, is kept in the store, and wins over the configuration's file. ");
-    html.tag("<b>As configured</b> takes it back.</p>\n");
+    html.tag("<strong>As configured</strong> takes it back.</p>\n");
     for (section, values) in &live.sections {
         if section == "admins" {
             continue;

@@ -60,7 +60,7 @@ fn row(task: &Value, html: &mut Html) {
     // A replication does not know how much there is, but how much is left.
     let (done, all) = match (text("source"), text("target")) {
         (Some(source), Some(target)) => {
-            html.tag("<bdi>").text(source).tag("</bdi> to <bdi>").text(target).tag("</bdi>");
+            html.tag("<span><bdi>").text(source).tag("</bdi> to <bdi>").text(target).tag("</bdi></span>");
             let checked = number("revisions_checked");
             (checked, checked.zip(number("changes_pending")).map(|(done, left)| done + left))
         }

@@ -88,11 +88,11 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
 
 fn user(row: &Shown, past: bool, html: &mut Html) {
     html.tag("<tr><th scope=\"row\">").link(&in_console(users::DATABASE, &row.id), row.name.as_bytes());
-    html.tag("</th><td>");
+    html.tag("</th><td><span>");
     for role in &row.roles {
         html.tag("<code>").text(role).tag("</code> ");
     }
-    html.tag("</td><td>").text(&row.scheme).tag("</td>");
+    html.tag("</span></td><td>").text(&row.scheme).tag("</td>");
     if past {
         html.tag("</tr>\n");
         return;
@@ -133,7 +133,7 @@ fn new_user(html: &mut Html) {
 /// Server admins: of the settings, so without a past.
 fn admins(request: &Request, html: &mut Html) {
     let live = request.app.settings.live();
-    html.tag("<h2>Server admins</h2><p>They may everything, in all databases.</p>\n");
+    html.tag("<h2>Server admins</h2><p>They may do everything, in all databases.</p>\n");
     table("Server admins", &["Name", "Change"], html);
     for name in live.admins.shown().keys() {
         let to = format!("{ADMINS}/{}", crate::route::encode(name));

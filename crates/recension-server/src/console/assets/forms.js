@@ -139,8 +139,8 @@ function editable(field) {
   }).observe(field)
 }
 
-// Revisions in conflict: what is chosen of each member makes a document, which can be edited before it is sent; the
-// other revisions go with the same request.
+// Revisions in conflict: what is chosen of each member makes a document, which can be edited before it is sent; then
+// the other revisions go.
 function resolver(form) {
   const revisions = [...form.querySelectorAll('[data-doc]')].map((place) => JSON.parse(place.dataset.doc))
   const text = form.querySelector('textarea')
@@ -165,11 +165,12 @@ function resolver(form) {
     event.preventDefault()
     const whole = parsed(text.value, text, 'What is to be kept')
     if (whole === undefined) return
-    const gone = revisions.slice(1).map(({ _id, _rev }) => ({ _id, _rev, _deleted: true }))
-    const answer = await send('POST', form.dataset.resolve, JSON.stringify({ docs: [whole, ...gone] }))
-    if (!answer) return
-    const failed = answer.filter(({ error }) => error)
-    if (failed.length) return complain(`${failed[0].reason} Open the page again, and choose again.`)
+    // What is kept first: whatever fails then, nothing is lost.
+    const { resolve: to } = form.dataset
+    if (!(await send('PUT', to, JSON.stringify(whole)))) return
+    for (const { _rev } of revisions.slice(1)) {
+      if (!(await send('DELETE', `${to}?rev=${encode(_rev)}`))) return
+    }
     changed = false
     tell('The conflict is resolved.', true)
     location.assign(form.dataset.then)

@@ -57,7 +57,9 @@ export async function send(method, to, body, type = 'application/json') {
   const answer = await response.json().catch(() => ({}))
   if (response.ok) return answer
   const what = String(answer.reason ?? response.statusText).replace(/\.$/, '')
-  const next = advice[response.status] ?? 'Try again; if it stays, the log says more.'
+  // What does not fit is not a matter of rights.
+  const status = /schema|valid/.test(what) && response.status === 403 ? 400 : response.status
+  const next = advice[status] ?? 'Try again; if it stays, the log says more.'
   complain(`${response.status}: ${what}. ${next}`)
   return null
 }
