@@ -8,14 +8,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use recension::disk::FsDisk;
-use recension::engine::{Batch, Engine, EngineError, NativeEngine, NativeOptions, Result, Seq, open_native};
-use recension_log::{LogAddress, Position, SharedLog, found, found_again};
+use recension::engine::{
+    Batch, CommitInfo, Engine, EngineError, NativeEngine, NativeOptions, Result, Seq, open_native,
+};
+use recension_log::{Founding, LogAddress, Position, SharedLog};
 
 use tempfile::TempDir;
 
 use crate::Address;
 
-/// Moves the store at the address `from` to `to`. Returns its newest commit.
+/// Times that a store is copied while it takes commits, at most.
+const ROUNDS_MAX: usize = 8;
+/// So much may be left to be copied when it takes no more.
+const LITTLE_BYTES: u64 = 8 << 20;
+
+/// Moves the store at the address `from` to `to`, and answers its newest commit.
 ///
 /// # Errors
 /// [`EngineError::BadAddress`] if stores do not move so. [`EngineError::NotAStore`] if there is no store, or one at the
@@ -77,11 +84,15 @@ pub fn into_log(engine: &dyn Engine, copy: &Path, log: &dyn SharedLog, to: &str)
             found: "there is a store already; name another log".to_owned(),
         });
     }
-    // Most of it is copied while commits go on, the rest after the last commit.
-    engine.backup(copy)?;
+    let mut founding = Founding::new(log)?;
+    if !again {
+        in_rounds(|| {
+            engine.backup(copy)?;
+            founding.copy(copy)
+        })?;
+    }
     engine.seal(to)?;
-    engine.backup(copy)?;
-    let begun = if again { found_again(log, copy) } else { found(log, copy) };
+    let begun = last_of_it(engine, copy, founding, log, again);
     begun.map_err(|error| {
         let certainly_not = !again && !matches!(error, EngineError::Unknown { .. });
         if certainly_not && engine.unseal().is_ok() {
@@ -93,6 +104,38 @@ pub fn into_log(engine: &dyn Engine, copy: &Path, log: &dyn SharedLog, to: &str)
             ),
         }
     })
+}
+
+/// Copies what is left when there are no more commits, and begins the new place.
+fn last_of_it(
+    engine: &dyn Engine,
+    copy: &Path,
+    mut founding: Founding<'_>,
+    log: &dyn SharedLog,
+    again: bool,
+) -> Result<Seq> {
+    let newest = engine.snapshot()?;
+    let newest = CommitInfo { seq: newest.seq(), time: newest.time()? };
+    if again && Founding::has_begun(log, newest)? {
+        return Ok(newest.seq);
+    }
+    let found = engine.backup(copy)?.head;
+    if found != newest.seq {
+        let what = format!("the copy holds commit {found} where the store holds {}", newest.seq);
+        return Err(EngineError::damaged(copy.display().to_string(), 0, what));
+    }
+    founding.copy(copy)?;
+    founding.begin(newest)
+}
+
+/// Copies while commits go on: again and again, each time what is new, until that is little. Each answers its bytes.
+fn in_rounds(mut copy: impl FnMut() -> Result<u64>) -> Result<()> {
+    for _ in 0..ROUNDS_MAX {
+        if copy()? <= LITTLE_BYTES {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Whether the store has been sealed for a move to `to`.
@@ -121,7 +164,7 @@ fn log_to_directory(engine: &dyn Engine, to: &Path) -> Result<Seq> {
     let mut copy = to.as_os_str().to_owned();
     copy.push(".moving");
     let copy = PathBuf::from(copy);
-    engine.backup(&copy)?;
+    in_rounds(|| Ok(engine.backup(&copy)?.bytes_copied))?;
     engine.seal(&told)?;
     let head = engine.backup(&copy)?.head;
     std::fs::rename(&copy, to).map_err(|error| EngineError::io(format!("renaming {}", copy.display()), error))?;

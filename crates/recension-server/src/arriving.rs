@@ -21,7 +21,11 @@ pub(crate) enum Arriving {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Secure;
 
-/// The body broke off: its sender has gone.
+/// The path that the web server has put this server below: an extension of a request's head.
+#[derive(Clone, Debug)]
+pub(crate) struct Mount(pub(crate) String);
+
+/// The body breaks off: whoever sent it has gone.
 #[derive(Debug)]
 pub(crate) struct Cut;
 

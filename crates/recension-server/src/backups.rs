@@ -10,6 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use recension::document::{Store, format_time};
 use recension::engine::{EngineError, Timestamp};
 
@@ -18,7 +19,10 @@ use crate::config::BackupsSection;
 const PREFIX: &str = "backup-";
 const NEXT: &str = "next";
 
-/// The thread that makes them, until this is dropped. A backup that has begun is completed.
+/// Held while one is made.
+static MAKING: Mutex<()> = Mutex::new(());
+
+/// The thread that makes them, until this is dropped. One that is being made is made to its end.
 pub(crate) struct Backups {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -64,7 +68,9 @@ fn first_wait(folder: &Path, every: Duration) -> Duration {
     age.map_or(Duration::ZERO, |age| every.saturating_sub(age))
 }
 
-fn make(store: &Store, folder: &Path, keep: usize) -> Result<PathBuf, EngineError> {
+/// Makes one, and removes those that are too many. One is made at a time.
+pub(crate) fn make(store: &Store, folder: &Path, keep: usize) -> Result<PathBuf, EngineError> {
+    let _alone = MAKING.lock();
     let io = |doing: &'static str| move |error| EngineError::io(doing, error);
     let next = folder.join(NEXT);
     store.engine().backup(&next)?;
@@ -81,17 +87,22 @@ fn make(store: &Store, folder: &Path, keep: usize) -> Result<PathBuf, EngineErro
 }
 
 /// The backups that are there, oldest first.
-fn names(folder: &Path) -> io::Result<Vec<String>> {
+pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        let time = name.strip_prefix(PREFIX).unwrap_or_default();
-        if time.len() >= "20261121T100000Z".len() && time.chars().all(|c| c.is_ascii_digit() || "TZ.".contains(c)) {
+        if is_name(&name) {
             names.push(name);
         }
     }
     names.sort_by_key(|name| name.trim_end_matches('Z').to_owned());
     Ok(names)
+}
+
+/// Whether a backup is called so: nothing else has such a name, and it leads nowhere else.
+pub(crate) fn is_name(name: &str) -> bool {
+    let time = name.strip_prefix(PREFIX).unwrap_or_default();
+    time.len() >= "20261121T100000Z".len() && time.chars().all(|c| c.is_ascii_digit() || "TZ.".contains(c))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::databases::Database;
 use crate::encoding;
 use crate::error::{ApiError, Result};
 use crate::html::asked::Asked;
+use crate::html::links;
 use crate::http as endpoints;
 use crate::http::not_implemented::{self, Place};
 use crate::learning;
@@ -305,12 +306,13 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
 
 /// A path of this server as a URL. Clients expect it in `Location`.
 pub(crate) fn absolute(request: &Request, path: &str) -> String {
+    let path = format!("{}{path}", links::base(&request.head));
     match request.header(HOST).or_else(|| request.head.uri.authority().map(http::uri::Authority::as_str)) {
         Some(host) => {
             let scheme = if is_secure(request) { "https" } else { "http" };
             format!("{scheme}://{host}{path}")
         }
-        None => path.to_owned(),
+        None => path,
     }
 }
 

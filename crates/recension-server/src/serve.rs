@@ -34,6 +34,7 @@ use crate::observed::{Observed, ObservedBody};
 use crate::redis::Redis;
 use crate::reload::{self, Reloader};
 use crate::replication;
+use crate::samples;
 use crate::state::App;
 use crate::write_timeout::Patient;
 
@@ -230,6 +231,7 @@ impl Server {
             let app = Arc::clone(&app);
             tokio::spawn(redis.run(async move { app.stopped().await }))
         });
+        tokio::spawn(samples::watch(Arc::clone(&app)));
         let replicating = replication::Watch::begin(&app).map_err(|source| {
             let what = "starting the thread of _replicator".to_owned();
             ServeError::Io { what, source }

@@ -254,8 +254,13 @@ impl Settings {
         self.live.load_full()
     }
 
-    /// Changes a value, or goes back to the configuration's. When it returns, the change is durable and effective.
-    /// Answers the former value. It waits for the disk.
+    /// Whether a value was changed, and can be taken back.
+    pub(crate) fn is_changed(&self, section: &str, key: &str) -> bool {
+        self.held.lock().stored.get(section).is_some_and(|values| values.contains_key(key))
+    }
+
+    /// Changes a value, or takes it back to what the configuration says; durable, and effective, when it returns.
+    /// Answers what it was. It waits for the disk.
     ///
     /// # Errors
     /// 400 for a value that its setting cannot have, and if there are too many settings; 404 if there is nothing to

@@ -17,7 +17,9 @@ use crate::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, UPLOADS_MAX};
 use crate::metrics::Metrics;
 use crate::replication::Replications;
 use crate::request_log::RequestLines;
+use crate::samples::Samples;
 use crate::settings::Settings;
+use crate::slow::SlowQueries;
 use crate::streams::Streams;
 use crate::threads::{Handlers, Threads};
 
@@ -36,7 +38,11 @@ pub(crate) struct App {
     /// The id of the server.
     pub(crate) uuid: String,
     pub(crate) metrics: Metrics,
-    /// The way to the log of requests.
+    /// What was counted, as it was in the last hours.
+    pub(crate) samples: Samples,
+    /// Queries of late that took long.
+    pub(crate) slow: Arc<SlowQueries>,
+    /// Where the log of requests goes.
     pub(crate) request_lines: RequestLines,
     /// Threads and memory of streamed answers.
     pub(crate) streams: Arc<Streams>,
@@ -87,6 +93,8 @@ impl App {
             rights,
             uuid,
             metrics,
+            samples: Samples::default(),
+            slow: Arc::default(),
             request_lines,
             streams,
             pages,

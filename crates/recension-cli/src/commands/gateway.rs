@@ -78,6 +78,9 @@ pub struct Scgi {
     REQUEST_URI=/notes/_all_docs RECENSION_ADMIN_PARTY=true recension cgi notes.store\n  \
     Apache:  ScriptAlias / /srv/recension.sh/   (a script that ends with: exec recension cgi /srv/notes.store)")]
 pub struct CgiCommand {
+    /// Open the store for reading only: nothing of it is changed, and what would change it is refused
+    #[arg(long)]
+    pub read_only: bool,
     /// As what.
     #[command(flatten)]
     pub flags: Flags,
@@ -167,7 +170,7 @@ impl CgiCommand {
             .enable_all()
             .build()
             .map_err(|error| CliError::io("starting the program's threads", &error))?;
-        let answered = recension_server::cgi(config, variables, std::io::stdin(), std::io::stdout());
+        let answered = recension_server::cgi(config, variables, std::io::stdin(), std::io::stdout(), self.read_only);
         runtime.block_on(answered).map_err(|error| failed(&error))?;
         // It does not wait for a web server that keeps standard input open.
         runtime.shutdown_background();

@@ -67,6 +67,8 @@ impl Group<'_> {
         while let Some(first) = work.front() {
             if let Some(moved) = &core.moved {
                 failure = Some(EngineError::Moved { to: moved.clone() });
+            } else if core.behind && failure.is_none() {
+                failure = Some(super::core::behind().into());
             }
             if let Some(error) = &failure {
                 // Work that was not tried was certainly not written, whatever happened to the rest.
@@ -92,10 +94,7 @@ impl Group<'_> {
                 Ok((Outcome::Overtaken, _)) => continue,
                 Ok((Outcome::Written, answers)) => self.answers.extend(answers),
                 Err(stop) => {
-                    if let Stop::Broken(error) = &stop {
-                        self.shared.poison(error);
-                    }
-                    let error = stop.into_error();
+                    let error = self.shared.stopped(&mut core, stop);
                     self.answers.extend(refusals.into_iter().map(|refusal| Err(refusal.unwrap_or(error.clone()))));
                     failure = Some(error);
                 }
@@ -151,7 +150,7 @@ fn draft_of_commits(shared: &Shared, core: &Core, work: &VecDeque<Work>) -> Draf
             let mut batch = batch.clone();
             batch.bind(seq, |tree, key| match overlay.get(tree, key) {
                 Some((_, value)) => Ok(value.clone()),
-                None => Ok(shared.cache.snapshot()?.get(tree, key)?.map(|value| value.bytes.into_owned())),
+                None => Ok(shared.cache().snapshot()?.get(tree, key)?.map(|value| value.bytes.into_owned())),
             })?;
             batch.forget_reads().durability(Durability::Process);
             Ok(Some(batch))
@@ -175,7 +174,7 @@ fn draft_of_commits(shared: &Shared, core: &Core, work: &VecDeque<Work>) -> Draf
 
 /// Refuses a batch whose dependencies have changed.
 fn checked(shared: &Shared, overlay: &Overlay, last: Seq, batch: &Batch) -> Result<()> {
-    let head = shared.cache.head();
+    let head = shared.cache().head();
     let mut reads = Batch::new();
     for read in batch.reads() {
         if read.at > last {
@@ -189,8 +188,8 @@ fn checked(shared: &Shared, overlay: &Overlay, last: Seq, batch: &Batch) -> Resu
         }
     }
     if reads.reads().len() > 0 {
-        // A batch without rows is a check and no commit.
-        shared.cache.commit(reads)?;
+        // Without rows it is a check and no commit.
+        shared.cache().commit(reads)?;
     }
     batch.reads().try_for_each(|read| overlay.check(read))
 }
@@ -212,7 +211,7 @@ fn draft_of_order(shared: &Shared, core: &Core, order: &Work) -> Draft {
             entries.push(Entry::Forget { tree: *tree, range: range.clone(), before: *before });
         }
         Work::Rules(rules) => {
-            let new = shared.cache.retention().and_then(|known| {
+            let new = shared.cache().retention().and_then(|known| {
                 let mut all = RetentionRules::default();
                 all.set_all(&known)?;
                 all.set_all(rules)
@@ -275,7 +274,7 @@ fn append(shared: &Shared, core: &mut Core, draft: Draft) -> std::result::Result
     match decide(shared, &header, &bytes)? {
         Outcome::Written => core.turns.was_ours(Instant::now(), began.elapsed()),
         Outcome::Overtaken => {
-            core.catch_up(log, &shared.cache)?;
+            core.catch_up(log, &shared.cache().engine())?;
             if let Some(beside) = beside {
                 // No record will ever name these pieces; they only take room.
                 let _ = large::delete(log.blobs(), &beside);
@@ -286,7 +285,7 @@ fn append(shared: &Shared, core: &mut Core, draft: Draft) -> std::result::Result
     if kind == Kind::Moved {
         core.moved = Some(String::from_utf8_lossy(&body).into_owned());
     }
-    let orders = core.apply(&shared.cache, &header, &bytes, entries)?;
+    let orders = core.apply(&shared.cache().engine(), &header, &bytes, entries)?;
     for (answer, order) in answers.iter_mut().zip(orders) {
         if let Err(refusal) = order {
             *answer = Err(refusal);
@@ -323,6 +322,7 @@ fn decide(shared: &Shared, header: &Header, bytes: &[u8]) -> std::result::Result
         if is_over || !failure.may_pass() {
             return Err(match (Stop::from(failure), unsure) {
                 (Stop::Log(_), Some(why)) => Stop::Log(LogError::Unknown(why)),
+                (Stop::Behind(_), Some(why)) => Stop::Behind(LogError::Unknown(why)),
                 (stop, _) => stop,
             });
         }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use recension_engine::{Batch, CommitInfo, Engine, EngineError, Seq, Timestamp};
+use recension_engine::{Batch, CommitInfo, Engine, EngineError, HeadSignal, Seq, Timestamp};
 
 use super::clock;
 use super::turns::Turns;
@@ -41,6 +41,12 @@ pub(super) struct Core {
     /// Records of others that were applied.
     pub(super) foreign: u64,
     pub(super) turns: Turns,
+    /// Which store of the cache's folder this is the head of.
+    pub(super) store: u64,
+    /// What this node needs next was trimmed: the follower begins anew with a snapshot.
+    pub(super) behind: bool,
+    /// Wakes those that wait for the head, whichever store has it.
+    pub(super) signal: Arc<HeadSignal>,
 }
 
 /// The message if a log is shorter than what this node has read of it.
@@ -48,11 +54,17 @@ pub(super) const LOST: &str = "this node has it, and the log ends before it: the
                                or another log took this one's name. Restore the log, or remove this node's cache to \
                                take the log as it is";
 
-/// The reason for which a node cannot go on.
+/// What is said while a node that was away for too long begins anew.
+const BEHIND: &str = "this node was away for longer than the log reaches back, and loads a snapshot; try again, or ask \
+                      another node";
+
+/// Why a node cannot go on.
 pub(super) enum Stop {
     /// The log does not answer now.
     Log(LogError),
-    /// The log's content, or the cache, cannot be trusted any more: no commit is taken.
+    /// What it needs next was trimmed: it goes on once it has begun anew.
+    Behind(LogError),
+    /// What it says, or the cache, cannot be trusted any more: no commit is taken.
     Broken(EngineError),
 }
 
@@ -60,17 +72,21 @@ impl From<LogError> for Stop {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Unavailable(_) | LogError::Unknown(_) | LogError::Refused { .. } => Stop::Log(error),
-            LogError::Damaged { .. } | LogError::NewerFormat { .. } | LogError::Trimmed { .. } => {
-                Stop::Broken(error.into())
-            }
+            LogError::Trimmed { .. } => Stop::Behind(behind()),
+            LogError::Damaged { .. } | LogError::NewerFormat { .. } => Stop::Broken(error.into()),
         }
     }
+}
+
+/// What those are told who ask a node that begins anew.
+pub(super) fn behind() -> LogError {
+    LogError::Unavailable(BEHIND.to_owned())
 }
 
 impl Stop {
     pub(super) fn into_error(self) -> EngineError {
         match self {
-            Stop::Log(error) => error.into(),
+            Stop::Log(error) | Stop::Behind(error) => error.into(),
             Stop::Broken(error) => error,
         }
     }
@@ -178,6 +194,7 @@ impl Core {
         }
         apply_commits(cache, header.time, head.seq, commits)?;
         self.head = head;
+        self.signal.moved();
         self.bytes_since_note += bytes.len() as u64;
         self.bytes_since_snapshot += bytes.len() as u64;
         Ok(answers)

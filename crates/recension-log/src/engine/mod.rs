@@ -1,6 +1,6 @@
 //! The engine over a shared log. A commit goes: [`ReplicatedEngine::commit`] -> `commit` (one caller leads: check,
-//! encode, append) -> `core` (apply to the cache) -> answer. A read is the cache's own. `follow` applies the records of
-//! other nodes.
+//! encode, append) -> `core` (apply to the cache) -> answer. A read is the cache's own. `follow` applies what other
+//! nodes write.
 
 mod cache;
 mod clock;
@@ -10,6 +10,7 @@ mod follow;
 mod overlay;
 mod turns;
 
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,11 +18,12 @@ use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use arc_swap::{ArcSwap, Guard};
 use parking_lot::{Condvar, Mutex};
 use recension_engine::pacing::CommitQueue;
 use recension_engine::{
-    BackupReport, Batch, Clock, CommitInfo, Engine, EngineError, ErasedKey, KeyRange, Profile, Result, RetentionRule,
-    Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, VerifyReport,
+    BackupReport, Batch, Clock, CommitInfo, Engine, EngineError, ErasedKey, HeadSignal, KeyRange, Profile, Result,
+    RetentionRule, Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, VerifyReport,
 };
 
 pub use self::cache::Cache;
@@ -73,7 +75,8 @@ pub struct ReplicatedEngine {
 struct Shared {
     log: Arc<dyn SharedLog>,
     profile: LogProfile,
-    cache: Arc<dyn Engine>,
+    /// Changed under the lock of `core` alone.
+    cache: ArcSwap<Store>,
     folder: Option<Folder>,
     clock: Arc<dyn Clock>,
     writer: Id,
@@ -87,11 +90,32 @@ struct Shared {
     core: Mutex<Core>,
     /// The other nodes' positions, on which trimming depends.
     seen: Mutex<Seen>,
-    /// The reason for which no more commits are taken.
+    /// Held while a snapshot is written.
+    snapshots: Mutex<()>,
+    /// Why no more commits are taken.
     poison: OnceLock<EngineError>,
     stopping: AtomicBool,
     /// Tells the follower that there may be something to note.
     work: Condvar,
+    /// Wakes those that wait for the head.
+    signal: Arc<HeadSignal>,
+}
+
+/// The engine in which this node's cache is at the moment.
+struct Store(Arc<dyn Engine>);
+
+impl Store {
+    fn engine(&self) -> Arc<dyn Engine> {
+        self.0.clone()
+    }
+}
+
+impl Deref for Store {
+    type Target = dyn Engine;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
 }
 
 impl Shared {
@@ -116,7 +140,29 @@ impl Shared {
         self.work.notify_all();
     }
 
-    /// Applies every record that was there when it began.
+    fn cache(&self) -> Guard<Arc<Store>> {
+        self.cache.load()
+    }
+
+    /// Keeps in mind why it does not go on, and answers what to say of it.
+    fn stopped(&self, core: &mut Core, stop: Stop) -> EngineError {
+        match &stop {
+            Stop::Log(_) => {}
+            Stop::Behind(_) if self.folder.is_some() => {
+                core.behind = true;
+                self.log.wake();
+            }
+            // Nobody knows a way on.
+            Stop::Behind(_) => self.poison(&EngineError::Unsupported {
+                engine: "shared log",
+                what: "begin a cache in memory with a snapshot, and the log was trimmed; name a directory with ?cache=",
+            }),
+            Stop::Broken(error) => self.poison(error),
+        }
+        stop.into_error()
+    }
+
+    /// Applies what was there when it began.
     fn refresh(&self) -> Result<Seq> {
         let known = self.core.lock().head.position;
         let tail = self.log.tail(known)?;
@@ -126,19 +172,15 @@ impl Shared {
         if tail > known.next() {
             self.catch_up()?;
         }
-        Ok(self.cache.head())
+        Ok(self.cache().head())
     }
 
     /// Applies everything that the log has.
     fn catch_up(&self) -> Result<()> {
         self.check_poison()?;
-        let caught = self.core.lock().catch_up(&*self.log, &self.cache);
-        caught.map_err(|stop| {
-            if let Stop::Broken(error) = &stop {
-                self.poison(error);
-            }
-            stop.into_error()
-        })
+        let mut core = self.core.lock();
+        let caught = core.catch_up(&*self.log, &self.cache().engine());
+        caught.map_err(|stop| self.stopped(&mut core, stop))
     }
 }
 
@@ -155,6 +197,7 @@ impl ReplicatedEngine {
         let writer = Id::random()?;
         let (id, moved) = identity(&*log, writer)?;
         let cache::OpenCache { engine, head, folder } = cache::open(cache, &*log, id, options.clock.clone())?;
+        let signal = Arc::new(HeadSignal::default());
         let core = Core {
             head,
             number: 2,
@@ -163,11 +206,14 @@ impl ReplicatedEngine {
             bytes_since_snapshot: 0,
             foreign: 0,
             turns: turns::Turns::default(),
+            store: folder.as_ref().map_or(0, Folder::number),
+            behind: false,
+            signal: signal.clone(),
         };
         let shared = Arc::new(Shared {
             profile: log.profile(),
             log,
-            cache: engine,
+            cache: ArcSwap::from_pointee(Store(engine)),
             folder,
             clock: options.clock,
             writer,
@@ -179,11 +225,13 @@ impl ReplicatedEngine {
             refreshes: CommitQueue::new(),
             core: Mutex::new(core),
             seen: Mutex::default(),
+            snapshots: Mutex::default(),
             poison: OnceLock::new(),
             stopping: AtomicBool::new(false),
             work: Condvar::new(),
+            signal,
         });
-        shared.catch_up()?;
+        shared.catch_up_anew()?;
         let follower = follow::spawn(shared.clone())?;
         Ok(ReplicatedEngine { shared, follower: Some(follower) })
     }
@@ -278,19 +326,19 @@ impl Drop for ReplicatedEngine {
 
 impl Engine for ReplicatedEngine {
     fn head(&self) -> Seq {
-        self.shared.cache.head()
+        self.shared.cache().head()
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>> {
-        self.shared.cache.snapshot()
+        self.shared.cache().snapshot()
     }
 
     fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
-        self.shared.cache.snapshot_at(seq)
+        self.shared.cache().snapshot_at(seq)
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
-        self.shared.cache.commit_at(time)
+        self.shared.cache().commit_at(time)
     }
 
     fn commit(&self, batch: Batch) -> Result<CommitInfo> {
@@ -316,11 +364,11 @@ impl Engine for ReplicatedEngine {
     }
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
-        self.shared.cache.wait_beyond(seq, timeout)
+        self.shared.signal.wait_beyond(seq, timeout, || self.head())
     }
 
     fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
-        self.shared.cache.wake_beyond(seq, waker)
+        self.shared.signal.wake_beyond(seq, waker, || self.head())
     }
 
     fn checkpoint(&self) -> Result<()> {
@@ -337,7 +385,7 @@ impl Engine for ReplicatedEngine {
     }
 
     fn retention(&self) -> Result<Vec<RetentionRule>> {
-        self.shared.cache.retention()
+        self.shared.cache().retention()
     }
 
     /// The caches leave them out at once; the log's records hold them until a snapshot replaces the records.
@@ -346,11 +394,11 @@ impl Engine for ReplicatedEngine {
     }
 
     fn settle(&self) -> Result<()> {
-        self.shared.cache.settle()
+        self.shared.cache().settle()
     }
 
     fn backup(&self, to: &Path) -> Result<BackupReport> {
-        self.shared.cache.backup(to)
+        self.shared.cache().backup(to)
     }
 
     fn seal(&self, to: &str) -> Result<Seq> {
@@ -361,21 +409,22 @@ impl Engine for ReplicatedEngine {
     }
 
     fn verify(&self) -> Result<VerifyReport> {
-        let mut report = self.shared.cache.verify()?;
+        let mut report = self.shared.cache().verify()?;
         self.shared.verify_log(&mut report)?;
         Ok(report)
     }
 
     fn profile(&self) -> Profile {
-        self.shared.cache.profile().with_other_committers()
+        self.shared.cache().profile().with_other_committers()
     }
 
     fn stats(&self) -> Result<Stats> {
-        let mut stats = self.shared.cache.stats()?;
+        let mut stats = self.shared.cache().stats()?;
         let core = self.shared.core.lock();
         stats.engine = self.shared.profile.system;
         stats.details.push(("log position", core.head.position.0, "records"));
         stats.details.push(("records of other nodes", core.foreign, "records"));
+        stats.details.push(("begun anew with a snapshot", core.store, "times"));
         Ok(stats)
     }
 }

@@ -218,22 +218,27 @@ impl Scope {
 
     /// Whether the token allows the request: any, or only one that reads.
     pub(super) fn permits(&self, method: &Method, target: &Target<'_>) -> bool {
-        if self.rights > Rights::Read || matches!(*method, Method::GET | Method::HEAD) {
-            return true;
+        // What is written at the server, server admins write.
+        let of_server = matches!(target, Target::Root | Target::Server { .. } | Target::Redirect { .. });
+        self.rights > Rights::Read || of_server || reads(method, target)
+    }
+}
+
+/// Whether a request to a database only reads.
+pub(crate) fn reads(method: &Method, target: &Target<'_>) -> bool {
+    if matches!(*method, Method::GET | Method::HEAD) {
+        return true;
+    }
+    match target {
+        Target::Special { name, rest, .. } if *method == Method::POST => {
+            let reads = ["_all_docs", "_design_docs", "_bulk_get", "_revs_diff", "_missing_revs", "_changes"];
+            let asks = ["_find", "_explain", "_aggregate", "_partition", "_local_docs"];
+            (reads.contains(&&**name) || asks.contains(&&**name)) && !rest.iter().any(|part| part == "_index")
         }
-        match target {
-            // Only server admins can write there, and their tokens have no scope.
-            Target::Root | Target::Server { .. } | Target::Redirect { .. } => true,
-            Target::Special { name, rest, .. } if *method == Method::POST => {
-                let reads = ["_all_docs", "_design_docs", "_bulk_get", "_revs_diff", "_missing_revs", "_changes"];
-                let asks = ["_find", "_explain", "_aggregate", "_partition", "_local_docs"];
-                (reads.contains(&&**name) || asks.contains(&&**name)) && !rest.iter().any(|part| part == "_index")
-            }
-            Target::OfDocument { id, name, .. } => {
-                *method == Method::POST && id.starts_with("_design/") && name.starts_with("_view/")
-            }
-            _ => false,
+        Target::OfDocument { id, name, .. } => {
+            *method == Method::POST && id.starts_with("_design/") && name.starts_with("_view/")
         }
+        _ => false,
     }
 }
 

@@ -1,8 +1,9 @@
 //! What is different between two moments: of a database, document by document; of a document, value by value.
 
-use recension::document::{At, DocumentDiff, json};
+use recension::document::{At, Collation, Document, DocumentDiff, json};
 
 use super::document::version;
+use super::filter;
 use super::frame::Frame;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
@@ -23,12 +24,14 @@ fn moments(request: &Request) -> (String, String) {
     (text("from", "1h"), text("to", request.query.get("at").unwrap_or("now")))
 }
 
-fn form(from: &str, to: &str, html: &mut Html) {
+fn form(from: &str, to: &str, filter: Option<&str>, html: &mut Html) {
     html.tag("<form class=\"filter\" method=\"get\"><label>Before <input name=\"from\" value=\"").text(from);
-    html.tag("\"></label><label>After <input name=\"to\" value=\"").text(to);
-    html.tag(
-        "\"></label><button class=\"primary\">Compare</button> <span class=\"hint\">A moment is a commit (1234), a ",
-    );
+    html.tag("\"></label><label>After <input name=\"to\" value=\"").text(to).tag("\"></label>");
+    if let Some(filter) = filter {
+        html.tag("<label class=\"long\">Filter <input type=\"search\" name=\"q\" data-filter spellcheck=\"false\" ");
+        html.tag("placeholder=\"country = PT\" value=\"").text(filter).tag("\"></label>");
+    }
+    html.tag("<button class=\"primary\">Compare</button> <span class=\"hint\">A moment is a commit (1234), a ");
     html.tag("time (2026-01-31T12:00:00Z), an age (2h) or now.</span></form>\n");
 }
 
@@ -38,17 +41,29 @@ pub(super) async fn of_database(request: &Request, session: &Session, db: &str) 
     let (from, to) = moments(request);
     let collection = database.share();
     let (before, after) = (from.parse::<At>()?, to.parse::<At>()?);
+    let filter = request.query.get("q").unwrap_or_default().to_owned();
+    let selects = filter::parsed(&filter)?.map(|selector| selector.test(Collation::Unicode));
     let found = request.app.streams.read(move || {
         let mut rows = Vec::new();
-        for different in collection.diff_between(before, after)?.take(ROWS + 1) {
+        for different in collection.diff_between(before, after)? {
             let DocumentDiff { id, before, after } = different?;
-            rows.push((id, before.is_some(), after.is_some()));
+            // What a query answered at each of the two.
+            let is_of = |document: &Option<Document<'static>>| {
+                document.as_ref().is_some_and(|own| selects.as_ref().is_none_or(|selects| selects.selects(own)))
+            };
+            let (before, after) = (is_of(&before), is_of(&after));
+            if before || after {
+                rows.push((id, before, after));
+            }
+            if rows.len() > ROWS {
+                break;
+            }
         }
         Ok(rows)
     });
     let rows = found.await?;
     let mut frame = Frame::begin(request, session, "Compare moments", Some(db), "Compare moments", false);
-    form(&from, &to, &mut frame.html);
+    form(&from, &to, Some(&filter), &mut frame.html);
     let html = &mut frame.html;
     if rows.is_empty() {
         html.tag("<p class=\"empty\">Nothing is different between the two.</p>\n");
@@ -58,8 +73,20 @@ pub(super) async fn of_database(request: &Request, session: &Session, db: &str) 
     html.tag("<th scope=\"col\">Document</th><th scope=\"col\">What happened</th></tr></thead><tbody>\n");
     for (id, before, after) in rows.iter().take(ROWS) {
         let what = match (before, after) {
-            (false, _) => "<td class=\"made\">made",
-            (_, false) => "<td class=\"gone\">deleted",
+            (false, _) => {
+                if filter.is_empty() {
+                    "<td class=\"made\">made"
+                } else {
+                    "<td class=\"made\">came in"
+                }
+            }
+            (_, false) => {
+                if filter.is_empty() {
+                    "<td class=\"gone\">deleted"
+                } else {
+                    "<td class=\"gone\">fell out"
+                }
+            }
             _ => "<td>changed",
         };
         let compare = Parameters::default().with("from", &from).with("to", &to);
@@ -85,7 +112,7 @@ pub(super) async fn of_document(request: &Request, session: &Session, db: &str, 
     let mut frame = Frame::begin(request, session, id, Some(db), "", false);
     let html = &mut frame.html;
     html.tag("<p class=\"summary\">").link(&in_console(db, id), "Back to the document").tag("</p>\n");
-    form(&from, &to, html);
+    form(&from, &to, None, html);
     if changes.is_empty() {
         html.tag("<p class=\"empty\">It said the same at both.</p>\n");
         return Ok(frame.end());

@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 pub use self::cgi::run as cgi;
-use crate::arriving::{Arriving, Handed, Hander, Secure, handed};
+use crate::arriving::{Arriving, Handed, Hander, Mount, Secure, handed};
 use crate::auth::connection::Connection;
 use crate::config::Config;
 use crate::databases::Databases;
@@ -221,9 +221,14 @@ fn inherited() -> io::Result<(Listener, Place)> {
 fn app(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
     let engine = recension_engines::open_as(&config.store, recension_engines::Sharing::Shared)
         .map_err(recension::document::Error::from)?;
+    on(Store::on(engine)?, config)
+}
+
+/// What requests share, on a store.
+fn on(store: Store, config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
     let (stop, stopping) = watch::channel(false);
     let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
-    let app = App::new(config, Databases::on(Store::on(engine)?), stopping).map_err(configured)?;
+    let app = App::new(config, Databases::on(store), stopping).map_err(configured)?;
     Ok((Arc::new(app), stop))
 }
 
@@ -241,6 +246,9 @@ impl Ready {
         let mut request = Request::from_parts(asked.head, Arriving::Handed(body));
         if asked.secure {
             request.extensions_mut().insert(Secure);
+        }
+        if let Some(mount) = asked.mount {
+            request.extensions_mut().insert(Mount(mount));
         }
         let connection = Arc::new(Connection::from(asked.client));
         Ok((Ready { request, connection, length: asked.length }, hander))

@@ -45,8 +45,8 @@ pub(crate) async fn endpoint(request: Request, session: &Session, node: &str, pa
     }
 }
 
-/// The keys that sign cookies and tokens are shown to nobody.
-fn is_secret(section: &str, key: &str) -> bool {
+/// What cookies and tokens are signed with is told to nobody.
+pub(crate) fn is_secret(section: &str, key: &str) -> bool {
     key == "secret" || section == "jwt_keys"
 }
 

@@ -112,7 +112,8 @@ pub(crate) async fn scheduler(request: Request, session: Session, rest: &[&str])
     }
 }
 
-async fn document_rows(request: &Request, session: Session) -> Result<Vec<Value>> {
+/// The rows of `_scheduler/docs`.
+pub(crate) async fn document_rows(request: &Request, session: Session) -> Result<Vec<Value>> {
     let app = Arc::clone(&request.app);
     let rows = move || {
         let database = match session.database(documents::DATABASE, Access::Admin) {

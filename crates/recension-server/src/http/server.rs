@@ -19,6 +19,7 @@ use crate::limits::{DATABASES_ASKED_MAX, UUIDS_MAX};
 use crate::metrics::CONTENT_TYPE;
 use crate::query::Query;
 use crate::request::Request;
+use crate::samples;
 
 /// The version that clients are told: that of the CouchDB whose protocol this server speaks.
 const COUCHDB_VERSION: &str = "3.4.3";
@@ -154,6 +155,5 @@ fn names_json(query: &Query, mut names: Vec<String>) -> Result<String> {
 fn metrics(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET")?;
     session.server_admin()?;
-    let text = request.app.metrics.text(&request.app.databases.stats()?, &request.app.streams, &request.app.bodies);
-    Ok(Answer::of(StatusCode::OK, CONTENT_TYPE, text))
+    Ok(Answer::of(StatusCode::OK, CONTENT_TYPE, samples::text(&request.app)?))
 }

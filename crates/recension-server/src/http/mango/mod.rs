@@ -8,6 +8,7 @@ mod explain;
 mod fields;
 mod find;
 mod index;
+pub(crate) mod look;
 mod options;
 mod reconcile;
 
