@@ -9,7 +9,7 @@ use recension_conformance::sim::SimDisk;
 fn errors_at_every_call_reach_the_caller_and_lose_nothing_acknowledged() {
     for_seeds(2, |seed| {
         let steps = random_workload(seed, Shape { steps: 16, ..Shape::for_seed(seed) });
-        let report = fault_sweep(&native::small, &steps, seed, &native::is_data)?;
+        let report = fault_sweep(&*opener, &steps, seed, &native::is_data(sealed))?;
         let empty = report.refused_commits == 0 || report.poisoned == 0 || report.refused_opens == 0;
         if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }
     });
@@ -19,7 +19,7 @@ fn errors_at_every_call_reach_the_caller_and_lose_nothing_acknowledged() {
 fn errors_while_commits_are_settled_lose_nothing_acknowledged() {
     for_seeds(2, |seed| {
         let steps = random_workload(seed, Shape { steps: 22, ..Shape::for_seed(seed) });
-        let report = fault_sweep(&native::settling, &steps, seed, &native::is_data)?;
+        let report = fault_sweep(&*opener, &steps, seed, &native::is_data(sealed))?;
         let empty = report.refused_commits == 0 || report.poisoned == 0 || report.refused_opens == 0;
         if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }
     });
@@ -29,7 +29,7 @@ fn errors_while_commits_are_settled_lose_nothing_acknowledged() {
 fn errors_of_the_mark_lose_nothing_acknowledged() {
     for_seeds(2, |seed| {
         let steps = random_workload(seed, Shape { steps: 16, ..Shape::for_seed(seed) });
-        let report = fault_sweep(&native::marking, &steps, seed, &native::is_data)?;
+        let report = fault_sweep(&*opener, &steps, seed, &native::is_data(sealed))?;
         let empty = report.refused_commits == 0 || report.poisoned == 0 || report.refused_opens == 0;
         if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }
     });
@@ -39,7 +39,7 @@ fn errors_of_the_mark_lose_nothing_acknowledged() {
 fn a_disk_that_is_full_at_any_size_while_commits_are_settled_loses_nothing_acknowledged() {
     for_seeds(2, |seed| {
         let steps = random_workload(seed, Shape { steps: 40, ..Shape::for_seed(seed) });
-        let report = full_disk_sweep(&native::settling, &steps, seed, (0..90_000).step_by(1733))?;
+        let report = full_disk_sweep(&*opener, &steps, seed, (0..90_000).step_by(1733))?;
         let empty = report.refused_commits == 0 || report.refused_opens == 0;
         if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }
     });
@@ -49,7 +49,7 @@ fn a_disk_that_is_full_at_any_size_while_commits_are_settled_loses_nothing_ackno
 fn a_disk_that_is_full_at_any_size_loses_nothing_acknowledged() {
     for_seeds(3, |seed| {
         let steps = random_workload(seed, Shape { steps: 30, ..Shape::for_seed(seed) });
-        let report = full_disk_sweep(&native::small, &steps, seed, (0..80_000).step_by(1111))?;
+        let report = full_disk_sweep(&*opener, &steps, seed, (0..80_000).step_by(1111))?;
         let empty = report.refused_commits == 0 || report.refused_opens == 0;
         if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }
     });

@@ -36,6 +36,7 @@ mod retention;
 mod run;
 mod salvage;
 mod scratch;
+mod sealing;
 mod segment;
 mod settle;
 mod settled;
@@ -56,8 +57,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use self::chain::Chain;
+pub use self::disk::Key;
 pub use self::options::{Maintenance, NativeOptions};
 pub use self::salvage::{SalvageReport, salvage};
+pub use self::sealing::{KeyStatus, add_key, change_key, key_status};
 
 use self::commit::{Answered, Asked, commit_group};
 use self::open::Access;
