@@ -40,9 +40,12 @@ pub fn key() -> Key {
     Key::parse("c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00").expect("a key")
 }
 
+/// What [`openers`] calls the one with a key.
+pub const SEALED: &str = "with a key";
+
 /// With and without a key, an opener of engines with `options`.
 pub fn openers(options: Options) -> [(&'static str, Box<Opener>); 2] {
-    [("open", opener(options, None)), ("sealed", opener(options, Some(key())))]
+    [("without a key", opener(options, None)), (SEALED, opener(options, Some(key())))]
 }
 
 /// An opener of engines with `options`, of stores that are encrypted if there is a key.

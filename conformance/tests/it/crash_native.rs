@@ -2,16 +2,17 @@
 
 use recension_conformance::crash::{Shape, SweepOptions, for_seeds, native, random_workload, sweep};
 
-/// Without a key, and as often with one.
+/// Without a key, and with one.
 fn crash_everywhere(seeds: u64, options: native::Options) {
-    let openers = native::openers(options);
-    for_seeds(2 * seeds, |nth| {
-        let (seed, (_, opener)) = (nth.div_ceil(2), &openers[nth as usize % 2]);
-        let options = SweepOptions { random_crashes: 2, recovery_every: 90, second_recovery: 1 };
-        let report = sweep(opener, &random_workload(seed, Shape::for_seed(seed)), seed, options)?;
-        let empty = report.lost_unpromised == 0 || report.second_crashes == 0;
-        if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }
-    });
+    for (kind, opener) in native::openers(options) {
+        for_seeds(seeds, |seed| {
+            let options = SweepOptions { random_crashes: 2, recovery_every: 90, second_recovery: 1 };
+            let report = sweep(&*opener, &random_workload(seed, Shape::for_seed(seed)), seed, options)
+                .map_err(|what| format!("{kind}: {what}"))?;
+            let empty = report.lost_unpromised == 0 || report.second_crashes == 0;
+            if empty { Err(format!("the sweep was empty: {report:?}")) } else { Ok(report) }
+        });
+    }
 }
 
 #[test]

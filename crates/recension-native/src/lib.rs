@@ -167,6 +167,19 @@ impl NativeEngine {
         self.shared.leader.lock().log.trim()
     }
 
+    /// Settles everything, as [`Engine::settle`] does, and writes what was settled before anew: with the newest key of
+    /// an encrypted store ([`add_key`]). Takes time in proportion to the store; commits go on meanwhile.
+    pub fn renew(&self) -> Result<()> {
+        self.settle()?;
+        self.shared.renew_settled().map_err(|error| match error {
+            SettleError::NothingChanged(error) => error,
+            SettleError::Publishing(error) => {
+                self.shared.poison(&error);
+                error
+            }
+        })
+    }
+
     /// Why the index was built anew when the store was opened, if it was.
     pub fn index_rebuilt(&self) -> Option<&str> {
         self.shared.index_rebuilt.as_deref()

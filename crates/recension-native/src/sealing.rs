@@ -5,7 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::format::{KEYS_FILE, STORE_FILE};
+use super::format::{
+    INDEX_DIR, KEYS_FILE, MANIFEST_FILE, MARK_FILE, MOVED_FILE, SETTLED_DIR, SETTLED_MANIFEST_FILE, STORE_FILE,
+};
+use super::manifest::replace_file;
 use super::open::{check_directory, lock};
 use crate::disk::Disk;
 use crate::disk::Key;
@@ -184,7 +187,7 @@ pub fn change_key(disk: &Arc<dyn Disk>, old: &Key, new: &Key) -> Result<()> {
 }
 
 /// Gives a store one more key, which seals what is written from then on, and takes out those that no file names any
-/// more. What the others have sealed is sealed anew as settling replaces files. Nobody may have the store open.
+/// more. Small files are sealed anew at once. What the others have sealed is sealed anew as settling replaces files. Nobody may have the store open.
 ///
 /// # Errors
 /// As [`key_status`], and [`EngineError::Locked`].
@@ -195,7 +198,31 @@ pub fn add_key(disk: &Arc<dyn Disk>, key: &Key) -> Result<KeyStatus> {
     keys.retain(|id| found.bytes.contains_key(&id));
     keys.add().map_err(|e| EngineError::io("adding a key", e))?;
     write(&**disk, &keys, key)?;
+    let sealed = seal(disk, &Arc::new(keys.clone()), false)?;
+    SMALL.iter().try_for_each(|(folder, name)| write_anew(&*sealed, folder, name))?;
     Ok(KeyStatus { keys: keys.ids(), ..found })
+}
+
+/// Files that are written when something changes, and folders of theirs: they are sealed anew at once.
+const SMALL: [(&str, &str); 5] = [
+    ("", STORE_FILE),
+    ("", MARK_FILE),
+    ("", MOVED_FILE),
+    (SETTLED_DIR, SETTLED_MANIFEST_FILE),
+    (INDEX_DIR, MANIFEST_FILE),
+];
+
+/// Writes a file as it is, if there is one.
+fn write_anew(disk: &dyn Disk, folder: &str, name: &str) -> Result<()> {
+    let io = |e| EngineError::io(format!("reading {name}"), e);
+    let file = match disk.open(name) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(io(error)),
+    };
+    let mut bytes = vec![0; file.len().map_err(io)? as usize];
+    file.read_at(0, &mut bytes).map_err(io)?;
+    replace_file(disk, folder, &format!("{name}.tmp"), name, &bytes)
 }
 
 fn existing(disk: &Arc<dyn Disk>, key: &Key) -> Result<StoreKeys> {

@@ -37,6 +37,8 @@ pub(super) enum Extent {
     Due,
     /// Everything that is in runs, into one file.
     Everything,
+    /// All settled files, into one, even if there is one only.
+    Anew,
 }
 
 /// How settling ended badly.
@@ -72,6 +74,14 @@ impl Shared {
             }
             self.doomed.bury(|_| true, self.pace().as_ref());
         }
+        Ok(())
+    }
+
+    /// Writes what is settled anew, into one file: with the newest key of an encrypted store.
+    pub(super) fn renew_settled(&self) -> Settled<()> {
+        let _one_at_a_time = self.settling.one_at_a_time.lock();
+        self.merge_settled(Extent::Anew)?;
+        self.doomed.bury(|_| true, self.pace().as_ref());
         Ok(())
     }
 
@@ -295,6 +305,7 @@ impl Shared {
             Extent::Everything => {
                 lengths.len() > 1 || unmerged || (past > 0 && !self.settled_files.is_merged_exactly())
             }
+            Extent::Anew => true,
             Extent::Due => may_free && newer + (if unmerged { past } else { 0 }) > oldest / NEWER_PART_OF_OLDEST,
         };
         if all { Some(0..lengths.len()) } else { runs_to_merge(&lengths, self.merge_fan_in) }
