@@ -112,7 +112,25 @@ pub const HEADLINES: &[Headline] = &[
     Headline {
         suite: "bigtable",
         about: "a large table over HTTP",
-        asked: &[("rows_json", "1,000 rows of 50 columns as JSON"), ("rows_csv", "the same as CSV")],
+        asked: &[
+            ("page", "a page of 1,000 rows of 50 numbers, made anew by a template"),
+            ("page_kept", "the same page asked for again"),
+            ("escaped", "the page of texts that need escaping, read from a store"),
+            ("rows_json", "1,000 rows of 50 columns as JSON"),
+            ("rows_csv", "the same as CSV"),
+        ],
+    },
+    Headline {
+        suite: "processes",
+        about: "one store in several processes",
+        asked: &[
+            ("get", "read a row of a store that another process owns"),
+            ("get_64", "64 of them at once"),
+            ("range_100", "read 100 rows in order"),
+            ("put_durable", "commit a row, durable to loss of power"),
+            ("writers_8x8", "commits of 8 processes with 8 threads each, a commit"),
+            ("command", "a command of the shell that prints a document"),
+        ],
     },
     Headline {
         suite: "crash",

@@ -19,6 +19,7 @@ mod liar;
 pub(crate) mod lmdb;
 #[cfg(feature = "peers")]
 mod nebari;
+pub mod processes;
 mod raw;
 mod recension;
 #[cfg(feature = "peers")]

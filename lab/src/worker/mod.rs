@@ -16,6 +16,7 @@ pub mod logs;
 pub mod mine;
 pub mod offered;
 pub mod process;
+pub mod processes;
 pub mod protocol;
 pub mod reads;
 pub mod serve;

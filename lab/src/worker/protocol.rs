@@ -14,6 +14,7 @@ use super::hasql::Hasql;
 use super::http::Http;
 use super::logs::Logs;
 use super::mine::Mine;
+use super::processes::Processes;
 use crate::custom_workload::Action;
 use crate::measure::usage::Usage;
 use crate::subjects::bonsaidb::StepKind;
@@ -152,6 +153,8 @@ pub enum Command {
     Bonsaidb(Bonsaidb),
     /// A user's workload.
     Mine(Mine),
+    /// A store in several processes.
+    Processes(Processes),
 }
 
 /// Commands of the documents layer, on a store of its own.

@@ -13,6 +13,7 @@ use super::goget::Shop;
 use super::hasql::Bank;
 use super::http::HttpSession;
 use super::mine::Own;
+use super::processes::Party;
 use super::protocol::{Command, Line, Reply, Rows};
 use super::{logs, offered, reads, writes};
 use crate::data::{Digest, Key, key, row_of, value};
@@ -57,6 +58,7 @@ pub struct State {
     pages: Option<Pages>,
     bonsai: Bonsai,
     own: Option<Own>,
+    party: Option<Party>,
 }
 
 /// An open store and what the model needs.
@@ -99,6 +101,7 @@ impl State {
             Command::Cluster(command) => Nodes::handle(&mut self.nodes, command),
             Command::Hasql(command) => Bank::handle(&mut self.hasql, command),
             Command::Mine(command) => Own::handle(&mut self.own, command),
+            Command::Processes(command) => Party::handle(&mut self.party, command),
             Command::Bigtable(command) => Pages::handle(&mut self.pages, command),
             Command::Bonsaidb(command) => self.bonsai.handle(command),
             Command::Write { rows, per_commit, threads, marked } => {

@@ -13,6 +13,7 @@ pub mod http;
 pub mod mine;
 pub mod nebari;
 pub mod plan;
+pub mod processes;
 pub mod progress;
 pub mod sittings;
 
@@ -83,7 +84,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 11] = [
+pub const SUITES: [&Suite; 12] = [
     &engine::SUITE,
     &http::SUITE,
     &apocrypha::SUITE,
@@ -92,6 +93,7 @@ pub const SUITES: [&Suite; 11] = [
     &nebari::SUITE,
     &bonsaidb::SUITE,
     &bigtable::SUITE,
+    &processes::SUITE,
     &cluster::SUITE,
     &mine::SUITE,
     &crash::SUITE,

@@ -12,3 +12,4 @@ mod http;
 mod laboratory;
 mod mine;
 mod nebari;
+mod processes;
