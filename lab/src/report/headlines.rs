@@ -121,6 +121,21 @@ pub const HEADLINES: &[Headline] = &[
         ],
     },
     Headline {
+        suite: "queries",
+        about: "100,000 orders asked by what they hold",
+        asked: &[
+            ("equal", "orders of a customer, by an index"),
+            ("or", "two conditions of which one is enough, by two indexes"),
+            ("in_1000", "1,000 orders by their ids"),
+            ("elem_match", "orders with an item that meets two conditions"),
+            ("sort_index", "the 100 greatest of a state"),
+            ("substring_scan", "a text within a member, all orders read"),
+            ("group_sum", "sums by country, all orders read"),
+            ("text_two_words", "orders with two words in a text"),
+            ("update_where", "change a customer's orders, durable to loss of power"),
+        ],
+    },
+    Headline {
         suite: "processes",
         about: "one store in several processes",
         asked: &[

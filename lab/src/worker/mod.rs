@@ -18,6 +18,7 @@ pub mod offered;
 pub mod process;
 pub mod processes;
 pub mod protocol;
+pub mod queries;
 pub mod reads;
 pub mod serve;
 pub mod writes;

@@ -15,6 +15,7 @@ use super::http::HttpSession;
 use super::mine::Own;
 use super::processes::Party;
 use super::protocol::{Command, Line, Reply, Rows};
+use super::queries::Asked;
 use super::{logs, offered, reads, writes};
 use crate::data::{Digest, Key, key, row_of, value};
 use crate::error::{LabError, Result};
@@ -59,6 +60,7 @@ pub struct State {
     bonsai: Bonsai,
     own: Option<Own>,
     party: Option<Party>,
+    asked: Option<Asked>,
 }
 
 /// An open store and what the model needs.
@@ -102,6 +104,7 @@ impl State {
             Command::Hasql(command) => Bank::handle(&mut self.hasql, command),
             Command::Mine(command) => Own::handle(&mut self.own, command),
             Command::Processes(command) => Party::handle(&mut self.party, command),
+            Command::Queries(command) => Asked::handle(&mut self.asked, command),
             Command::Bigtable(command) => Pages::handle(&mut self.pages, command),
             Command::Bonsaidb(command) => self.bonsai.handle(command),
             Command::Write { rows, per_commit, threads, marked } => {

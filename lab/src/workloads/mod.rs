@@ -15,6 +15,7 @@ pub mod nebari;
 pub mod plan;
 pub mod processes;
 pub mod progress;
+pub mod queries;
 pub mod sittings;
 
 pub use bench::Bench;
@@ -84,7 +85,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 12] = [
+pub const SUITES: [&Suite; 13] = [
     &engine::SUITE,
     &http::SUITE,
     &apocrypha::SUITE,
@@ -94,6 +95,7 @@ pub const SUITES: [&Suite; 12] = [
     &bonsaidb::SUITE,
     &bigtable::SUITE,
     &processes::SUITE,
+    &queries::SUITE,
     &cluster::SUITE,
     &mine::SUITE,
     &crash::SUITE,

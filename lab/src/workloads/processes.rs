@@ -37,6 +37,8 @@ const OPERATIONS: [Operation; 6] = [
 /// Processes that write at once, and threads of each.
 const WRITERS: (u64, u64) = (8, 8);
 
+type Who = fn(&Kind) -> bool;
+
 struct Sizes {
     rounds: usize,
     rows: u64,
@@ -100,7 +102,6 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     })?;
     let rounds = (rounds, true);
     let groups = (gets / AT_ONCE as u64).max(1);
-    type Who = fn(&Kind) -> bool;
     let ordered: Who = |kind| ranges(kind.name);
     let reads: [(&str, Who, fn(u64, u64) -> Use, u64); 3] = [
         ("get", everybody, |count, seed| Use::Get { count, seed }, gets),

@@ -13,3 +13,4 @@ mod laboratory;
 mod mine;
 mod nebari;
 mod processes;
+mod queries;
