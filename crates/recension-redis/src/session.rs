@@ -1,4 +1,4 @@
-//! A connection: requests in, replies and messages out, in their order. What is held for it is bounded, whatever it
+//! A connection: requests in, replies and messages out, in their order. The memory held for it is bounded, whatever it
 //! sends or does not read.
 
 use std::future::poll_fn;
@@ -17,7 +17,7 @@ use crate::reply::Reply;
 use crate::resp::Requests;
 use crate::settings::Attempt;
 
-/// What a connection waits for.
+/// The next event of a connection.
 enum Came {
     Bytes(usize),
     Message(Received),
@@ -94,7 +94,7 @@ async fn next<S: AsyncRead + Unpin>(
     }
 }
 
-/// Answers the requests that are whole; false if the connection ends behind the replies.
+/// Answers the complete requests; false if the connection ends after the replies.
 async fn answer<S: AsyncWrite + Unpin>(
     stream: &mut S,
     caller: &mut Caller,
@@ -187,7 +187,7 @@ async fn in_protocols(
     stretches
 }
 
-/// Passes messages on; false if the subscriber was too slow, as Redis ends its connection.
+/// Writes messages; false if the subscriber was too slow, in which case Redis ends the connection.
 fn tell(caller: &mut Caller, first: Received, out: &mut Vec<u8>) -> bool {
     let mut next = Some(first);
     while let Some(received) = next.take() {

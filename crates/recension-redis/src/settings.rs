@@ -1,4 +1,4 @@
-//! What connections are bound by: who may ask, how durable writes are, how long is waited.
+//! Settings of connections: authentication, durability, patience.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -35,7 +35,7 @@ impl<F: Fn(&str, &[u8]) -> bool + Send + Sync> Authenticate for F {
     }
 }
 
-/// What connections are bound by.
+/// Settings of connections.
 #[derive(Clone)]
 pub struct Settings {
     /// What `AUTH` asks; without it everybody may do everything.

@@ -1,4 +1,4 @@
-//! Where an owner is come to: the socket in the store's folder here, a port of a network in `network`.
+//! The entrance of an owner: the socket in the store's folder here, a port of a network in `network`.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,7 +15,7 @@ pub(crate) trait Door: Send + Sync {
 
     fn accept(&self) -> io::Result<Box<dyn Arrival>>;
 
-    /// Before the owner stops: nobody is to find it any more.
+    /// Is called before the owner stops: nobody must find it any more.
     fn close(&self) {}
 }
 

@@ -13,7 +13,7 @@ use crate::request::Request;
 
 /// A connection.
 pub(crate) trait Wire: Read + Write + Send {
-    /// What is polled, and shut down.
+    /// The socket, for polling and shutting down.
     fn socket(&self) -> BorrowedFd<'_>;
 
     /// Whether the other side is reached over a network.

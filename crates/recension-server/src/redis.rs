@@ -53,8 +53,8 @@ impl Redis {
         self.listeners.tls()
     }
 
-    /// Answers until `until` completes; then no connection is taken any more, and those that there are end behind what
-    /// they have been answered.
+    /// Answers until `until` completes. Then no more connections are taken, and those that there are end after the
+    /// answers to what they have sent.
     pub(crate) async fn run(self, until: impl Future<Output = ()>) {
         let Redis { listeners, door, max_connections, shutdown } = self;
         let (stop, stopping) = watch::channel(false);
@@ -64,7 +64,7 @@ impl Redis {
             let (door, held, stopping) = (door.clone(), (alive.clone(), place), stopping.clone());
             let from = taken.peer();
             tokio::spawn(async move {
-                // A socket without a handshake is used as it is: a call through a table for each read costs.
+                // A socket without a handshake is used directly: a virtual call for each read costs time.
                 let served = match taken.open_plain() {
                     Ok(mut stream) => door.serve(&mut stream, from, stopping).await,
                     Err(taken) => match taken.open().await {

@@ -23,7 +23,7 @@ const TOKEN_WITHIN: Duration = Duration::from_secs(10);
 /// How long one who is not let in waits for the answer.
 const REFUSED_WAITS: Duration = Duration::from_secs(1);
 
-/// What those have to say who use a store over a network.
+/// The token that clients of a store on a network have to send.
 #[derive(Clone)]
 pub struct Token(Arc<str>);
 
@@ -109,7 +109,7 @@ pub fn listen(
     Ok((listening, address))
 }
 
-/// A port where guests come in.
+/// A port for clients.
 struct Port {
     listener: TcpListener,
     tls: Option<Arc<ServerConfig>>,
@@ -127,7 +127,7 @@ impl Door for Port {
     }
 }
 
-/// Somebody who has come in, and has said nothing yet.
+/// A client that has connected, and has sent nothing yet.
 struct Guest {
     stream: TcpStream,
     from: IpAddr,

@@ -1,5 +1,5 @@
 //! `/{db}/_topics`: publish and subscribe among a database's members. A topic of a database is the store's topic
-//! `db/topic`, which programs and clients of Redis hear and say, too. CouchDB has none.
+//! `db/topic`, which programs and clients of Redis can publish and subscribe to, too. CouchDB has none.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::http::web_socket::{self, End, Socket};
 use crate::request::Request;
 use crate::state::App;
 
-/// Time between signs of life of a stream that has nothing to say.
+/// Time between heartbeats of a stream without messages.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// Signs of life of a WebSocket after which a client that has answered none has gone.
 const HEARTBEATS_UNANSWERED_MAX: u32 = 3;
@@ -60,7 +60,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, r
             let app = Arc::clone(&request.app);
             tokio::spawn(async move {
                 app.metrics.feeds.inc();
-                // Who has gone needs no answer any more.
+                // An error means that the client has gone.
                 let _ = run(&app, subscriber, standing, prefix, sink).await;
                 app.metrics.feeds.dec();
             });
@@ -136,7 +136,7 @@ fn literally(name: &str) -> String {
     name.chars().flat_map(|letter| ['\\', letter]).collect()
 }
 
-/// Sends what comes, until who listens goes or may not any more.
+/// Sends messages, until the subscriber goes or loses its rights.
 async fn run(
     app: &App,
     mut subscriber: Subscriber,
@@ -144,7 +144,7 @@ async fn run(
     prefix: usize,
     sink: Sink,
 ) -> std::result::Result<(), Gone> {
-    // A comment, so that the head is sent at once.
+    // A comment makes the head go out at once.
     sink.send(": listening\n\n").await?;
     let mut beats = Instant::now() + HEARTBEAT;
     loop {

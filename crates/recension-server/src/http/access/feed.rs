@@ -1,4 +1,4 @@
-//! `_changes` within limits: what a user's replica has to be told, from the moment up to which it was told before.
+//! `_changes` within limits: the changes for a user's replica since the moment up to which it was told before.
 //! docs/decisions/0070-access.md says why that is right.
 
 use std::future::poll_fn;
@@ -19,7 +19,7 @@ use crate::http::feed::Patience;
 use crate::http::streaming;
 use crate::request::Request;
 
-/// How long a `longpoll` with heartbeats waits, which are not sent here.
+/// How long a `longpoll` with heartbeats waits; heartbeats are not sent here.
 const LONGPOLL: Duration = Duration::from_secs(25);
 
 /// Where a feed stands.
@@ -27,7 +27,7 @@ const LONGPOLL: Duration = Duration::from_secs(25);
 enum Since {
     /// Everything up to a commit was told.
     Told(Seq),
-    /// A feed that was read in part: up to a position, of what is to be told from one commit to another.
+    /// A feed that was read in part: up to a position, among the changes from one commit to another.
     Within(Position, Seq, Seq),
 }
 
@@ -82,7 +82,7 @@ pub(super) async fn endpoint(request: Request, limits: Shared) -> Result<Answer>
         if !empty || !waits || Instant::now() >= deadline {
             return streaming::json(&app, "{\"results\":[".to_owned(), rows, "").await;
         }
-        // Nothing was told up to here.
+        // The feed has no rows up to here.
         since = Since::Told(rows.until);
         let engine = Arc::clone(limits.db.collection().store().engine());
         let seen = rows.until;
@@ -168,7 +168,7 @@ impl Rows {
         Ok(None)
     }
 
-    /// What is to be told of a document; `None`: nothing.
+    /// The row of a document; `None` if there is nothing to tell.
     fn row(&self, limits: &Limits, id: &str) -> Result<Option<String>> {
         let told = limits.told(&self.now, id)?;
         let before =

@@ -17,7 +17,7 @@ const ROLES: &str = "$user.roles";
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rule {
     read: Value,
-    /// `None`: what may be read may be written.
+    /// `None`: a document that may be read may be written.
     write: Option<Value>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Tests {
     write: Test,
 }
 
-/// Which documents.
+/// The documents that a test lets through.
 pub(super) enum Test {
     /// There is no rule.
     All,
@@ -47,7 +47,7 @@ impl Rule {
             return Err(bad(&format!("has the members `read` and `write`, and no `{name}`")));
         }
         let rule = Rule { read, write };
-        // It is tried with somebody's name.
+        // It is checked with the name of some user.
         let somebody = Identity { name: Some("somebody".to_owned()), roles: vec!["some".to_owned()] };
         rule.parsed(&somebody)?;
         Ok(rule)
@@ -84,7 +84,7 @@ fn fill_in(value: &mut Value, user: &Identity) {
 }
 
 impl Tests {
-    /// A rule as text, or no rule, for a user. What does not read lets nothing through.
+    /// The tests of a rule's text, or of no rule, for a user. A text that cannot be read lets nothing through.
     pub(super) fn of(rule: Option<&str>, user: Option<&Identity>) -> Self {
         let Some(rule) = rule else { return Tests { read: Test::All, write: Test::All } };
         let parsed = user.filter(|user| user.name.is_some()).map(|user| Rule::read(rule)?.parsed(user));
@@ -105,7 +105,7 @@ impl Tests {
 }
 
 impl Test {
-    /// Whether it is so for a document. Design documents are for all to read, and for admins to write.
+    /// Whether it lets a document through. Design documents are read by all, and written by admins.
     pub(super) fn takes(&self, document: &Document<'_>) -> bool {
         match self {
             Test::All => true,

@@ -1,5 +1,5 @@
-//! Erasing: documents leave every moment of the store, and what stays is a record that something was erased, and when.
-//! An order in the catalogue makes it whole: who opens a store and finds one carries it out before anybody reads.
+//! Erasing: documents leave every moment of the store. What remains is a record that something was erased, and when. An
+//! order in the catalogue makes it atomic: whoever opens a store and finds an order carries it out before any read.
 //! docs/internals/erase.md has the design.
 
 use std::collections::HashSet;
@@ -38,8 +38,8 @@ impl Collection {
     /// collection and in dropped ones of its name. When it returns no read finds them; a snapshot that was open
     /// before may go on answering. After the next [`Store::compact`] no byte of them is in any file of the store.
     ///
-    /// Nothing is kept of the ids, so that it is no replicated deletion: each replica has to be told, and one that
-    /// was not can bring the document back. Backups and copies that were made before are not reached.
+    /// No trace of the ids is kept, so an erasure is no replicated deletion. Every replica has to be told; a replica
+    /// that was not can bring the document back. Earlier backups and copies keep the documents.
     ///
     /// It takes time in proportion to the keys of the collection, its past included. Others read and write meanwhile.
     ///
@@ -62,7 +62,7 @@ impl Collection {
         self.erase_with(ids, |_| ())
     }
 
-    /// As [`Collection::erase`], telling now and then how far it has come.
+    /// As [`Collection::erase`], with calls of `progress`.
     pub fn erase_with<I: Into<String>>(
         &self,
         ids: impl IntoIterator<Item = I>,
@@ -89,7 +89,7 @@ impl Collection {
         let ((), ordered) = in_one_commit(self, |writer| {
             order.ids.iter().try_for_each(|id| writer.take_away(id))?;
             if let Some(entry) = writer.entry.clone() {
-                // What is counted in views would not be right: they are made anew.
+                // Counts in views would be wrong: the views are built again.
                 forget_views_in(writer.view, &entry, self.name())?;
             }
             writer.view.put_at_own_seq(CATALOGUE, ERASURES_PREFIX, &[], order.encode());
@@ -98,14 +98,14 @@ impl Collection {
         self.store().carry_out(ordered.seq, &order, &mut progress)
     }
 
-    /// What was erased from the collection, newest first: when, and how many documents.
+    /// Past erasures of the collection, newest first: when, and how many documents.
     pub fn erasures(&self) -> Result<Vec<Erasure>> {
         self.at(At::Now)?.erasures()
     }
 }
 
 impl CollectionAt {
-    /// What was erased up to this moment; see [`Collection::erasures`].
+    /// Erasures up to this moment; see [`Collection::erasures`].
     pub fn erasures(&self) -> Result<Vec<Erasure>> {
         let Some(entry) = &self.entry else { return Ok(Vec::new()) };
         let rows = self.snapshot.range(entry.side, &KeyRange::prefix([side::ERASED]), Direction::Backward);
@@ -114,7 +114,7 @@ impl CollectionAt {
 }
 
 impl Store {
-    /// Erases what was ordered, notes that it was, and takes the order away.
+    /// Erases the documents of an order, records the erasure, and removes the order.
     fn carry_out(&self, ordered: Seq, order: &Order, progress: &mut dyn FnMut(EraseProgress)) -> Result<Erasure> {
         self.move_consumers(order)?;
         let found = {
@@ -132,14 +132,14 @@ impl Store {
             view.delete(CATALOGUE, &order_key);
             let entry = collection.slot.entry_in(&view)?;
             for index in entry.iter().flat_map(|entry| &entry.indexes).filter(|i| i.state == IndexState::Building) {
-                // How far a build had come may have been told by the id of one of the documents: it begins anew.
+                // The cursor of a build may be the id of an erased document: the build begins anew.
                 if view.get(CATALOGUE, &build_key(index.tree))?.is_none() {
                     view.put(CATALOGUE, &build_key(index.tree), BuildCursor::default().encode());
                 }
             }
             if let Some(entry) = entry.filter(|_| found.found > 0) {
                 view.put_at_own_seq(entry.side, &[side::ERASED], &[], Erasure::encode(found.found, time));
-                // The counts' row tells when the collection was changed last.
+                // The counts' row has the commit of the collection's last change.
                 view.add(CATALOGUE, &collection.slot.counts_key, &[0; 3]);
             }
             self.try_commit_view(&view, std::slice::from_ref(&collection.slot))
@@ -182,7 +182,7 @@ impl Store {
         self.erase_keys(&[ErasedKey { tree: CATALOGUE, key, versions: ErasedVersions::through(through) }])
     }
 
-    /// Erases keys; if too many wait to be settled, it settles first.
+    /// Erases keys; if too many wait for settling, it settles first.
     fn erase_keys(&self, keys: &[ErasedKey]) -> Result<()> {
         match self.engine().erase(keys) {
             Err(EngineError::TooLarge { .. }) => {
@@ -207,7 +207,7 @@ impl Store {
                     let (ordered, order) = Order::decode(&key, &row)?;
                     self.carry_out(ordered, &order, &mut |_| ())?;
                 }
-                // It was carried out, and the row may still be in the past.
+                // The order was carried out, but its row may still be in the past.
                 None => {
                     let left = snapshot.versions(CATALOGUE, &key).next().transpose()?;
                     if let Some(deletion) = left {
@@ -239,7 +239,7 @@ fn change_before(
 }
 
 impl Writer<'_> {
-    /// Takes all leaves of a document away, if it is there, without a word in the log of purges.
+    /// Removes all leaves of a document, if it is there, without an entry in the log of purges.
     fn take_away(&mut self, id: &str) -> Result<()> {
         let (Some(before), Some(entry)) = (self.read(id)?, self.entry.clone()) else { return Ok(()) };
         let mut tree = whole_tree(self.view, entry.side, id, before.tree.clone())?;
