@@ -232,7 +232,7 @@ fn another_version_and_what_is_no_message_are_refused() {
     for (sent, said) in [
         (frame(1, &[0, 9, 0, 0, 0]), "version 9"),
         (frame(1, &[1]), "before the greeting"),
-        (frame(1, &[200]), "no message"),
+        (frame(1, &[200]), "malformed"),
     ] {
         let mut stream = UnixStream::connect(dir.path().join("SOCKET")).unwrap();
         stream.write_all(&sent).unwrap();
