@@ -85,9 +85,14 @@ export async function isSound(page, what) {
   assert.deepEqual(told, [], what);
 }
 
-// The editor in a form, and its text put in place of what was there.
+// The editor of a form, with all of its text replaced by what is pasted there, as a person would.
 export async function written(page, label, text) {
   const editor = page.locator('.cm-content[contenteditable]').and(page.getByLabel(label)).filter({ visible: true }).first();
-  await editor.waitFor();
-  await editor.fill(text);
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await editor.evaluate((place, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', text);
+    place.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
 }
