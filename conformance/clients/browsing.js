@@ -39,8 +39,8 @@ export class Browsing {
     if (assets) {
       await context.route('**/_utils/-/*.*', (route) => {
         const name = new URL(route.request().url()).pathname.split('/').pop();
-        const path = join(assets, name);
-        return existsSync(path) ? route.fulfill({ path }) : route.continue();
+        const path = [join(assets, name), join(assets, 'vendor', name)].find(existsSync);
+        return path ? route.fulfill({ path }) : route.continue();
       });
     }
     const page = await context.newPage();
