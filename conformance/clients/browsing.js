@@ -55,6 +55,9 @@ export class Browsing {
       const told = message.text();
       if (message.type() === 'error' && !/status of (400|401|403|404|409)/.test(told)) page.said.push(told);
     });
+    // What the policy of a page forbids is told with its place.
+    await page.addInitScript(() => document.addEventListener('securitypolicyviolation', (event) =>
+      console.error('forbidden', event.violatedDirective, event.sourceFile, event.lineNumber, event.target?.outerHTML?.slice(0, 200))));
     return page;
   }
 

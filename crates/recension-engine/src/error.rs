@@ -118,6 +118,13 @@ pub enum EngineError {
         /// The bound.
         max: usize,
     },
+    /// The store is encrypted and the key does not open it, or is missing; or there is a key and it is not encrypted.
+    Key {
+        /// The store.
+        store: String,
+        /// What is wrong, and what to do.
+        why: String,
+    },
     /// The operating system refused.
     Io {
         /// The action that failed.
@@ -141,9 +148,31 @@ pub enum EngineError {
     },
 }
 
+/// Bytes of a file that are not what was written, as the inner error of an [`io::Error`] of a disk that can tell.
+#[derive(Clone, Debug)]
+pub struct DamagedBytes {
+    /// The file, relative to the store's directory.
+    pub file: String,
+    /// Where in the file, in bytes.
+    pub offset: u64,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl fmt::Display for DamagedBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "damaged: {} at byte {}: {}", self.file, self.offset, self.what)
+    }
+}
+
+impl std::error::Error for DamagedBytes {}
+
 impl EngineError {
-    /// An I/O error with the action that failed.
+    /// An I/O error with what was being done; damage, if that is what the error tells of.
     pub fn io(doing: impl Into<String>, source: io::Error) -> Self {
+        if let Some(DamagedBytes { file, offset, what }) = source.get_ref().and_then(|inner| inner.downcast_ref()) {
+            return EngineError::damaged(file, *offset, what);
+        }
         EngineError::Io { doing: doing.into(), source: Arc::new(source) }
     }
 
@@ -215,6 +244,7 @@ impl fmt::Display for EngineError {
                 "nobody has said whether the commit was made ({why}); read what it would have written before it is \
                  tried again"
             ),
+            EngineError::Key { store, why } => write!(f, "{store}: {why}"),
             EngineError::Moved { to } => write!(f, "the store has moved and takes no more commits here; open {to}"),
             EngineError::ReadOnly => write!(f, "the store was opened for reading only"),
             EngineError::Forgotten { asked, oldest } => {

@@ -25,7 +25,7 @@ pub use address::Address;
 pub use batch::{Batch, BatchOperation, BatchRow, OWN_SEQ_BYTES, ReadDependency, ReadKeys, counters};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use erased::{ErasedKey, ErasedVersions, check_erased, without_erased};
-pub use error::{EngineError, Result};
+pub use error::{DamagedBytes, EngineError, Result};
 pub use head_signal::HeadSignal;
 pub use memory::MemoryEngine;
 pub use profile::{Profile, Reads};

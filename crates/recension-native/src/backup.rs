@@ -2,7 +2,7 @@
 //! a moment. Settled files never change and segments only grow. An earlier backup in the same place therefore only
 //! needs what is new.
 
-use std::io::{ErrorKind, IoSlice};
+use std::io::IoSlice;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use super::NativeEngine;
 use super::chain::LogPoint;
 use super::erased::Erased;
 use super::format::{
-    FORMAT_VERSION, INDEX_DIR, LOCK_FILE, LOG_DIR, MANIFEST_FILE, MARK_FILE, MARK_TEMPORARY, SETTLED_DIR, STORE_FILE,
-    STORE_TEMPORARY, StoreId, UNFINISHED_FILE, encode_store_file, file_number, segment_file,
+    FORMAT_VERSION, INDEX_DIR, KEYS_TEMPORARY, LOCK_FILE, LOG_DIR, MANIFEST_FILE, MARK_FILE, MARK_TEMPORARY,
+    SETTLED_DIR, STORE_FILE, STORE_TEMPORARY, StoreId, UNFINISHED_FILE, UNFINISHED_TEMPORARY, encode_store_file,
+    file_number, segment_file,
 };
 use super::index::State;
 use super::kept_versions::{Keep, Retained};
@@ -20,6 +21,7 @@ use super::mark;
 use super::open::{lock, read_identity, read_store_file};
 use super::options::NativeOptions;
 use super::run::SectionKind;
+use super::sealing::sealed_like;
 use super::settle::{copy_commits, copy_versions};
 use super::settled::{BlockKind, SettledManifest};
 use super::verify::each_record;
@@ -53,6 +55,8 @@ impl NativeEngine {
         each_record(&image.state.segments, self.shared.files.id, settled, image.point, |_| ())?;
         let doing = |what| move |e| EngineError::io(what, e);
         to.create_dir("").map_err(doing("creating the backup's folder"))?;
+        // A backup of an encrypted store is encrypted, by the same keys.
+        let to = &sealed_like(self.shared.sealed.as_ref(), to)?;
         let is_new = check_target(&**to, self.shared.files.id)?;
         if is_new {
             // This comes before anything else: without it, the folder would pass for an empty store.
@@ -168,7 +172,8 @@ fn check_target(to: &dyn Disk, source: StoreId) -> Result<bool> {
     if let Some(id) = read_identity(to)? {
         return if id == source { Ok(false) } else { refuse("a backup of another store".to_owned()) };
     }
-    let ours = [UNFINISHED_FILE, STORE_TEMPORARY, LOCK_FILE, MARK_FILE, MARK_TEMPORARY];
+    let ours =
+        [UNFINISHED_FILE, UNFINISHED_TEMPORARY, STORE_TEMPORARY, LOCK_FILE, MARK_FILE, MARK_TEMPORARY, KEYS_TEMPORARY];
     let known = |name: &&String| ours.contains(&name.as_str());
     if names.iter().any(|name| name == UNFINISHED_FILE) && begun_of(to)?.is_some_and(|begun| begun != hex(source)) {
         return refuse("an unfinished backup of another store".to_owned());
@@ -181,18 +186,12 @@ fn check_target(to: &dyn Disk, source: StoreId) -> Result<bool> {
 
 /// Notes in an empty folder that a backup of store `source` is begun there, unless that is noted.
 fn begin(to: &dyn Disk, source: StoreId) -> Result<()> {
-    let io = |e| EngineError::io(format!("writing {UNFINISHED_FILE}"), e);
-    let file = match to.create(UNFINISHED_FILE) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => to.open(UNFINISHED_FILE).map_err(io)?,
-        created => created.map_err(io)?,
-    };
     let words = format!(
         "{} is the store of which a backup was begun here.\nRun the same backup command again, which goes on with \
          it, or remove this folder.\n",
         hex(source)
     );
-    file.write_at(0, &[IoSlice::new(words.as_bytes())]).and_then(|()| file.sync()).map_err(io)?;
-    to.sync_dir("").map_err(io)
+    replace_file(to, "", UNFINISHED_TEMPORARY, UNFINISHED_FILE, words.as_bytes())
 }
 
 /// The store whose backup was begun; `None` if a crash has left no whole id.

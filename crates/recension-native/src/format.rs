@@ -23,6 +23,10 @@ pub(super) const MARK_FILE: &str = "MARK";
 pub(super) const MARK_TEMPORARY: &str = "MARK.tmp";
 /// Says that a backup was begun and is not a store yet.
 pub(super) const UNFINISHED_FILE: &str = "BACKUP-UNFINISHED";
+pub(super) const UNFINISHED_TEMPORARY: &str = "BACKUP-UNFINISHED.tmp";
+/// The keys of an encrypted store.
+pub(super) const KEYS_FILE: &str = "KEYS";
+pub(super) const KEYS_TEMPORARY: &str = "KEYS.tmp";
 pub(super) const LOCK_FILE: &str = "lock";
 pub(super) const LOG_DIR: &str = "log";
 pub(super) const INDEX_DIR: &str = "index";

@@ -36,6 +36,7 @@ mod retention;
 mod run;
 mod salvage;
 mod scratch;
+mod sealing;
 mod segment;
 mod settle;
 mod settled;
@@ -56,8 +57,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use self::chain::Chain;
+pub use self::disk::Key;
 pub use self::options::{Maintenance, NativeOptions};
 pub use self::salvage::{SalvageReport, salvage};
+pub use self::sealing::{KeyStatus, add_key, change_key, key_status};
 
 use self::commit::{Answered, Asked, commit_group};
 use self::open::Access;
@@ -162,7 +165,20 @@ impl NativeEngine {
         self.shared.leader.lock().log.trim()
     }
 
-    /// The reason for which the index was rebuilt when the store was opened, if it was.
+    /// Settles everything, as [`Engine::settle`] does, and writes what was settled before anew: with the newest key of
+    /// an encrypted store ([`add_key`]). Takes time in proportion to the store; commits go on meanwhile.
+    pub fn renew(&self) -> Result<()> {
+        self.settle()?;
+        self.shared.renew_settled().map_err(|error| match error {
+            SettleError::NothingChanged(error) => error,
+            SettleError::Publishing(error) => {
+                self.shared.poison(&error);
+                error
+            }
+        })
+    }
+
+    /// Why the index was built anew when the store was opened, if it was.
     pub fn index_rebuilt(&self) -> Option<&str> {
         self.shared.index_rebuilt.as_deref()
     }

@@ -188,6 +188,8 @@ impl LogWriter {
             self.allocate_newest(needed).map_err(WriteError::NothingWritten)?;
         }
         if fits(self) {
+            let newest = self.segments.list.last();
+            newest.map_or(Ok(()), |newest| newest.reserve(needed)).map_err(WriteError::NothingWritten)?;
             return Ok(Room::InSegment);
         }
         self.roll(len)?;

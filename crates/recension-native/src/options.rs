@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::machine;
+use crate::disk::Key;
 use recension_engine::{Clock, Durability, SystemClock};
 
 /// The fraction of this process's memory that is the most for the index, and for the cache, by default.
@@ -49,6 +50,8 @@ pub struct NativeOptions {
     pub clock: Arc<dyn Clock>,
     /// Whether a store is made if there is none. Default true.
     pub create: bool,
+    /// The key of an encrypted store: one that is made with it is encrypted, and opens with it only. Default none.
+    pub key: Option<Key>,
 }
 
 /// The thread that writes and merges index runs.
@@ -77,6 +80,7 @@ impl Default for NativeOptions {
             maintenance: Maintenance::Background,
             clock: Arc::new(SystemClock),
             create: true,
+            key: None,
         }
     }
 }

@@ -75,7 +75,7 @@ impl Shared {
                 Retention::Duration(duration) => {
                     let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
                     let step = match extent {
-                        Extent::Everything => 1,
+                        Extent::Everything | Extent::Anew => 1,
                         Extent::Due => (micros / STEPS_OF_DURATION).max(1),
                     };
                     let needed = now.0.saturating_sub(micros);

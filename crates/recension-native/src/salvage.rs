@@ -19,6 +19,7 @@ use super::open::{lock, read_identity, read_store_file};
 use super::options::NativeOptions;
 use super::record::{Record, SegmentSeed, decode_record, find_header};
 use super::recovery::broken_off;
+use super::sealing::unlock_to_salvage;
 use super::segment::Segment;
 use super::settled::{BlockKind, Scan, read_manifest};
 use crate::disk::{Access, Disk};
@@ -48,14 +49,16 @@ impl SalvageReport {
 /// Copies the readable parts of the store in `from` into a new store in `to`, which must be empty. `progress` is called
 /// with the bytes read so far and the total.
 ///
-/// A commit of the log is copied wholly or not at all. Of the settled part, every row whose block is whole is copied.
-/// Sequence numbers and times are kept, so reads as of a past commit answer as before, except for missing rows.
+/// A commit of the log is copied wholly or not at all; of what is settled, every row whose block is whole. Sequence
+/// numbers and times are kept, so reads as of a past commit answer as before, but for what is missing. If the store is
+/// encrypted, `options` has its key, and the new one is encrypted with it too.
 pub fn salvage(
     from: &Arc<dyn Disk>,
     to: Arc<dyn Disk>,
     options: NativeOptions,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<SalvageReport> {
+    let from = &unlock_to_salvage(from, options.key.as_ref())?;
     let _lock = lock(&**from)?;
     let mut report = SalvageReport::default();
     let mut numbers: Vec<u32> = from

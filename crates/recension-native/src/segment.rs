@@ -195,6 +195,12 @@ impl Segment {
         self.used.store(used, Ordering::Release);
     }
 
+    /// Makes sure that there is room for what is going to be written up to `end`.
+    pub(super) fn reserve(&self, end: u64) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        file.reserve(end).map_err(|e| EngineError::io(format!("allocating {}", self.name()), e))
+    }
+
     /// Makes the file at least `len` bytes long, with zeros behind its used end.
     pub(super) fn allocate(&self, len: u64) -> Result<()> {
         self.file()?.allocate(len).map_err(|e| EngineError::io(format!("allocating {}", self.name()), e))
@@ -241,9 +247,14 @@ impl Segment {
 
     /// The bytes at `offset`, none of them beyond the used end.
     pub(super) fn bytes(&self, offset: u32, len: usize) -> Result<Cow<'_, [u8]>> {
+        self.some_bytes(offset, len, len)
+    }
+
+    /// The same for at least `least` bytes, of `len`, as many as are had at once.
+    fn some_bytes(&self, offset: u32, least: usize, len: usize) -> Result<Cow<'_, [u8]>> {
         let end = u64::from(offset) + len as u64;
         let used = u64::from(self.used());
-        let found = if end <= used { self.mapping()?.read(u64::from(offset), len) } else { None };
+        let found = if end <= used { self.mapping()?.read_some(u64::from(offset), least, len) } else { None };
         found.ok_or_else(|| {
             let what = format!("expected {len} bytes here, and the segment ends at {used}");
             EngineError::damaged(self.name(), u64::from(offset), what)
@@ -253,7 +264,7 @@ impl Segment {
     /// The bytes of the row at `offset`, by its unchecked lengths. A short row needs one look at the file.
     fn row_bytes(&self, offset: u32) -> Result<Cow<'_, [u8]>> {
         let rest = self.used().saturating_sub(offset) as usize;
-        let bytes = self.bytes(offset, rest.clamp(ROW_HEADER_BYTES, ROW_BYTES_USUAL))?;
+        let bytes = self.some_bytes(offset, ROW_HEADER_BYTES, rest.clamp(ROW_HEADER_BYTES, ROW_BYTES_USUAL))?;
         let len = bytes.first_chunk().map_or(ROW_HEADER_BYTES, row_len);
         match bytes {
             bytes if len > bytes.len() => self.bytes(offset, len),

@@ -37,6 +37,8 @@ pub(super) enum Extent {
     Due,
     /// Everything in runs, into one file.
     Everything,
+    /// All settled files, into one, even if there is one only.
+    Anew,
 }
 
 /// A failure of settling.
@@ -76,7 +78,15 @@ impl Shared {
         Ok(())
     }
 
-    /// Settles the parts that are due, in the background. A failure is kept for callers who ask, and tried again later.
+    /// Writes what is settled anew, into one file: with the newest key of an encrypted store.
+    pub(super) fn renew_settled(&self) -> Settled<()> {
+        let _one_at_a_time = self.settling.one_at_a_time.lock();
+        self.merge_settled(Extent::Anew)?;
+        self.doomed.bury(|_| true, self.pace().as_ref());
+        Ok(())
+    }
+
+    /// Settles what is due, in the background: a failure is kept for those who ask, and tried again later.
     pub(super) fn settle_in_background(&self) {
         if self.settling.log_bytes.is_none() || self.poison.get().is_some() || self.settling.damaged.get().is_some() {
             return;
@@ -296,6 +306,7 @@ impl Shared {
             Extent::Everything => {
                 lengths.len() > 1 || unmerged || (past > 0 && !self.settled_files.is_merged_exactly())
             }
+            Extent::Anew => true,
             Extent::Due => may_free && newer + (if unmerged { past } else { 0 }) > oldest / NEWER_PART_OF_OLDEST,
         };
         if all { Some(0..lengths.len()) } else { runs_to_merge(&lengths, self.merge_fan_in) }

@@ -91,6 +91,7 @@ pub mod document;
 pub mod engine;
 
 pub use document::{OpenOptions, open, open_read_only};
+pub use recension_native::Key;
 
 #[doc(hidden)] // what #[derive(Document)] writes for generic types names it
 #[cfg(feature = "typed")]

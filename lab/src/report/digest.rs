@@ -9,7 +9,7 @@ use super::losses::{ahead, does_less, times};
 use super::model::{OperationInfo, Report, Row};
 use super::units::bytes;
 use crate::error::{LabError, Result};
-use crate::subjects::OURS;
+use crate::subjects::{OURS, is_ours};
 
 /// A recorded run of a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,7 +121,7 @@ impl Digest {
 fn row(report: &Report, operation: &OperationInfo) -> Option<DigestRow> {
     let ours = report.row(&operation.name, OURS)?;
     let floor = |name: &str| report.subject(name).is_some_and(|subject| subject.floor);
-    let peers = report.results.iter().filter(|row| row.operation == operation.name && row.subject != OURS);
+    let peers = report.results.iter().filter(|row| row.operation == operation.name && !is_ours(&row.subject));
     let peers = peers.filter(|row| !floor(&row.subject) && !does_less(ours, row));
     let best = peers.filter_map(|theirs| best(ours, theirs)).min_by(|a, b| {
         let behind = |best: &Best| best.times.unwrap_or(0.0);

@@ -19,6 +19,8 @@ mod liar;
 pub(crate) mod lmdb;
 #[cfg(feature = "peers")]
 mod nebari;
+pub mod processes;
+pub mod queries;
 mod raw;
 mod recension;
 #[cfg(feature = "peers")]
@@ -187,7 +189,13 @@ type Open = fn(&Path, &OpenOptions) -> Result<Box<dyn Subject>>;
 
 /// Us.
 pub const OURS: &str = "recension";
-/// The floor of the machine: an append and a sync.
+/// Whether a subject is us, by whatever way we are reached: `nginx-fcgi-recension`, `recension-http`. What we are asked
+/// through is what stands before our name, and who else is asked through that has the same there.
+pub fn is_ours(name: &str) -> bool {
+    name == OURS || name.starts_with("recension-") || name.ends_with("-recension")
+}
+
+/// What the machine sets: an append and a sync.
 pub const FLOOR: &str = "raw";
 
 /// This program's own version, which is Recension's.

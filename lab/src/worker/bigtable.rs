@@ -3,6 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -58,6 +59,11 @@ pub enum Bigtable {
         /// The number of requests.
         count: u64,
     },
+    /// Its CGI program, run again and again without the web server, from its start until it has ended.
+    Alone {
+        /// How often.
+        count: u64,
+    },
     /// The most memory of all processes while pages are made.
     Memory {
         /// Clients.
@@ -108,6 +114,7 @@ impl Pages {
             Bigtable::Start { .. } => Ok(Reply::default()),
             Bigtable::Pages { form, clients, count, millis } => pages.load(form, clients, count, millis),
             Bigtable::FirstBytes { count } => pages.first_bytes(count),
+            Bigtable::Alone { count } => pages.alone(count),
             Bigtable::Memory { clients, count, millis } => pages.memory(clients, count, millis),
             Bigtable::Stop => {
                 if let Some(pages) = open.take() {
@@ -164,6 +171,22 @@ impl Pages {
             latencies_ns: taken.latencies_ns,
             ..Reply::default()
         })
+    }
+
+    fn alone(&self, count: u64) -> Result<Reply> {
+        let failed = || LabError::io("running a CGI program");
+        let mut latencies_ns = Vec::new();
+        for _ in 0..count {
+            let mut command =
+                self.served.alone().ok_or_else(|| LabError::Worker { what: "no CGI program".to_owned() })?;
+            let start = Instant::now();
+            let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().map_err(failed())?;
+            latencies_ns.push(nanos(start.elapsed()));
+            let end = output.stdout.windows(4).position(|four| four == b"\r\n\r\n");
+            let body = end.and_then(|end| output.stdout.get(end + 4..)).unwrap_or_default();
+            Form::Page.check(body)?;
+        }
+        Ok(Reply { ops: count, wall_ns: latencies_ns.iter().sum(), latencies_ns, ..Reply::default() })
     }
 
     fn processes(&self) -> Vec<u32> {

@@ -14,6 +14,8 @@ use super::hasql::Hasql;
 use super::http::Http;
 use super::logs::Logs;
 use super::mine::Mine;
+use super::processes::Processes;
+use super::queries::Queries;
 use crate::custom_workload::Action;
 use crate::measure::usage::Usage;
 use crate::subjects::bonsaidb::StepKind;
@@ -152,6 +154,10 @@ pub enum Command {
     Bonsaidb(Bonsaidb),
     /// A user's workload.
     Mine(Mine),
+    /// A store in several processes.
+    Processes(Processes),
+    /// Orders that are asked by what they hold.
+    Queries(Queries),
 }
 
 /// Commands of the documents layer, on a store of its own.

@@ -13,7 +13,9 @@ pub mod http;
 pub mod mine;
 pub mod nebari;
 pub mod plan;
+pub mod processes;
 pub mod progress;
+pub mod queries;
 pub mod sittings;
 
 pub use bench::Bench;
@@ -83,7 +85,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 11] = [
+pub const SUITES: [&Suite; 13] = [
     &engine::SUITE,
     &http::SUITE,
     &apocrypha::SUITE,
@@ -92,6 +94,8 @@ pub const SUITES: [&Suite; 11] = [
     &nebari::SUITE,
     &bonsaidb::SUITE,
     &bigtable::SUITE,
+    &processes::SUITE,
+    &queries::SUITE,
     &cluster::SUITE,
     &mine::SUITE,
     &crash::SUITE,

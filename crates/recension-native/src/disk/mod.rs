@@ -4,6 +4,7 @@
 
 mod fs;
 mod read_only;
+pub(crate) mod sealed;
 
 use std::borrow::Cow;
 use std::io::{self, IoSlice};
@@ -13,6 +14,7 @@ use std::sync::Arc;
 pub use fs::FsDisk;
 pub(crate) use fs::{fetch, fetch_at};
 pub use read_only::ReadOnlyDisk;
+pub use sealed::Key;
 
 /// A directory of a store. Names are relative to it and use `/`: `log/0000000001.log`.
 ///
@@ -77,8 +79,14 @@ pub trait DiskFile: Send + Sync + 'static {
     /// After an error any part of them may have been written.
     fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()>;
 
-    /// Begins to bring the written bytes of this range to the disk, so that a sync soon after waits less. It is a hint:
-    /// nothing is durable by it. If it fails, the sync fails too.
+    /// Makes sure that there is room for everything that is going to be written up to `end`, which lies in what was
+    /// set apart: a disk that stores more than it is given (checksums, seals) may need more room for it.
+    fn reserve(&self, _end: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Begins to bring the written bytes of this range to the disk, so that a sync soon after has less to wait for: a
+    /// hint. Nothing is durable by it, and where it fails the sync does, too.
     fn begin_sync(&self, _range: Range<u64>) {}
 
     /// Whether the writing that [`DiskFile::begin_sync`] began with this range has reached the disk; `None` if that
@@ -89,6 +97,12 @@ pub trait DiskFile: Send + Sync + 'static {
 
     /// Makes its written bytes and its size durable.
     fn sync(&self) -> io::Result<()>;
+
+    /// Waits until most of what was written has come to the disk, so that no later sync has much to wait for. What
+    /// of it is durable is not told.
+    fn pace(&self) -> io::Result<()> {
+        self.sync()
+    }
 
     /// Fills `buffer` from `offset`; an error of kind `UnexpectedEof` beyond its end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
@@ -127,7 +141,19 @@ pub trait Mapping: Send + Sync + 'static {
     /// lie in the view.
     fn read(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>>;
 
-    /// A hint how it will be read. It changes no answer.
+    /// At least `least` of the bytes at `offset`, and `most` of them at most, as many as are had at once: the same as
+    /// [`Mapping::read`] of `most` for whom it costs nothing. `None` if `most` bytes do not lie in the view.
+    fn read_some(&self, offset: u64, _least: usize, most: usize) -> Option<Cow<'_, [u8]>> {
+        self.read(offset, most)
+    }
+
+    /// Whether a read is a look at what lies there anyhow. If it is not, what is looked at again and again by single
+    /// words had better be kept.
+    fn lends(&self) -> bool {
+        true
+    }
+
+    /// Says how it is going to be read: a hint, without effect on any answer.
     fn expect(&self, _access: Access) {}
 
     /// Begins to bring the bytes at `offset` from the disk into memory. A hint; it changes no answer.

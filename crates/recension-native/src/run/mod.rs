@@ -6,6 +6,7 @@ mod cursor;
 pub(super) mod fences;
 pub(super) mod output;
 mod packing;
+pub(super) mod part;
 pub(super) mod table;
 mod writer;
 
@@ -20,10 +21,10 @@ pub(super) use writer::RunWriter;
 use self::block::{Block, ENTRY_FIXED_BYTES, decode_entry};
 use self::fences::{FENCE_BYTES, Fences};
 use self::packing::Packing;
+use self::part::Part;
 use self::table::{ENTRIES, Guess, PLACES};
 use super::entry::IndexEntry;
 use super::format::{Fields, StoreId, check_version, decode_header, run_file};
-use super::machine::crowds_memory;
 use super::manifest::RunEntry;
 use crate::disk::{Access, Disk, DiskFile, Mapping};
 use recension_engine::{EngineError, Result, Seq};
@@ -48,7 +49,7 @@ pub(super) struct Run {
     pub(super) entry: RunEntry,
     mapping: Arc<dyn Mapping>,
     sections: [Section; 2],
-    table: (u64, usize),
+    table: Part,
     held: Held,
     disk: Arc<dyn Disk>,
     /// The file is removed when the last reader is done.
@@ -75,10 +76,9 @@ pub(super) enum Hint {
     Unknown,
 }
 
-/// The place of a section's fences, and its numbers of blocks and entries.
-#[derive(Clone, Copy, Debug)]
+/// Where a section's fences lie, and how many blocks and entries it has.
 struct Section {
-    fences: (u64, usize),
+    fences: Part,
     blocks: usize,
     entries: u64,
 }
@@ -118,12 +118,12 @@ impl Run {
         }
         let damaged = || EngineError::damaged(&*name, footer_at, "the footer's lengths do not fit");
         let mut fields = Fields(&footer);
-        let checked_part = |fields: &mut Fields<'_>| checked_part(&*file, &name, (footer_at, fields));
+        let checked_part = |fields: &mut Fields<'_>| Part::check((&*file, &*mapping), &name, (footer_at, fields));
         let section = |fields: &mut Fields<'_>| -> Result<Section> {
             let fences = checked_part(fields)?;
             let blocks = fields.u32().ok_or_else(damaged)? as usize;
             let entries = fields.u64().ok_or_else(damaged)?;
-            if fences.1 < blocks * FENCE_BYTES {
+            if fences.len < blocks * FENCE_BYTES {
                 return Err(damaged());
             }
             Ok(Section { fences, blocks, entries })
@@ -152,13 +152,12 @@ impl Run {
 
     /// Begins to fetch what [`Run::hint`] will read.
     pub(super) fn touch(&self, hash: u64) {
-        table::touch(&*self.mapping, self.table, hash);
+        table::touch(&*self.mapping, &self.table, hash);
     }
 
     /// The table's answer for a key with this hash, without a search. It is a hint that must be confirmed.
     pub(super) fn hint(&self, hash: u64) -> Hint {
-        let (offset, len) = self.table;
-        let Some(table) = self.mapping.read(offset, len) else { return Hint::Unknown };
+        let Some(table) = self.table.bytes(&*self.mapping) else { return Hint::Unknown };
         let (guess, entry) = match self.held {
             Held::Entries(packing) => {
                 let guess = table::guess(&table, ENTRIES, hash);
@@ -211,11 +210,11 @@ impl Run {
     }
 
     fn fences(&self, kind: SectionKind) -> Result<Fences<'_>> {
-        let section = self.sections[kind as usize];
-        let (offset, len) = section.fences;
-        let bytes = self
-            .mapping
-            .read(offset, len)
+        let section = &self.sections[kind as usize];
+        let Part { offset, len, .. } = section.fences;
+        let bytes = section
+            .fences
+            .bytes(&*self.mapping)
             .ok_or_else(|| EngineError::damaged(self.name(), offset, format!("expected {len} bytes, found the end")))?;
         Ok(Fences { bytes, blocks: section.blocks })
     }
@@ -239,42 +238,8 @@ impl Run {
 
     /// Bytes of fences and table, which are read often.
     pub(super) fn resident_bytes(&self) -> u64 {
-        (self.sections[0].fences.1 + self.sections[1].fences.1 + self.table.1) as u64
+        (self.sections[0].fences.len + self.sections[1].fences.len + self.table.len) as u64
     }
-}
-
-/// Bytes of a part of a file that are read at once when it is checked.
-const CHECKED_BYTES: usize = 256 << 10;
-
-/// A part that the footer, at `footer_at`, names next: fences or a table. It is read from the file, in order, and not
-/// through a view. The part is then in memory for the look-ups that follow, and nothing around it is. If memory is
-/// short, each piece is read twice: the system then evicts pages that were read once, such as blocks of rows, before
-/// pages that were read again.
-pub(super) fn checked_part(
-    file: &dyn DiskFile,
-    name: &str,
-    (footer_at, fields): (u64, &mut Fields<'_>),
-) -> Result<(u64, usize)> {
-    let damaged = || EngineError::damaged(name, footer_at, "the footer's lengths do not fit");
-    let offset = fields.u64().ok_or_else(damaged)?;
-    let len = fields.u64().ok_or_else(damaged)?;
-    let stored = fields.u32().ok_or_else(damaged)?;
-    let end = offset.checked_add(len).filter(|end| *end <= footer_at).ok_or_else(damaged)?;
-    let reads = if crowds_memory(footer_at) { 2 } else { 1 };
-    let (mut at, mut computed, mut piece) = (offset, 0, vec![0; CHECKED_BYTES.min(len as usize)]);
-    while at < end {
-        piece.truncate((end - at) as usize);
-        for _ in 0..reads {
-            file.read_at(at, &mut piece).map_err(|e| EngineError::io(format!("reading {name}"), e))?;
-        }
-        computed = crc32c::crc32c_append(computed, &piece);
-        at += piece.len() as u64;
-    }
-    if stored != computed {
-        let what = format!("checksum: expected {stored:08x}, found {computed:08x}");
-        return Err(EngineError::damaged(name, offset, what));
-    }
-    Ok((offset, usize::try_from(len).map_err(|_| damaged())?))
 }
 
 impl Drop for Run {

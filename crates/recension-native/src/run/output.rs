@@ -39,7 +39,7 @@ impl Paced {
         if self.pace.stop.load(Ordering::Acquire) {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "the store is being closed"));
         }
-        file.sync()?;
+        file.pace()?;
         let head = self.pace.head.load(Ordering::Relaxed);
         if std::mem::replace(&mut self.seen, head) != head {
             let due_us =

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::super::format::Fields;
 use super::output::{PartWriter, Spool};
+use super::part::Part;
 use crate::disk::{Disk, Mapping};
 use recension_engine::Result;
 
@@ -173,11 +174,11 @@ impl Guess {
     }
 }
 
-/// Begins to bring the first bytes of a look-up of this hash into the CPU's caches, so that several tables are fetched
-/// at once. `table` is the place of the table in `mapping`.
-pub(in super::super) fn touch(mapping: &dyn Mapping, (offset, len): (u64, usize), hash: u64) {
-    if let Some(buckets) = buckets_of(len) {
-        mapping.prefetch(offset + (first_bucket(hash, buckets) * BUCKET_BYTES) as u64, BUCKET_BYTES);
+/// Begins to bring what a look-up of this hash reads first into the CPU's caches, so that several tables are waited
+/// for at once. `table` is that of the file which `mapping` shows.
+pub(in super::super) fn touch(mapping: &dyn Mapping, table: &Part, hash: u64) {
+    if let Some(buckets) = buckets_of(table.len) {
+        table.prefetch(mapping, first_bucket(hash, buckets) * BUCKET_BYTES, BUCKET_BYTES);
     }
 }
 

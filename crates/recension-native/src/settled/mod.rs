@@ -35,8 +35,8 @@ use self::commits::decode_commits;
 use self::row_block::{BlockRow, RowBlock};
 use super::format::{Fields, StoreId, check_version, decode_header, settled_file};
 use super::manifest::RunEntry;
-use super::run::checked_part;
 use super::run::fences::{FENCE_BYTES, Fences};
+use super::run::part::Part;
 use super::run::table::{self, Guess, PLACES};
 use crate::disk::{Access, Disk, DiskFile, Mapping};
 use recension_engine::{CommitInfo, EngineError, Result, Seq, Timestamp};
@@ -55,7 +55,7 @@ pub(super) struct SettledFile {
     file: Arc<dyn DiskFile>,
     mapping: Arc<dyn Mapping>,
     sections: [Section; 3],
-    table: (u64, usize),
+    table: Part,
     row_bytes: [u64; 2],
     cache: Arc<BlockCache>,
     /// Shortcuts to blocks of `current` and of `past`, made with the first read of one; `None` if there is no room for
@@ -66,10 +66,9 @@ pub(super) struct SettledFile {
     obsolete: AtomicBool,
 }
 
-/// The place of a section's fences, and its numbers of blocks and entries.
-#[derive(Clone, Copy, Debug)]
+/// Where a section's fences lie, and how many blocks and entries it has.
 struct Section {
-    fences: (u64, usize),
+    fences: Part,
     blocks: usize,
     entries: u64,
 }
@@ -172,12 +171,12 @@ impl SettledFile {
         }
         let damaged = || EngineError::damaged(&*name, footer_at, "the footer's lengths do not fit");
         let mut fields = Fields(&footer);
-        let checked_part = |fields: &mut Fields<'_>| checked_part(&*file, &name, (footer_at, fields));
+        let checked_part = |fields: &mut Fields<'_>| Part::check((&*file, &*mapping), &name, (footer_at, fields));
         let section = |fields: &mut Fields<'_>| -> Result<Section> {
             let fences = checked_part(fields)?;
             let blocks = fields.u32().ok_or_else(damaged)? as usize;
             let entries = fields.u64().ok_or_else(damaged)?;
-            if fences.1 < blocks * FENCE_BYTES {
+            if fences.len < blocks * FENCE_BYTES {
                 return Err(damaged());
             }
             Ok(Section { fences, blocks, entries })
@@ -223,7 +222,7 @@ impl SettledFile {
 
     /// Bytes of fences and table, which are read often.
     pub(super) fn resident_bytes(&self) -> u64 {
-        (self.sections.iter().map(|section| section.fences.1).sum::<usize>() + self.table.1) as u64
+        (self.sections.iter().map(|section| section.fences.len).sum::<usize>() + self.table.len) as u64
     }
 
     /// Removes the file when the last reader is done.
@@ -271,13 +270,12 @@ impl SettledFile {
 
     /// Begins to fetch what a look-up of a key with this hash will read.
     pub(super) fn touch(&self, hash: u64) {
-        table::touch(&*self.mapping, self.table, hash);
+        table::touch(&*self.mapping, &self.table, hash);
     }
 
     /// Whether the file may have a version of a key with this hash.
     fn guess(&self, hash: u64) -> Guess {
-        let (offset, len) = self.table;
-        self.mapping.read(offset, len).map_or(Guess::Unknown, |table| table::guess(&table, PLACES, hash))
+        self.table.bytes(&*self.mapping).map_or(Guess::Unknown, |table| table::guess(&table, PLACES, hash))
     }
 
     /// The newest of a key's older versions that is not newer than `at`. `newest` is its row in `current`, which is
@@ -348,18 +346,18 @@ impl SettledFile {
     }
 
     fn fences(&self, kind: BlockKind) -> Result<Fences<'_>> {
-        let section = self.sections[kind as usize];
-        let (offset, len) = section.fences;
-        let bytes = self.mapping.read(offset, len).ok_or_else(|| self.damaged(offset, "expected the fences"))?;
+        let section = &self.sections[kind as usize];
+        let bytes = section.fences.bytes(&*self.mapping);
+        let bytes = bytes.ok_or_else(|| self.damaged(section.fences.offset, "expected the fences"))?;
         Ok(Fences { bytes, blocks: section.blocks })
     }
 
     /// Where a block lies, and its length.
     fn place(&self, kind: BlockKind, number: usize) -> Result<(u64, usize)> {
-        let section = self.sections[kind as usize];
-        let (offset, len) = section.fences;
+        let section = &self.sections[kind as usize];
+        let Part { offset, len, .. } = section.fences;
         let fence = (number < section.blocks)
-            .then(|| self.mapping.read(offset + (number * FENCE_BYTES) as u64, FENCE_BYTES.min(len)))
+            .then(|| section.fences.some(&*self.mapping, number * FENCE_BYTES, FENCE_BYTES.min(len)))
             .flatten();
         let place = fence.and_then(|fence| {
             let mut fields = Fields(&fence);
@@ -373,7 +371,7 @@ impl SettledFile {
 
     /// Where the blocks end.
     fn blocks_end(&self) -> u64 {
-        self.sections[0].fences.0
+        self.sections[0].fences.offset
     }
 
     /// The rows of a block, from the cache or from the file.
@@ -482,7 +480,8 @@ impl SettledFile {
         while low < high {
             let middle = usize::midpoint(low, high);
             let first = fences.raw(middle).and_then(decode_commit_fence);
-            let first = first.ok_or_else(|| self.damaged(self.sections[2].fences.0, "a fence that is no commit"))?;
+            let first =
+                first.ok_or_else(|| self.damaged(self.sections[2].fences.offset, "a fence that is no commit"))?;
             if wanted(first) { low = middle + 1 } else { high = middle }
         }
         let Some(block) = low.checked_sub(1) else { return Ok(None) };

@@ -1,8 +1,9 @@
 //! What is different between two moments: of a database, document by document; of a document, value by value.
 
-use recension::document::{At, Collation, Document, DocumentDiff, json};
+use recension::document::{At, Collation, Collection, Document, DocumentDiff, json};
 
 use super::document::version;
+use super::export;
 use super::filter;
 use super::frame::Frame;
 use crate::answer::Answer;
@@ -16,8 +17,33 @@ use crate::request::Request;
 const ROWS: usize = 200;
 const CHANGES: usize = 500;
 
+/// A document that is different: whether it was there, or was of the filter, before and after.
+pub(super) struct Difference {
+    pub(super) id: String,
+    pub(super) before: bool,
+    pub(super) after: bool,
+}
+
+/// What is different between two moments among the documents of a filter.
+pub(super) fn between(
+    collection: &Collection,
+    (from, to): &(String, String),
+    filter: &str,
+) -> Result<impl Iterator<Item = Result<Difference>> + Send + use<>> {
+    let selects = filter::parsed(filter)?.map(|selector| selector.test(Collation::Unicode));
+    let all = collection.diff_between(from.parse::<At>()?, to.parse::<At>()?)?;
+    let is_of = move |document: Option<Document<'static>>| {
+        document.is_some_and(|own| selects.as_ref().is_none_or(|selects| selects.selects(&own)))
+    };
+    let row = move |different: recension::document::Result<DocumentDiff>| {
+        let DocumentDiff { id, before, after } = different?;
+        Ok(Difference { id, before: is_of(before), after: is_of(after) })
+    };
+    Ok(all.map(row).filter(|row| !row.as_ref().is_ok_and(|row| !row.before && !row.after)))
+}
+
 /// The moments of the query, with those that are meant without it.
-fn moments(request: &Request) -> (String, String) {
+pub(super) fn moments(request: &Request) -> (String, String) {
     let text = |name: &str, usual: &str| {
         request.query.get(name).map(str::trim).filter(|text| !text.is_empty()).unwrap_or(usual).to_owned()
     };
@@ -39,28 +65,9 @@ fn form(from: &str, to: &str, filter: Option<&str>, html: &mut Html) {
 pub(super) async fn of_database(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = session.database(db, Access::Member)?;
     let (from, to) = moments(request);
-    let collection = database.share();
-    let (before, after) = (from.parse::<At>()?, to.parse::<At>()?);
     let filter = request.query.get("q").unwrap_or_default().to_owned();
-    let selects = filter::parsed(&filter)?.map(|selector| selector.test(Collation::Unicode));
-    let found = request.app.streams.read(move || {
-        let mut rows = Vec::new();
-        for different in collection.diff_between(before, after)? {
-            let DocumentDiff { id, before, after } = different?;
-            // What a query answered at each of the two.
-            let is_of = |document: &Option<Document<'static>>| {
-                document.as_ref().is_some_and(|own| selects.as_ref().is_none_or(|selects| selects.selects(own)))
-            };
-            let (before, after) = (is_of(&before), is_of(&after));
-            if before || after {
-                rows.push((id, before, after));
-            }
-            if rows.len() > ROWS {
-                break;
-            }
-        }
-        Ok(rows)
-    });
+    let all = between(&database.share(), &(from.clone(), to.clone()), &filter)?;
+    let found = request.app.streams.read(move || all.take(ROWS + 1).collect::<Result<Vec<_>>>());
     let rows = found.await?;
     let mut frame = Frame::begin(request, session, "Compare moments", Some(db), "Compare moments", false);
     form(&from, &to, Some(&filter), &mut frame.html);
@@ -71,7 +78,7 @@ pub(super) async fn of_database(request: &Request, session: &Session, db: &str) 
     }
     html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Differences\" tabindex=\"0\"><table><thead><tr>");
     html.tag("<th scope=\"col\">Document</th><th scope=\"col\">What happened</th></tr></thead><tbody>\n");
-    for (id, before, after) in rows.iter().take(ROWS) {
+    for Difference { id, before, after } in rows.iter().take(ROWS) {
         let what = match (before, after) {
             (false, _) => {
                 if filter.is_empty() {
@@ -96,8 +103,10 @@ pub(super) async fn of_database(request: &Request, session: &Session, db: &str) 
     }
     html.tag("</tbody></table></div>\n");
     if rows.len() > ROWS {
-        html.tag("<p>There are more: compare moments that are closer to each other.</p>\n");
+        html.tag("<p>There are more: compare moments that are closer to each other, or take all of them.</p>\n");
     }
+    let shown = Parameters::default().with("of", "differences").with("from", &from).with("to", &to).with("q", &filter);
+    export::links(db, &shown, "All differences as", html);
     Ok(frame.end())
 }
 

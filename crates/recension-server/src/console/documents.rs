@@ -26,7 +26,7 @@ const SORT_BYTES_MAX: usize = 32 << 20;
 /// What is asked for.
 #[derive(Clone)]
 pub(super) struct Asked {
-    filter: String,
+    pub(super) filter: String,
     sort: String,
     facet: Option<String>,
     after: Option<Cursor>,

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 
 use http::header::CONTENT_DISPOSITION;
 use recension::document::json::quote;
-use recension::document::{CollectionAt, Document, Found, Query};
+use recension::document::{Change, CollectionAt, Document, Found, Query};
 
+use super::difference::{self, Difference};
 use super::{documents, query};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
@@ -34,6 +35,15 @@ pub(super) fn links(db: &str, parameters: &Parameters, before: &str, html: &mut 
     html.tag("</p>\n");
 }
 
+/// Links to what an endpoint of the server answers.
+pub(super) fn server_links(path: &str, html: &mut Html) {
+    html.tag("<p class=\"exports\">The same as ");
+    for (form, name) in [("json", "JSON"), ("html", "HTML")] {
+        html.link(&Parameters::default().with("format", form).on(path), name).tag(" ");
+    }
+    html.tag("</p>\n");
+}
+
 /// `/_utils/{db}/export`
 pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
@@ -45,16 +55,20 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
         _ => Format::Json,
     };
     let now = request.query.get("at").is_none();
-    let (mango, pipeline) = (text("find"), text("pipeline"));
-    let asked = documents::Asked::of(request)?;
+    let (mango, pipeline, of) = (text("find"), text("pipeline"), text("of"));
+    let (asked, moments) = (documents::Asked::of(request)?, difference::moments(request));
     let source = request.app.blocking(move || {
-        Ok(match (mango, pipeline) {
-            (Some(mango), _) => {
+        Ok(match (mango, pipeline, of.as_deref()) {
+            (Some(mango), ..) => {
                 let look::Prepared { at, query, fields } = look::prepared(&database, &mango, now)?;
                 Source::of(at, &query, fields)?
             }
-            (None, Some(text)) => Source::Rows(look::pipeline(&database, &text, query::BYTES_MAX)?.rows.into_iter()),
-            (None, None) => Source::of(database.opened().clone(), &asked.whole()?, asked.fields)?,
+            (_, Some(text), _) => Source::Rows(look::pipeline(&database, &text, query::BYTES_MAX)?.rows.into_iter()),
+            (.., Some("changes")) => Source::changes(database.opened()),
+            (.., Some("differences")) => {
+                Source::differences(difference::between(&database.share(), &moments, &asked.filter)?)
+            }
+            _ => Source::of(database.opened().clone(), &asked.whole()?, asked.fields)?,
         })
     });
     let source = source.await?;
@@ -89,11 +103,41 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
 
 /// Where rows come from.
 enum Source {
-    Documents { at: CollectionAt, query: Box<Query>, found: Box<Found>, fields: Option<Vec<String>> },
+    Documents {
+        at: CollectionAt,
+        query: Box<Query>,
+        found: Box<Found>,
+        fields: Option<Vec<String>>,
+    },
     Rows(std::vec::IntoIter<String>),
+    /// Rows of some columns, as they come.
+    Coming(&'static [&'static str], Box<dyn Iterator<Item = Result<String>> + Send>),
 }
 
 impl Source {
+    /// What has changed, the newest first.
+    fn changes(at: &CollectionAt) -> Self {
+        let row = |change: recension::document::Result<Change>| {
+            let Change { id, seq, rev, deleted, .. } = change?;
+            Ok(format!("{{\"id\":{},\"seq\":{seq},\"rev\":\"{rev}\",\"deleted\":{deleted}}}", quote(&id)))
+        };
+        Source::Coming(&["id", "seq", "rev", "deleted"], Box::new(at.changes_backward().map(row)))
+    }
+
+    /// What is different between two moments.
+    fn differences(all: impl Iterator<Item = Result<Difference>> + Send + 'static) -> Self {
+        let row = |different: Result<Difference>| {
+            let Difference { id, before, after } = different?;
+            let what = match (before, after) {
+                (false, _) => "made",
+                (_, false) => "gone",
+                _ => "changed",
+            };
+            Ok(format!("{{\"id\":{},\"what\":\"{what}\"}}", quote(&id)))
+        };
+        Source::Coming(&["id", "what"], Box::new(all.map(row)))
+    }
+
     fn of(at: CollectionAt, query: &Query, fields: Option<Vec<String>>) -> Result<Self> {
         let found = Box::new(at.find(query)?);
         Ok(Source::Documents { at, query: Box::new(query.clone()), found, fields })
@@ -103,7 +147,7 @@ impl Source {
     fn name(&self) -> &'static str {
         match self {
             Source::Documents { .. } => "docs",
-            Source::Rows(_) => "rows",
+            Source::Rows(_) | Source::Coming(..) => "rows",
         }
     }
 
@@ -127,6 +171,7 @@ impl Source {
                     look(&documents::row(&document?));
                 }
             }
+            Source::Coming(known, _) => columns.extend(known.iter().map(|name| (*name).to_owned())),
             Source::Rows(rows) => rows.as_slice().iter().take(LOOKED_AT).for_each(|row| look(row)),
         }
         Ok(columns)
@@ -139,6 +184,7 @@ impl Iterator for Source {
     fn next(&mut self) -> Option<Result<String>> {
         match self {
             Source::Rows(rows) => rows.next().map(Ok),
+            Source::Coming(_, rows) => rows.next(),
             Source::Documents { found, fields, .. } => {
                 let document = found.next()?.map_err(Into::into);
                 Some(document.map(|document| with_fields(&document, fields.as_deref())))

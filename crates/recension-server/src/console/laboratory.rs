@@ -106,7 +106,9 @@ fn in_units(figure: f64, unit: &str) -> String {
     let scaled = |steps: &[(f64, &str)]| {
         let fits = |(size, _): &&(f64, &str)| figure < size * 1000.0;
         let (size, name) = steps.iter().find(fits).or(steps.last()).copied().unwrap_or((1.0, ""));
-        format!("{:.3} {name}", figure / size).replace(".000", "")
+        let scaled = figure / size;
+        let digits = usize::from(scaled < 100.0) + usize::from(scaled < 10.0);
+        format!("{scaled:.digits$} {name}")
     };
     match unit {
         "ns" => scaled(&[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")]),
@@ -130,6 +132,6 @@ mod tests {
         }
         let shown = [(212_000.0, "ns"), (17.0, "ns"), (5e12, "ns"), (2_360_000.0, "bytes"), (4321.0, "count")];
         let shown = shown.map(|(figure, unit)| in_units(figure, unit));
-        assert_eq!(shown, ["212 µs", "17 ns", "5000 s", "2.360 MB", "4\u{202f}321"]);
+        assert_eq!(shown, ["212 µs", "17.0 ns", "5000 s", "2.36 MB", "4\u{202f}321"]);
     }
 }

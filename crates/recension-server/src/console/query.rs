@@ -53,7 +53,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     if let Some(error) = &wrong {
         html.tag("<p class=\"error\" role=\"alert\">").text(error.reason.as_ref()).tag("</p>\n");
     }
-    form(aggregates, &mango, &pipeline, &parameters, &path, html);
+    form(aggregates, (mango.as_deref(), pipeline.as_deref()), &parameters, &path, html);
     if let Some(looked) = looked {
         found(db, &looked, &parameters, html);
     } else if wrong.is_none() {
@@ -64,8 +64,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
 
 fn form(
     aggregates: bool,
-    mango: &Option<String>,
-    pipeline: &Option<String>,
+    (mango, pipeline): (Option<&str>, Option<&str>),
     parameters: &Parameters,
     path: &str,
     html: &mut Html,
@@ -81,9 +80,9 @@ fn form(
         html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
     }
     let (label, name, text) = if aggregates {
-        ("Pipeline", "pipeline", pipeline.as_deref().unwrap_or(PIPELINE))
+        ("Pipeline", "pipeline", pipeline.unwrap_or(PIPELINE))
     } else {
-        ("Query", "find", mango.as_deref().unwrap_or(MANGO))
+        ("Query", "find", mango.unwrap_or(MANGO))
     };
     html.tag("<label>").tag(label).tag(" <textarea data-edit=\"").tag(label).tag("\" name=\"").tag(name);
     html.tag("\" rows=\"9\" spellcheck=\"false\">\n").text(text).tag("</textarea></label>");

@@ -3,6 +3,7 @@
 use recension::document::{At, IndexState};
 use serde_json::Value;
 
+use super::export;
 use super::frame::{Frame, empty, grouped, table, table_end};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
@@ -50,6 +51,7 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
         table_end(html);
     }
     html.tag("</div>\n");
+    export::server_links("/_active_tasks", html);
     Ok(frame.end())
 }
 

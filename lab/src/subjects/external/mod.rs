@@ -185,9 +185,18 @@ pub(crate) fn place(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
 
 /// The program of these files in Haskell, built once.
 pub(crate) fn built(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
+    built_with(name, files, &["-with-rtsopts=-A16m"])
+}
+
+/// The same of a server, which uses all processors.
+pub(crate) fn built_threaded(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
+    built_with(name, files, &["-threaded", "-with-rtsopts=-A16m -N"])
+}
+
+fn built_with(name: &str, files: &[(&str, &str)], more: &[&str]) -> Result<PathBuf> {
     built_by(name, files, |dir, unfinished| {
         let mut ghc = Command::new("ghc");
-        ghc.args(["-O2", "-rtsopts", "-with-rtsopts=-A16m", "-outputdir", "objects", "Main.hs", "-o"]).arg(unfinished);
+        ghc.args(["-O2", "-rtsopts"]).args(more).args(["-outputdir", "objects", "Main.hs", "-o"]).arg(unfinished);
         ghc.current_dir(dir);
         ghc
     })

@@ -88,6 +88,11 @@ impl Couch {
         as_json.replacen("accept: application/json", &format!("accept: {form}"), 1).into_bytes()
     }
 
+    /// Posts a text to a target.
+    pub(crate) fn post(&self, target: &str, body: &str) -> Vec<u8> {
+        self.request("POST", target, Some(body))
+    }
+
     /// Stores these documents.
     pub(crate) fn bulk_of(&self, database: &str, documents: &str) -> Vec<u8> {
         self.request("POST", &format!("{database}/_bulk_docs"), Some(documents))

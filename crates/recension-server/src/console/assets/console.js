@@ -5,6 +5,7 @@ import * as live from './live.js'
 import { base, complain, send, told } from './send.js'
 
 told()
+document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
 forms.listen(document)
 live.listen(forms.listen)
 

@@ -38,6 +38,13 @@ const theme = EditorView.theme({
   '.cm-panels, .cm-tooltip': { backgroundColor: 'var(--paper)', color: 'var(--ink)', borderColor: 'var(--line)' },
   '.cm-panels input, .cm-panels button': { color: 'var(--ink)', backgroundColor: 'var(--paper)', backgroundImage: 'none' },
   '.cm-specialChar': { color: 'var(--bad)' },
+  // Its own marks are pictures in the stylesheet, which the policy of the pages does not let in.
+  '.cm-lint-marker-error': { content: '"✖"', color: 'var(--bad)', fontSize: '.8em' },
+  '.cm-lint-marker-warning': { content: '"!"', color: 'var(--past)' },
+  '.cm-lint-marker-info': { content: '"i"', color: 'var(--link)' },
+  '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info, .cm-lintRange-hint': {
+    backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)',
+  },
 })
 
 /// Makes one. `changed` is told the text after each change, `save` is what Ctrl+S does.
