@@ -57,7 +57,7 @@ pub const SMALL_FILE_BYTES: u64 = 1 << 20;
 /// Tries of a node to fetch a snapshot that others remove for a newer one.
 pub const FETCHES_MAX: usize = 8;
 
-/// How long the store of a cache that began anew stays for those who read it.
+/// How long the old store of a cache that began anew stays for those that still read it.
 pub const STORE_KEPT: Duration = Duration::from_mins(10);
 
 /// Caches of one log in the user's folder of caches: as many processes share a log on one machine without naming

@@ -1,4 +1,4 @@
-//! Who asks, and what they may do. There are two ways to the data, and both go through here: [`Session::database`]
+//! Identity and rights. There are two ways to the data, and both go through here: [`Session::database`]
 //! and [`Session::server_admin`]. What they answer ([`Database`], [`ServerAdmin`]) cannot be made elsewhere, and the
 //! store cannot be reached without one: a handler that forgets to ask for access does not compile.
 //!

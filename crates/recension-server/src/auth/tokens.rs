@@ -210,7 +210,7 @@ impl Scope {
 
     /// Whether the token allows the request: any, or only one that reads.
     pub(super) fn permits(&self, method: &Method, target: &Target<'_>) -> bool {
-        // What is written at the server, server admins write.
+        // Only server admins can write at the server's own paths.
         let of_server = matches!(target, Target::Root | Target::Server { .. } | Target::Redirect { .. });
         self.rights > Rights::Read || of_server || reads(method, target)
     }
