@@ -215,8 +215,8 @@ impl Folder {
 
     /// Removes the stores but one, and what was fetched of a snapshot.
     fn remove_stores(&self, but: Option<u64>) -> Result<()> {
-        let others = self.stores()?.into_iter().filter(|(number, _)| number.is_none() || *number != but);
-        others.map(|(_, path)| gone(&path, fs::remove_dir_all(&path))).collect()
+        let mut others = self.stores()?.into_iter().filter(|(number, _)| number.is_none() || *number != but);
+        others.try_for_each(|(_, path)| gone(&path, fs::remove_dir_all(&path)))
     }
 
     fn open_store(&self, number: u64) -> Result<Arc<dyn Engine>> {

@@ -1,6 +1,5 @@
 //! Telling other nodes of a record, and being told: NOTIFY and LISTEN, on connections of their own. Only speed
-//! depends on
-//! it: who is not told asks.
+//! depends on it: who is not told asks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -108,7 +107,11 @@ fn tell(shared: &Shared, server: &Weak<Server>, channel: &str) {
         }
         let Some(server) = server.upgrade() else { return };
         if client.is_none() {
-            client = server.connect().ok();
+            client = server.connect().ok().and_then(|mut client| {
+                // A notification is a transaction: it is not to wait for a sync of its own.
+                client.simple("set synchronous_commit = off").ok()?;
+                Some(client)
+            });
         }
         let sent =
             client.as_mut().is_some_and(|client| client.simple(&format!("notify \"{channel}\", '{newest}'")).is_ok());
