@@ -1,7 +1,7 @@
 //! What each system takes, for people to look at: bare appends, and commits of one writer, of many, and of several
-//! nodes, with where the time of each node's commits went. `cargo run --release -p recension-log --example speed -- postgresql etcd` measures those systems, without
-//! names all; `--without mysql` leaves one out. A system that is asked for and missing ends it with an exit code
-//! that is not 0.
+//! nodes, with where the time of each node's commits went. `cargo run --release -p recension-log --example speed --
+//! postgresql etcd` measures those systems, without names all; `--without mysql` leaves one out. A system that is asked
+//! for and missing ends it with an exit code that is not 0.
 
 #![allow(clippy::cast_precision_loss, reason = "rates, for people to read")]
 
