@@ -48,7 +48,8 @@ pub const NODE_LISTED: Duration = Duration::from_hours(1);
 /// Snapshots that are kept.
 pub const SNAPSHOTS_KEPT: usize = 2;
 
-/// Longest piece of a snapshot's file: what is in memory at a time, and what a move writes anew if a byte of it differs.
+/// Longest piece of a snapshot's file: what is in memory at a time, and what a move writes anew if a byte of it
+/// differs.
 pub const PIECE_BYTES: usize = 4 << 20;
 
 /// Files of a snapshot that are shorter are always looked at again when it is brought up to date.

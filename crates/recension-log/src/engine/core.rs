@@ -7,6 +7,7 @@ use std::time::Instant;
 use recension_engine::{Batch, CommitInfo, Engine, EngineError, HeadSignal, Seq, Timestamp};
 
 use super::clock;
+use super::spent::Spent;
 use super::turns::Turns;
 use crate::bytes_reader::{BytesReader, Short};
 use crate::entry::{self, Entry};
@@ -41,6 +42,7 @@ pub(super) struct Core {
     /// Records of others that were applied.
     pub(super) foreign: u64,
     pub(super) turns: Turns,
+    pub(super) spent: Spent,
     /// Which store of the cache's folder this is the head of.
     pub(super) store: u64,
     /// The records that this node needs next were trimmed: the follower begins anew with a snapshot.

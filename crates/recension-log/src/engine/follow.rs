@@ -37,7 +37,11 @@ fn follow(shared: &Shared) {
         if shared.is_stopping() {
             return;
         }
-        let caught = shared.catch_up().or_else(|error| match shared.begin_anew() {
+        // What a commit of ours has moved on from was most likely our own record: that is no news, and what else there
+        // is the next turn finds.
+        let is_ours = shared.core.lock().head.position != head.position;
+        let caught = if is_ours { Ok(()) } else { shared.catch_up() };
+        let caught = caught.or_else(|error| match shared.begin_anew() {
             Ok(Some(store)) => {
                 left.push(store);
                 Ok(())
