@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::document::values::access::AccessMarks;
 use crate::document::values::collation::Collation;
 use crate::document::values::condition::{Condition, ValueSet};
 use crate::document::values::cursor::Cursor;
@@ -10,7 +11,7 @@ use crate::document::values::error::{Error, Result};
 use crate::document::values::json::{IntoPath, Path};
 use crate::document::values::limits::{QUERY_PATHS_MAX, RANGES_MAX, SORT_BYTES_MAX};
 use crate::document::values::own::check_path;
-use crate::document::values::selector::Selector;
+use crate::document::values::selector::{Highlighting, Highlights, Selector};
 use crate::engine::Direction;
 
 /// A question to a collection: the documents that meet all of its conditions.
@@ -55,6 +56,8 @@ pub struct Query {
     pub(in crate::document) through: Through,
     /// What the ids begin with of documents that are not wanted.
     pub(in crate::document) left_out: Option<String>,
+    /// All that it answers has one of these, as the index of access has it.
+    pub(in crate::document) among: Option<AccessMarks>,
     pub(in crate::document) sort_bytes_max: usize,
     /// In the order of relevance.
     pub(in crate::document) relevance: bool,
@@ -84,6 +87,7 @@ impl Default for Query {
             after: None,
             through: Through::Cheapest,
             left_out: None,
+            among: None,
             sort_bytes_max: SORT_BYTES_MAX,
             relevance: false,
         }
@@ -214,6 +218,19 @@ impl Query {
     pub fn leaving_out(mut self, ids: impl Into<String>) -> Self {
         self.left_out = Some(ids.into());
         self
+    }
+
+    /// Says that whatever it answers has one of some values in the index of access, so that it may go by that. Its
+    /// conditions have to see to it that this is so.
+    #[must_use]
+    pub fn among(mut self, marks: AccessMarks) -> Self {
+        self.among = Some(marks);
+        self
+    }
+
+    /// The texts of a body in which words stand that it asks for, with marks around these: [`Selector::highlights`].
+    pub fn highlights(&self, body: &str, how: &Highlighting) -> Highlights {
+        self.selector.as_ref().map(|selector| selector.highlights(body, how)).unwrap_or_default()
     }
 
     /// By reading every document, whatever indexes there are.
