@@ -27,6 +27,18 @@ pub const INDEXES_MAX: usize = 256;
 /// Most paths of one index.
 pub const INDEX_PARTS_MAX: usize = 16;
 
+/// Most texts at one path in which words are marked.
+pub const HIGHLIGHTS_MAX: usize = 3;
+
+/// Most marks that one document has in an index of access; beyond, it has the mark of any.
+pub const ACCESS_MARKS_MAX: usize = 1000;
+
+/// Longest mark of an index of access, in bytes.
+pub const ACCESS_MARK_BYTES_MAX: usize = 512;
+
+/// Most values that an index of access is asked for at once.
+pub const ACCESS_ASKED_MAX: usize = 256;
+
 /// Most entries that one document has in one index.
 pub const INDEX_ENTRIES_MAX: usize = 1000;
 
@@ -106,7 +118,10 @@ pub const ID_SET_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Documents of a collection from which on statistics of its indexes are kept. In a smaller one, rows are counted.
 pub const STATISTICS_DOCUMENTS_MIN: u64 = 2000;
 
-/// Keys in the statistics of an index: at least so many if there are enough, at most twice as many.
+/// If more than one in so many documents was changed since, statistics are gathered anew.
+pub const STATISTICS_CHANGED_PART: u64 = 5;
+
+/// Keys that the statistics of an index have, at least if there are so many; at most twice as many.
 pub const STATISTICS_KEYS_MAX: usize = 128;
 
 /// Bytes of each of these keys.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::document::values::access::AccessMarks;
 use crate::document::values::collation::Collation;
 use crate::document::values::condition::{Condition, ValueSet};
 use crate::document::values::cursor::Cursor;
@@ -10,7 +11,7 @@ use crate::document::values::error::{Error, Result};
 use crate::document::values::json::{IntoPath, Path};
 use crate::document::values::limits::{QUERY_PATHS_MAX, RANGES_MAX, SORT_BYTES_MAX};
 use crate::document::values::own::check_path;
-use crate::document::values::selector::Selector;
+use crate::document::values::selector::{Highlighting, Highlights, Selector};
 use crate::engine::Direction;
 
 /// A query for the documents of a collection that meet all of its conditions. Paths lead into the body. The path `_id`
@@ -53,6 +54,8 @@ pub struct Query {
     pub(in crate::document) through: Through,
     /// A prefix of the ids of unwanted documents.
     pub(in crate::document) left_out: Option<String>,
+    /// All that it answers has one of these, as the index of access has it.
+    pub(in crate::document) among: Option<AccessMarks>,
     pub(in crate::document) sort_bytes_max: usize,
     /// In the order of relevance.
     pub(in crate::document) relevance: bool,
@@ -82,6 +85,7 @@ impl Default for Query {
             after: None,
             through: Through::Cheapest,
             left_out: None,
+            among: None,
             sort_bytes_max: SORT_BYTES_MAX,
             relevance: false,
         }
@@ -216,7 +220,20 @@ impl Query {
         self
     }
 
-    /// By reading every document, even if there are indexes.
+    /// Says that whatever it answers has one of some values in the index of access, so that it may go by that. Its
+    /// conditions have to see to it that this is so.
+    #[must_use]
+    pub fn among(mut self, marks: AccessMarks) -> Self {
+        self.among = Some(marks);
+        self
+    }
+
+    /// The texts of a body in which words stand that it asks for, with marks around these: [`Selector::highlights`].
+    pub fn highlights(&self, body: &str, how: &Highlighting) -> Highlights {
+        self.selector.as_ref().map(|selector| selector.highlights(body, how)).unwrap_or_default()
+    }
+
+    /// By reading every document, whatever indexes there are.
     #[must_use]
     pub fn without_indexes(mut self) -> Self {
         self.through = Through::NoIndex;

@@ -1,5 +1,6 @@
 //! The rows and their bytes: the catalogue, documents, side trees, indexes.
 
+pub(in crate::document) mod access_rows;
 pub(in crate::document) mod catalogue;
 pub(in crate::document) mod consumer_rows;
 pub(in crate::document) mod erasure;
