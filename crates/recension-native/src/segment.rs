@@ -257,7 +257,10 @@ impl Segment {
         let used = u64::from(self.used());
         let found = if end <= used { self.mapping()?.read_some(u64::from(offset), least, len) } else { None };
         found.ok_or_else(|| {
-            let what = format!("expected {len} bytes here, and the segment ends at {used}");
+            let what = match end <= used {
+                true => format!("expected {len} bytes here, and they cannot be read"),
+                false => format!("expected {len} bytes here, and the segment ends at {used}"),
+            };
             EngineError::damaged(self.name(), u64::from(offset), what)
         })
     }
@@ -284,8 +287,16 @@ impl Segment {
         let mapping = self.mapping()?;
         mapping.expect(access);
         let len = mapping.len();
-        mapping.read(0, len as usize).ok_or_else(|| {
+        mapping.read_leniently(0, len as usize).ok_or_else(|| {
             EngineError::damaged(self.name(), 0, format!("expected {len} bytes, and they cannot be read"))
+        })
+    }
+
+    /// Every byte up to the used end, to look for what is whole.
+    pub(super) fn used_bytes(&self) -> Result<Cow<'_, [u8]>> {
+        let used = self.used() as usize;
+        self.mapping()?.read_leniently(0, used).ok_or_else(|| {
+            EngineError::damaged(self.name(), 0, format!("expected {used} bytes, and they cannot be read"))
         })
     }
 

@@ -219,8 +219,7 @@ fn inherited() -> io::Result<(Listener, Place)> {
 
 /// What requests share, on a store that other processes may have open too.
 fn app(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
-    let engine = recension_engines::open_as(&config.store, recension_engines::Sharing::Shared)
-        .map_err(recension::document::Error::from)?;
+    let engine = config.open_store()?;
     let (stop, stopping) = watch::channel(false);
     let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
     let app = App::new(config, Databases::on(Store::on(engine)?), stopping).map_err(configured)?;
