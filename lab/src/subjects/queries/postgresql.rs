@@ -177,8 +177,8 @@ impl Orders for Tables {
     }
     fn settings(&self) -> String {
         format!(
-            "{}; a column of jsonb, 4 indexes on expressions, GIN (jsonb_path_ops) on items, GIN of to_tsvector without \
-             a language; VACUUM ANALYZE",
+            "{}; a column of jsonb, 4 indexes on expressions, GIN (jsonb_path_ops) on items, GIN of to_tsvector \
+             without a language; VACUUM ANALYZE",
             postgresql::SETTINGS
         )
     }
