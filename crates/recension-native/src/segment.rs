@@ -257,10 +257,9 @@ impl Segment {
         let used = u64::from(self.used());
         let found = if end <= used { self.mapping()?.read_some(u64::from(offset), least, len) } else { None };
         found.ok_or_else(|| {
-            let what = match end <= used {
-                true => format!("expected {len} bytes here, and they cannot be read"),
-                false => format!("expected {len} bytes here, and the segment ends at {used}"),
-            };
+            let found =
+                if end <= used { "they cannot be read".to_owned() } else { format!("the segment ends at {used}") };
+            let what = format!("expected {len} bytes here, and {found}");
             EngineError::damaged(self.name(), u64::from(offset), what)
         })
     }
