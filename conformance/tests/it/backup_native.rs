@@ -1,5 +1,6 @@
 //! Backups of the native engine: right while commits go on, brought up to date later, interrupted anywhere;
 //! and copies of a store as of every moment.
+#![allow(clippy::needless_pass_by_value, clippy::ref_option, reason = "a case is called with its key")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

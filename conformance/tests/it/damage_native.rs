@@ -1,5 +1,6 @@
 //! The native engine's files, damaged at rest in every place: the answer is right, or refused with file
 //! and offset, or (a torn end) the state before the newest commit. It is never wrong.
+#![allow(clippy::needless_pass_by_value, clippy::ref_option, reason = "a case is called with its key")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -144,9 +145,12 @@ fn flip_everywhere(store: &Store, start: &str, allowed: impl Fn(&str, u64, Answe
     for (name, len) in store.files(start) {
         // Most of a segment's first 4096 bytes are zeros that nobody reads.
         // Every byte of a sealed piece is as good as the other.
-        let quiet = |offset: u64| match store.sealed {
-            true => offset >= 96 && !offset.is_multiple_of(13),
-            false => name.starts_with("log/") && (64..4096).contains(&offset) && !offset.is_multiple_of(101),
+        let quiet = |offset: u64| {
+            if store.sealed {
+                offset >= 96 && !offset.is_multiple_of(13)
+            } else {
+                name.starts_with("log/") && (64..4096).contains(&offset) && !offset.is_multiple_of(101)
+            }
         };
         places.extend((0..len).filter(|&offset| !quiet(offset)).map(|offset| (name.clone(), offset)));
     }

@@ -1,4 +1,5 @@
 //! Salvage: whatever is damaged, every commit that is still whole comes out, with its seq, time and rows.
+#![allow(clippy::needless_pass_by_value, clippy::ref_option, reason = "a case is called with its key")]
 
 use std::collections::BTreeSet;
 

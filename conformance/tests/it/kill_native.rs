@@ -96,7 +96,8 @@ fn kill_again_and_again(trials: u64, sealed: bool) {
         }
     }
     println!("{} commits acknowledged in {productive} of {trials} lives", acknowledged.len());
-    assert!(productive > trials / 2, "too few of the processes lived long enough to write");
+    // A sealed store syncs once more before its first commit.
+    assert!(productive > trials / if sealed { 8 } else { 2 }, "too few of the processes lived long enough to write");
 }
 
 #[test]

@@ -25,7 +25,7 @@ Examples:
 A store that is made with a key is encrypted. Who loses the key loses the store: keep a copy of it, and not beside the \
 store.";
 
-/// Make a key, look at those of a store, and change them
+/// Make a key, look at those of an encrypted store, and change them
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct KeyCommand {
