@@ -15,7 +15,8 @@ use tempfile::TempDir;
 
 use crate::Address;
 
-/// Moves the store at the address `from` to `to`, and answers its newest commit. A directory that is encrypted is opened
+/// Moves the store at the address `from` to `to`, and answers its newest commit. A directory that is encrypted is
+/// opened
 /// with `key`; a log is not encrypted, and neither is a directory that is made of one.
 ///
 /// # Errors
