@@ -10,7 +10,8 @@ use recension::engine::native::Maintenance;
 
 use crate::sim::Rng;
 
-/// The options of the killed store: small, so that segments, runs, settling and merges are met within milliseconds. If it
+/// The options of the killed store: small, so that segments, runs, settling and merges are met within milliseconds.
+/// If it
 /// is sealed, they have a key.
 pub fn options(sealed: bool) -> NativeOptions {
     NativeOptions {

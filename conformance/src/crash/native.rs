@@ -98,7 +98,8 @@ pub fn small_in_background(disk: Arc<dyn Disk>, clock: Arc<dyn Clock>) -> Result
 }
 
 /// Whether a call writes or syncs commits: after its failure no commit may be acknowledged any more.
-/// (The header of a new segment is written at offset 0, before there is a commit in it; in an encrypted store it lies in
+/// (The header of a new segment is written at offset 0, before there is a commit in it; in an encrypted store it
+/// lies in
 /// the second sector, behind its opening.)
 pub fn is_data(sealed: bool) -> impl Fn(&Call) -> bool {
     let header = if sealed { 512 } else { 0 };

@@ -39,7 +39,8 @@ pub enum Sharing {
     Shared,
 }
 
-/// The same, and lets others reach it meanwhile if that is wanted. A native store is opened with `key`, and encrypted if
+/// The same, and lets others reach it meanwhile if that is wanted. A native store is opened with `key`, and
+/// encrypted if
 /// it is new; other engines do without one.
 ///
 /// # Errors

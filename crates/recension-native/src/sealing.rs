@@ -196,7 +196,8 @@ pub fn change_key(disk: &Arc<dyn Disk>, old: &Key, new: &Key) -> Result<()> {
 }
 
 /// Gives a store one more key, which seals what is written from then on, and takes out those that no file names any
-/// more. Small files are sealed anew at once. What the others have sealed is sealed anew as settling replaces files. Nobody may have the store open.
+/// more. Small files are sealed anew at once. What the others have sealed is sealed anew as settling replaces files.
+/// Nobody may have the store open.
 ///
 /// # Errors
 /// As [`key_status`], and [`EngineError::Locked`].

@@ -101,7 +101,10 @@ mod tests {
     }
 
     fn step() -> impl Strategy<Value = Step> {
-        prop_oneof![4 => (0..90_u32, 1..30_u32).prop_map(|(at, len)| Step::Put(at, len)), 1 => (0..120_u32).prop_map(Step::Cut)]
+        prop_oneof![
+            4 => (0..90_u32, 1..30_u32).prop_map(|(at, len)| Step::Put(at, len)),
+            1 => (0..120_u32).prop_map(Step::Cut),
+        ]
     }
 
     proptest! {
