@@ -101,6 +101,6 @@ mod tests {
         let mut html = Html::default();
         picture(&points, (first.0, last.0), &mut html);
         let html = String::from_utf8(html.take()).unwrap();
-        assert!(html.contains("points=\"0,36 0,36 7,") && html.contains(" 400,3 400,36\""), "{html}");
+        assert!(html.contains("points=\"0,36 0,36 7,") && html.contains(" 400,2 400,36\""), "{html}");
     }
 }
