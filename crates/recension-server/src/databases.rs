@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::task::Waker;
 
 use http::StatusCode;
 use recension::document::asynchronous::{AsyncCollection, Wait};
@@ -194,6 +195,11 @@ impl Databases {
     /// The newest commit. While it is that, nothing in the store has changed.
     pub(crate) fn head(&self) -> Seq {
         self.store.engine().head()
+    }
+
+    /// Whether there is a commit behind `seq`; if not, `waker` is woken once there may be.
+    pub(crate) fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
+        self.store.engine().wake_beyond(seq, waker)
     }
 
     /// Learns of everything that any node of the store has acknowledged.

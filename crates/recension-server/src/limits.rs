@@ -1,5 +1,7 @@
 //! Every bound of the server. Those that an operator may want to move are the defaults of [`crate::config`].
 
+use std::time::Duration;
+
 /// Longest document body, in bytes, if the configuration says nothing else: CouchDB's.
 pub const DOCUMENT_BYTES_MAX: usize = 8_000_000;
 
@@ -273,3 +275,6 @@ pub const VIEW_OFFSET_COUNTED_MAX: u64 = 1_000_000;
 
 /// Changes between two lines of a stream of leaves that say how far it has come.
 pub const LEAVES_BETWEEN_POSITIONS: usize = 250;
+
+/// How long a request waits for the commit that it asks for.
+pub const SEQ_WAIT: Duration = Duration::from_secs(5);
