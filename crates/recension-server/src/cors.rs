@@ -12,9 +12,9 @@ use http::{HeaderMap, Method, StatusCode};
 use crate::answer::Answer;
 use crate::config::Cors;
 
-/// Headers of answers that pages may read: those that CouchDB names.
+/// Headers of answers that pages may read: those that CouchDB names, and the newest commit of a shared store.
 const EXPOSED: &str = "content-type, cache-control, accept-ranges, etag, server, x-couch-request-id, \
-                       x-couch-update-newrev, x-couchdb-body-time";
+                       x-couch-update-newrev, x-couchdb-body-time, x-recension-seq";
 
 /// The origin of a request that may be answered to.
 fn allowed<'h>(cors: &Cors, headers: &'h HeaderMap) -> Option<&'h str> {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::task::Waker;
 
 use http::StatusCode;
 use recension::document::asynchronous::{AsyncCollection, Wait};
@@ -196,7 +197,12 @@ impl Databases {
         self.store.engine().head()
     }
 
-    /// Catches up with every commit that any node of the store has acknowledged.
+    /// Whether there is a commit behind `seq`; if not, `waker` is woken once there may be.
+    pub(crate) fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
+        self.store.engine().wake_beyond(seq, waker)
+    }
+
+    /// Learns of everything that any node of the store has acknowledged.
     pub(crate) fn refresh(&self) -> Result<Seq> {
         Ok(self.store.engine().refresh().map_err(recension::document::Error::from)?)
     }

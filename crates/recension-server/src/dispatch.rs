@@ -60,9 +60,10 @@ pub(crate) async fn answer(
     observed.answered(answer.into_response(method == Method::HEAD))
 }
 
-/// Answers a request if several servers commit to the store: another one may have told the client something that is not
-/// known here yet. A request that may write first catches up with all acknowledged commits. One that reads catches up
-/// only if it would be refused, and is then tried again. Reads may thus be a moment old, unless they ask for `fresh`.
+/// Answers a request of a client that may have asked another server of the store before: what it was told there must
+/// be known here too. Requests that may write learn first of what was acknowledged anywhere; of the others those that
+/// would be refused, which learn of it and are looked at again. What is read may be a moment old, if it is not for
+/// `fresh` or for a commit that the client names.
 async fn one_of_many(
     app: &Arc<App>,
     connection: Arc<Connection>,
@@ -79,16 +80,20 @@ async fn one_of_many(
     {
         return error.into();
     }
+    if let Err(error) = Box::pin(learning::at_least_what_is_asked_for(app, &head.headers)).await {
+        return error.into();
+    }
     let again = (is_shared && reads && !is_fresh).then(|| (head.clone(), app.databases.head()));
     let first = handle(app, Arc::clone(&connection), head, body, observed, page.as_deref_mut()).await;
     let first = first.unwrap_or_else(Answer::from);
-    match again {
+    let answer = match again {
         Some((head, seen)) if Box::pin(learning::is_too_old(app, first.status, seen)).await => {
             let second = Box::pin(handle(app, connection, head, Arriving::empty(), observed, page));
             second.await.unwrap_or_else(Answer::from)
         }
         _ => first,
-    }
+    };
+    if is_shared { learning::told(app, answer) } else { answer }
 }
 
 async fn handle(

@@ -134,7 +134,16 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, "doc_validation", format!("Bad special document member: {name}"))
     }
 
-    /// 501 for a feature that CouchDB has and this server does not.
+    /// 503 for a commit that this server has not heard of.
+    pub(crate) fn behind(asked: u64, head: u64) -> Self {
+        let reason = format!(
+            "Commit {asked} is asked for (X-Recension-Seq), and this server has the store up to commit {head}; try \
+             again, or ask another server."
+        );
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "service_unavailable", reason)
+    }
+
+    /// 501 for what CouchDB has and this server does not.
     pub(crate) fn not_there_yet(what: &str) -> Self {
         let reason = format!("{what}: not there yet; docs/src/compatibility.md says what there is.");
         Self::new(StatusCode::NOT_IMPLEMENTED, "not_implemented", reason)

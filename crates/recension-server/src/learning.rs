@@ -1,19 +1,26 @@
 //! Catching up with the other servers of the store. They all commit to one log, and a client may have heard something
 //! from another server a moment ago. A log that does not answer holds up only requests that need it.
 
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use http::StatusCode;
+use http::{HeaderMap, HeaderName, StatusCode};
 use recension::engine::Seq;
 
-use crate::error::Result;
+use crate::answer::Answer;
+use crate::error::{ApiError, Result};
+use crate::limits::SEQ_WAIT;
 use crate::state::App;
 
 /// If somebody has waited so long for the log without an answer, requests that can do without do not ask it.
 const SILENT: Duration = Duration::from_millis(250);
 
-/// The requests that ask the log now.
+/// The newest commit that an answer may show; in a request, what the server that answers must have.
+const SEQ: HeaderName = HeaderName::from_static("x-recension-seq");
+
+/// Who asks the log now.
 #[derive(Debug, Default)]
 pub(crate) struct Learning {
     state: Mutex<State>,
@@ -73,6 +80,33 @@ pub(crate) async fn first(app: &Arc<App>, asked_for: bool) -> Result<()> {
         Err(error) if asked_for => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Waits until this server has what a request asks for at least: what its client was told by another server.
+pub(crate) async fn at_least_what_is_asked_for(app: &Arc<App>, headers: &HeaderMap) -> Result<()> {
+    let Some(asked) = headers.get(SEQ) else { return Ok(()) };
+    let asked = asked.to_str().ok().and_then(|text| text.parse().ok()).map(Seq);
+    let asked = asked.ok_or_else(|| ApiError::bad_request("X-Recension-Seq is not the number of a commit."))?;
+    let databases = &app.databases;
+    if databases.head() >= asked {
+        return Ok(());
+    }
+    let before = Seq(asked.0.saturating_sub(1));
+    let it_is_there =
+        poll_fn(|context| if databases.wake_beyond(before, context.waker()) { Poll::Ready(()) } else { Poll::Pending });
+    // The log is asked, as it may be a while until it tells.
+    let wait = async {
+        let _ = learn(app).await;
+        it_is_there.await;
+    };
+    let _ = tokio::time::timeout(SEQ_WAIT, wait).await;
+    let head = databases.head();
+    if head >= asked { Ok(()) } else { Err(ApiError::behind(asked.0, head.0)) }
+}
+
+/// Says up to which commit an answer may be.
+pub(crate) fn told(app: &App, answer: Answer) -> Answer {
+    answer.with(SEQ, app.databases.head().0.to_string())
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Every bound of the server. Those that an operator may want to move are the defaults of [`crate::config`].
 
+use std::time::Duration;
+
 /// Longest document body, in bytes, if the configuration says nothing else: CouchDB's.
 pub const DOCUMENT_BYTES_MAX: usize = 8_000_000;
 
@@ -285,3 +287,6 @@ pub const CONSUMER_WAIT_SECONDS_MAX: u64 = 60;
 
 /// Most bytes of a request to a consumer.
 pub const CONSUMER_REQUEST_BYTES_MAX: usize = 1 << 20;
+
+/// How long a request waits for the commit that it asks for.
+pub const SEQ_WAIT: Duration = Duration::from_secs(5);

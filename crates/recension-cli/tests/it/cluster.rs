@@ -1,6 +1,5 @@
 //! Stores on a shared log as users have them: several servers on one log, and stores that move. The log lies in a
-//! folder, so
-//! that no other system is needed; crates/recension-log tries the systems.
+//! folder, so that no other system is needed; crates/recension-log tries the systems.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -118,6 +117,99 @@ fn what_is_written_on_one_server_is_there_on_all() {
     drop((one, two, three));
     let verified = place.ok(&["verify", "--store", &address(&place, "one")]);
     assert!(!verified.is_empty());
+}
+
+/// The newest commit that an answer may show.
+fn seq_of(answer: &str) -> u64 {
+    let header = answer.lines().find_map(|line| line.strip_prefix("x-recension-seq: "));
+    header.unwrap_or_else(|| panic!("{answer}")).trim().parse().unwrap()
+}
+
+#[test]
+fn a_client_finds_its_own_writes_on_another_server() {
+    let place = Place::new();
+    let (one, two) = (Node::start(&place, "one"), Node::start(&place, "two"));
+    let read = |path: &str, seq: u64| {
+        two.ask_as(&format!("Authorization: Basic YWRtOnBhc3M=\r\nX-Recension-Seq: {seq}\r\n"), "GET", path, "")
+    };
+    assert!(one.ask("PUT", "/db", "").starts_with("HTTP/1.1 201"));
+    let mut rev = String::new();
+    for n in 0..20 {
+        let written = one.ask("PUT", "/db/a", &format!(r#"{{"n":{n}{rev}}}"#));
+        assert!(written.starts_with("HTTP/1.1 201"), "{written}");
+        let answer = read("/db/a", seq_of(&written));
+        assert!(answer.contains(&format!(r#""n":{n}"#)) && seq_of(&answer) >= seq_of(&written), "{answer}");
+        let new = written.split(r#""rev":""#).nth(1).unwrap().split('"').next().unwrap();
+        rev = format!(r#","_rev":"{new}""#);
+    }
+    // Who asks for what is not there yet waits for it.
+    let next = seq_of(&two.ask("GET", "/db/a?fresh=true", "")) + 1;
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| {
+            let end = Instant::now() + Duration::from_mins(1);
+            loop {
+                let answer = read("/db/late", next);
+                if !answer.starts_with("HTTP/1.1 503") || Instant::now() > end {
+                    return answer;
+                }
+            }
+        });
+        let written = one.ask("PUT", "/db/late", r#"{"n":0}"#);
+        let answer = waits.join().unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200") && seq_of(&answer) >= seq_of(&written), "{answer}");
+    });
+    // And not for ever.
+    let refused = read("/db/late", u64::MAX);
+    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("up to commit"), "{refused}");
+    let nonsense = two.ask_as("X-Recension-Seq: soon\r\n", "GET", "/", "");
+    assert!(nonsense.starts_with("HTTP/1.1 400") && nonsense.contains("X-Recension-Seq"), "{nonsense}");
+}
+
+/// nginx that passes on connections as the guide says, to these servers.
+fn nginx(place: &Place, nodes: &[Node]) -> Node {
+    const MODULE: &str = "/usr/lib/nginx/modules/ngx_stream_module.so";
+    assert!(std::path::Path::new(MODULE).exists(), "nginx passes on no connections: install libnginx-mod-stream");
+    let guide = include_str!("../../../../docs/src/shared-log.md");
+    let snippet = guide.split("```nginx\n").nth(1).unwrap().split("```").next().unwrap();
+    let listen = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut config = snippet.replace("listen 5984;", &format!("listen {listen};"));
+    for (node, documented) in nodes.iter().zip(["10.0.0.1:5984", "10.0.0.2:5984", "10.0.0.3:5984"]) {
+        assert!(config.contains(documented));
+        config = config.replace(documented, &node.address);
+    }
+    let at = place.path().display();
+    let head = format!(
+        "load_module {MODULE};\ndaemon off; master_process off; pid {at}/pid; error_log {at}/log;\nevents {{}}\n"
+    );
+    let file = place.path().join("nginx.conf");
+    std::fs::write(&file, head + &config).unwrap();
+    let mut command = std::process::Command::new("nginx");
+    let process = command.arg("-p").arg(place.path()).arg("-c").arg(&file).spawn().expect("install nginx-light");
+    let end = Instant::now() + Duration::from_mins(1);
+    while TcpStream::connect(listen).is_err() {
+        assert!(Instant::now() < end, "nginx does not listen: {}", std::fs::read_to_string(file).unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Node { process, address: listen.to_string() }
+}
+
+#[test]
+fn behind_nginx_a_client_sees_one_store_also_if_a_server_dies() {
+    let place = Place::new();
+    let mut nodes = ["one", "two", "three"].map(|name| Node::start(&place, name));
+    let front = nginx(&place, &nodes);
+    assert!(front.ask("PUT", "/db", "").starts_with("HTTP/1.1 201"));
+    for n in 0..30 {
+        if n == 10 {
+            nodes[1].process.kill().unwrap();
+            nodes[1].process.wait().unwrap();
+        }
+        let written = front.ask("PUT", &format!("/db/{n}"), &format!(r#"{{"n":{n}}}"#));
+        assert!(written.starts_with("HTTP/1.1 201"), "{n}: {written}");
+        let own = format!("Authorization: Basic YWRtOnBhc3M=\r\nX-Recension-Seq: {}\r\n", seq_of(&written));
+        let read = front.ask_as(&own, "GET", &format!("/db/_all_docs?limit=1&startkey=%22{n}%22"), "");
+        assert!(read.contains(&format!(r#""id":"{n}""#)), "{n}: {read}");
+    }
 }
 
 #[test]
