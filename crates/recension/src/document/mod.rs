@@ -30,6 +30,8 @@
 //!                  .make(&[(setting, value)])? -> bool  .setting(name)?  .set_setting(name, Option<value>)?
 //!                  .set_expiry(Option<path>)?  .expiry()?
 //!                  .set_schema(Option<Schema>)?  .schema()?  .schema_history()?  .at(At)?.check_schema(&schema, since, ..)?
+//!                  .set_access(&[path])?  .build_access(&stop)?  .at(At)?.access()? -> Option<AccessAt>: .marks(..)
+//!                  .changes(&marks, &Position)? -> (id, Position)  .ids(&marks, from, to, Direction)? -> ids
 //!                  .erase([id])? -> Erasure{seq, documents}   .erasures()?
 //!                  .purges()?  .set_revs_limit(n)?  .put_local(name, body)?  .local(name)?  .delete_local(name)?
 //!                  .create_index(IndexSpec, |BuildProgress{done, total}| ..)?   .drop_index(name)?
@@ -65,7 +67,7 @@
 //!                  .only_where(Condition::new(path, values)), .collated(Collation::{Unicode, Binary})
 //! Query            Query::new().matching(path, values).without(path).sort(path, Direction) (repeatedly)
 //!                  .limit(n).skip(n).after(cursor).select([path]).collated(Collation)
-//!                  .through(index).without_indexes().sort_bytes_max(n)
+//!                  .among(AccessMarks).through(index).without_indexes().sort_bytes_max(n)
 //! ChangeFilter     ChangeFilter::matching(query)?, ::ids([..])?, .testing(|document| ..), .and(&filter); for
 //!                  .changes(..)?.filtered(&filter) and .follow(..).filtered(&filter)
 //!                  .selecting(selector)
@@ -123,6 +125,7 @@ pub use self::kernel::changes::change::{Change, Position};
 pub use self::kernel::changes::filter::ChangeFilter;
 pub use self::kernel::query::find::{Found, Selected, Selection};
 pub use self::kernel::query::page::Page;
+pub use self::kernel::read::access::{AccessAt, AccessChanges, AccessIds};
 pub use self::kernel::read::ancestry::{Conflicted, ConflictedDocument, RevisionStatus, RevsDiff};
 pub use self::kernel::read::duplicates::Duplicate;
 pub use self::kernel::read::erased_rows::EraseProgress;
@@ -134,6 +137,7 @@ pub use self::kernel::view::mapper::{MapInput, Mapper, View};
 pub use self::kernel::view::range::{ViewEdge, ViewRange};
 pub use self::kernel::view::read::{ViewAt, ViewRows};
 pub use self::kernel::view::reduced::{Grouping, ReducedRow, Reducer, Reduction, ViewGroups};
+pub use self::values::access::AccessMarks;
 pub use self::values::at::At;
 pub use self::values::attachment::{AttachmentInfo, Encoding, Following, Upload};
 pub use self::values::collation::{Collation, JsonType};

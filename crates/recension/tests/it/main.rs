@@ -1,5 +1,6 @@
 //! Documents through their public interface, on engines in memory and on real files.
 
+mod access;
 mod aggregate;
 mod asynchronous;
 mod attachments;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use recension::document::json::quote;
-use recension::document::{CollectionAt, Found, Path, Plan, PlanSort, Query, ValueRange};
+use recension::document::{AccessMarks, CollectionAt, Found, Path, Plan, PlanSort, Query, ValueRange};
 use recension::engine::Direction;
 
 use super::definition::{Definition, STORED_PREFIX, segments};
@@ -23,7 +23,12 @@ use crate::limits::FIND_SORT_BYTES_MAX;
 use crate::request::Request;
 
 /// `/{db}/_find`, or of a partition.
-pub(super) async fn endpoint(mut request: Request, db: Database, partition: Option<&str>) -> Result<Answer> {
+pub(super) async fn endpoint(
+    mut request: Request,
+    db: Database,
+    partition: Option<&str>,
+    among: Option<AccessMarks>,
+) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
@@ -39,7 +44,7 @@ pub(super) async fn endpoint(mut request: Request, db: Database, partition: Opti
     if format == Format::Csv && options.fields.is_none() {
         return Err(bad("missing_required_key", "Missing required key: fields, which are the columns of a table"));
     }
-    let asked = move || Asked::of(&db, options, now, partition.as_deref());
+    let asked = move || Asked::of(&db, options, now, partition.as_deref(), among);
     // An index may have to be made first.
     let asked = request.app.blocking(asked).await?;
     let before = match (format, &asked.options.fields) {
@@ -64,11 +69,20 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn of(db: &Database, options: Options, now: bool, partition: Option<&str>) -> Result<Self> {
+    pub(super) fn of(
+        db: &Database,
+        options: Options,
+        now: bool,
+        partition: Option<&str>,
+        among: Option<AccessMarks>,
+    ) -> Result<Self> {
         let (definitions, at) = if now { reconciled(db)? } else { (definitions(db.opened())?, db.opened().clone()) };
         let mut query = Query::new().selecting(options.selector.clone()).leaving_out("_design/");
         if let Some(partition) = partition {
             query = query.matching("_id", ValueRange::prefix(format!("{partition}:")));
+        }
+        if let Some(marks) = among {
+            query = query.among(marks);
         }
         if options.relevance {
             query = query.by_relevance();

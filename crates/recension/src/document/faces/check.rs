@@ -6,10 +6,12 @@ use crate::document::faces::store::Store;
 use crate::document::kernel::attachment::ContentsCheck;
 use crate::document::kernel::changes::change::{change_key, change_value};
 use crate::document::kernel::read::ancestry::whole_tree;
+use crate::document::kernel::rows::access_rows::{BY_ID, BY_SEQ, by_id, by_seq, is_lost};
 use crate::document::kernel::rows::catalogue::CollectionEntry;
 use crate::document::kernel::rows::stored::StoredHead;
 use crate::document::kernel::rows::word_rows::{COUNTERS_KEY, Tally, tally};
 use crate::document::kernel::rows::{side, stored};
+use crate::document::kernel::write::access::marks_of;
 use crate::document::values::at::At;
 use crate::document::values::error::Result;
 use crate::document::values::limits::CHECK_PROBLEMS_MAX;
@@ -50,7 +52,7 @@ impl Store {
             report.collections += 1;
             let (counts, purged) = (collection.counts(), collection.purge_seq()?);
             let mut check =
-                Check { name: &info.name, snapshot: &*snapshot, entry, losing_leaves: 0, report: &mut report };
+                Check { name: &info.name, snapshot: &*snapshot, entry, losing_leaves: 0, marks: 0, report: &mut report };
             check.run(counts, purged)?;
         }
         Ok(report)
@@ -62,6 +64,8 @@ struct Check<'c> {
     snapshot: &'c dyn Snapshot,
     entry: &'c CollectionEntry,
     losing_leaves: u64,
+    /// Rows that the index of access has to have in each order.
+    marks: u64,
     report: &'c mut CheckReport,
 }
 
@@ -109,6 +113,7 @@ impl Check<'_> {
                 }
             }
         }
+        self.access_has_no_more()?;
         contents.rest(|what| self.problem(what))?;
         match counts {
             Ok(counts) if counts == found => {}
@@ -131,6 +136,7 @@ impl Check<'_> {
             self.problem(format!("document {id:?} of commit {} is not among the changes", row.value.seq));
         }
         self.revisions(id, row, &head)?;
+        self.access(id, row)?;
         if head.deleted {
             return Ok(());
         }
@@ -162,6 +168,38 @@ impl Check<'_> {
             let found = row.map(|row| stored::decode(&row, id.as_bytes())).transpose()?;
             if found.map(|found| (found.rev, found.deleted)) != Some((leaf.rev, leaf.deleted)) {
                 self.problem(format!("document {id:?}: what its leaf {} says is not there", leaf.rev));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the index of access has a document.
+    fn access(&mut self, id: &str, row: &Row<'_>) -> Result<()> {
+        let ready = self.entry.access.as_ref().filter(|access| access.state == IndexState::Ready);
+        let Some(access) = ready else { return Ok(()) };
+        for mark in marks_of(self.snapshot, self.entry, access, id, &row.value)? {
+            self.marks += 1;
+            for key in [by_seq(&mark, row.value.seq, id), by_id(&mark, id)] {
+                if self.snapshot.get(access.tree, &key)?.is_none_or(|row| is_lost(&row)) {
+                    self.problem(format!("document {id:?} is not in the index of access"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the index of access has rows that no document calls for.
+    fn access_has_no_more(&mut self) -> Result<()> {
+        let ready = self.entry.access.as_ref().filter(|access| access.state == IndexState::Ready);
+        let Some(access) = ready else { return Ok(()) };
+        for kind in [BY_SEQ, BY_ID] {
+            let mut rows = 0_u64;
+            for row in self.snapshot.range(access.tree, &KeyRange::prefix([kind]), Direction::Forward) {
+                rows += u64::from(!is_lost(&row?.value));
+            }
+            if rows != self.marks {
+                let expected = self.marks;
+                self.problem(format!("index of access: {rows} entries where the documents call for {expected}"));
             }
         }
         Ok(())

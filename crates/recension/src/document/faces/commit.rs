@@ -8,6 +8,7 @@ use crate::document::faces::collection::Collection;
 use crate::document::faces::store::{Ahead, Store};
 use crate::document::kernel::overlay::Overlay;
 use crate::document::kernel::view::in_commit::keep_views;
+use crate::document::kernel::write::access::keep_access;
 use crate::document::kernel::write::attempt::{Attempt, retry};
 use crate::document::kernel::write::writer::Writer;
 use crate::document::values::error::{Error, Result};
@@ -115,6 +116,7 @@ pub(in crate::document) fn decide<T>(
     };
     let answer = body(&mut writer)?;
     keep_views(&view, &collection.slot, collection.store().known_views())?;
+    keep_access(&view, &collection.slot)?;
     let batch = view.batch();
     if batch.is_empty() {
         let commit = CommitInfo { seq: view.seq(), time: view.time()? };

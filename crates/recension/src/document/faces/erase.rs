@@ -122,10 +122,13 @@ impl Store {
             let view = Overlay::new(self.snapshot(At::Now)?);
             view.delete(CATALOGUE, &order_key);
             let entry = collection.slot.entry_in(&view)?;
-            for index in entry.iter().flat_map(|entry| &entry.indexes).filter(|i| i.state == IndexState::Building) {
+            let building = |state| state == IndexState::Building;
+            let indexes = entry.iter().flat_map(|entry| &entry.indexes).filter(|own| building(own.state));
+            let access = entry.iter().filter_map(|entry| entry.access.as_ref()).filter(|own| building(own.state));
+            for tree in indexes.map(|index| index.tree).chain(access.map(|access| access.tree)) {
                 // How far a build had come may have been told by the id of one of the documents: it begins anew.
-                if view.get(CATALOGUE, &build_key(index.tree))?.is_none() {
-                    view.put(CATALOGUE, &build_key(index.tree), BuildCursor::default().encode());
+                if view.get(CATALOGUE, &build_key(tree))?.is_none() {
+                    view.put(CATALOGUE, &build_key(tree), BuildCursor::default().encode());
                 }
             }
             if let Some(entry) = entry.filter(|_| found.found > 0) {

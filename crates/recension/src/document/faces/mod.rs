@@ -1,6 +1,7 @@
 //! What users hold: stores, collections, transactions, typed collections, handles for async code. Thin: reads go to the
 //! kernel with a snapshot, writes with an overlay that is committed here.
 
+pub(in crate::document) mod access;
 #[cfg(feature = "async")]
 pub mod asynchronous;
 pub(in crate::document) mod attachments;

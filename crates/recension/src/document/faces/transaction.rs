@@ -11,6 +11,7 @@ use crate::document::kernel::overlay::Overlay;
 use crate::document::kernel::read::reader::{CollectionAt, ListOptions};
 use crate::document::kernel::rows::slot::Slot;
 use crate::document::kernel::view::in_commit::keep_views;
+use crate::document::kernel::write::access::keep_access;
 use crate::document::kernel::write::attempt::{Attempt, retry};
 use crate::document::kernel::write::writer::Writer;
 use crate::document::values::at::At;
@@ -198,6 +199,7 @@ impl Transaction {
     fn prepared<T>(self, durability: Option<Durability>, answer: T) -> Result<Prepared<T>> {
         for slot in self.written.lock().iter() {
             keep_views(&self.view, slot, self.store.known_views())?;
+            keep_access(&self.view, slot)?;
         }
         let mut batch = self.view.batch();
         if batch.is_empty() {

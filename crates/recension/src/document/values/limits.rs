@@ -27,6 +27,15 @@ pub const INDEXES_MAX: usize = 256;
 /// Most paths of one index.
 pub const INDEX_PARTS_MAX: usize = 16;
 
+/// Most marks that one document has in an index of access; beyond, it has the mark of any.
+pub const ACCESS_MARKS_MAX: usize = 1000;
+
+/// Longest mark of an index of access, in bytes.
+pub const ACCESS_MARK_BYTES_MAX: usize = 512;
+
+/// Most values that an index of access is asked for at once.
+pub const ACCESS_ASKED_MAX: usize = 256;
+
 /// Most entries that one document has in one index.
 pub const INDEX_ENTRIES_MAX: usize = 1000;
 

@@ -1,5 +1,6 @@
 //! Values: JSON, revisions, ids, moments, queries, writes. Pure: nothing here reads a store, a clock or a file.
 
+pub(in crate::document) mod access;
 pub(in crate::document) mod at;
 pub(in crate::document) mod attachment;
 pub(in crate::document) mod byte_reader;

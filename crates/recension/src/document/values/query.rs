@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::document::values::access::AccessMarks;
 use crate::document::values::collation::Collation;
 use crate::document::values::condition::{Condition, ValueSet};
 use crate::document::values::cursor::Cursor;
@@ -55,6 +56,8 @@ pub struct Query {
     pub(in crate::document) through: Through,
     /// What the ids begin with of documents that are not wanted.
     pub(in crate::document) left_out: Option<String>,
+    /// All that it answers has one of these, as the index of access has it.
+    pub(in crate::document) among: Option<AccessMarks>,
     pub(in crate::document) sort_bytes_max: usize,
     /// In the order of relevance.
     pub(in crate::document) relevance: bool,
@@ -84,6 +87,7 @@ impl Default for Query {
             after: None,
             through: Through::Cheapest,
             left_out: None,
+            among: None,
             sort_bytes_max: SORT_BYTES_MAX,
             relevance: false,
         }
@@ -213,6 +217,14 @@ impl Query {
     #[must_use]
     pub fn leaving_out(mut self, ids: impl Into<String>) -> Self {
         self.left_out = Some(ids.into());
+        self
+    }
+
+    /// Says that whatever it answers has one of some values in the index of access, so that it may go by that. Its
+    /// conditions have to see to it that this is so.
+    #[must_use]
+    pub fn among(mut self, marks: AccessMarks) -> Self {
+        self.among = Some(marks);
         self
     }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::document::kernel::query::best::{BestWanted, Relevant};
 use crate::document::kernel::query::lookup::{Lookup, read_indexed};
 use crate::document::kernel::query::planner::{Chosen, Planner, Resume, Want};
 use crate::document::kernel::query::sorted::{Sorted, SortedHits};
@@ -314,13 +315,22 @@ impl Hits {
         let index = way.index.and_then(|number| entry.indexes.get(number));
         let (Some(words), Some(index)) = (&way.words, index) else { return Ok(None) };
         let query = &self.query;
-        let Some(found) = words::gather(&*self.at.snapshot, index, words, query.relevance, &mut self.examined)? else {
-            let why = "too many documents have the words to be sorted by relevance; ask for more words";
-            return if query.relevance { Err(Error::BadQuery { why }) } else { Ok(None) };
-        };
         // The stream reads documents by their ids, and what the index has found is not tested again.
         let rest = if words.exact { words::without_words(query) } else { None };
         let asked = rest.as_ref().unwrap_or(query);
+        let best = query.relevance.then(|| {
+            let all = asked.conditions.is_empty() && asked.absent.is_empty() && asked.selector.is_none();
+            let after = match query.after.as_ref().map(|cursor| &cursor.place) {
+                Some(Place::Sorted(key, id)) => {
+                    words::relevance_of_key(key).map(|score| Relevant { id: id.clone(), score })
+                }
+                _ => None,
+            };
+            BestWanted { most: query.limit.filter(|_| all).map(|limit| limit.saturating_add(query.skip)), after }
+        });
+        let left_out = query.left_out.as_deref();
+        let gathered = words::gather(&*self.at.snapshot, index, words, best, left_out, &mut self.examined)?;
+        let Some(found) = gathered else { return Ok(None) };
         let way = Way { index: None, document_tests: (0..asked.conditions.len()).collect(), ..way.clone() };
         let stream = Stream::of(&self.at, entry, asked, self.want, &way);
         Ok(Some(stream.by_words(found, query, way.direction)))

@@ -5,6 +5,7 @@
 // Estimates need no more digits than doubles have.
 #![allow(clippy::cast_precision_loss)]
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::document::kernel::query::cost::{KEY_READ, RANGE_BEGINS};
@@ -12,8 +13,10 @@ use crate::document::kernel::query::planner::{Chosen, Planner, Resume, Want};
 use crate::document::kernel::query::sampler::Sampler;
 use crate::document::kernel::query::stream::{Examined, Stream};
 use crate::document::kernel::query::way::Way;
+use crate::document::kernel::query::words::{self, ByWords};
 use crate::document::kernel::read::reader::CollectionAt;
 use crate::document::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
+use crate::document::values::access::AccessMarks;
 use crate::document::values::error::Result;
 use crate::document::values::limits::{ID_SET_BYTES_MAX, ID_SET_ROWS_MAX};
 use crate::document::values::plan::Plan;
@@ -29,6 +32,8 @@ const INTERSECTED_ROWS_MIN: f64 = 20.0;
 pub(in crate::document) struct IdSet {
     together: Together,
     parts: Vec<Part>,
+    /// The ids are those that the index of access has for these; there are no parts.
+    access: Option<AccessMarks>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,7 +91,8 @@ impl Planner<'_> {
         let mut total = 0.0;
         for alternative in alternatives {
             let narrowed = alternative.narrowed();
-            if narrowed.conditions.is_empty() {
+            let has_words = !alternative.words().is_empty();
+            if narrowed.conditions.is_empty() && !has_words {
                 return Ok(None);
             }
             let mut branch = self.query.clone();
@@ -94,17 +100,24 @@ impl Planner<'_> {
             for condition in narrowed.conditions {
                 branch = branch.matching(condition.path, condition.values);
             }
+            if has_words {
+                branch.selector = Some(Arc::new(alternative));
+            }
             if branch.check().is_err() {
                 return Ok(None);
             }
             let planner = Planner::new(&branch, self.indexes, Want::Count, Resume::Sorted);
             let mut best: Option<(f64, Way)> = None;
-            for way in planner.ways().0 {
+            for mut way in planner.ways().0 {
                 let bounded = !way.bounds.is_empty() && (way.lets < 1.0 || way.rows_max.is_some());
-                if !bounded {
-                    continue;
-                }
-                let rows = planner.rows(&way, sampler)?;
+                let rows = match &way.words {
+                    Some(_) => {
+                        planner.weigh_words(&mut way, sampler)?;
+                        way.rows.unwrap_or(f64::MAX)
+                    }
+                    None if bounded => planner.rows(&way, sampler)?,
+                    None => continue,
+                };
                 if best.as_ref().is_none_or(|(least, _)| rows < *least) {
                     best = Some((rows, way));
                 }
@@ -116,7 +129,7 @@ impl Planner<'_> {
             }
             parts.push(Part::new(&branch, way, rows));
         }
-        Ok(Some(self.by_ids(Together::Any, parts, total)))
+        Ok(Some(self.by_ids(IdSet { together: Together::Any, parts, access: None }, total, total)))
     }
 
     /// The way by the ids that two indexes have both, if that may pay.
@@ -149,18 +162,30 @@ impl Planner<'_> {
         }
         let found = least * rows / Self::documents(sampler)?.max(1.0);
         let parts = vec![Part::new(self.query, first.clone(), least), Part::new(self.query, (*second).clone(), *rows)];
-        Ok(Some(self.by_ids(Together::All, parts, found)))
+        Ok(Some(self.by_ids(IdSet { together: Together::All, parts, access: None }, least + *rows, found)))
     }
 
-    fn by_ids(&self, together: Together, parts: Vec<Part>, found: f64) -> Way {
+    /// The way by the ids that the index of access has, if they are not too many.
+    pub(super) fn by_access(&self, marks: &AccessMarks, sampler: &dyn Sampler) -> Result<Option<Way>> {
+        let most = ID_SET_ROWS_MAX as usize;
+        let counted = sampler.marked(marks, most)?.filter(|rows| *rows < most);
+        let set = |access| IdSet { together: Together::Any, parts: Vec::new(), access };
+        Ok(counted.map(|rows| self.by_ids(set(Some(marks.clone())), rows as f64, rows as f64)))
+    }
+
+    /// `rows`: what is read of indexes.
+    fn by_ids(&self, set: IdSet, rows: f64, found: f64) -> Way {
         let order = self.id_order();
-        let rows: f64 = parts.iter().filter_map(|part| part.way.rows).sum();
-        let reads: f64 = parts.iter().map(Part::cost).sum::<f64>() + rows * 0.02 * rows.max(1.0).log2();
+        let read = match &set.access {
+            Some(_) => KEY_READ * rows,
+            None => set.parts.iter().map(Part::cost).sum::<f64>(),
+        };
+        let reads = read + rows * 0.02 * rows.max(1.0).log2();
         let mut way = Way {
             index: None,
             ranges: Vec::new(),
             direction: order.unwrap_or(Direction::Forward),
-            ids: Some(Arc::new(IdSet { together, parts })),
+            ids: Some(Arc::new(set)),
             bounds: Vec::new(),
             document_tests: (0..self.query.conditions.len()).collect(),
             ordered: order.is_some() && self.resume != Resume::Sorted,
@@ -179,6 +204,20 @@ impl IdSet {
         entry: &CollectionEntry,
         examined: &mut Examined,
     ) -> Result<Option<Vec<String>>> {
+        if let Some(marks) = &self.access {
+            let Some(access) = at.access()?.filter(|access| access.serves(marks)) else { return Ok(None) };
+            let (mut ids, mut bytes) = (Vec::new(), 0);
+            for id in access.ids(marks, Bound::Unbounded, Bound::Unbounded, Direction::Forward)? {
+                let id = id?;
+                bytes += id.len() + size_of::<String>();
+                if bytes > ID_SET_BYTES_MAX {
+                    return Ok(None);
+                }
+                ids.push(id);
+            }
+            examined.keys += ids.len() as u64;
+            return Ok(Some(ids));
+        }
         let mut all: Option<Vec<String>> = None;
         for Part { query, way } in &self.parts {
             let mut ids = match (&mut all, self.together) {
@@ -186,9 +225,20 @@ impl IdSet {
                 _ => Vec::new(),
             };
             let mut bytes = ids.iter().map(|id| id.len() + size_of::<String>()).sum::<usize>();
+            let index = way.index.and_then(|number| entry.indexes.get(number));
+            let mut by_words = None;
+            if let (Some(asked), Some(index)) = (&way.words, index) {
+                let found = words::gather(&*at.snapshot, index, asked, None, None, examined)?;
+                let Some(ByWords::Ids(found)) = found else { return Ok(None) };
+                by_words = Some(found.into_iter());
+            }
             let mut stream = Stream::of(at, entry, query, Want::Count, way);
-            while let Some(hit) = stream.next_hit() {
-                let id = hit?.id;
+            let mut next = || match &mut by_words {
+                Some(found) => found.next().map(Ok),
+                None => stream.next_hit().map(|hit| hit.map(|hit| hit.id)),
+            };
+            while let Some(id) = next() {
+                let id = id?;
                 bytes += id.len() + size_of::<String>();
                 if bytes > ID_SET_BYTES_MAX {
                     return Ok(None);
@@ -204,6 +254,11 @@ impl IdSet {
             });
         }
         Ok(Some(all.unwrap_or_default()))
+    }
+
+    /// Whether the index of access is read.
+    pub(in crate::document) fn is_by_access(&self) -> bool {
+        self.access.is_some()
     }
 
     /// The plans of what any of has to be read, and of what all of has.

@@ -2,6 +2,7 @@
 
 pub(in crate::document) mod aggregate;
 pub(in crate::document) mod asked;
+pub(in crate::document) mod best;
 mod cost;
 pub(in crate::document) mod find;
 mod group_states;

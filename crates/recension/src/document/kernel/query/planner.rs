@@ -15,6 +15,9 @@ use crate::document::values::plan::{Alternative, Plan, PlanSort};
 use crate::document::values::query::{Query, Through};
 use crate::engine::TreeId;
 
+/// What plans call the index of access.
+const ACCESS_NAME: &str = "_access";
+
 /// What is wanted of the documents that are found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::document) enum Want {
@@ -83,7 +86,8 @@ impl<'p> Planner<'p> {
             return Err(self.no_way(&others));
         }
         let alternatives = self.alternatives();
-        if self.explain || alternatives.is_some() || !self.is_obvious(&ways) {
+        let among = self.query.among.as_ref().filter(|_| self.may_put_ids_together());
+        if self.explain || alternatives.is_some() || among.is_some() || !self.is_obvious(&ways) {
             for way in &mut ways {
                 self.weigh(way, sampler)?;
             }
@@ -92,6 +96,9 @@ impl<'p> Planner<'p> {
                 if let Some(alternatives) = alternatives {
                     ways.extend(self.union(alternatives, sampler)?);
                 }
+            }
+            if let Some(marks) = among {
+                ways.extend(self.by_access(marks, sampler)?);
             }
         }
         let lookup = if self.want == Want::Documents { Lookup::of(self.indexes, self.query) } else { None };
@@ -219,10 +226,17 @@ impl<'p> Planner<'p> {
             numbers.iter().filter_map(|number| self.query.conditions.get(*number)).cloned().collect()
         };
         let (union, intersection) = way.ids.as_ref().map(|ids| ids.describe(self.indexes)).unwrap_or_default();
+        let by_access = way.ids.as_ref().is_some_and(|ids| ids.is_by_access());
         let first = |of: fn(&Plan) -> Option<String>| intersection.first().and_then(of);
         Plan {
-            index: spec.map(|spec| spec.name.clone()).or_else(|| first(|plan| plan.index.clone())),
-            on: spec.map(ToString::to_string).or_else(|| first(|plan| plan.on.clone())),
+            index: spec
+                .map(|spec| spec.name.clone())
+                .or_else(|| first(|plan| plan.index.clone()))
+                .or_else(|| by_access.then(|| ACCESS_NAME.to_owned())),
+            on: spec
+                .map(ToString::to_string)
+                .or_else(|| first(|plan| plan.on.clone()))
+                .or_else(|| by_access.then(|| "the values of the access rule".to_owned())),
             direction: way.direction,
             bounds: conditions(&way.bounds),
             ranges: if spec.is_some() || !way.bounds.is_empty() { way.ranges.len() } else { 0 },

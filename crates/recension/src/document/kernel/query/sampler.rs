@@ -1,8 +1,11 @@
 //! What the planner's estimates stand on: kept statistics of indexes, else a few rows that are counted.
 
+use std::ops::Bound;
+
 use crate::document::kernel::read::reader::CollectionAt;
 use crate::document::kernel::rows::catalogue::{CATALOGUE, IndexEntry, statistics_key};
 use crate::document::kernel::rows::index_statistics::IndexStatistics;
+use crate::document::values::access::AccessMarks;
 use crate::document::values::error::Result;
 use crate::engine::{Direction, KeyRange, TreeId, Wanted};
 
@@ -14,6 +17,8 @@ pub(in crate::document) trait Sampler {
     fn rows(&self, tree: TreeId, ranges: &[KeyRange], max: usize) -> Result<Option<usize>>;
     /// The rows of the ranges by the index's kept statistics; `None` if it has none, or too old ones.
     fn estimate(&self, index: &IndexEntry, ranges: &[KeyRange]) -> Result<Option<f64>>;
+    /// The documents that the index of access has for values, up to `max`; `None` if it is not to be read.
+    fn marked(&self, marks: &AccessMarks, max: usize) -> Result<Option<usize>>;
     /// The same of documents by id.
     fn ids(&self, ranges: &[KeyRange], max: usize) -> Result<Option<usize>>;
 }
@@ -47,6 +52,16 @@ impl Sampler for CollectionAt {
         let row = self.snapshot.get(CATALOGUE, &statistics_key(index.tree))?;
         let known = row.and_then(|row| IndexStatistics::decode(&row));
         Ok(known.and_then(|known| known.estimate(index, ranges, documents)))
+    }
+
+    fn marked(&self, marks: &AccessMarks, max: usize) -> Result<Option<usize>> {
+        let Some(access) = self.access()?.filter(|access| access.serves(marks) && !self.in_transaction) else { return Ok(None) };
+        let mut rows = 0;
+        for id in access.ids(marks, Bound::Unbounded, Bound::Unbounded, Direction::Forward)?.take(max) {
+            id?;
+            rows += 1;
+        }
+        Ok(Some(rows))
     }
 
     fn ids(&self, ranges: &[KeyRange], max: usize) -> Result<Option<usize>> {

@@ -9,7 +9,7 @@ use crate::document::kernel::query::lookup::read_indexed;
 use crate::document::kernel::query::planner::Want;
 use crate::document::kernel::query::sorted::order_key;
 use crate::document::kernel::query::way::Way;
-use crate::document::kernel::query::words::{Relevant, relevance_key};
+use crate::document::kernel::query::words::{ByWords, relevance_key};
 use crate::document::kernel::read::reader::{CollectionAt, OwnedRows, document_of, id_of};
 use crate::document::kernel::rows::catalogue::{CollectionEntry, IndexEntry};
 use crate::document::kernel::rows::index_keys::{Damaged, IndexKeys, has_absent, row_texts};
@@ -49,6 +49,8 @@ pub(in crate::document) struct Stream {
     ids: Option<std::vec::IntoIter<String>>,
     /// How relevant each of these is, if they are in the order of that.
     scores: Option<std::vec::IntoIter<f64>>,
+    /// Some that were found had no room: it ends with an error.
+    cut: bool,
     tree: TreeId,
     rows: Option<OwnedRows>,
     reader: Reader,
@@ -122,6 +124,7 @@ impl Stream {
             ranges,
             ids: None,
             scores: None,
+            cut: false,
             tree: index.as_ref().map_or(entry.documents, |index| index.tree),
             rows: None,
             reader: Reader {
@@ -158,14 +161,14 @@ impl Stream {
     }
 
     /// The documents that were found by words, behind the place where the query goes on.
-    pub(in crate::document) fn by_words(mut self, found: Vec<Relevant>, query: &Query, direction: Direction) -> Self {
-        if !query.relevance {
-            return self.by_ids(found.into_iter().map(|found| found.id).collect(), query, direction);
-        }
-        let mut found = found;
-        if let Some(Place::Sorted(key, id)) = query.after.as_ref().map(|cursor| &cursor.place) {
-            found.retain(|one| (relevance_key(one.score), &one.id) > (key.clone(), id));
-        }
+    pub(in crate::document) fn by_words(mut self, found: ByWords, query: &Query, direction: Direction) -> Self {
+        let found = match found {
+            ByWords::Ids(ids) => return self.by_ids(ids, query, direction),
+            ByWords::Best(found, cut) => {
+                self.cut = cut;
+                found
+            }
+        };
         let (ids, scores): (Vec<_>, Vec<_>) = found.into_iter().map(|found| (found.id, found.score)).unzip();
         (self.ids, self.scores) = (Some(ids.into_iter()), Some(scores.into_iter()));
         self
@@ -194,7 +197,11 @@ impl Stream {
     pub(in crate::document) fn next_hit(&mut self) -> Option<Result<Hit>> {
         loop {
             if let Some(ids) = &mut self.ids {
-                let id = ids.next()?;
+                let Some(id) = ids.next() else {
+                    let why = "so many documents have the words that those behind here are not known in their order; ask \
+                               for more words";
+                    return std::mem::take(&mut self.cut).then(|| Err(Error::BadQuery { why }));
+                };
                 let score = self.scores.as_mut().and_then(Iterator::next);
                 let value = match self.snapshot.get(self.documents, id.as_bytes()) {
                     Ok(Some(value)) => value,

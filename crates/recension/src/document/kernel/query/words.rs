@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use crate::document::kernel::query::best::{Best, BestWanted, Relevant};
 use crate::document::kernel::query::cost::{DOCUMENT_GOT, KEY_READ, RANGE_BEGINS};
 use crate::document::kernel::query::planner::{Planner, Resume};
 use crate::document::kernel::query::sampler::Sampler;
@@ -34,11 +35,12 @@ pub(in crate::document) struct WordsWay {
     pub(in crate::document) exact: bool,
 }
 
-/// A document that was found, and how relevant it is.
-#[derive(Clone, PartialEq, Debug)]
-pub(in crate::document) struct Relevant {
-    pub(in crate::document) id: String,
-    pub(in crate::document) score: f64,
+/// The documents that have words.
+pub(in crate::document) enum ByWords {
+    /// In the order of their ids.
+    Ids(Vec<String>),
+    /// In that of their relevance, and whether there may be others behind them that had no room.
+    Best(Vec<Relevant>, bool),
 }
 
 impl Planner<'_> {
@@ -128,9 +130,11 @@ pub(in crate::document) fn gather(
     snapshot: &dyn Snapshot,
     index: &IndexEntry,
     words: &WordsWay,
-    by_relevance: bool,
+    best: Option<BestWanted>,
+    left_out: Option<&str>,
     examined: &mut Examined,
-) -> Result<Option<Vec<Relevant>>> {
+) -> Result<Option<ByWords>> {
+    let by_relevance = best.is_some();
     let mut walk = Walk::default();
     for clause in &words.query.clauses {
         let mut terms = Vec::new();
@@ -161,23 +165,29 @@ pub(in crate::document) fn gather(
             }
         }
     }
-    let (mut found, mut bytes) = (Vec::new(), 0);
+    let (mut ids, mut bytes, mut best) = (Vec::new(), 0, best.map(Best::new));
     while let Some(id) = walk.next_id(examined)? {
-        if walk.has_unwanted(&id, examined)? {
+        let is_left_out = left_out.is_some_and(|prefix| id.starts_with(prefix.as_bytes()));
+        if is_left_out || walk.has_unwanted(&id, examined)? {
             continue;
         }
         let Some(score) = walk.score(&relevance, by_relevance)? else { continue };
-        bytes += id.len() + size_of::<Relevant>();
-        if bytes > ID_SET_BYTES_MAX {
-            return Ok(None);
-        }
         let id = String::from_utf8(id).map_err(|_| damaged())?;
-        found.push(Relevant { id, score });
+        match &mut best {
+            Some(best) => best.push(Relevant { id, score }),
+            None => {
+                bytes += id.len() + size_of::<String>();
+                if bytes > ID_SET_BYTES_MAX {
+                    return Ok(None);
+                }
+                ids.push(id);
+            }
+        }
     }
-    if by_relevance {
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
-    }
-    Ok(Some(found))
+    Ok(Some(match best.map(Best::in_order) {
+        Some((best, cut)) => ByWords::Best(best, cut),
+        None => ByWords::Ids(ids),
+    }))
 }
 
 /// What documents are sorted by that have this relevance: the greatest first.

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::document::kernel::attachment::rows::{ContentRow, GIVEN_UP, chunks_of, content_key, upload_in, upload_time};
+use crate::document::kernel::rows::access_rows;
 use crate::document::kernel::rows::catalogue::{
     BuildCursor, CATALOGUE, CollectionEntry, IndexEntry, build_key, collection_key, statistics_key,
 };
@@ -46,7 +47,8 @@ pub(in crate::document) fn erased_rows(
     progress: &mut dyn FnMut(EraseProgress),
 ) -> Result<ErasedRows> {
     let generations = generations(snapshot, collection)?;
-    let trees = generations.values().map(|generation| 3 + generation.indexes.len() as u64).sum();
+    let trees = |own: &Generation| 3 + (own.indexes.len() + own.access.len()) as u64;
+    let trees = generations.values().map(trees).sum();
     let mut search = Search {
         snapshot,
         ids: ids.iter().map(String::as_str).collect(),
@@ -67,6 +69,11 @@ pub(in crate::document) fn erased_rows(
             search.erase_all(CATALOGUE, statistics_key(index.tree));
             search.tree_done();
         }
+        for tree in &generation.access {
+            search.owned(*tree, &KeyRange::all(), |key| access_rows::id_in(key).map(str::to_owned))?;
+            search.build_of(*tree)?;
+            search.tree_done();
+        }
         search.views(generation.documents)?;
     }
     Ok(ErasedRows { found: search.found.len() as u64, keys: search.keys })
@@ -78,6 +85,8 @@ struct Generation {
     changes: TreeId,
     side: TreeId,
     indexes: BTreeMap<TreeId, IndexEntry>,
+    /// Of its indexes of access.
+    access: BTreeSet<TreeId>,
 }
 
 /// The collections that ever had a name, by the trees of their documents.
@@ -88,9 +97,10 @@ fn generations(snapshot: &dyn Snapshot, collection: &str) -> Result<BTreeMap<Tre
         let entry = CollectionEntry::decode(&value, collection)?;
         let CollectionEntry { documents, changes, side, .. } = entry;
         let generation = generations.entry(documents).or_insert_with(|| {
-            let indexes = BTreeMap::new();
-            Generation { documents, changes, side, indexes }
+            let (indexes, access) = (BTreeMap::new(), BTreeSet::new());
+            Generation { documents, changes, side, indexes, access }
         });
+        generation.access.extend(entry.access.map(|access| access.tree));
         for index in entry.indexes {
             // Newest first: the newest word on a tree counts.
             generation.indexes.entry(index.tree).or_insert(index);

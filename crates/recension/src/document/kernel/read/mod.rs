@@ -1,5 +1,6 @@
 //! Reading a collection as of one commit.
 
+pub(in crate::document) mod access;
 pub(in crate::document) mod ancestry;
 pub(in crate::document) mod attachments;
 pub(in crate::document) mod duplicates;

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::document::kernel::rows::access_rows::AccessEntry;
 use crate::document::kernel::rows::index_keys::IndexKeys;
 use crate::document::values::byte_reader::ByteReader;
 use crate::document::values::error::{Error, Result};
@@ -41,12 +42,16 @@ const COLLECTION_LAYOUT_SECTIONS: u8 = 5;
 /// As 5, and indexes may have [`BY_FIRST`].
 const COLLECTION_LAYOUT_BY_FIRST: u8 = 6;
 /// As 6, and there may be the section of indexes of words.
-const COLLECTION_LAYOUT_NEWEST: u8 = 7;
+const COLLECTION_LAYOUT_WORDS: u8 = 7;
+/// As 7, and there may be the section of the index of access.
+const COLLECTION_LAYOUT_NEWEST: u8 = 8;
 
 /// The section that is the collection's schema.
 const SCHEMA_SECTION: u8 = 1;
 /// The section that says which indexes are of words.
 const WORDS_SECTION: u8 = 2;
+/// The section that is the index of access.
+const ACCESS_SECTION: u8 = 3;
 
 /// The key of a collection's row.
 pub(in crate::document) fn collection_key(name: &str) -> Vec<u8> {
@@ -134,6 +139,8 @@ pub(in crate::document) struct CollectionEntry {
     pub(in crate::document) indexes: Vec<IndexEntry>,
     /// What its documents have to fit.
     pub(in crate::document) schema: Option<Arc<Schema>>,
+    /// Which documents have which values, for rules of access.
+    pub(in crate::document) access: Option<AccessEntry>,
     keys: KeysMemo,
 }
 
@@ -177,13 +184,15 @@ impl CollectionEntry {
             purges_limit: PURGES_LIMIT_DEFAULT,
             indexes: Vec::new(),
             schema: None,
+            access: None,
             keys: KeysMemo::default(),
         }
     }
 
     /// Every tree that it has.
     pub(in crate::document) fn trees(&self) -> impl Iterator<Item = TreeId> {
-        self.indexes.iter().map(|index| index.tree).chain([self.documents, self.changes, self.side])
+        let access = self.access.iter().map(|access| access.tree);
+        self.indexes.iter().map(|index| index.tree).chain(access).chain([self.documents, self.changes, self.side])
     }
 
     pub(in crate::document) fn index(&self, name: &str) -> Option<&IndexEntry> {
@@ -200,9 +209,13 @@ impl CollectionEntry {
         if !of_words.is_empty() {
             push_section(WORDS_SECTION, &of_words, &mut sections);
         }
+        if let Some(access) = &self.access {
+            push_section(ACCESS_SECTION, &access.encode(), &mut sections);
+        }
         let any = |has: fn(&IndexEntry) -> bool| self.indexes.iter().any(has);
         let mut out = vec![match (any(|index| index.by_first), !sections.is_empty(), any(|index| index.by_values)) {
-            _ if !of_words.is_empty() => COLLECTION_LAYOUT_NEWEST,
+            _ if self.access.is_some() => COLLECTION_LAYOUT_NEWEST,
+            _ if !of_words.is_empty() => COLLECTION_LAYOUT_WORDS,
             (true, ..) => COLLECTION_LAYOUT_BY_FIRST,
             (false, true, _) => COLLECTION_LAYOUT_SECTIONS,
             (false, false, true) => COLLECTION_LAYOUT_BY_VALUES,
@@ -313,6 +326,7 @@ fn collection(reader: &mut ByteReader<'_>) -> Option<CollectionEntry> {
                     index.spec.words = Some(Language::of_number(*language)?);
                 }
             }
+            ACCESS_SECTION => entry.access = Some(AccessEntry::decode(section)?),
             _ => return None,
         }
     }

@@ -1,5 +1,6 @@
 //! Where the rows lie and what their bytes say: the catalogue, documents, side trees, indexes.
 
+pub(in crate::document) mod access_rows;
 pub(in crate::document) mod catalogue;
 pub(in crate::document) mod erasure;
 pub(in crate::document) mod index_keys;

@@ -1,6 +1,6 @@
 //! Reading a view as of a commit: its rows as they were kept, and laid over them the documents that were changed since.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -24,7 +24,12 @@ pub struct ViewAt {
     kept: Option<ViewEntry>,
     kept_rows: u64,
     recent: Arc<Recent>,
+    /// Which documents' rows are shown; `None`: those of all.
+    shown: Option<Shown>,
 }
+
+/// Whether the rows of a document are shown, by its id.
+type Shown = Arc<dyn Fn(&str) -> Result<bool> + Send + Sync>;
 
 /// What was changed since the rows were kept.
 #[derive(Default)]
@@ -94,7 +99,7 @@ impl CollectionAt {
 
 impl ViewAt {
     fn empty(at: &CollectionAt, view: &View) -> Self {
-        ViewAt { at: at.clone(), view: view.clone(), kept: None, kept_rows: 0, recent: Arc::default() }
+        ViewAt { at: at.clone(), view: view.clone(), kept: None, kept_rows: 0, recent: Arc::default(), shown: None }
     }
 
     /// A view as it was kept, with nothing laid over it.
@@ -116,6 +121,54 @@ impl ViewAt {
         &self.at
     }
 
+    /// The same view with the rows of some documents only. Each row that is read is tested: [`ViewAt::of_documents`] reads
+    /// no others. How many rows there are is not known then.
+    #[must_use]
+    pub fn showing(self, shown: impl Fn(&str) -> Result<bool> + Send + Sync + 'static) -> Self {
+        ViewAt { shown: Some(Arc::new(shown)), ..self }
+    }
+
+    /// The same view with the rows of these documents only, which are read now; `None` if they are too many to be held.
+    pub fn of_documents(&self, ids: impl IntoIterator<Item = Result<String>>) -> Result<Option<Self>> {
+        let (mut rows, mut bytes) = (BTreeMap::new(), 0);
+        let options = self.view.options;
+        let mut laid: HashMap<&str, Vec<(&Vec<u8>, &Vec<u8>)>> = HashMap::new();
+        for (key, value) in &self.recent.rows {
+            laid.entry(RowParts::of(key, value, options)?.id).or_default().push((key, value));
+        }
+        for id in ids {
+            let id = id?;
+            let mut add = |key: Vec<u8>, value: Vec<u8>| {
+                bytes += key.len() + value.len() + 96;
+                rows.insert(key, value);
+                bytes <= VIEW_OVERLAY_BYTES_MAX
+            };
+            let mut fits = true;
+            if self.recent.hidden.contains(&id) {
+                for (key, value) in laid.remove(id.as_str()).unwrap_or_default() {
+                    fits &= add(key.clone(), value.clone());
+                }
+            } else if let Some(kept) = &self.kept {
+                let listed = self.at.snapshot.get(kept.tree, &of_document(&id))?;
+                for key in listed.as_ref().map_or(Ok(Vec::new()), |row| decode_keys(row))? {
+                    if let Some(row) = self.at.snapshot.get(kept.tree, key)? {
+                        fits &= add(key.to_vec(), row.bytes.into_owned());
+                    }
+                }
+            }
+            if !fits {
+                return Ok(None);
+            }
+        }
+        let recent = Arc::new(Recent { rows, ..Recent::default() });
+        Ok(Some(ViewAt { kept: None, kept_rows: 0, recent, ..self.clone() }))
+    }
+
+    /// Whether how many rows there are is known.
+    pub fn is_counted(&self) -> bool {
+        self.shown.is_none()
+    }
+
     /// How many rows it has.
     pub fn total_rows(&self) -> u64 {
         self.kept_rows.saturating_sub(self.recent.hidden_rows) + self.recent.rows.len() as u64
@@ -134,7 +187,12 @@ impl ViewAt {
 
     /// The tree of its rows, if nothing is laid over them.
     pub(in crate::document) fn bare_tree(&self) -> Option<TreeId> {
-        self.kept.as_ref().filter(|_| self.recent.hidden.is_empty()).map(|kept| kept.tree)
+        let bare = self.recent.hidden.is_empty() && self.shown.is_none();
+        self.kept.as_ref().filter(|_| bare).map(|kept| kept.tree)
+    }
+
+    fn shows(&self, id: &str) -> Result<bool> {
+        self.shown.as_ref().map_or(Ok(true), |shown| shown(id))
     }
 
     /// Its rows from a key up to another.
@@ -147,7 +205,7 @@ impl ViewAt {
     pub fn count(&self, range: &ViewRange, max: u64) -> Result<Option<u64>> {
         let keys = range.keys(self.view.options)?;
         let mut count = 0;
-        if !self.recent.hidden.is_empty() {
+        if !self.recent.rows.is_empty() || !self.recent.hidden.is_empty() || self.shown.is_some() {
             let mut rows = self.walk(keys, range.direction);
             while count <= max && rows.next_parts(|_| Ok(()))?.is_some() {
                 count += 1;
@@ -225,7 +283,7 @@ impl ViewRows {
     ) -> Result<Option<T>> {
         self.fetch_kept()?;
         let recent = Arc::clone(&self.view.recent);
-        let laid = self.next_recent(&recent);
+        let laid = self.next_recent(&recent)?;
         let options = self.view.view.options;
         let kept_first = match (&self.next_kept, laid) {
             (None, None) => return Ok(None),
@@ -260,14 +318,21 @@ impl ViewRows {
         }
     }
 
-    fn next_recent<'r>(&self, recent: &'r Recent) -> Option<(&'r Vec<u8>, &'r Vec<u8>)> {
+    fn next_recent<'r>(&self, recent: &'r Recent) -> Result<Option<(&'r Vec<u8>, &'r Vec<u8>)>> {
         if recent.rows.is_empty() || self.keys.is_empty() {
-            return None;
+            return Ok(None);
         }
+        let options = self.view.view.options;
         let mut rows = recent.rows.range::<[u8], _>(self.keys.as_bounds());
-        match self.direction {
-            Direction::Forward => rows.next(),
-            Direction::Backward => rows.next_back(),
+        loop {
+            let next = match self.direction {
+                Direction::Forward => rows.next(),
+                Direction::Backward => rows.next_back(),
+            };
+            let Some((key, value)) = next else { return Ok(None) };
+            if self.view.shows(RowParts::of(key, value, options)?.id)? {
+                return Ok(Some((key, value)));
+            }
         }
     }
 
@@ -277,14 +342,18 @@ impl ViewRows {
         }
         let Some(kept) = self.view.kept.as_ref().filter(|_| !self.keys.is_empty()) else { return Ok(()) };
         let (tree, options, hidden) = (kept.tree, self.view.view.options, &self.view.recent.hidden);
-        let snapshot = &self.view.at.snapshot;
+        let (view, snapshot) = (&self.view, &self.view.at.snapshot);
         let base = match &mut self.base {
             Some(base) => base,
             none => none.insert(OwnedRows::of(afresh(snapshot), tree, &self.keys, self.direction)),
         };
         loop {
             let row = base.next_with(|row| {
-                let shown = hidden.is_empty() || !hidden.contains(RowParts::of(&row.key, &row.value, options)?.id);
+                let whole = hidden.is_empty() && view.shown.is_none();
+                let shown = whole || {
+                    let id = RowParts::of(&row.key, &row.value, options)?.id;
+                    !hidden.contains(id) && view.shows(id)?
+                };
                 Ok(shown.then(|| (row.key.to_vec(), row.value.to_vec())))
             });
             match row.transpose()? {
