@@ -70,7 +70,7 @@
 //!                  .among(AccessMarks).through(index).without_indexes().sort_bytes_max(n)
 //! ChangeFilter     ChangeFilter::matching(query)?, ::ids([..])?, .testing(|document| ..), .and(&filter); for
 //!                  .changes(..)?.filtered(&filter) and .follow(..).filtered(&filter)
-//!                  .selecting(selector)
+//!                  .selecting(selector)   .highlights(body, &Highlighting{before, after, chars}) -> Highlights
 //! Selector         Selector::from_json(mango)?, ::at(path, values), ::all([..]), ::any([..]), ::not(selector), ::none([..]),
 //!                  ::absent(path), ::contains(path, part), ::matches(path, regex)?, ::some_element(path, selector), ..
 //! Schema           Schema::from_json(text)?, .check(id, body)?
@@ -159,7 +159,7 @@ pub use self::values::rev_hash::{AttachmentDigest, HashableBody, revision_id};
 pub use self::values::revid::RevId;
 pub use self::values::revision_tree::Leaf;
 pub use self::values::schema::Schema;
-pub use self::values::selector::{Selector, SelectorTest};
+pub use self::values::selector::{Highlighting, Highlights, Selector, SelectorTest};
 pub use self::values::text::{Language, TextQuery};
 pub use self::values::time::format_time;
 pub use self::values::view::{Emitted, Signature, ViewOptions};

@@ -51,8 +51,9 @@ fn change(people: &Collection, chance: &mut Chance, step: usize) {
             people.merge_revisions([write]).unwrap().remove(0).unwrap();
         }
         (6, _) => {
-            let some = (0..5).map(|n| Write::put(&format!("d{}", (n * 3 + step) % 14), body(chance).to_string()).unwrap());
-            people.bulk(some.collect()).unwrap().into_iter().for_each(|own| drop(own.unwrap()));
+            let some =
+                (0..5).map(|n| Write::put(&format!("d{}", (n * 3 + step) % 14), body(chance).to_string()).unwrap());
+            people.bulk(some).unwrap().into_iter().for_each(|own| drop(own.unwrap()));
         }
         (7, _) if chance.one_in(2) => drop(people.put("_design/x", json!({ "n": step }).to_string()).unwrap()),
         _ => drop(people.put(&id, body(chance).to_string()).unwrap()),
@@ -65,7 +66,8 @@ fn naive(at: &CollectionAt, names: &[&str]) -> BTreeSet<String> {
     for document in at.list(&ListOptions { deleted: true, ..ListOptions::default() }).unwrap() {
         let id = document.unwrap().id.to_string();
         for (number, leaf) in at.leaves(&id).unwrap().into_iter().enumerate().filter(|(_, leaf)| !leaf.deleted) {
-            let body: Value = serde_json::from_str(&at.leaf_revision(&id, &leaf, number == 0).unwrap().unwrap().body).unwrap();
+            let body: Value =
+                serde_json::from_str(&at.leaf_revision(&id, &leaf, number == 0).unwrap().unwrap().body).unwrap();
             let values = [&body["owner"], &body["team"]["of"]];
             let all = values.into_iter().flat_map(|value| match value {
                 Value::Array(elements) => elements.iter().collect(),
@@ -110,8 +112,7 @@ fn agrees(people: &Collection, at: &CollectionAt, moments: &[Seq]) {
             let told_ids: BTreeSet<String> = told.iter().map(|(id, _)| id.clone()).collect();
             assert_eq!(told_ids.len(), told.len(), "each once: {told:?}");
             let changed = |id: &String| at.written_at(id).unwrap().is_some_and(|seq| seq > before.seq());
-            let wanted: BTreeSet<String> =
-                had.iter().chain(&expected).filter(|id| changed(id)).cloned().collect();
+            let wanted: BTreeSet<String> = had.iter().chain(&expected).filter(|id| changed(id)).cloned().collect();
             let missing: Vec<&String> = wanted.difference(&told_ids).collect();
             assert!(missing.is_empty(), "{names:?}, {} to {}: {missing:?}", before.seq(), at.seq());
             // In pages it is the same.
@@ -166,8 +167,9 @@ fn a_query_goes_by_the_index_of_access_if_that_reads_less() {
     let people = store.collection("people").unwrap();
     people.set_access(&paths()).unwrap();
     let owner = |n: usize| if n.is_multiple_of(50) { "ada" } else { "bob" };
-    let all = (0..1000).map(|n| Write::put(&format!("d{n:04}"), json!({ "owner": owner(n), "n": n }).to_string()).unwrap());
-    people.bulk(all.collect()).unwrap();
+    let all =
+        (0..1000).map(|n| Write::put(&format!("d{n:04}"), json!({ "owner": owner(n), "n": n }).to_string()).unwrap());
+    people.bulk(all).unwrap();
     let at = people.at(At::Now).unwrap();
     let marks = marks(&at.access().unwrap().unwrap(), &["ada"]);
     let rule = Selector::from_json(r#"{"owner":"ada","n":{"$gte":500}}"#).unwrap();
@@ -215,7 +217,7 @@ fn a_build_that_was_broken_off_is_gone_on_with_by_who_opens_the_store() {
     {
         let people = recension::open(&path).unwrap().collection("people").unwrap();
         let all = (0..3000).map(|n| Write::put(&format!("d{n}"), r#"{"owner":"ada"}"#).unwrap());
-        people.bulk(all.collect()).unwrap();
+        people.bulk(all).unwrap();
         people.set_access(&paths()).unwrap();
     }
     let people = recension::open(&path).unwrap().collection("people").unwrap();

@@ -248,6 +248,18 @@ fn statistics_are_kept_go_back_in_time_and_are_erased_with_documents() {
     let head = store.engine().head();
     crowd.refresh_statistics().unwrap();
     assert_eq!(store.engine().head(), head);
+    // As many documents as before, and other values: a tenth of them are no reason, a third are.
+    let high = |collection: &Collection| {
+        collection.explain(&Query::new().matching("n", ValueRange::at_least(9000)).through("n")).unwrap().rows.unwrap()
+    };
+    for (count, known) in [(900, 0.0..300.0), (2100, 2500.0..3500.0)] {
+        for number in 0..count {
+            let number = if count == 900 { number } else { number + 900 };
+            crowd.put(&format!("d{number:05}"), json!({ "n": 9500 }).to_string()).unwrap();
+        }
+        crowd.refresh_statistics().unwrap();
+        assert!(known.contains(&high(&crowd)), "{count}: {}", high(&crowd));
+    }
     // They have values of documents: none are left when one is erased, then and now.
     let kept = |at: At| {
         let seq = crowd.at(at).unwrap().seq();

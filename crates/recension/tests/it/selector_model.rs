@@ -352,6 +352,51 @@ fn selectors_select_what_a_naive_evaluator_does_whatever_indexes_there_are() {
     assert!(replay || all.iter().all(|count| *count > 100), "the test looks at too little: {seen:?}");
 }
 
+/// Lists of values and elements of arrays, which indexes on elements may serve one by one, put together, or not at all.
+#[test]
+fn lists_and_elements_are_found_by_indexes_on_the_elements_of_arrays() {
+    let mut seen = Seen::default();
+    for seed in 1..=60_u64 {
+        let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let store = Store::on(Arc::new(MemoryEngine::new())).unwrap();
+        let things = store.collection("things").unwrap();
+        things.create_index(IndexSpec::new("elements", "t[]"), |_| {}).unwrap();
+        if chance.one_in(2) {
+            things.create_index(IndexSpec::new("whole", "t").collated(Collation::Binary), |_| {}).unwrap();
+        }
+        if chance.one_in(2) {
+            things.create_index(IndexSpec::new("c", "c").then("b"), |_| {}).unwrap();
+        }
+        let mut state = State::new();
+        for _ in 0..60 {
+            let id = format!("d{:02}", chance.below(50));
+            let body = body(&mut chance);
+            things.put(&id, body.to_string()).unwrap();
+            state.insert(id, body);
+        }
+        for _ in 0..12 {
+            let list = |chance: &mut Chance, most: usize| -> Value {
+                (0..chance.below(most)).map(|_| scalar(chance)).collect::<Vec<_>>().into()
+            };
+            let all = json!({ "t": { "$all": list(&mut chance, 4) } });
+            let any = json!({ "t": { "$in": list(&mut chance, 6) } });
+            let element = json!({ "t": { "$elemMatch": { "$in": list(&mut chance, 5) } } });
+            let other = json!({ "c": { "$in": list(&mut chance, 6) } });
+            let asked = match chance.below(7) {
+                0 => all,
+                1 => any,
+                2 => element,
+                3 => json!({ "$and": [all, any] }),
+                4 => json!({ "$or": [all, other] }),
+                5 => json!({ "$and": [element, other] }),
+                _ => json!({ "$or": [element, { "$and": [any, other] }] }),
+            };
+            check(&things.at(At::Now).unwrap(), &state, &asked, &mut chance, &mut seen);
+        }
+    }
+    assert!(seen.found > 100 && seen.through_index > 100, "the test looks at too little: {seen:?}");
+}
+
 #[test]
 fn what_is_no_selector_is_refused_in_couchdbs_words() {
     let deep = format!("{}1{}", r#"{"a":"#.repeat(300), "}".repeat(300));

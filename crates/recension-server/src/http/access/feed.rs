@@ -265,11 +265,7 @@ impl Round {
 
     /// Where a feed stands behind the last document.
     fn stands(&self) -> Since {
-        if self.ended {
-            Since::Told(self.until)
-        } else {
-            Since::Within(self.position.clone(), self.from, self.until)
-        }
+        if self.ended { Since::Told(self.until) } else { Since::Within(self.position.clone(), self.from, self.until) }
     }
 }
 

@@ -45,7 +45,6 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, name: &str)
     };
     request.app.blocking(keep).await?;
     let (collection, app) = (db.share(), Arc::clone(&request.app));
-    let mut stopping = app.stopping.clone();
     tokio::spawn(async move {
         let stop = Arc::new(AtomicBool::new(false));
         let own = Arc::clone(&stop);
@@ -53,7 +52,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, name: &str)
         tokio::pin!(build);
         let built = tokio::select! {
             built = &mut build => built,
-            _ = stopping.wait_for(|stopping| *stopping) => {
+            () = app.stopped() => {
                 stop.store(true, Ordering::Release);
                 build.await
             }
@@ -76,10 +75,5 @@ fn explained(db: &Database, rule: &str) -> Result<String> {
         Some(_) => ("the index of access", "a document has to have one of some values at these paths"),
     };
     let paths: Vec<String> = paths.unwrap_or_default().iter().map(|path| quote(&path.to_string())).collect();
-    Ok(format!(
-        "{{\"rule\":{rule},\"reads\":{},\"why\":{},\"paths\":[{}]}}",
-        quote(reads),
-        quote(why),
-        paths.join(",")
-    ))
+    Ok(format!("{{\"rule\":{rule},\"reads\":{},\"why\":{},\"paths\":[{}]}}", quote(reads), quote(why), paths.join(",")))
 }

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use recension::document::json::quote;
-use recension::document::{AccessMarks, CollectionAt, Found, Path, Plan, PlanSort, Query, ValueRange};
+use recension::document::{
+    AccessMarks, CollectionAt, Found, Highlighting, Path, Plan, PlanSort, Query, Selector, ValueRange,
+};
 use recension::engine::Direction;
 
 use super::definition::{Definition, STORED_PREFIX, segments};
@@ -178,6 +180,8 @@ struct Rows {
     at: CollectionAt,
     found: Found,
     fields: Option<Fields>,
+    /// The selector, and how its words are marked.
+    highlight: Option<(Selector, Highlighting)>,
     conflicts: bool,
     stats: bool,
     warnings: Vec<String>,
@@ -195,6 +199,7 @@ impl Rows {
             at: asked.at,
             found,
             fields: asked.options.fields.as_deref().map(Fields::of),
+            highlight: asked.options.highlight.map(|how| (asked.options.selector, how)),
             conflicts: asked.options.conflicts,
             stats: asked.options.execution_stats,
             warnings: asked.warnings,
@@ -215,11 +220,15 @@ impl Rows {
         };
         let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
         let text = shown.to_json(&self.at, extras)?;
-        Ok(match &self.fields {
-            Some(fields) if self.format == Format::Csv => fields.cells(&text),
+        let mut text = match &self.fields {
+            Some(fields) if self.format == Format::Csv => return Ok(fields.cells(&text)),
             Some(fields) => fields.of_document(&text),
             None => text,
-        })
+        };
+        if let Some((selector, how)) = &self.highlight {
+            selector.highlights(&document.body, how).add_to(&mut text);
+        }
+        Ok(text)
     }
 
     fn tail(&self) -> String {

@@ -98,7 +98,9 @@ impl ViewList {
             };
             let row = match walk {
                 Walk::Rows(rows) => match rows.next().transpose()? {
-                    Some(row) if self.skip == 0 => Some(row_json(self.view.collection(), &row, &self.asked, self.within.as_deref())?),
+                    Some(row) if self.skip == 0 => {
+                        Some(row_json(self.view.collection(), &row, &self.asked, self.within.as_deref())?)
+                    }
                     row => row.map(|_| String::new()),
                 },
                 Walk::Groups(groups) => groups

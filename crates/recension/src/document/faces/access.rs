@@ -17,9 +17,7 @@ use crate::document::kernel::write::attempt::{Attempt, retry};
 use crate::document::values::at::At;
 use crate::document::values::error::{Error, Result};
 use crate::document::values::json::{Path, Step};
-use crate::document::values::limits::{
-    BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEX_PARTS_MAX, WRITE_ATTEMPTS_MAX,
-};
+use crate::document::values::limits::{BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEX_PARTS_MAX, WRITE_ATTEMPTS_MAX};
 use crate::document::values::model::IndexState;
 use crate::engine::{Batch, Direction, KeyRange};
 
@@ -34,7 +32,12 @@ impl Collection {
     /// [`Error::BadIndex`] for more than 16 paths, or one that leads to elements.
     pub fn set_access(&self, paths: &[Path]) -> Result<()> {
         let refused = |why: &'static str| Error::BadIndex { index: "of access".to_owned(), why };
-        let paths: Vec<Path> = paths.iter().enumerate().filter(|(at, path)| !paths[..*at].contains(path)).map(|(_, p)| p.clone()).collect();
+        let paths: Vec<Path> = paths
+            .iter()
+            .enumerate()
+            .filter(|(at, path)| !paths[..*at].contains(path))
+            .map(|(_, p)| p.clone())
+            .collect();
         for path in &paths {
             let each: Vec<Step> = path.steps().iter().cloned().chain([Step::Each]).collect();
             if path.steps().contains(&Step::Each) || path.steps().is_empty() || Path::of_steps(each).is_err() {

@@ -51,8 +51,14 @@ impl Store {
             let Some(entry) = &collection.entry else { continue };
             report.collections += 1;
             let (counts, purged) = (collection.counts(), collection.purge_seq()?);
-            let mut check =
-                Check { name: &info.name, snapshot: &*snapshot, entry, losing_leaves: 0, marks: 0, report: &mut report };
+            let mut check = Check {
+                name: &info.name,
+                snapshot: &*snapshot,
+                entry,
+                losing_leaves: 0,
+                marks: 0,
+                report: &mut report,
+            };
             check.run(counts, purged)?;
         }
         Ok(report)

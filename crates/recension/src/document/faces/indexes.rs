@@ -22,7 +22,8 @@ use crate::document::values::error::{Error, Result};
 use crate::document::values::index_spec::IndexSpec;
 use crate::document::values::json::IntoPath;
 use crate::document::values::limits::{
-    BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEXES_MAX, STATISTICS_DOCUMENTS_MIN, WRITE_ATTEMPTS_MAX,
+    BUILD_STEP_BYTES, BUILD_STEP_DOCUMENTS, INDEXES_MAX, STATISTICS_CHANGED_PART, STATISTICS_DOCUMENTS_MIN,
+    WRITE_ATTEMPTS_MAX,
 };
 use crate::document::values::model::IndexState;
 use crate::document::values::own::check_index;
@@ -207,7 +208,8 @@ impl Collection {
             .collect()
     }
 
-    /// Gathers the statistics of indexes anew of which the collection has outgrown the kept ones; all rows of such
+    /// Gathers the statistics of indexes anew of which the collection has outgrown the kept ones, or of whose documents a
+    /// fifth was changed since; all rows of such
     /// an index are read. [`Store::compact`](crate::document::Store::compact) does it too.
     pub fn refresh_statistics(&self) -> Result<()> {
         let snapshot = self.store().snapshot(At::Now)?;
@@ -221,8 +223,11 @@ impl Collection {
         let ready = |index: &&IndexEntry| index.state == IndexState::Ready && index.spec.words.is_none();
         for index in entry.indexes.iter().filter(ready) {
             let key = statistics_key(index.tree);
-            let known = snapshot.get(CATALOGUE, &key)?.and_then(|row| IndexStatistics::decode(&row));
-            if known.is_none_or(|known| known.are_old(documents)) {
+            let row = snapshot.get(CATALOGUE, &key)?;
+            let since = row.as_ref().map(|row| row.seq);
+            let known = row.and_then(|row| IndexStatistics::decode(&row));
+            let is_old = known.is_none_or(|known| known.are_old(documents));
+            if is_old || changed_much(&*snapshot, &entry, since, documents)? {
                 put_statistics(&*snapshot, index, documents, &mut batch)?;
                 gathered = true;
             }
@@ -299,6 +304,16 @@ impl Collection {
             }
         }
     }
+}
+
+/// Whether so many documents were changed behind a commit that what was known of an index then is not known now: a part
+/// of those that there are. So many rows of the changes are read at most.
+fn changed_much(snapshot: &dyn Snapshot, entry: &CollectionEntry, since: Option<Seq>, documents: u64) -> Result<bool> {
+    let Some(next) = since.and_then(|since| since.0.checked_add(1)) else { return Ok(false) };
+    let behind = KeyRange { start: Bound::Included(next.to_be_bytes().to_vec()), end: Bound::Unbounded };
+    let much = usize::try_from(documents / STATISTICS_CHANGED_PART).unwrap_or(usize::MAX);
+    let mut rows = snapshot.range(entry.changes, &behind, Direction::Forward);
+    Ok(rows.nth(much).transpose()?.is_some())
 }
 
 /// Adds what is known of an index. It has keys of documents, so that no erasure may have been ordered since.

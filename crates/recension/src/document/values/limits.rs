@@ -27,6 +27,9 @@ pub const INDEXES_MAX: usize = 256;
 /// Most paths of one index.
 pub const INDEX_PARTS_MAX: usize = 16;
 
+/// Most texts at one path in which words are marked.
+pub const HIGHLIGHTS_MAX: usize = 3;
+
 /// Most marks that one document has in an index of access; beyond, it has the mark of any.
 pub const ACCESS_MARKS_MAX: usize = 1000;
 
@@ -114,6 +117,9 @@ pub const ID_SET_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Documents of a collection from which on statistics of its indexes are kept. Of fewer, rows are counted.
 pub const STATISTICS_DOCUMENTS_MIN: u64 = 2000;
+
+/// If more than one in so many documents was changed since, statistics are gathered anew.
+pub const STATISTICS_CHANGED_PART: u64 = 5;
 
 /// Keys that the statistics of an index have, at least if there are so many; at most twice as many.
 pub const STATISTICS_KEYS_MAX: usize = 128;

@@ -11,7 +11,7 @@ use crate::document::values::error::{Error, Result};
 use crate::document::values::json::{IntoPath, Path};
 use crate::document::values::limits::{QUERY_PATHS_MAX, RANGES_MAX, SORT_BYTES_MAX};
 use crate::document::values::own::check_path;
-use crate::document::values::selector::Selector;
+use crate::document::values::selector::{Highlighting, Highlights, Selector};
 use crate::engine::Direction;
 
 /// A question to a collection: the documents that meet all of its conditions.
@@ -226,6 +226,11 @@ impl Query {
     pub fn among(mut self, marks: AccessMarks) -> Self {
         self.among = Some(marks);
         self
+    }
+
+    /// The texts of a body in which words stand that it asks for, with marks around these: [`Selector::highlights`].
+    pub fn highlights(&self, body: &str, how: &Highlighting) -> Highlights {
+        self.selector.as_ref().map(|selector| selector.highlights(body, how)).unwrap_or_default()
     }
 
     /// By reading every document, whatever indexes there are.

@@ -97,7 +97,9 @@ mod tests {
     fn what_is_kept_is_the_beginning_of_the_order() {
         let mut all: Vec<Relevant> = (0..200).map(found).collect();
         all.sort();
-        for (most, after) in [(None, None), (Some(1), None), (Some(7), Some(0)), (Some(30), Some(40)), (Some(9), Some(199))] {
+        for (most, after) in
+            [(None, None), (Some(1), None), (Some(7), Some(0)), (Some(30), Some(40)), (Some(9), Some(199))]
+        {
             let mut best = Best::new(BestWanted { most, after: after.map(|at: usize| all[at].clone()) });
             (0..200).map(found).for_each(|one| best.push(one));
             let rest = &all[after.map_or(0, |at| at + 1)..];

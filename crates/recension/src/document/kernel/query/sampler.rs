@@ -55,7 +55,9 @@ impl Sampler for CollectionAt {
     }
 
     fn marked(&self, marks: &AccessMarks, max: usize) -> Result<Option<usize>> {
-        let Some(access) = self.access()?.filter(|access| access.serves(marks) && !self.in_transaction) else { return Ok(None) };
+        let Some(access) = self.access()?.filter(|access| access.serves(marks) && !self.in_transaction) else {
+            return Ok(None);
+        };
         let mut rows = 0;
         for id in access.ids(marks, Bound::Unbounded, Bound::Unbounded, Direction::Forward)?.take(max) {
             id?;

@@ -55,16 +55,16 @@ pub(in crate::document) fn blocks_in(
     }
     for row in snapshot.range(tree, &range, Direction::Forward).take(most) {
         let row = row?;
-        let rows = row
-            .value
-            .bytes
-            .as_ref()
-            .try_into()
-            .map(u64::from_be_bytes)
-            .map_err(|_| Error::DamagedRow { what: "a block of a view".to_owned(), why: "it does not read" })?;
+        let rows = rows_in(&row.value.bytes)?;
         blocks.push(Block { start: row.key.get(1..).unwrap_or_default().to_vec(), rows, seq: row.value.seq });
     }
     Ok(blocks)
+}
+
+/// How many rows a block's row counts.
+fn rows_in(value: &[u8]) -> Result<u64> {
+    let damaged = |_| Error::DamagedRow { what: "a block of a view".to_owned(), why: "it does not read" };
+    value.try_into().map(u64::from_be_bytes).map_err(damaged)
 }
 
 /// What a commit of documents does to the blocks of a view: it changes counts as counters, which lets others do so at
@@ -72,7 +72,8 @@ pub(in crate::document) fn blocks_in(
 pub(in crate::document) struct BlocksInCommit<'v> {
     view: &'v Overlay,
     tree: TreeId,
-    changed: BTreeMap<Vec<u8>, i64>,
+    /// By where a block begins: how many rows it had, and how many more it has.
+    changed: BTreeMap<Vec<u8>, (u64, i64)>,
 }
 
 impl<'v> BlocksInCommit<'v> {
@@ -85,8 +86,11 @@ impl<'v> BlocksInCommit<'v> {
         let up_to = Bound::Included([&[BLOCK], key].concat());
         let range = KeyRange { start: Bound::Included(vec![BLOCK]), end: up_to };
         let found = self.view.base().range(self.tree, &range, Direction::Backward).next().transpose()?;
-        let start = found.and_then(|row| row.key.get(1..).map(<[u8]>::to_vec)).unwrap_or_else(|| vec![ROW]);
-        *self.changed.entry(start).or_default() += more;
+        let (start, rows) = match found {
+            Some(row) => (row.key.get(1..).unwrap_or_default().to_vec(), rows_in(&row.value.bytes)?),
+            None => (vec![ROW], 0),
+        };
+        self.changed.entry(start).or_insert((rows, 0)).1 += more;
         Ok(())
     }
 
@@ -97,15 +101,14 @@ impl<'v> BlocksInCommit<'v> {
             return Ok(());
         }
         view.depend_or_written(tree, CUTS_KEY);
-        for (start, more) in changed {
-            let behind = KeyRange { start: Bound::Included(start.clone()), end: Bound::Excluded(vec![ROW + 1]) };
-            let own = blocks_in(view.base(), tree, &behind, 2)?;
-            let count = own.first().filter(|block| block.start == start).map_or(0, |block| block.rows);
+        for (start, (count, more)) in changed {
             if count.saturating_add_signed(more) <= VIEW_BLOCK_ROWS_MAX {
                 view.add(tree, &[&[BLOCK], start.as_slice()].concat(), &[more]);
                 continue;
             }
-            let next = own.get(1).map_or_else(|| vec![ROW + 1], |next| next.start.clone());
+            let behind = KeyRange { start: Bound::Excluded(start.clone()), end: Bound::Excluded(vec![ROW + 1]) };
+            let next = blocks_in(view.base(), tree, &behind, 1)?.pop();
+            let next = next.map_or_else(|| vec![ROW + 1], |next| next.start);
             let range = KeyRange { start: Bound::Included(start.clone()), end: Bound::Excluded(next) };
             let keys = view.range(tree, &range, Direction::Forward).map(|row| Ok(row?.key.into_owned()));
             let keys: Vec<Vec<u8>> = keys.collect::<Result<_>>()?;

@@ -2,6 +2,7 @@
 //! `json` writes them, `narrow` says which conditions they imply, `matcher` makes them ready to be tested.
 
 mod fold;
+mod highlight;
 mod json;
 mod leaf;
 mod matcher;
@@ -17,6 +18,7 @@ use crate::document::values::own::{Own, is_reserved};
 use crate::document::values::text::TextQuery;
 
 pub(in crate::document) use self::fold::Fold;
+pub use self::highlight::{Highlighting, Highlights};
 pub(in crate::document) use self::leaf::{Comparison, Leaf, Pattern, TextTest};
 pub use self::matcher::SelectorTest;
 
