@@ -1,5 +1,5 @@
-//! The fuzz target of conditions, as a plain function over bytes with an oracle that panics: `conformance/fuzz` drives it
-//! with libFuzzer, the test here with a corpus and with chance.
+//! The fuzz target of conditions, as a plain function over bytes with an oracle that panics: `conformance/fuzz` drives
+//! it with libFuzzer, the test here with a corpus and with chance.
 
 use recension::document::{IndexSpec, Query, Store};
 

@@ -1,9 +1,9 @@
-//! What queries of words, of many values and of elements take at 100,000 documents, and writes with an index of words or
-//! views beside those without, beside SQLite with FTS5 on the same machine:
+//! What queries of words, of many values and of elements take at 100,000 documents, and writes with an index of words
+//! or views beside those without, beside SQLite with FTS5 on the same machine:
 //! `cargo run --release -p recension-engines --example query_figures [documents]`
 //!
-//! Times are those of the processor (of this thread, which does all of the work), so that they are good on a machine that
-//! has other things to do. Both stores are on disk and do not wait for it.
+//! Times are those of the processor (of this thread, which does all of the work), so that they are good on a machine
+//! that has other things to do. Both stores are on disk and do not wait for it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -93,7 +93,7 @@ struct Told {
     include_docs: bool,
     limits: Shared,
     since: Since,
-    /// What the last round was of; `None`: there was none.
+    /// What the last round was of, or something before it; `None`: it is not known.
     stamp: Option<Stamp>,
     emitted: u64,
     /// What a page has not come to the end of.
@@ -138,12 +138,9 @@ impl Source for Told {
             Some(round) => round,
             None => {
                 if std::mem::replace(&mut self.begun, true) {
+                    // What changes from here on wakes it. Of the first round it is not known: there is a second.
+                    self.stamp = Some(self.limits.stamp()?);
                     self.limits = Arc::new(self.limits.renewed()?);
-                }
-                if !self.feed.ends() {
-                    // What changes from here on wakes it.
-                    let stamp = self.limits.stamp()?;
-                    self.stamp = Some(Stamp { seq: self.limits.db.opened().seq(), ..stamp });
                 }
                 Round::of(&self.limits, &self.since)?
             }

@@ -109,8 +109,8 @@ impl Limits {
         self.times.iter().any(|(since, _)| *since > after && *since <= until)
     }
 
-    /// The index of access at a moment, and what the user's documents are found by in it that may be told behind a commit,
-    /// up to that moment. `None`: every document has to be looked at, since the rule is of another form or has changed,
+    /// The index of access at a moment, and what the user's documents are found by in it that may be told behind a
+    /// commit, up to that moment. `None`: every document has to be looked at, since the rule is of another form or has changed,
     /// or the index was not kept.
     pub(super) fn index_of(&self, now: &CollectionAt, after: Seq) -> Result<Option<(AccessAt, AccessMarks)>> {
         let until = now.seq();
@@ -148,6 +148,9 @@ impl Limits {
     /// What the limits follow from, and the last change of the database: while it is the same, so is what is told.
     pub(super) fn stamp(&self) -> Result<Stamp> {
         let now = self.db.now()?;
+        if !now.exists() {
+            return Err(ApiError::no_database());
+        }
         let user = match (&self.users, &self.db.writer().name) {
             (Some(users), Some(name)) => users.at(At::Now)?.written_at(&format!("org.couchdb.user:{name}"))?,
             _ => None,

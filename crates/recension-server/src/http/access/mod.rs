@@ -2,8 +2,8 @@
 //! reaches the database by the endpoints in this folder and no others: `Session::database` refuses all else.
 //! docs/decisions/0070-access.md has the protocol for replicas, and why it never deletes a document.
 //!
-//! `rule` is the rule, `served` what an index of access finds by it, `names` the revisions that are made up, `limits` what
-//! a user is told of a document at a commit; `setting` is `/{db}/_access`; `dispatch` leads to `reading`, `feed`,
+//! `rule` is the rule, `served` what an index of access finds by it, `names` the revisions that are made up, `limits`
+//! what a user is told of a document at a commit; `setting` is `/{db}/_access`; `dispatch` leads to `reading`, `feed`,
 //! `listing`, `views` and `writing`.
 
 mod dispatch;

@@ -1,5 +1,5 @@
-//! Which values a document must have that a rule lets through, if the rule's form says: equality of a member with a name,
-//! with roles or with a constant, of it or of an element of it, and alternatives of such. Then an index of access finds
+//! Which values a document must have that a rule lets through, if the rule's form says: equality of a member with a
+//! name, with roles or with a constant, of it or of an element of it, and alternatives of such. Then an index of access finds
 //! the documents. Pure.
 
 use recension::document::Path;

@@ -58,7 +58,8 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, name: &str)
             }
         };
         if let Err(error) = built {
-            tracing::warn!(reason = %error.reason, "an index of access was not made; whoever opens the store goes on with it");
+            let reason = &error.reason;
+            tracing::warn!(%reason, "an index of access was not made; whoever opens the store goes on with it");
         }
     });
     Ok(Answer::ok(r#"{"ok":true}"#))

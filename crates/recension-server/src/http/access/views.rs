@@ -1,6 +1,6 @@
-//! `_view` within limits: the rows of documents whose winner the rule lets through, counted and reduced by themselves. If
-//! an index of access serves the rule, the rows of the user's documents are read and no others; else the document of each
-//! row is tested.
+//! `_view` within limits: the rows of documents whose winner the rule lets through, counted and reduced by themselves.
+//! If an index of access serves the rule, the rows of the user's documents are read and no others; else the document of
+//! each row is tested.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -38,8 +38,8 @@ pub(crate) async fn endpoint(mut request: Request, db: Database, name: &str) -> 
     only(&request, "POST")?;
     request.require_json()?;
     if request.query.get("at").is_some() {
-        let why = "What is written is written now, and to what is there now: leave `at` away. `_find?at=` answers what a \
-                   selector selected then.";
+        let why = "What is written is written now, and to what is there now: leave `at` away. `_find?at=` answers what \
+                   a selector selected then.";
         return Err(ApiError::bad_request(why));
     }
     let body = request.bytes().await?;

@@ -142,8 +142,8 @@ fn fields(value: &RawValue) -> Result<Option<Vec<String>>> {
 
 /// `true`, or `{"before": "[", "after": "]", "chars": 100}`, of which any may be left away.
 fn highlight(value: &RawValue) -> Result<Option<Highlighting>> {
-    let reason = "`highlight` is true, false, or an object with `before` and `after`, texts of 64 bytes at most, and `chars`, 10 \
-                  to 10,000";
+    let reason = "`highlight` is true, false, or an object with `before` and `after`, texts of 64 bytes at most, and \
+                  `chars`, 10 to 10,000";
     let wrong = || bad("bad_arg", reason);
     let mut how = Highlighting::default();
     match value.get() {
