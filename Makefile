@@ -20,7 +20,8 @@ test: ## Everything that CI checks, then "N passed, N failed"; PART=core: the da
 attack: ## Attack a release build for hours: kills, damage, floods, full disks, clusters; [ARGS="--seed 7 damage"]
 	@scripts/attack $(ARGS)
 
-# The suites: engine, http, goget, apocrypha, hasql, nebari, bonsaidb, bigtable, crash, cluster.
+# The suites: engine, http, goget, apocrypha, hasql, nebari, bonsaidb, bigtable, processes, queries,
+# crash, cluster.
 bench: ## Where the time goes; SUITE=engine [QUICK=1|FULL=1]: a suite beside other stores, into BENCHMARKS.md
 	@SUITE='$(SUITE)' QUICK='$(QUICK)' FULL='$(FULL)' scripts/bench
 

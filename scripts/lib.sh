@@ -45,6 +45,10 @@ install_packages() {
 haskell_packages="ghc libghc-acid-state-dev libghc-ixset-dev libghc-hdbc-sqlite3-dev libghc-hdbc-postgresql-dev \
     libghc-postgresql-simple-dev"
 
+# The servers of pages in Haskell, and the package cgi.
+haskell_pages="libghc-warp-dev libghc-snap-server-dev libghc-happstack-server-dev libghc-blaze-html-dev \
+    libghc-yesod-core-dev libghc-cgi-dev"
+
 need_rust() {
     command -v cargo >/dev/null || stop "cargo is missing. Install Rust (https://rustup.rs), and run this again."
     need_package cc build-essential "the C compiler that links Rust programs and builds SQLite"

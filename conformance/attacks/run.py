@@ -16,11 +16,13 @@ import disks
 import hostile
 import kill
 import memory
+import owners
 import revocation
 from harness import Context
 
 ATTACKS = {
     "kill -9 among writers": kill.attack,
+    "owners of a shared store": owners.attack,
     "damage to every kind of file": corrupt.attack,
     "memory under lists": memory.attack,
     "rights taken away": revocation.attack,

@@ -1,33 +1,20 @@
-// The console and the pages of answers in real Chromium: what a person does there once each, with documents that would
-// like to be markup; and that every page reads without JavaScript, without rights, and with a screen reader (axe-core).
-// RECENSION_PICTURES names a folder for screenshots.
+// The console and the pages of answers in real Chromium: every page, with documents that would like to be markup, in
+// light, dark and on a phone; that it reads without JavaScript, without rights, and with a screen reader (axe-core);
+// and what one does with documents. console-server.test.js has the pages of the server, and what is behind a proxy.
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import axe from 'axe-core';
-import { chromium } from 'playwright-core';
-import { Server } from './server.js';
+import { Browsing, isSound, photographed, written } from './browsing.js';
 
 const HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(2)>';
-const pictures = process.env.RECENSION_PICTURES;
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==';
-let server, browser, http, first;
-
-async function ask(method, path, body) {
-  const response = await fetch(`${http}${path}`, {
-    method,
-    headers: { Authorization: `Basic ${btoa('adm:pass')}`, 'Content-Type': 'application/json' },
-    body: body && JSON.stringify(body),
-  });
-  return response.json();
-}
+let browsing, http, first;
+const ask = (...request) => browsing.ask(...request);
+const opened = (options) => browsing.opened(options);
+const loggedIn = (...who) => browsing.loggedIn(...who);
 
 before(async () => {
-  server = await new Server().start();
-  http = `http://${server.listen}`;
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-  if (pictures) mkdirSync(pictures, { recursive: true });
+  browsing = await new Browsing().start();
+  http = browsing.http;
   await ask('PUT', '/cities');
   await ask('PUT', '/cities/_security', { members: { names: ['ada'] } });
   await ask('PUT', '/_users/org.couchdb.user:eve', { name: 'eve', password: 'eve', roles: [], type: 'user' });
@@ -54,49 +41,7 @@ before(async () => {
     { _id: 'torn', _rev: '1-a', v: 1 }, { _id: 'torn', _rev: '1-b', v: 2, also: true }] });
 });
 
-after(async () => {
-  await browser?.close();
-  await server?.end();
-});
-
-// A page on which nothing runs that should not, and whose complaints are noted.
-async function opened(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
-  const page = await context.newPage();
-  page.said = [];
-  page.on('dialog', (dialog) => {
-    if (dialog.type() === 'alert') page.said.push(`dialog: ${dialog.message()}`);
-    dialog.accept();
-  });
-  page.on('pageerror', (error) => page.said.push(String(error)));
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of (401|403|404|409)/.test(message.text())) page.said.push(message.text());
-  });
-  return page;
-}
-
-async function loggedIn(options, name = 'adm', password = 'pass') {
-  const page = await opened(options);
-  await page.goto(`${http}/_utils/`);
-  await page.getByLabel('Name', { exact: true }).fill(name);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByText('Log out').or(page.locator('.who')).first().waitFor();
-  return page;
-}
-
-async function photographed(page, name) {
-  if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: false });
-}
-
-async function isSound(page, what) {
-  assert.deepEqual(page.said, [], what);
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => globalThis.axe.run());
-  const serious = violations.filter(({ impact }) => ['serious', 'critical'].includes(impact));
-  const told = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).slice(0, 3).join(' | ')}`);
-  assert.deepEqual(told, [], what);
-}
+after(() => browsing?.end());
 
 const hostile = encodeURIComponent(HOSTILE);
 const pages = () => ({
@@ -114,7 +59,22 @@ const pages = () => ({
   indexes: `/_utils/cities/indexes?q=${encodeURIComponent('name = Porto')}`,
   security: '/_utils/cities/security',
   missing: '/_utils/cities/doc/none',
-  users: '/_utils/_users',
+  query: '/_utils/cities/query',
+  'query-found': `/_utils/cities/query?find=${encodeURIComponent(
+    '{"selector": {"$or": [{"countrycode": "PT"}, {"population": {"$gt": 9000000}}]}, "fields": ["_id", "name", "population"], "limit": 20}')}`,
+  'query-aggregate': `/_utils/cities/query?pipeline=${encodeURIComponent(
+    '[{"$match": {"population": {"$gt": 1000}}}, {"$group": {"_id": "$countrycode", "count": {"$count": {}}}}, {"$sort": {"count": -1}}]')}`,
+  'query-wrong': `/_utils/cities/query?find=${encodeURIComponent('{"selector": {"a": {"$no": 1}}}')}`,
+  conflicts: '/_utils/cities/doc/torn/conflicts',
+  'conflicts-none': '/_utils/cities/doc/city-001/conflicts',
+  users: '/_utils/-/users',
+  replications: '/_utils/-/replications',
+  tasks: '/_utils/-/tasks',
+  metrics: '/_utils/-/metrics',
+  logs: '/_utils/-/logs',
+  settings: '/_utils/-/settings',
+  backups: '/_utils/-/backups',
+  laboratory: '/_utils/-/laboratory',
   'plain-root': '/',
   'plain-database': '/cities',
   'plain-list': '/cities/_all_docs?include_docs=true&limit=50',
@@ -137,8 +97,8 @@ test('every page is sound, with hostile documents, and looks like this', async (
   await page.context().close();
   for (const [name, options] of [['dark', { colorScheme: 'dark' }], ['phone', { viewport: { width: 390, height: 844 } }]]) {
     const page = await loggedIn(options);
-    for (const which of ['documents', 'filtered', 'document', 'document-hostile', 'difference', 'databases']) {
-      await page.goto(http + pages()[which]);
+    for (const [which, path] of Object.entries(pages())) {
+      await page.goto(http + path);
       await photographed(page, `${name}-${which}`);
       await isSound(page, `${name} ${which}`);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);
@@ -205,16 +165,17 @@ test('a document is made, edited, seen as it was, restored, and that is undone',
   await page.getByRole('button', { name: 'Create' }).click();
   await page.waitForURL('**/_utils/notes');
   await page.getByText('New document').click();
-  await page.getByLabel('JSON').fill('{"_id": "a/b?", "text": "one", }');
+  await written(page, 'JSON', '{"_id": "a/b?", "text": "one", }');
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('alert').getByText('no JSON yet').waitFor();
-  await page.getByLabel('JSON').fill(`{"_id": "a/b?", "text": "one", "html": ${JSON.stringify(HOSTILE)}}`);
+  await written(page, 'JSON', `{"_id": "a/b?", "text": "one", "html": ${JSON.stringify(HOSTILE)}}`);
   await page.getByRole('button', { name: 'Create' }).click();
   await page.waitForURL('**/doc/a%2Fb%3F');
   await page.getByText('Edit', { exact: true }).click();
-  const text = page.getByLabel('JSON');
-  await text.fill((await text.inputValue()).replace('"one"', '"two"'));
-  await text.press('Control+s');
+  const text = await page.locator('textarea[name=body]').inputValue();
+  await written(page, 'JSON', text.replace('"one"', '"two"'));
+  await photographed(page, 'editor');
+  await page.keyboard.press('Control+s');
   await page.getByText('two', { exact: true }).first().waitFor();
   await page.locator('.line a').first().click();
   await page.getByText('This is the past').waitFor();
@@ -222,6 +183,7 @@ test('a document is made, edited, seen as it was, restored, and that is undone',
   await photographed(page, 'restore');
   await page.getByRole('button', { name: 'Restore this version' }).click();
   await page.getByText('Restored.').waitFor();
+  await page.getByRole('status').getByText('It is the newest version now.').waitFor();
   assert.match(await page.locator('dl.members').innerText(), /one/);
   await page.getByRole('button', { name: 'Undo' }).click();
   await page.locator('.line li:nth-child(4)').waitFor();

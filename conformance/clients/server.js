@@ -1,6 +1,6 @@
 // The real `recension serve`, which can be killed and started again where it was.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,13 +9,19 @@ const binary = process.env.RECENSION_BINARY;
 if (!binary) throw new Error('RECENSION_BINARY must name the recension binary');
 
 export class Server {
-  constructor() {
+  // `config` is told the server's folder, and makes the text of a configuration file.
+  constructor(config) {
     this.dir = mkdtempSync(join(tmpdir(), 'recension-clients-'));
     this.listen = '127.0.0.1:0';
+    this.more = [];
+    if (config) {
+      writeFileSync(join(this.dir, 'config.toml'), config(this.dir));
+      this.more = ['--config', join(this.dir, 'config.toml')];
+    }
   }
 
   async start() {
-    this.process = spawn(binary, ['serve', join(this.dir, 'store'), '--listen', this.listen, '--log', 'warn'], {
+    this.process = spawn(binary, ['serve', join(this.dir, 'store'), '--listen', this.listen, '--log', 'warn', ...this.more], {
       env: { ...process.env, RECENSION_ADMIN: 'adm:pass' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -1,5 +1,5 @@
-//! Engines as a distance makes them: each call waits ([`Disturbance::Delayed`]), some commits or their answers are lost
-//! ([`Disturbance::Lossy`]), commits of somebody else come between ([`Disturbance::Gaps`]).
+//! Engines that behave as if they were far away. Each call waits ([`Disturbance::Delayed`]), some commits or their
+//! answers are lost ([`Disturbance::Lossy`]), or another writer's commits come between ([`Disturbance::Gaps`]).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,17 +12,18 @@ use recension::engine::{
     RetentionRule, Rows, Seq, Snapshot, Stats, Timestamp, TreeId, Value, VerifyReport, Versions, Wanted,
 };
 
-/// The tree of somebody else.
+/// The tree of the other writer.
 const ELSEWHERE: TreeId = TreeId(u32::MAX);
 
-/// What is done to an engine.
+/// The kind of disturbance.
 #[derive(Clone, Copy, Debug)]
 pub enum Disturbance {
     /// Each call waits so long.
     Delayed(Duration),
-    /// Of so many commits one is not made, which is said, and of one that was made it is not known.
+    /// One of so many commits is not made, and returns an error that says so. Another one is made, and its answer is
+    /// lost.
     Lossy(u64),
-    /// Before each commit there is one of somebody else, of which no reader sees anything.
+    /// Another writer makes a commit before each one. No reader sees anything of it.
     Gaps,
 }
 
@@ -40,7 +41,7 @@ impl Disturbed {
         Disturbed { inner, disturbance, commits: AtomicU64::new(0), lost: AtomicU64::new(0) }
     }
 
-    /// How many commits or answers were lost.
+    /// The number of lost commits and answers.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::SeqCst)
     }
@@ -163,7 +164,7 @@ impl Engine for Disturbed {
     }
 }
 
-/// A snapshot whose reads each wait. Rows of a range come many at a time.
+/// A snapshot with delayed reads. Rows of a range come many at a time.
 struct Delayed {
     inner: Arc<dyn Snapshot>,
     delay: Duration,

@@ -1,6 +1,5 @@
-//! A store in which one document has left traces wherever a document can leave any, and what tells whether it is
-//! wholly there or wholly gone: through every read, in every row of every tree at every moment, and in the bytes of
-//! files.
+//! A store in which one document has left every possible trace, and checks that it is wholly there or wholly gone. They
+//! look through every read, in every row of every tree at every moment, and in the bytes of files.
 
 use std::io::Read;
 
@@ -19,7 +18,7 @@ const SMALL: &[u8] = b"Xs9dV7eCw4rFt6Gb";
 const LARGE: &[u8] = b"Nj8mK3iLo0pQa5Zs";
 const DROPPED: &str = "Ty2uI7oPl4kJh9Gf";
 
-/// What nobody shall find.
+/// Bytes that nobody must find after the erasure.
 const MARKS: [&[u8]; 8] = [
     ID.as_bytes(),
     BODY.as_bytes(),
@@ -31,11 +30,11 @@ const MARKS: [&[u8]; 8] = [
     DROPPED.as_bytes(),
 ];
 
-/// Beyond the last tree of the store.
+/// One more than the last tree of the store.
 const TREES: u32 = 40;
 const COLLECTION: &str = "people";
 
-/// What went wrong.
+/// A description of a failure.
 pub type Finding = String;
 
 fn text(error: impl std::fmt::Display) -> Finding {
@@ -45,7 +44,7 @@ fn text(error: impl std::fmt::Display) -> Finding {
 /// The collection of the document.
 ///
 /// # Errors
-/// None that a name could cause.
+/// If the name is refused, which cannot happen.
 pub fn people(store: &Store) -> Result<Collection, Finding> {
     store.collection(COLLECTION).map_err(text)
 }
@@ -54,13 +53,13 @@ fn body(name: &str, email: &str) -> String {
     format!("{{\"name\":\"{name}\",\"email\":\"{email}\"}}")
 }
 
-/// Makes the store; answers a moment at which the document was there.
+/// Makes the store. Returns a moment at which the document was there.
 ///
 /// # Errors
 /// The store refuses something.
 pub fn build(store: &Store) -> Result<Seq, Finding> {
     let people = people(store)?;
-    // One of the name that was dropped.
+    // First a collection of this name that is dropped again.
     people.create_index(IndexSpec::new("name", "name"), |_| ()).map_err(text)?;
     people.put(ID, body(DROPPED, "a")).map_err(text)?;
     store.drop_collection(COLLECTION).map_err(text)?;
@@ -71,14 +70,14 @@ pub fn build(store: &Store) -> Result<Seq, Finding> {
     people.put(ID, body(FORMER, "first@example.org")).map_err(text)?;
     people.create_index(IndexSpec::new("name", "name"), |_| ()).map_err(text)?;
     people.create_index(IndexSpec::new("old", "name"), |_| ()).map_err(text)?;
-    // A value of a unique index that passes from one to the other.
+    // A value of a unique index that moves from one document to another.
     people.put("bob", body("Bob", "passing@example.org")).map_err(text)?;
     people.put("bob", body("Bob", "bob@example.org")).map_err(text)?;
     people.put(ID, body(BODY, "passing@example.org")).map_err(text)?;
     people.put(ID, body(BODY, EMAIL)).map_err(text)?;
     people.put("alice", body("Alice", "passing@example.org")).map_err(text)?;
     people.drop_index("old").map_err(text)?;
-    // Contents: its own, one that another document has too, one that is uploaded twice.
+    // Attachment contents: one of its own, one that another document has too, and one that is uploaded twice.
     let large: Vec<u8> = LARGE.iter().chain(&vec![7; 90_000]).copied().cycle().take(1_100_000).collect();
     people.attach(ID, Expect::Anything, "small", "image/png", SMALL).map_err(text)?;
     people.attach(ID, Expect::Anything, "shared", "image/png", &b"shared by two"[..]).map_err(text)?;
@@ -128,10 +127,10 @@ pub fn wholly_there(store: &Store, there: Seq) -> Result<(), Finding> {
     Ok(())
 }
 
-/// Checks that no read finds the document at any moment, and that everybody else is there.
+/// Checks that no read finds the document at any moment, and that all other documents are there.
 ///
 /// # Errors
-/// That is not so.
+/// A read finds it, or another document is missing.
 pub fn wholly_gone(store: &Store) -> Result<(), Finding> {
     let people = people(store)?;
     let head = store.engine().head();
@@ -182,7 +181,7 @@ fn reads_find_nothing(people: &Collection, seq: Seq) -> Result<(), Finding> {
         let query = Query::new().matching(field, ValueRange::equal(value));
         none("a query", then.find(&query).map_err(text)?.next().is_none())?;
     }
-    // Others are found through the indexes that the document was in.
+    // Others are found through the indexes that contained the document.
     if listed.iter().any(|id| id == "bob") && !then.indexes().is_empty() {
         let bob = then.get("bob").map_err(text)?.ok_or("bob is not there")?;
         let email = bob.body.split('"').rev().nth(1).unwrap_or_default().to_owned();
@@ -194,12 +193,12 @@ fn reads_find_nothing(people: &Collection, seq: Seq) -> Result<(), Finding> {
     Ok(())
 }
 
-/// The first mark that some bytes have a piece of.
+/// The first mark of which the bytes contain a piece.
 fn mark_in(bytes: &[u8]) -> Option<String> {
     marks_of(bytes).into_iter().next()
 }
 
-/// The marks that some bytes have a piece of.
+/// The marks of which the bytes contain a piece.
 fn marks_of(bytes: &[u8]) -> Vec<String> {
     let found = |mark: &&[u8]| (0..=mark.len() - 8).step_by(4).any(|at| contains(bytes, &mark[at..at + 8]));
     MARKS.iter().copied().filter(found).map(|mark| mark.escape_ascii().to_string()).collect()
@@ -217,7 +216,7 @@ fn contains(bytes: &[u8], piece: &[u8]) -> bool {
     false
 }
 
-/// Which files have pieces of which marks.
+/// The files that contain pieces of marks, with the marks.
 pub fn marks_in(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Vec<(String, Vec<String>)> {
     let files = files.into_iter().map(|(name, bytes)| (name, marks_of(&bytes)));
     files.filter(|(_, marks)| !marks.is_empty()).collect()

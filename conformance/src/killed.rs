@@ -1,5 +1,5 @@
-//! What a process that is to be killed writes, and how its parent finds out whether all of it is there.
-//! Both sides make every batch from three numbers, so that the pipe between them carries names only.
+//! The commits of a process that will be killed, and the check whether all of them are there. Both processes make every
+//! batch from three numbers, so that the pipe between them carries only names.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,7 +10,8 @@ use recension::engine::native::Maintenance;
 
 use crate::sim::Rng;
 
-/// The options of the killed store: small, so that segments, runs, settling and merges are met within milliseconds.
+/// The options of the killed store. All sizes are small, so that it makes segments, runs, settled files and merges
+/// within milliseconds.
 pub fn options() -> NativeOptions {
     NativeOptions {
         segment_bytes: 64 << 10,
@@ -25,19 +26,19 @@ pub fn options() -> NativeOptions {
     }
 }
 
-/// Rows that belong to one commit.
+/// The tree of the rows that belong to one commit.
 const OWN: TreeId = TreeId(1);
-/// A row that every commit writes.
+/// The tree of the row that every commit writes.
 const SHARED: TreeId = TreeId(2);
 
-/// A commit's name: all of its rows follow from it.
+/// A commit's name. All of its rows follow from it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Written {
-    /// The how-manieth process it was.
+    /// The number of the process.
     pub trial: u64,
     /// The thread.
     pub thread: u64,
-    /// Its how-manieth commit.
+    /// The number of its commit.
     pub nth: u64,
 }
 
@@ -47,7 +48,7 @@ impl Written {
         format!("{:06}/{}/{:08}", self.trial, self.thread, self.nth)
     }
 
-    /// The name that a text is.
+    /// Parses a name.
     pub fn parse(name: &str) -> Option<Written> {
         let mut parts = name.split('/').map(|part| part.parse().ok());
         Some(Written { trial: parts.next()??, thread: parts.next()??, nth: parts.next()?? })
@@ -75,7 +76,7 @@ impl Written {
         batch
     }
 
-    /// Whether the commit is there, as it was made, at a seq.
+    /// Checks that the commit is there as it was made, at a seq.
     pub fn check(self, snapshot: &dyn Snapshot, seq: Seq) -> Result<(), String> {
         let name = self.name();
         for row in 0..self.rows() {
@@ -92,13 +93,13 @@ impl Written {
     }
 }
 
-/// Checks that the store holds every acknowledged commit and no half of another; answers how many it holds.
+/// Checks that the store holds every acknowledged commit, and none by half. Returns their number.
 pub fn check_all(engine: &dyn Engine, acknowledged: &BTreeMap<u64, Written>) -> Result<u64, String> {
     let snapshot = engine.snapshot().map_err(|e| e.to_string())?;
     for (seq, written) in acknowledged {
         written.check(&*snapshot, Seq(*seq))?;
     }
-    // Everything that is there belongs to a commit that is there wholly, each at a seq of its own.
+    // Every row belongs to a whole commit, and each commit has a seq of its own.
     let mut commits = BTreeMap::new();
     for row in snapshot.range(OWN, &KeyRange::all(), Direction::Forward) {
         let row = row.map_err(|e| e.to_string())?;

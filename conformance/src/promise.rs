@@ -1,9 +1,9 @@
-//! What rules of retention promise, worked out from the whole history: what an engine may refuse. It is plain and
-//! slow, and shares nothing with the engines but the words.
+//! The promises of the rules of retention, computed from the whole history. They decide what an engine may refuse. This
+//! is plain and slow, and shares no code with the engines.
 
 use recension::engine::{Engine, KeyRange, MemoryEngine, Retention, RetentionRule, Seq, Timestamp, TreeId};
 
-/// Every rule that was ever set in a store, in the order in which they were.
+/// Every rule that was ever set in a store, in the order of setting.
 #[derive(Default)]
 pub struct Promise {
     set: Vec<SetRule>,
@@ -11,14 +11,14 @@ pub struct Promise {
 
 struct SetRule {
     rule: RetentionRule,
-    /// The newest commit when it was set.
+    /// The newest commit when the rule was set.
     since: Seq,
-    /// For a duration: reads as of an earlier commit than this have not been promised at some time since.
+    /// For a duration: reads as of an earlier commit have not been promised at some time since.
     floor: Seq,
 }
 
 impl SetRule {
-    /// The commit before which it did not promise anything, having been in force until `until`.
+    /// The commit before which the rule promises nothing, if it was in force until `until`.
     fn horizon(&self, until: Seq) -> Seq {
         match self.rule.retention {
             Retention::HeadOnly => until,
@@ -39,7 +39,7 @@ impl Promise {
         self.set.push(SetRule { rule: rule.clone(), since: head, floor: Seq::ZERO });
     }
 
-    /// To be told of every moment at which the engine may look at the clock.
+    /// Must be called at every moment at which the engine may look at the clock.
     pub fn pass(&mut self, now: Timestamp, model: &MemoryEngine) {
         for set in &mut self.set {
             if let Retention::Duration(duration) = set.rule.retention {
@@ -57,7 +57,8 @@ impl Promise {
         last.map_or(Retention::Everything, |set| set.rule.retention)
     }
 
-    /// The rules that were ever in force for a key, each with the newest commit when the next took its place, or now.
+    /// The rules that were ever in force for a key, each with its last commit: the newest when the next rule took its
+    /// place, or now.
     fn periods(&self, tree: TreeId, key: &[u8], head: Seq) -> impl Iterator<Item = (&SetRule, Seq)> {
         let own: Vec<_> = self.set.iter().filter(|set| set.rule.tree == tree && set.rule.range.contains(key)).collect();
         let untils: Vec<_> = own.iter().skip(1).map(|next| next.since).chain([head]).collect();
@@ -73,15 +74,15 @@ impl Promise {
         })
     }
 
-    /// Whether a read of a range as of `at` may be refused whatever its keys are, and so may commits that depend on it.
-    /// A rule may have been replaced for a part of the range only, so it counts as if it had not been.
+    /// Whether a read of a range as of `at` may be refused, whatever its keys are, and commits that depend on it too. A
+    /// rule may have been replaced for only a part of the range, so it counts as if it were still in force.
     pub fn may_refuse_range(&self, tree: TreeId, range: &KeyRange, at: Seq, head: Seq) -> bool {
         let touches = |set: &&SetRule| set.rule.tree == tree && !set.rule.range.intersection(range).is_empty();
         self.set.iter().filter(touches).any(|set| at < set.horizon(head))
     }
 
-    /// Whether a version may be missing from the end of a key's history, as it is told as of `at`. `next` is the
-    /// version that followed it.
+    /// Whether a version may be missing at the end of a key's history, when the history is read as of `at`. `next` is
+    /// the version that followed it.
     pub fn may_miss(
         &self,
         key: (TreeId, &[u8], &[Seq]),
@@ -90,7 +91,7 @@ impl Promise {
         (at, head): (Seq, Seq),
     ) -> bool {
         let last_read = next.map_or(at, |next| at.min(Seq(next.0 - 1)));
-        // Of a forgotten history a deletion is no part, even as the newest that is not newer.
+        // A deletion is not part of a forgotten history, even if it is the newest version up to there.
         let is_forgotten = |(set, until): (&SetRule, Seq)| seq <= set.horizon(until);
         self.may_refuse(key, last_read, head) || (deleted && self.periods(key.0, key.1, head).any(is_forgotten))
     }

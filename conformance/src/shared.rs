@@ -1,4 +1,4 @@
-//! What processes that share a store write, and how it is found out whether all of it is there, once.
+//! The commits of processes that share a store, and the check that all of them are there exactly once.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ fn key(name: u32, nth: u32) -> [u8; 8] {
     ((u64::from(name) << 32) | u64::from(nth)).to_be_bytes()
 }
 
-/// The commit of a process: a row of its own, and one more on a counter of all of them.
+/// The commit of a process: writes a row of its own, and adds one to the counter of all processes.
 pub fn write(name: u32, nth: u32) -> Batch {
     let mut batch = Batch::new();
     batch.put(ROWS, &key(name, nth), b"written").add(COUNTERS, b"all", &[1]);
@@ -26,10 +26,11 @@ pub fn is_there(engine: &dyn Engine, name: u32, nth: u32) -> Result<bool> {
     Ok(engine.snapshot()?.get(ROWS, &key(name, nth))?.is_some())
 }
 
-/// Checks that each process's commits are there, up to what it knows of or one more, and none of them twice.
+/// Checks that each process's commits are there, up to the last one that it knows of or one more, and none of them
+/// twice.
 ///
 /// # Panics
-/// Where that is not so.
+/// If that is not so.
 pub fn check(engine: &dyn Engine, acknowledged: &BTreeMap<u32, u32>) {
     let snapshot = engine.snapshot().expect("a snapshot");
     let mut found = BTreeMap::<u32, u32>::new();

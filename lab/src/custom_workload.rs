@@ -1,5 +1,5 @@
-//! A user's workload: what a TOML file says, strictly, and the documents that it describes. Pure but for reading the
-//! corpus.
+//! A user's workload: a TOML file, which is checked strictly, and the documents that it describes. Pure except for
+//! reading the corpus.
 
 use std::fmt::Write as _; // to a String, which cannot fail
 use std::path::Path;
@@ -23,7 +23,7 @@ const CORPUS_BYTES_MAX: u64 = 1 << 30;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Documents before anything is timed.
     pub documents: u64,
@@ -31,9 +31,9 @@ pub struct Workload {
     pub clients: u64,
     /// Operations a second, of all of them; without it each begins when the one before has ended.
     pub rate: Option<u64>,
-    /// What commits have to survive.
+    /// The durability of commits.
     pub durability: Tier,
-    /// Of a round.
+    /// The length of a round in seconds.
     #[serde(default = "two")]
     pub seconds: u64,
     /// For stores with a cache of their own.
@@ -41,12 +41,12 @@ pub struct Workload {
     pub cache_mib: u64,
     /// A file of documents, one a line.
     pub corpus: Option<String>,
-    /// What is done how often.
+    /// The proportions of operations.
     pub mix: Mix,
-    /// How much of it.
+    /// The sizes of operations.
     #[serde(default)]
     pub limits: Limits,
-    /// What a document looks like.
+    /// The members of a document.
     #[serde(default, rename = "member")]
     pub members: Vec<Member>,
     /// The corpus, read.
@@ -80,7 +80,7 @@ pub struct Mix {
     pub scan: u64,
 }
 
-/// How much an operation is.
+/// The sizes of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -123,12 +123,12 @@ pub enum Member {
         name: String,
         /// How many: from, to.
         count: [u64; 2],
-        /// Of each: from, to.
+        /// The length of each text: from, to.
         length: [u64; 2],
     },
 }
 
-/// What is done.
+/// A kind of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// One document by its id.

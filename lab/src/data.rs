@@ -1,6 +1,5 @@
-//! The rows that every subject is given: 16-byte keys in scattered order, 300-byte JSON values. A row is a
-//! function of its number and its version, so that the model of a store is two numbers and every read can
-//! be compared with it.
+//! The rows that every subject gets: 16-byte keys in scattered order, 300-byte JSON values. A row depends only on its
+//! number and its version. The model of a store is therefore two numbers, and every read can be compared with it.
 
 use std::fmt::Write as _;
 
@@ -28,7 +27,7 @@ pub fn key(n: u64) -> Key {
     key
 }
 
-/// The row that a key is of; `None` where the laboratory did not make it.
+/// The row of a key; `None` if the laboratory did not make the key.
 pub fn row_of(key: &[u8]) -> Option<u64> {
     let scattered = key.strip_prefix(b"kkkkkkkk")?;
     Some(u64::from_be_bytes(scattered.try_into().ok()?).wrapping_mul(GATHER))
@@ -132,7 +131,7 @@ pub fn value(n: u64, version: u32) -> String {
     value
 }
 
-/// What is kept of each result inside a timed loop, so that every byte was read and can be compared after.
+/// A digest of the results in a timed loop. It proves that every byte was read, and is compared afterwards.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Digest(u64);
 
@@ -168,7 +167,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// The next number below `bound`; 0 where that is 0.
+    /// The next number below `bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.number()) * u128::from(bound)) >> 64) as u64
     }

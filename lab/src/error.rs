@@ -1,9 +1,9 @@
-//! What can go wrong in the laboratory. A message says what was attempted, what came of it, and what to do.
+//! Errors of the laboratory. A message says what was attempted, what happened, and what to do.
 
 use std::fmt;
 use std::io;
 
-/// Answers of the laboratory.
+/// The results of the laboratory.
 pub type Result<T> = std::result::Result<T, LabError>;
 
 /// Why something could not be measured or reported.

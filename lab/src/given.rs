@@ -1,13 +1,13 @@
-//! What a run is given beside its sizes: servers and programs that the laboratory cannot start or find by itself.
+//! The servers and programs of a run that the laboratory cannot start or find by itself.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// What Debian calls its own Python, which the laboratory runs its programs by.
+/// The path of Debian's own Python, which runs the laboratory's programs.
 pub const PYTHON: &str = "/usr/bin/python3";
 
-/// What a run was given beside its sizes: where servers are that the laboratory cannot start.
+/// The servers and programs that a run was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::Args)]
 pub struct Given {
     /// A `CouchDB` server to measure, with name and password of an admin

@@ -1,4 +1,4 @@
-//! What the program prints. A reader that goes away (`recension-lab doctor | head`) ends the printing, and is no
+//! Printing. If the reader closes the output (`recension-lab doctor | head`), the printing ends, which is not a
 //! failure.
 
 use std::fmt;
@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use crate::error::{LabError, Result};
 
-/// Prints as `print!` does, without its panic where nobody reads.
+/// Prints as `print!` does. If nobody reads, it returns an error instead of a panic.
 pub fn print(text: fmt::Arguments<'_>) -> Result<()> {
     let mut out = io::stdout().lock();
     out.write_fmt(text).and_then(|()| out.flush()).map_err(|error| match error.kind() {

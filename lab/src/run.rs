@@ -1,5 +1,5 @@
-//! A run from the command line to the files: what is to be measured, whether it can be here, the calibration
-//! around it, the report.
+//! A run from the command line to the files: what to measure, whether it can be measured here, the calibrations before
+//! and after, the report.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::workloads::bench::{Member, empty_dir, remove_dir};
 use crate::workloads::progress::Progress;
 use crate::workloads::{Bench, Mode, Plan, SUITES, Suite, suite};
 
-/// Processes that want to run beside us beyond which a run is noisy.
+/// The load of other processes above which a run counts as noisy.
 const LOAD_MAX: f64 = 0.5;
 
 /// Stolen processor time beyond which a run is noisy.
@@ -122,7 +122,7 @@ pub fn run_suites(suites: &[impl AsRef<str>], args: &How) -> Result<u8> {
             record::record(root, &report)?;
         }
         match print_report(&report, &file, recorded) {
-            // What is still to be measured is written into files as well.
+            // Further measurements are still written into files.
             Err(LabError::ClosedPipe) => {}
             printed => printed?,
         }
@@ -144,7 +144,7 @@ const MISSING: u8 = 5;
 /// The packages of the systems that stores on shared logs are measured with.
 const SYSTEMS: [&str; 3] = ["postgresql", "mariadb-server", "etcd-server"];
 
-/// What is said of a subject that was not measured because its system is not installed.
+/// The reason in the report for a subject that was not measured because its system is not installed.
 fn missing_system(subject: &SubjectInfo) -> Option<String> {
     let reason = subject.reason.as_ref()?;
     let is_system = SYSTEMS.iter().any(|package| reason.contains(&format!("apt-get install {package}")));
@@ -325,7 +325,7 @@ fn warnings(plan: &Plan, before: &Calibration, after: Option<&Calibration>, stol
     warnings
 }
 
-/// Looks at what a run here needs and can claim; exit code 1 where durable figures cannot be taken.
+/// Checks what a run here needs and can claim. The exit code is 1 if durable figures cannot be taken.
 pub fn doctor(dir: &Path, given: &Given) -> Result<u8> {
     std::fs::create_dir_all(dir).map_err(LabError::io(format!("making {}", dir.display())))?;
     let found = calibrate(dir)?;

@@ -1,9 +1,8 @@
-//! The process that is killed: writes commits into a store and says, on standard output, what has been
-//! acknowledged, each line after the commit has returned and never before. Used by `kill_native.rs`.
+//! The process that is killed. It writes commits into a store, and prints each acknowledged commit on standard output,
+//! after the commit has returned and never before. Used by `kill_native.rs`.
 //!
-//! `kill_child write DIR TRIAL` commits until it is killed; `kill_child fill DIR TRIAL` until a commit is
-//! refused, and tries a few more times; `kill_child hold DIR` opens the store and waits for standard input
-//! to end.
+//! `kill_child write DIR TRIAL` commits until it is killed. `kill_child fill DIR TRIAL` commits until a commit is
+//! refused, and tries a few more times. `kill_child hold DIR` opens the store and waits until its standard input ends.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -36,10 +35,10 @@ fn number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|e| format!("{text}: {e}"))
 }
 
-/// One line, in one write: the reader gets it wholly or not at all.
+/// Prints one line, in one write: the reader gets all of it or nothing.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
-    // Nobody listens any more: then nobody counts on anything either.
+    // If nobody reads any more, nobody relies on the line either.
     _ = out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush());
 }
 

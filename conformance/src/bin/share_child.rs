@@ -1,5 +1,5 @@
 //! A process that writes to a store which it shares with others, for `tests/it/kill_shared.rs`: `share_child DIR NAME`.
-//! It says `ack N` for each commit that it knows of, and ends when its standard input does.
+//! It prints `ack N` for each commit that it knows of, and ends when its standard input does.
 
 use std::io::{Read, Write};
 use std::path::Path;

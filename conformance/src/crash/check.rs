@@ -7,17 +7,17 @@ use recension::engine::{Direction, Engine, EngineError, KeyRange, Seq, Snapshot,
 use super::Finding;
 use super::workload::TREES;
 
-/// How many commits a store found after a crash may hold.
+/// The possible number of commits in a store that was found after a crash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// Commits that must be there.
+    /// So many commits must be there.
     pub floor: u64,
-    /// Commits that had been attempted.
+    /// So many commits had been attempted.
     pub ceiling: u64,
 }
 
-/// Checks that the store holds a prefix of the attempted commits, with every acknowledged one in it.
-/// Answers how many commits it holds.
+/// Checks that the store holds a prefix of the attempted commits, and every acknowledged one. Returns the number of
+/// commits that it holds.
 pub fn check_store(engine: &dyn Engine, model: &dyn Engine, bounds: Bounds) -> Result<u64, Finding> {
     let head = engine.head();
     if head.0 < bounds.floor {
@@ -54,7 +54,7 @@ pub fn check_answers(engine: &dyn Engine, model: &dyn Engine, head: Seq) -> Resu
     }
 }
 
-/// As [`check_answers`], but answers may be refused as damaged: answers these refusals.
+/// As [`check_answers`], but reads may be refused as damaged. Returns these refusals.
 pub(super) fn compare(engine: &dyn Engine, model: &dyn Engine, head: Seq) -> Result<Refusals, Finding> {
     if engine.head() != head {
         return Err(format!("the head is {}, not {head}", engine.head()));
@@ -65,7 +65,7 @@ pub(super) fn compare(engine: &dyn Engine, model: &dyn Engine, head: Seq) -> Res
         Ok::<_, Finding>((found, wanted))
     };
     let (found, wanted) = at(head.0)?;
-    // The versions of every key are every row that was ever written, each from its own place.
+    // The versions of all keys are all rows that were ever written, each read from its own place.
     let mut refused = compare_time(&*found, &*wanted)?;
     for tree in TREES {
         refused.extend(compare_range(&*found, &*wanted, tree, Direction::Forward)?);
@@ -125,7 +125,7 @@ fn compare_keys(found: &dyn Snapshot, wanted: &dyn Snapshot, tree: TreeId) -> Re
     Ok(refused)
 }
 
-/// What was refused as damaged, with file and offset.
+/// The refusals as damaged, with file and offset.
 pub(super) type Refusals = Vec<String>;
 
 type Found = (Vec<u8>, Seq, Vec<u8>);
@@ -154,10 +154,10 @@ fn versions(snapshot: &dyn Snapshot, tree: TreeId, key: &[u8]) -> (Vec<FoundVers
     (found, None)
 }
 
-/// The keys that the model has, and some that it has not.
+/// The keys that the model has, and some that it does not have.
 fn keys_of(snapshot: &dyn Snapshot, tree: TreeId) -> Vec<Found> {
     let mut keys = collect(snapshot, tree, Direction::Forward).0;
-    // Deleted keys are not in a range; their versions count all the same.
+    // Deleted keys are not in a range, but their versions must be right too.
     for key in [&b""[..], b"\0", b"key-4", b"key-5", b"key-6", b"key-7", b"key-8", b"key-90", &[0xff; 3], &[b'k'; 600]]
     {
         if keys.iter().all(|(known, ..)| known != key) {
@@ -167,7 +167,8 @@ fn keys_of(snapshot: &dyn Snapshot, tree: TreeId) -> Vec<Found> {
     keys
 }
 
-/// Whether what was found is what is wanted, or the beginning of it before a refusal.
+/// Compares the found with the wanted. If there is a refusal, what was found before it must be the beginning of the
+/// wanted.
 fn same<T: PartialEq>(found: &[T], wanted: &[T], error: Option<&EngineError>) -> Result<Refusals, Finding> {
     let refused = error.map_or(Ok(Vec::new()), refusal)?;
     let enough = if refused.is_empty() { wanted.len() } else { found.len().min(wanted.len()) };
@@ -178,7 +179,7 @@ fn same<T: PartialEq>(found: &[T], wanted: &[T], error: Option<&EngineError>) ->
     Ok(refused)
 }
 
-/// A refusal must say where the damage is.
+/// A refusal must name the place of the damage.
 fn refusal(error: &EngineError) -> Result<Refusals, Finding> {
     match error {
         EngineError::Damaged { file, .. } if !file.is_empty() => Ok(vec![error.to_string()]),

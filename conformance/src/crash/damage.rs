@@ -1,5 +1,5 @@
-//! Opens and reads a store whose files have been damaged at rest. The answer may be right, refused, or
-//! (where only the newest commit was hit) the state before it. It may never be wrong.
+//! Opens and reads a store whose files have been damaged at rest. The answer may be right, or refused. If only the
+//! newest commit was damaged, it may also be the state before it. It may never be wrong.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::sim::SimDisk;
 /// What a damaged store answered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Answer {
-    /// Everything, rightly: the damage was harmless, or was mended from what is left.
+    /// Everything is right: the damage was harmless, or was repaired from the remaining files.
     Right,
-    /// It holds so many commits fewer, and everything of those that are there, rightly.
+    /// It holds so many commits fewer, and everything of the others is right.
     Shorter(u64),
     /// It opened, and some reads were refused with file and offset.
     SomeRefused,

@@ -1,5 +1,5 @@
-//! Fails every disk call of a workload, each in every way, and looks at what the store makes of it:
-//! errors reach the caller, readers go on, nothing acknowledged is lost, nothing is there half.
+//! Fails every disk call of a workload in every way, and checks the store's behaviour: errors reach the caller, readers
+//! go on, nothing acknowledged is lost, and no commit is there by half.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use super::workload::{Change, Step, batch_of};
 use super::{Finding, Opener};
 use crate::sim::{CrashPolicy, Fault, FaultKind, Rng, SimDisk};
 
-/// How much a sweep of faults has done.
+/// The counts of a sweep of faults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FaultReport {
     /// Runs in which a call failed.
     pub runs: u64,
-    /// Commits that answered an error.
+    /// Commits that returned an error.
     pub refused_commits: u64,
     /// Commits refused because of an earlier failure.
     pub poisoned: u64,
-    /// Opens that answered an error, and worked when asked again.
+    /// Opens that returned an error, and worked on the second attempt.
     pub refused_opens: u64,
-    /// Commits that answered an error and were found whole after reopening.
+    /// Commits that returned an error and were found whole after reopening.
     pub found_all_the_same: u64,
 }
 
@@ -65,7 +65,7 @@ pub fn full_disk_sweep(
     for capacity in capacities {
         let disk = SimDisk::new();
         disk.set_capacity(capacity);
-        // Space is refused before anything is written: the store may go on, with commits that fit.
+        // A lack of space is reported before anything is written: the store may go on with commits that fit.
         let mut run = FaultRun::new(&disk, opener, &|_| false);
         let context = |what| format!("seed {seed}, a disk of {capacity} bytes: {what}");
         run.all(steps).and_then(|()| run.aftermath(seed ^ capacity)).map_err(context)?;
@@ -89,11 +89,11 @@ struct FaultRun<'r> {
     opener: &'r Opener,
     is_data: &'r dyn Fn(&crate::sim::Call) -> bool,
     clock: Arc<ManualClock>,
-    /// What was acknowledged, or found whole although it had answered an error.
+    /// The commits that were acknowledged, or that returned an error and were found whole.
     model: Model,
-    /// Refused since the last acknowledged commit: one of them may be there.
+    /// The commits that were refused since the last acknowledged one. One of them may be there.
     refused: Vec<Vec<Change>>,
-    /// Commits that survive a power loss; the death of the process.
+    /// The numbers of commits that survive a power loss, and the death of the process.
     durable: u64,
     written: u64,
     report: FaultReport,
@@ -116,7 +116,7 @@ impl<'r> FaultRun<'r> {
 
     fn all(&mut self, steps: &[Step]) -> Result<(), Finding> {
         let mut engine = self.open()?;
-        // Set at the first failure of a write or sync of data, until the store is opened again.
+        // This is set at the first failed write or sync of data, until the store is opened again.
         let mut must_be_poisoned = false;
         for step in steps {
             let hits = self.disk.faults_hit();
@@ -153,7 +153,7 @@ impl<'r> FaultRun<'r> {
         no_violations(self.disk)
     }
 
-    /// Readers see what was acknowledged; a read that is itself made to fail is made again.
+    /// Readers see the acknowledged commits. A read that fails because of the fault is repeated.
     fn readers(&self, engine: &dyn Engine) -> Result<(), Finding> {
         let hits = self.disk.faults_hit();
         let check = || check_answers(engine, self.model.engine(), Seq(self.model.head()));
@@ -174,7 +174,7 @@ impl<'r> FaultRun<'r> {
             }
             Err(_) => {
                 self.report.refused_opens += 1;
-                // The cause is mended: space has been made on a full disk.
+                // The cause is repaired: a full disk gets space.
                 self.disk.heal();
                 open().map_err(|e| format!("the second open, after one that failed: {e}"))?
             }
@@ -184,7 +184,7 @@ impl<'r> FaultRun<'r> {
         let hits = self.disk.faults_hit();
         let mut adopted = self.adopt(&*engine, bounds);
         if adopted.is_err() && self.disk.faults_hit() > hits {
-            // It was this reading that failed.
+            // The fault hit this read.
             self.refused = refused;
             adopted = self.adopt(&*engine, bounds);
         }
@@ -194,7 +194,7 @@ impl<'r> FaultRun<'r> {
         Ok(engine)
     }
 
-    /// Checks what an open has found; a refused commit that is there, whole, is taken over.
+    /// Checks what an open has found. If a refused commit is there whole, adds it to the model.
     fn adopt(&mut self, engine: &dyn Engine, bounds: Bounds) -> Result<(), Finding> {
         let head = engine.head().0;
         if head <= self.model.head() {
@@ -260,7 +260,7 @@ impl<'r> FaultRun<'r> {
         }
     }
 
-    /// The process is gone, or the power: what is found must hold what was acknowledged.
+    /// The process dies, or the power fails: the store found afterwards must hold all acknowledged commits.
     fn aftermath(&mut self, seed: u64) -> Result<(), Finding> {
         let mut rng = Rng::for_part(seed, 0xaf7e);
         let mut cases = vec![("closed and opened again".to_owned(), self.disk.process_crash(), self.written)];

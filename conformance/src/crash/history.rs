@@ -1,5 +1,5 @@
-//! A workload, run and written down: what was attempted, what was acknowledged and when, counted in disk
-//! calls; and the model that says what every prefix of it looks like.
+//! A recorded run of a workload: the attempted commits, and when they were acknowledged, counted in disk calls. The
+//! model gives the state after every prefix of them.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Default for Model {
 }
 
 impl Model {
-    /// Takes the next commit.
+    /// Applies the next commit.
     pub fn apply(&mut self, changes: &[Change], time: Timestamp) -> Seq {
         self.clock.set(time);
         self.log.push((changes.to_vec(), time));
@@ -53,24 +53,24 @@ impl Model {
         self.log.len() as u64
     }
 
-    /// What it holds.
+    /// The engine that holds them.
     pub fn engine(&self) -> &MemoryEngine {
         &self.engine
     }
 }
 
-/// A commit that was asked for.
+/// An attempted commit.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     /// Its rows.
     pub changes: Vec<Change>,
-    /// What it was to survive.
+    /// The durability that it asked for.
     pub durability: Durability,
-    /// Disk calls made before it began.
+    /// The number of disk calls before it began.
     pub begun: u64,
-    /// Disk calls made when it had been acknowledged.
+    /// The number of disk calls when it was acknowledged.
     pub acknowledged: u64,
-    /// What it was given.
+    /// Its number and time.
     pub commit: CommitInfo,
 }
 
@@ -79,7 +79,7 @@ pub struct Attempt {
 pub struct History {
     /// The commits, by seq.
     pub attempts: Vec<Attempt>,
-    /// After so many calls, every commit up to this seq was durable by a checkpoint.
+    /// After so many calls, a checkpoint had made every commit up to this seq durable.
     pub checkpoints: Vec<(u64, u64)>,
     /// After so many calls, every commit up to this seq had been closed cleanly.
     pub closes: Vec<(u64, u64)>,
@@ -89,18 +89,18 @@ pub struct History {
     pub moments: Vec<Moment>,
 }
 
-/// A clock for simulations: it advances only with commits.
+/// A clock for simulations. It advances only with commits.
 pub fn test_clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::new(Timestamp(1_000_000)))
 }
 
 impl History {
-    /// What a store found after a power loss may hold, if power failed after `calls` disk calls.
+    /// The possible commits of a store that is found after power failed after `calls` disk calls.
     pub fn after_power_loss(&self, calls: u64) -> Bounds {
         self.bounds(calls, &[Durability::Disk], &[])
     }
 
-    /// The same for the death of the process.
+    /// The same after the death of the process.
     pub fn after_process_death(&self, calls: u64) -> Bounds {
         self.bounds(calls, &[Durability::Disk, Durability::Process], &self.closes)
     }
@@ -117,8 +117,7 @@ impl History {
     }
 }
 
-/// Runs `steps` on a disk and writes down what happened, with a moment for every call. The store is
-/// closed at the end.
+/// Runs `steps` on a disk and records what happens, with a moment for every call. The store is closed at the end.
 pub fn run(disk: &SimDisk, opener: &Opener, steps: &[Step]) -> Result<History, Finding> {
     let clock = test_clock();
     let open = || opener(disk.arc(), clock.clone() as Arc<dyn Clock>).map_err(|e| format!("open without a fault: {e}"));
@@ -160,7 +159,7 @@ pub fn run(disk: &SimDisk, opener: &Opener, steps: &[Step]) -> Result<History, F
     Ok(history)
 }
 
-/// Nothing was done that would have ended a process on a real disk.
+/// Checks that nothing was done that would have ended a process on a real disk.
 pub fn no_violations(disk: &SimDisk) -> Result<(), Finding> {
     disk.violations().into_iter().next().map_or(Ok(()), Err)
 }

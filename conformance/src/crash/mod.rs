@@ -1,6 +1,6 @@
-//! Crash tests: a workload runs on the simulated disk, the disk crashes or fails at every call of it,
-//! and what is found afterwards is compared with what was acknowledged. The checks answer errors and
-//! do not panic, so that the tests of the tests can see them fail.
+//! Crash tests. A workload runs on the simulated disk, the disk crashes or fails at every call of it, and the store
+//! found afterwards is compared with the acknowledged commits. The checks return errors and do not panic, so that the
+//! tests of the tests can see them fail.
 
 mod check;
 mod damage;
@@ -28,14 +28,14 @@ pub use sweep::{SweepOptions, SweepReport, sweep, sweep_history};
 pub use toy::{Slip, ToyEngine};
 pub use workload::{Change, Shape, Step, TREES, batch_of, random_changes, random_workload};
 
-/// Opens a store on a disk, and makes it if there is none.
+/// Opens a store on a disk. Makes it if there is none.
 pub type Opener = dyn Fn(Arc<dyn Disk>, Arc<dyn Clock>) -> Result<Arc<dyn Engine>> + Sync;
 
-/// What a check found wrong, in words that lead to it.
+/// A description of a failure that a check found.
 pub type Finding = String;
 
-/// Runs `test` once per seed, on as many threads as there are processors, and panics with every finding.
-/// `RECENSION_SEEDS` says how many seeds, `RECENSION_SEED` which is the first.
+/// Runs `test` once for each seed, on as many threads as there are processors, and panics with all findings.
+/// `RECENSION_SEEDS` is the number of seeds, `RECENSION_SEED` the first one.
 ///
 /// # Panics
 /// With the findings, each with the variables that repeat it.
@@ -65,7 +65,7 @@ pub fn for_seeds<T: std::fmt::Debug>(usual: u64, test: impl Fn(u64) -> std::resu
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
 
-/// The number in an environment variable, for runs longer than the usual; `usual` if it is not set.
+/// The number in an environment variable, for longer runs than usual. `usual` if it is not set.
 pub fn env_number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

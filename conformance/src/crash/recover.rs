@@ -1,5 +1,5 @@
-//! What must hold of any disk found after a crash: it opens, it holds a prefix with every acknowledged
-//! commit, it takes new commits, and these survive a close, a second open and another power loss.
+//! The requirements on every disk that is found after a crash: it opens, it holds a prefix with every acknowledged
+//! commit, and it takes new commits. These survive a close, a second open and another power loss.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::workload::{Change, Shape, batch_of, random_changes};
 use super::{Finding, Opener};
 use crate::sim::{CrashPolicy, Rng, SimDisk};
 
-/// Checks a disk found after a crash; answers how many commits it held. Commits are added to it.
+/// Checks a disk that is found after a crash, and adds commits to it. Returns the number of commits that it held.
 pub fn check_recovery(
     found: &SimDisk,
     opener: &Opener,
@@ -29,9 +29,8 @@ pub(super) fn open(disk: &SimDisk, opener: &Opener) -> Result<Arc<dyn Engine>, F
     opener(disk.arc(), test_clock() as Arc<dyn Clock>).map_err(|e| format!("the store does not open: {e}"))
 }
 
-/// Goes on with a store that holds what `model` holds. `lost` are commits that had been attempted and are
-/// not there: commits of the same sizes come in their place, so that what is left of the lost ones on the
-/// disk follows seamlessly.
+/// Continues with a store that holds the same commits as `model`. `lost` are attempted commits that are not there.
+/// Commits of the same sizes take their place, so that remains of the lost ones on the disk follow seamlessly.
 pub(super) fn go_on(
     disk: &SimDisk,
     engine: Arc<dyn Engine>,

@@ -1,5 +1,5 @@
-//! Crashes a run at every disk call that it made, and its recovery at every call that that makes, and
-//! the recovery from that.
+//! Crashes a run at every disk call that it made, then its recovery at every call of the recovery, and then the
+//! recovery from that.
 
 use super::check::Bounds;
 use super::history::{History, run};
@@ -11,22 +11,22 @@ use crate::sim::{CrashPolicy, Rng, SimDisk};
 /// How thorough a sweep is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SweepOptions {
-    /// Seeds of the random policy at every call, beside every other policy once.
+    /// The number of seeds of the random policy at every call. Every other policy runs once.
     pub random_crashes: u64,
-    /// Crash the recovery itself, after every so many crashes of the run. Zero: never.
+    /// How many crashes of the run there are for each one whose recovery is crashed too. Zero: none.
     pub recovery_every: u64,
-    /// Crashes of the recovery from a crashed recovery, for each crash of a recovery.
+    /// The number of crashes of the recovery from a crashed recovery, for each crash of a recovery.
     pub second_recovery: u64,
 }
 
-/// How much a sweep has done.
+/// The counts of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SweepReport {
-    /// Disk calls that were crashed after.
+    /// Disk calls after which there was a crash.
     pub moments: u64,
     /// Crashes of the run.
     pub crashes: u64,
-    /// Of these, how many lost commits that nobody had been promised.
+    /// Crashes of the run that lost commits which had not been promised to anybody.
     pub lost_unpromised: u64,
     /// Crashes of a recovery.
     pub recovery_crashes: u64,
@@ -34,13 +34,13 @@ pub struct SweepReport {
     pub second_crashes: u64,
 }
 
-/// Runs `steps` on an empty disk, then crashes the run everywhere.
+/// Runs `steps` on an empty disk, then crashes the run at every call.
 pub fn sweep(opener: &Opener, steps: &[Step], seed: u64, options: SweepOptions) -> Result<SweepReport, Finding> {
     let history = run(&SimDisk::new(), opener, steps)?;
     sweep_history(&history, opener, seed, options)
 }
 
-/// Crashes a recorded run everywhere.
+/// Crashes a recorded run at every call.
 pub fn sweep_history(
     history: &History,
     opener: &Opener,
@@ -95,7 +95,7 @@ impl Recoveries<'_> {
         drop(engine);
         let mut moments = disk.take_moments();
         if depth > 0 {
-            // The second level is sampled: every level multiplies.
+            // The second level is sampled, because every level multiplies the runs.
             while moments.len() > self.options.second_recovery as usize {
                 moments.swap_remove(self.rng.index(moments.len()));
             }
@@ -107,7 +107,7 @@ impl Recoveries<'_> {
                 let level = if depth == 0 { "recovery" } else { "second recovery" };
                 format!("crash of the {level} ({policy:?}, dice {dice:#x}) after {}: {what}", moment.call)
             };
-            // What a reader can have seen after the open stays.
+            // Commits that a reader may have seen after the open must stay.
             let floor = if moment.call.number >= opened { head } else { bounds.floor };
             let bounds = Bounds { floor, ..bounds };
             let found = moment.crash(dice, policy);

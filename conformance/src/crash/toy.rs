@@ -1,5 +1,5 @@
-//! The smallest durable engine: one file of records, replayed into the memory engine. It exists to test
-//! the tests: each [`Slip`] plants a fault that real engines have had, and the sweeps must find it.
+//! The smallest durable engine: one file of records, replayed into the memory engine. Its purpose is to test the tests:
+//! each [`Slip`] plants a fault that real engines have had, and the sweeps must find it.
 
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -19,18 +19,18 @@ pub enum Slip {
     NoSync,
     /// The log's name is not synced after its creation.
     NoDirectorySync,
-    /// Records are believed without looking at their checksum.
+    /// Records are taken without a check of their checksums.
     NoChecksum,
-    /// A torn tail is written over instead of cut off first.
+    /// A torn tail is overwritten instead of cut off first.
     NoCut,
     /// After a failed write the store goes on as if nothing had happened.
     NoPoison,
-    /// Replay ends quietly at damage, and cuts what follows.
+    /// Replay ends at damage without an error, and cuts the rest.
     QuietDamage,
-    /// The rows of a commit are written one record each.
+    /// Each row of a commit is written as a record of its own.
     HalfCommits,
-    /// What the page cache holds at an open is taken for durable once it has been synced: it is not,
-    /// when an earlier sync of it has failed.
+    /// The contents of the page cache at an open are taken for durable after a sync. They are not if an earlier sync of
+    /// them failed.
     TrustCache,
     /// After reopening, sequence numbers start one too low.
     Misnumbered,
@@ -90,7 +90,8 @@ impl ToyEngine {
         if slip != Some(Slip::NoCut) {
             file.set_len(end as u64).map_err(io)?;
         }
-        // A sync that failed before the last close has marked these bytes clean: make them dirty again.
+        // A failed sync before the last close has marked these bytes as clean: writes them again, so that they are
+        // dirty.
         if slip != Some(Slip::TrustCache) {
             file.write_at(0, &[IoSlice::new(&bytes[..end])]).map_err(io)?;
         }
@@ -100,7 +101,8 @@ impl ToyEngine {
     }
 }
 
-/// A record: length, checksum, seq, time, what had been synced before it, rows. The checksum's seed is the length.
+/// A record: length, checksum, seq, time, the seq that had been synced before it, rows. The checksum's seed is the
+/// length.
 fn encode(seq: Seq, time: Timestamp, synced: Seq, batch: &Batch) -> Vec<u8> {
     let mut body = Vec::new();
     for row in batch.rows() {
@@ -156,7 +158,7 @@ fn decode(bytes: &[u8], seq: Seq, slip: Option<Slip>) -> Option<(Timestamp, Batc
     Some((Timestamp(u64::from_le_bytes(number(record, 16)?)), batch, len))
 }
 
-/// Of a whole record, whatever it is: the seq up to which all had been synced before it.
+/// The seq up to which everything had been synced before a whole record of any kind.
 fn decode_any(bytes: &[u8]) -> Option<Seq> {
     let seq = Seq(u64::from_le_bytes(number(bytes, 8)?));
     decode(bytes, seq, None)?;

@@ -1,5 +1,5 @@
-//! What is done to a store while it is crashed: commits of mixed sizes and durabilities, checkpoints,
-//! clean closes. Pure: one seed, one workload.
+//! The operations on a store while it is crashed: commits of mixed sizes and durabilities, checkpoints, clean closes.
+//! Pure: each seed has one workload.
 
 use recension::engine::{Batch, Durability, TreeId};
 
@@ -30,12 +30,12 @@ pub enum Step {
     Reopen,
 }
 
-/// How a workload is made.
+/// The parameters of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// How many steps.
+    /// The number of steps.
     pub steps: usize,
-    /// Longest value of the common sort, in bytes.
+    /// The longest value of a usual commit, in bytes.
     pub value_bytes: usize,
     /// Percent of commits that have a value of `large_bytes`.
     pub large_percent: u64,
@@ -54,8 +54,8 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Another shape for every seed: mixed; large values, beyond a segment's size; many commits that are
-    /// not synced, so that a crash has much to choose from.
+    /// A shape that depends on the seed: mixed commits, or large values beyond a segment's size, or many commits that
+    /// are not synced, so that a crash can lose many.
     pub fn for_seed(seed: u64) -> Shape {
         let usual = Shape::default();
         match seed % 4 {
@@ -66,7 +66,7 @@ impl Shape {
     }
 }
 
-/// The steps that `seed` makes.
+/// The steps of a seed.
 pub fn random_workload(seed: u64, shape: Shape) -> Vec<Step> {
     let mut rng = Rng::for_part(seed, 0x0707);
     (0..shape.steps)

@@ -1,6 +1,7 @@
 //! Sessions of Apocrypha: a byte for the dialect, then frames as a client sends them.
 //!
-//! Oracle: the store answers, and then says, what a map in memory does; the top level stays an object that exports.
+//! Oracle: the store has the same answers, and then the same contents, as a map in memory. The top level stays an
+//! object that exports.
 
 use recension::document::{At, Store};
 use recension_apocrypha::language::{Fault, MemoryRoot, evaluate, parse};
@@ -23,7 +24,7 @@ pub(super) fn session(input: &[u8]) {
             assert!(reply.starts_with("error: "), "{request:?}: {reply:?}");
             continue;
         };
-        // The clock, the past and what is durable are no part of the model.
+        // The clock, the past and durability are not part of the model.
         if command.history || command.at.is_some() {
             continue;
         }

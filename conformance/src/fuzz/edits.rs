@@ -1,7 +1,7 @@
-//! An input read as a list of edits to a file. A fuzzer that had to invent whole files would spend its
-//! life before the first checksum. Every input is a list of edits; none can fail.
+//! Reads an input as a list of edits to a file. A fuzzer that had to invent whole files would hardly get past the first
+//! checksum. Every input is a valid list of edits.
 
-/// Takes values off the front of an input; zeros when it is used up.
+/// Takes values from the beginning of an input. Returns zeros when it is used up.
 pub(super) struct Source<'i>(pub(super) &'i [u8]);
 
 impl<'i> Source<'i> {
@@ -32,7 +32,7 @@ pub(super) fn edited(file: &[u8], source: &mut Source<'_>) -> Vec<u8> {
         let kind = source.byte();
         let at = source.number() % (file.len() + 1);
         match kind % 8 {
-            // Bytes in place of others.
+            // Other bytes in place of some.
             0..=2 => {
                 let len = 1 + usize::from(source.byte() % 16);
                 let bytes = source.take(len);
@@ -46,7 +46,7 @@ pub(super) fn edited(file: &[u8], source: &mut Source<'_>) -> Vec<u8> {
                     *byte ^= 1 << bit;
                 }
             }
-            // A part of the file in another place.
+            // A part of the file copied to another place.
             4 => {
                 let from = source.number() % (file.len() + 1);
                 let end = (from + source.number() % 2048).min(file.len());

@@ -1,6 +1,6 @@
-//! Makes the checksums of edited files right again, so that what lies behind them is fuzzed too. A file
-//! forged like this may hold anything; who reads it must neither panic nor read beside its bounds.
-//! docs/format.md says where the checksums are. Forging a whole file changes nothing: a test sees to it.
+//! Makes the checksums of edited files right again, so that the code behind them is fuzzed too. A file that is forged
+//! in this way may hold anything, and its reader must neither panic nor read outside of its bounds. docs/format.md says
+//! where the checksums are. Forging a whole file changes nothing, and a test checks that.
 
 use crc32c::{crc32c, crc32c_append};
 use xxhash_rust::xxh3::xxh3_128;
@@ -32,7 +32,7 @@ pub fn forge_manifest(bytes: &mut [u8]) {
     }
 }
 
-/// A manifest that names the run of number `number` with the length and footer that it has.
+/// A manifest that names run `number` with its actual length and footer.
 pub(super) fn name_run(manifest: &mut [u8], number: usize, run: &[u8]) {
     let footer_crc = run.len().checked_sub(4).and_then(|at| u32_at(run, at)).unwrap_or(0) as u32;
     for entry in (32..manifest.len()).step_by(72) {
@@ -44,8 +44,7 @@ pub(super) fn name_run(manifest: &mut [u8], number: usize, run: &[u8]) {
     forge_manifest(manifest);
 }
 
-/// A run whose header, blocks, fences, filter and footer have the right checksums, as far as they lie
-/// in the file.
+/// A run whose header, blocks, fences, filter and footer have the right checksums, as far as they are in the file.
 pub fn forge_run(bytes: &mut [u8]) {
     if let Some(header) = part(bytes, 0, 44) {
         put(bytes, 44, crc32c(header));
@@ -71,7 +70,7 @@ fn forge_part(bytes: &mut [u8], field: usize) {
     }
 }
 
-/// The blocks that the fences of a section name: offset (8), length (4), and where the key is (8).
+/// The blocks in the fences of a section: offset (8), length (4), and the place of the key (8).
 fn forge_blocks(bytes: &mut [u8], field: usize) {
     let (Some(fences), Some(blocks)) = (u64_at(bytes, field), u32_at(bytes, field + 20)) else { return };
     for block in 0..blocks.min(1000) {
@@ -87,7 +86,7 @@ fn forge_blocks(bytes: &mut [u8], field: usize) {
     }
 }
 
-/// A segment whose header has the right checksum, and the commit records at `records` too, which continue each other.
+/// A segment whose header and commit records (at `records`) have right checksums, and whose chain values continue.
 pub fn forge_segment(bytes: &mut [u8], records: &[usize]) {
     if let Some(header) = part(bytes, 0, 36) {
         put(bytes, 36, crc32c(header));
@@ -98,7 +97,7 @@ pub fn forge_segment(bytes: &mut [u8], records: &[usize]) {
     }
 }
 
-/// Answers the chain value behind it; `before` is the one before it, unless that stays as it is.
+/// Returns the chain value after the record. `before` is the value before it; `None` leaves that as it is.
 fn forge_record(bytes: &mut [u8], record: usize, before: Option<u128>) -> Option<u128> {
     let seq = part(bytes, record + 40, 8)?.to_vec();
     let rows = u32_at(bytes, record + 56)?.min(1000);
@@ -119,8 +118,8 @@ fn forge_record(bytes: &mut [u8], record: usize, before: Option<u128>) -> Option
         at += len;
     }
     put(bytes, record + 20, rows_crc);
-    // The seed: the store's id, the segment's number, the record's offset; the former two as the
-    // segment's header says.
+    // The seed is the store's id, the segment's number and the record's offset. The former two are taken from the
+    // segment's header.
     let mut crc = crc32c(part(bytes, 12, 16)?);
     crc = crc32c_append(crc, part(bytes, 28, 8)?);
     crc = crc32c_append(crc, &(record as u64).to_le_bytes());
@@ -129,7 +128,7 @@ fn forge_record(bytes: &mut [u8], record: usize, before: Option<u128>) -> Option
     part(bytes, record + 24, at - record - 24).map(xxh3_128)
 }
 
-/// A mark that knows of no commit.
+/// A mark that names no commit.
 pub(super) fn forge_mark(bytes: &mut [u8]) {
     for slot in (0..bytes.len()).step_by(4096).filter(|slot| slot + 80 <= bytes.len()).collect::<Vec<_>>() {
         bytes[slot + 36..slot + 44].fill(0);
@@ -138,7 +137,7 @@ pub(super) fn forge_mark(bytes: &mut [u8]) {
     }
 }
 
-/// Where the commit records of a whole segment begin.
+/// The beginnings of the commit records in a whole segment.
 pub(super) fn record_places(segment: &[u8]) -> Vec<usize> {
     let mut places = Vec::new();
     let mut at = 4096;
@@ -149,14 +148,14 @@ pub(super) fn record_places(segment: &[u8]) -> Vec<usize> {
     places
 }
 
-/// A settled file whose header, blocks, fences, table and footer have the right checksums, as far as they lie in the
+/// A settled file whose header, blocks, fences, table and footer have the right checksums, as far as they are in the
 /// file.
 pub fn forge_settled(bytes: &mut [u8]) {
     if let Some(header) = part(bytes, 0, 52) {
         put(bytes, 52, crc32c(header));
     }
     let Some(footer) = bytes.len().checked_sub(192) else { return };
-    // The seed: the store's id and the file's number, as the header says.
+    // The seed is the store's id and the file's number, as in the header.
     let Some(seed) = part(bytes, 12, 24).map(crc32c) else { return };
     for section in [footer, footer + 32, footer + 64] {
         forge_settled_blocks(bytes, section, seed);

@@ -1,4 +1,4 @@
-//! The stores that the file targets damage: the golden stores of format 2, whose bytes are always the same.
+//! The stores that the file targets damage: the golden stores of format 2, whose bytes never change.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub fn golden_disk() -> SimDisk {
     disk
 }
 
-/// What the golden store holds. The history is that of `crates/recension-native/tests/it/golden.rs`.
+/// The contents of the golden store. Its history is that of `crates/recension-native/tests/it/golden.rs`.
 pub fn golden_model() -> MemoryEngine {
     let clock = Arc::new(ManualClock::default());
     let model = MemoryEngine::with_clock(clock.clone());
@@ -53,7 +53,7 @@ pub fn golden_model() -> MemoryEngine {
         if n % 11 == 0 {
             batch.put(TreeId(u32::MAX), b"", b"");
         }
-        // The memory engine refuses nothing of this.
+        // The memory engine refuses none of these batches.
         _ = model.commit(batch);
     }
     model
@@ -95,7 +95,7 @@ pub fn golden_settled_disk() -> SimDisk {
     disk
 }
 
-/// What that store was given, nothing of it given up.
+/// All commits of that store, before anything of its history was given up.
 pub fn golden_settled_model() -> MemoryEngine {
     let clock = Arc::new(ManualClock::default());
     let model = MemoryEngine::with_clock(clock.clone());

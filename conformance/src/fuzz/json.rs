@@ -1,8 +1,8 @@
-//! JSON in: what is accepted, and what minifying makes of it.
+//! JSON in: which texts are accepted, and what minifying makes of them.
 //!
-//! Oracle: `serde_json` accepts the same texts and reads the same value before and after; minifying
-//! twice changes nothing; an error lies within the text. The patch from one text to another makes that other one,
-//! and no patch panics.
+//! Oracle: `serde_json` accepts the same texts and reads the same value before and after. Minifying twice changes
+//! nothing. An error is at a place within the text. The patch from one text to another makes that other text, and no
+//! patch panics.
 
 use recension::document::json::{JsonPatch, JsonProblem, diff, merge_patch, minify, minify_object};
 use serde_json::Value;
@@ -26,13 +26,13 @@ pub(super) fn json(input: &[u8]) {
             assert!(theirs.is_err() || ours_alone, "refused here, accepted there: {error}");
         }
     }
-    // The same parser behind another door.
+    // The same parser through another function.
     let object = minify(input).is_ok_and(|text| text.starts_with('{'));
     assert_eq!(minify_object(input).is_ok_and(|minified| minified.kind == "an object"), object);
     patches(input);
 }
 
-/// Any bytes as a patch, and as a text that is patched.
+/// Any bytes as a patch, and as a text to patch.
 fn patches(input: &[u8]) {
     const DOCUMENT: &str = r#"{"a":{"b":[1,2.50,{"c":"x"}]},"d":null,"e":[[]]}"#;
     if let Ok(patch) = JsonPatch::from_json(input) {
@@ -49,7 +49,7 @@ fn patches(input: &[u8]) {
     }
 }
 
-/// What `serde_json` refuses although it is JSON: numbers beyond its range, and 128 levels.
+/// JSON that `serde_json` refuses: numbers beyond its range, and 128 levels.
 fn beyond_serde(error: &serde_json::Error) -> bool {
     let error = error.to_string();
     error.starts_with("number out of range") || error.starts_with("recursion limit exceeded")

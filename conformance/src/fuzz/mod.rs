@@ -1,6 +1,6 @@
-//! Fuzz targets as plain functions over bytes: each has an oracle and panics when that is offended. They
-//! are run on a stored corpus and seeded mutations of it by `tests/fuzz_corpus.rs`, on stable Rust, and
-//! by cargo-fuzz from `conformance/fuzz`.
+//! Fuzz targets as plain functions over bytes. Each has an oracle, and panics if the oracle is violated.
+//! `tests/fuzz_corpus.rs` runs them on stable Rust, on a stored corpus and seeded mutations of it. cargo-fuzz runs them
+//! from `conformance/fuzz`.
 
 mod apocrypha;
 mod edits;
@@ -20,9 +20,9 @@ pub use mutate::mutate;
 /// A fuzz target.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// Its name, and that of its folder in the corpus.
+    /// Its name, which is also the name of its folder in the corpus.
     pub name: &'static str,
-    /// What it does with an input. A panic is a finding.
+    /// Runs it on an input. A panic is a finding.
     pub run: fn(&[u8]),
 }
 
@@ -46,7 +46,7 @@ pub const TARGETS: [Target; 13] = [
 /// Runs the target of that name.
 ///
 /// # Panics
-/// Where the target's oracle is offended, and where there is no such target.
+/// If the target's oracle is violated, or there is no such target.
 pub fn run_target(name: &str, input: &[u8]) {
     match TARGETS.iter().find(|target| target.name == name) {
         Some(target) => (target.run)(input),

@@ -1,14 +1,14 @@
-//! New inputs from old ones. Pure: the generator decides everything.
+//! Makes new inputs from old ones. Pure: the generator decides everything.
 
 use crate::sim::Rng;
 
 /// Longest input that is made, in bytes.
 const LEN_MAX: usize = 12 << 10;
 
-/// Bytes that texts and formats turn on.
+/// Bytes that have a meaning in texts and formats.
 const TELLING: &[u8] = b"{}[]\",:\\.0123456789eE+-untfl \n\x00\x01\x7f\x80\xff\xc0\xed\xa0";
 
-/// Another input, made of one of a corpus, or of two.
+/// A new input, made from one or two of a corpus.
 pub fn mutate(corpus: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
     let pick = |rng: &mut Rng| corpus.get(rng.index(corpus.len())).cloned().unwrap_or_default();
     let mut input = pick(rng);

@@ -1,15 +1,14 @@
 //! The arguments of queries: paths, values, ranges.
 //!
-//! Oracle: a path that is read writes itself back so that it reads as the same path; a value found in a
-//! text is JSON; a query answers the same with an index and without; and a selector that is written out and read again
-//! selects the same.
+//! Oracle: a path that is read and written reads as the same path again. A value found in a text is JSON. A query has
+//! the same results with an index and without. A selector that is written and read again selects the same documents.
 
 use recension::document::json::{Path, minify};
 use recension::document::{At, Collation, IndexSpec, Literal, Pipeline, Query, Selector, Store, ValueRange};
 
 use super::edits::Source;
 
-/// A path (up to the first line's end), and a text to look into.
+/// A path (up to the end of the first line), and a text to look into.
 pub(super) fn path(input: &[u8]) {
     let (path, text) = split(input, b'\n');
     let Ok(path) = String::from_utf8_lossy(path).parse::<Path>() else { return };
@@ -20,7 +19,7 @@ pub(super) fn path(input: &[u8]) {
             assert_eq!(minify(found.as_bytes()).as_deref(), Ok(found), "found by {written:?} in {text}");
         }
     } else {
-        // A text that is not JSON gives nothing or something, and no panic.
+        // A text that is not JSON may give anything, but no panic.
         _ = path.find(&String::from_utf8_lossy(text));
     }
 }
@@ -30,7 +29,7 @@ pub(super) fn split(input: &[u8], at: u8) -> (&[u8], &[u8]) {
     (&input[..end], input.get(end + 1..).unwrap_or_default())
 }
 
-/// Documents, one a line, and a query on their member `a`, by what is on the first line.
+/// Documents, one in each line, and a query on their member `a`. The first line chooses the query.
 pub(super) fn query(input: &[u8]) {
     let mut source = Source(input);
     let (kind, order) = (source.byte(), source.byte());
@@ -51,7 +50,7 @@ pub(super) fn query(input: &[u8]) {
     for (nth, line) in lines.take(20).enumerate() {
         let body = [b"{\"a\":", line, b"}"].concat();
         let Ok(body) = String::from_utf8(body) else { continue };
-        // What is not JSON, or too long for an index, is refused.
+        // A document that is not JSON, or too long for an index, is refused.
         _ = collection.put(&format!("{nth}"), &body);
     }
     let mut query = Query::new().matching(path.clone(), range);
@@ -79,7 +78,7 @@ pub(super) fn pipeline(input: &[u8]) {
         _ = collection.put(&format!("{nth}"), line);
     }
     let Ok(at) = collection.at(At::Now) else { return };
-    // What it holds in memory changes nothing but whether it is refused.
+    // The bound of memory changes only whether it is refused.
     let rows = at.aggregate(&Query::new(), &pipeline);
     for row in rows.iter().flatten() {
         assert_eq!(minify(row.as_bytes()).as_deref(), Ok(row.as_str()), "a row that is no minified JSON");
@@ -100,7 +99,7 @@ pub(super) fn selector(input: &[u8]) {
         return;
     }
     for (nth, line) in rest.split(|&byte| byte == b'\n').take(10).enumerate() {
-        // What is not JSON, or too long for an index, is refused.
+        // A document that is not JSON, or too long for an index, is refused.
         _ = collection.put(&format!("{nth}"), [b"{\"a\":", line, b",\"b\":[", line, b"]}"].concat());
     }
     let answers = |query: &Query| -> Vec<String> {

@@ -1,8 +1,8 @@
-//! The rows of the documents layer, changed behind its back: what a fault of ours or of another program's
-//! would leave.
+//! Rows of the documents layer that are changed directly in the engine, as a fault of ours or of another program would
+//! leave them.
 //!
-//! Oracle: every read and write is an answer or an error, never a panic; and the past, which the change did
-//! not touch, answers as it did. Whose past it is, the catalogue as it is now says.
+//! Oracle: every read and write returns an answer or an error, and never panics. The change does not touch the past, so
+//! the past has the same answers as before. The present catalogue decides which collection a past belongs to.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::edits::{Source, edited};
 /// The tree of the catalogue: docs/documents-format.md.
 const CATALOGUE: TreeId = TreeId(0);
 
-/// Trees that the store has, about.
+/// Roughly the number of trees of the store.
 const TREES: u32 = 12;
 
 fn store() -> Option<(Store, Arc<MemoryEngine>)> {
@@ -52,7 +52,7 @@ fn replicated(id: &str, rev: &str, deleted: bool) -> Option<ReplicatedWrite> {
     ReplicatedWrite::new(id, rev, ancestors, deleted, "{\"t\":{\"u\":5}}").ok()
 }
 
-/// The first bytes choose a row and whether its key or its value is edited; the others are the edits.
+/// The first bytes choose a row, and whether its key or its value is edited. The others are the edits.
 pub(super) fn rows(input: &[u8]) {
     let Some((store, engine)) = store() else { panic!("the store is not made") };
     let sound = engine.head();
@@ -80,7 +80,8 @@ pub(super) fn rows(input: &[u8]) {
     writes(&store);
     _ = store.check(At::Now);
     let after = answers(&store, At::Seq(sound));
-    // Whose past it is, the catalogue as it is now says: of a collection whose row there was changed it may be refused.
+    // The present catalogue decides which collection a past belongs to. If a row of the catalogue was changed, the past
+    // of its collection may be refused.
     let compared = if tree == CATALOGUE { 1 } else { before.len().max(after.len()) };
     assert!(
         after.iter().take(compared).eq(before.iter().take(compared)),
@@ -88,7 +89,7 @@ pub(super) fn rows(input: &[u8]) {
     );
 }
 
-/// Every read that there is, as text.
+/// Every possible read, as text.
 fn answers(store: &Store, at: At) -> Vec<String> {
     let mut said = vec![format!("{:?}", store.collections(at))];
     for name in ["a", "b"] {

@@ -1,9 +1,9 @@
 //! The readers of the native engine's files: log, runs, settled files, manifests. The first byte of an input chooses
 //! the file and whether checksums are made right again; the rest is edits, or the whole file.
 //!
-//! Oracle: no panic, no read beside a file's bounds, no endless walk; and where checksums were not forged, no wrong
-//! answer: right, refused, or (the log's end) fewer commits. What of the store with settled files was given up is
-//! refused in any case.
+//! Oracle: no panic, no read outside of a file's bounds, no endless walk. If checksums were not forged, no wrong answer
+//! either: it is right, refused, or (at the log's end) has fewer commits. Given-up history of the store with settled
+//! files is refused in any case.
 
 use std::sync::LazyLock;
 
@@ -52,13 +52,13 @@ pub(super) fn log(input: &[u8]) {
     let disk = golden_disk();
     disk.put(name, &bytes);
     if choice.forged {
-        // Else any other log would be refused at once.
+        // Otherwise any other log would be refused at once.
         let mut mark = disk.content("MARK").unwrap_or_default();
         forge_mark(&mut mark);
         disk.put("MARK", &mark);
     }
     if choice.file >= 32 {
-        // Without an index all of the log is replayed.
+        // Without an index the whole log is replayed.
         disk.lose("index/MANIFEST");
     }
     walk(&disk, choice.forged, &MODEL);
@@ -120,9 +120,9 @@ pub(super) fn settled(input: &[u8]) {
     walk(&disk, choice.forged, &SETTLED_MODEL);
 }
 
-/// Opens the store and reads all of it, every way there is.
+/// Opens the store and reads all of it, in every possible way.
 fn walk(disk: &SimDisk, forged: bool, model: &MemoryEngine) {
-    // The store may be refused; that is an answer.
+    // The store may be refused.
     let Ok(engine) = native::small(disk.arc(), test_clock()) else { return violated(disk) };
     let head = engine.head();
     let made = model.head();
@@ -162,7 +162,7 @@ fn walk(disk: &SimDisk, forged: bool, model: &MemoryEngine) {
             }
         }
     }
-    // A forged index may say things that the log does not; verify must live with it too.
+    // A forged index may contradict the log. verify must not panic at that either.
     _ = engine.verify();
     drop(engine);
     violated(disk);

@@ -1,13 +1,13 @@
 //! Queries of words.
 //!
-//! Oracle: a query answers the same with an index of words and without, in each language; by relevance, too; what is
-//! marked in a text is the text with marks.
+//! Oracle: a query has the same results with an index of words and without, in each language, and by relevance too. A
+//! text with marked words is the text with marks added.
 
 use recension::document::{IndexSpec, Language, Query, Selector, Store, TextQuery};
 
 use super::query::split;
 
-/// A query on the first line, and texts of documents on the others.
+/// A query in the first line, and texts of documents in the others.
 pub(super) fn words(input: &[u8]) {
     let (asked, rest) = split(input, b'\n');
     let asked = String::from_utf8_lossy(asked);

@@ -1,6 +1,6 @@
-//! Random histories: the same steps on an engine and on the memory engine, which is the model. Every answer must be
-//! the model's, or a refusal that the rules of retention permit. A history follows from its seed alone; a failure is
-//! shrunk to the fewest steps that still fail, and prints them with the seed.
+//! Random histories: the same steps on an engine and on the memory engine, which is the model. Every answer must be the
+//! model's, or a refusal that the rules of retention permit. A history depends only on its seed. A failing history is
+//! shrunk to the fewest steps that still fail, and these are printed with the seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -19,23 +19,23 @@ mod steps;
 
 pub use self::steps::steps;
 
-/// Snapshots that are kept open at a time.
+/// The number of snapshots that are kept open.
 const SLOTS: usize = 4;
 const START: Timestamp = Timestamp(1_000_000);
-/// Trees with neighbours, and the two at the ends.
+/// Trees next to each other, and the first and the last one.
 const TREES: [TreeId; 5] = [TreeId(0), TreeId(1), TreeId(2), TreeId(255), TreeId(u32::MAX)];
 
-/// A tree, a key, and the value's byte and length; none deletes.
+/// A tree, a key, and the value's byte and length. `None` deletes.
 pub type RowWrite = (TreeId, Vec<u8>, Option<(u8, usize)>);
 
 /// The same moment of the engine and of the model.
 type Snapshots = (Arc<dyn Snapshot>, Arc<dyn Snapshot>);
 
-/// One step of a history. It holds numbers only; what they come to depends on the store's state, so
-/// that steps can be left out when a failure is shrunk.
+/// One step of a history. It holds only numbers, whose meaning depends on the store's state. Steps can therefore be
+/// left out when a failure is shrunk.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// A batch: puts and deletes, reads that it depends on, and how far the clock moves before it.
+    /// A batch: puts and deletes, the reads that it depends on, and how far the clock moves before it.
     Commit {
         /// The puts and deletes.
         rows: Vec<RowWrite>,
@@ -45,21 +45,21 @@ pub enum Step {
         reads: Vec<(TreeId, KeyRange, u64)>,
         /// The durability asked for.
         durability: Option<Durability>,
-        /// Microseconds; clocks also go backwards.
+        /// Microseconds. Clocks may also go back.
         clock: i64,
     },
     /// Opens a snapshot that stays open.
     Keep {
-        /// Where it is kept.
+        /// The slot that keeps it.
         slot: usize,
         /// How many commits ago.
         age: u64,
     },
     /// Reads a key and its versions.
     Read {
-        /// The kept snapshot that is read; beyond the slots: one made for the read.
+        /// The kept snapshot to read. A number beyond the slots means a snapshot made for the read.
         slot: usize,
-        /// How many commits ago, if one is made.
+        /// How many commits ago, if the snapshot is made.
         age: u64,
         /// The tree.
         tree: TreeId,
@@ -79,7 +79,7 @@ pub enum Step {
         /// The direction.
         direction: Direction,
     },
-    /// Reads a range, commits when so many rows have come, and reads on.
+    /// Reads so many rows of a range, commits, and reads the rest.
     RangeAcross {
         /// As above.
         slot: usize,
@@ -91,12 +91,12 @@ pub enum Step {
         range: KeyRange,
         /// The direction.
         direction: Direction,
-        /// How many rows come first.
+        /// The number of rows before the commit.
         rows: usize,
         /// The puts and deletes of the commit.
         writes: Vec<RowWrite>,
     },
-    /// Asks for a commit so far beyond the head.
+    /// Asks for a commit after the head, which does not exist yet.
     Beyond {
         /// How many commits.
         by: u64,
@@ -125,9 +125,9 @@ pub enum Step {
         tree: TreeId,
         /// The key.
         key: Vec<u8>,
-        /// All up to so many commits ago, if any.
+        /// Erases all versions up to so many commits ago, if given.
         through_age: Option<u64>,
-        /// And those of so many commits ago.
+        /// Erases also the versions of so many commits ago.
         ages: Vec<u64>,
     },
     /// Sets a standing rule.
@@ -136,7 +136,7 @@ pub enum Step {
         tree: TreeId,
         /// The range.
         range: KeyRange,
-        /// What stays.
+        /// The part that is kept.
         retention: Retention,
     },
     /// Checks every checksum.
@@ -145,7 +145,7 @@ pub enum Step {
     Reopen,
 }
 
-/// Both engines, and the snapshots that are kept of both.
+/// Both engines, and the snapshots that are kept open on both.
 struct Pair {
     store: Store,
     model: MemoryEngine,
@@ -153,13 +153,13 @@ struct Pair {
     kept: [Option<Snapshots>; SLOTS],
     written: BTreeSet<(TreeId, Vec<u8>)>,
     forgotten: bool,
-    /// The head when something of a tree was erased last.
+    /// The head at the last erasure in a tree.
     erased: BTreeMap<TreeId, Seq>,
     erased_keys: BTreeSet<(TreeId, Vec<u8>)>,
     promise: Promise,
 }
 
-/// Runs a history on an engine and on the model; says where they first differ.
+/// Runs a history on an engine and on the model. Returns the first difference.
 fn run(factory: &dyn EngineFactory, steps: &[Step]) -> Result<(), String> {
     let clock = Arc::new(ManualClock::new(START));
     let mut pair = Pair {
@@ -208,8 +208,8 @@ impl Pair {
                 self.promise.pass(Timestamp(now), &self.model);
                 let head = self.model.head();
                 let batch = batch(rows, counters, reads, *durability, head);
-                // What was written to a tree since before something of it was erased only the process that erased it
-                // knows not to know.
+                // If something of a tree was erased since the read, the commit may be refused, but only in the process
+                // that erased it. Such commits are skipped.
                 let before_erased =
                     |read: ReadDependency<'_>| self.erased.get(&read.tree).is_some_and(|at| read.at < *at);
                 if batch.reads().any(before_erased) {
@@ -241,7 +241,7 @@ impl Pair {
                 self.compare_rows(rows.0, rows.1, what).map(drop)
             }),
             Step::RangeAcross { slot, age, tree, range, direction, rows, writes } => {
-                // Snapshots of their own: the kept ones cannot be lent while the step commits.
+                // It uses its own snapshots: the kept ones cannot be borrowed while the step commits.
                 let age = match self.kept.get(*slot) {
                     Some(Some((_, kept))) => self.model.head().0 - kept.seq().0,
                     _ => *age,
@@ -273,13 +273,13 @@ impl Pair {
                     answer => answer.map_err(|error| format!("forget: {error}"))?,
                 }
                 self.model.forget(*tree, range, before).map_err(|error| format!("forget: {error}"))?;
-                // Snapshots of before may answer or refuse.
+                // Snapshots from before may answer or refuse.
                 self.kept = Default::default();
                 self.forgotten = true;
                 Ok(())
             }
             Step::Erase { tree, key, through_age, ages } => {
-                // What a rule promises of a key that was erased is nobody's business.
+                // An erased key under a rule is not compared.
                 if !self.promise.is_whole() {
                     return Ok(());
                 }
@@ -295,7 +295,7 @@ impl Pair {
                 let newest = self.erased.entry(*tree).or_default();
                 *newest = self.model.head().max(*newest);
                 self.erased_keys.insert((*tree, key.clone()));
-                // Snapshots of before may go on answering.
+                // Snapshots from before may still answer.
                 self.kept = Default::default();
                 self.forgotten = true;
                 Ok(())
@@ -315,7 +315,7 @@ impl Pair {
                 same("problems", &report.problems, &Vec::new())?;
                 same("commits verified", &report.commits, &self.model.head().0)?;
                 let rows = self.model.verify().map_err(|error| error.to_string())?.rows;
-                // What has been forgotten goes in time.
+                // Forgotten versions are removed at some later time.
                 let rows = match (self.promise.is_whole(), self.forgotten) {
                     (false, _) => report.rows,
                     (true, true) => rows.max(report.rows),
@@ -367,7 +367,7 @@ impl Pair {
         compare(&**ours, &**theirs).map_err(|what| format!("as of {}, {what}", theirs.seq()))
     }
 
-    /// The seqs of all versions of a key that the model has.
+    /// The seqs of all versions of a key in the model.
     fn versions_of(&self, tree: TreeId, key: &[u8]) -> Result<Vec<Seq>, String> {
         let now = text(self.model.snapshot())?;
         now.versions(tree, key).map(|version| text(version).map(|version| version.seq)).collect()
@@ -394,7 +394,7 @@ impl Pair {
         }
         let mut wanted = text(wanted)?;
         if self.erased_keys.contains(&(tree, key.to_vec())) {
-            // Where a deletion stands for erased versions, it may be told or not.
+            // A deletion in place of erased versions may be returned or not.
             told.retain(|version| version.value.is_some());
             wanted.retain(|version| version.value.is_some());
         }
@@ -407,7 +407,7 @@ impl Pair {
         same("versions", &told.as_slice(), &wanted)
     }
 
-    /// Compares rows; false if the engine refused to go on, as it may.
+    /// Compares rows. Returns false if the engine refused to go on and is allowed to.
     fn compare_rows<'s>(
         &self,
         ours: impl Iterator<Item = RowResult<'s>>,
@@ -447,7 +447,7 @@ impl Pair {
         same("rows", &Ok(told), &wanted).map(|()| true)
     }
 
-    /// The key from which on a range may be refused; none if it may not.
+    /// The key at which a range may first be refused; `None` if it may not.
     fn refusable_from(
         &self,
         tree: TreeId,
@@ -471,7 +471,7 @@ impl Pair {
         Ok(None)
     }
 
-    /// The engine tells the rules that were set.
+    /// The engine must return the rules that were set.
     fn compare_rules(&self) -> Result<(), String> {
         let rules = text(self.store.engine().retention())?;
         for (tree, key) in &self.written {
@@ -528,11 +528,11 @@ fn outcome(factory: &dyn EngineFactory, steps: &[Step]) -> Result<(), String> {
 /// Runs the history of `seed` on the engine.
 ///
 /// # Errors
-/// The seed, the difference, and the fewest steps that were found to show one.
+/// The seed, the difference, and a short list of steps that shows one.
 pub fn check(factory: &dyn EngineFactory, seed: u64) -> Result<(), String> {
     let mut steps = steps(seed);
     let Err(mut what) = outcome(factory, &steps) else { return Ok(()) };
-    // Leave out larger pieces first, then smaller ones, as long as it still fails.
+    // Leaves out larger pieces first, then smaller ones, as long as it still fails.
     let mut piece = steps.len() / 2;
     while piece > 0 {
         let mut at = 0;

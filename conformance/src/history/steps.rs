@@ -1,4 +1,4 @@
-//! Random steps of a history: numbers from a seed, so that a failure is replayed by it.
+//! Random steps of a history. They depend only on a seed, so that a failure can be repeated.
 
 use std::num::NonZeroU32;
 use std::ops::Bound;
@@ -78,7 +78,7 @@ fn step(rng: &mut Rng, keys: u64, value_bytes_max: u64) -> Step {
     }
 }
 
-/// Half of the rules are for a whole tree: they meet each other, and many keys.
+/// Half of the rules are for a whole tree, so that they overlap and concern many keys.
 fn ruled_range(rng: &mut Rng, keys: u64) -> KeyRange {
     if rng.percent(50) { KeyRange::all() } else { range(rng, keys) }
 }

@@ -1,4 +1,4 @@
-//! What was asked of a disk: kinds of calls, one call, and counters of them.
+//! Calls to a disk: their kinds, one call, and counters of them.
 
 use std::fmt;
 
@@ -47,12 +47,12 @@ impl OpKind {
         OpKind::Map,
     ];
 
-    /// Whether such a call can change what a crash leaves.
+    /// Whether such a call can change the contents of the disk after a crash.
     pub fn changes_the_disk(self) -> bool {
         !matches!(self, OpKind::List | OpKind::Open | OpKind::Len | OpKind::Read | OpKind::Map) && !self.is_hint()
     }
 
-    /// Whether such a call is without effect on what others answer. [`super::SimDisk`] does not count them as calls.
+    /// Whether such a call has no effect on the results of others. [`super::SimDisk`] does not count it as a call.
     pub fn is_hint(self) -> bool {
         matches!(self, OpKind::BeginSync | OpKind::HasCome)
     }
@@ -68,12 +68,12 @@ impl OpKind {
 pub struct Call {
     /// Its number; the first is 1.
     pub number: u64,
-    /// What it was.
+    /// Its kind.
     pub kind: OpKind,
     /// The file or directory.
     pub name: String,
-    /// Where in the file; the new length for `SetLen` and `Allocate`; where the file was last written
-    /// for `Sync`.
+    /// The offset in the file. For `SetLen` and `Allocate` the new length, for `Sync` the place of the last write to
+    /// the file.
     pub offset: u64,
     /// Bytes written or read.
     pub len: u64,
@@ -101,17 +101,17 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// How many calls of one kind.
+    /// The number of calls of one kind.
     pub fn of(&self, kind: OpKind) -> u64 {
         self.calls[kind as usize]
     }
 
-    /// How many calls of all kinds, without hints.
+    /// The number of calls of all kinds, without hints.
     pub fn total(&self) -> u64 {
         OpKind::ALL.into_iter().filter(|kind| !kind.is_hint()).map(|kind| self.of(kind)).sum()
     }
 
-    /// What came after `earlier`.
+    /// The difference to `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Counters) -> Counters {
         let mut rest = *self;

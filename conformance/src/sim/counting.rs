@@ -1,4 +1,4 @@
-//! A wrapper around any disk that counts what is asked of it. It must never change what is asked.
+//! A wrapper around any disk that counts its calls. It must never change a call.
 
 use std::io::{self, IoSlice};
 use std::ops::Range;
@@ -9,7 +9,7 @@ use recension::disk::{Disk, DiskFile, DiskLock, Mapping};
 
 use super::calls::{Counters, OpKind};
 
-/// A disk whose calls are counted. Clones count together.
+/// A disk whose calls are counted. Clones share the counters.
 #[derive(Clone)]
 pub struct CountingDisk {
     inner: Arc<dyn Disk>,

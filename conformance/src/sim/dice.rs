@@ -1,10 +1,10 @@
-//! Who decides what of the unsynced survives a power loss. Pure: a seed and a policy give one answer to
-//! each question, in the order in which they are asked.
+//! Decides which unsynced changes survive a power loss. Pure: a seed and a policy give one answer to each question, in
+//! the order of the questions.
 
 use super::image::SECTOR;
 use super::rng::Rng;
 
-/// What a power loss does to what was not synced.
+/// The effect of a power loss on unsynced changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CrashPolicy {
     /// Everything unsynced is lost: the disk's cache never wrote anything back.
@@ -17,7 +17,7 @@ pub enum CrashPolicy {
     DropOnlyFirst,
     /// Everything is kept, but the newest data write is torn in a sector that the seed chooses.
     TearLast,
-    /// Names and sizes are kept, data are lost: a rename that overtakes its file, files of zeros.
+    /// Names and sizes are kept, data is lost: a rename that reaches the disk before its file's data, files of zeros.
     NamesWithoutData,
     /// Data and sizes are kept, names are lost.
     DataWithoutNames,
@@ -39,16 +39,16 @@ impl CrashPolicy {
     ];
 }
 
-/// What becomes of one unsynced sector.
+/// The fate of one unsynced sector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fate {
     Keep,
     Drop,
-    /// So many bytes of the new over the old.
+    /// So many bytes of the new content over the old.
     Torn(usize),
 }
 
-/// What becomes of one unsynced name.
+/// The fate of one unsynced name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NameFate {
     Keep,
@@ -60,7 +60,7 @@ pub(super) enum NameFate {
 pub(super) struct Dice {
     policy: CrashPolicy,
     rng: Rng,
-    /// The oldest and the newest call with something unsynced.
+    /// The oldest and the newest call with unsynced changes.
     first: u64,
     last: u64,
     keep_data: u64,
@@ -71,7 +71,7 @@ pub(super) struct Dice {
 impl Dice {
     pub(super) fn new(policy: CrashPolicy, seed: u64, first: u64, last: u64) -> Self {
         let mut rng = Rng::for_part(seed, 0xd1ce);
-        // Even odds everywhere would make "nearly all kept" and "nearly all lost" too rare to be met.
+        // With even odds everywhere, "nearly all kept" and "nearly all lost" would be too rare.
         let mut odds = || [5, 30, 50, 70, 95][rng.index(5)];
         let (keep_data, keep_size, keep_name) = (odds(), odds(), odds());
         Dice { policy, rng, first, last, keep_data, keep_size, keep_name }

@@ -1,5 +1,5 @@
-//! [`SimDisk`]: the [`Disk`] that runs on a simulated world, counts and records calls, fails on demand
-//! and can be asked what a power loss would leave. One lock over everything: calls are one after another.
+//! [`SimDisk`] is the [`Disk`] on a simulated world. It counts and records calls, fails on demand, and can show the
+//! disk after a power loss. One lock protects everything, so calls run one after another.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,12 +49,12 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The disk as found when power fails right after the call.
+    /// The disk after a power failure right after the call.
     pub fn crash(&self, seed: u64, policy: CrashPolicy) -> SimDisk {
         SimDisk::with(self.world.crash(seed, policy))
     }
 
-    /// The disk as found when the process dies right after the call and the machine goes on.
+    /// The disk if the process dies right after the call and the machine goes on.
     pub fn process_crash(&self) -> SimDisk {
         SimDisk::with(self.world.clone())
     }
@@ -75,14 +75,14 @@ impl SimDisk {
         Arc::new(self.clone())
     }
 
-    /// Another disk: this one as a power loss would leave it now. Unlocked, without faults.
+    /// A copy of this disk as a power loss would leave it now. It is unlocked and has no faults.
     #[must_use]
     pub fn crash(&self, seed: u64, policy: CrashPolicy) -> SimDisk {
         Self::with(self.shared.lock().world.crash(seed, policy))
     }
 
-    /// Another disk: this one as the death of its process leaves it. All that was written is there, and
-    /// what was not synced is still not synced. Unlocked, without faults.
+    /// A copy of this disk as the death of its process would leave it. Everything written is there, and unsynced
+    /// changes are still unsynced. It is unlocked and has no faults.
     #[must_use]
     pub fn process_crash(&self) -> SimDisk {
         Self::with(self.shared.lock().world.clone())
@@ -98,7 +98,7 @@ impl SimDisk {
         self.shared.lock().recording = Some(Vec::new());
     }
 
-    /// The moments recorded so far; recording ends.
+    /// The moments that were recorded so far. Recording ends.
     pub fn take_moments(&self) -> Vec<Moment> {
         self.shared.lock().recording.take().unwrap_or_default()
     }
@@ -108,13 +108,13 @@ impl SimDisk {
         self.shared.lock().counters
     }
 
-    /// Sets a failure to come.
+    /// Sets a failure of a later call.
     pub fn fail(&self, fault: Fault) {
         self.shared.lock().faults.add(fault);
     }
 
-    /// Calls `hook` with a file's name before every call that syncs or maps it, whichever is wanted, while no other
-    /// call is held up: a slow disk, in which commits come together, or something that happens just then.
+    /// Calls `hook` with a file's name before every call of this kind (sync or map), while other calls can go on. It
+    /// can simulate a slow disk, on which commits are grouped, or an event at exactly that time.
     pub fn before(&self, kind: OpKind, hook: impl Fn(&str) + Send + Sync + 'static) {
         self.shared.lock().before = Some((kind, Arc::new(hook)));
     }
@@ -126,19 +126,20 @@ impl SimDisk {
         }
     }
 
-    /// Takes all faults back, and the capacity.
+    /// Removes all faults, and the capacity.
     pub fn heal(&self) {
         let mut state = self.shared.lock();
         state.faults.clear();
         state.capacity = None;
     }
 
-    /// What is answered to whether begun syncs have come to the disk; at first that it cannot be told.
+    /// Sets the answer to the question whether begun syncs have reached the disk. At first it is that this cannot be
+    /// told.
     pub fn set_come(&self, come: Option<bool>) {
         self.shared.lock().come = come;
     }
 
-    /// How many calls have failed on demand or for want of space.
+    /// The number of calls that have failed on demand or for lack of space.
     pub fn faults_hit(&self) -> u64 {
         self.shared.lock().faults.hits
     }
@@ -148,12 +149,12 @@ impl SimDisk {
         self.shared.lock().last_failed.clone()
     }
 
-    /// Lets files together take no more than `bytes`; growing beyond is refused for want of space.
+    /// Limits the total size of files to `bytes`. Growing beyond fails for lack of space.
     pub fn set_capacity(&self, bytes: u64) {
         self.shared.lock().capacity = Some(bytes);
     }
 
-    /// Uses that would have ended the process on a real disk (a mapped read behind a file's end).
+    /// Accesses that would have ended the process on a real disk: mapped reads after a file's end.
     pub fn violations(&self) -> Vec<String> {
         self.shared.lock().violations.clone()
     }
@@ -179,7 +180,7 @@ impl SimDisk {
         true
     }
 
-    /// Damages a file at rest: bytes are written over it, or behind its end.
+    /// Damages a file at rest: bytes are written over it, or after its end.
     pub fn overwrite(&self, name: &str, offset: u64, bytes: &[u8]) {
         self.damage(name, |image| _ = image.write(offset, bytes));
     }
@@ -189,12 +190,12 @@ impl SimDisk {
         self.damage(name, |image| image.set_len(len));
     }
 
-    /// Loses a file, durably.
+    /// Removes a file, durably.
     pub fn lose(&self, name: &str) {
         self.shared.lock().world.names.damage(|names| _ = names.remove(name));
     }
 
-    /// Puts a file there, durably, in place of one with its name.
+    /// Adds a file, durably. It replaces one of its name.
     pub fn put(&self, name: &str, bytes: &[u8]) {
         let mut state = self.shared.lock();
         if !state.world.names.live.contains_key(name) {
@@ -216,7 +217,7 @@ impl SimDisk {
         }
     }
 
-    /// One call: counted, failed if a fault says so, done, recorded.
+    /// Performs one call: counts it, fails it if a fault says so, or else does and records it.
     fn call<T>(
         &self,
         kind: OpKind,
@@ -242,7 +243,7 @@ impl SimDisk {
             let world = state.world.clone();
             state.recording.get_or_insert_default().push(Moment { call: call(), world });
         }
-        // What was answered may be a lock, whose end takes this lock.
+        // The result may be a lock, and dropping that takes this lock.
         drop(state);
         match fault {
             Some(fault) if result.is_ok() => Err(fault.error()),
@@ -292,8 +293,8 @@ impl Disk for SimDisk {
     fn sync_dir(&self, dir: &str) -> io::Result<()> {
         self.call(OpKind::SyncDir, dir, (0, 0), |state, _, fault| {
             if fault.is_some_and(|fault| fault != FaultKind::EioButDone) {
-                // What it should have written stays to be written: names live in a journal, which
-                // knows no pages that a failure could mark clean.
+                // The names stay to be written: they are in a journal, which has no pages that a failure could mark as
+                // clean.
                 return Ok(());
             }
             state.world.sync_dir(dir)
@@ -376,7 +377,7 @@ impl DiskFile for SimFile {
         self.disk.call(OpKind::Write, &self.name, (offset, len), |state, call, fault| {
             self.grow(state, offset + len)?;
             state.last_writes.insert(self.id, offset);
-            // A short write ends somewhere inside, not at a sector's edge.
+            // A short write ends somewhere inside the bytes, not at a sector's edge.
             let written = if fault == Some(FaultKind::ShortWrite) { bytes.len() * 3 / 5 } else { bytes.len() };
             state.world.file(self.id).write(call, offset, &bytes[..written]);
             Ok(())
@@ -440,7 +441,7 @@ impl Mapping for SimMapping {
         let mut state = self.disk.shared.lock();
         let mut bytes = vec![0; len];
         if !state.world.live(self.id).read(offset, &mut bytes) {
-            // A real mapping answers zeros up to the end of the page and SIGBUS behind it.
+            // A real mapping reads zeros up to the end of the page, and gets SIGBUS after it.
             let what = format!("mapped read of {} at {offset} +{len} behind the file's end", self.name);
             state.violations.push(what);
             return None;

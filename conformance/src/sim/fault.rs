@@ -1,4 +1,4 @@
-//! Failures on demand: the Nth call, of a kind or of any, answers an error.
+//! Failures on demand: the Nth call, of a kind or of any, returns an error.
 
 use std::io;
 
@@ -7,30 +7,30 @@ use super::calls::OpKind;
 const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 
-/// A failure to come.
+/// A failure of a later call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Which call fails, counted from 1 among those that `of` names, from when the fault was set.
+    /// The number of the call that fails. It counts, from 1, the calls of kind `of` since the fault was set.
     pub at: u64,
     /// Calls of this kind only; `None`: of any kind.
     pub of: Option<OpKind>,
     /// How it fails.
     pub kind: FaultKind,
-    /// Whether every such call after it fails too.
+    /// Whether every later call of that kind fails too.
     pub lasting: bool,
 }
 
-/// How a call fails. A sync that fails, however it does, gives up what it should have written: a later
-/// sync does not write it, as Linux behaves.
+/// The way a call fails. Any failed sync gives up what it should have written: a later sync does not write it, as on
+/// Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FaultKind {
-    /// An I/O error; nothing was done.
+    /// An I/O error. Nothing was done.
     Eio,
-    /// An I/O error, although it was done.
+    /// An I/O error, although the call was done.
     EioButDone,
-    /// No space; nothing was done. Only calls that take space fail so, others go through.
+    /// No space. Nothing was done. Only calls that take space fail in this way.
     NoSpace,
-    /// Part of the bytes were written, then there was no space. Only writes fail so.
+    /// Some of the bytes were written, then there was no space. Only writes fail in this way.
     ShortWrite,
 }
 
@@ -55,7 +55,7 @@ impl FaultKind {
 }
 
 impl Fault {
-    /// The `at`th call of any kind that can fail so does, once.
+    /// The `at`th call of any kind that can fail in this way fails, once.
     pub fn nth(at: u64, kind: FaultKind) -> Self {
         Fault { at, of: None, kind, lasting: false }
     }
@@ -66,7 +66,7 @@ impl Fault {
     }
 }
 
-/// Faults that are set, each with the calls it has counted.
+/// The set faults, each with the number of calls that it has counted.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     set: Vec<(Fault, u64)>,
@@ -82,7 +82,7 @@ impl Faults {
         self.set.clear();
     }
 
-    /// How the call now made fails, if it does.
+    /// The way the present call fails, if it fails.
     pub(super) fn strike(&mut self, kind: OpKind) -> Option<FaultKind> {
         let mut hit = None;
         for (fault, seen) in &mut self.set {

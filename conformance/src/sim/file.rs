@@ -1,5 +1,5 @@
-//! One file: what a process sees, what a power loss leaves, and the journal between the two.
-//! A sector in the journal carries its whole content, as the page cache would write it back.
+//! One file: its contents for a process, its contents after a power loss, and the journal between the two. A sector in
+//! the journal has its whole content, as the page cache would write it back.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(super) struct FileState {
 #[derive(Clone, Debug)]
 struct Pending {
     call: u64,
-    /// A sync of it failed: the system has marked it clean, and no later sync writes it.
+    /// A sync of it failed. The system has marked it as clean, and no later sync writes it.
     abandoned: bool,
     change: Change,
 }
@@ -51,7 +51,7 @@ impl FileState {
         }
     }
 
-    /// Makes everything durable but what an earlier, failed sync gave up.
+    /// Makes everything durable except what an earlier, failed sync gave up.
     pub(super) fn sync(&mut self) {
         let mut written = BTreeSet::new();
         let mut size_written = false;
@@ -67,7 +67,7 @@ impl FileState {
             }
             apply(&mut self.durable, &pending.change, Fate::Keep);
         }
-        // A sector that was written again and synced is durable with all that was in it.
+        // A sector that was written again and synced is durable with its whole content.
         given_up.retain(|pending| match &pending.change {
             Change::Sector(index, _) => !written.contains(index),
             Change::Len(_) => !size_written,
@@ -76,14 +76,14 @@ impl FileState {
         self.durable.trim();
     }
 
-    /// What a failed sync does ("fsyncgate"): nothing is written, and all of it counts as clean.
+    /// The effect of a failed sync ("fsyncgate"): nothing is written, and everything counts as clean.
     pub(super) fn fail_sync(&mut self) {
         for pending in &mut self.journal {
             pending.abandoned = true;
         }
     }
 
-    /// The calls that something unsynced comes from.
+    /// The calls with unsynced changes.
     pub(super) fn pending_calls(&self) -> impl Iterator<Item = u64> + '_ {
         self.journal.iter().map(|pending| pending.call)
     }
@@ -103,12 +103,12 @@ impl FileState {
         FileState { live: found.clone(), durable: found, journal: Vec::new() }
     }
 
-    /// Makes everything durable as it is, also what failed syncs gave up.
+    /// Makes everything durable as it is, including what failed syncs gave up.
     pub(super) fn settle(&mut self) {
         self.damage(|_| {});
     }
 
-    /// Changes the bytes at rest, as decay would: in both images.
+    /// Changes the bytes at rest, as decay would: both for the process and after a power loss.
     pub(super) fn damage(&mut self, change: impl Fn(&mut Image)) {
         change(&mut self.live);
         self.journal.clear();

@@ -1,4 +1,4 @@
-//! Syncs that are held up, so that a test can see what happens meanwhile.
+//! Syncs that are held up, so that a test can check what happens meanwhile.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ struct Held {
 }
 
 impl Gate {
-    /// At the syncs of a disk.
+    /// A gate for the syncs of a disk.
     pub fn on(disk: &SimDisk) -> Self {
         let gate = Gate::default();
         let held = gate.clone();
@@ -46,7 +46,7 @@ impl Gate {
         self.0.0.lock().shut = true;
     }
 
-    /// Opens it; answers how many syncs had passed.
+    /// Opens it. Returns the number of syncs that had passed.
     pub fn open(&self) -> u32 {
         let mut held = self.0.0.lock();
         held.shut = false;
@@ -54,7 +54,7 @@ impl Gate {
         held.passed
     }
 
-    /// How many syncs have passed.
+    /// The number of syncs that have passed.
     pub fn passed(&self) -> u32 {
         self.0.0.lock().passed
     }
@@ -62,7 +62,7 @@ impl Gate {
     /// Returns when a sync waits.
     ///
     /// # Panics
-    /// Where none comes for a long time.
+    /// If no sync comes for a long time.
     pub fn until_one_waits(&self) {
         let (held, changed) = &*self.0;
         let mut held = held.lock();

@@ -1,10 +1,10 @@
-//! The content of a file, in 512-byte sectors that are shared between copies: a clone of an image, and
-//! a crash clone after every disk call, cost pointers and not bytes. Sectors never written are zeros.
+//! The content of a file, in 512-byte sectors that copies share. A clone of an image, and a crash clone after every
+//! disk call, therefore costs pointers and not bytes. Sectors that were never written are zeros.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes of a sector: what a disk writes as one.
+/// Bytes of a sector: a disk writes a sector as one unit.
 pub const SECTOR: usize = 512;
 
 pub(super) type Sector = Arc<[u8; SECTOR]>;
@@ -21,7 +21,7 @@ impl Image {
         self.len
     }
 
-    /// Cuts (what is behind becomes zeros) or extends.
+    /// Cuts (the rest becomes zeros) or extends.
     pub(super) fn set_len(&mut self, len: u64) {
         if len < self.len {
             self.len = len;
@@ -30,7 +30,7 @@ impl Image {
         self.len = len;
     }
 
-    /// Forgets what lies behind the end.
+    /// Removes everything after the end.
     pub(super) fn trim(&mut self) {
         let whole = self.len / SECTOR as u64;
         let rest = (self.len % SECTOR as u64) as usize;
@@ -47,12 +47,12 @@ impl Image {
         self.sectors.get(&index)
     }
 
-    /// Puts a sector, even behind the end: see [`Image::trim`].
+    /// Puts a sector, even after the end: see [`Image::trim`].
     pub(super) fn put(&mut self, index: u64, sector: Sector) {
         self.sectors.insert(index, sector);
     }
 
-    /// Writes bytes and grows to hold them; answers the sectors touched, as they are now.
+    /// Writes bytes, and grows to hold them. Returns the changed sectors as they are now.
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) -> Vec<(u64, Sector)> {
         let mut touched = Vec::new();
         let mut at = offset;
@@ -71,7 +71,7 @@ impl Image {
         touched
     }
 
-    /// Fills `buffer` from `offset`; false where the file ends before.
+    /// Fills `buffer` from `offset`. Returns false if the file ends before.
     pub(super) fn read(&self, offset: u64, buffer: &mut [u8]) -> bool {
         let Some(end) = offset.checked_add(buffer.len() as u64).filter(|&end| end <= self.len) else {
             return false;

@@ -1,6 +1,6 @@
-//! A disk that crashes. [`SimDisk`] keeps, for every file, what a running process sees (*live*) and what
-//! a power loss leaves (*durable*), and the journal of what lies between. It must never make anything
-//! durable that was not synced, and never lose anything that was.
+//! A disk that crashes. [`SimDisk`] keeps, for every file, its contents for a running process (*live*), its contents
+//! after a power loss (*durable*), and the journal of the changes between them. It must never make anything durable
+//! that was not synced, and never lose anything that was.
 
 mod calls;
 mod counting;

@@ -1,5 +1,5 @@
-//! The names of files: what a process sees, what a power loss leaves, and the operations in between.
-//! Without a sync of its directory each operation survives or is lost on its own.
+//! The names of files: those that a process sees, those after a power loss, and the operations in between. Without a
+//! sync of its directory, each operation survives or is lost on its own.
 
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ impl Names {
         }
     }
 
-    /// The calls that something unsynced comes from.
+    /// The calls with unsynced changes.
     pub(super) fn pending_calls(&self) -> impl Iterator<Item = u64> + '_ {
         self.journal.iter().map(|pending| pending.call)
     }
@@ -92,7 +92,7 @@ impl Names {
         Names { live: found.clone(), durable: found, journal: Vec::new() }
     }
 
-    /// Changes the names at rest: in both images.
+    /// Changes the names at rest: both for the process and after a power loss.
     pub(super) fn damage(&mut self, change: impl FnOnce(&mut BTreeMap<String, FileId>)) {
         change(&mut self.live);
         self.journal.clear();

@@ -1,17 +1,17 @@
-//! The only source of chance in simulations: one seed gives one run, on every machine and for ever.
-//! It must never read a clock or the system's entropy.
+//! The only source of randomness in simulations. One seed gives one run, on every machine and for ever. It must never
+//! read a clock or the system's entropy.
 
 /// A small generator of pseudo-random numbers (splitmix64).
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// The generator that `seed` starts.
+    /// The generator with this seed.
     pub fn new(seed: u64) -> Self {
         Rng(seed)
     }
 
-    /// The generator for one part of a run: the same seed gives unrelated numbers under each salt.
+    /// The generator for one part of a run. The same seed gives unrelated numbers for each salt.
     #[must_use]
     pub fn for_part(seed: u64, salt: u64) -> Self {
         let mut mixed = Rng(seed ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -34,7 +34,7 @@ impl Rng {
         if bound == 0 { 0 } else { self.next() % bound }
     }
 
-    /// An index into something of `len` elements.
+    /// An index into a collection of `len` elements.
     pub fn index(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }

@@ -1,5 +1,5 @@
-//! Everything on a simulated disk at one moment: files, names, directories. Copies share what they can,
-//! so that one can be kept for every call of a run.
+//! The whole content of a simulated disk at one moment: files, names, directories. Copies share as much as they can, so
+//! that one can be kept for every call of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Error, ErrorKind, Result};
@@ -20,7 +20,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn create_dir(&mut self, name: &str) {
-        // Durable at once, as the trait's real implementation makes it.
+        // It is durable at once, as in the trait's real implementation.
         for (at, _) in name.match_indices('/') {
             self.dirs.insert(name[..at].to_owned());
         }
@@ -31,7 +31,7 @@ impl World {
         self.dir_exists(dir)?;
         let in_dir = self.names.live.keys().filter(|name| directory_of(name) == dir);
         let mut names: Vec<String> = in_dir.map(|name| name.rsplit('/').next().unwrap_or(name).to_owned()).collect();
-        // In no order that anyone could come to rely on.
+        // The order is none that anyone could come to rely on.
         names
             .sort_by_key(|name| name.bytes().fold(7u32, |hash, byte| hash.wrapping_mul(0x0100_0193) ^ u32::from(byte)));
         Ok(names)
@@ -86,7 +86,7 @@ impl World {
         self.names.live.values().map(|id| self.files[id].live().len()).sum()
     }
 
-    /// What a power loss now would leave.
+    /// The disk as a power loss now would leave it.
     pub(super) fn crash(&self, seed: u64, policy: CrashPolicy) -> World {
         let mut first = u64::MAX;
         let mut last = 0;

@@ -1,4 +1,4 @@
-//! Batches: wholly or not at all, numbered one after the other, visible at once.
+//! Batches: applied wholly or not at all, numbered one after the other, visible at once.
 
 use recension::engine::{Batch, Durability, EngineError, Seq, Timestamp, TreeId};
 

@@ -1,4 +1,4 @@
-//! Backups: stores of their own, as of one moment, made while commits go on. Engines that make none are left out.
+//! Backups: separate stores as of one moment, made while commits go on. Engines that make none are skipped.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ pub(super) fn backups_beside_writers_are_whole(factory: &dyn EngineFactory) {
                 let before = engine.head();
                 let report = engine.backup(&to).unwrap();
                 assert!(report.head >= before, "it has what was committed before it was asked for");
-                // Its newest commit may be one whose writer has not come back yet.
+                // The newest commit in the backup may be one whose writer has not returned yet.
                 engine.wait_beyond(Seq(report.head.0 - 1), std::time::Duration::from_mins(1));
                 let backup = open(factory, &to);
                 same(&*backup, engine, report.head);

@@ -1,4 +1,4 @@
-//! What a commit fills in when it gets its number: keys with its own seq, and the sums of counters.
+//! The parts of a commit that depend on its number: keys that contain its seq, and the sums of counters.
 
 use std::thread;
 

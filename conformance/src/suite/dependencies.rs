@@ -1,4 +1,4 @@
-//! Dependencies: a batch is refused exactly when something that its author read was written since.
+//! Dependencies: a batch is refused exactly if data that its author has read was written since.
 
 use std::ops::Bound;
 
@@ -6,7 +6,7 @@ use recension::engine::{Batch, Engine, EngineError, KeyRange, Seq, TreeId};
 
 use super::{EngineFactory, T, all, delete, now, put, store, value, write};
 
-/// A batch that writes somewhere else and depends on `range`.
+/// A batch that writes to another tree and depends on `range`.
 fn depending(range: KeyRange, at: Seq) -> Batch {
     let mut batch = Batch::new();
     batch.put(TreeId(99), b"written", b"").depends_on_range(T, range, at);

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::{EngineFactory, Store};
 use crate::disturbed::{Disturbance, Disturbed};
 
-/// Every engine, as the contract suite runs it.
+/// Every engine, with the options of the contract suite.
 pub fn every() -> Vec<Box<dyn EngineFactory>> {
     vec![
         Box::new(Memory),
@@ -32,11 +32,11 @@ pub fn every() -> Vec<Box<dyn EngineFactory>> {
     ]
 }
 
-/// A directory for a test's stores: in memory if the machine has that, since closing and checkpointing sync,
-/// and these tests are about answers. (Those about what survives a crash bring their own disk.)
+/// A directory for a test's stores. It is in memory if the machine allows that, since closing and checkpointing sync,
+/// and these tests are about answers. (Tests about crashes bring their own disk.)
 ///
 /// # Panics
-/// When no directory can be made.
+/// If no directory can be made.
 pub fn scratch() -> TempDir {
     let shm = PathBuf::from("/dev/shm");
     tempfile::tempdir_in(shm).or_else(|_| tempfile::tempdir()).expect("a temporary directory")
@@ -72,13 +72,13 @@ impl EngineFactory for Memory {
 pub struct Native {
     /// Its options; the clock is replaced.
     pub options: NativeOptions,
-    /// Whether the directory lies on the machine's disk rather than in memory.
+    /// Whether the directory is on the machine's disk rather than in memory.
     pub on_disk: bool,
 }
 
 impl Native {
-    /// As small as it gets, so that short histories fill segments, write runs, merge and settle them, by the
-    /// committing thread and without syncs at commits.
+    /// With the smallest sizes: short histories fill segments, write runs, merge and settle them. The committing thread
+    /// does that, and commits do not sync.
     pub fn tiny() -> Self {
         let options = NativeOptions {
             durability: Durability::Process,
@@ -137,7 +137,7 @@ impl EngineFactory for Remote {
         let path = dir.path().to_owned();
         let last_owner = Mutex::new(None);
         let open = move || {
-            // The one before is closed first.
+            // The previous owner is closed first.
             let mut last_owner = last_owner.lock();
             *last_owner = None;
             let native = NativeEngine::open(Arc::new(FsDisk::new(&path)), options.clone())?;
@@ -148,7 +148,7 @@ impl EngineFactory for Remote {
     }
 }
 
-/// The memory engine as a distance makes it.
+/// The memory engine as if it were far away.
 pub struct Far(pub Disturbance);
 
 impl EngineFactory for Far {
@@ -179,12 +179,12 @@ impl EngineFactory for Far {
 pub struct Sqlite {
     /// Its options; the clock is replaced.
     pub options: SqliteOptions,
-    /// Whether the file lies on the machine's disk rather than in memory.
+    /// Whether the file is on the machine's disk rather than in memory.
     pub on_disk: bool,
 }
 
 impl Sqlite {
-    /// As small as it gets, so that short histories cross every page, and without syncs at commits.
+    /// With the smallest sizes, so that short histories cross pages, and without syncs at commits.
     pub fn tiny() -> Self {
         let options = SqliteOptions {
             durability: Durability::Process,
@@ -223,7 +223,7 @@ pub struct Replicated {
     name: String,
     /// Makes the log of a new store, with a folder that it may use.
     make_log: MakeLog,
-    /// Options of the cache's engine; none: the cache is in memory.
+    /// Options of the cache's engine; `None`: the cache is in memory.
     cache: Option<NativeOptions>,
 }
 
@@ -241,7 +241,7 @@ impl Replicated {
         }
     }
 
-    /// Over a log in memory, with a cache that is as small as it gets.
+    /// Over a log in memory, with a cache of the smallest sizes.
     pub fn tiny() -> Self {
         Replicated::over("memory, small native cache", Box::new(|_| Arc::new(MemoryLog::new())))
     }
@@ -249,7 +249,7 @@ impl Replicated {
     /// Over a log in a folder, with a cache as users have it.
     ///
     /// # Panics
-    /// When its log does not open: the test has failed.
+    /// If its log does not open: the test has failed.
     pub fn in_folder() -> Self {
         let log: MakeLog =
             Box::new(|folder| Arc::new(FolderLog::open(&folder.join("log")).expect("a new log in a folder opens")));
@@ -285,7 +285,8 @@ impl EngineFactory for Replicated {
         Store::lasting_until_closed(open().expect("a new store opens"))
     }
 
-    /// The log does; but what a cache in memory has given up is there again, and it takes no disk.
+    /// The log persists with any cache. But history that a cache in memory has given up is there again after reopening,
+    /// and such a cache takes no disk: the cases about closed stores are for caches on disk.
     fn persists(&self) -> bool {
         self.cache.is_some()
     }

@@ -1,4 +1,4 @@
-//! Erasing: versions that are as if they had been deletions, at every moment, and what they leave.
+//! Erasing: erased versions look like deletions at every moment. Also, what an erasure leaves unchanged.
 
 use recension::engine::{Batch, Direction, Engine, EngineError, ErasedKey, ErasedVersions, KeyRange, Seq, TreeId};
 
@@ -12,7 +12,7 @@ fn these(seqs: &[u64]) -> ErasedVersions {
     ErasedVersions::these(seqs.iter().map(|seq| Seq(*seq)).collect())
 }
 
-/// The values of a key as of the first commits, one after the other; nothing is `-`.
+/// The values of a key as of the first commits, one after the other. `-` is no value.
 fn moments(engine: &dyn Engine, key: &[u8]) -> String {
     let moment =
         |seq: u64| value(&*at(engine, Seq(seq)), key).map_or("-".to_owned(), |v| String::from_utf8(v).unwrap());

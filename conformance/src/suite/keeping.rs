@@ -1,4 +1,4 @@
-//! What a store keeps when it is closed and opened again, and what it says about itself.
+//! What a store keeps when it is closed and opened again, and its information about itself.
 
 use recension::engine::{Batch, Durability, Seq, TreeId};
 
@@ -36,7 +36,7 @@ pub(super) fn a_store_opened_again_has_all_it_had(factory: &dyn EngineFactory) {
         let before = everything(&store);
         store.reopen();
         assert_eq!(everything(&store), before, "after reopening number {round}");
-        // Opened again without a change: a second reopening is a different path in an engine.
+        // It is opened again without a change: a second reopening is a different path in an engine.
         store.reopen();
         assert_eq!(everything(&store), before, "after two reopenings");
     }
@@ -97,7 +97,7 @@ pub(super) fn stats_are_sane(factory: &dyn EngineFactory) {
     let empty = engine.stats().unwrap();
     assert!(!empty.engine.is_empty());
     assert_eq!(empty.head, Seq::ZERO);
-    // Bytes that no engine can make fewer of.
+    // Bytes that no engine can compress.
     let mut rng = crate::sim::Rng::new(1);
     for n in 0..50_u8 {
         let value: Vec<u8> = (0..2500).flat_map(|_| rng.next().to_le_bytes()).collect();

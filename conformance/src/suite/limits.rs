@@ -1,4 +1,4 @@
-//! The bounds of `recension::limits`, at them and one beyond.
+//! The bounds of `recension::limits`: exactly at each bound, and one beyond.
 
 use std::sync::Mutex;
 
@@ -7,10 +7,10 @@ use recension::limits::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, KEY_BYTES_MAX, VALUE_BY
 
 use super::{EngineFactory, T, all, now, put, store};
 
-/// Fills a batch up.
+/// Fills a batch.
 type Fill<'f> = &'f dyn Fn(&mut Batch);
 
-/// These cases take much memory: one at a time.
+/// These cases take much memory, so they run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 pub(super) fn keys_and_values_at_their_limits_are_kept(factory: &dyn EngineFactory) {
@@ -53,7 +53,7 @@ pub(super) fn what_is_beyond_a_limit_is_refused_whole(factory: &dyn EngineFactor
         (&|batch| _ = batch.put(T, &long_key, b""), KEY_BYTES_MAX),
         (&|batch| _ = batch.delete(T, &long_key), KEY_BYTES_MAX),
         (&|batch| _ = batch.put(T, b"", &[&longest_value[..], b"1"].concat()), VALUE_BYTES_MAX),
-        // Each batch begins with a row of one byte, which makes it one too large.
+        // Each batch begins with a row of one byte, which makes it one byte too large.
         (
             &|batch| (0..BATCH_BYTES_MAX / VALUE_BYTES_MAX).for_each(|_| _ = batch.put(T, b"", &longest_value)),
             BATCH_BYTES_MAX,

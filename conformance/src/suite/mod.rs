@@ -1,5 +1,5 @@
-//! The one suite that every engine must pass: each sentence of the engine contract as a case. A case knows
-//! only the contract; it must never ask which engine it has in hand, beyond what the factory declares.
+//! The one suite that every engine must pass: each sentence of the engine contract as a case. A case knows only the
+//! contract. It must never ask which engine it tests, except for what the factory declares.
 
 mod atomicity;
 mod backup;
@@ -28,7 +28,7 @@ pub trait EngineFactory: Send + Sync {
     /// The engine's name and options, for messages.
     fn name(&self) -> String;
 
-    /// A new, empty store whose commits take their time from `clock`.
+    /// A new, empty store. Its commits take their time from `clock`.
     fn make(&self, clock: Arc<dyn Clock>) -> Store;
 
     /// Whether a store is still there after it was closed and opened again.
@@ -36,11 +36,11 @@ pub trait EngineFactory: Send + Sync {
         true
     }
 
-    /// Opens a backup; none if the engine makes none.
+    /// Opens a backup. `None` if the engine makes none.
     fn open_backup(&self, at: &Path) -> Option<Result<Arc<dyn Engine>>>;
 
-    /// Whether readers go on while a commit asks the clock for its time. The memory engine, which is the model and
-    /// is kept as plain as can be, has one lock for all.
+    /// Whether readers go on while a commit asks the clock for its time. The memory engine has one lock for everything:
+    /// it is the model, and is kept as plain as possible.
     fn readers_pass_writers(&self) -> bool {
         true
     }
@@ -53,7 +53,7 @@ pub type Open = Box<dyn Fn() -> Result<Arc<dyn Engine>> + Send + Sync>;
 pub struct Store {
     engine: Option<Arc<dyn Engine>>,
     open: Option<Open>,
-    /// What has to live as long as the store: its directory, its simulated disk.
+    /// Values that must live as long as the store: its directory, its simulated disk.
     _keep: Option<Box<dyn Send + Sync>>,
 }
 
@@ -63,10 +63,10 @@ impl Store {
         Store { engine: Some(engine), open: None, _keep: None }
     }
 
-    /// A store that `open` opens, the first time and after each closing; `keep` is dropped last.
+    /// A store that `open` opens, the first time and after each closing. `keep` is dropped last.
     ///
     /// # Panics
-    /// When it cannot be opened: the test has failed.
+    /// If it cannot be opened: the test has failed.
     pub fn persistent(open: Open, keep: impl Send + Sync + 'static) -> Self {
         let engine = open().unwrap_or_else(|error| panic!("a new store does not open: {error}"));
         Store { engine: Some(engine), open: Some(open), _keep: Some(Box::new(keep)) }
@@ -75,16 +75,16 @@ impl Store {
     /// The open engine.
     ///
     /// # Panics
-    /// When an earlier reopening failed.
+    /// If an earlier reopening failed.
     pub fn engine(&self) -> &dyn Engine {
         self.engine.as_deref().expect("the store did not open again")
     }
 
-    /// Closes the store and opens it again; false if the engine keeps nothing and the store stays as it is.
-    /// Snapshots of the store must have been dropped.
+    /// Closes the store and opens it again. Returns false if the engine keeps nothing, and the store stays as it is.
+    /// Snapshots of the store must have been dropped before.
     ///
     /// # Panics
-    /// When it does not open again.
+    /// If it does not open again.
     pub fn reopen(&mut self) -> bool {
         let Some(open) = &self.open else { return false };
         self.engine = None;
@@ -193,7 +193,7 @@ cases! {
         stats_are_sane;
 }
 
-// What the cases are written with. Short names: they stand on every line.
+// Short names for the cases, which use them in every line.
 
 const T: TreeId = TreeId(7);
 
@@ -206,7 +206,7 @@ fn store_with_clock(factory: &dyn EngineFactory) -> (Store, Arc<ManualClock>) {
     (factory.make(clock.clone()), clock)
 }
 
-/// A tree, a key, and a value; no value deletes.
+/// A tree, a key, and a value. `None` deletes.
 type Write<'w> = (TreeId, &'w [u8], Option<&'w [u8]>);
 
 fn write(engine: &dyn Engine, rows: &[Write<'_>]) -> CommitInfo {

@@ -1,4 +1,4 @@
-//! Ranges: byte order, both directions, every kind of bound, trees that do not touch each other.
+//! Ranges: byte order, both directions, every kind of bound, and trees that do not affect each other.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -6,7 +6,7 @@ use recension::engine::{Batch, Direction, KeyRange, Seq, TreeId};
 
 use super::{EngineFactory, T, all, get, keys, now, store, write};
 
-/// Keys that a careless order, or a careless joining of tree and key, gets wrong.
+/// Keys that go wrong with a careless order, or if tree and key are joined carelessly.
 const KEYS: [&[u8]; 14] = [
     b"",
     b"\0",
@@ -25,7 +25,7 @@ const KEYS: [&[u8]; 14] = [
 ];
 
 fn fill(engine: &dyn recension::engine::Engine, tree: TreeId) -> Seq {
-    // Neither in order nor in reverse, so that no engine gets its order from the writing.
+    // The keys are neither in order nor in reverse, so that no engine gets its order from the writes.
     let mut batch = Batch::new();
     for i in 0..KEYS.len() {
         batch.put(tree, KEYS[i * 5 % KEYS.len()], &[i as u8]);
@@ -47,7 +47,7 @@ pub(super) fn keys_are_ordered_by_their_bytes_in_both_directions(factory: &dyn E
 pub(super) fn every_combination_of_bounds_is_kept_to(factory: &dyn EngineFactory) {
     let store = store(factory);
     let engine = store.engine();
-    // Rows just outside, in the trees beside, would show where a bound is lost.
+    // Rows just outside, in the neighbouring trees, would show a missing bound.
     fill(engine, TreeId(T.0 - 1));
     fill(engine, T);
     fill(engine, TreeId(T.0 + 1));
@@ -88,7 +88,7 @@ pub(super) fn prefixes_and_single_keys_are_ranges(factory: &dyn EngineFactory) {
 pub(super) fn trees_next_to_each_other_do_not_mix(factory: &dyn EngineFactory) {
     let store = store(factory);
     let engine = store.engine();
-    // 0x61 is "a": tree and key written one after the other must not meet.
+    // 0x61 is "a": a tree followed by a key must not equal another tree followed by another key.
     let trees = [0, 1, 2, 0x61, 0x6161, 0xff, 0x100, 0x8000_0000, u32::MAX - 1, u32::MAX].map(TreeId);
     for (i, tree) in trees.iter().enumerate() {
         write(
@@ -137,7 +137,7 @@ fn number(n: u32) -> [u8; 4] {
     n.to_be_bytes()
 }
 
-/// Longer than any page, block or buffer should be, with values of many sizes.
+/// Ranges longer than any page, block or buffer should be, with values of many sizes.
 pub(super) fn long_ranges_come_whole_in_both_directions(factory: &dyn EngineFactory) {
     const ROWS: u32 = 5_000;
     let store = store(factory);

@@ -1,5 +1,5 @@
-//! Giving up history: once for all (forget), and by standing rules. What is promised is answered, what is given
-//! up is refused, and nothing is ever answered as if it had not been.
+//! Giving up history: once (forget), and by standing rules. Promised history is readable, given-up history is refused,
+//! and no answer ever pretends that given-up history never existed.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn set(engine: &dyn Engine, rules: &[RetentionRule]) {
     engine.set_retention(rules).expect("the rules are taken");
 }
 
-/// What a key is as of a commit; the error says from which commit on it can be read.
+/// The value of a key as of a commit. The error is the first commit from which on it can be read.
 fn read(engine: &dyn Engine, seq: Seq, key: &[u8]) -> Result<Option<Vec<u8>>, Seq> {
     match at(engine, seq).get(T, key) {
         Ok(value) => Ok(value.map(|value| value.bytes.into_owned())),
@@ -249,7 +249,7 @@ pub(super) fn a_rule_that_keeps_more_brings_nothing_back(factory: &dyn EngineFac
     set(engine, &[rule(newest(1))]);
     engine.settle().unwrap();
     set(engine, &[rule(Retention::Everything)]);
-    // Enough for small stores to settle and merge by themselves.
+    // Enough commits for small stores to settle and merge by themselves.
     for n in 7..=60_u8 {
         put(engine, b"a", &[n]);
         put(engine, &[b'x', n], &filler);

@@ -1,4 +1,4 @@
-//! Many threads on one engine. Nothing here depends on who comes first, only on what holds whoever does.
+//! Many threads on one engine. No check depends on which thread comes first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +32,7 @@ pub(super) fn concurrent_writers_each_get_a_commit_of_their_own(factory: &dyn En
                             let commit = engine.commit(batch).expect("the commit is taken");
                             assert!(commit.seq > last, "a thread's commits follow each other");
                             last = commit.seq;
-                            // Read one's own write: at the head it is there, or something newer is.
+                            // A thread reads its own write: at the head it is there, or a newer one is.
                             assert!(engine.head() >= commit.seq);
                             assert_eq!(get(&*now(engine), T, &key), Some((commit.seq, key.clone())));
                             (commit.seq, (key, commit))
@@ -62,7 +62,7 @@ pub(super) fn concurrent_writers_each_get_a_commit_of_their_own(factory: &dyn En
     }
 }
 
-/// Set when it is dropped, by a panic too.
+/// Sets the flag when it is dropped, also by a panic.
 struct SetAtEnd<'f>(&'f AtomicBool);
 
 impl Drop for SetAtEnd<'_> {
@@ -102,7 +102,7 @@ pub(super) fn readers_beside_writers_see_whole_commits(factory: &dyn EngineFacto
                     if last_round {
                         break;
                     }
-                    // An engine's log may be another process's, which needs the processor and the disk too.
+                    // An engine's log may be in another process, which needs the processor and the disk too.
                     thread::sleep(Duration::from_micros(100));
                 }
                 assert_eq!(newest, Seq(u64::from(COMMITS)));
@@ -120,7 +120,7 @@ pub(super) fn readers_beside_writers_see_whole_commits(factory: &dyn EngineFacto
     });
 }
 
-/// A clock that says when it is asked, and answers when it is told to.
+/// A clock that reports when it is asked, and answers when it is told to.
 struct StuckClock {
     asked: Mutex<Sender<()>>,
     answer: Mutex<Receiver<Timestamp>>,
@@ -128,7 +128,7 @@ struct StuckClock {
 
 impl Clock for StuckClock {
     fn now(&self) -> Timestamp {
-        // Where the test has ended, any time will do.
+        // If the test has ended, any time will do.
         let _ = self.asked.lock().unwrap().send(());
         self.answer.lock().unwrap().recv().unwrap_or_default()
     }
@@ -149,7 +149,7 @@ pub(super) fn readers_do_not_wait_for_a_commit_under_way(factory: &dyn EngineFac
     thread::scope(|scope| {
         let writer = scope.spawn(|| put(engine, b"k", b"2"));
         was_asked.recv().unwrap();
-        // The commit is under way now and stays so until the clock answers.
+        // The commit is under way now, and stays so until the clock answers.
         scope.spawn(move || {
             let snapshot = now(engine);
             assert_eq!(all(&*snapshot, T), [(b"k".to_vec(), Seq(1), b"1".to_vec())]);
@@ -179,7 +179,7 @@ pub(super) fn of_rivals_that_read_the_same_commit_one_wins(factory: &dyn EngineF
         for _ in 0..THREADS {
             scope.spawn(|| {
                 for round in 0..ROUNDS {
-                    // All have read the same commit before any writes.
+                    // All threads have read the same commit before any of them writes.
                     let seq = engine.head();
                     start.wait();
                     let mut batch = Batch::new();

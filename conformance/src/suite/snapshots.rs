@@ -1,4 +1,4 @@
-//! Snapshots: as of one commit, for as long as they live; and the history that they show.
+//! Snapshots: as of one commit, for as long as they live. Also, the history that they show.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub(super) fn every_past_commit_can_be_read_again(factory: &dyn EngineFactory) {
     for n in 1..=60_u64 {
         let mut batch = Batch::new();
         let mut state = states.last().unwrap().clone();
-        // Seven keys, three of them touched by each commit, every fifth touch a deletion.
+        // There are seven keys. Each commit touches three of them, and every fifth touch is a deletion.
         for touch in 0..3 {
             let key = vec![((n * 3 + touch * 2) % 7) as u8];
             if (n + touch) % 5 == 0 {
@@ -161,7 +161,7 @@ pub(super) fn a_range_read_halfway_goes_on_as_it_began(factory: &dyn EngineFacto
         for step in 0..ROWS {
             let row = walk.next().expect("as many rows as there were").unwrap();
             found.push((row.key.into_owned(), row.value.seq, row.value.bytes.into_owned()));
-            // Now and then: change the rows ahead and behind, add between them, delete.
+            // Now and then it changes the rows ahead and behind, adds some between them, and deletes some.
             if step % 50 == 0 {
                 let mut batch = Batch::new();
                 for n in (step % 7..ROWS).step_by(7) {

@@ -1,4 +1,4 @@
-//! Commit times: the clock's, but never falling; and finding a commit by its time.
+//! Commit times are the clock's, but never fall. A commit can be found by its time.
 
 use recension::engine::{CommitInfo, Seq, Timestamp};
 

@@ -1,4 +1,4 @@
-//! `wait_beyond`: answers when there is something new, and not for ever.
+//! `wait_beyond` returns when there is something new, and does not wait for ever.
 
 use std::sync::Arc;
 use std::task::{Wake, Waker};
@@ -9,7 +9,7 @@ use recension::engine::Seq;
 
 use super::{EngineFactory, put, store};
 
-/// Longer than any commit takes: who waits this long was not woken.
+/// Longer than any commit takes: a thread that waits this long was not woken.
 const LONG: Duration = Duration::from_secs(30);
 
 pub(super) fn wait_beyond_answers_at_once_what_is_already_there(factory: &dyn EngineFactory) {
@@ -36,8 +36,8 @@ pub(super) fn wait_beyond_times_out_with_the_head_as_it_is(factory: &dyn EngineF
     }
 }
 
-/// Two threads answer each other's commits: each waits for the other's before it makes its own. A wake-up that is
-/// lost, in whichever order the two come, leaves one waiting until the time is out.
+/// Two threads react to each other's commits: each waits for the other's commit before it makes its own. If a wake-up
+/// is lost, whichever of the two comes first, one thread waits until its time is out.
 pub(super) fn wait_beyond_wakes_at_a_commit(factory: &dyn EngineFactory) {
     const ROUNDS: u64 = 200;
     let store = store(factory);
@@ -69,7 +69,7 @@ impl Wake for Unpark {
     }
 }
 
-/// As above, with wakers in place of a wait: a wake-up that is lost leaves a thread parked until its time is out.
+/// As above, with wakers in place of a wait. If a wake-up is lost, a thread stays parked until its time is out.
 pub(super) fn a_waker_is_woken_by_the_next_commit(factory: &dyn EngineFactory) {
     const ROUNDS: u64 = 200;
     let store = store(factory);

@@ -78,7 +78,8 @@ fn when_the_owner_of_a_shared_store_is_killed_the_others_go_on_and_nothing_is_lo
     let mut writers: BTreeMap<u32, Writer> = (0..PROCESSES).map(|name| (name, start(&store, name))).collect();
     let mut acknowledged = BTreeMap::new();
     let mut owners = std::collections::BTreeSet::new();
-    for round in 0..env_number("RECENSION_KILLS", 10) as u32 {
+    let kills = env_number("RECENSION_KILLS", 10) as u32;
+    for round in 0..kills {
         all_go_on(&writers);
         let (name, owner) = owner_of(&store, &writers);
         owners.insert(owner);
@@ -99,5 +100,5 @@ fn when_the_owner_of_a_shared_store_is_killed_the_others_go_on_and_nothing_is_lo
     }
     let engine = NativeEngine::open(Arc::new(FsDisk::new(&store)), options()).unwrap();
     check(&engine, &acknowledged);
-    println!("{} owners, {} commits", owners.len(), acknowledged.values().sum::<u32>());
+    println!("{kills} kills of {} owners, {} commits", owners.len(), acknowledged.values().sum::<u32>());
 }

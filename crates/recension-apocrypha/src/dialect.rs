@@ -1,44 +1,45 @@
-//! The two dialects: one value each, with a field for everything in which the existing servers differ. Nothing else
-//! in this crate asks which dialect it is.
+//! The two dialects: a value for each, with a field for every difference between the existing servers. Nothing else in
+//! this crate asks which dialect it is.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What an existing server does differently from the other.
+/// The properties in which the existing servers differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 // Each is a difference of its own, and two values have them all.
 #[allow(clippy::struct_excessive_bools)]
 pub struct Dialect {
     /// Its name.
     pub name: &'static str,
-    /// Which element of an array `--pop` takes.
+    /// The end of an array from which `--pop` takes.
     pub pop_takes: End,
-    /// Whether `--pop` takes whole values that are no arrays, whatever they are.
+    /// Whether `--pop` also takes whole values that are no arrays.
     pub pop_takes_anything: bool,
-    /// Whether `-` takes all occurrences and passes over what is missing; otherwise the first, and missing is an error.
+    /// Whether `-` removes all occurrences and ignores missing values. Otherwise it removes the first, and a missing
+    /// one is an error.
     pub remove_all: bool,
-    /// Whether `-` takes members of objects.
+    /// Whether `-` removes members of objects.
     pub remove_members: bool,
     /// Whether `+` makes a number or a boolean the first element of an array.
     pub append_to_scalars: bool,
     /// Whether `=` without values deletes.
     pub assign_nothing_deletes: bool,
-    /// What vanishes when something was written.
+    /// The empty values that vanish after a write.
     pub normal: Normal,
     /// How values are printed.
     pub print: Print,
     /// Whether replies end with a newline.
     pub newline_at_end: bool,
-    /// Whether a leading `-s` means `--strict`, otherwise `--set`; and whether `-c` stands before the path only.
+    /// Whether a leading `-s` means `--strict` (otherwise `--set`), and whether `-c` is only allowed before the path.
     pub flags_lead: bool,
-    /// Whether a reference's target of several words is a path, if no key has that name; whether references are
-    /// looked up where they stand, otherwise at the top; and whether an object's keys are references.
+    /// Whether a reference's target of several words is a path if no key has that name. Also whether references are
+    /// looked up in their own object (otherwise at the top), and whether an object's keys are references.
     pub references_are_paths: bool,
     /// Whether strings that begin with `!` are followed.
     pub symlinks: bool,
-    /// Whether `-c` goes before objects too.
+    /// Whether `-c` also prefixes objects.
     pub context_on_objects: bool,
-    /// Whether `-c` goes before what `--pop` prints.
+    /// Whether `-c` also prefixes the output of `--pop`.
     pub context_on_pop: bool,
     /// The texts of errors.
     pub errors: Errors,
@@ -53,12 +54,12 @@ pub enum End {
     Last,
 }
 
-/// What vanishes when something was written.
+/// The empty values that vanish after a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Normal {
     /// `null`, `""`, `[]` and `{}` in the objects along the path.
     AlongThePath,
-    /// Every falsy value of the member of the top level; and arrays of one element become it.
+    /// Every falsy value in the whole member of the top level; and an array of one element becomes that element.
     Everywhere,
 }
 
@@ -71,7 +72,7 @@ pub enum Print {
     Python,
 }
 
-/// The texts of errors where the existing servers' differ.
+/// The texts of errors in which the existing servers differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Errors {
     /// Short ones.

@@ -2,12 +2,11 @@
 //! no timer and no buffers for a connection. A loop reads what has come on all of them (epoll, through mio), then
 //! answers one after the other.
 //!
-//! Writes that wait for the disk go to the writer (`writer.rs`), and their connection waits here for the reply.
+//! Writes that wait for the disk go to the writer (`writer.rs`). Their connection waits here for the reply.
 //!
-//! What else has to wait is handed over to a session (`session.rs`): for the rest of a request, for a reply to be
-//! taken, for a place among large commands. Bounds and timeouts are there alone. It takes along what has come and was
-//! not answered, and what was answered and is not sent; the connection comes back when nothing has waited for a
-//! while.
+//! Anything else that has to wait is handed over to a session (`session.rs`): the rest of a request, a slow reader of
+//! replies, a place among large commands. Only sessions have bounds and timeouts. A connection takes along its
+//! unanswered bytes and its unsent replies. It comes back when nothing has waited for a while.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -37,23 +36,23 @@ const WAKER: Token = Token(usize::MAX);
 pub struct Connection<K> {
     /// The socket.
     pub stream: TcpStream,
-    /// Who speaks there.
+    /// The connection's speaker.
     pub speaker: Speaker,
-    /// What is held for it.
+    /// A value that is held for the connection.
     pub held: K,
 }
 
-/// Is given a connection that has to wait, and where it may go back to. It is called on the loop's thread and must
+/// Receives a connection that has to wait, and the entrance to go back to. It is called on the loop's thread and must
 /// not block.
 pub type HandOver<K> = Arc<dyn Fn(TcpStream, Conversation, K, Entrance<K>) + Send + Sync>;
 
-/// What an event loop is given.
+/// A message to an event loop.
 enum Given<K> {
     Connection(Connection<K>),
     Replies(Replies),
 }
 
-/// Where an event loop is given connections.
+/// The sending end of an event loop.
 pub struct Entrance<K> {
     to: mpsc::Sender<Given<K>>,
     waker: Arc<Waker>,
@@ -66,7 +65,7 @@ impl<K> Clone for Entrance<K> {
 }
 
 impl<K> Entrance<K> {
-    /// Gives it a connection; one that has ended closes it.
+    /// Gives the loop a connection. If the loop has ended, the connection is closed.
     pub fn take(&self, connection: Connection<K>) {
         self.give(Given::Connection(connection));
     }
@@ -80,7 +79,7 @@ impl<K> Entrance<K> {
     }
 }
 
-/// Some event loops, which connections are spread over. They end when the service stops, and when this is dropped.
+/// Some event loops, over which connections are spread. They end when the service stops, and when this is dropped.
 pub struct EventLoops<K> {
     entrances: Vec<Entrance<K>>,
     next: AtomicUsize,
@@ -102,10 +101,10 @@ impl<K> fmt::Debug for EventLoops<K> {
 }
 
 impl<K> EventLoops<K> {
-    /// Has them look whether the service stops. They close their connections when what has come is answered.
+    /// Makes the loops check whether the service stops. They close their connections after answering what has come.
     pub fn wake(&self) {
         for entrance in &self.entrances {
-            // One that cannot be woken has said so when it was given a connection.
+            // A loop that cannot be woken has reported that when it was given a connection.
             let _ = entrance.waker.wake();
         }
     }
@@ -115,9 +114,9 @@ impl<K: Send + 'static> EventLoops<K> {
     /// Starts so many, at least one.
     ///
     /// # Errors
-    /// What the system refuses: a thread, or a descriptor.
+    /// The error of the system, for a thread or a descriptor.
     pub fn start(service: &Service, number: usize, hand_over: &HandOver<K>) -> io::Result<Self> {
-        // If there is one processor nothing comes while a thread looks.
+        // With a single processor, nothing can come while a thread polls.
         let looks = std::thread::available_parallelism().map_or(1, NonZero::get) > 1;
         let mut loops = EventLoops {
             entrances: Vec::new(),
@@ -189,17 +188,17 @@ struct Watched<K> {
     stream: mio::net::TcpStream,
     speaker: Speaker,
     held: K,
-    /// A write that the writer has. Nothing more is answered, or read, before its reply.
+    /// The connection's write, if the writer has one. Nothing more is answered, or read, before its reply.
     write: Option<UnderWay>,
 }
 
-/// What waits behind a write.
+/// The state of a connection that waits for a write.
 struct UnderWay {
-    /// What had come behind it.
+    /// The bytes behind the write.
     rest: Vec<u8>,
-    /// More has come, or may have, and nobody will say so again.
+    /// More bytes may have come that no event will announce.
     readable: bool,
-    /// When it was begun and what it says, if that is to be traced.
+    /// When the write was begun, and its text, if it is to be traced.
     begun: Option<(Instant, String)>,
 }
 
@@ -212,31 +211,31 @@ struct EventLoop<K> {
     service: Service,
     hand_over: HandOver<K>,
     connections: Slab<Watched<K>>,
-    /// Whether it looks for requests for a while before it sleeps.
+    /// Whether it polls for requests for a while before it sleeps.
     looks: bool,
     vain: Vain,
     given_up: Arc<AtomicBool>,
-    /// What has come: the first `received`.
+    /// Received bytes by connection: the first `received` of these are in use.
     pieces: Vec<Piece>,
     received: usize,
-    /// Connections to be read whether or not something has come.
+    /// Connections to read even without an event.
     again: Vec<usize>,
     /// Replies of writes that were not sent yet.
     replies: VecDeque<(usize, String)>,
-    /// What the writer is to be brought.
+    /// Writes to send to the writer.
     writes: Vec<Write>,
-    /// How many writes it has.
+    /// How many writes the writer has.
     under_way: usize,
 }
 
-/// What has come on a connection, and what is answered.
+/// The received bytes of a connection, and its replies.
 struct Piece {
     number: usize,
     input: [u8; IDLE_BYTES],
     bytes: usize,
-    /// How many of them are answered.
+    /// How many of the bytes are answered.
     used: usize,
-    /// More may have come that nobody will tell of again.
+    /// More bytes may have come that no event will announce.
     readable: bool,
     next: Next,
     output: Output,
@@ -255,7 +254,7 @@ impl Piece {
     }
 }
 
-/// What follows what has come on a connection.
+/// The next step for a connection.
 enum Next {
     /// More is read when it comes.
     Read,
@@ -263,7 +262,7 @@ enum Next {
     Close,
     /// Something has to wait.
     Wait,
-    /// The writer is to do what the next frame says, which has so many bytes.
+    /// The writer must carry out the command of the next frame, which has so many bytes.
     Write(Command, usize),
 }
 
@@ -274,7 +273,7 @@ impl<K> EventLoop<K> {
             self.wait(&mut events)?;
             self.turn(&events);
         }
-        // What has come by now is answered.
+        // Everything that has come by now is answered.
         loop {
             self.look(&mut events, Some(Duration::ZERO))?;
             self.turn(&events);
@@ -282,7 +281,7 @@ impl<K> EventLoop<K> {
                 break;
             }
         }
-        // And what was asked of the writer, with what had come behind it.
+        // So are writes that the writer has, and the bytes behind them.
         while self.under_way > 0 || !self.again.is_empty() {
             self.look(&mut events, (!self.again.is_empty()).then_some(Duration::ZERO))?;
             self.admit();
@@ -291,7 +290,7 @@ impl<K> EventLoop<K> {
         Ok(())
     }
 
-    /// Does what some events ask for.
+    /// Handles some events.
     fn turn(&mut self, events: &Events) {
         let mut admits = false;
         for event in events {
@@ -300,7 +299,7 @@ impl<K> EventLoop<K> {
                 Token(number) => self.receive(number),
             }
         }
-        // After the others' events, of which none is one of a new connection.
+        // New connections come after the other events, none of which is theirs.
         if admits {
             self.admit();
         }
@@ -308,8 +307,8 @@ impl<K> EventLoop<K> {
         self.go_on();
     }
 
-    /// Reads again if more may have come, goes on where writes are done, and brings the writer those that are at
-    /// hand.
+    /// Reads again if more may have come, continues connections whose writes are done, and sends collected writes to
+    /// the writer.
     fn go_on(&mut self) {
         for number in std::mem::take(&mut self.again) {
             self.receive(number);
@@ -329,8 +328,8 @@ impl<K> EventLoop<K> {
         }
     }
 
-    /// Answers what has come, then sends the replies: a client with several connections is woken once for them. Much is
-    /// sent earlier.
+    /// Answers received requests, then sends the replies: a client with several connections is woken once for them. If
+    /// there are many replies, they are sent earlier.
     fn answer_all(&mut self) {
         let mut moment = Moment::default();
         self.prefetch(&mut moment);
@@ -346,8 +345,8 @@ impl<K> EventLoop<K> {
         self.received = 0;
     }
 
-    /// Waits for something to come; for a moment without sleep, if requests have come as quickly lately. To wake a
-    /// thread costs more than to answer a request, and who sends the request pays for it.
+    /// Waits for events. If requests have come quickly lately, it polls for a moment before it sleeps. Waking a thread
+    /// costs more than answering a request, and the sender of the request pays for it.
     fn wait(&mut self, events: &mut Events) -> io::Result<()> {
         if !self.again.is_empty() {
             return self.look(events, Some(Duration::ZERO));
@@ -358,7 +357,7 @@ impl<K> EventLoop<K> {
                 self.look(events, Some(Duration::ZERO))?;
                 let late = Instant::now() >= until;
                 if !events.is_empty() {
-                    // If others have the processor, a thread that sleeps is let in before one that gives way.
+                    // If other threads use the processor, a sleeping thread runs before one that yields.
                     self.vain.was(late);
                     return Ok(());
                 }
@@ -380,7 +379,7 @@ impl<K> EventLoop<K> {
         }
     }
 
-    /// Takes what it was given.
+    /// Takes messages.
     fn admit(&mut self) {
         while let Ok(given) = self.arrivals.try_recv() {
             let Connection { stream, speaker, held } = match given {
@@ -424,7 +423,7 @@ impl<K> EventLoop<K> {
         }
     }
 
-    /// Goes on with a connection whose write is done.
+    /// Continues a connection whose write is done.
     fn resume(&mut self, number: usize, reply: String) {
         self.make_room();
         let (Some(watched), Some(piece)) = (self.connections.get_mut(number), self.pieces.get_mut(self.received))
@@ -435,7 +434,7 @@ impl<K> EventLoop<K> {
         let Some(input) = piece.input.get_mut(..rest.len()) else { return };
         input.copy_from_slice(&rest);
         (piece.number, piece.bytes, piece.readable) = (number, rest.len(), readable);
-        // A panic ends its connection and no other.
+        // A panic ends only its own connection.
         match catch_unwind(AssertUnwindSafe(|| self.service.answer_written(reply, begun, &mut piece.output))) {
             Ok(()) => self.received += 1,
             Err(_) => {
@@ -445,14 +444,14 @@ impl<K> EventLoop<K> {
         }
     }
 
-    /// Has a piece for what comes next.
+    /// Makes sure that there is a piece for the next bytes.
     fn make_room(&mut self) {
         if self.received == self.pieces.len() {
             self.answer_all();
         }
     }
 
-    /// Has what the first request of each connection reads fetched, if several have come.
+    /// Prefetches the data of the first request of each connection, if several have come.
     fn prefetch(&self, moment: &mut Moment) {
         let mut names = [""; EVENTS_MAX];
         let mut found = 0;
@@ -468,25 +467,25 @@ impl<K> EventLoop<K> {
         }
     }
 
-    /// Answers what has come on a connection; answers the bytes of its replies.
+    /// Answers the requests of a connection; answers the number of bytes of its replies.
     fn answer(&mut self, place: usize, moment: &mut Moment) -> usize {
         let Some(piece) = self.pieces.get_mut(place) else { return 0 };
         let Some(Watched { speaker, .. }) = self.connections.get_mut(piece.number) else { return 0 };
         let come = piece.input.get(..piece.bytes).unwrap_or_default();
-        // A panic ends its connection and no other.
+        // A panic ends only its own connection.
         let answered =
             catch_unwind(AssertUnwindSafe(|| answer_frames(&self.service, come, speaker, moment, &mut piece.output)));
         (piece.used, piece.next) = answered.unwrap_or((piece.bytes, Next::Close));
         piece.output.bytes.len()
     }
 
-    /// Sends a connection's replies, and does what follows.
+    /// Sends a connection's replies, and takes the next step.
     fn send(&mut self, place: usize) {
         let Some(piece) = self.pieces.get_mut(place) else { return };
         let number = piece.number;
         let Some(Watched { stream, write, .. }) = self.connections.get_mut(number) else { return };
         let sent = send(stream, &mut piece.output);
-        // More may have come than there was room for, and nobody would say so again.
+        // More may have come than there was room for, and no event would announce it.
         let more = piece.bytes == IDLE_BYTES;
         match (sent, std::mem::replace(&mut piece.next, Next::Read)) {
             (Ok(true), Next::Read) if !more => {
@@ -529,8 +528,8 @@ impl<K> EventLoop<K> {
     }
 }
 
-/// Answers the frames at the beginning of what has come, up to the first that has to wait; answers how many bytes
-/// that were, and what follows.
+/// Answers the frames at the beginning of the received bytes, up to the first that has to wait. Answers their length in
+/// bytes, and the next step.
 fn answer_frames(
     service: &Service,
     come: &[u8],
@@ -563,7 +562,7 @@ fn answer_frames(
     }
 }
 
-/// Sends what there is room for in the socket, and takes it out of `output`; answers whether that was all.
+/// Sends as much as the socket has room for, and removes it from `output`; answers whether that was all.
 fn send(stream: &mut mio::net::TcpStream, output: &mut Output) -> io::Result<bool> {
     let mut sent = 0;
     while let Some(rest) = output.bytes.get(sent..).filter(|rest| !rest.is_empty()) {
@@ -581,7 +580,7 @@ fn send(stream: &mut mio::net::TcpStream, output: &mut Output) -> io::Result<boo
     Ok(true)
 }
 
-/// Does it until no signal interrupts it.
+/// Repeats the call until no signal interrupts it.
 fn again<T>(mut work: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match work() {

@@ -1,5 +1,5 @@
-//! Database files of the originals: one JSON object, plain or as a zlib stream. Read into a database, and written from
-//! one. Only one member at a time is taken apart.
+//! Database files of the original servers: one JSON object, plain or as a zlib stream. They are read into a database,
+//! and written from one. Only one member at a time is taken apart.
 
 use std::fmt;
 use std::io::{self, Read, Write as _};
@@ -15,7 +15,7 @@ use crate::names::{body_of, id_of};
 use crate::store::Database;
 use crate::value::Value;
 
-/// Why a file was not read or written.
+/// The reason for which a file was not read or written.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileError {
@@ -23,7 +23,7 @@ pub enum FileError {
     Io(io::Error),
     /// It is no database file.
     NotADatabase {
-        /// What is wrong, and where.
+        /// The problem, and its place.
         why: String,
     },
     /// The store refuses.
@@ -59,7 +59,7 @@ impl From<Error> for FileError {
 /// Reads a file into the database; answers how many members it has.
 ///
 /// # Errors
-/// [`FileError`]. What comes before the place of an error has been read.
+/// [`FileError`]. Members before the place of an error have been read.
 pub fn import(database: &Database, path: &Path) -> Result<u64, FileError> {
     import_bytes(database, &unpacked(&std::fs::read(path)?)?)
 }
@@ -87,9 +87,9 @@ pub fn import_bytes(database: &Database, bytes: &[u8]) -> Result<u64, FileError>
     }
 }
 
-/// The bytes of a file, with zlib's compression undone.
+/// The bytes of a file, decompressed if it is a zlib stream.
 fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, FileError> {
-    // A zlib stream begins with a method of 8 and a multiple of 31, which no JSON text does.
+    // A zlib stream begins with method 8 and a multiple of 31, and no JSON text does.
     let is_zlib = matches!(bytes, [a, b, ..] if a & 15 == 8 && (u16::from(*a) * 256 + u16::from(*b)) % 31 == 0);
     if !is_zlib {
         return Ok(bytes.to_vec());
@@ -105,7 +105,7 @@ fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, FileError> {
     Ok(out)
 }
 
-/// Visits the members of the object that a text is: names, and the texts of values, which nobody has looked into yet.
+/// Calls `visit` with the members of an object: names, and the texts of values, which have not been parsed.
 fn each_member(text: &str, visit: &mut dyn FnMut(&str, &str) -> Result<(), FileError>) -> Result<(), FileError> {
     let mut cut = Cut { text, at: 0 };
     cut.expect(b'{')?;
@@ -130,7 +130,7 @@ fn each_member(text: &str, visit: &mut dyn FnMut(&str, &str) -> Result<(), FileE
     }
 }
 
-/// Cuts an object into its members without looking into them.
+/// Cuts an object into its members without parsing them.
 struct Cut<'t> {
     text: &'t str,
     at: usize,
@@ -206,7 +206,7 @@ impl<'t> Cut<'t> {
     }
 }
 
-/// Writes the database as a file of the originals, plain; answers how many members it has.
+/// Writes the database as a plain file of the original servers; answers how many members it has.
 ///
 /// # Errors
 /// [`FileError`].

@@ -1,6 +1,6 @@
-//! Large members as they were read last, so that a command on a part of one does not read and parse the whole of it
-//! again. What is here is a copy of one version of a document, known by the commit that wrote it: whether that is the
-//! version asked for is asked of the store each time, so nothing here can be stale.
+//! A cache of large members, so that a command on a part of one need not read and parse the whole of it again. An entry
+//! is a copy of one version of a document, identified by the commit that wrote it. The store is asked each time whether
+//! that is the wanted version, so nothing here can be stale.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct LargeMembers {
 struct Kept {
     members: HashMap<String, Member>,
     bytes: usize,
-    /// Counts looks, to tell which member was looked at longest ago.
+    /// Counts look-ups, to find the member that was least recently used.
     looks: u64,
 }
 
@@ -38,7 +38,7 @@ impl LargeMembers {
         self.kept.lock().members.contains_key(id)
     }
 
-    /// What the version of a member says that a commit wrote, if that is the one that is kept.
+    /// The version of a member that a commit wrote, if it is the cached one.
     pub(crate) fn get(&self, id: &str, written_at: Seq) -> Option<Arc<Value>> {
         let mut kept = self.kept.lock();
         kept.looks += 1;
@@ -48,13 +48,13 @@ impl LargeMembers {
         Some(member.value.clone())
     }
 
-    /// Keeps what a member says, if its body is long enough to be worth it and within the bounds.
+    /// Caches a member, if its body is long enough to be worth it and within the bounds.
     pub(crate) fn keep(&self, id: &str, written_at: Seq, body_bytes: usize, value: &Arc<Value>) {
         if body_bytes < LARGE_BYTES_MIN {
             return;
         }
         let bytes = memory_of(value) + id.len();
-        // One member does not take everybody's place.
+        // One member must not take everybody's place.
         if bytes > LARGE_BYTES_MAX / 2 {
             return;
         }
@@ -81,10 +81,10 @@ impl Kept {
     }
 }
 
-/// Bytes of memory that a value takes, about.
+/// About how many bytes of memory a value takes.
 fn memory_of(value: &Value) -> usize {
     const ALLOCATION: usize = 16;
-    // A member's hash, its place among the others, and the table's room.
+    // A member's hash, its place among the others, and the table's unused room.
     const MEMBER: usize = 40 + size_of::<String>() + ALLOCATION;
     size_of::<Value>()
         + match value {

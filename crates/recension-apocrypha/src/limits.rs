@@ -19,17 +19,17 @@ pub const IDLE_BYTES: usize = 4 * 1024;
 /// Bytes of replies that are collected before they are sent.
 pub const REPLIES_BYTES: usize = 64 * 1024;
 
-/// How often it is not tried to wait a moment, for others' writes or for the next request, after that was in vain.
+/// How many occasions pass without a moment's wait, for others' writes or for the next request, after a wait in vain.
 pub const PASSES_MAX: u32 = 64;
 
 /// Requests that a session answers one after the other without waiting before its connection goes back to an event
 /// loop.
 pub const AT_ONCE_TO_RETURN: u32 = 32;
 
-/// Connections of which an event loop reads requests before it answers them, at most.
+/// Most connections whose requests an event loop reads before it answers them.
 pub const EVENTS_MAX: usize = 64;
 
-/// Microseconds for which an event loop looks for the next request before it sleeps, if that was not in vain lately.
+/// Microseconds for which an event loop polls for the next request before it sleeps, unless that was in vain lately.
 pub const LOOK_MICROS: u64 = 50;
 
 /// Longest reply, in bytes, and the most that a command on the whole database reads into memory.
@@ -38,16 +38,16 @@ pub const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Commands on the whole database, or on its past, that run at a time.
 pub const LARGE_COMMANDS_MAX: usize = 4;
 
-/// Commands that wait for the disk at a time. Who finds no place waits without a thread.
+/// Commands that wait for the disk at a time. Further ones wait without a thread.
 pub const WAITING_COMMANDS_MAX: usize = 128;
 
-/// Writes that event loops have committed together, with one wait for the disk.
+/// Writes of event loops that are committed together, with one wait for the disk.
 pub const WRITES_TOGETHER_MAX: usize = 128;
 
-/// Writes of one event loop's connections that wait for the disk. Beyond it a connection waits as a session.
+/// Writes of one event loop's connections that wait for the disk. Beyond it, a connection waits as a session.
 pub const WRITES_UNDER_WAY_MAX: usize = 1024;
 
-/// Turns that writers of members take; members whose names have one hash share one.
+/// Turns for writers of members; members whose names have the same hash share one.
 pub const TURNS: usize = 256;
 
 /// Connections at a time.
@@ -74,13 +74,13 @@ pub const HISTORY_LINES_MAX: usize = 1000;
 /// Longest token, in bytes.
 pub const TOKEN_BYTES_MAX: usize = 1024;
 
-/// Bytes of a body from which on what it says is kept in memory after it was read.
+/// Bytes of a body from which on its parsed value is cached.
 pub const LARGE_BYTES_MIN: usize = 4 * 1024;
 
-/// Bytes of memory that such members take together.
+/// Bytes of memory of all cached members.
 pub const LARGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Such members.
+/// Most cached members.
 pub const LARGE_MEMBERS_MAX: usize = 1024;
 
 /// Seconds in which the rest of a request has to go on arriving, and a reply to be taken.

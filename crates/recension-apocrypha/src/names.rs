@@ -1,6 +1,6 @@
-//! Members of the top level as documents: which id one has, and which body. Ids and members of bodies must not begin
-//! with `_`, ids not be empty, and a body has to be an object; so such names get a `$` in front, as do those that would
-//! then look like them, and a value that is no object is the only member, `$value`, of one.
+//! Members of the top level as documents: their ids and bodies. Ids and members of bodies must not begin with `_`, ids
+//! must not be empty, and a body must be an object. Names that break this, and names that would be confused with
+//! escaped ones, get a `$` in front. A value that is no object becomes the only member, `$value`, of one.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use crate::value::{Members, Value};
 
 /// The member of a body that holds a value which is no object.
 const VALUE: &str = "$value";
-/// How such a body begins.
+/// The beginning of such a body.
 const BEFORE_VALUE: &str = r#"{"$value":"#;
 
-/// The id of a member of the top level; `None` if it is too long to be any.
+/// The id of a member of the top level; `None` if its name is too long.
 pub(crate) fn id_of(name: &str) -> Option<Cow<'_, str>> {
     let bare = name.trim_start_matches('$');
     let id =
@@ -22,7 +22,7 @@ pub(crate) fn id_of(name: &str) -> Option<Cow<'_, str>> {
     Some(id).filter(|id| id.len() <= DOCUMENT_ID_BYTES_MAX)
 }
 
-/// The member of the top level that a document is; `None` if it is none, as a design document.
+/// The member of the top level that a document is; `None` if it is none, such as a design document.
 pub(crate) fn name_of(id: &str) -> Option<&str> {
     let bare = id.trim_start_matches('$');
     match () {
@@ -37,7 +37,7 @@ fn is_marked(name: &str) -> bool {
     bare.starts_with('_') || (bare == "value" && bare.len() < name.len())
 }
 
-/// The body of the document that says a value.
+/// The body of a value's document.
 pub(crate) fn body_of(value: &Value) -> String {
     match value {
         Value::Object(members) if !members.keys().any(|name| is_marked(name)) => value.to_json(),
@@ -56,16 +56,16 @@ pub(crate) fn body_of(value: &Value) -> String {
     }
 }
 
-/// What a document's body says, if that is a string as it stands there: not empty, nothing in it escaped.
+/// The string in a document's body, if it can be used as it stands: it is not empty, and nothing in it is escaped.
 pub(crate) fn text_of(body: &str) -> Option<&str> {
     let text = body.strip_prefix(BEFORE_VALUE)?.strip_prefix('"')?.strip_suffix("\"}")?;
-    // A body is JSON: what has no quote in it is one string to the end.
+    // A body is JSON: without a quote in it, the text is one string to the end.
     (!text.is_empty() && !text.bytes().any(|byte| matches!(byte, b'"' | b'\\'))).then_some(text)
 }
 
-/// The value that a document's body says.
+/// The value of a document's body.
 pub(crate) fn value_of(body: &str) -> Result<Value, JsonError> {
-    // What is one value to the end has no member beside it.
+    // If it is a single value to the end, there is no other member.
     let only = body.strip_prefix(BEFORE_VALUE).and_then(|rest| rest.strip_suffix('}'));
     if let Some(Ok(value)) = only.map(Value::parse) {
         return Ok(value);
@@ -84,7 +84,7 @@ fn value_in(body: Value) -> Value {
         return Value::Object(members);
     }
     let bare = |(name, member): (String, Value)| match name.strip_prefix('$') {
-        // `$value` beside others is written so by somebody else, and is no value.
+        // Another program has written `$value` beside other members: it is no value of ours.
         Some(rest) if is_marked(&name) && name != VALUE => (rest.to_owned(), member),
         _ => (name, member),
     };

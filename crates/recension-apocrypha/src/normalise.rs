@@ -1,9 +1,9 @@
-//! What vanishes when something was written. Pure.
+//! Removing empty values after a write. Pure.
 
 use crate::dialect::Normal;
 use crate::value::{Members, Value};
 
-/// Normalises the objects from the top of a member down to what was written; then says whether the member is to go.
+/// Normalises the objects from the top of a member down to the written place.
 pub(crate) fn along(members: &mut Members) {
     members.retain(|_, member| !member.is_empty());
 }
@@ -26,7 +26,7 @@ pub(crate) fn everywhere(value: &mut Value) {
     }
 }
 
-/// Whether a value does not stay at the top level.
+/// Whether a value is removed from the top level.
 pub(crate) fn vanishes(normal: Normal, value: &Value) -> bool {
     match normal {
         Normal::AlongThePath => value.is_empty(),

@@ -1,4 +1,4 @@
-//! Values as replies show them: lines of `get`, the JSON of `--edit`. Pure; both dialects' forms.
+//! Printing values in replies: lines of `get`, the JSON of `--edit`. Pure; both dialects' forms.
 
 use recension::document::json::quote;
 
@@ -14,7 +14,7 @@ pub(crate) fn lines(print: Print, value: &Value, out: &mut Vec<String>) {
         Value::Array(elements) => {
             for element in elements {
                 match (print, element) {
-                    // An array within an array is written out; a line of its own would not tell whose it is.
+                    // An array within an array is printed as a whole: lines of its own would not show where it belongs.
                     (Print::Python, Value::String(text)) => out.push(text.clone()),
                     (Print::Python, other) => out.push(python::repr(other)),
                     (Print::Json, other) => lines(print, other, out),
@@ -115,7 +115,8 @@ fn haskell_number(number: &Number) -> String {
     format!("{sign}{first}.{rest}e{exponent}")
 }
 
-/// The fewest digits that name a double, and the power of ten of the first of them; `None` if it is none.
+/// The fewest digits that identify a double, and the power of ten of the first of them; `None` if the number is no
+/// double.
 pub(crate) fn shortest(number: &Number) -> Option<(&'static str, String, i32)> {
     let value = number.to_f64();
     if !value.is_finite() {

@@ -65,7 +65,7 @@ pub(crate) fn number(number: &Number) -> String {
     format!("{sign}{first}{dot}{rest}e{sign_of}{size:02}")
 }
 
-/// Digits with a point, and a digit at least on each side of it.
+/// Digits with a point, and at least one digit on each side of it.
 pub(crate) fn point(sign: &str, digits: &str, exponent: i32) -> String {
     let Ok(whole) = usize::try_from(exponent + 1) else {
         return format!("{sign}0.{}{digits}", "0".repeat(exponent.unsigned_abs() as usize - 1));
@@ -210,7 +210,7 @@ fn write_long_string(text: &str, indent: usize, allowance: usize, level: usize, 
     }
 }
 
-/// Each word with the blanks behind it.
+/// Each word with the blanks after it.
 fn words_with_blanks(line: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut blank) = (0, false);

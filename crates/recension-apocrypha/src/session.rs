@@ -1,5 +1,5 @@
-//! A connection: frames in, replies out in their order. What is held for it is bounded, whatever it sends or does not
-//! read; nothing is remembered of one request for the next but that a token was right.
+//! A connection: frames in, replies out in their order. The memory held for it is bounded, whatever it sends or does
+//! not read. Nothing is remembered from one request to the next, except that a token was right.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -28,10 +28,10 @@ use crate::settings::Settings;
 use crate::store::{Database, PANICKED};
 use crate::wire::{self, Incoming};
 
-/// Where a connection is from.
+/// The origin of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// A unix socket; the rights of its file say who may connect.
+    /// A unix socket; the permissions of its file say who may connect.
     ThisMachine,
     /// TCP.
     Network,
@@ -42,11 +42,11 @@ pub enum Peer {
 pub struct Service {
     database: Database,
     settings: Settings,
-    /// Places for commands on much.
+    /// Places for large commands.
     large: Arc<Semaphore>,
     /// Places for commands that wait for the disk.
     waiting: Arc<Semaphore>,
-    /// A writer of a member waits for its earlier writers, rather than conflict with them and begin again. Members
+    /// A writer of a member waits for earlier writers of it, rather than conflict with them and begin again. Members
     /// share turns by their hash.
     turns: Arc<[Arc<Semaphore>]>,
     hash: RandomState,
@@ -55,7 +55,7 @@ pub struct Service {
     /// KiB of long replies.
     long_replies: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
-    /// How many writes there were that waited for no disk.
+    /// How many writes did not wait for the disk.
     writes: Arc<AtomicU64>,
 }
 
@@ -69,9 +69,9 @@ impl fmt::Debug for Service {
 #[derive(Default)]
 pub(crate) struct Output {
     pub(crate) bytes: Vec<u8>,
-    /// The place of a long one among everybody's.
+    /// The permit of a long reply among all connections' replies.
     place: Option<OwnedSemaphorePermit>,
-    /// One of them is a write's that waited for no disk.
+    /// One of them belongs to a write that did not wait for the disk.
     wrote: bool,
 }
 
@@ -85,17 +85,16 @@ impl Output {
     }
 }
 
-/// What is remembered of a connection's requests for the next one.
+/// What a connection remembers from one request to the next.
 #[derive(Clone, Copy, Debug)]
 pub struct Speaker {
-    /// It needs no token, or has said it.
+    /// It needs no token, or has sent it.
     known: bool,
-    /// It has asked for something; a token comes before.
+    /// It has sent a request; a token must come before.
     begun: bool,
 }
 
-/// A connection where it changes hands: who speaks, what has come and was not answered, and what was answered and is
-/// not sent.
+/// A connection that changes hands: its speaker, its unanswered bytes, and its unsent replies.
 pub struct Conversation {
     pub(crate) speaker: Speaker,
     pub(crate) input: Vec<u8>,
@@ -116,15 +115,15 @@ impl fmt::Debug for Conversation {
     }
 }
 
-/// What follows a reply.
+/// The step after a reply.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
     GoOn,
     Close,
 }
 
-/// The moment as of which those reads are answered whose requests have all come: any since then would be right. A
-/// write ends it, for its own connection may read behind it.
+/// The moment of reads whose requests have all arrived: every moment since then would be right. A write ends it,
+/// because its own connection may read after it.
 #[derive(Default)]
 pub(crate) struct Moment(Option<CollectionAt>);
 
@@ -137,11 +136,11 @@ impl Moment {
     }
 }
 
-/// What became of a frame.
+/// The outcome of a frame.
 pub(crate) enum Asked {
     /// It was answered.
     Answered(Then),
-    /// It asks for what waits. Nothing was done.
+    /// Its command has to wait. Nothing was done.
     Waits(Command),
 }
 
@@ -163,7 +162,7 @@ impl Service {
         }
     }
 
-    /// Who speaks on a new connection.
+    /// The speaker of a new connection.
     pub fn speaker(&self, peer: Peer) -> Speaker {
         Speaker { known: peer == Peer::ThisMachine || self.settings.token.is_none(), begun: false }
     }
@@ -173,11 +172,11 @@ impl Service {
         *self.stopping.borrow()
     }
 
-    /// Answers a connection until it ends, or the service stops and what it has asked is answered; where `returns`,
-    /// until nothing has waited for a while either: then it answers who speaks there.
+    /// Answers a connection until it ends, or until the service stops and its requests are answered. With `returns`, it
+    /// also ends after nothing has waited for a while, and answers the speaker.
     ///
     /// # Errors
-    /// Those of the stream; [`io::ErrorKind::TimedOut`] for who sends half a request or does not read.
+    /// Errors of the stream; [`io::ErrorKind::TimedOut`] if a client sends half a request or does not read.
     pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: &mut S,
@@ -185,7 +184,7 @@ impl Service {
         returns: bool,
     ) -> io::Result<Option<Speaker>> {
         let Conversation { mut speaker, mut input, mut output, last } = conversation;
-        // First what is owed: there is room for one long reply at a time.
+        // Replies are sent first: there is room for one long reply at a time.
         self.send(stream, &mut output).await?;
         if last {
             return Ok(None);
@@ -205,7 +204,7 @@ impl Service {
                         used += wire::HEAD_BYTES + payload.len();
                         let asked = self.answer_at_once(payload, &mut speaker, &mut moment, &mut output);
                         at_once = match &asked {
-                            // An event loop answers it as well.
+                            // An event loop can answer it too.
                             Asked::Waits(command) if !self.goes_together(command) => 0,
                             _ => at_once + 1,
                         };
@@ -254,14 +253,14 @@ impl Service {
             } else {
                 in_time(self.settings.patience, stream.read_buf(&mut input)).await?
             };
-            // What was announced and did not come is no request.
+            // An incomplete frame is no request.
             if read == 0 {
                 return Ok(None);
             }
         }
     }
 
-    /// The first frame of what has come. One that is too long is refused: nothing behind it can be read.
+    /// The first frame of the received bytes. If it is too long, it is refused: nothing behind it can be read.
     pub(crate) fn next<'b>(&self, bytes: &'b [u8], speaker: Speaker, output: &mut Output) -> Incoming<'b> {
         let longest = if speaker.known { self.settings.frame_bytes_max } else { TOKEN_BYTES_MAX + 16 };
         let next = wire::next(bytes, longest);
@@ -272,8 +271,8 @@ impl Service {
         next
     }
 
-    /// Lets writes be made that others have asked for, if there were any lately. Replies that are sent one after the
-    /// other wake a program that has several connections once, where it would else be woken by each.
+    /// Lets other connections' writes be made, if there were any lately. Replies that are sent one after the other then
+    /// wake a program with several connections once, rather than once for each.
     async fn let_others_write(&self, vain: &mut Vain) {
         if vain.passes() {
             return;
@@ -352,7 +351,7 @@ impl Service {
         Asked::Answered(Then::GoOn)
     }
 
-    /// Has what these requests read fetched into the processor's caches, if each reads one member.
+    /// Prefetches the data of these requests into the processor's caches, if each reads one member.
     pub(crate) fn prefetch(&self, requests: &[&str], moment: &mut Moment) {
         if let Ok(members) = moment.members(&self.database) {
             members.prefetch(requests);
@@ -362,7 +361,7 @@ impl Service {
     /// Answers a request that reads a member, if its text shows that at a glance; answers whether it did.
     fn answer_plain(&self, text: &str, moment: &mut Moment, output: &mut Output) -> bool {
         let Some(name) = plain_member(text) else { return false };
-        // A fault is told in the long way.
+        // The long way reports the fault.
         let Ok(members) = moment.members(&self.database) else { return false };
         let end = if self.database.dialect().newline_at_end { "\n" } else { "" };
         let show = |line: &str| {
@@ -378,14 +377,14 @@ impl Service {
         true
     }
 
-    /// Answers a command that waits: `payload`.
+    /// Answers a command that waits; `payload` is its text.
     async fn answer_waiting(&self, command: Command, payload: &[u8], output: &mut Output) {
         let started = self.started();
         self.reply(self.run(command).await, output);
         self.trace(started, std::str::from_utf8(payload).unwrap_or_default());
     }
 
-    /// When a command is begun, if that is to be traced.
+    /// The present time, if commands are traced.
     fn started(&self) -> Option<Instant> {
         self.settings.trace.as_ref().map(|_| Instant::now())
     }
@@ -402,7 +401,7 @@ impl Service {
     fn reply(&self, mut reply: String, output: &mut Output) {
         if reply.len() > REPLIES_BYTES {
             let kib = u32::try_from(reply.len().div_ceil(1024)).unwrap_or(u32::MAX);
-            // Of this connection there is one at a time: it is sent before the next request is answered.
+            // This connection has one at a time: it is sent before the next request is answered.
             output.place = Arc::clone(&self.long_replies).try_acquire_many_owned(kib).ok();
             if output.place.is_none() {
                 reply = self.database.refusal(&format!(
@@ -435,8 +434,8 @@ impl Service {
         }
     }
 
-    /// Carries a command out, on this thread if it takes microseconds or waits for the disk once, which leaves its
-    /// other tasks to another thread meanwhile, and on another if it takes long.
+    /// Carries out a command. If it takes microseconds, or waits for the disk once, it runs on this thread, whose other
+    /// tasks move to another thread meanwhile. If it takes long, it runs on another thread.
     async fn run(&self, command: Command) -> String {
         let Some(places) = self.places(&command) else { return self.database.run(&command) };
         let turn = match (self.waits(&command), command.steps.first()) {
@@ -448,7 +447,7 @@ impl Service {
         };
         let alone = Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread;
         if !alone && !command.is_large() && command.operator != Operator::Flush {
-            // Nobody has to be woken for it or by it.
+            // No thread has to be woken for it or by it.
             let done = catch_unwind(AssertUnwindSafe(|| tokio::task::block_in_place(|| self.database.run(&command))));
             drop((turn, place));
             return done.unwrap_or_else(|_| self.panicked());
@@ -465,7 +464,7 @@ impl Service {
         })
     }
 
-    /// Whether it waits for the disk and for nothing else: then others may be committed with it.
+    /// Whether it only waits for the disk: then others may be committed with it.
     pub(crate) fn goes_together(&self, command: &Command) -> bool {
         command.operator.writes()
             && self.database.writes_wait()
@@ -473,7 +472,7 @@ impl Service {
             && !matches!(command.steps.first(), Some(Step::Key(name)) if self.database.is_large(name))
     }
 
-    /// The replies to commands that go together.
+    /// The replies to commands that are committed together.
     pub(crate) fn write_together(&self, commands: &[Command]) -> Vec<String> {
         self.database.run_together(commands)
     }
@@ -486,7 +485,7 @@ impl Service {
         }
     }
 
-    /// When a write was begun and what it says, if that is to be traced.
+    /// The start time and the text of a write, if commands are traced.
     pub(crate) fn begun(&self, payload: &[u8]) -> Option<(Instant, String)> {
         self.started().map(|started| (started, String::from_utf8_lossy(payload).into_owned()))
     }
@@ -496,7 +495,7 @@ impl Service {
     }
 }
 
-/// Most work is done at once, and no timer is made for it.
+/// Most work is done at once, and needs no timer.
 async fn in_time<T>(patience: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let mut work = pin!(work);
     match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
@@ -517,7 +516,7 @@ mod tests {
     use crate::Dialect;
 
     proptest! {
-        /// What is answered at a glance, or as of a moment, is what the command language says one after the other.
+        /// Reads at a glance, or as of a shared moment, give the same answers as commands one after the other.
         #[test]
         fn frames_that_come_together_are_answered_as_commands_one_after_the_other(
             requests in prop::collection::vec("(a|b|!a|_a|\\$|--keys|@|é)(\n(=|\\+|-|--set|--del)\n(1|x|!a|\"!b\"|\\{\"a\":1\\}|long text))?", 1..20),

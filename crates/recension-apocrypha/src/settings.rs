@@ -1,4 +1,4 @@
-//! What connections are bound by: bounds, the token, the trace.
+//! Settings of connections: bounds, the token, the trace.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::limits::{FRAME_BYTES_MAX, LONG_REPLIES_BYTES_MAX, PATIENCE_SECONDS, TOKEN_BYTES_MAX};
 
-/// A secret that a connection has to know. It is compared in a time that does not tell how much of it is right.
+/// A secret that connections have to send. Comparing it takes a time that does not tell how much of it is right.
 #[derive(Clone)]
 pub struct Token(Arc<[u8]>);
 
@@ -31,23 +31,23 @@ impl fmt::Debug for Token {
     }
 }
 
-/// What connections are bound by.
+/// Settings of connections.
 #[derive(Clone)]
 pub struct Settings {
-    /// What has to be said first on a connection from the network.
+    /// The token that a connection from the network has to send first.
     pub token: Option<Token>,
     /// Longest request, in bytes.
     pub frame_bytes_max: usize,
-    /// Bytes of long replies that all connections together may hold. A reply beyond is refused: it would wait in
-    /// memory.
+    /// Bytes of long replies that all connections together may hold. A further reply is refused, because it would wait
+    /// in memory.
     pub replies_bytes_max: usize,
     /// How long a request may pause, and a reply may wait to be taken.
     pub patience: Duration,
-    /// Is told each command and how long it took.
+    /// Is called with each command and the time that it took.
     pub trace: Option<Trace>,
 }
 
-/// Is told a line.
+/// Is called with a line.
 pub type Trace = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl Default for Settings {

@@ -1,6 +1,6 @@
-//! A database: the members of the top level are the documents of one collection. A read is of one commit and reads
-//! the documents that it needs, by id; a write is one commit of the documents that it changes, made anew if others
-//! were faster.
+//! A database: the members of the top level are the documents of one collection. A read is of one commit, and reads the
+//! documents that it needs by id. A write is one commit of the documents that it changes. If others were faster, it
+//! runs again.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,7 +23,7 @@ use crate::value::Value;
 /// The collection whose documents are the members, unless another is named.
 pub const COLLECTION: &str = "apocrypha";
 
-/// Why a command was refused that ended in a panic.
+/// The reason given for a command that ended in a panic.
 pub(crate) const PANICKED: &str = "the command failed; see the server's log";
 
 /// A database of Apocrypha in a store. Clones are cheap and are the same database.
@@ -93,7 +93,7 @@ impl Database {
         self.timed(effect, started)
     }
 
-    /// The reply to a command that was begun then, if it asks for its time.
+    /// The reply to a command, with the time since it was begun if it asks for that.
     fn timed(&self, effect: Result<Effect, Fault>, started: Option<Instant>) -> String {
         let mut lines = match effect {
             Ok(effect) => effect.lines,
@@ -128,7 +128,7 @@ impl Database {
         }
     }
 
-    /// The reply that says why something was not done. It is one line, whatever the reason is.
+    /// The reply to a refused command, with the reason. It is always one line.
     pub fn refusal(&self, why: &str) -> String {
         let end = if self.dialect.newline_at_end { "\n" } else { "" };
         format!("error: {}{end}", why.replace('\n', " "))
@@ -142,9 +142,9 @@ impl Database {
         self.collection.at(At::Now)
     }
 
-    /// The reply to a read of one member. The text of a string that its document says as it is printed goes to `show`
-    /// instead, if that takes it: most of what is read is of that kind, and nothing has to be decoded or copied for
-    /// it.
+    /// The reply to a read of one member. If the member is a string that is printed as its document has it, its text
+    /// goes to `show` instead, if that takes it. Most reads are of that kind, and then nothing has to be decoded or
+    /// copied.
     pub(crate) fn read_member(
         &self,
         members: &CollectionAt,
@@ -176,8 +176,8 @@ impl Database {
         evaluate(command, &self.dialect, &mut reading)
     }
 
-    /// The replies to several commands that write members, as if each had come alone; they wait for the disk
-    /// together. A panic is the refusal of its command alone.
+    /// The replies to several commands that write members, as if each had come alone; they wait for the disk together.
+    /// A panic only refuses its own command.
     pub(crate) fn run_together(&self, commands: &[Command]) -> Vec<String> {
         let started = Instant::now();
         let mut refused: Vec<Option<String>> = vec![None; commands.len()];
@@ -198,7 +198,7 @@ impl Database {
             .collect()
     }
 
-    /// Whether what a member says is kept because it is long: then a write of it takes long as well.
+    /// Whether a member is cached because it is long: then a write of it takes long as well.
     pub(crate) fn is_large(&self, name: &str) -> bool {
         id_of(name).is_some_and(|id| self.large.has(&id))
     }
@@ -210,7 +210,7 @@ impl Database {
         self.effect(done, refused)
     }
 
-    /// What a command does in a transaction. Why it is refused is told beside.
+    /// Runs a command in a transaction. The reason for a refusal is returned separately.
     fn attempt(
         &self,
         command: &Command,
@@ -229,7 +229,7 @@ impl Database {
         }
     }
 
-    /// What came of it.
+    /// The effect of a transaction.
     fn effect(
         &self,
         done: Result<((Effect, Written), CommitInfo), Error>,
@@ -252,7 +252,7 @@ impl Database {
         Ok(Effect::default())
     }
 
-    /// What was at a path, newest first, a line each: the commit since which it was so, its time, and JSON or `-`.
+    /// The values at a path, newest first, a line each: the first commit with it, its time, and JSON or `-`.
     fn history(&self, command: &Command) -> Result<Effect, Fault> {
         let now = self.collection.at(command.at.unwrap_or(At::Now))?;
         let mut path = Vec::new();
@@ -294,7 +294,7 @@ impl Database {
                 }
             }
         }
-        // Before its first value it was missing, which is no news.
+        // A missing value before the first one is not reported.
         if let Some(oldest) = newest.filter(|(.., text)| text.is_some()) {
             note(oldest)?;
         }
@@ -314,7 +314,7 @@ fn member_of(body: &str) -> Result<Value, Fault> {
     value_of(body).map_err(|error| Fault::Store(Error::from(error)))
 }
 
-/// What a document says: of those that were read before, or of the store.
+/// The value of a document, from the cache or from the store.
 fn look(members: &CollectionAt, id: &str, large: &LargeMembers) -> Result<Option<Arc<Value>>, Fault> {
     if large.has(id)
         && let Some(written_at) = members.written_at(id)?
@@ -334,17 +334,17 @@ fn decoded(id: &str, document: &Document<'_>, large: &LargeMembers) -> Result<Ar
 /// The members as of one commit.
 struct Reading<'d> {
     members: &'d CollectionAt,
-    /// The member that was read already.
+    /// The member that was read before.
     read: Option<(String, Arc<Value>)>,
     large: &'d LargeMembers,
 }
 
 impl Reading<'_> {
-    /// Shows the text that a member is, where its document says it as it is printed; answers whether it was taken.
+    /// Passes on the text of a member, if its document has it as it is printed; answers whether `show` took it.
     fn text(&mut self, name: &str, dialect: &Dialect, show: impl FnOnce(&str) -> bool) -> Result<bool, Fault> {
         let Some(id) = id_of(name).filter(|id| !self.large.has(id)) else { return Ok(false) };
         let Some(document) = self.members.get(&id)? else { return Ok(false) };
-        // It may lead to another member.
+        // It may be a symlink to another member.
         let text = text_of(&document.body).filter(|text| !dialect.symlinks || !text.starts_with('!'));
         if text.is_some_and(show) {
             return Ok(true);
@@ -381,7 +381,7 @@ impl Root for Reading<'_> {
     }
 }
 
-/// The value at a path of a member. Why there can be none is told from the whole member.
+/// The value at a path of a member. If there can be none, the whole member gives the reason.
 fn part_of(member: &Value, path: &[String]) -> Part {
     let mut value = member;
     for word in path {
@@ -407,7 +407,7 @@ fn each_of(collection: &CollectionAt, visit: &mut dyn FnMut(&str, Value) -> Resu
     Ok(())
 }
 
-/// The members as a transaction sees them, and above them what the command has changed.
+/// The members as a transaction sees them, with the command's own changes.
 struct Writing<'t> {
     collection: TransactionCollection<'t>,
     changed: BTreeMap<String, Option<Arc<Value>>>,
@@ -416,11 +416,11 @@ struct Writing<'t> {
     large: &'t LargeMembers,
 }
 
-/// Members that a command has written: their documents' ids, the bytes of their bodies, and what they say.
+/// Members that a command has written: their documents' ids, the length of their bodies, and their values.
 type Written = Vec<(String, usize, Arc<Value>)>;
 
 impl Writing<'_> {
-    /// Writes what was changed; answers what there is to be kept in memory when it is committed.
+    /// Writes the changed members; answers those that are to be cached after the commit.
     fn finish(self) -> Result<Written, Error> {
         let mut written = Written::new();
         for (name, value) in self.changed {

@@ -1,5 +1,5 @@
-//! JSON values in memory. Numbers are kept as they are written, so that they stay exact whatever is written beside
-//! them, and objects keep the order of their members.
+//! JSON values in memory. Numbers keep their text, so that they stay exact when something beside them is written.
+//! Objects keep the order of their members.
 
 use indexmap::IndexMap;
 use recension::document::json::{Event, JsonError, Parser, quote_into};
@@ -52,10 +52,10 @@ impl Number {
 }
 
 impl Value {
-    /// Reads a JSON text; of members of one name the last counts.
+    /// Reads a JSON text; of several members with the same name the last counts.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// The problem, and its place.
     pub fn parse(text: &str) -> Result<Value, JsonError> {
         let mut parser = Parser::new(text.as_bytes())?;
         let mut open: Vec<Open> = Vec::new();
@@ -148,7 +148,7 @@ impl Value {
         }
     }
 
-    /// Whether Python takes it for false.
+    /// Whether it is false in Python.
     pub fn is_falsy(&self) -> bool {
         match self {
             Value::Bool(value) => !value,
@@ -157,7 +157,7 @@ impl Value {
         }
     }
 
-    /// Whether it says the same: numbers may be written in other ways, and members stand in another order.
+    /// Whether it has the same meaning: numbers may be written differently, and members may be in another order.
     pub fn means(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Number(one), Value::Number(other)) if one.is_integer() && other.is_integer() => one == other,
@@ -173,7 +173,7 @@ impl Value {
         }
     }
 
-    /// The string that it is.
+    /// The string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Value::String(text) => Some(text),
@@ -181,7 +181,7 @@ impl Value {
         }
     }
 
-    /// What Python calls its type.
+    /// The name of its type in Python.
     pub fn python_type(&self) -> &'static str {
         match self {
             Value::Null => "NoneType",
@@ -194,7 +194,7 @@ impl Value {
         }
     }
 
-    /// The value at a path of members, if all of it is there.
+    /// The value at a path of members, if it exists.
     pub fn at(&self, path: &[String]) -> Option<&Value> {
         path.iter().try_fold(self, |value, word| match value {
             Value::Object(members) => members.get(word),

@@ -3,14 +3,14 @@
 /// Bytes of a frame's length.
 pub const HEAD_BYTES: usize = 4;
 
-/// What stands at the beginning of received bytes.
+/// The beginning of received bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incoming<'b> {
     /// A whole frame's payload.
     Frame(&'b [u8]),
-    /// Too few bytes: the whole frame has so many, if that is known.
+    /// Too few bytes; the whole frame has so many, if that is known.
     Partial(Option<usize>),
-    /// A frame that announces more than is allowed.
+    /// A frame that announces more bytes than are allowed.
     TooLong(usize),
 }
 
@@ -37,7 +37,7 @@ pub fn write(payload: &[u8], out: &mut Vec<u8>) {
     write_parts(&[payload], out);
 }
 
-/// The same of a payload in parts.
+/// The same for a payload in parts.
 pub(crate) fn write_parts(parts: &[&[u8]], out: &mut Vec<u8>) {
     let bytes = parts.iter().map(|part| part.len()).sum::<usize>();
     let length = u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -53,7 +53,7 @@ pub(crate) fn write_parts(parts: &[&[u8]], out: &mut Vec<u8>) {
 /// A request of words, as a frame.
 ///
 /// # Errors
-/// The word that has a newline in it, which separates words.
+/// The word that contains a newline, which would separate words.
 pub fn request<'w>(words: &[&'w str]) -> Result<Vec<u8>, &'w str> {
     if let Some(word) = words.iter().find(|word| word.contains('\n')) {
         return Err(word);

@@ -1,7 +1,8 @@
-//! The writer: a thread that commits the writes of all event loops, those at hand together with one wait for the
-//! disk, and gives each loop its replies at once. It must never answer a write whose commit is not acknowledged.
+//! The writer: a thread that commits the writes of all event loops. Writes that are at hand are committed together,
+//! with one wait for the disk, and each loop gets its replies at once. A write must never be answered before its commit
+//! is acknowledged.
 //!
-//! Of writes of one member a group has the first: the others would find out that they have to run again.
+//! Of several writes of one member, a group has only the first: the others would have to run again.
 
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,7 +15,7 @@ use crate::language::{Command, Step};
 use crate::limits::{LOOK_MICROS, PASSES_MAX, WRITES_TOGETHER_MAX};
 use crate::session::Service;
 
-/// The writer waits for more writes for such a part of the time that the group before took.
+/// The writer waits for more writes for this part of the time that the last group took.
 const WAIT_PART: u32 = 2;
 /// And no longer than this.
 const WAIT_MAX: Duration = Duration::from_micros(200);
@@ -26,7 +27,7 @@ pub(crate) struct Write {
     pub(crate) command: Command,
 }
 
-/// The writes that an event loop has at hand.
+/// Writes that an event loop has collected.
 pub(crate) struct Writes {
     /// The loop's number.
     pub(crate) of: usize,
@@ -36,24 +37,24 @@ pub(crate) struct Writes {
 /// Connections' numbers, and the replies to their writes.
 pub(crate) type Replies = Vec<(usize, String)>;
 
-/// Commits what event loops bring, until none of them has a sender any more.
+/// Commits the writes of event loops, until every loop has dropped its sender.
 pub(crate) struct Writer<T> {
     service: Service,
     brought: Receiver<Writes>,
-    /// Gives replies to each loop.
+    /// Gives each loop its replies.
     give: Vec<T>,
     waiting: VecDeque<(usize, Write)>,
     pace: Pace,
-    /// Whether it looks for writes for a while before it sleeps.
+    /// Whether it polls for writes for a while before it sleeps.
     looks: bool,
     vain: Vain,
 }
 
-/// What the group before says of whether to wait for more: who was answered comes back right after, and would else
-/// wait for two groups.
+/// The last group, which decides whether to wait for more: its callers come back right after their answers, and would
+/// otherwise wait for two groups.
 #[derive(Default)]
 struct Pace {
-    /// Its writes, and those that waited at its end.
+    /// Its size, with the writes that waited at its end.
     expected: usize,
     /// How long it took.
     took: Duration,
@@ -66,7 +67,7 @@ impl<T: Fn(Replies)> Writer<T> {
         Writer { service, brought, give, waiting, pace, looks, vain }
     }
 
-    /// Works until every loop has ended, which is when each has its replies.
+    /// Works until every loop has ended, which they do when they have their replies.
     pub(crate) fn run(mut self) {
         while self.wait() {
             self.wait_for_more();
@@ -93,7 +94,7 @@ impl<T: Fn(Replies)> Writer<T> {
         }
     }
 
-    /// Waits until there is something to write; `false` if nothing will come.
+    /// Waits until there is something to write; `false` if nothing more will come.
     fn wait(&mut self) -> bool {
         if !self.take() {
             return !self.waiting.is_empty();
@@ -104,8 +105,7 @@ impl<T: Fn(Replies)> Writer<T> {
                 std::thread::yield_now();
                 self.take();
             }
-            // If others have the processor for longer than that, a thread that sleeps is let in before one that gives
-            // way.
+            // If other threads use the processor for longer than that, a sleeping thread runs before one that yields.
             self.vain.was(Instant::now() >= until);
         }
         if self.waiting.is_empty() {
@@ -115,7 +115,7 @@ impl<T: Fn(Replies)> Writer<T> {
         true
     }
 
-    /// Takes what loops have brought; answers whether more may come.
+    /// Takes the collected writes of loops; answers whether more may come.
     fn take(&mut self) -> bool {
         loop {
             match self.brought.try_recv() {
@@ -129,8 +129,8 @@ impl<T: Fn(Replies)> Writer<T> {
         self.waiting.extend(writes.into_iter().map(|write| (of, write)));
     }
 
-    /// Lets those of the group before come back first, for a part of the time that it took, and rarely if that was
-    /// in vain.
+    /// Lets callers of the last group come back first, for a part of the time that it took, and rarely if that was in
+    /// vain.
     fn wait_for_more(&mut self) {
         self.take();
         let patience = (self.pace.took / WAIT_PART).min(WAIT_MAX);
@@ -141,7 +141,7 @@ impl<T: Fn(Replies)> Writer<T> {
         let in_vain = loop {
             std::thread::yield_now();
             self.take();
-            // Also if all have come, but too late, since others have the processor.
+            // It is also in vain if all have come, but too late, because other threads use the processor.
             if Instant::now() >= until {
                 break true;
             }
@@ -152,7 +152,7 @@ impl<T: Fn(Replies)> Writer<T> {
         self.pace.vain.was(in_vain);
     }
 
-    /// Takes the next group out of what waits.
+    /// Takes the next group from the waiting writes.
     fn gather(&mut self) -> Vec<(usize, Write)> {
         let mut members = HashSet::new();
         let (mut group, mut later) = (Vec::new(), VecDeque::new());

@@ -1,4 +1,4 @@
-//! What stands on the command line before the command: the store, and for whom to print.
+//! The part of the command line before the command: the store, and the form of the output.
 
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};

@@ -1,5 +1,4 @@
-//! What every command has at hand: the store that was named, where results go, and whether the user has
-//! asked to stop.
+//! The context of a command: the named store, the output, and whether the user has asked to stop.
 
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
@@ -29,25 +28,25 @@ pub enum Missing {
     IsAnError,
 }
 
-/// What the commands of one process share: in a shell the store stays open between them.
+/// The state that the commands of one process share. In a shell the store stays open between them.
 #[derive(Default)]
 pub struct Session {
     opened: Option<(String, Store)>,
     interrupted: Option<Arc<AtomicBool>>,
-    /// Standard input is where the commands come from, and no command may read it.
+    /// The commands come from standard input, so no command may read it.
     shell: bool,
 }
 
 impl Session {
-    /// That of a shell.
+    /// The session of a shell.
     pub fn of_shell() -> Self {
         Session { shell: true, ..Session::default() }
     }
 
-    /// Takes what a command has opened, for the next one.
+    /// Keeps the store that a command has opened, for the next command.
     pub fn keep(&mut self, context: Context) {
         let Session { opened, interrupted, .. } = context.session;
-        // A command that named another store does not close this one.
+        // A command that named another store does not close the session's one.
         if self.opened.is_none() && opened.as_ref().is_some_and(|(address, _)| *address == context.home) {
             self.opened = opened;
         }
@@ -59,7 +58,7 @@ impl Session {
         self.opened.as_ref().map(|(_, store)| store)
     }
 
-    /// Forgets that the user has pressed Ctrl-C; answers whether it was so.
+    /// Clears the note that the user has pressed Ctrl-C. Returns whether it was set.
     pub fn take_interrupt(&self) -> bool {
         self.interrupted.as_ref().is_some_and(|flag| flag.swap(false, Ordering::Relaxed))
     }
@@ -69,15 +68,15 @@ impl Session {
     }
 }
 
-/// The store of those who name none.
+/// The store if none is named.
 const DEFAULT_STORE: &str = "recension.store";
 
-/// The surroundings of a command.
+/// The context of a command.
 pub struct Context {
-    /// Where results go.
+    /// The output of results.
     pub out: Output,
     address: String,
-    /// Whether the address was named.
+    /// Whether the user named the address.
     named: bool,
     /// The store of the session, which [`Session::keep`] keeps open.
     home: String,
@@ -88,12 +87,12 @@ pub struct Context {
 }
 
 impl Context {
-    /// As the command line says.
+    /// The context of a command line.
     pub fn new(common: &Common) -> Self {
         Context::in_session(common, &Session::default(), common.store.as_deref().unwrap_or(DEFAULT_STORE))
     }
 
-    /// As a line of a shell on the store `home` says.
+    /// The context of a line of a shell on the store `home`.
     pub fn in_session(common: &Common, session: &Session, home: &str) -> Self {
         let out = Output::new(Audience::new(common.json, common.table), common.quiet);
         let home = home.to_owned();
@@ -118,7 +117,7 @@ impl Context {
         self.session.shell
     }
 
-    /// Names another store than the command line does.
+    /// Uses another store than the command line names.
     pub fn set_address(&mut self, address: &str) {
         address.clone_into(&mut self.address);
         self.named = true;
@@ -129,13 +128,13 @@ impl Context {
         self.quiet
     }
 
-    /// From here on a store that is opened can be reached by others meanwhile. For commands that keep it open.
+    /// Lets other processes use a store that is opened after this call. For commands that keep the store open.
     pub fn share(&mut self) {
         self.sharing = Sharing::Shared;
     }
 
-    /// From here on the first Ctrl-C is for [`Context::interrupted`] to tell; the second one ends the
-    /// process where it stands, which loses nothing that was acknowledged. Without this, the first does.
+    /// After this call the first Ctrl-C only makes [`Context::interrupted`] return true. The second one ends the
+    /// process at once, which loses nothing that was acknowledged. Without this call, the first one does that.
     pub fn watch_for_interrupts(&mut self) -> Result<()> {
         if self.session.interrupted.is_some() {
             return Ok(());
@@ -155,7 +154,7 @@ impl Context {
         self.session.interrupted.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// The error of a command that was interrupted, if it was.
+    /// Returns an error if the command was interrupted.
     pub fn go_on(&self) -> Result<()> {
         if self.interrupted() { Err(CliError::Interrupted("interrupted".to_owned())) } else { Ok(()) }
     }
@@ -183,13 +182,13 @@ impl Context {
         }
     }
 
-    /// A moment to read at, which must not lie in the future: its answer would be another one tomorrow.
+    /// Returns an error if the moment lies in the future: the same question would have another answer tomorrow.
     pub fn moment(&self, store: &Store, at: At) -> Result<At> {
         check_not_ahead(&**store.engine(), at)?;
         Ok(at)
     }
 
-    /// Standard input, for a command whose input was not given otherwise: `what` says what is missing.
+    /// Standard input, for a command whose input was not given otherwise. `what` names the missing input in the error.
     pub fn standard_input(&self, what: &str) -> Result<Box<dyn Read>> {
         if self.session.shell {
             return Err(CliError::Usage(format!("{what} (the shell's own input is for commands)")));
@@ -200,13 +199,13 @@ impl Context {
         Ok(Box::new(io::stdin()))
     }
 
-    /// Asks, unless `yes` was said already.
+    /// Asks the user, unless `yes` is set.
     pub fn confirm(&mut self, yes: bool, question: &str) -> Result<()> {
         if yes {
             return Ok(());
         }
         let declined = || CliError::Usage("nothing was done; --yes does it without asking".to_owned());
-        // Where nobody can answer, nobody has agreed.
+        // If nobody can answer, nobody has agreed.
         if !io::stdin().is_terminal() {
             return Err(declined());
         }
@@ -268,7 +267,7 @@ impl Context {
         Instant::now()
     }
 
-    /// Says how long it took, if people read.
+    /// Prints how long it took, if people read the output.
     pub fn remark_time(&mut self, started: Instant) -> Result<()> {
         if self.out.for_people() {
             let text = format!("({})", took(started.elapsed()));
@@ -278,12 +277,12 @@ impl Context {
     }
 }
 
-/// Whether there is nothing at a path that a store could be in.
+/// Whether there is nothing at a path, or only an empty folder.
 pub fn is_absent(path: &Path) -> bool {
     !path.exists() || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// Where a store is that was not there before: somebody who has named none should know.
+/// The remark on where a new store was made, for a user who has not named one.
 pub fn made_in(path: &Path) -> String {
     format!("a new store in {}", fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()).display())
 }

@@ -1,5 +1,5 @@
-//! Documents as comma-separated values (RFC 4180). What an import with inferred types reads back is the
-//! same document, but for members that are null and numbers in unusual spellings.
+//! Documents as comma-separated values (RFC 4180). An import with inferred types reads back the same document, except
+//! for members that are null and numbers in unusual spellings.
 
 /// A record of cells.
 pub fn record<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
@@ -13,12 +13,12 @@ pub fn record<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
     line
 }
 
-/// The cell of a text: an empty one is quoted, to be apart from no text at all.
+/// The cell of a text. An empty text is quoted, to distinguish it from no text at all.
 pub fn text_cell(text: &str) -> String {
     if text.is_empty() { "\"\"".to_owned() } else { quoted(text) }
 }
 
-/// The cell of a JSON value: text by its value, anything else as it is written.
+/// The cell of a JSON value: a text without its quotes, anything else as it is written.
 pub fn csv_text(json: &str) -> String {
     match json.bytes().next() {
         Some(b'"') => text_cell(&serde_json::from_str::<String>(json).unwrap_or_default()),
@@ -30,7 +30,7 @@ pub fn csv_text(json: &str) -> String {
 /// In quotes if the text needs them.
 pub fn quoted(text: &str) -> String {
     let needs = |character| matches!(character, ',' | '"' | '\n' | '\r');
-    // White space at an end is quoted for readers that would trim it.
+    // White space at the beginning or the end is quoted: some readers would trim it.
     if text.contains(needs) || text.trim() != text {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

@@ -1,4 +1,4 @@
-//! How a command fails: what is said, and the exit code that programs go by.
+//! The errors of commands: the message, and the exit code that programs use.
 
 use std::fmt;
 use std::io;
@@ -30,7 +30,7 @@ pub enum CliError {
     Io(String),
     /// Ctrl-C.
     Interrupted(String),
-    /// Who reads our output has heard enough: no failure.
+    /// The reader of our output has closed it. This is no failure.
     ClosedPipe,
 }
 
@@ -54,13 +54,13 @@ impl CliError {
         ExitCode::from(self.code())
     }
 
-    /// The same with something said before it.
+    /// The same error with a text before its message.
     #[must_use]
     pub fn before(self, text: &str) -> Self {
         self.map(|what| format!("{text}{what}"))
     }
 
-    /// The same with something said after it.
+    /// The same error with a text after its message.
     #[must_use]
     pub fn with(self, text: &str) -> Self {
         self.map(|what| format!("{what}{text}"))
@@ -79,7 +79,7 @@ impl CliError {
         }
     }
 
-    /// An error of the operating system with what was being done.
+    /// An error of the operating system, with the attempted action.
     pub fn io(doing: impl fmt::Display, error: &io::Error) -> Self {
         CliError::Io(format!("{doing}: {error}"))
     }
@@ -102,7 +102,7 @@ impl fmt::Display for CliError {
 
 impl std::error::Error for CliError {}
 
-/// Only our output is written without saying what is being done.
+/// An I/O error without a description comes only from writing our output.
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         match error.kind() {

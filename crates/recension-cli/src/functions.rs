@@ -1,5 +1,5 @@
-//! Functions of design documents: they run in this program, started anew for that with an argument that no command
-//! has. It does so before it looks at anything else.
+//! Functions of design documents. They run in this program, started anew with an argument that no command has. The new
+//! process checks for that argument before anything else.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub fn is_worker() -> bool {
     std::env::args_os().nth(1).is_some_and(|argument| argument == WORKER)
 }
 
-/// Runs functions until who asks is gone.
+/// Runs functions until the process that asked for them is gone.
 pub fn work() -> ExitCode {
     match recension_script::run_worker() {
         Ok(()) => ExitCode::SUCCESS,
@@ -26,13 +26,13 @@ pub fn work() -> ExitCode {
     }
 }
 
-/// The program and the argument with which functions are run; nothing if it is not known where this program is.
+/// The program and the argument that run functions. Empty if the path of this program is not known.
 pub fn worker() -> Vec<String> {
     let path = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
     path.into_iter().flat_map(|path| [path, WORKER.to_owned()]).collect()
 }
 
-/// Where functions run; `None` if it is not known where this program is.
+/// The processes that run functions. `None` if the path of this program is not known.
 pub fn functions() -> Option<Functions> {
     let worker = worker();
     let (path, arguments) = worker.split_first()?;
@@ -41,7 +41,7 @@ pub fn functions() -> Option<Functions> {
     Some(Functions { pool, deadline: recension_script::limits::DEADLINE_DEFAULT, log: |_| () })
 }
 
-/// Who decides by validation functions whether documents may be written. No process is started before there is one.
+/// The validation functions, which decide whether documents may be written. No process is started before there is one.
 pub fn guard() -> Option<Arc<dyn Guard>> {
     Some(Arc::new(ScriptGuard::new(functions()?)))
 }

@@ -1,5 +1,5 @@
-//! Where a document's id comes from: a member of it, the input's form, or, where neither says one, new.
-//! New ids sort in the order in which they were made.
+//! The id of a document: from a member, from the input's form, or else a new one. New ids sort in the order in which
+//! they were made.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -28,7 +28,7 @@ impl fmt::Display for IdError {
 
 impl std::error::Error for IdError {}
 
-/// The id that the member at `path` of a minified document is.
+/// The id at `path` in a minified document.
 pub fn id_at(path: &Path, body: &str) -> Result<String, IdError> {
     let value = path.find(body).ok_or_else(|| IdError::NoMember(path.to_string()))?;
     scalar(value).ok_or_else(|| IdError::NotScalar(path.to_string()))
@@ -42,7 +42,7 @@ fn scalar(json: &str) -> Option<String> {
     }
 }
 
-/// Makes ids: 32 hexadecimal digits of the time, a counter and chance.
+/// Makes ids of 32 hexadecimal digits: the time, a counter and random digits.
 pub struct NewIds {
     start: u64,
     made: u32,

@@ -1,5 +1,5 @@
-//! The `recension` command line: arguments in, results on standard output, remarks on standard error. A
-//! library so that its parsers can be tested and fuzzed; it has no promise of stability.
+//! The `recension` command line: arguments in, results on standard output, remarks on standard error. It is a library
+//! so that its parsers can be tested and fuzzed. It has no promise of stability.
 
 pub mod args;
 pub mod commands;
@@ -43,7 +43,7 @@ pub fn main() -> ExitCode {
     if functions::is_worker() {
         return functions::work();
     }
-    // Clap prints and exits by itself: with 0 for help, with 2 for what it does not understand.
+    // Clap prints and exits by itself: with 0 for help, with 2 for arguments that it does not understand.
     let line = CommandLine::parse_from(as_d(std::env::args_os().collect()));
     let mut context = Context::new(&line.common);
     let outcome = run(&line, &mut context).and_then(|()| Ok(context.out.flush()?));
@@ -51,16 +51,16 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::ClosedPipe) => CliError::ClosedPipe.exit_code(),
         Err(error) => {
-            // What was printed before comes before; if that cannot be printed, the error still is.
+            // Earlier output is written first. If it cannot be written, the error is printed nevertheless.
             let _ = context.out.flush();
-            // Nobody may read standard error any more: the exit code still says it.
+            // Standard error may be closed. The exit code tells the failure nevertheless.
             let _ = writeln!(std::io::stderr(), "recension: {error}");
             error.exit_code()
         }
     }
 }
 
-/// The command line of `recension d` if the program was started as `d`: its words are then all its own.
+/// If the program was started as `d`, this is the command line of `recension d`, which gets all the words.
 fn as_d(mut args: Vec<OsString>) -> Vec<OsString> {
     let name = args.first().map(Path::new).and_then(Path::file_name);
     if name == Some(OsStr::new("d")) {

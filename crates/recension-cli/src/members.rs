@@ -1,5 +1,5 @@
-//! The members of a JSON object as they are written: numbers and escapes keep their spelling, because
-//! what is not understood cannot be changed by mistake.
+//! The members of a JSON object as they are written. Numbers and escapes keep their spelling: bytes that are not
+//! interpreted cannot be changed by mistake.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,13 +28,13 @@ impl<'t> Members<'t> {
         serde_json::from_str(text)
     }
 
-    /// The value of a member; of the last one, if a name comes twice.
+    /// The value of a member. If a name comes twice, the last one.
     pub fn get(&self, name: &str) -> Option<&'t str> {
         self.0.iter().rev().find(|member| member.name == name).map(|member| member.value)
     }
 }
 
-/// An object of names and values that are JSON texts.
+/// An object of names and values. Names are plain text, values JSON.
 pub fn object<'m>(members: impl IntoIterator<Item = (&'m str, &'m str)>) -> String {
     let mut text = String::from("{");
     for (name, value) in members {

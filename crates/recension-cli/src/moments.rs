@@ -1,5 +1,5 @@
-//! What a store has at a moment, and what is said if it has nothing then. An empty answer must never stand for "that
-//! was before it was made".
+//! The collections of a store at a moment, and the errors if there is nothing then. An empty answer must never stand
+//! for "it was not made yet".
 
 use recension::document::{At, Collection, CollectionAt, Error, Store, format_time};
 use recension::engine::{Clock as _, Engine, Seq, SystemClock, Timestamp};
@@ -9,7 +9,7 @@ use crate::error::{CliError, Result};
 /// The collection as of a moment, if there was one then.
 ///
 /// # Errors
-/// There was none: the error says when it was made.
+/// There was none. The error says when it was made.
 pub fn existing(store: &Store, name: &str, at: At) -> Result<CollectionAt> {
     if let Some((plain, number)) = name.split_once('#') {
         return dropped(store, name, (plain, number), at);
@@ -19,7 +19,7 @@ pub fn existing(store: &Store, name: &str, at: At) -> Result<CollectionAt> {
     if then.exists() { Ok(then) } else { Err(none(&collection, at, then.seq())?) }
 }
 
-/// The collection, to be written to, if there is one.
+/// The collection for a write, if it is there.
 ///
 /// # Errors
 /// There is none.
@@ -28,10 +28,10 @@ pub fn to_change(store: &Store, name: &str) -> Result<Collection> {
     Ok(store.collection(name)?)
 }
 
-/// The collection, to be written to; it is made by the first write if it is not there.
+/// The collection for a write. If it is not there, the first write makes it.
 ///
 /// # Errors
-/// It is not there, and its name is one that only the server gives.
+/// It is not there, and only the server may make one of its name.
 pub fn to_write(store: &Store, name: &str) -> Result<Collection> {
     let collection = store.collection(name)?;
     if name.starts_with('_') && !collection.at(At::Now)?.exists() {
@@ -43,7 +43,7 @@ pub fn to_write(store: &Store, name: &str) -> Result<Collection> {
     Ok(collection)
 }
 
-/// A collection that was dropped, by its name and its number; its newest moment is the one right before that.
+/// A dropped collection, by its name and its number. Its newest moment is the one right before the drop.
 fn dropped(store: &Store, name: &str, (plain, number): (&str, &str), at: At) -> Result<CollectionAt> {
     let bad =
         || CliError::Usage(format!("{name:?}: behind # comes a number that `recension collections --dropped` lists"));
@@ -65,7 +65,7 @@ fn dropped(store: &Store, name: &str, (plain, number): (&str, &str), at: At) -> 
     })
 }
 
-/// Why there is no collection at a moment, which `then` is the commit of.
+/// The error for a collection that is not there at a moment. `then` is the moment's commit.
 fn none(collection: &Collection, at: At, then: Seq) -> Result<CliError> {
     let name = collection.name();
     let now = collection.at(At::Now)?;
@@ -104,14 +104,14 @@ fn first_commit(engine: &dyn Engine) -> Result<Option<(Seq, String)>> {
     Ok(Some((first, format_time(engine.snapshot_at(first)?.time()?))))
 }
 
-/// A moment must not lie in the future: its answer would be another one tomorrow.
+/// Refuses a moment in the future: the same question would have another answer tomorrow.
 ///
 /// # Errors
-/// It does.
+/// It lies in the future.
 pub fn check_not_ahead(engine: &dyn Engine, at: At) -> Result<()> {
     let At::Time(time) = at else { return Ok(()) };
     let now = SystemClock.now();
-    // Commits may be ahead of a clock that was set back.
+    // Commits may have later times than a clock that was set back.
     let newest = engine.commit_at(Timestamp(u64::MAX))?.map_or(now, |commit| commit.time);
     if time > now.max(newest) {
         let (time, now) = (format_time(time), format_time(now));
@@ -120,10 +120,10 @@ pub fn check_not_ahead(engine: &dyn Engine, at: At) -> Result<()> {
     Ok(())
 }
 
-/// That a store has nothing at a moment before its first commit.
+/// Refuses a moment before the store's first commit.
 ///
 /// # Errors
-/// The moment lies before it: the error says which moments there are.
+/// It lies before. The error says which moments there are.
 pub fn check_begun(engine: &dyn Engine, at: At, then: Seq) -> Result<()> {
     if then > Seq::ZERO {
         return Ok(());

@@ -1,5 +1,5 @@
-//! What commands print: tables for people, a JSON value a line for programs. Results go to standard
-//! output, remarks to standard error. It must never mix the two.
+//! The output of commands: tables for people, one JSON value on each line for programs. Results go to standard output,
+//! remarks to standard error. The two must never mix.
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::limits::CELL_WIDTH_MAX;
 use crate::pretty::pretty;
 
-/// For whom results are printed.
+/// The reader of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// Tables and indented JSON.
@@ -19,7 +19,7 @@ pub enum Audience {
 }
 
 impl Audience {
-    /// People at a terminal, programs elsewhere; a flag decides if it is given.
+    /// People at a terminal, programs elsewhere. A flag wins if it is given.
     pub fn new(json: bool, table: bool) -> Self {
         if !json && (table || io::stdout().is_terminal()) { Audience::People } else { Audience::Programs }
     }
@@ -27,35 +27,35 @@ impl Audience {
 
 /// Standard output.
 pub struct Output {
-    /// For whom.
+    /// The reader.
     pub audience: Audience,
     quiet: bool,
     out: BufWriter<StdoutLock<'static>>,
 }
 
 impl Output {
-    /// Standard output for `audience`; `quiet` leaves out remarks.
+    /// Standard output for `audience`. If `quiet` is set, it prints no remarks.
     pub fn new(audience: Audience, quiet: bool) -> Self {
         Output { audience, quiet, out: BufWriter::with_capacity(64 * 1024, io::stdout().lock()) }
     }
 
-    /// Whether people read this.
+    /// Whether people read the output.
     pub fn for_people(&self) -> bool {
         self.audience == Audience::People
     }
 
-    /// A line of text or of JSON.
+    /// Prints a line of text or of JSON.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(text.as_bytes())?;
         self.out.write_all(b"\n")
     }
 
-    /// Bytes as they are.
+    /// Prints bytes as they are.
     pub fn raw(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(text.as_bytes())
     }
 
-    /// A JSON text: indented for people, as it is for programs.
+    /// Prints a JSON text: indented for people, unchanged for programs.
     pub fn json(&mut self, text: &str) -> io::Result<()> {
         match self.audience {
             Audience::People => self.line(&pretty(text)),
@@ -63,7 +63,7 @@ impl Output {
         }
     }
 
-    /// Rows: a table for people, an object a line for programs, from the same names and values.
+    /// Prints rows of the same names and values: a table for people, an object on each line for programs.
     pub fn rows(&mut self, names: &[&str], rows: &[Vec<Value>]) -> io::Result<()> {
         match self.audience {
             Audience::People => self.line(&table(names, rows)),
@@ -74,19 +74,19 @@ impl Output {
         }
     }
 
-    /// A remark for people, on standard error.
+    /// Prints a remark for people, on standard error.
     pub fn remark(&mut self, text: &str) -> io::Result<()> {
         if self.quiet {
             return Ok(());
         }
-        // What was printed before it comes before it, also if both go to one terminal.
+        // Earlier output is written first, in case both go to one terminal.
         self.out.flush()?;
-        // Nobody may read standard error any more, which is no reason to stop.
+        // Standard error may be closed. That is no reason to stop.
         let _ = writeln!(io::stderr(), "{text}");
         Ok(())
     }
 
-    /// Hands on what is not yet written.
+    /// Writes what is still buffered.
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
@@ -120,7 +120,7 @@ fn cell(value: &Value) -> Cell {
     if value.is_number() { cell.set_alignment(CellAlignment::Right) } else { cell }
 }
 
-/// What a table shows of a JSON text. A number too long for a double is shown as it is written.
+/// A JSON text as a table shows it. A number that is too long for a double is shown as it is written.
 pub fn shown(json: &str) -> Value {
     match serde_json::from_str(json) {
         Ok(Value::Number(number)) if number.to_string() != json => Value::from(json),
@@ -129,7 +129,7 @@ pub fn shown(json: &str) -> Value {
     }
 }
 
-/// Text whose control characters cannot move a terminal's cursor.
+/// Text with its control characters escaped, so that it cannot move a terminal's cursor.
 pub fn plain(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '·' } else { character }).collect()
 }
@@ -144,12 +144,12 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// A number with its thousands apart.
+/// A number with separators between its thousands.
 pub fn count(number: u64) -> String {
     indicatif::HumanCount(number).to_string()
 }
 
-/// So many documents.
+/// A number of documents, such as `3 documents`.
 pub fn documents(number: u64) -> String {
     format!("{} {}", count(number), if number == 1 { "document" } else { "documents" })
 }

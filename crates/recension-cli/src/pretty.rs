@@ -1,13 +1,13 @@
-//! JSON for people: indented, with arrays of plain values on as few lines as they fit, and escaped letters
-//! as the letters that they are. What comes out is JSON of the same value; numbers keep their spelling.
+//! JSON for people: it is indented, arrays of plain values take as few lines as possible, and escaped letters become
+//! letters. The result is JSON of the same value. Numbers keep their spelling.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Columns that an array of plain values fills before it goes on in the next line.
+/// Width of the lines of an array of plain values.
 const WIDTH: usize = 100;
 
-/// `text`, which is JSON, for people. What is no JSON comes out somehow.
+/// `text`, which is JSON, for people. If it is not JSON, the result is unspecified.
 pub fn pretty(text: &str) -> String {
     let mut printer = Printer { rest: text.chars().peekable(), out: String::with_capacity(text.len() * 2) };
     printer.value(0);
@@ -20,8 +20,8 @@ struct Printer<'t> {
 }
 
 impl Printer<'_> {
-    /// Prints a value whose lines are indented by `depth` levels. It goes as deep as the text nests,
-    /// which the documents layer has bounded.
+    /// Prints a value whose lines are indented by `depth` levels. It recurses as deep as the text nests, which the
+    /// documents layer has bounded.
     fn value(&mut self, depth: usize) {
         match self.next_visible() {
             Some('{') => self.members(depth),
@@ -118,7 +118,7 @@ impl Printer<'_> {
                 text.push(character);
             }
             if text.is_empty() {
-                // Something that no JSON has here; it must not be met again.
+                // JSON has nothing else here. The character is taken, to make progress.
                 text.extend(self.rest.next());
             }
             return text;
@@ -143,7 +143,8 @@ impl Printer<'_> {
         text
     }
 
-    /// What follows `\u`: a letter is printed as itself; what would act on a terminal stays escaped.
+    /// Prints the character of a `\u` escape. A letter is printed as itself; a character that would act on a terminal
+    /// stays escaped.
     fn unicode(&mut self, text: &mut String) {
         let mut digits = self.digits();
         let mut unit = u32::from_str_radix(&digits, 16).unwrap_or(0xd800);
@@ -184,7 +185,7 @@ impl Printer<'_> {
     }
 }
 
-/// Whether a character only shows itself: no control, no change of direction, nothing invisible.
+/// Whether a character only shows itself: it is no control character, not invisible, and no change of direction.
 fn is_harmless(character: char) -> bool {
     let acts = matches!(character,
         '\0'..='\u{a0}' | '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

@@ -1,4 +1,4 @@
-//! A progress bar on standard error, for people only: nothing is drawn where it is no terminal.
+//! A progress bar on standard error, for people only: if it is not a terminal, nothing is drawn.
 
 use std::cell::Cell;
 use std::io::{self, Read, Write};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use recension::document::EraseProgress;
 
-/// How far a long command is.
+/// The progress of a long command.
 pub struct Progress {
     bar: ProgressBar,
     bytes: Rc<Cell<u64>>,
@@ -16,7 +16,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of an input of `len` bytes, if that is known (a file).
+    /// Progress through an input of `len` bytes, if the length is known (a file).
     pub fn of_bytes(len: Option<u64>, quiet: bool) -> Self {
         let template = match len {
             Some(_) => "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {msg}  {eta} left",
@@ -25,7 +25,7 @@ impl Progress {
         Progress::start(len, template, quiet)
     }
 
-    /// Of `len` steps, such as documents.
+    /// Progress of `len` steps, such as documents.
     pub fn of_documents(len: Option<u64>, quiet: bool) -> Self {
         let template = match len {
             Some(_) => "{bar:30} {percent:>3}%  {human_pos} of {human_len} documents  {msg}  {eta} left",
@@ -34,12 +34,12 @@ impl Progress {
         Progress::start(len, template, quiet)
     }
 
-    /// Of something that takes and gives back disk.
+    /// Progress of a command that takes disk and gives it back.
     pub fn of_disk(quiet: bool) -> Self {
         Progress::start(None, "{spinner} {bytes} on disk  {elapsed}", quiet)
     }
 
-    /// Of a search through the keys of a collection.
+    /// Progress of a search through the keys of a collection.
     pub fn of_trees(quiet: bool) -> Self {
         Progress::start(None, "{spinner} {human_pos} keys  {msg}  {elapsed}", quiet)
     }
@@ -62,20 +62,20 @@ impl Progress {
         Progress { bar, bytes: Rc::default(), asked: Cell::new(0) }
     }
 
-    /// `reader`, whose bytes are counted.
+    /// `reader`, with a count of the bytes read.
     pub fn count<R: Read>(&self, reader: R) -> Counted<R> {
         Counted { reader, bytes: Rc::clone(&self.bytes) }
     }
 
-    /// The input is read again, from its beginning.
+    /// Starts again: the input is read once more from its beginning.
     pub fn again(&self) {
         self.bytes.set(0);
         self.bar.set_position(0);
     }
 
-    /// Shows the bytes counted so far, and the documents.
+    /// Shows the number of bytes so far, and of documents.
     pub fn show_bytes(&self, documents: u64) {
-        // This is asked for each document, and costs more than most of them.
+        // This is called for each document, and would cost more than most of them.
         self.asked.set(self.asked.get() + 1);
         if !self.asked.get().is_multiple_of(256) {
             return;
@@ -94,13 +94,13 @@ impl Progress {
     /// Shows how many documents are done.
     pub fn show_documents(&self, documents: u64) {
         self.bar.set_position(documents);
-        // The message costs more than the count: it is made now and then.
+        // The message costs more than the count, so it is made only now and then.
         if documents.is_multiple_of(512) {
             self.bar.set_message(self.rate(documents));
         }
     }
 
-    /// Shows how many documents are done of how many.
+    /// Shows how many documents of all are done.
     pub fn show_documents_of(&self, done: u64, total: u64) {
         self.bar.set_length(total);
         self.bar.set_position(done);
@@ -112,7 +112,7 @@ impl Progress {
         self.bar.set_position(done);
     }
 
-    /// Shows how many of so many bytes are done.
+    /// Shows how many bytes of all are done.
     pub fn show_copied(&self, done: u64, total: u64) {
         self.bar.set_length(total);
         self.bar.set_position(done);
@@ -125,7 +125,7 @@ impl Progress {
 
     /// A line above the bar.
     pub fn line(&self, text: &str) {
-        // Nobody may read standard error any more, which is no reason to stop.
+        // Standard error may be closed. That is no reason to stop.
         self.bar.suspend(|| drop(writeln!(io::stderr(), "{text}")));
     }
 }
@@ -136,7 +136,7 @@ impl Drop for Progress {
     }
 }
 
-/// A reader whose bytes are counted.
+/// A reader that counts its bytes.
 pub struct Counted<R> {
     reader: R,
     bytes: Rc<Cell<u64>>,

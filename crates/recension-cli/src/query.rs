@@ -1,5 +1,5 @@
-//! The conditions of `find`: `population >= 1000000 and countrycode in [PT, ES]`. Text in, values out.
-//! It must never panic on what a person types, and every refusal points at the place.
+//! The conditions of `find`, such as `population >= 1000000 and countrycode in [PT, ES]`. Text in, values out. It must
+//! never panic, whatever a person types, and every refusal points at its place.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum Clause {
     Matches(Condition),
     /// There is no value at a path.
     Missing(Path),
-    /// All else: alternatives, negations, patterns.
+    /// Any other condition: alternatives, negations, patterns.
     Selected(Selector),
 }
 
@@ -31,7 +31,7 @@ impl Clause {
     }
 }
 
-/// The selector that all of `clauses` must hold for.
+/// The conjunction of `clauses`.
 fn all_of(clauses: Vec<Clause>) -> Clause {
     match <[Clause; 1]>::try_from(clauses) {
         Ok([only]) => only,
@@ -39,7 +39,7 @@ fn all_of(clauses: Vec<Clause>) -> Clause {
     }
 }
 
-/// A query that all of `clauses` must hold for.
+/// A query that requires all of `clauses`.
 pub fn query(clauses: Vec<Clause>) -> Query {
     clauses.into_iter().fold(Query::new(), |query, clause| match clause {
         Clause::Matches(Condition { path, values }) => query.matching(path, values),
@@ -48,14 +48,14 @@ pub fn query(clauses: Vec<Clause>) -> Query {
     })
 }
 
-/// Why a text is no condition.
+/// The error for a text that is not a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryError {
     text: String,
-    /// The character at which it went wrong.
+    /// The character at which the error is.
     at: usize,
     what: String,
-    /// What the text was to be.
+    /// The kind of text that was expected.
     of: &'static str,
 }
 
@@ -69,13 +69,13 @@ impl fmt::Display for QueryError {
 
 impl std::error::Error for QueryError {}
 
-/// The conditions of a text, all of which must hold. An empty text has none: every document meets it.
+/// The conditions of a text. All of them must hold. An empty text has none, so every document meets it.
 pub fn parse(text: &str) -> Result<Vec<Clause>, QueryError> {
     let mut parser = Parser::new(text);
     parser.clauses()
 }
 
-/// The selector of a condition on the rows of an aggregation, whose members have dots in their names.
+/// The selector of a condition on the rows of an aggregation. Their members have dots in their names.
 pub fn of_rows(text: &str) -> Result<Selector, QueryError> {
     let mut parser = Parser { flat: true, ..Parser::new(text) };
     Ok(Selector::all(parser.clauses()?.into_iter().map(Clause::selector)))
@@ -99,22 +99,22 @@ fn json(text: String) -> String {
 struct Parser<'t> {
     text: &'t str,
     rest: &'t str,
-    /// Bare words are text, also those that could be numbers: an id is text.
+    /// Bare words are text, even those that could be numbers: an id is text.
     of_text: bool,
-    /// A member's name with dots is one name, as in the rows of an aggregation.
+    /// A member's name with dots is one name, as it is in the rows of an aggregation.
     flat: bool,
-    /// The first bare word that was no text.
+    /// The first bare word that was not text.
     bare: Option<&'t str>,
 }
 
-/// A bare word of a condition that is no text, though it could be one: `zip = 12345` finds no "12345".
+/// A bare word of a condition that was not taken as text: `zip = 12345` does not find "12345".
 pub fn bare_value(text: &str) -> Option<String> {
     let mut parser = Parser::new(text);
     parser.clauses().ok()?;
     parser.bare.map(str::to_owned)
 }
 
-/// Whether the values at a path are text, whatever they look like.
+/// Whether the values at a path are always text.
 fn is_of_text(path: &Path) -> bool {
     matches!(path.steps(), [Step::Name(name)] if name == "_id" || name == "_rev")
 }
@@ -165,7 +165,7 @@ impl<'t> Parser<'t> {
         Ok(clauses)
     }
 
-    /// Conditions joined by `or`. Of one alternative its conditions, all of which must hold.
+    /// Parses conditions joined by `or`. If there is only one, returns its conditions, all of which must hold.
     fn alternatives(&mut self, depth: usize) -> Result<Vec<Clause>, QueryError> {
         let first = self.conjunction(depth)?;
         if !self.takes("or") {
@@ -180,7 +180,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Conditions joined by `and`.
+    /// Parses conditions joined by `and`.
     fn conjunction(&mut self, depth: usize) -> Result<Vec<Clause>, QueryError> {
         let mut clauses = Vec::new();
         loop {
@@ -191,7 +191,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A condition, a negation, or what stands in parentheses.
+    /// Parses a condition, a negation, or a condition in parentheses.
     fn factor(&mut self, depth: usize) -> Result<Vec<Clause>, QueryError> {
         if depth > CONDITION_DEPTH_MAX {
             return Err(self.error("this nests too deeply"));
@@ -217,7 +217,7 @@ impl<'t> Parser<'t> {
                 let clauses = self.factor(depth + 1)?;
                 return Ok(vec![Clause::Selected(Selector::not(all_of(clauses).selector()))]);
             }
-            // A member may have that name.
+            // It may be the name of a member.
             self.rest = start;
         }
         let path = self.path()?;
@@ -241,7 +241,7 @@ impl<'t> Parser<'t> {
         Ok(Clause::Selected(Selector::contains_text_in(paths, query)))
     }
 
-    /// The words that are asked for, and maybe their language: `'hot soup' in english`.
+    /// Parses the words to search for, and their language if there is one: `'hot soup' in english`.
     fn words(&mut self) -> Result<TextQuery, QueryError> {
         let text = self.text("words are text; write them in quotes")?;
         let mut language = Language::Plain;
@@ -257,7 +257,7 @@ impl<'t> Parser<'t> {
         TextQuery::new(&text, language).map_err(|error| self.error(error.to_string()))
     }
 
-    /// Takes a word, if it is the next one.
+    /// Takes a word if it is the next one. Returns whether it was.
     fn takes(&mut self, wanted: &str) -> bool {
         let start = (self.peek(), self.rest).1;
         let found = self.word().eq_ignore_ascii_case(wanted);
@@ -267,13 +267,13 @@ impl<'t> Parser<'t> {
         found
     }
 
-    /// The next character that is no white space, which stays.
+    /// The next character that is not white space, without taking it.
     fn peek(&mut self) -> Option<char> {
         self.rest = self.rest.trim_start();
         self.rest.chars().next()
     }
 
-    /// The characters of a word, possibly none.
+    /// The characters of a word. May be empty.
     fn word(&mut self) -> &'t str {
         let end = self.rest.find(|character| !is_word(character)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
@@ -283,7 +283,7 @@ impl<'t> Parser<'t> {
 
     fn path(&mut self) -> Result<Path, QueryError> {
         let start = (self.peek(), self.rest).1;
-        // As the library reads it, with what was quoted escaped.
+        // The library parses it, with quoted names escaped.
         let mut text = String::new();
         loop {
             let name = match self.peek() {
@@ -408,7 +408,7 @@ impl<'t> Parser<'t> {
         }))
     }
 
-    /// A value that has to be text.
+    /// Parses a value that has to be text.
     fn text(&mut self, what: &str) -> Result<String, QueryError> {
         match serde_json::from_str(self.literal()?.text()) {
             Ok(Value::String(text)) => Ok(text),
@@ -425,7 +425,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Values in brackets with commas between them.
+    /// Parses values in brackets with commas between them.
     fn list(&mut self) -> Result<Vec<Literal>, QueryError> {
         if self.peek() != Some('[') {
             return Err(self.error("expected a list, such as [PT, ES]"));
@@ -483,7 +483,8 @@ impl<'t> Parser<'t> {
                 if word.is_empty() {
                     return Err(self.error("expected a value: text in quotes, a number, true, false or null"));
                 }
-                // A number, true, false or null is itself; a bare word is text, to spare quotes in a shell.
+                // A number, true, false or null is taken as such. Any other bare word is text, to spare quotes in a
+                // shell.
                 let is_json = !self.of_text && serde_json::from_str::<IgnoredAny>(word).is_ok();
                 self.rest = rest;
                 if is_json {
@@ -494,7 +495,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Text in quotes; in double quotes with JSON's escapes, in single ones as it is.
+    /// Parses text in quotes: in double quotes with JSON's escapes, in single ones as it is.
     fn quoted(&mut self, quote: char) -> Result<String, QueryError> {
         let inside = &self.rest[1..];
         let mut escaped = false;

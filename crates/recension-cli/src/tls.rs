@@ -1,4 +1,4 @@
-//! TLS as a client: whom to trust, and what is said when somebody is not trusted.
+//! TLS as a client: which certificates it trusts, and the error for a server that it does not trust.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream
 
 use crate::error::{CliError, Result};
 
-/// Where systems have the certificates that they trust, all in one file.
+/// The files that systems keep their trusted certificates in.
 const SYSTEM_BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -19,8 +19,8 @@ const SYSTEM_BUNDLES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// TLS over a connection to `host`, whose certificate has to be of that name and vouched for by one in `trusted`, or by
-/// one of the system's. The handshake is done when it returns.
+/// TLS over a connection to `host`. Its certificate has to bear that name, and be vouched for by one in `trusted`, or
+/// otherwise by one of the system's. The handshake is complete when this returns.
 pub fn over(mut stream: TcpStream, host: &str, trusted: Option<&Path>) -> Result<impl Read + Write + use<>> {
     let file = match trusted {
         Some(file) => file.to_owned(),

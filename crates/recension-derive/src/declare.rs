@@ -1,4 +1,4 @@
-//! From a struct to its declaration.
+//! The declaration of a struct.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -56,7 +56,7 @@ pub(crate) fn expand(input: &DeriveInput) -> Result<TokenStream> {
     let ident = &input.ident;
     let mut of_impl = input.generics.clone();
     if of_impl.type_params().next().is_some() {
-        // Serde decides what it asks of the type's parameters.
+        // Serde decides which bounds it needs on the type's parameters.
         of_impl.make_where_clause().predicates.push(syn::parse_quote! {
             Self: ::recension::serde::Serialize + ::recension::serde::de::DeserializeOwned
         });
@@ -107,7 +107,7 @@ fn member_name(field: &Field, rename_all: Option<&str>) -> Result<String> {
     }
 }
 
-/// The paths without the signs of their directions.
+/// The paths without the marks of their directions.
 fn default_name(paths: &[String]) -> String {
     let names: Vec<&str> = paths.iter().map(|path| path.strip_prefix('-').unwrap_or(path)).collect();
     names.join("+")

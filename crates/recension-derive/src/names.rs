@@ -22,7 +22,7 @@ pub(crate) fn renamed(field: &str, rule: &str) -> Option<String> {
     })
 }
 
-/// A struct's name as that of a collection.
+/// A struct's name as the name of a collection.
 pub(crate) fn snake_case(name: &str) -> String {
     let mut out = String::new();
     for (at, c) in name.char_indices() {
@@ -34,7 +34,7 @@ pub(crate) fn snake_case(name: &str) -> String {
     out
 }
 
-/// What is wrong with the name of a collection or an index; the library's own rule.
+/// The error for a wrong name of a collection or an index. The rule is the library's own.
 pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() || name.len() > 238 {
         return Err("a name has 1 to 238 characters");
@@ -48,7 +48,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A member's name as a path that leads to it.
+/// The path to a member of this name.
 pub(crate) fn path_to(member: &str) -> String {
     let mut out = String::new();
     for c in member.chars() {

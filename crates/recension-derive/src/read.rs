@@ -1,4 +1,4 @@
-//! Reading the attributes of a struct and its fields: ours, and what of serde's decides how members are named.
+//! Reads the attributes of a struct and its fields: ours, and those of serde that decide how members are named.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use crate::names::check_name;
 /// An index, as an attribute declares it.
 pub(crate) struct Index {
     pub(crate) name: Option<LitStr>,
-    /// None on a field, whose path is its name; several where the index orders by one after the other.
+    /// `None` on a field, whose path is its name. Several paths if the index orders by one after the other.
     pub(crate) paths: Vec<LitStr>,
     pub(crate) unique: bool,
-    /// What documents meet that are in it.
+    /// The conditions of a partial index.
     pub(crate) only: Vec<Only>,
 }
 
@@ -22,11 +22,11 @@ pub(crate) struct Only {
     pub(crate) path: LitStr,
     /// The variant of `DeclaredValues`.
     pub(crate) values: &'static str,
-    /// The JSON text to compare with; `None`: the path is there.
+    /// The JSON text to compare with; `None`: the path must exist.
     pub(crate) json: Option<String>,
 }
 
-/// What stands on the struct.
+/// The attributes of a struct.
 #[derive(Default)]
 pub(crate) struct OfStruct {
     pub(crate) collection: Option<LitStr>,
@@ -35,7 +35,7 @@ pub(crate) struct OfStruct {
     pub(crate) indexes: Vec<Index>,
 }
 
-/// What stands on a field.
+/// The attributes of a field.
 #[derive(Default)]
 pub(crate) struct OfField {
     pub(crate) id: bool,
@@ -43,12 +43,12 @@ pub(crate) struct OfField {
     pub(crate) indexes: Vec<Index>,
 }
 
-/// What serde is told.
+/// The attributes of serde.
 #[derive(Default)]
 pub(crate) struct OfSerde {
     pub(crate) rename: Option<LitStr>,
     pub(crate) rename_all: Option<LitStr>,
-    /// The attribute that keeps a field out of a text, or spreads it there.
+    /// The attribute that leaves a field out of the text, or spreads it there.
     pub(crate) not_a_member: Option<&'static str>,
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn of_serde(attributes: &[Attribute]) -> Result<OfSerde> {
                         found.not_a_member = Some(word);
                     }
                 }
-                // Whatever else serde is told is passed over, with its value.
+                // Other attributes of serde are skipped, with their values.
                 if meta.input.peek(Token![=]) {
                     meta.value()?.parse::<syn::Expr>()?;
                 } else if meta.input.peek(syn::token::Paren) {
@@ -141,7 +141,7 @@ pub(crate) fn of_serde(attributes: &[Attribute]) -> Result<OfSerde> {
     Ok(found)
 }
 
-/// `rename = "x"`, or `rename(serialize = "x", deserialize = "x")` with one name.
+/// Reads `rename = "x"`, or `rename(serialize = "x", deserialize = "x")` if both names are the same.
 fn both_ways(meta: &ParseNestedMeta<'_>) -> Result<Option<LitStr>> {
     if meta.input.peek(Token![=]) {
         return meta.value()?.parse().map(Some);

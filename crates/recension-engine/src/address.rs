@@ -1,5 +1,5 @@
-//! The address of a store: what a person types to say which store they mean. This is the one place where its form is
-//! read. Which schemes there are is for whoever has the engines to say. Parsing is pure: it opens nothing.
+//! The address of a store, as a person types it. This is the only place where its form is read. The crates with the
+//! engines say which schemes there are. Parsing is pure: it opens nothing.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ impl<'a> Address<'a> {
     }
 }
 
-/// What stands before and after the colon, if the address begins like a URL (RFC 3986, section 3.1).
+/// The text before and after the colon, if the address begins like a URL (RFC 3986, section 3.1).
 fn scheme(address: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = address.split_once(':')?;
     let is_scheme = scheme.len() > 1

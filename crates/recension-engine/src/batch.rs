@@ -9,7 +9,7 @@ use crate::limits::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, KEY_BYTES_MAX, VALUE_BYTES_
 
 /// Puts and deletes that are applied wholly or not at all.
 ///
-/// Where a batch names a key twice, the later word wins.
+/// If a batch names a key twice, the later operation wins.
 ///
 /// ```
 /// use recension_engine::{Batch, Engine, MemoryEngine, TreeId};
@@ -30,7 +30,7 @@ pub struct Batch {
     /// How many of `bytes` are keys that were read.
     read_bytes: usize,
     durability: Option<Durability>,
-    /// Rows whose value is what is to be added to counters; their numbers in `rows`.
+    /// Rows whose value is to be added to counters, by their numbers in `rows`.
     additions: Vec<usize>,
 }
 
@@ -39,7 +39,7 @@ struct StoredRow {
     tree: TreeId,
     key: Range<usize>,
     value: Option<Range<usize>>,
-    /// Where in the key the commit's own seq goes.
+    /// The place in the key for the commit's own seq.
     own_seq: Option<usize>,
 }
 
@@ -67,7 +67,8 @@ pub struct BatchRow<'b> {
     pub value: Option<&'b [u8]>,
 }
 
-/// What was asked of a batch: what another batch of the same effect is made from, before [`Batch::bind`].
+/// An operation of a batch as it was asked for. Another batch with the same effect can be made from them, before
+/// [`Batch::bind`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BatchOperation<'b> {
     /// [`Batch::put`], with its value; or [`Batch::delete`].
@@ -78,7 +79,7 @@ pub enum BatchOperation<'b> {
         tree: TreeId,
         /// The key before the seq.
         prefix: &'b [u8],
-        /// The key behind it.
+        /// The key after the seq.
         suffix: &'b [u8],
         /// The value.
         value: &'b [u8],
@@ -94,7 +95,7 @@ pub enum BatchOperation<'b> {
     },
 }
 
-/// What a batch's author has read. The commit is refused when a row of it was written after `at`.
+/// A read of the batch's author. The commit is refused if a row of it was written after `at`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadDependency<'b> {
     /// The tree that was read.
@@ -108,7 +109,7 @@ pub struct ReadDependency<'b> {
 /// Keys that were read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReadKeys<'b> {
-    /// One.
+    /// A single key.
     One(&'b [u8]),
     /// All of a range.
     Range(&'b KeyRange),
@@ -133,7 +134,7 @@ pub fn counters(value: &[u8]) -> Option<Vec<i64>> {
     rest.is_empty().then(|| numbers.iter().map(|number| i64::from_be_bytes(*number)).collect())
 }
 
-/// The sum of two lists of counters; the shorter goes on with zeros.
+/// The sum of two lists of counters. The shorter one is padded with zeros.
 fn add_counters(before: &[u8], amounts: &[i64]) -> Option<Vec<i64>> {
     let mut sums = counters(before)?;
     sums.resize(sums.len().max(amounts.len()), 0);
@@ -149,8 +150,7 @@ impl Batch {
         Self::default()
     }
 
-    /// An empty batch with room for so many rows, so many keys that were read, and so many bytes of all their keys
-    /// and values.
+    /// An empty batch with room for so many rows, so many read keys, and so many bytes of all their keys and values.
     pub fn with_capacity(rows: usize, reads: usize, bytes: usize) -> Self {
         Batch {
             rows: Vec::with_capacity(rows),
@@ -160,7 +160,7 @@ impl Batch {
         }
     }
 
-    /// Writes `value` at `key`, in place of what is there.
+    /// Writes `value` at `key`, and replaces the value that is there.
     pub fn put(&mut self, tree: TreeId, key: &[u8], value: &[u8]) -> &mut Self {
         let key = self.keep(key);
         let value = Some(self.keep(value));
@@ -168,15 +168,15 @@ impl Batch {
         self
     }
 
-    /// Deletes `key`. Deleting what is not there is a version like any other.
+    /// Deletes `key`. Deleting an absent key is a version like any other.
     pub fn delete(&mut self, tree: TreeId, key: &[u8]) -> &mut Self {
         let key = self.keep(key);
         self.rows.push(StoredRow { tree, key, value: None, own_seq: None });
         self
     }
 
-    /// Writes `value` at the key made of `prefix`, the seq of this very commit (8 bytes, big-endian) and
-    /// `suffix`: rows in the order of the commits that wrote them, without waiting for each other.
+    /// Writes `value` at the key made of `prefix`, the seq of this very commit (8 bytes, big-endian) and `suffix`. Rows
+    /// are then in the order of the commits that wrote them, and writers do not wait for each other.
     pub fn put_at_own_seq(&mut self, tree: TreeId, prefix: &[u8], suffix: &[u8], value: &[u8]) -> &mut Self {
         let start = self.keep(prefix).start;
         let own_seq = Some(self.keep(&[0; OWN_SEQ_BYTES]).start);
@@ -186,9 +186,8 @@ impl Batch {
         self
     }
 
-    /// Adds to the counters at `key`: its value is a list of signed numbers (8 bytes each, big-endian),
-    /// zero if there is none yet. Writers of one counter do not conflict. What is added to is the value
-    /// before this batch.
+    /// Adds to the counters at `key`. Its value is a list of signed numbers (8 bytes each, big-endian), all zero if
+    /// there is none yet. Writers of one counter do not conflict. The amounts are added to the value before this batch.
     ///
     /// The commit is refused with [`EngineError::NotCounters`] if the value at `key` is no such list.
     pub fn add(&mut self, tree: TreeId, key: &[u8], amounts: &[i64]) -> &mut Self {
@@ -209,8 +208,8 @@ impl Batch {
         self
     }
 
-    /// For engines: enters the seq that the commit has been given, and the sums of its counters, of which
-    /// `current` answers the value before. To be called once, before the rows are looked at.
+    /// For engines: enters the seq of the commit and the sums of its counters; `current` answers a counter's value
+    /// before. It must be called once, before the rows are read.
     ///
     /// # Errors
     /// [`EngineError::NotCounters`], and those of `current`.
@@ -240,7 +239,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Refuses the commit with [`EngineError::Conflict`] when `key` was written after `at`.
+    /// Makes the commit fail with [`EngineError::Conflict`] if `key` was written after `at`.
     pub fn depends_on(&mut self, tree: TreeId, key: &[u8], at: Seq) -> &mut Self {
         let key = self.keep(key);
         self.read_bytes += key.len();
@@ -248,7 +247,7 @@ impl Batch {
         self
     }
 
-    /// Refuses the commit with [`EngineError::Conflict`] when any key of `range` was written after `at`.
+    /// Makes the commit fail with [`EngineError::Conflict`] if any key of `range` was written after `at`.
     pub fn depends_on_range(&mut self, tree: TreeId, range: KeyRange, at: Seq) -> &mut Self {
         if let Some(key) = range.only_key() {
             return self.depends_on(tree, key, at);
@@ -263,12 +262,12 @@ impl Batch {
         self
     }
 
-    /// The durability asked for, if it was.
+    /// The durability that was asked for, if any.
     pub fn asked_durability(&self) -> Option<Durability> {
         self.durability
     }
 
-    /// For engines that have checked it: it depends on nothing any more.
+    /// For engines that have checked its dependencies: drops them.
     pub fn forget_reads(&mut self) -> &mut Self {
         self.reads.clear();
         self
@@ -283,7 +282,7 @@ impl Batch {
         })
     }
 
-    /// What was asked, in the order in which it was. To be looked at before the batch is bound.
+    /// The operations, in the order in which they were added. They must be read before the batch is bound.
     pub fn operations(&self) -> impl Iterator<Item = BatchOperation<'_>> {
         let mut additions = self.additions.iter().copied().peekable();
         self.rows.iter().enumerate().map(move |(number, row)| {

@@ -1,4 +1,4 @@
-//! Where commit times come from. A trait, so that tests decide what time it is.
+//! The source of commit times. It is a trait, so that tests decide what time it is.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,7 +7,7 @@ use super::Timestamp;
 
 /// A source of the current time.
 pub trait Clock: Send + Sync + 'static {
-    /// The current time. It may jump backwards; engines keep commit times from doing so.
+    /// The current time. It may jump backwards; engines keep commit times from going back.
     fn now(&self) -> Timestamp;
 }
 

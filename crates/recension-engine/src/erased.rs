@@ -1,9 +1,9 @@
-//! What [`crate::Engine::erase`] is told: keys, and which of their versions are as if they had never been. Pure.
+//! Arguments of [`crate::Engine::erase`]: keys, and which of their versions become as if they had never been. Pure.
 
 use crate::limits::{ERASED_BYTES_MAX, ERASED_KEYS_MAX};
 use crate::{EngineError, Result, Seq, TreeId};
 
-/// A key of which versions are to be erased.
+/// A key with the versions to erase.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ErasedKey {
     /// Its tree.
@@ -50,7 +50,7 @@ impl ErasedVersions {
         self.these.last().copied().unwrap_or_default().max(self.through)
     }
 
-    /// Adds what `other` has.
+    /// Adds the versions of `other`.
     pub fn unite(&mut self, other: &ErasedVersions) {
         self.through = self.through.max(other.through);
         self.these.extend(&other.these);
@@ -77,9 +77,8 @@ pub fn check_erased(keys: usize, bytes: usize) -> Result<()> {
     }
 }
 
-/// What becomes of the versions of a key, given newest first, when some of them are erased: those that are to be
-/// kept, and `None` in place of a value for the oldest of erased ones that follow each other, if an older version is
-/// kept.
+/// The versions of a key (newest first) after some of them are erased: the kept ones. If a kept version is older than a
+/// sequence of erased ones, the oldest of that sequence stays with `None` in place of its value.
 #[must_use]
 pub fn without_erased<V>(
     versions: impl IntoIterator<Item = (Seq, Option<V>)>,

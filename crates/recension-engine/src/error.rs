@@ -1,5 +1,4 @@
-//! What can go wrong below the engine contract. Each message says what was expected, what was found,
-//! and what to do next.
+//! Errors below the engine contract. Each message says what was expected, what was found, and what to do next.
 
 use std::fmt;
 use std::io;
@@ -10,7 +9,7 @@ use super::{Seq, TreeId};
 /// The result of an engine operation.
 pub type Result<T> = std::result::Result<T, EngineError>;
 
-/// An engine's refusal. Cheap to clone: one failure may have many waiters.
+/// An engine's error. It is cheap to clone: one failure may have many waiters.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum EngineError {
@@ -25,7 +24,7 @@ pub enum EngineError {
         /// The sequence number of the newer version; none if another transaction is about to write it.
         written_at: Option<Seq>,
     },
-    /// Stored bytes are not what was written. Nothing was answered from them.
+    /// Stored bytes differ from the written ones. Nothing was answered from them.
     Damaged {
         /// The file, relative to the store's directory.
         file: String,
@@ -34,28 +33,28 @@ pub enum EngineError {
         /// What is wrong there.
         what: String,
     },
-    /// An earlier write or sync failed; the store takes no more commits. Reopen it to go on.
+    /// An earlier write or sync failed; the store takes no more commits. Reopen it to continue.
     Poisoned {
-        /// The failure that did it.
+        /// The original failure.
         cause: String,
     },
     /// Another process, or another handle of this one, has the store open.
     Locked {
         /// The store.
         store: String,
-        /// Who holds it, as far as it can be told.
+        /// The holder, as far as it can be told.
         holder: String,
     },
     /// The store was written by a newer version of this software.
     NewerFormat {
-        /// The file that says so.
+        /// The file with that version.
         file: String,
         /// The format version found.
         found: u32,
         /// The newest format version that this software reads.
         supported: u32,
     },
-    /// There is no store at that place, or something else is.
+    /// There is no store at that place, or something else is there.
     NotAStore {
         /// The place.
         path: String,
@@ -85,14 +84,13 @@ pub enum EngineError {
         /// What it cannot do.
         what: &'static str,
     },
-    /// Whoever decides commits (the process that owns the store, a shared log) does not answer. Nothing was written:
-    /// try
-    /// again.
+    /// The process or log that decides commits does not answer. Nothing was written: try again.
     Unavailable {
         /// What happened.
         why: String,
     },
-    /// Whoever decides commits did not say what became of this one: it may have been made, or may yet be. Read to know.
+    /// The process or log that decides commits did not say whether this one was made. It may have been, or may yet be.
+    /// Read to find out.
     Unknown {
         /// What happened.
         why: String,
@@ -113,23 +111,30 @@ pub enum EngineError {
     },
     /// Something is longer than its bound in [`crate::limits`].
     TooLarge {
-        /// What is.
+        /// The kind of thing.
         what: &'static str,
         /// Its size.
         len: usize,
         /// The bound.
         max: usize,
     },
+    /// The store is encrypted and the key does not open it, or is missing; or there is a key and it is not encrypted.
+    Key {
+        /// The store.
+        store: String,
+        /// What is wrong, and what to do.
+        why: String,
+    },
     /// The operating system refused.
     Io {
-        /// What was being done.
+        /// The action that failed.
         doing: String,
         /// Its answer.
         source: Arc<io::Error>,
     },
     /// The database below this engine (`SQLite`, `PostgreSQL`, ...) refused.
     Backend {
-        /// Which.
+        /// The engine's name.
         engine: &'static str,
         /// Its answer.
         message: String,
@@ -143,9 +148,31 @@ pub enum EngineError {
     },
 }
 
+/// Bytes of a file that are not what was written, as the inner error of an [`io::Error`] of a disk that can tell.
+#[derive(Clone, Debug)]
+pub struct DamagedBytes {
+    /// The file, relative to the store's directory.
+    pub file: String,
+    /// Where in the file, in bytes.
+    pub offset: u64,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl fmt::Display for DamagedBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "damaged: {} at byte {}: {}", self.file, self.offset, self.what)
+    }
+}
+
+impl std::error::Error for DamagedBytes {}
+
 impl EngineError {
-    /// An I/O error with what was being done.
+    /// An I/O error with what was being done; damage, if that is what the error tells of.
     pub fn io(doing: impl Into<String>, source: io::Error) -> Self {
+        if let Some(DamagedBytes { file, offset, what }) = source.get_ref().and_then(|inner| inner.downcast_ref()) {
+            return EngineError::damaged(file, *offset, what);
+        }
         EngineError::Io { doing: doing.into(), source: Arc::new(source) }
     }
 
@@ -217,6 +244,7 @@ impl fmt::Display for EngineError {
                 "nobody has said whether the commit was made ({why}); read what it would have written before it is \
                  tried again"
             ),
+            EngineError::Key { store, why } => write!(f, "{store}: {why}"),
             EngineError::Moved { to } => write!(f, "the store has moved and takes no more commits here; open {to}"),
             EngineError::ReadOnly => write!(f, "the store was opened for reading only"),
             EngineError::Forgotten { asked, oldest } => {

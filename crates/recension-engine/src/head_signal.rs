@@ -1,4 +1,4 @@
-//! How a thread waits for the next commit. A commit that nobody waits for pays one atomic read.
+//! Waiting for the next commit. A commit that nobody waits for pays one atomic read.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Waker;
@@ -22,7 +22,7 @@ pub struct HeadSignal {
 const WAKERS_MAX: usize = 65_536;
 
 impl HeadSignal {
-    /// Says that the head has moved. The new head is already visible to the `head` of those that wait.
+    /// Announces that the head has moved. The new head must already be visible to the waiters' `head`.
     pub fn moved(&self) {
         if self.waiting.load(Ordering::SeqCst) > 0 {
             let mut wakers = self.wakers.lock();
@@ -58,7 +58,7 @@ impl HeadSignal {
             return true;
         }
         let mut wakers = self.wakers.lock();
-        // Counted before the head is looked at again: whoever moves it later sees that somebody waits.
+        // It is counted before the head is looked at again: whoever moves the head later sees a waiter.
         self.waiting.fetch_add(1, Ordering::SeqCst);
         wakers.push(waker.clone());
         if head() > seq {

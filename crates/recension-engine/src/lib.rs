@@ -1,6 +1,6 @@
-//! The engine contract: ordered trees of rows, every version stamped with the commit that wrote it,
-//! every read naming the commit that it wants to see. Documents, history, changes and time travel
-//! stand on this and on nothing else; each engine passes the one suite in `conformance/`.
+//! The engine contract: ordered trees of rows. Every version is stamped with the commit that wrote it, and every read
+//! names the commit that it wants to see. Documents, history, changes and time travel are built on this and on nothing
+//! else. Each engine passes the one suite in `conformance/`.
 
 mod address;
 mod batch;
@@ -25,7 +25,7 @@ pub use address::Address;
 pub use batch::{Batch, BatchOperation, BatchRow, OWN_SEQ_BYTES, ReadDependency, ReadKeys, counters};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use erased::{ErasedKey, ErasedVersions, check_erased, without_erased};
-pub use error::{EngineError, Result};
+pub use error::{DamagedBytes, EngineError, Result};
 pub use head_signal::HeadSignal;
 pub use memory::MemoryEngine;
 pub use profile::{Profile, Reads};
@@ -57,15 +57,15 @@ pub trait Engine: Send + Sync + 'static {
         self.snapshot_at(self.head())
     }
 
-    /// The store as it was right after commit `seq`. Its reads answer [`EngineError::Forgotten`] if
-    /// [`Engine::forget`] has given up a history that reaches back so far.
+    /// The store as it was right after commit `seq`. Reads answer [`EngineError::Forgotten`] if [`Engine::forget`] has
+    /// given up the history that they need.
     ///
     /// # Errors
     /// [`EngineError::NotYet`] beyond the head.
     fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>>;
 
-    /// The store as of now, of which these rows will be read first. An engine that is asked over a distance fetches
-    /// them in the same round trip; others have nothing to do.
+    /// The store as of now, with the rows that will be read first. An engine that is far away fetches them in the same
+    /// round trip; others need not do anything.
     fn snapshot_with(&self, keys: &[(TreeId, &[u8])]) -> Result<Arc<dyn Snapshot>> {
         let _ = keys;
         self.snapshot()
@@ -80,21 +80,21 @@ pub trait Engine: Send + Sync + 'static {
     /// A batch without rows makes no commit: its dependencies are checked and the head is answered.
     ///
     /// # Errors
-    /// [`EngineError::Conflict`] when a read that the batch depends on is out of date: nothing was
-    /// written. [`EngineError::NotYet`] when it depends on a commit that was not made: nothing was written.
-    /// [`EngineError::TooLarge`]: nothing was written. [`EngineError::Poisoned`]: an earlier
-    /// write failed. Any other error: this commit is not acknowledged and readers do not see it.
+    /// [`EngineError::Conflict`] if a read that the batch depends on is out of date: nothing was written.
+    /// [`EngineError::NotYet`] if it depends on a commit that was not made: nothing was written.
+    /// [`EngineError::TooLarge`]: nothing was written. [`EngineError::Poisoned`]: an earlier write failed. Any other
+    /// error: this commit is not acknowledged and readers do not see it.
     fn commit(&self, batch: Batch) -> Result<CommitInfo>;
 
-    /// Applies several batches, each as [`Engine::commit`] does and with an answer of its own, in their order, where
-    /// the engine can with one wait for the disk for all of them. A batch sees what those before it have written as
-    /// any other's commit.
+    /// Applies several batches, each as [`Engine::commit`] does and with its own answer, in their order. If the engine
+    /// can, it waits for the disk once for all of them. A batch sees the writes of earlier ones as those of any other
+    /// commit.
     fn commit_all(&self, batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
         batches.into_iter().map(|batch| self.commit(batch)).collect()
     }
 
-    /// Learns of every commit that anybody had acknowledged before this call, and answers the head: reads from here
-    /// on are of now. Only an engine that others commit to elsewhere has something to do.
+    /// Catches up with every commit that was acknowledged anywhere before this call, and answers the head: later reads
+    /// are at least as new as that. Only an engine that others commit to elsewhere has something to do.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`].
@@ -105,21 +105,21 @@ pub trait Engine: Send + Sync + 'static {
     /// Waits until the head is beyond `seq` or `timeout` has passed; answers the head.
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq;
 
-    /// Answers whether the head is beyond `seq`; if it is not, has `waker` woken once it may be. For tasks
-    /// that must not hold a thread while they wait. A waker may be woken for nothing: ask again then.
+    /// Answers whether the head is beyond `seq`. If it is not, `waker` is woken once it may be. For tasks that must not
+    /// hold a thread while they wait. A waker may be woken without reason: ask again then.
     fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool;
 
     /// Makes every acknowledged commit durable to power loss and bounds the work of the next open.
     fn checkpoint(&self) -> Result<()>;
 
-    /// Gives up the history of a range before commit `before`; with the head, all history. The range as of
-    /// `before` and of every later commit reads as ever. From now on reads of it as of an earlier commit
-    /// answer [`EngineError::Forgotten`], [`Snapshot::versions`] ends with the version that `before` had (left
-    /// out if that is a deletion), and a commit that depends on an earlier read is refused with
-    /// [`EngineError::Conflict`], since nobody can tell any more what was written since. A snapshot that was
-    /// open before may go on answering. Times of commits are kept.
+    /// Gives up the history of a range before commit `before`; if `before` is the head, all history. Reads of the range
+    /// as of `before` and of later commits answer as usual. From now on, reads of it as of an earlier commit answer
+    /// [`EngineError::Forgotten`]. [`Snapshot::versions`] ends with the version that `before` had (left out if that is
+    /// a deletion). A commit that depends on an earlier read is refused with [`EngineError::Conflict`], because it is
+    /// not known any more what was written since. A snapshot that was open before may still answer. Times of commits
+    /// are kept.
     ///
-    /// It is durable when it returns. The disk that it frees is given back in time.
+    /// It is durable when it returns. Disk space is freed in time.
     ///
     /// # Errors
     /// [`EngineError::NotYet`] beyond the head; [`EngineError::Unsupported`].
@@ -128,14 +128,14 @@ pub trait Engine: Send + Sync + 'static {
         Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "forget history" })
     }
 
-    /// Sets standing rules for ranges, all of them or none. Each takes the place of what there was for its range, and
+    /// Sets standing rules for ranges, all of them or none. Each replaces the rule of its range.
     /// [`Retention::Everything`] is the absence of a rule.
     ///
-    /// A rule promises: reads that need nothing but what it keeps are answered. What is beyond is given up in time,
-    /// and by [`Engine::settle`] now. Until then it is answered rightly, from then on it is refused with
-    /// [`EngineError::Forgotten`], also after the rule was changed; [`Snapshot::versions`] ends with the oldest
-    /// version that is kept. A snapshot that was open before may go on answering. A commit that depends on a read
-    /// which "head only" or a duration have given up is refused with [`EngineError::Conflict`].
+    /// A rule is a promise: reads that need only the history that it keeps are answered. Other history is given up in
+    /// time, or at once by [`Engine::settle`]. Until then it is answered rightly; from then on it is refused with
+    /// [`EngineError::Forgotten`], even after the rule was changed. [`Snapshot::versions`] ends with the oldest kept
+    /// version. A snapshot that was open before may still answer. A commit that depends on a read of history given up
+    /// by "head only" or a duration is refused with [`EngineError::Conflict`].
     ///
     /// It is durable when it returns.
     ///
@@ -146,19 +146,19 @@ pub trait Engine: Send + Sync + 'static {
         Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "keep rules of retention" })
     }
 
-    /// The standing rules. No two are for one key; if there is none everything is kept.
+    /// The standing rules. No key has two; if there are none, everything is kept.
     fn retention(&self) -> Result<Vec<RetentionRule>> {
         Ok(Vec::new())
     }
 
-    /// Erases versions of keys, all of them or none: from now on they read as deletions, at every moment, and
-    /// [`Snapshot::versions`] leaves them out, or tells a deletion where an older version is left. A snapshot that
-    /// was open before may go on answering. A commit that depends on a read of these trees as of an earlier commit
-    /// than the newest erased one is refused with [`EngineError::Conflict`].
+    /// Erases versions of keys, all of them or none. From now on they read as deletions, at every moment.
+    /// [`Snapshot::versions`] leaves them out, or has a deletion if an older version is left. A snapshot that was open
+    /// before may still answer. A commit that depends on a read of these trees as of a commit before the newest erased
+    /// one is refused with [`EngineError::Conflict`].
     ///
-    /// It is durable when it returns. After the next [`Engine::settle`] neither keys nor values are in any file of
-    /// the store, but for keys that have other versions, and for files that an open snapshot reads: those go when it
-    /// does.
+    /// It is durable when it returns. After the next [`Engine::settle`], neither keys nor values are in any file of the
+    /// store. Keys with other versions stay. So do files that an open snapshot reads, which are removed with the
+    /// snapshot.
     ///
     /// # Errors
     /// [`EngineError::NotYet`] beyond the head; [`EngineError::TooLarge`] if too much waits to be settled;
@@ -168,14 +168,14 @@ pub trait Engine: Send + Sync + 'static {
         Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "erase rows" })
     }
 
-    /// Brings the store into its most compact form now, rather than in time: rows in order, what has been
-    /// forgotten left out, disk given back. An engine without such a form does nothing.
+    /// Brings the store into its most compact form now, rather than in time: rows in order, forgotten history left out,
+    /// disk space freed. An engine without such a form does nothing.
     fn settle(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Makes the place `to` (a folder or a file, as the engine's stores are) a store that holds everything
-    /// committed so far, while commits go on. An earlier backup of this store there is brought up to date.
+    /// Makes the place `to` (a folder or a file, like the engine's stores) a store that holds everything committed so
+    /// far, while commits go on. An earlier backup of this store there is brought up to date.
     ///
     /// # Errors
     /// [`EngineError::NotAStore`] if something else is there; [`EngineError::Unsupported`].
@@ -184,9 +184,9 @@ pub trait Engine: Send + Sync + 'static {
         Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "make backups" })
     }
 
-    /// Closes the store because it moves to the address `to`: from now on no commit is taken, here or wherever it is
-    /// opened, and whoever asks is told `to`. Reads and backups go on. Answers the newest commit, behind which nothing
-    /// will come. Asked again for the same address it answers the same.
+    /// Closes the store because it moves to the address `to`. From now on no commit is taken, here or wherever the
+    /// store is opened; the error has `to`. Reads and backups go on. Answers the newest commit, after which there will
+    /// be none. A second call with the same address answers the same.
     ///
     /// It is durable when it returns.
     ///
@@ -197,8 +197,8 @@ pub trait Engine: Send + Sync + 'static {
         Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "move" })
     }
 
-    /// Takes [`Engine::seal`] back: the store has not moved. Only for whoever has sealed it, and knows that there is no
-    /// other one.
+    /// Undoes [`Engine::seal`]: the store has not moved. Only the caller that sealed it may do this, and only if it
+    /// knows that there is no other store.
     ///
     /// # Errors
     /// [`EngineError::Unsupported`].
@@ -213,19 +213,19 @@ pub trait Engine: Send + Sync + 'static {
     /// Counters and sizes.
     fn stats(&self) -> Result<Stats>;
 
-    /// What the engine is like. One that says nothing is taken to be slow.
+    /// The engine's properties. An engine without a profile is taken to be slow.
     fn profile(&self) -> Profile {
         Profile::default()
     }
 }
 
-/// The store as of one commit. It stays as it is while others write.
+/// The store as of one commit. It does not change while others write.
 pub trait Snapshot: Send + Sync {
-    /// The commit whose effect it shows, and no later one's.
+    /// The commit that it shows, and no later one.
     fn seq(&self) -> Seq;
 
-    /// The same commit in a snapshot that keeps nothing yet of what this one has answered; `None` if none does.
-    /// For walks that should not leave what they have read in a snapshot that goes on to live.
+    /// A new snapshot of the same commit that has not cached any answers yet; `None` if this engine caches none. It is
+    /// for walks that should not leave their rows in a snapshot that lives on.
     fn afresh(&self) -> Option<Arc<dyn Snapshot>> {
         None
     }
@@ -236,20 +236,20 @@ pub trait Snapshot: Send + Sync {
     /// The value at `key`.
     fn get(&self, tree: TreeId, key: &[u8]) -> Result<Option<Value<'_>>>;
 
-    /// The values at several keys, in their order. An engine that is asked over a distance answers them in one round
-    /// trip, if they are not many MiB.
+    /// The values at several keys, in their order. An engine that is far away answers them in one round trip, unless
+    /// they are many MiB.
     fn get_many(&self, keys: &[(TreeId, &[u8])]) -> Result<Vec<Option<Value<'_>>>> {
         keys.iter().map(|(tree, key)| self.get(*tree, key)).collect()
     }
 
-    /// Whether each read that was not announced waits for another process: then it pays to announce reads with
-    /// [`Snapshot::prefetch`].
+    /// Whether each unannounced read waits for another process. If so, announcing reads with [`Snapshot::prefetch`]
+    /// pays.
     fn is_distant(&self) -> bool {
         false
     }
 
-    /// Begins to fetch into the processor's caches what [`Snapshot::get`] of each of these keys will read, so that
-    /// one does not wait for memory after the other. A hint, without effect otherwise.
+    /// Begins to fetch into the processor's caches the data that [`Snapshot::get`] of each of these keys will read, so
+    /// that the waits for memory overlap. It is a hint without other effects.
     fn prefetch(&self, _tree: TreeId, _keys: &[&[u8]]) {}
 
     /// The commit that wrote the value at `key`, without the value if the engine can; `None` if there is none.
@@ -260,15 +260,15 @@ pub trait Snapshot: Send + Sync {
     /// The rows whose keys lie in `range`. The iterator ends after its first error.
     fn range(&self, tree: TreeId, range: &KeyRange, direction: Direction) -> Rows<'_>;
 
-    /// The same rows, for a reader that says what it wants of them: [`Wanted`]. An engine that is asked over a distance
-    /// sends that and no more.
+    /// The same rows, for a reader that says which parts it needs: [`Wanted`]. An engine that is far away sends only
+    /// these.
     fn range_of(&self, tree: TreeId, range: &KeyRange, direction: Direction, wanted: Wanted) -> Rows<'_> {
         let _ = wanted;
         self.range(tree, range, direction)
     }
 
-    /// Writes the least key that begins with `prefix` and has a row to `key`, and answers whether there is one: what a
-    /// range would tell, without a range's cost if the engine can.
+    /// Writes the least key that begins with `prefix` and has a row to `key`; answers whether there is one. A range
+    /// would find it too, but an engine may avoid a range's cost.
     fn first_key(&self, tree: TreeId, prefix: &[u8], key: &mut Vec<u8>) -> Result<bool> {
         let row = self.range(tree, &KeyRange::prefix(prefix), Direction::Forward).next().transpose()?;
         key.clear();
@@ -276,15 +276,15 @@ pub trait Snapshot: Send + Sync {
         Ok(row.is_some())
     }
 
-    /// The keys in `range` that have a version up to this snapshot, those that are deleted as of it too. Keys whose
-    /// whole history was given up or erased may be among them or not. The iterator ends after its first error, which
-    /// is [`EngineError::Unsupported`] if the engine cannot erase either.
+    /// The keys in `range` that have a version up to this snapshot, even if they are deleted in it. Keys whose whole
+    /// history was given up or erased may be missing. The iterator ends after its first error, which is
+    /// [`EngineError::Unsupported`] if the engine cannot erase either.
     fn keys(&self, tree: TreeId, range: &KeyRange) -> Keys<'_> {
         let _ = (tree, range);
         Box::new(std::iter::once(Err(EngineError::Unsupported { engine: "of this store", what: "list deleted keys" })))
     }
 
-    /// Room on the disk for bytes that an answer does not hold in memory; `None` if there is none.
+    /// Temporary disk space for bytes that an answer does not hold in memory; `None` if there is none.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -296,7 +296,7 @@ pub trait Snapshot: Send + Sync {
     fn versions(&self, tree: TreeId, key: &[u8]) -> Versions<'_>;
 }
 
-/// What [`Engine::backup`] did.
+/// The result of [`Engine::backup`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackupReport {
     /// The newest commit of the backup.
@@ -309,7 +309,7 @@ pub struct BackupReport {
     pub bytes_kept: u64,
 }
 
-/// What [`Engine::verify`] found.
+/// The result of [`Engine::verify`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
     /// Files read.
@@ -320,7 +320,7 @@ pub struct VerifyReport {
     pub commits: u64,
     /// Row versions whose checksums were checked.
     pub rows: u64,
-    /// What is damaged. Empty: nothing is.
+    /// The damaged places; empty if there are none.
     pub problems: Vec<Problem>,
 }
 
@@ -331,7 +331,7 @@ pub struct Problem {
     pub file: String,
     /// Where in the file, in bytes.
     pub offset: u64,
-    /// What is wrong, and what it means.
+    /// The problem, and its consequence.
     pub what: String,
 }
 
@@ -344,8 +344,8 @@ pub struct Stats {
     pub head: Seq,
     /// Bytes that the store's files take on disk.
     pub disk_bytes: u64,
-    /// Bytes that the engine holds in memory, about.
+    /// About how many bytes the engine holds in memory.
     pub memory_bytes: u64,
-    /// More, by the engine's own names: (name, value, unit).
+    /// Further ones, by the engine's own names: (name, value, unit).
     pub details: Vec<(&'static str, u64, &'static str)>,
 }

@@ -19,5 +19,5 @@ pub const RETENTION_RULES_MAX: usize = 4096;
 /// Most keys that are erased and not settled yet.
 pub const ERASED_KEYS_MAX: usize = 2 * 1024 * 1024;
 
-/// Most bytes of them.
+/// Most bytes of these keys.
 pub const ERASED_BYTES_MAX: usize = 96 * 1024 * 1024;

@@ -1,6 +1,6 @@
-//! The memory engine: the contract in its plainest form, a sorted map of version lists behind a lock.
-//! It is the model that every other engine is tested against, so it must stay simple enough to be
-//! seen right by reading. It keeps nothing when the process ends.
+//! The memory engine: the contract in its plainest form, a sorted map of version lists behind a lock. It is the model
+//! that every other engine is tested against, so it must stay simple enough to be verified by reading. It keeps nothing
+//! when the process ends.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +36,7 @@ struct Shared {
 struct State {
     /// Every version of every row, oldest first; `None` is a deletion.
     rows: BTreeMap<(TreeId, Vec<u8>), Vec<StoredVersion>>,
-    /// Keys whose oldest versions have been given up by a rule: before those that are left they cannot be read.
+    /// Keys whose oldest versions a rule has given up. They cannot be read before the remaining versions.
     cut: BTreeSet<(TreeId, Vec<u8>)>,
     /// The time of commit n at index n - 1.
     times: Vec<Timestamp>,
@@ -44,7 +44,7 @@ struct State {
     /// Ranges whose history before a commit has been given up.
     forgotten: Vec<(TreeId, KeyRange, Seq)>,
     rules: RetentionRules,
-    /// The newest commit of which something was erased, by tree.
+    /// For each tree, the newest commit of which something was erased.
     erased: BTreeMap<TreeId, Seq>,
 }
 
@@ -88,8 +88,8 @@ impl State {
         }
     }
 
-    /// Drops what a range has forgotten: what is older than the version that commit `before` had, and that
-    /// one too if it is a deletion.
+    /// Drops the forgotten versions of a range: those older than the version that commit `before` had, and that one too
+    /// if it is a deletion.
     fn forget(&mut self, tree: TreeId, range: &KeyRange, before: Seq) {
         let keys: Vec<_> = self.in_range(tree, range).map(|(key, _)| (tree, key.clone())).collect();
         for key in keys {
@@ -97,7 +97,7 @@ impl State {
             let newer = versions.partition_point(|(seq, _)| *seq <= before);
             let Some(base) = newer.checked_sub(1) else { continue };
             versions.drain(..if versions[base].1.is_some() { base } else { newer });
-            // What it was as of `before` and later is known, whatever was given up before.
+            // The state as of `before` and later is known, whatever was given up before.
             self.cut.remove(&key);
             if versions.is_empty() {
                 self.rows.remove(&key);
@@ -107,7 +107,7 @@ impl State {
         self.forgotten.push((tree, range.clone(), before));
     }
 
-    /// Takes versions of a key away as if they had never been.
+    /// Removes versions of a key as if they had never been.
     fn erase(&mut self, ErasedKey { tree, key, versions }: &ErasedKey) {
         let newest = self.erased.entry(*tree).or_default();
         *newest = versions.newest().max(*newest);
@@ -122,7 +122,7 @@ impl State {
         }
     }
 
-    /// Gives up what the rules do not promise.
+    /// Gives up history that the rules do not promise.
     fn keep_to_rules(&mut self, now: Timestamp) {
         let rules: Vec<_> = self.rules.iter().collect();
         for RetentionRule { tree, range, retention } in rules {
@@ -310,7 +310,7 @@ impl Engine for MemoryEngine {
         Ok(())
     }
 
-    /// Gives up what the rules do not promise, which is never done here otherwise.
+    /// Gives up history that the rules do not promise. Nothing else here does.
     fn settle(&self) -> Result<()> {
         let now = self.shared.clock.now();
         self.shared.state.write().keep_to_rules(now);
@@ -345,8 +345,8 @@ struct MemorySnapshot {
 }
 
 impl MemorySnapshot {
-    /// The first rows of a range, and what is left of it. The lock is held for a page and not while the
-    /// caller looks at the rows: that would stop writers.
+    /// The first rows of a range, and the rest of the range. The lock is held for one page, and not while the caller
+    /// looks at the rows: that would stop writers.
     fn page(
         &self,
         tree: TreeId,
@@ -367,7 +367,7 @@ impl MemorySnapshot {
             let version = match state.visible((tree, key), versions, self.seq) {
                 Ok(version) => version,
                 Err(error) if rows.is_empty() => return Err(error),
-                // The rows before it first; then this key again, and its error.
+                // The rows before it come first; then this key is tried again, and answers its error.
                 Err(_) => break,
             };
             if let Some((seq, Some(value))) = version {

@@ -1,22 +1,23 @@
-//! What an engine says of itself, so that those above it decide by that and not by its name.
+//! The properties of an engine, so that the layers above decide by these and not by its name.
 
-/// What an engine is like. It grows: ask for what you need, and build on [`Profile::default`], which promises nothing.
+/// Properties of an engine. Fields may be added: ask for the ones that you need, and start from [`Profile::default`],
+/// which promises nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {
-    /// What a read of a row may wait for.
+    /// What the read of a row may wait for.
     pub reads: Reads,
-    /// Whether other processes commit to the store, of which this one learns a moment later.
+    /// Whether other processes commit to the store. This one learns of their commits a moment later.
     pub others_commit: bool,
 }
 
-/// What a read of a row may wait for.
+/// What the read of a row may wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reads {
     /// Nothing but memory.
     Memory,
-    /// Files that are mapped into memory: the disk, where the operating system does not have the page.
+    /// Files that are mapped into memory: the disk, if the operating system does not have the page.
     MappedFiles,
     /// Other readers, locks, the disk or a network.
     #[default]
@@ -24,19 +25,19 @@ pub enum Reads {
 }
 
 impl Profile {
-    /// The same with other reads.
+    /// The same with another kind of reads.
     #[must_use]
     pub const fn with_reads(self, reads: Reads) -> Self {
         Profile { reads, ..self }
     }
 
-    /// The same of a store that other processes commit to.
+    /// The same for a store that other processes commit to.
     #[must_use]
     pub const fn with_other_committers(self) -> Self {
         Profile { others_commit: true, ..self }
     }
 
-    /// Whether a thread that must not wait should leave reads to another one.
+    /// Whether a thread that must not wait should leave reads to another thread.
     pub fn reads_wait(&self) -> bool {
         self.reads == Reads::Others
     }

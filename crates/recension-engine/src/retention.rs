@@ -1,5 +1,5 @@
-//! Rules of retention: what of a range's history is promised to stay. Pure; which history is given up, and
-//! when, is the engines' business.
+//! Rules of retention: how much of a range's history is kept. Pure; the engines decide which history is given up, and
+//! when.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::{EngineError, KeyRange, Result, TreeId};
 use crate::limits::RETENTION_RULES_MAX;
 
-/// What of a range's history stays readable. What is beyond it may be given up at any time.
+/// How much of a range's history stays readable. History beyond it may be given up at any time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Retention {
     /// All of it.
@@ -19,9 +19,9 @@ pub enum Retention {
     Everything,
     /// The newest versions of each key, so many of them; a deletion counts as one.
     Versions(NonZeroU32),
-    /// What is needed to read the range as of any moment of the last so long.
+    /// Everything needed to read the range as of any moment within the last so long.
     Duration(Duration),
-    /// What is there now.
+    /// The present state only.
     HeadOnly,
 }
 
@@ -52,7 +52,7 @@ impl FromStr for Retention {
         let duration = |number: &str, unit: u64| -> Option<Retention> {
             let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
             let seconds = number.parse::<u64>().ok().filter(|_| digits)?.checked_mul(unit)?;
-            // As microseconds it has to fit in 8 bytes.
+            // It must fit into 8 bytes as microseconds.
             seconds.checked_mul(1_000_000).map(|_| Retention::Duration(Duration::from_secs(seconds)))
         };
         let found = match text.split_once('=') {
@@ -69,7 +69,7 @@ impl FromStr for Retention {
     }
 }
 
-/// As it is read; parts of a second are rounded down.
+/// The text that can be read back; parts of a second are rounded down.
 impl fmt::Display for Retention {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -93,18 +93,18 @@ pub struct RetentionRule {
     pub tree: TreeId,
     /// Its keys.
     pub range: KeyRange,
-    /// What stays of their history.
+    /// How much of their history stays.
     pub retention: Retention,
 }
 
-/// The rules of a store: for any key there is one at most. Everything is promised if there is none.
+/// The rules of a store: at most one for any key. Without a rule, everything is kept.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RetentionRules {
     by_tree: BTreeMap<TreeId, Vec<(KeyRange, Retention)>>,
 }
 
 impl RetentionRules {
-    /// Whether everything is promised.
+    /// Whether everything is kept.
     pub fn is_empty(&self) -> bool {
         self.by_tree.is_empty()
     }
@@ -114,7 +114,7 @@ impl RetentionRules {
         self.by_tree.values().map(Vec::len).sum()
     }
 
-    /// Sets a rule in place of what there is for its range; false if that changes nothing.
+    /// Sets a rule, and replaces the former one of its range; false if that changes nothing.
     ///
     /// # Errors
     /// [`EngineError::TooLarge`] with more rules than [`RETENTION_RULES_MAX`]; nothing was changed.
@@ -174,7 +174,7 @@ impl RetentionRules {
         })
     }
 
-    /// What is promised of a key.
+    /// The retention of a key.
     pub fn of(&self, tree: TreeId, key: &[u8]) -> Retention {
         let rules = self.by_tree.get(&tree).map_or(&[][..], Vec::as_slice);
         rules.iter().find(|(range, _)| range.contains(key)).map_or(Retention::Everything, |(_, retention)| *retention)
@@ -188,7 +188,7 @@ impl RetentionRules {
 }
 
 impl KeyRange {
-    /// The keys that lie in this range and not in `other`: what is before it and what is behind.
+    /// The keys in this range and not in `other`: those before it and those after it.
     pub fn without(&self, other: &KeyRange) -> impl Iterator<Item = KeyRange> + use<> {
         let turned = |bound: &Bound<Vec<u8>>| match bound {
             Bound::Unbounded => None,

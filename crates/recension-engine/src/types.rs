@@ -1,5 +1,5 @@
-//! The words of the engine contract: sequence numbers, times, trees, ranges, rows.
-//! Plain values only; nothing here reads a clock or a disk.
+//! The types of the engine contract: sequence numbers, times, trees, ranges, rows. Plain values only; nothing here
+//! reads a clock or a disk.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -46,7 +46,7 @@ pub enum Durability {
     Disk,
 }
 
-/// What a commit was given.
+/// The seq and the time of a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CommitInfo {
     /// Its sequence number.
@@ -65,23 +65,23 @@ pub enum Direction {
     Backward,
 }
 
-/// What a reader wants of the rows of a range.
+/// The parts of a range's rows that a reader needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wanted {
-    /// About how many of them will be read, from the first one on; `None`: that is not known. It changes no answer.
+    /// About how many of them will be read, from the first one on; `None`: unknown. It changes no answer.
     pub rows: Option<usize>,
     /// Whether the values are wanted. If they are not, they may be empty.
     pub values: bool,
 }
 
 impl Default for Wanted {
-    /// All of all rows.
+    /// All rows with their values.
     fn default() -> Self {
         Wanted { rows: None, values: true }
     }
 }
 
-/// A contiguous range of keys of one tree. A range whose start lies beyond its end is empty.
+/// A contiguous range of keys of one tree. A range whose start is beyond its end is empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyRange {
     /// Where it starts.
@@ -137,7 +137,7 @@ impl KeyRange {
         nothing_between(&self.start, &self.end)
     }
 
-    /// The keys that lie in both ranges.
+    /// The keys in both ranges.
     #[must_use]
     pub fn intersection(&self, other: &KeyRange) -> KeyRange {
         let (start, end) = self.narrower_ends(other);
@@ -150,14 +150,14 @@ impl KeyRange {
         !nothing_between(start, end)
     }
 
-    /// Whether neither end of `inner` lies beyond this range's.
+    /// Whether neither end of `inner` is beyond this range's.
     pub fn covers(&self, inner: &KeyRange) -> bool {
         self.narrower_ends(inner) == (&inner.start, &inner.end)
     }
 
     fn narrower_ends<'r>(&'r self, other: &'r KeyRange) -> (&'r Bound<Vec<u8>>, &'r Bound<Vec<u8>>) {
         use Bound::{Excluded, Included, Unbounded};
-        // Of two ends at one key, the one that leaves it out is the narrower.
+        // If two ends are at the same key, the one that excludes it is narrower.
         let start = match (&self.start, &other.start) {
             (Unbounded, end) | (end, Unbounded) => end,
             (a @ (Included(x) | Excluded(x)), b @ (Included(y) | Excluded(y))) => {
@@ -173,7 +173,7 @@ impl KeyRange {
         (start, end)
     }
 
-    /// The key, where the range is made of one ([`KeyRange::only`]).
+    /// The key, if the range has only one ([`KeyRange::only`]).
     pub fn only_key(&self) -> Option<&[u8]> {
         match (&self.start, &self.end) {
             (Bound::Included(start), Bound::Included(end)) if start == end => Some(start),
@@ -194,7 +194,7 @@ fn nothing_between(start: &Bound<Vec<u8>>, end: &Bound<Vec<u8>>) -> bool {
         (Unbounded, Excluded(end)) => end.is_empty(),
         (Included(start), Included(end)) => start > end,
         (Included(start), Excluded(end)) | (Excluded(start), Included(end)) => start >= end,
-        // Between a key and its immediate successor (the key with a zero byte) lies nothing.
+        // There is nothing between a key and its immediate successor (the key with a zero byte).
         (Excluded(start), Excluded(end)) => {
             start >= end || (end.len() == start.len() + 1 && end.starts_with(start) && end.last() == Some(&0))
         }

@@ -1,5 +1,5 @@
-//! The address of a store of any engine that is built in. Its form is read by `recension-engine`, what follows a
-//! scheme of a shared log by `recension-log`. Parsing is pure: nothing is opened before all of it is understood.
+//! The address of a store of any built-in engine. `recension-engine` reads its form, and `recension-log` the part after
+//! the scheme of a shared log. Parsing is pure: nothing is opened until the whole address is understood.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use recension::engine::{Address as Form, EngineError, Result};
 use recension_log::{LogAddress, without_password};
 use recension_remote::network::NetworkAddress;
 
-/// A store's address, understood.
+/// A parsed address of a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Address {
@@ -17,15 +17,15 @@ pub enum Address {
     Sqlite(PathBuf),
     /// A path: the directory of a native store.
     Native(PathBuf),
-    /// `postgres://...`, `etcd://...` and others: a store on a shared log. It is understood by `recension-log`.
+    /// `postgres://...`, `etcd://...` and others: a store on a shared log. `recension-log` reads it.
     Log(LogAddress),
-    /// `recension://TOKEN@HOST:PORT`: a store of a server. It is understood by `recension-remote`.
+    /// `recension://TOKEN@HOST:PORT`: a store of a server. `recension-remote` reads it.
     Network(NetworkAddress),
 }
 
 impl Address {
-    /// Understands `memory:`, `sqlite:FILE`, or a path. A path that begins like an address of another kind
-    /// (letters, then a colon) is written with `./` before it.
+    /// Parses `memory:`, `sqlite:FILE`, or a path. A path that begins like an address of another kind (letters, then a
+    /// colon) is written with `./` before it.
     ///
     /// ```
     /// use recension_engines::Address;
@@ -36,7 +36,7 @@ impl Address {
     /// ```
     ///
     /// # Errors
-    /// [`EngineError::BadAddress`], which says what is understood.
+    /// [`EngineError::BadAddress`], which lists the valid forms.
     pub fn parse(address: &str) -> Result<Self> {
         let bad = |why: &str| Err(EngineError::BadAddress { address: without_password(address), why: why.to_owned() });
         if NetworkAddress::is_one(address) {

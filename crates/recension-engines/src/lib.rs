@@ -1,5 +1,5 @@
-//! Engines over other databases, one module and one cargo feature each, and the one way to open a store of any
-//! kind by its address. An engine here adds nothing to the contract and takes nothing from it.
+//! Engines over other databases, with one module and one cargo feature each, and the one function that opens a store of
+//! any kind by its address. An engine here adds nothing to the contract and takes nothing from it.
 #![warn(missing_docs)]
 
 mod address;
@@ -17,12 +17,12 @@ pub use moving::{into_log, move_store};
 use recension::engine::EngineError;
 use recension::engine::{Engine, MemoryEngine, NativeOptions, Result, open_native};
 
-/// Opens the store at an address, with default options, and makes it if there is none: `memory:`,
-/// `sqlite:FILE`, a path, a store on a shared log (`postgres://...` and others), or one of a server
+/// Opens the store at an address with default options, and makes it if there is none. The address is `memory:`,
+/// `sqlite:FILE`, a path, a store on a shared log (`postgres://...` and others), or a store of a server
 /// (`recension://...`). A native store that another process has open and shares is reached through that process.
 ///
 /// # Errors
-/// [`BadAddress`](recension::engine::EngineError::BadAddress), and whatever the engine says.
+/// [`BadAddress`](recension::engine::EngineError::BadAddress), and the engine's own errors.
 pub fn open(address: &str) -> Result<Arc<dyn Engine>> {
     open_as(address, Sharing::Alone)
 }
@@ -30,13 +30,13 @@ pub fn open(address: &str) -> Result<Arc<dyn Engine>> {
 /// Whether other processes can reach a native store through this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// They find it in use.
+    /// They get an error that says that it is in use.
     Alone,
-    /// Those of the same user can.
+    /// Processes of the same user can.
     Shared,
 }
 
-/// The same, and lets others reach it meanwhile if that is wanted.
+/// As [`open`], and can let other processes reach the store through this one.
 ///
 /// # Errors
 /// As [`open`].

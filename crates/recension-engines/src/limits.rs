@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Connections that read at once, at most; further readers wait for one to come free, never for a writer.
+/// Connections that read at the same time, at most. Further readers wait for a free one, never for a writer.
 pub const READ_CONNECTIONS: usize = 8;
 
 /// Rows of a range or of a history that are fetched at once, at most.
@@ -14,14 +14,14 @@ pub const FIRST_PAGE_ROWS: usize = 16;
 /// A page ends early once it holds this many bytes of keys and values.
 pub const PAGE_BYTES: usize = 1 << 20;
 
-/// How long another program's lock on a database is waited for.
+/// How long it waits for another program's lock on a database.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Page cache of one `SQLite` connection, in KiB.
 pub const CACHE_KIB: u64 = 4 * 1024;
 
-/// A `SQLite` write-ahead log that grew beyond this many bytes is cut back to it when it is started anew.
+/// If a `SQLite` write-ahead log has grown beyond this many bytes, it is cut back to them when it starts anew.
 pub const WAL_BYTES_KEPT: i64 = 64 << 20;
 
-/// Problems that `verify` lists, at most; the last one says that there are more.
+/// Problems that `verify` lists, at most. The last one says that there are more.
 pub const PROBLEMS_LISTED: usize = 100;

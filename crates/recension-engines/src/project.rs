@@ -1,4 +1,4 @@
-//! Keeping a projection: the documents of a store as rows of tables, brought up to date by the store's changes.
+//! Keeping a projection: a store's documents as rows of tables. The store's changes bring it up to date.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use recension_log::{ProjectedRow, Projection, RowState};
 const BATCH_ROWS: usize = 500;
 const BATCH_BYTES: usize = 4 << 20;
 
-/// What was done.
+/// The result of bringing a projection up to date.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Projected {
     /// The projection has everything up to this commit.
@@ -21,13 +21,13 @@ pub struct Projected {
     pub deleted: u64,
 }
 
-/// Brings a projection up to date; all of it anew with `rebuild`.
+/// Brings a projection up to date. With `rebuild`, writes all of it anew.
 pub fn project(store: &Store, projection: &mut Projection, rebuild: bool) -> Result<Projected> {
     let head = store.engine().refresh()?;
     let since = if rebuild { None } else { projection.seq().map_err(EngineError::from)?.map(Seq) };
     let known: BTreeSet<String> = store.collections(At::Seq(head))?.into_iter().map(|info| info.name).collect();
     for collection in projection.collections().map_err(EngineError::from)? {
-        // One that was dropped, and made again since, has none of the rows.
+        // A collection that was dropped and made again has none of the old rows.
         let is_another = || -> Result<bool> {
             let made = if known.contains(&collection) { store.collection(&collection)?.made()? } else { None };
             Ok(made.is_none_or(|made| since.is_some_and(|since| made.seq > since)))
@@ -39,7 +39,7 @@ pub fn project(store: &Store, projection: &mut Projection, rebuild: bool) -> Res
     let mut done = Projected { seq: head, ..Projected::default() };
     let mut batch = Batch::default();
     for name in &known {
-        // Everything as of one commit, which the projection is as of when all of it is written.
+        // Everything is read as of one commit. When all of it is written, the projection is as of that commit.
         let then = store.collection(name)?.at(At::Seq(head))?;
         for change in then.changes(since.unwrap_or_default()) {
             let change = change?;
@@ -54,8 +54,8 @@ pub fn project(store: &Store, projection: &mut Projection, rebuild: bool) -> Res
     Ok(done)
 }
 
-/// Compares a projection with the documents of the commit that it is as of: ids, revisions and bodies. Says what
-/// differs.
+/// Compares a projection with the documents of the commit that it is as of: ids, revisions and bodies. Returns the
+/// differences.
 pub fn check(store: &Store, projection: &mut Projection) -> Result<Vec<String>> {
     let seq = Seq(projection.seq().map_err(EngineError::from)?.unwrap_or(0));
     match differences(store, projection, seq) {
@@ -131,7 +131,7 @@ fn row(then: &CollectionAt, collection: &str, id: &str, rev: String, seq: Seq) -
     Ok(ProjectedRow { collection: collection.to_owned(), id: id.to_owned(), rev, seq: seq.0, body })
 }
 
-/// Rows that go together.
+/// Rows that are written together.
 #[derive(Default)]
 struct Batch {
     rows: Vec<ProjectedRow>,
@@ -139,7 +139,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Adds a row; says whether that is enough.
+    /// Adds a row. Returns whether the batch is full.
     fn add(&mut self, row: ProjectedRow) -> bool {
         self.bytes += row.body.as_ref().map_or(0, String::len);
         self.rows.push(row);

@@ -1,8 +1,8 @@
-//! The head of an answer as CGI has it: `Status`, headers, and an empty line.
+//! The head of an answer in the form of CGI: `Status`, headers, and an empty line.
 
 use http::{HeaderMap, HeaderName, StatusCode, header};
 
-/// Headers that are of a connection, and the web server's affair.
+/// Headers of a connection. The web server sets them itself.
 const OF_CONNECTIONS: [HeaderName; 5] =
     [header::CONNECTION, header::TRANSFER_ENCODING, header::UPGRADE, header::TRAILER, header::TE];
 

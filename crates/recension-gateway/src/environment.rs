@@ -1,6 +1,6 @@
 //! A request from its variables (RFC 3875): method, path and headers. The path is taken as the client sent it
-//! (`REQUEST_URI`), since `PATH_INFO` no longer tells an encoded slash from a plain one; `PATH_INFO` serves where
-//! that is missing, and says where the application begins.
+//! (`REQUEST_URI`), since `PATH_INFO` no longer distinguishes an encoded slash from a plain one. `PATH_INFO` is used if
+//! `REQUEST_URI` is missing, and to find where the application's part of the path begins.
 
 use std::net::IpAddr;
 
@@ -14,15 +14,17 @@ use crate::{Environment, Malformed};
 pub struct Asked {
     /// Its head.
     pub head: Parts,
-    /// Who asks.
+    /// The client's address.
     pub client: Option<IpAddr>,
-    /// Bytes of its body, where it says so.
+    /// The length of its body in bytes, if it is given.
     pub length: Option<u64>,
     /// Whether the client speaks TLS to the web server.
     pub secure: bool,
+    /// What the client's path has before that of the head, encoded: where the application is mounted.
+    pub mount: Option<String>,
 }
 
-/// Headers that are of the connection between client and web server, or that variables of their own stand for.
+/// Headers that concern only the connection between client and web server, or that have variables of their own.
 const NOT_HEADERS: [&str; 8] = [
     "HTTP_CONNECTION",
     "HTTP_TRANSFER_ENCODING",
@@ -37,16 +39,17 @@ const NOT_HEADERS: [&str; 8] = [
 /// The request that variables describe.
 ///
 /// # Errors
-/// [`Malformed`] for what is no request.
+/// [`Malformed`] if they are not a request.
 pub fn request(environment: &Environment) -> Result<Asked, Malformed> {
     let method = Method::from_bytes(environment.get("REQUEST_METHOD").unwrap_or(b"GET"))
         .map_err(|_| Malformed("REQUEST_METHOD is no method"))?;
-    let uri: Uri = target(environment)?.parse().map_err(|_| Malformed("REQUEST_URI is no path"))?;
+    let (target, mount) = target(environment)?;
+    let uri: Uri = target.parse().map_err(|_| Malformed("REQUEST_URI is no path"))?;
     let (mut head, ()) = Request::new(()).into_parts();
     head.method = method;
     head.uri = uri;
     let mut add = |name: &[u8], value: &[u8]| {
-        // What cannot be a header is none: HTTP would not have let it through either.
+        // A variable that cannot be a header is ignored: HTTP would not have let it through either.
         if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name), HeaderValue::from_bytes(value)) {
             // The map refuses more than it can hold.
             let _ = head.headers.try_append(name, value);
@@ -71,28 +74,39 @@ pub fn request(environment: &Environment) -> Result<Asked, Malformed> {
     let secure = environment.text("HTTPS").is_some_and(|https| https.eq_ignore_ascii_case("on") || https == "1")
         || environment.text("REQUEST_SCHEME") == Some("https");
     let client = environment.text("REMOTE_ADDR").and_then(|address| address.parse().ok());
-    Ok(Asked { head, client, length, secure })
+    Ok(Asked { head, client, length, secure, mount: Some(mount).filter(|mount| !mount.is_empty()) })
 }
 
-/// Path and query, within the application.
-fn target(environment: &Environment) -> Result<String, Malformed> {
+/// Path and query, within the application, and what the path has before that.
+fn target(environment: &Environment) -> Result<(String, String), Malformed> {
     let (script, info) = (environment.text("SCRIPT_NAME"), environment.text("PATH_INFO").unwrap_or_default());
     let raw = environment.text("REQUEST_URI").unwrap_or_default();
-    // Some send the whole URL.
+    // Some web servers send the whole URL.
     let raw = raw.split_once("://").map_or(raw, |(_, rest)| rest.find('/').map_or("/", |at| &rest[at..]));
     if raw.starts_with('/') {
         let (path, query) = raw.split_once('?').map_or((raw, None), |(path, query)| (path, Some(query)));
         // Without PATH_INFO, web servers put the whole path into SCRIPT_NAME.
         let script = script.filter(|_| !info.is_empty()).unwrap_or_default().trim_end_matches('/');
         if let Some(within) = behind(path, script) {
-            let path = if within.starts_with('/') { within.to_owned() } else { format!("/{within}") };
-            return Ok(query.map_or(path.clone(), |query| format!("{path}?{query}")));
+            let mount = path.strip_suffix(within).unwrap_or_default().to_owned();
+            let inner = if within.starts_with('/') { within.to_owned() } else { format!("/{within}") };
+            return Ok((query.map_or(inner.clone(), |query| format!("{inner}?{query}")), mount));
         }
     } else if !raw.is_empty() {
         return Err(Malformed("REQUEST_URI is no path"));
     }
-    let mut path = String::from(if info.starts_with('/') { "" } else { "/" });
-    for byte in info.bytes() {
+    let path = encoded(if info.starts_with('/') { "" } else { "/" }, info);
+    let mount = encoded("", script.filter(|_| !info.is_empty()).unwrap_or_default().trim_end_matches('/'));
+    Ok(match environment.text("QUERY_STRING") {
+        Some(query) if !query.is_empty() => (format!("{path}?{query}"), mount),
+        _ => (path, mount),
+    })
+}
+
+/// A path as URLs have it, behind what is encoded already.
+fn encoded(before: &str, plain: &str) -> String {
+    let mut path = before.to_owned();
+    for byte in plain.bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~:@!$&'()*,;=".contains(&byte) {
             path.push(char::from(byte));
         } else {
@@ -101,17 +115,14 @@ fn target(environment: &Environment) -> Result<String, Malformed> {
             path.push(hexadecimal(byte & 15));
         }
     }
-    match environment.text("QUERY_STRING") {
-        Some(query) if !query.is_empty() => Ok(format!("{path}?{query}")),
-        _ => Ok(path),
-    }
+    path
 }
 
 fn hexadecimal(digit: u8) -> char {
     char::from_digit(u32::from(digit), 16).unwrap_or('0').to_ascii_uppercase()
 }
 
-/// What of an encoded path stands behind a decoded prefix.
+/// The part of an encoded path after a decoded prefix.
 fn behind<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
     let (mut rest, mut prefix) = (path.as_bytes(), prefix.as_bytes());
     while let Some((wanted, left)) = prefix.split_first() {
@@ -142,21 +153,23 @@ mod tests {
         let uri = |uri: &str, script: &str, info: &str| {
             let pairs = [("REQUEST_URI", uri), ("SCRIPT_NAME", script), ("PATH_INFO", info), ("QUERY_STRING", "q=1")];
             let given: Vec<_> = pairs.into_iter().filter(|(_, value)| !value.is_empty()).collect();
-            request(&environment(&given)).map(|asked| asked.head.uri.to_string())
+            request(&environment(&given)).map(|asked| (asked.head.uri.to_string(), asked.mount.unwrap_or_default()))
         };
-        for (sent, script, info, expected) in [
-            ("/db/a%2Fb?x=%20", "/db/a/b", "", "/db/a%2Fb?x=%20"),
-            ("/app/db/a%2Fb?x", "/app", "/db/a/b", "/db/a%2Fb?x"),
-            ("/%61pp/db", "/app", "/db", "/db"),
-            ("/app/", "/app", "/", "/"),
-            ("/application", "/app", "/other", "/other?q=1"),
-            ("", "/app", "/db/a b/é", "/db/a%20b/%C3%A9?q=1"),
-            ("", "/app", "", "/?q=1"),
-            ("/db", "", "/db", "/db"),
-            ("http://host:1/db/x?y", "", "", "/db/x?y"),
-            ("http://host", "", "", "/"),
+        for (sent, script, info, expected, mount) in [
+            ("/db/a%2Fb?x=%20", "/db/a/b", "", "/db/a%2Fb?x=%20", ""),
+            ("/app/db/a%2Fb?x", "/app", "/db/a/b", "/db/a%2Fb?x", "/app"),
+            ("/%61pp/db", "/app", "/db", "/db", "/%61pp"),
+            ("/app/", "/app", "/", "/", "/app"),
+            ("/app?x", "/app", "/", "/?x", "/app"),
+            ("/application", "/app", "/other", "/other?q=1", "/app"),
+            ("", "/a b", "/db/a b/é", "/db/a%20b/%C3%A9?q=1", "/a%20b"),
+            ("", "/app", "", "/?q=1", ""),
+            ("/db", "", "/db", "/db", ""),
+            ("http://host:1/db/x?y", "", "", "/db/x?y", ""),
+            ("http://host", "", "", "/", ""),
         ] {
-            assert_eq!(uri(sent, script, info).as_deref(), Ok(expected), "{sent} {script} {info}");
+            let expected = (expected.to_owned(), mount.to_owned());
+            assert_eq!(uri(sent, script, info), Ok(expected), "{sent} {script} {info}");
         }
         assert!(uri("nonsense", "", "").is_err());
         assert!(uri("/a b", "", "").is_err());

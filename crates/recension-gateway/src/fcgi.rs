@@ -1,5 +1,5 @@
-//! A connection of FastCGI: its bytes become requests, pieces of their bodies, and answers to what is asked of the
-//! application itself. It multiplexes, and holds of a request its variables until they are whole, and one record.
+//! A connection of FastCGI. Its bytes become requests, pieces of their bodies, and answers to questions about the
+//! application itself. It multiplexes. Of a request it holds the variables until they are whole, and one record.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::limits::{ENVIRONMENT_BYTES_MAX, REQUESTS_MAX};
 use crate::record::{self, Ended, Head};
 use crate::{Environment, Malformed, pairs};
 
-/// What the bytes of a connection say.
+/// An event of a connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A request, whose body follows.
+    /// A request. Its body follows.
     Request {
         /// Its number on the connection.
         id: u16,
@@ -19,7 +19,7 @@ pub enum Event {
         /// Whether the connection goes on after its answer.
         keep: bool,
     },
-    /// A request whose variables are too long. It is to be refused, and its body is passed over.
+    /// A request with too many bytes of variables. It must be refused, and its body is ignored.
     TooLong {
         /// Its number.
         id: u16,
@@ -33,27 +33,27 @@ pub enum Event {
         /// The piece.
         bytes: Vec<u8>,
     },
-    /// A request's body is whole.
+    /// The end of a request's body.
     BodyEnd {
         /// Its number.
         id: u16,
     },
-    /// A request is given up.
+    /// A request is aborted.
     Abort {
         /// Its number.
         id: u16,
     },
-    /// To be sent at once.
+    /// Bytes that must be sent at once.
     Send(Vec<u8>),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Request {
-    /// Its variables come.
+    /// Its variables are arriving.
     Variables { bytes: Vec<u8>, keep: bool },
-    /// Its body comes.
+    /// Its body is arriving.
     Body,
-    /// What comes of it is passed over.
+    /// Its further records are ignored.
     Ignored,
 }
 
@@ -65,7 +65,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// What more bytes say.
+    /// The events in the next bytes.
     ///
     /// # Errors
     /// [`Malformed`]: the connection is to be closed.
@@ -87,18 +87,18 @@ impl Connection {
         Ok(events)
     }
 
-    /// A request was answered: what still comes of it is passed over, and its number is free. To be called before the
-    /// end is sent, since the web server may use the number at once.
+    /// Marks a request as answered: further records of it are ignored, and its number is free. Must be called before
+    /// the end record is sent, since the web server may use the number again at once.
     pub fn finished(&mut self, id: u16) {
         self.requests.remove(&id);
     }
 
-    /// Requests that are under way.
+    /// The number of unfinished requests.
     pub fn under_way(&self) -> usize {
         self.requests.len()
     }
 
-    /// Bytes that it holds.
+    /// The number of bytes that it holds.
     pub fn held_bytes(&self) -> usize {
         let variables =
             |request: &Request| if let Request::Variables { bytes, .. } = request { bytes.len() } else { 0 };
@@ -125,14 +125,14 @@ impl Connection {
             }
             (record::ABORT_REQUEST, _) => match self.requests.get(&id) {
                 Some(Request::Variables { .. }) => {
-                    // Nobody works at it yet.
+                    // Nothing works on it yet.
                     self.requests.remove(&id);
                     events.push(end(id, Ended::Complete));
                 }
                 Some(_) => events.push(Event::Abort { id }),
                 None => {}
             },
-            // What is not known of a request is passed over.
+            // Records of unknown requests are ignored.
             _ => {}
         }
         Ok(())
@@ -179,7 +179,7 @@ fn end(id: u16, ended: Ended) -> Event {
     Event::Send(out)
 }
 
-/// The answer to `GET_VALUES`: of what is asked for that which is known.
+/// The answer to `GET_VALUES`: the known ones of the values that are asked for.
 fn values(content: &[u8]) -> Result<Vec<u8>, Malformed> {
     let requests = REQUESTS_MAX.to_string();
     let known: [(&[u8], &str); 3] =
@@ -190,7 +190,7 @@ fn values(content: &[u8]) -> Result<Vec<u8>, Malformed> {
             pairs::push(name, value.as_bytes(), &mut answer);
         }
     }
-    // As many as were asked for may name one value again and again; one record has room for the first of them.
+    // The question may name one value again and again. One record has room for the first of them.
     answer.truncate(record::CONTENT_BYTES_MAX);
     let mut out = Vec::new();
     record::push(record::GET_VALUES_RESULT, 0, &answer, &mut out);

@@ -1,13 +1,13 @@
-//! Fuzz targets for what web servers send, each with an oracle that panics. `conformance/fuzz` drives them with
-//! libFuzzer; the tests here with chance.
+//! Fuzz targets for input from web servers, each with an oracle that panics. `conformance/fuzz` drives them with
+//! libFuzzer, the tests here with random input.
 
 use crate::limits::{ENVIRONMENT_BYTES_MAX, REQUESTS_MAX};
 use crate::{Environment, environment, fcgi, pairs, record, scgi};
 
-/// The bytes of a connection of FastCGI; the first says how they are cut.
+/// The bytes of a connection of FastCGI. The first byte decides how they are cut into pieces.
 ///
 /// # Panics
-/// Where the cut changes what is read, or more is held than may be.
+/// If the cut changes the events, or more is held than may be.
 pub fn fcgi(input: &[u8]) {
     let [cut, rest @ ..] = input else { return };
     let read = |piece: usize| {
@@ -30,14 +30,14 @@ pub fn fcgi(input: &[u8]) {
     let (whole, whole_failed) = read(rest.len());
     let (cut, cut_failed) = read(usize::from(*cut));
     assert_eq!(whole_failed, cut_failed);
-    // What was read before a mistake is only told where it came before it.
+    // Events before a mistake are returned only if they came in an earlier piece.
     assert!(whole_failed || whole == cut, "not the same in pieces");
 }
 
 /// A head of SCGI.
 ///
 /// # Panics
-/// Where what was read is not what is written of it again.
+/// If the head does not read back from what is written of it.
 pub fn scgi(input: &[u8]) {
     if let Ok(Some((environment, taken))) = scgi::head(input) {
         let mut again = Vec::new();
@@ -50,7 +50,7 @@ pub fn scgi(input: &[u8]) {
 /// Variables, as FastCGI has them, and the request that they make.
 ///
 /// # Panics
-/// Where they do not read back, or the request is not one of this server.
+/// If they do not read back, or the request is not one of this server.
 pub fn environment(input: &[u8]) {
     let Ok(environment) = pairs::read(input) else { return };
     let mut again = Vec::new();

@@ -1,6 +1,6 @@
-//! Requests as web servers hand them on: records of FastCGI, netstrings of SCGI, and the environment of CGI, which
-//! the other two carry. Pure: bytes in, events and bytes out, no socket and no clock. Every length is bounded
-//! ([`limits`]).
+//! Requests in the forms in which web servers pass them on: records of FastCGI, netstrings of SCGI, and the environment
+//! of CGI, which the other two contain. Pure: bytes in, events and bytes out, no socket and no clock. Every length is
+//! bounded ([`limits`]).
 //!
 //! ```
 //! use recension_gateway::{environment, scgi};
@@ -22,7 +22,8 @@ pub mod pairs;
 pub mod record;
 pub mod scgi;
 
-/// What cannot be read: who sent it speaks another protocol, or too much of this one. The connection is closed.
+/// The error for bytes that cannot be read: the sender speaks another protocol, or exceeds a bound. The connection is
+/// closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Malformed(pub &'static str);
 
@@ -39,7 +40,7 @@ impl std::error::Error for Malformed {}
 pub struct Environment(pub Vec<(Vec<u8>, Vec<u8>)>);
 
 impl Environment {
-    /// A variable; of several of a name the first.
+    /// A variable. If several have the name, the first.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         self.0.iter().find(|(own, _)| own == name.as_bytes()).map(|(_, value)| value.as_slice())
     }

@@ -6,7 +6,7 @@ pub const ENVIRONMENT_BYTES_MAX: usize = 256 * 1024;
 /// Variables of a request.
 pub const VARIABLES_MAX: usize = 1000;
 
-/// Requests that one connection of FastCGI has under way; more are told that it is overloaded.
+/// Requests that one connection of FastCGI may have under way. Further ones get the answer that it is overloaded.
 pub const REQUESTS_MAX: usize = 64;
 
 /// Digits of a length in SCGI.

@@ -1,4 +1,4 @@
-//! Names with values, as records of FastCGI have them: two lengths of one or four bytes, then the two.
+//! Names with values in the form of FastCGI: two lengths of one or four bytes each, then the name and the value.
 
 use crate::limits::VARIABLES_MAX;
 use crate::{Environment, Malformed};
@@ -6,7 +6,7 @@ use crate::{Environment, Malformed};
 /// Reads all pairs.
 ///
 /// # Errors
-/// [`Malformed`] for what ends within a pair, or has too many.
+/// [`Malformed`] if the bytes end within a pair, or there are too many pairs.
 pub fn read(mut bytes: &[u8]) -> Result<Environment, Malformed> {
     let mut pairs = Vec::new();
     while !bytes.is_empty() {

@@ -6,40 +6,40 @@ pub const HEAD_BYTES: usize = 8;
 /// The longest content of a record.
 pub const CONTENT_BYTES_MAX: usize = 65_535;
 
-/// The version of the protocol that there is.
+/// The only version of the protocol.
 pub const VERSION: u8 = 1;
 
 /// A request begins.
 pub const BEGIN_REQUEST: u8 = 1;
-/// The web server gives a request up.
+/// The web server aborts a request.
 pub const ABORT_REQUEST: u8 = 2;
 /// A request is answered.
 pub const END_REQUEST: u8 = 3;
-/// Variables of a request; without content: all are there.
+/// Variables of a request. A record without content means that all were sent.
 pub const PARAMS: u8 = 4;
-/// Bytes of a request's body; without content: it is whole.
+/// Bytes of a request's body. A record without content means that the body is whole.
 pub const STDIN: u8 = 5;
 /// Bytes of an answer.
 pub const STDOUT: u8 = 6;
-/// What is asked of the application itself.
+/// A question about the application itself.
 pub const GET_VALUES: u8 = 9;
-/// The answer to that.
+/// The answer to that question.
 pub const GET_VALUES_RESULT: u8 = 10;
-/// The answer to what is not known.
+/// The answer to a record of an unknown kind.
 pub const UNKNOWN_TYPE: u8 = 11;
 
 /// A record's head.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
-    /// What version of the protocol it is of.
+    /// The version of the protocol.
     pub version: u8,
-    /// What it is.
+    /// The kind of record.
     pub kind: u8,
-    /// Which request it is of; 0: none.
+    /// The number of its request; 0: none.
     pub id: u16,
     /// Bytes of content.
     pub content: u16,
-    /// Bytes behind it that mean nothing.
+    /// Bytes of padding after the content.
     pub padding: u8,
 }
 
@@ -62,7 +62,7 @@ impl Head {
     }
 }
 
-/// Appends a record, or as many as the content needs; without content one that has none.
+/// Appends a record, or as many as the content needs. Without content it appends one empty record.
 pub fn push(kind: u8, id: u16, content: &[u8], out: &mut Vec<u8>) {
     let mut rest = content;
     loop {
@@ -83,9 +83,9 @@ pub fn push(kind: u8, id: u16, content: &[u8], out: &mut Vec<u8>) {
 pub enum Ended {
     /// It was answered.
     Complete = 0,
-    /// There are too many of them.
+    /// The connection has too many requests.
     Overloaded = 2,
-    /// It wants something that is not an answer.
+    /// The request asks for another role than to answer it.
     UnknownRole = 3,
 }
 

@@ -1,11 +1,10 @@
-//! The head of a request of SCGI: one netstring of names and values, each with a zero byte behind it. The body
-//! follows.
+//! The head of a request of SCGI: one netstring of names and values, each with a zero byte after it. The body follows.
 
 use crate::limits::{DIGITS_MAX, ENVIRONMENT_BYTES_MAX, VARIABLES_MAX};
 use crate::{Environment, Malformed};
 
-/// Reads the head from the beginning of what has come, with how many bytes it takes; `None` where there have to be
-/// more.
+/// Reads the head from the beginning of the received bytes. Returns also the number of its bytes; `None` if more bytes
+/// are needed.
 ///
 /// # Errors
 /// [`Malformed`]: the connection is to be closed.
@@ -47,7 +46,7 @@ fn variables(text: &[u8]) -> Result<Environment, Malformed> {
     }
 }
 
-/// Appends a head, as web servers do.
+/// Appends a head as web servers write it.
 pub fn push(environment: &Environment, out: &mut Vec<u8>) {
     let length: usize = environment.0.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
     out.extend_from_slice(format!("{length}:").as_bytes());

@@ -1,6 +1,5 @@
-//! The address of a log: what a person types to say on which system, and under which name, a store lives. Parsed here
-//! and
-//! nowhere else. Pure; nothing is opened, and no password is in it.
+//! The address of a log, as a person types it: the system on which a store lives, and its name there. It is parsed here
+//! and nowhere else. Pure; nothing is opened, and no password is in it.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -20,11 +19,11 @@ pub enum System {
     Postgres,
     /// `MySQL` and `MariaDB`: `mysql://user@host/database?log=NAME`.
     MySql,
-    /// `MongoDB`, and what speaks like it: `mongodb://user@host/database?log=NAME`.
+    /// `MongoDB` and compatible systems: `mongodb://user@host/database?log=NAME`.
     MongoDb,
     /// etcd: `etcd://host,host/NAME`.
     Etcd,
-    /// Object stores that speak like S3: `s3://bucket/NAME?endpoint=URL`.
+    /// S3 and compatible object stores: `s3://bucket/NAME?endpoint=URL`.
     S3,
 }
 
@@ -40,7 +39,7 @@ const SCHEMES: [(&str, System); 8] = [
     ("s3", System::S3),
 ];
 
-/// What an address may say behind its question mark.
+/// The parameters that an address may have after its question mark.
 const PARAMETERS: [&str; 9] = ["log", "cache", "node", "tls", "ca", "password-file", "endpoint", "region", "project"];
 
 /// Whether TLS is spoken.
@@ -48,11 +47,11 @@ const PARAMETERS: [&str; 9] = ["log", "cache", "node", "tls", "ca", "password-fi
 pub enum TlsMode {
     /// Not at all.
     Off,
-    /// Always, with a server whose certificate is vouched for by one in the file, or by one of the system's.
+    /// Always. The server's certificate must be vouched for by one in the file, or by one of the system's.
     Required(Option<PathBuf>),
 }
 
-/// A log's address, understood.
+/// A log's address, parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogAddress {
     /// The system.
@@ -61,7 +60,7 @@ pub struct LogAddress {
     pub user: Option<String>,
     /// Hosts and ports; a host may be an IPv6 address.
     pub hosts: Vec<(String, Option<u16>)>,
-    /// What stands behind the hosts, without its slash: a database, a name, a path.
+    /// The part behind the hosts, without its slash: a database, a name, a path.
     pub path: String,
     parameters: BTreeMap<String, String>,
 }
@@ -72,7 +71,7 @@ impl LogAddress {
         address.split_once("://").is_some_and(|(scheme, _)| SCHEMES.iter().any(|(known, _)| *known == scheme))
     }
 
-    /// Understands an address.
+    /// Parses an address.
     ///
     /// ```
     /// use recension_log::LogAddress;
@@ -85,7 +84,7 @@ impl LogAddress {
     /// ```
     ///
     /// # Errors
-    /// [`EngineError::BadAddress`], which says what is understood and repeats no password.
+    /// [`EngineError::BadAddress`]; it says which forms are understood and repeats no password.
     pub fn parse(address: &str) -> std::result::Result<Self, EngineError> {
         let bad = |why: &str| EngineError::BadAddress { address: without_password(address), why: why.to_owned() };
         let (scheme, rest) = address.split_once("://").ok_or_else(|| bad("it has no scheme"))?;
@@ -145,7 +144,7 @@ impl LogAddress {
         }
     }
 
-    /// What is said behind the question mark.
+    /// A parameter after the question mark.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.get(name).map(String::as_str)
     }
@@ -159,7 +158,7 @@ impl LogAddress {
         }
     }
 
-    /// Whether TLS is spoken. It is where a certificate is named or `tls=on` is said.
+    /// Whether TLS is spoken: yes, if a certificate is named or `tls=on` is set.
     pub fn tls(&self) -> TlsMode {
         match (self.parameter("tls"), self.parameter("ca")) {
             (Some("on"), ca) | (None, ca @ Some(_)) => TlsMode::Required(ca.map(PathBuf::from)),
@@ -167,7 +166,7 @@ impl LogAddress {
         }
     }
 
-    /// The password: the file's that the address names, or that of the environment variable `RECENSION_LOG_PASSWORD`.
+    /// The password: from the file that the address names, or from the environment variable `RECENSION_LOG_PASSWORD`.
     pub fn password(&self) -> Result<Option<String>> {
         let Some(file) = self.parameter("password-file") else {
             return Ok(std::env::var("RECENSION_LOG_PASSWORD").ok().filter(|password| !password.is_empty()));
@@ -179,7 +178,7 @@ impl LogAddress {
         Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
     }
 
-    /// The address as others may be told it: without what is said of this node only.
+    /// The address for others: without the parameters of this node only.
     pub fn told(&self) -> String {
         let user = self.user.as_ref().map(|user| format!("{}@", encoded(user))).unwrap_or_default();
         let place = self.place();
@@ -194,7 +193,7 @@ impl LogAddress {
         told
     }
 
-    /// Where it is, for people, and to tell one log from another: without what is said of this node only.
+    /// The place, for people, and to distinguish logs: without the parameters of this node only.
     pub fn place(&self) -> String {
         let scheme = SCHEMES.iter().find(|(_, system)| *system == self.system).map_or("", |(scheme, _)| scheme);
         let hosts = self.hosts.iter().map(|(host, port)| {
@@ -208,7 +207,7 @@ impl LogAddress {
     }
 }
 
-/// As it was understood, but for the parameters.
+/// The parsed address without its parameters.
 impl fmt::Display for LogAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.place().fmt(f)
@@ -233,7 +232,7 @@ fn hosts_of(text: &str) -> Option<Vec<(String, Option<u16>)>> {
         .collect()
 }
 
-/// A text as addresses have it.
+/// A text, encoded for an address.
 fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/:".contains(&byte);
     text.bytes().fold(String::new(), |mut out, byte| {
@@ -262,16 +261,16 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// An address that may be printed, whatever somebody has typed.
+/// An address that may be printed, whatever was typed.
 pub fn without_password(address: &str) -> String {
     let Some((scheme, rest)) = address.split_once("://") else { return address.to_owned() };
-    // A password may have a slash in it, or a question mark: everything up to the last @ is hidden.
+    // A password may contain a slash or a question mark: everything up to the last @ is hidden.
     let rest = match rest.rfind('@').map(|at| (at, rest.find(':'))) {
         Some((at, Some(colon))) if colon < at => format!("{}:***{}", &rest[..colon], &rest[at..]),
         _ => rest.to_owned(),
     };
     let Some((place, query)) = rest.split_once('?') else { return format!("{scheme}://{rest}") };
-    // What is no parameter of ours may be somebody's idea of where a password goes.
+    // Somebody may have put a password into an unknown parameter.
     let shown = query.split('&').map(|pair| match pair.split_once('=') {
         Some((name, _)) if !PARAMETERS.contains(&name) => format!("{name}=***"),
         _ => pair.to_owned(),

@@ -1,10 +1,10 @@
-//! Reading the parts of a record. Pure; what is cut short is an error and never a panic.
+//! Reading the parts of a record. Pure; truncated input is an error and never a panic.
 
 /// The bytes ended too early, or a length goes beyond its bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Short;
 
-/// What is left of some bytes.
+/// The unread bytes.
 pub(crate) struct BytesReader<'b>(pub(crate) &'b [u8]);
 
 impl<'b> BytesReader<'b> {
@@ -48,7 +48,7 @@ impl<'b> BytesReader<'b> {
     }
 }
 
-/// Appends bytes behind their length. Lengths are checked against bounds far below 4 GiB where input comes in.
+/// Appends bytes behind their length. Input is checked against bounds far below 4 GiB before.
 pub(crate) fn put_sized(to: &mut Vec<u8>, bytes: &[u8]) {
     to.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
     to.extend_from_slice(bytes);

@@ -1,4 +1,4 @@
-//! What a system has to do so that stores can live on it: agree on one record at each position.
+//! The contract of a shared log: a system on which stores can live must agree on one record at each position.
 //! Everything else is written once, above this.
 
 use std::fmt;
@@ -33,12 +33,12 @@ impl fmt::Display for Position {
     }
 }
 
-/// What became of an append.
+/// The outcome of an append.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Appended {
     /// The record is there, and as durable as the system can make it.
     Written,
-    /// Something is there already: another's record, or this one by an earlier try. Read it to know.
+    /// The position is taken: by another's record, or by this one from an earlier try. Read it to find out.
     Taken,
 }
 
@@ -60,15 +60,15 @@ pub trait SharedLog: Send + Sync + 'static {
     /// [`Trimmed`](crate::LogError::Trimmed) if `from` was given up.
     fn read(&self, from: Position, bytes_max: usize) -> Result<Vec<(Position, Vec<u8>)>>;
 
-    /// The first position at which nothing is, as of some moment after the call began. `known` is a position that has a
-    /// record as the caller knows, from which the system may look on; or `Position(0)`.
+    /// The first free position, as of some moment after the call began. `known` is a position that has a record as far
+    /// as the caller knows, and the system may search from there; or `Position(0)`.
     fn tail(&self, known: Position) -> Result<Position>;
 
     /// Returns when there may be a record at `position` or behind it, after `timeout`, or when
     /// [`SharedLog::wake`] is called. Only speed depends on it.
     fn wait_for(&self, position: Position, timeout: Duration);
 
-    /// Has every caller of [`SharedLog::wait_for`] return.
+    /// Makes every caller of [`SharedLog::wait_for`] return.
     fn wake(&self);
 
     /// Gives up the records before `before`, which a snapshot holds. The newest record is never given up.
@@ -77,15 +77,15 @@ pub trait SharedLog: Send + Sync + 'static {
     /// Blobs by name, beside the log.
     fn blobs(&self) -> &dyn Blobs;
 
-    /// What the system can.
+    /// The system's properties.
     fn profile(&self) -> LogProfile;
 }
 
-/// Blobs by name: the pieces of snapshots and of records that are too long for the log, and what nodes say of
-/// themselves. Names are made of `a-z`, `0-9`, `-` and `/`.
+/// Blobs by name: the pieces of snapshots, the pieces of records that are too long for the log, and the notes of nodes.
+/// Names are made of `a-z`, `0-9`, `-` and `/`.
 pub trait Blobs: Send + Sync {
-    /// Writes a blob of at most [`LogProfile::blob_bytes_max`], in place of what has its name. It is durable when
-    /// this returns.
+    /// Writes a blob of at most [`LogProfile::blob_bytes_max`], and replaces one with its name. It is durable when this
+    /// returns.
     fn put(&self, name: &str, bytes: &[u8]) -> Result<()>;
 
     /// The blob.
@@ -98,7 +98,7 @@ pub trait Blobs: Send + Sync {
     fn delete(&self, name: &str) -> Result<()>;
 }
 
-/// What a system can and cannot.
+/// The properties of a system.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogProfile {
     /// The system's name.
@@ -107,7 +107,7 @@ pub struct LogProfile {
     pub place: String,
     /// Longest record.
     pub record_bytes_max: usize,
-    /// A record of about this size carries the most bytes a second.
+    /// Records of about this size give the highest throughput.
     pub record_bytes_best: usize,
     /// Longest blob.
     pub blob_bytes_max: usize,

@@ -1,5 +1,4 @@
-//! The body of a record: the commits of a group, or an order that concerns history, to the byte of
-//! docs/shared-log.md. Pure.
+//! The body of a record: the commits of a group, or an order about history, to the byte of docs/shared-log.md. Pure.
 
 use std::num::NonZeroU32;
 use std::ops::Bound;
@@ -11,10 +10,10 @@ use recension_engine::{Batch, Durability, ErasedKey, ErasedVersions, KeyRange, R
 use crate::bytes_reader::{BytesReader, Short, put_sized};
 use crate::limits::ENTRIES_MAX;
 
-/// What a record does to a store.
+/// The effect of a record on a store.
 #[derive(Debug)]
 pub(crate) enum Entry {
-    /// A commit: rows as they are written, with nothing left to be decided.
+    /// A commit: rows as they are written, with nothing left to decide.
     Commit(Batch),
     /// `Engine::forget`.
     Forget { tree: TreeId, range: KeyRange, before: Seq },
@@ -29,7 +28,7 @@ const FORGET: u8 = 2;
 const RULES: u8 = 3;
 const ERASE: u8 = 4;
 
-/// Bytes of a commit in a body, about, and never less.
+/// About how many bytes a commit takes in a body; never less than it takes.
 pub(crate) fn commit_bytes(batch: &Batch) -> usize {
     5 + batch.rows().len() * 13 + batch.size_bytes()
 }
@@ -113,7 +112,7 @@ pub(crate) fn decode(body: &[u8]) -> Result<Vec<Entry>, Short> {
 
 fn commit(reader: &mut BytesReader<'_>) -> Result<Batch, Short> {
     let rows = reader.u32()? as usize;
-    // A row takes nine bytes at least: a wrong number must not make us ask for memory.
+    // A row takes at least nine bytes: a wrong number must not make us allocate memory.
     if rows > reader.0.len() / 9 {
         return Err(Short);
     }
@@ -128,7 +127,7 @@ fn commit(reader: &mut BytesReader<'_>) -> Result<Batch, Short> {
             _ => return Err(Short),
         };
     }
-    // The log has it: what the cache loses is read again.
+    // The log has it: rows that the cache loses are read again.
     batch.durability(Durability::Process);
     Ok(batch)
 }

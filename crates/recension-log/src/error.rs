@@ -1,4 +1,4 @@
-//! What can go wrong with a log. What matters most is whether something was written.
+//! Errors of a log. The most important difference is whether something was written.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::Position;
 /// The result of an operation on a log.
 pub type Result<T> = std::result::Result<T, LogError>;
 
-/// A log's refusal.
+/// A log's error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LogError {
@@ -19,12 +19,12 @@ pub enum LogError {
     Unknown(String),
     /// The position was given up.
     Trimmed {
-        /// What was asked for.
+        /// The position that was asked for.
         asked: Position,
         /// The first position that is still there, if it is known.
         first: Option<Position>,
     },
-    /// Stored bytes are not what was written, or are gone.
+    /// Stored bytes differ from the written ones, or are gone.
     Damaged {
         /// Where.
         place: String,
@@ -33,14 +33,14 @@ pub enum LogError {
     },
     /// The log was written by a newer version of this software.
     NewerFormat {
-        /// The record that says so.
+        /// The record with that version.
         position: Position,
         /// Its format version.
         found: u32,
         /// The newest format version that this software reads.
         supported: u32,
     },
-    /// The system refuses, and will again: no such database, a wrong password, a lack of rights, a lack of room.
+    /// The system refuses, and will refuse again: no such database, a wrong password, missing rights, no room.
     Refused {
         /// The system.
         system: &'static str,

@@ -1,6 +1,6 @@
 //! A log in a folder: the layout of the object stores, on a file system. Processes of one machine share it; so do
-//! machines over a file system whose hard links are atomic. A record is written under another name, synced and
-//! linked to its own, which fails if that is taken.
+//! machines over a file system whose hard links are atomic. A record is written under another name, synced, and linked
+//! to its own name. The link fails if the name is taken.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -17,13 +17,13 @@ const RECORDS: &str = "log";
 const BLOBS: &str = "blobs";
 const TEMPORARY: &str = "tmp";
 
-/// How often the folder is looked at by those that wait.
+/// How often waiters look at the folder.
 const POLL: Duration = Duration::from_millis(5);
 
 /// A log in a folder.
 pub struct FolderLog {
     root: PathBuf,
-    /// What this handle's temporary files are called.
+    /// The names of this handle's temporary files contain it.
     id: Id,
     temporary: AtomicU64,
     /// A position that has a record.
@@ -58,11 +58,11 @@ impl FolderLog {
     }
 
     fn blob(&self, name: &str) -> PathBuf {
-        // One file a name: folders would have to be made and removed.
+        // Blobs are files in one folder: further folders would have to be made and removed.
         self.root.join(BLOBS).join(name.replace('/', "~"))
     }
 
-    /// Writes a file under a name of its own, synced.
+    /// Writes a temporary file, synced.
     fn write(&self, bytes: &[u8]) -> io::Result<PathBuf> {
         let number = self.temporary.fetch_add(1, Ordering::Relaxed);
         let path = self.root.join(TEMPORARY).join(format!("{}-{number}", self.id));
@@ -102,7 +102,7 @@ impl SharedLog for FolderLog {
         match linked {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                // Its writer may not have come to syncing the folder: what we build on must last.
+                // Its writer may not have synced the folder yet, and records that we build on must last.
                 sync(&self.root.join(RECORDS)).map_err(|error| unavailable(&error))?;
                 return Ok(Appended::Taken);
             }
@@ -134,7 +134,7 @@ impl SharedLog for FolderLog {
             position = position.next();
         }
         if !records.is_empty() {
-            // A record counts once its name is synced; its writer may not have come to that.
+            // A record counts once its name is synced, and its writer may not have done that yet.
             sync(&self.root.join(RECORDS))
                 .map_err(|error| LogError::Unavailable(format!("syncing the log's folder: {error}")))?;
         }
@@ -170,7 +170,7 @@ impl SharedLog for FolderLog {
         self.woken.notify_all();
     }
 
-    /// Names stay, empty: whoever has slept must not find a position free that was taken.
+    /// Names stay, as empty files: a node that has slept must not find a taken position free.
     fn trim(&self, before: Position) -> Result<()> {
         let before = before.min(self.tail(Position(0))?.before());
         let mut position = before.before();

@@ -46,7 +46,7 @@ pub use error::{LogError, Result};
 #[cfg(feature = "etcd")]
 pub use etcd::EtcdLog;
 pub use folder::FolderLog;
-pub use found::{found, found_again};
+pub use found::Founding;
 pub use memory::MemoryLog;
 #[cfg(feature = "mongodb")]
 pub use mongodb::MongoLog;

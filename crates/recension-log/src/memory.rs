@@ -42,7 +42,7 @@ impl MemoryLog {
         Self::default()
     }
 
-    /// Makes it a log that has lost its newest records, as a system would that acknowledges before it keeps. For tests.
+    /// Makes the log lose its newest records, like a system that acknowledges before it stores. For tests.
     pub fn lose_from(&self, position: Position) {
         self.shared.state.lock().records.split_off(&position);
     }

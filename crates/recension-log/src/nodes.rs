@@ -1,5 +1,5 @@
-//! Who follows a log, and how far each is: every node that stays writes a small blob now and then. What its clock says
-//! is shown and never believed: a node is live if its blob changes while somebody looks.
+//! The nodes that follow a log, and their positions: every listed node writes a small blob now and then. Its clock is
+//! shown and never relied upon: a node is live if its blob changes while somebody looks.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -15,21 +15,21 @@ use crate::{Blobs, Position, Result, SharedLog, snapshot};
 const PREFIX: &str = "node/";
 /// How often a node that seems to be silent is looked at.
 const LOOK: Duration = Duration::from_millis(250);
-/// How much later than usual a node may say where it is.
+/// How late a node's note may be.
 const LATE: Duration = Duration::from_secs(1);
 
-/// What a node says of itself.
+/// A node's note.
 pub(crate) struct NodeNote {
     pub(crate) name: String,
     pub(crate) head: Head,
-    /// When it said so, by its own clock.
+    /// The time of the note, by the node's own clock.
     pub(crate) time: Timestamp,
 }
 
 /// A node of a cluster.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeStatus {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The number of this opening of it.
     pub id: String,
@@ -39,16 +39,16 @@ pub struct NodeStatus {
     pub seq: Seq,
     /// The hash over all records up to there.
     pub chain: String,
-    /// When it said so, by its own clock.
+    /// The time of the note, by the node's own clock.
     pub said: Timestamp,
-    /// Whether it was heard of lately. Nobody's clock decides that.
+    /// Whether it was heard of lately. No clock decides that.
     pub live: bool,
 }
 
-/// What can be known of a log from outside.
+/// The state of a log, as seen from outside.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogStatus {
-    /// The system and where it is.
+    /// The system's name.
     pub system: &'static str,
     /// Where it is, without passwords.
     pub place: String,
@@ -100,16 +100,16 @@ fn notes(blobs: &dyn Blobs) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(notes)
 }
 
-/// When the nodes were last heard of, by the time of the process that looks.
+/// When the nodes were last heard of, by this process's clock.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// What each said, and when that was new.
+    /// Each node's note, and when it was new.
     notes: HashMap<String, (Vec<u8>, Instant)>,
 }
 
 impl Seen {
-    /// The least position of a node that is live, as far as this process can know: one that it has never looked at may
-    /// be. What has been silent for long is no longer listed.
+    /// The least position of a live node, as far as this process knows: a node that it sees for the first time may be
+    /// live. A node that has been silent for long is no longer listed.
     pub(crate) fn oldest_position(&mut self, blobs: &dyn Blobs, now: Instant) -> Result<Option<Position>> {
         let mut oldest: Option<Position> = None;
         let mut seen = HashMap::new();
@@ -135,8 +135,8 @@ impl Seen {
     }
 }
 
-/// The nodes. Who said something just now, by a clock that agrees with ours, is live; the others are looked at again
-/// until they say something or would have.
+/// The nodes. A node is live if it has just written its note, by a clock that agrees with ours. The others are looked
+/// at again until they write a note or should have.
 fn nodes(blobs: &dyn Blobs, now: Timestamp) -> Result<Vec<NodeStatus>> {
     let agrees = |note: &NodeNote| {
         let (said, now) = (Duration::from_micros(note.time.0), Duration::from_micros(now.0));
@@ -173,8 +173,8 @@ fn nodes(blobs: &dyn Blobs, now: Timestamp) -> Result<Vec<NodeStatus>> {
     Ok(nodes)
 }
 
-/// Asks a log and its nodes for their state, at the time `now`. It waits for nodes whose clocks do not agree with ours,
-/// and for those that have gone.
+/// Asks a log and its nodes for their state, at the time `now`. It waits for nodes whose clocks differ from ours, and
+/// for those that have gone.
 pub fn log_status(log: &dyn SharedLog, now: Timestamp) -> std::result::Result<LogStatus, EngineError> {
     let profile = log.profile();
     let position = log.tail(Position(0))?.before();

@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 use crate::limits::CACHES_MAX;
 use crate::{Cache, FolderLog, LogAddress, ReplicatedEngine, ReplicatedOptions, SharedLog, System};
 
-/// The log at an address. What it needs on its system is made if it is missing.
+/// The log at an address. Missing tables and the like are made on its system.
 ///
 /// # Errors
-/// [`EngineError::BadAddress`] if this program was built without that system; and what the system says.
+/// [`EngineError::BadAddress`] if this program was built without that system; errors of the system.
 pub fn open_log(address: &LogAddress) -> Result<Arc<dyn SharedLog>> {
     match address.system {
         System::Folder => Ok(Arc::new(FolderLog::open(address.path.as_ref())?)),
@@ -34,7 +34,7 @@ pub fn open_log(address: &LogAddress) -> Result<Arc<dyn SharedLog>> {
     }
 }
 
-/// Opens the store on the log at an address, with its cache where `?cache=` says, or in the user's folder of caches.
+/// Opens the store on the log at an address. Its cache is at `?cache=`, or in the user's folder of caches.
 ///
 /// # Errors
 /// As [`LogAddress::parse`], [`open_log`] and [`ReplicatedEngine::open`].
@@ -47,7 +47,7 @@ pub fn open(address: &str) -> Result<ReplicatedEngine> {
         return ReplicatedEngine::open(log, &cache, options);
     }
     let folder = caches()?.join(hash(&address.place()));
-    // Every process has a cache of its own: the first that nobody has.
+    // Every process has a cache of its own: the first free one.
     for number in 0..CACHES_MAX {
         match ReplicatedEngine::open(log.clone(), &Cache::directory(folder.join(number.to_string())), options.clone()) {
             Err(EngineError::Locked { .. }) => {}
@@ -65,7 +65,7 @@ fn hash(place: &str) -> String {
     crate::record::hex(&digest[..12])
 }
 
-/// Where caches lie if none is named.
+/// The folder of caches, if none is named.
 fn caches() -> Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let in_home = || set("HOME").map(|home| home.join(".cache"));
@@ -78,7 +78,7 @@ fn caches() -> Result<PathBuf> {
     })
 }
 
-/// What this node is called.
+/// The name of this node.
 fn node_name(address: &LogAddress) -> String {
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_owned();
     address.parameter("node").map_or_else(|| format!("{}-{}", host(), std::process::id()), str::to_owned)

@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 use crate::bytes_reader::{BytesReader, Short};
 use crate::{LogError, Position, Result};
 
-/// The format version that this software writes. It reads newer ones too, if they say that it can.
+/// The format version that this software writes. It also reads newer ones if they allow it.
 pub(crate) const FORMAT_VERSION: u16 = 1;
 const MAGIC: [u8; 4] = *b"RecL";
 /// Bytes before the body.
 pub(crate) const HEADER_BYTES: usize = 108;
 const CRC_BYTES: usize = 4;
 
-/// A random number that tells one log, or one writer, from every other.
+/// A random number that distinguishes a log, or a writer, from every other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Id(pub(crate) [u8; 16]);
 
@@ -48,7 +48,7 @@ impl fmt::Debug for Id {
     }
 }
 
-/// The hash of a record, which has the hash of the one before in it, and so of all.
+/// The hash of a record. It contains the hash of the record before, and so of all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Chain(pub(crate) [u8; 32]);
 
@@ -64,14 +64,14 @@ impl fmt::Debug for Chain {
     }
 }
 
-/// What a record's body is.
+/// The kind of a record's body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// Nothing: the first record, which gives the log its identity.
     Genesis,
     /// Entries.
     Entries,
-    /// Where the entries lie: they are too long for the log.
+    /// The place of the entries: they are too long for the log.
     Elsewhere,
     /// The address that the store has moved to: nothing may follow.
     Moved,
@@ -92,7 +92,7 @@ impl Kind {
     }
 }
 
-/// What stands before a record's body.
+/// The part of a record before its body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub(crate) kind: Kind,
@@ -103,7 +103,7 @@ pub(crate) struct Header {
     pub(crate) position: Position,
     /// The newest commit before it.
     pub(crate) seq_before: Seq,
-    /// When its commits were made; never before the record before.
+    /// The time of its commits; never before that of the record before.
     pub(crate) time: Timestamp,
     /// The hash of the record before.
     pub(crate) chain_before: Chain,
@@ -149,7 +149,7 @@ pub(crate) fn decode(position: Position, record: &[u8]) -> Result<(Header, &[u8]
 
 struct Found {
     version: u16,
-    /// The oldest version whose software reads it rightly.
+    /// The oldest version whose software can read it.
     oldest_reader: u16,
     parts: Option<Header>,
 }
@@ -180,7 +180,7 @@ fn split(record: &[u8]) -> std::result::Result<(Found, &[u8], u32), Short> {
         return Ok((found, &[], 0));
     }
     let body = reader.sized()?;
-    // What a newer version has added, which may be passed over.
+    // Parts that a newer version has added, and that may be skipped.
     let added = reader.0.len().checked_sub(CRC_BYTES).ok_or(Short)?;
     if added > 0 && version <= FORMAT_VERSION {
         return Err(Short);

@@ -1,22 +1,25 @@
 //! Snapshots: a backup of a node's cache as blobs, with its place in the log, so that a new node need not read
-//! everything. The list of its files is written last: a snapshot that was cut short does not exist.
+//! everything. The list of its files is written last: an interrupted snapshot does not exist.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use recension_engine::{EngineError, Result};
 
 use crate::bytes_reader::{BytesReader, Short};
 use crate::engine::{Head, decode_head, encode_head};
-use crate::large::{self, Elsewhere};
-use crate::limits::{PIECES_MAX, SNAPSHOTS_KEPT};
+use crate::large::{self, Elsewhere, Pieces};
+use crate::limits::{FETCHES_MAX, PIECE_BYTES, PIECES_MAX, SMALL_FILE_BYTES, SNAPSHOTS_KEPT};
 use crate::record::Id;
-use crate::{Blobs, Position, SharedLog};
+use crate::{Blobs, LogError, Position, SharedLog};
 
-/// What the lists of snapshots are called; the position follows.
+/// The prefix of snapshots' lists; the position follows.
 const LISTS: &str = "snapshot/";
-/// What their pieces are called; they are looked for by lists only.
+/// The prefix of their pieces, which only lists name.
 const PIECES: &str = "piece/";
 const MAGIC: [u8; 8] = *b"RECSNAPS";
 const VERSION: u32 = 1;
@@ -33,27 +36,89 @@ pub(crate) fn positions(blobs: &dyn Blobs) -> crate::Result<Vec<Position>> {
 
 /// Writes the files of `folder` as the snapshot of a head, and removes older ones.
 pub(crate) fn write(log: &dyn SharedLog, folder: &Path, head: &Head) -> Result<()> {
-    let (blobs, piece_bytes) = (log.blobs(), log.profile().blob_bytes_max);
-    let io = |path: &Path, error| EngineError::io(format!("reading {}", path.display()), error);
-    let mut list = MAGIC.to_vec();
-    list.extend_from_slice(&VERSION.to_le_bytes());
-    list.extend_from_slice(&encode_head(head));
-    // A name of its own: another node may write a snapshot of the same position.
-    let unique = Id::random()?;
-    for (number, path) in files(folder)?.iter().filter(|path| !path.ends_with("lock")).enumerate() {
-        let bytes = fs::read(path).map_err(|error| io(path, error))?;
-        let at = large::put(blobs, &format!("{PIECES}{unique}/{number}"), &bytes, piece_bytes)?;
-        let name = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
-        crate::bytes_reader::put_sized(&mut list, name.as_bytes());
-        list.extend_from_slice(&at.encode());
+    let mut upload = Upload::new()?;
+    upload.bring_up_to_date(log, folder)?;
+    upload.end(log, head)
+}
+
+/// A snapshot that is being written. It can be brought up to date with its folder again and again, which writes what
+/// has changed there, until its list is written.
+pub(crate) struct Upload {
+    /// What its pieces' names begin with. A name of its own: another node may write a snapshot of the same position.
+    name: String,
+    next: u64,
+    files: BTreeMap<String, Uploaded>,
+}
+
+struct Uploaded {
+    /// What tells that the file was not touched: its number in the file system, its length, when it was written.
+    stamp: (u64, u64, SystemTime),
+    at: Elsewhere,
+    hashes: Vec<[u8; 32]>,
+}
+
+impl Upload {
+    pub(crate) fn new() -> Result<Self> {
+        Ok(Upload { name: format!("{PIECES}{}", Id::random()?), next: 0, files: BTreeMap::new() })
     }
-    list.extend_from_slice(&crc32c::crc32c(&list).to_le_bytes());
-    blobs.put(&list_name(head.position), &list)?;
-    let all = positions(blobs)?;
-    for old in all.iter().rev().skip(SNAPSHOTS_KEPT) {
-        remove(blobs, *old)?;
+
+    /// Writes what is new in `folder`; answers how many bytes.
+    pub(crate) fn bring_up_to_date(&mut self, log: &dyn SharedLog, folder: &Path) -> Result<u64> {
+        let blobs = log.blobs();
+        let piece_bytes = log.profile().blob_bytes_max.clamp(1, PIECE_BYTES);
+        let (mut before, mut written) = (std::mem::take(&mut self.files), 0);
+        for path in files(folder)?.iter().filter(|path| !path.ends_with("lock")) {
+            let io = |error| EngineError::io(format!("reading {}", path.display()), error);
+            let name = path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned();
+            let file = File::open(path).map_err(io)?;
+            let meta = file.metadata().map_err(io)?;
+            let stamp = (meta.ino(), meta.len(), meta.modified().map_err(io)?);
+            let known = before.remove(&name);
+            let untouched = |known: &Uploaded| known.stamp == stamp && meta.len() >= SMALL_FILE_BYTES;
+            if let Some(known) = known.as_ref().filter(|known| untouched(known)) {
+                let Uploaded { at, hashes, .. } = known;
+                self.files.insert(name, Uploaded { stamp, at: at.clone(), hashes: hashes.clone() });
+                continue;
+            }
+            let (at, hashes) = match known {
+                Some(known) => (known.at.name, known.hashes),
+                None => (format!("{}/{}", self.name, self.next), Vec::new()),
+            };
+            self.next += 1;
+            let mut pieces = Pieces::over(&at, &hashes);
+            let mut piece = Vec::new();
+            while (&file).take(piece_bytes as u64).read_to_end(&mut piece).map_err(io)? > 0 {
+                pieces.put(blobs, &piece)?;
+                piece.clear();
+            }
+            let (at, hashes, bytes) = pieces.end(blobs)?;
+            written += bytes;
+            self.files.insert(name, Uploaded { stamp, at, hashes });
+        }
+        for gone in before.into_values() {
+            large::delete(blobs, &gone.at)?;
+        }
+        Ok(written)
     }
-    Ok(())
+
+    /// The snapshot is there, as that of a head; older ones are removed.
+    pub(crate) fn end(self, log: &dyn SharedLog, head: &Head) -> Result<()> {
+        let blobs = log.blobs();
+        let mut list = MAGIC.to_vec();
+        list.extend_from_slice(&VERSION.to_le_bytes());
+        list.extend_from_slice(&encode_head(head));
+        for (name, file) in &self.files {
+            crate::bytes_reader::put_sized(&mut list, name.as_bytes());
+            list.extend_from_slice(&file.at.encode());
+        }
+        list.extend_from_slice(&crc32c::crc32c(&list).to_le_bytes());
+        blobs.put(&list_name(head.position), &list)?;
+        let all = positions(blobs)?;
+        for old in all.iter().rev().skip(SNAPSHOTS_KEPT) {
+            remove(blobs, *old)?;
+        }
+        Ok(())
+    }
 }
 
 fn remove(blobs: &dyn Blobs, position: Position) -> Result<()> {
@@ -68,41 +133,52 @@ fn remove(blobs: &dyn Blobs, position: Position) -> Result<()> {
     Ok(())
 }
 
-/// Fetches the newest sound snapshot into the new folder `to`; `None` if there is none.
-pub(crate) fn fetch(log: &dyn SharedLog, id: Id, to: &Path) -> Result<Option<Head>> {
+/// Fetches the newest sound snapshot behind `after` into the new folder `to`; `None` if there is none.
+pub(crate) fn fetch(log: &dyn SharedLog, id: Id, after: Position, to: &Path) -> Result<Option<Head>> {
     let blobs = log.blobs();
-    let mut newer = None;
-    for position in positions(blobs)?.into_iter().rev() {
-        let Some(list) = blobs.get(&list_name(position))? else { continue };
-        newer = newer.or_else(|| newer_version(&list));
-        let Ok((head, files)) = decode(&list) else { continue };
-        if head.log != id {
-            continue;
+    for _ in 0..FETCHES_MAX {
+        let mut newer = None;
+        let mut found = None;
+        for position in positions(blobs)?.into_iter().rev().take_while(|position| *position > after) {
+            let Some(list) = blobs.get(&list_name(position))? else { continue };
+            newer = newer.or_else(|| newer_version(&list));
+            let Ok((head, files)) = decode(&list) else { continue };
+            if head.log == id {
+                found = Some((head, files));
+                break;
+            }
         }
-        for (name, at) in files {
-            let path = to.join(safe(&name)?);
-            let bytes = large::get(blobs, &at)?;
-            let parent = path.parent().unwrap_or(to);
-            fs::create_dir_all(parent)
-                .and_then(|()| {
-                    let mut file = File::create_new(&path)?;
-                    file.write_all(&bytes)?;
-                    file.sync_all()
-                })
-                .map_err(|error| EngineError::io(format!("writing {}", path.display()), error))?;
-        }
-        return Ok(Some(head));
-    }
-    match newer {
-        None => Ok(None),
-        Some(found) => {
+        let Some((head, files)) = found else {
             let file = "the newest snapshot of the shared log".to_owned();
-            Err(EngineError::NewerFormat { file, found, supported: VERSION })
+            return newer.map_or(Ok(None), |found| Err(EngineError::NewerFormat { file, found, supported: VERSION }));
+        };
+        match fetch_files(blobs, &files, to) {
+            Ok(()) => return Ok(Some(head)),
+            // It was removed meanwhile: there is a newer one.
+            Err(EngineError::Damaged { .. }) if blobs.get(&list_name(head.position))?.is_none() => {
+                fs::remove_dir_all(to)
+                    .or_else(|error| if error.kind() == ErrorKind::NotFound { Ok(()) } else { Err(error) })
+                    .map_err(|error| EngineError::io(format!("removing {}", to.display()), error))?;
+            }
+            Err(error) => return Err(error),
         }
     }
+    Err(LogError::Unavailable("snapshots are removed faster than this node reads them; try again".to_owned()).into())
 }
 
-/// The version of a list that newer software has written.
+fn fetch_files(blobs: &dyn Blobs, files: &[(String, Elsewhere)], to: &Path) -> Result<()> {
+    for (name, at) in files {
+        let path = to.join(safe(name)?);
+        let io = |error| EngineError::io(format!("writing {}", path.display()), error);
+        fs::create_dir_all(path.parent().unwrap_or(to)).map_err(io)?;
+        let mut file = File::create_new(&path).map_err(io)?;
+        large::each_piece(blobs, at, |piece| file.write_all(&piece).map_err(io))?;
+        file.sync_all().map_err(io)?;
+    }
+    Ok(())
+}
+
+/// The version of a list, if newer software has written it.
 fn newer_version(list: &[u8]) -> Option<u32> {
     let mut reader = BytesReader(list);
     let (magic, version) = (reader.array::<8>().ok()?, reader.u32().ok()?);

@@ -1,8 +1,8 @@
-//! Backups: a copy of the store's files that is itself a store, made while commits go on; and copies of
-//! the store as of a moment. Settled files never change and segments only grow, so that an earlier backup
-//! in the same place is brought up to date with what is new.
+//! Backups: a copy of the store's files that is itself a store, made while commits go on; and copies of the store as of
+//! a moment. Settled files never change and segments only grow. An earlier backup in the same place therefore only
+//! needs what is new.
 
-use std::io::{ErrorKind, IoSlice};
+use std::io::IoSlice;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use super::NativeEngine;
 use super::chain::LogPoint;
 use super::erased::Erased;
 use super::format::{
-    FORMAT_VERSION, INDEX_DIR, LOCK_FILE, LOG_DIR, MANIFEST_FILE, MARK_FILE, MARK_TEMPORARY, SETTLED_DIR, STORE_FILE,
-    STORE_TEMPORARY, StoreId, UNFINISHED_FILE, encode_store_file, file_number, segment_file,
+    FORMAT_VERSION, INDEX_DIR, KEYS_TEMPORARY, LOCK_FILE, LOG_DIR, MANIFEST_FILE, MARK_FILE, MARK_TEMPORARY,
+    SETTLED_DIR, STORE_FILE, STORE_TEMPORARY, StoreId, UNFINISHED_FILE, UNFINISHED_TEMPORARY, encode_store_file,
+    file_number, segment_file,
 };
 use super::index::State;
 use super::kept_versions::{Keep, Retained};
@@ -20,6 +21,7 @@ use super::mark;
 use super::open::{lock, read_identity, read_store_file};
 use super::options::NativeOptions;
 use super::run::SectionKind;
+use super::sealing::sealed_like;
 use super::settle::{copy_commits, copy_versions};
 use super::settled::{BlockKind, SettledManifest};
 use super::verify::each_record;
@@ -53,19 +55,22 @@ impl NativeEngine {
         each_record(&image.state.segments, self.shared.files.id, settled, image.point, |_| ())?;
         let doing = |what| move |e| EngineError::io(what, e);
         to.create_dir("").map_err(doing("creating the backup's folder"))?;
+        // A backup of an encrypted store is encrypted, by the same keys.
+        let to = &sealed_like(self.shared.sealed.as_ref(), to)?;
         let is_new = check_target(&**to, self.shared.files.id)?;
         if is_new {
-            // Before anything else is there: without it the folder would pass for an empty store.
+            // This comes before anything else: without it, the folder would pass for an empty store.
             begin(&**to, self.shared.files.id)?;
         }
         let _lock = lock(&**to)?;
         for dir in [LOG_DIR, INDEX_DIR, SETTLED_DIR] {
             to.create_dir(dir).map_err(doing("creating a folder of the backup"))?;
         }
-        // It would point into the log as it was. The next open makes it anew.
+        // It would describe the log as it was. The next open makes it anew.
         remove(&**to, MANIFEST_FILE)?;
         let mut copy = Copy { to, report: BackupReport { head: image.head, ..BackupReport::default() } };
-        // What the old manifest names is complemented first; then the manifest; then what it no longer names goes.
+        // First the files that the old manifest needs are completed, then the manifest is replaced, then old files are
+        // removed.
         for file in &image.state.settled {
             copy.file(&file.name(), SETTLED_DIR, file.entry.len, true, &|at, len| file.read(at, len))?;
         }
@@ -83,7 +88,7 @@ impl NativeEngine {
         let manifest = SettledManifest { files, next_file, retained: self.retained(&image.state), merged_with: 0 };
         manifest.write(&**to, self.shared.files.id)?;
         mark::create(&**to, self.shared.files.id, image.point)?;
-        // An older version may have made it: without a mark.
+        // An older version may have made it, without a mark.
         if read_store_file(&**to)?.is_none_or(|(version, _)| version != FORMAT_VERSION) {
             replace_file(&**to, "", STORE_TEMPORARY, STORE_FILE, &encode_store_file(self.shared.files.id))?;
         }
@@ -92,7 +97,7 @@ impl NativeEngine {
         Ok(copy.report)
     }
 
-    /// What readers of a state are refused, and the rules.
+    /// The history that reads of a state are refused, and the rules of retention.
     fn retained(&self, state: &State) -> Retained {
         let (forgotten, erased) = ((*state.forgotten).clone(), (*state.erased).clone());
         Retained { forgotten, erased, rules: self.shared.settled_files.rules() }
@@ -118,21 +123,21 @@ impl NativeEngine {
         if at > head {
             return Err(EngineError::NotYet { asked: at, head });
         }
-        // What is in memory becomes runs.
+        // Parts in memory become runs.
         recension_engine::Engine::checkpoint(self)?;
         let (_, state) = shared.head_state();
         state.forgotten.check_everything(at)?;
         let time = state.times.time_of(&state, at)?;
         let in_runs: u64 = state.runs.iter().map(|run| run.entries(SectionKind::Current)).sum();
         let settled: u64 = state.settled.iter().map(|file| file.entries(BlockKind::Current)).sum();
-        // Newest first. A newer file says nothing of the store as it was then.
+        // Newest first. A newer file has nothing of the store as it was then.
         let newer = state.settled.partition_point(|file| file.entry.first > at);
         let files = &state.settled[newer..];
         let target = NativeEngine::open(to, options)?;
         let retained = self.retained(&state);
         // The rules begin to count with the next settling.
         let left_out = Retained { rules: RetentionRules::default(), ..retained.clone() };
-        // What is erased is left out here. Later commits of the copy are others than those of this store.
+        // Erased versions are left out here. Later commits of the copy have nothing to do with those of this store.
         let retained = Retained { erased: Erased::default(), ..retained };
         target.install(CommitInfo { seq: at, time }, in_runs + settled, retained, |writer| {
             let mut keep = Keep::new(&left_out, true, writer);
@@ -160,14 +165,15 @@ impl NativeEngine {
     }
 }
 
-/// Refuses a directory that is something else than a backup of this store; says whether it is none yet.
+/// Refuses a directory that is something other than a backup of this store; answers whether it is still empty.
 fn check_target(to: &dyn Disk, source: StoreId) -> Result<bool> {
     let refuse = |found: String| Err(EngineError::NotAStore { path: to.location(), found });
     let names = to.list("").map_err(|e| EngineError::io(format!("reading {}", to.location()), e))?;
     if let Some(id) = read_identity(to)? {
         return if id == source { Ok(false) } else { refuse("a backup of another store".to_owned()) };
     }
-    let ours = [UNFINISHED_FILE, STORE_TEMPORARY, LOCK_FILE, MARK_FILE, MARK_TEMPORARY];
+    let ours =
+        [UNFINISHED_FILE, UNFINISHED_TEMPORARY, STORE_TEMPORARY, LOCK_FILE, MARK_FILE, MARK_TEMPORARY, KEYS_TEMPORARY];
     let known = |name: &&String| ours.contains(&name.as_str());
     if names.iter().any(|name| name == UNFINISHED_FILE) && begun_of(to)?.is_some_and(|begun| begun != hex(source)) {
         return refuse("an unfinished backup of another store".to_owned());
@@ -178,23 +184,17 @@ fn check_target(to: &dyn Disk, source: StoreId) -> Result<bool> {
     }
 }
 
-/// Says in an empty folder that a backup of store `source` is begun there; nothing if that is said.
+/// Notes in an empty folder that a backup of store `source` is begun there, unless that is noted.
 fn begin(to: &dyn Disk, source: StoreId) -> Result<()> {
-    let io = |e| EngineError::io(format!("writing {UNFINISHED_FILE}"), e);
-    let file = match to.create(UNFINISHED_FILE) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => to.open(UNFINISHED_FILE).map_err(io)?,
-        created => created.map_err(io)?,
-    };
     let words = format!(
         "{} is the store of which a backup was begun here.\nRun the same backup command again, which goes on with \
          it, or remove this folder.\n",
         hex(source)
     );
-    file.write_at(0, &[IoSlice::new(words.as_bytes())]).and_then(|()| file.sync()).map_err(io)?;
-    to.sync_dir("").map_err(io)
+    replace_file(to, "", UNFINISHED_TEMPORARY, UNFINISHED_FILE, words.as_bytes())
 }
 
-/// Of which store a backup was begun; `None` if a crash has left no whole id.
+/// The store whose backup was begun; `None` if a crash has left no whole id.
 fn begun_of(to: &dyn Disk) -> Result<Option<String>> {
     let io = |e| EngineError::io(format!("reading {UNFINISHED_FILE}"), e);
     let file = to.open(UNFINISHED_FILE).map_err(io)?;
@@ -229,8 +229,8 @@ struct Copy<'t> {
 }
 
 impl Copy<'_> {
-    /// Copies a file of `len` bytes, unless it is there. A file that `never_changes` is known by its end, which
-    /// has its checksum; any other is compared.
+    /// Copies a file of `len` bytes, unless it is there. A file that `never_changes` is compared by its end, which has
+    /// its checksum; any other file is compared completely.
     fn file(
         &mut self,
         name: &str,
@@ -244,7 +244,7 @@ impl Copy<'_> {
             self.report.bytes_kept += len;
             return Ok(());
         }
-        // Of a kind that an open removes.
+        // An open removes files of this kind.
         let temporary = format!("{name}.spool");
         let io = |e| EngineError::io(format!("writing {name} of the backup"), e);
         remove(&**self.to, &temporary)?;
@@ -275,8 +275,8 @@ impl Copy<'_> {
         Ok(true)
     }
 
-    /// Removes the settled files and segments of an earlier backup that this one does not need, and all index runs,
-    /// which an open of the backup has made: they have keys that may be erased by now.
+    /// Removes the settled files and segments of an earlier backup that this one does not need. All index runs, which
+    /// an open of the backup has made, are removed too: they may hold keys that have been erased since.
     fn remove_others(&self, image: &Image, manifest: &SettledManifest) -> Result<()> {
         let list = |dir: &str| self.to.list(dir).map_err(|e| EngineError::io("listing the backup", e));
         for name in list(SETTLED_DIR)? {

@@ -1,6 +1,6 @@
-//! The chain of commit records: each carries a hash that covers all records before it, so that one that is missing,
-//! stale or exchanged is noticed wherever the log is read. Pure; docs/format.md has the bytes.
-//! It tells faults. It does not protect from forgers: the hash has no key.
+//! The chain of commit records: each carries a hash that covers all records before it. A record that is missing, stale
+//! or exchanged is noticed wherever the log is read. Pure; docs/format.md has the bytes. The chain detects faults. It
+//! does not protect from forgers: the hash has no key.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 const START: &[u8] = b"RECCHAIN";
 
-/// The chain value behind a commit: two logs that have the same one there are the same up to there.
+/// The chain value behind a commit: if two logs have the same one, they are the same up to there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Chain(u128);
 
@@ -21,13 +21,13 @@ impl Chain {
         self.0.to_le_bytes()
     }
 
-    /// The value that these bytes are.
+    /// The value of these bytes.
     #[must_use]
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Chain(u128::from_le_bytes(bytes))
     }
 
-    /// Where a log begins behind commit `seq`.
+    /// The value at the beginning of a log that continues behind commit `seq`.
     pub(super) fn start(id: StoreId, seq: Seq) -> Self {
         let mut bytes = START.to_vec();
         bytes.extend(id.0);
@@ -35,7 +35,7 @@ impl Chain {
         Chain(xxh3_128(&bytes))
     }
 
-    /// Behind a record: of its linked bytes, which begin with the value behind the record before.
+    /// The value behind a record, from its linked bytes, which begin with the value behind the record before.
     pub(super) fn behind(linked: &[u8]) -> Self {
         Chain(xxh3_128(linked))
     }
@@ -54,7 +54,7 @@ impl fmt::Display for Chain {
     }
 }
 
-/// How far a log has come: right behind a commit.
+/// A point of the log: right behind a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct LogPoint {
     /// The commit; seq 0 if there is none.

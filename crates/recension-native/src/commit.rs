@@ -1,6 +1,6 @@
-//! The leader's work on a group of commits: check what each depends on, number it, write all of them
-//! with one call, sync once, and only then show them to readers and acknowledge them.
-//! After a failed write or sync nothing is acknowledged any more.
+//! The leader's work on a group of commits: it checks what each depends on, numbers it, and writes all of them with one
+//! call. It syncs once, and only then shows them to readers and acknowledges them. After a failed write or sync nothing
+//! is acknowledged any more.
 
 use std::ops::Bound;
 
@@ -14,34 +14,34 @@ use recension_engine::{
     Batch, CommitInfo, Direction, Durability, EngineError, ReadDependency, ReadKeys, Result, Seq, Timestamp, TreeId,
 };
 
-/// Rows of a commit whose places take memory after it, too.
+/// Rows for which a list of places keeps its memory after a commit.
 const PLACED_KEPT: usize = 64 << 10;
 
-/// What only the leader touches.
+/// The state of the leader, which nobody else touches.
 pub(super) struct Leader {
     pub(super) log: LogWriter,
     /// The newest commit that has a number, and the end of the log behind it.
     pub(super) last: CommitInfo,
     /// The newest acknowledged commit.
     pub(super) acknowledged: LogPoint,
-    /// What the clock said when it was asked last: once for each commit.
+    /// The clock's last time. It is read once for each commit.
     pub(super) asked_at: Timestamp,
     /// Bytes of log since the newest part of the index was begun.
     pub(super) part_log_bytes: u64,
     pub(super) counters: Counters,
-    /// Where the rows of the newest commit lie, which are not in the index yet.
+    /// The positions of the newest commit's rows, which are not in the index yet.
     pub(super) placed: Vec<Position>,
-    /// Where full keys are put together.
+    /// A buffer for full keys.
     pub(super) full_key: Vec<u8>,
 }
 
-/// What a caller asks the commit queue for.
+/// A request to the commit queue.
 pub(super) enum Asked {
     One(Batch),
     Several(Vec<Batch>),
 }
 
-/// What it is answered.
+/// The answer to a request.
 pub(super) enum Answered {
     One(Result<CommitInfo>),
     Several(Vec<Result<CommitInfo>>),
@@ -55,7 +55,7 @@ impl Asked {
         }
     }
 
-    /// Takes its part of everybody's answers.
+    /// Takes its part of the group's answers.
     fn answered(&self, answers: &mut impl Iterator<Item = Result<CommitInfo>>) -> Option<Answered> {
         match self {
             Asked::One(_) => answers.next().map(Answered::One),
@@ -64,16 +64,16 @@ impl Asked {
     }
 }
 
-/// Commits a group. One answer for each who asked, in order.
+/// Commits a group. Answers one result for each request, in order.
 pub(super) fn commit_group(shared: &Shared, mut asked: Vec<Asked>) -> Vec<Answered> {
     let mut answers = commit_batches(shared, &mut asked).into_iter();
     asked.iter().map_while(|asked| asked.answered(&mut answers)).collect()
 }
 
-/// One answer for each batch, in order.
+/// Answers one result for each batch, in order.
 fn commit_batches(shared: &Shared, asked: &mut [Asked]) -> Vec<Result<CommitInfo>> {
     let batches = asked.iter_mut().map(|asked| asked.batches().len()).sum();
-    // Held until the group is answered: the store does not move meanwhile.
+    // This is held until the group is answered: the store does not move meanwhile.
     let _takes_commits = match shared.check_takes_commits() {
         Ok(held) => held,
         Err(refusal) => return vec![Err(refusal); batches],
@@ -101,7 +101,7 @@ fn commit_batches(shared: &Shared, asked: &mut [Asked]) -> Vec<Result<CommitInfo
         shared.poison(&failure);
         let acknowledged_end = leader.acknowledged.end;
         leader.log.abandon(acknowledged_end);
-        // Those that were refused before keep their answer; the others are not acknowledged.
+        // Batches that were refused before keep their answer; the others are not acknowledged.
         let mut answers: Vec<_> = group
             .answers
             .into_iter()
@@ -118,8 +118,8 @@ fn commit_batches(shared: &Shared, asked: &mut [Asked]) -> Vec<Result<CommitInfo
 }
 
 impl Leader {
-    /// Puts `commit` into the log's buffer. Its rows are to be put into the index before anything else is appended;
-    /// readers do not see it before the head has moved to it. After [`WriteError::NothingWritten`] everything is as
+    /// Puts `commit` into the log's buffer. Its rows must be put into the index before anything else is appended.
+    /// Readers do not see it before the head has moved to it. After [`WriteError::NothingWritten`] everything is as
     /// before.
     pub(super) fn append(
         &mut self,
@@ -134,7 +134,7 @@ impl Leader {
         }
         if room? == Room::NewSegment {
             shared.set_durable(self.last.seq);
-            // Not what else there is of this group, which may be cut off when it fails.
+            // Later commits of this group are not durable: they may be cut off if the group fails.
             shared.trail.is_durable(self.acknowledged);
         }
         let before = self.log.end();
@@ -146,13 +146,13 @@ impl Leader {
         Ok(())
     }
 
-    /// How far the log has come.
+    /// The end of the log.
     pub(super) fn point(&self) -> LogPoint {
         LogPoint { last: self.last, end: self.log.end(), chain: self.log.chain }
     }
 
-    /// Puts the rows of `batch`, the newest that was appended, into the index, for those that are appended behind it
-    /// and for readers; nothing if they are there.
+    /// Puts the rows of `batch`, the newest that was appended, into the index, for readers and for later commits. If
+    /// they are there already, it does nothing.
     fn put_in_index(&mut self, shared: &Shared, batch: &Batch) {
         let state = shared.state.load();
         let memory = &state.memory[0];
@@ -181,14 +181,14 @@ impl Leader {
         Ok(())
     }
 
-    /// The newest value of a counter, of commits that readers do not see yet as well.
+    /// The newest value of a counter, including commits that readers do not see yet.
     fn counter(&mut self, state: &State, tree: TreeId, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let Leader { log, counters, full_key, .. } = self;
         write_full_key(full_key, tree, key);
         counters.get(tree, full_key, || newest_value(log, state, full_key))
     }
 
-    /// Writes what has been appended, of which `last` is the newest, syncs it if asked, and shows it to readers.
+    /// Writes everything appended up to `last`, syncs it if asked, and shows it to readers.
     pub(super) fn finish(
         &mut self,
         shared: &Shared,
@@ -216,16 +216,16 @@ impl Leader {
     }
 }
 
-/// Whether a group is synced.
+/// Whether and how a group is synced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum GroupSync {
     No,
-    /// It is one commit: its caller waits, and nobody else.
+    /// It is one commit, and no other caller waits.
     Alone,
     Together,
 }
 
-/// The newest value of a key, of commits that are still in the log's buffer as well.
+/// The newest value of a key, including commits that are still in the log's buffer.
 fn newest_value(log: &LogWriter, state: &State, full_key: &[u8]) -> Result<Option<Vec<u8>>> {
     let entry = match state.find(full_key, Seq(u64::MAX))? {
         None => return Ok(None),
@@ -248,8 +248,8 @@ struct Group {
 }
 
 impl Group {
-    /// Numbers a batch and puts it into the log's buffer and the index, where readers do not see it
-    /// yet. The error is the store's end; a refusal of this batch alone is among the answers.
+    /// Numbers a batch and puts it into the log's buffer and the index, where readers do not see it yet. An error ends
+    /// the store; if only this batch is refused, that is among the answers.
     fn add(&mut self, shared: &Shared, leader: &mut Leader, batch: &mut Batch) -> Result<()> {
         let state = shared.state.load();
         let checked = batch.reads().try_for_each(|read| check(&state, read, leader.last.seq));
@@ -283,7 +283,7 @@ impl Group {
     }
 }
 
-/// Refuses if anything in the range was written after it was read.
+/// Refuses if anything in the range has been written since it was read.
 fn check(state: &State, read: ReadDependency<'_>, last: Seq) -> Result<()> {
     if read.at > last {
         return Err(EngineError::NotYet { asked: read.at, head: last });
@@ -294,7 +294,7 @@ fn check(state: &State, read: ReadDependency<'_>, last: Seq) -> Result<()> {
     let conflict = |key: &[u8], written_at| {
         Err(EngineError::Conflict { tree: read.tree, key: key.to_vec(), read_at: read.at, written_at })
     };
-    // Deletions since then may be gone without a trace: nobody can tell any more what was written.
+    // Deletions since then may have left no trace: it is not known any more what was written.
     let range = match read.keys {
         ReadKeys::One(key) => {
             let full_key = full_key(read.tree, key);

@@ -1,5 +1,5 @@
-//! The newest values of the counters that commits add to. Nearly every commit adds to the same few, and would look for
-//! what the commit before has written.
+//! The newest values of the counters that commits add to. Nearly every commit adds to the same few counters, and would
+//! otherwise look up the value that the commit before has written.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ const COUNTERS_MAX: usize = 256;
 #[derive(Default)]
 pub(super) struct Counters {
     values: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
-    /// Their trees, each once: rows of others need no look.
+    /// Their trees, each once: rows of other trees need no look-up.
     trees: Vec<TreeId>,
 }
 
 impl Counters {
-    /// The value of a counter; `read` is asked if it is not known.
+    /// The value of a counter; `read` is called if it is not known.
     pub(super) fn get(
         &mut self,
         tree: TreeId,
@@ -38,7 +38,7 @@ impl Counters {
         Ok(value)
     }
 
-    /// To be told of every row that is written, or the values would not be the newest.
+    /// Must be called for every row that is written, because the values would be outdated otherwise.
     pub(super) fn written(&mut self, full_key: &[u8], row: &BatchRow<'_>) {
         if self.trees.contains(&row.tree)
             && let Some(known) = self.values.get_mut(full_key)
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(counters.get(tree, b"a", never).unwrap(), Some(vec![2]));
         counters.written(b"a", &BatchRow { tree, key: b"a", value: None });
         assert_eq!(counters.get(tree, b"a", never).unwrap(), None);
-        // What nobody adds to is not remembered.
+        // Rows that are no counters are not remembered.
         counters.written(b"b", &BatchRow { tree, key: b"b", value: Some(&[3]) });
         assert_eq!(counters.get(tree, b"b", || Ok(Some(vec![4]))).unwrap(), Some(vec![4]));
         assert!(

@@ -1,4 +1,5 @@
-//! What every part of the index shares: where a version lies, the order of versions, and how a walk over them steps.
+//! Parts that all of the index shares: the place of a version, the order of versions, and the steps of a walk over
+//! them.
 //! Pure.
 
 use std::cmp::Ordering;
@@ -8,7 +9,7 @@ use recension_engine::{Direction, Seq};
 
 use super::format::Position;
 
-/// Where a version lies.
+/// The place of a version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct IndexEntry {
     pub(super) seq: Seq,
@@ -21,12 +22,12 @@ pub(super) fn compare_versions(a: (&[u8], Seq), b: (&[u8], Seq)) -> Ordering {
     a.0.cmp(b.0).then_with(|| b.1.cmp(&a.1))
 }
 
-/// Where a step of a walk has led.
+/// The result of a step of a walk.
 pub(super) enum Step<T> {
     /// To a key that has a version.
     Found(T),
-    /// Past a few keys that have none as of the moment of the walk. So a walk of several parts never looks much
-    /// further into one of them than the others have got.
+    /// Past a few keys that have no version at the walk's moment. With such steps, a walk of several parts never goes
+    /// much further into one part than into the others.
     Nothing,
     /// Beyond the last key.
     Ended,

@@ -1,5 +1,5 @@
-//! Which versions have been erased and not left every file yet: readers take them for deletions, merges leave them
-//! out. Once a merge of all files has, nothing is kept of them here, since their keys may tell of whom they were.
+//! Versions that have been erased and are still in some file. Readers take them for deletions, and merges leave them
+//! out. After a merge of all files nothing of them is kept here, because their keys may tell whom they were about.
 //! Pure.
 
 use std::collections::BTreeMap;
@@ -13,20 +13,20 @@ pub(super) struct Erased {
     by_tree: BTreeMap<TreeId, BTreeMap<Vec<u8>, ErasedVersions>>,
     keys: usize,
     bytes: usize,
-    /// The newest commit of which something was erased since the store was opened, by tree. Merges take deletions
-    /// away that a writer who had read before them would conflict with. It is not stored: such a writer does not
+    /// For each tree, the newest commit of which something was erased since the store was opened. Merges remove
+    /// deletions with which the write of an earlier reader would conflict. This is not stored: such a reader does not
     /// outlive the process.
     newest: BTreeMap<TreeId, Seq>,
 }
 
-/// Equal in what merges leave out.
+/// Equal if merges leave out the same.
 impl PartialEq for Erased {
     fn eq(&self, other: &Self) -> bool {
         self.by_tree == other.by_tree
     }
 }
 
-/// What a key takes in the manifest beside itself and single versions.
+/// Bytes of a key in the manifest besides the key itself and single versions.
 const KEY_OVERHEAD_BYTES: usize = 4 + 2 + 8 + 4;
 
 impl Erased {
@@ -63,7 +63,7 @@ impl Erased {
         self.of(full_key).is_some_and(|versions| versions.has(seq))
     }
 
-    /// Whether nobody can tell what was written to a tree since a read as of `at`.
+    /// Whether it is unknown what was written to a tree since a read as of `at`.
     pub(super) fn forbids(&self, tree: TreeId, at: Seq) -> bool {
         self.newest.get(&tree).is_some_and(|newest| at < *newest)
     }
@@ -73,7 +73,7 @@ impl Erased {
         self.by_tree.values().flat_map(BTreeMap::values).any(|versions| versions.newest() <= last)
     }
 
-    /// What of them is not newer than `head`, for another store.
+    /// Those that are not newer than `head`, for another store.
     pub(super) fn up_to(&self, head: Seq) -> Vec<ErasedKey> {
         let keys =
             self.by_tree.iter().flat_map(|(tree, keys)| keys.iter().map(move |(key, versions)| (*tree, key, versions)));
@@ -115,7 +115,7 @@ impl Erased {
         self.bytes = self.bytes + 8 * of_key.these.len() - 8 * before;
     }
 
-    /// Forgets what of `merged` has left all files, which are merged up to commit `last`.
+    /// Forgets the parts of `merged` that have left all files, which are merged up to commit `last`.
     pub(super) fn drop_merged(&mut self, merged: &Erased, last: Seq) {
         for (tree, keys) in std::mem::take(&mut self.by_tree) {
             for (key, versions) in keys {
@@ -145,7 +145,7 @@ impl Erased {
         }
     }
 
-    /// Reads what [`Erased::encode`] has written.
+    /// Reads the form that [`Erased::encode`] writes.
     pub(super) fn decode(fields: &mut Fields<'_>) -> Option<Self> {
         let mut erased = Erased::default();
         for _ in 0..fields.u32()? {

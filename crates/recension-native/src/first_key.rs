@@ -1,12 +1,12 @@
-//! The first key of those that begin with a prefix: one look into each part, without the machinery of a range, and
-//! without the row. Where a look does not tell, a range has to.
+//! The first key with a prefix: one look into each part, without the machinery of a range, and without the row. If that
+//! does not decide it, the caller uses a range.
 
 use super::index::State;
 use super::run::{RunCursor, SectionKind};
 use super::settled::{BlockKind, SettledCursor};
 use recension_engine::{Result, Seq};
 
-/// What a look into each part has told.
+/// The result of a look into each part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
     Found,
@@ -15,8 +15,7 @@ pub(super) enum First {
     Unclear,
 }
 
-/// The least full key of those that were offered. Of equal ones the first that was offered stays: parts are looked into
-/// newest first.
+/// The least full key that was offered. Of equal ones the first stays: parts are looked into newest first.
 struct Least<'k> {
     key: &'k mut Vec<u8>,
     first: First,
@@ -28,7 +27,7 @@ impl Least<'_> {
         if self.first == First::Unclear || (self.first == First::Found && full_key >= self.key.as_slice()) {
             return;
         }
-        // Whether another part has a greater key that counts is for a range to find out.
+        // Whether another part has a greater key that counts is left to a range.
         if deleted || seq > self.at {
             self.first = First::Unclear;
             return;

@@ -1,5 +1,5 @@
-//! What has been forgotten: ranges of keys, each with the seq before which its history was given up.
-//! This decides what reads refuse and what merges leave out. Pure.
+//! Forgotten history: ranges of keys, each with the seq before which its history was given up. It decides which reads
+//! are refused and which versions merges leave out. Pure.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -7,7 +7,7 @@ use std::ops::Bound;
 use super::format::Fields;
 use recension_engine::{EngineError, KeyRange, Result, Seq, TreeId};
 
-/// Most ranges of a store, twice as many as there can be rules; one more is refused.
+/// Most ranges of a store: twice as many as there can be rules. One more is refused.
 const RANGES_MAX: usize = 2 * recension_engine::limits::RETENTION_RULES_MAX;
 
 /// Ranges whose history has been given up.
@@ -85,7 +85,7 @@ impl Forgotten {
         refuse(own.map(|old| old.before).max().unwrap_or_default(), at)
     }
 
-    /// The ranges of which `wanted` holds.
+    /// The ranges for which `wanted` holds.
     pub(super) fn only(&self, wanted: impl Fn(TreeId, &KeyRange) -> bool) -> Forgotten {
         let mut only = self.clone();
         only.by_tree.retain(|tree, ranges| {
@@ -139,7 +139,7 @@ pub(super) fn encode_range(range: &KeyRange, bytes: &mut Vec<u8>) {
     bytes.extend(ends.iter().flat_map(|(_, key)| key.iter()));
 }
 
-/// Reads what [`encode_range`] has written.
+/// Reads the form that [`encode_range`] writes.
 pub(super) fn decode_range(fields: &mut Fields<'_>) -> Option<KeyRange> {
     let kinds: [u8; 2] = fields.bytes()?;
     let lengths = [fields.u16()?, fields.u16()?];

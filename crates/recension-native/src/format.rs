@@ -7,7 +7,7 @@ pub(super) const FORMAT_VERSION: u32 = 2;
 /// The version before: without a chain of records, and without a mark.
 pub(super) const FORMAT_VERSION_1: u32 = 1;
 
-/// Where the first commit record of a segment starts.
+/// The offset of the first commit record in a segment.
 pub(super) const SEGMENT_HEADER_BYTES: u64 = 4096;
 
 /// Records start at multiples of this.
@@ -23,6 +23,10 @@ pub(super) const MARK_FILE: &str = "MARK";
 pub(super) const MARK_TEMPORARY: &str = "MARK.tmp";
 /// Says that a backup was begun and is not a store yet.
 pub(super) const UNFINISHED_FILE: &str = "BACKUP-UNFINISHED";
+pub(super) const UNFINISHED_TEMPORARY: &str = "BACKUP-UNFINISHED.tmp";
+/// The keys of an encrypted store.
+pub(super) const KEYS_FILE: &str = "KEYS";
+pub(super) const KEYS_TEMPORARY: &str = "KEYS.tmp";
 pub(super) const LOCK_FILE: &str = "lock";
 pub(super) const LOG_DIR: &str = "log";
 pub(super) const INDEX_DIR: &str = "index";
@@ -35,7 +39,7 @@ pub(super) const MANIFEST_TEMPORARY: &str = "index/MANIFEST.tmp";
 const STORE_MAGIC: [u8; 8] = *b"RECSTORE";
 const SEGMENT_MAGIC: [u8; 8] = *b"RECSEGMT";
 
-/// What tells one store's files from another's.
+/// Distinguishes one store's files from another's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct StoreId(pub(super) [u8; 16]);
 
@@ -47,7 +51,7 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// Where the first commit of a store goes.
+    /// The position of a store's first commit.
     pub(super) const START: Position = Position { segment: 1, offset: SEGMENT_HEADER_BYTES as u32 };
 }
 
@@ -117,8 +121,8 @@ pub(super) fn encode_store_file(id: StoreId) -> Vec<u8> {
     bytes
 }
 
-/// Reads the contents of `STORE`: the format version and the id. The magic is looked at first and the checksum next, so
-/// that another program's file is called that, and a damaged version number is not called a newer format.
+/// Reads the contents of `STORE`: the format version and the id. The magic is checked first and the checksum next, so
+/// that another program's file is recognised as such, and a damaged version number is not taken for a newer format.
 pub(super) fn decode_store_file(bytes: &[u8]) -> Result<(u32, StoreId)> {
     let (version, id) = decode_header(bytes, STORE_MAGIC, 12 + 16)
         .map_err(|(offset, what)| EngineError::damaged(STORE_FILE, offset, what))?;
@@ -140,7 +144,7 @@ pub(super) fn encode_segment_header(id: StoreId, number: u32) -> Vec<u8> {
 /// Bytes of a segment header that carry meaning.
 pub(super) const SEGMENT_HEADER_USED: usize = 40;
 
-/// Checks the header of segment `number`; the offset and words of a fault otherwise.
+/// Checks the header of segment `number`. An error has the offset and the reason.
 pub(super) fn check_segment_header(bytes: &[u8], id: StoreId, number: u32) -> Result<()> {
     let file = segment_file(number);
     let found = segment_identity(bytes).map_err(|(offset, what)| EngineError::damaged(&*file, offset, what))?;
@@ -155,7 +159,7 @@ pub(super) fn check_segment_header(bytes: &[u8], id: StoreId, number: u32) -> Re
     Ok(())
 }
 
-/// What a segment's header says of itself.
+/// The identity in a segment's header.
 pub(super) struct SegmentIdentity {
     pub(super) version: u32,
     pub(super) id: StoreId,

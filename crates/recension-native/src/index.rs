@@ -1,6 +1,6 @@
-//! What readers see: parts of the index in memory, runs, the segments that they point into, and settled
-//! files. A state never changes; a new one takes its place. Parts cover adjacent ranges of seqs, newest
-//! first, so that the first part that knows a key as of a seq has the answer.
+//! The readers' view: parts of the index in memory, runs, the segments that they point into, and settled files. A state
+//! never changes; a new one replaces it. Parts cover adjacent ranges of seqs, newest first, so the first part that
+//! knows a key as of a seq has the answer.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use recension_engine::{EngineError, Result, Seq, TreeId, Value};
 /// A version that was found.
 #[derive(Clone)]
 pub(super) enum Found {
-    /// Its row lies in the log.
+    /// Its row is in the log.
     InLog(IndexEntry),
-    /// Here it is.
+    /// Its row is in a settled file.
     Settled(SettledRow),
-    /// It may have been given up: the oldest version of the key is this one, which is newer. Only a walk finds this.
+    /// The version may have been given up: this one, which is newer, is the oldest of the key. Only a walk finds this.
     GivenUp(Seq),
 }
 
@@ -58,10 +58,10 @@ pub(super) fn write_full_key(full: &mut Vec<u8>, tree: TreeId, key: &[u8]) {
     full.extend_from_slice(key);
 }
 
-/// All that readers need, as of one moment.
+/// Everything that readers need, as of one moment.
 #[derive(Clone)]
 pub(super) struct State {
-    /// Newest first; the first is the one that commits are added to.
+    /// Newest first; commits are added to the first.
     pub(super) memory: Vec<Arc<MemoryIndex>>,
     /// Newest first.
     pub(super) runs: Vec<Arc<Run>>,
@@ -74,16 +74,16 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Has the tables that a look-up of this hash may ask fetched all at once, rather than each after the one before
-    /// has denied the key.
+    /// Fetches all tables that a look-up of this hash may need at once, rather than each after the one before has
+    /// denied the key.
     fn touch(&self, hash: u64) {
         self.memory.iter().for_each(|part| part.touch(hash));
         self.runs.iter().for_each(|run| run.touch(hash));
         self.settled.iter().for_each(|file| file.touch(hash));
     }
 
-    /// Has all that look-ups of these hashes will read fetched at once, except what lies in settled files: the
-    /// tables, then the rows that they lead to.
+    /// Fetches everything that look-ups of these hashes will read at once, except rows in settled files: first the
+    /// tables, then the rows.
     pub(super) fn prefetch(&self, hashes: &[u64], at: Seq) {
         for hash in hashes {
             self.touch(*hash);
@@ -97,7 +97,7 @@ impl State {
         }
     }
 
-    /// The newest version of a key not newer than `at`, deletions included, whether forgotten or not.
+    /// The newest version of a key not newer than `at`. Deletions and forgotten versions count.
     pub(super) fn find(&self, full_key: &[u8], at: Seq) -> Result<Option<Found>> {
         let hash = hash(full_key);
         self.touch(hash);
@@ -151,8 +151,7 @@ impl State {
         Ok(None)
     }
 
-    /// The same as readers are to see it: an erased version is none. A version that hides behind a cut is none too if
-    /// it is erased.
+    /// The same for readers: an erased version does not count, and neither does an erased version behind a cut.
     pub(super) fn find_unerased(&self, full_key: &[u8], at: Seq) -> Result<Option<Found>> {
         let found = self.find(full_key, at);
         let Some(erased) = self.erased.of(full_key) else { return found };
@@ -162,7 +161,7 @@ impl State {
         }
     }
 
-    /// The value of a key as of `at`, borrowed from a block that `pins` keeps if that can be.
+    /// The value of a key as of `at`, borrowed if possible from a block that `pins` keeps.
     pub(super) fn get<'s>(&'s self, full_key: &[u8], at: Seq, pins: &'s Pins) -> Result<Option<Value<'s>>> {
         self.forgotten.check(full_key, at)?;
         if self.erased.of(full_key).is_some() && self.find_unerased(full_key, at)?.is_none() {
@@ -186,7 +185,7 @@ impl State {
         Ok(found.map(|row| Value { seq: row.seq, bytes: pins.value(row) }))
     }
 
-    /// What a part that gave `hint` has of a key: its newest version's value, or that it was deleted.
+    /// The value that a part with this `hint` has for a key, or a deletion.
     #[allow(clippy::option_option)] // a version of it, and whether that has a value
     fn follow(
         &self,
@@ -197,9 +196,9 @@ impl State {
     ) -> Result<Option<Option<Value<'_>>>> {
         match hint {
             Hint::Absent => return Ok(None),
-            // The row's own checksum, key and seq confirm the hint; nothing else does.
+            // Only the row's own checksum, key and seq confirm the hint.
             Hint::Perhaps(newest) if newest.seq <= at => {
-                // All of the row is waited for at once, and not one cache line after the other.
+                // All of the row is fetched at once, and not one cache line after the other.
                 self.segments.touch(newest.position);
                 if let Ok(found) = self.value(full_key, newest) {
                     return Ok(Some(found));

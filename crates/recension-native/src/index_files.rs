@@ -30,7 +30,7 @@ pub(super) struct IndexFiles {
 }
 
 impl IndexFiles {
-    /// The folder with what `manifest` names in it; other runs are left over.
+    /// The folder with the runs that `manifest` names; other runs are left over.
     pub(super) fn new(
         disk: Arc<dyn Disk>,
         id: StoreId,
@@ -44,7 +44,7 @@ impl IndexFiles {
             }
             let Some(number) = file_number(&name, "run") else { continue };
             if manifest.runs.iter().all(|run| run.number != number) {
-                // It goes when there is time for it: no new run may have its name.
+                // It is removed when there is time: no new run may have its name.
                 manifest.next_run = manifest.next_run.max(number.saturating_add(1));
                 left_over.push(Leftover::new(&disk, run_file(number)));
             }
@@ -75,7 +75,7 @@ impl IndexFiles {
         })
     }
 
-    /// Leaves out the runs up to `last`, which are settled. The file follows with the next run.
+    /// Drops the runs up to `last`, which are settled. The manifest on disk follows with the next run.
     pub(super) fn drop_through(&self, last: Seq) {
         let mut manifest = self.manifest.lock();
         manifest.runs.retain(|run| run.last > last);
@@ -92,11 +92,11 @@ impl IndexFiles {
         fill: impl FnOnce(&mut RunWriter) -> Result<()>,
     ) -> Result<Arc<Run>> {
         let number = manifest.next_run;
-        // With every attempt, so that no number ever means two files.
+        // The number moves with every attempt, so that no number ever means two files.
         manifest.next_run += 1;
         let written = self.write((first, point), number, keys_max, fill);
         let (entry, run) = written.inspect_err(|_| {
-            // Best effort: a file that stays is found again at the next open.
+            // A file that stays is found again at the next open.
             let _ = self.disk.remove(&run_file(number));
         })?;
         let mut new = manifest.clone();
@@ -137,7 +137,7 @@ impl IndexFiles {
         self.condemned.load(Ordering::Acquire)
     }
 
-    /// Takes the manifest away, so that the next open rebuilds the index from the log.
+    /// Removes the manifest, so that the next open rebuilds the index from the log.
     pub(super) fn condemn(&self) {
         self.condemned.store(true, Ordering::Release);
         let _still = self.manifest.lock();
@@ -175,9 +175,9 @@ fn merge_entries(runs: &[Arc<Run>], mut each: impl FnMut(&[u8], IndexEntry) -> R
     Ok(())
 }
 
-/// Which adjacent runs (newest first) to merge, if any: `fan_in` or more of one tier of sizes. An
-/// older run counts as at least as large as a newer one, so that no small run is left behind and the
-/// number of runs stays below `fan_in` per tier.
+/// The adjacent runs (newest first) to merge, if any: `fan_in` or more of one tier of sizes. An older run counts as at
+/// least as large as a newer one. No small run is therefore left behind, and the number of runs stays below `fan_in`
+/// per tier.
 pub(super) fn runs_to_merge(lengths: &[u64], fan_in: usize) -> Option<std::ops::Range<usize>> {
     let fan_in = fan_in.max(2);
     let mut tier = 0;

@@ -12,7 +12,7 @@ use super::settled::SettledWriter;
 use recension_engine::{CommitInfo, EngineError, Result, Seq};
 
 impl NativeEngine {
-    /// Makes what `fill` writes the store's settled part, up to commit `last`.
+    /// Makes the rows that `fill` writes the store's settled part, up to commit `last`.
     pub(super) fn install(
         &self,
         last: CommitInfo,
@@ -29,7 +29,7 @@ impl NativeEngine {
             return Ok(());
         }
         let mut leader = shared.leader.lock();
-        // The log goes on in a segment that is there.
+        // The log continues in a segment that exists.
         leader.log.make_first_segment().map_err(WriteError::into_error)?;
         let point = LogPoint { last, end: Position::START, chain: Chain::start(shared.files.id, last.seq) };
         let file = shared.settled_files.write((Seq(1), point), keys_max, None, fill)?;

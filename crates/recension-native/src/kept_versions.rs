@@ -1,12 +1,12 @@
-//! What merges leave out: of the versions of a key, those that nobody can read, and those beyond the newest
-//! that a rule promises. It must never leave out a version without a trace that a read could still ask for.
+//! Versions that merges leave out: those of a key that nobody can read, and those beyond the newest ones that a rule
+//! promises. A merge must never drop without a trace a version that a read could still ask for.
 
 use super::erased::Erased;
 use super::forgotten::Forgotten;
 use super::settled::{KeptVersion, SettledWriter};
 use recension_engine::{ErasedVersions, Result, Retention, RetentionRules, Seq, TreeId};
 
-/// What of the past is given up: what has been, for good, and the standing rules.
+/// Given-up history: past decisions, which are final, and the standing rules.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Retained {
     pub(super) forgotten: Forgotten,
@@ -21,12 +21,12 @@ impl Retained {
         !self.gives_up_past() && self.erased.is_empty()
     }
 
-    /// Whether there is anything but erased versions.
+    /// Whether there is anything besides erased versions.
     pub(super) fn gives_up_past(&self) -> bool {
         !(self.forgotten.is_empty() && self.rules.is_empty())
     }
 
-    /// How many of a key's versions are promised, if that is the rule.
+    /// How many of a key's versions are promised, if the rule is of that kind.
     fn versions(&self, full_key: &[u8]) -> Option<u32> {
         let (tree, key) = full_key.split_first_chunk::<4>()?;
         match self.rules.of(TreeId(u32::from_be_bytes(*tree)), key) {
@@ -36,7 +36,7 @@ impl Retained {
     }
 }
 
-/// Where versions go.
+/// The destination of versions.
 pub(super) trait Output {
     fn push(&mut self, full_key: &[u8], version: KeptVersion<'_>) -> Result<()>;
 }
@@ -47,7 +47,7 @@ impl Output for SettledWriter {
     }
 }
 
-/// Passes on those of the versions that it is shown, in order, that are kept.
+/// Passes on the kept versions of those that it is given in order.
 pub(super) struct Keep<'r, O: Output> {
     retained: &'r Retained,
     /// No older version lies elsewhere.
@@ -58,11 +58,11 @@ pub(super) struct Keep<'r, O: Output> {
     has_base: bool,
     /// How many more versions of the key are kept, if they are counted.
     room: Option<u32>,
-    /// The last version of the key that is kept waits to learn whether there are more.
+    /// The last kept version of the key. It waits until it is known whether there are more.
     held: Option<(Seq, Option<Vec<u8>>)>,
     /// Which versions of the key are erased.
     erased: Option<&'r ErasedVersions>,
-    /// From this commit on, up to the version that was kept last, all versions are erased.
+    /// From this commit on, up to the last kept version, all versions are erased.
     nothing_from: Option<Seq>,
 }
 
@@ -109,11 +109,11 @@ impl<'r, O: Output> Keep<'r, O> {
         self.keep(full_key, version)
     }
 
-    /// Passes a version on that is not erased, if what was given up leaves it.
+    /// Passes on a version that is not erased, if it was not given up.
     fn keep(&mut self, full_key: &[u8], version: KeptVersion<'_>) -> Result<()> {
         if version.seq <= self.before {
             let is_base = !std::mem::replace(&mut self.has_base, true);
-            // Who could want it is refused.
+            // Every read that could want it is refused.
             if !is_base || (version.value.is_none() && self.bottom) {
                 return Ok(());
             }
@@ -135,7 +135,7 @@ impl<'r, O: Output> Keep<'r, O> {
         self.end_key()
     }
 
-    /// After the last version of a key. That there is nothing needs to be said only if an older version lies
+    /// Called after the last version of a key. The absence of versions only needs a mark if an older version exists
     /// elsewhere.
     fn end_key(&mut self) -> Result<()> {
         if let Some(seq) = self.nothing_from.take()
@@ -173,11 +173,11 @@ mod tests {
         }
     }
 
-    /// What is kept of the versions of a key; a negative seq is a deletion.
+    /// The kept versions of a key; a negative seq is a deletion.
     fn kept(retained: &Retained, bottom: bool, versions: &[i64]) -> Vec<(i64, bool)> {
         let mut output = Kept::new();
         let mut keep = Keep::new(retained, bottom, &mut output);
-        // A key before it and one behind it, so that nothing depends on being the first or the last.
+        // There is a key before it and one behind it, so that nothing depends on being the first or the last.
         for key in ["a", "b", "c"] {
             for &seq in versions {
                 let value = (seq > 0).then_some(&b"value"[..]);
@@ -210,7 +210,7 @@ mod tests {
             (ErasedVersions::through(Seq(9)), 0, true, &[12, -9, 8], &[(12, false)]),
             (these(&[8]), 0, true, &[9, 8, 7], &[(9, false), (-8, false), (7, false)]),
             (these(&[8, 7]), 0, true, &[9, 8, -7, 5], &[(9, false), (-7, false), (5, false)]),
-            // What lies behind an erased base is forgotten, too.
+            // Versions behind an erased base are forgotten, too.
             (these(&[8]), 8, true, &[9, 8, 7], &[(9, false)]),
             (these(&[8]), 8, false, &[9, 8, 7], &[(9, false), (-8, false)]),
         ] {
@@ -238,7 +238,7 @@ mod tests {
             (1, 0, true, &[-9, 8], &[(-9, true)]),
             (2, 0, true, &[9, -8], &[(9, false), (-8, false)]),
             (2, 0, false, &[9, -8, 7], &[(9, false), (-8, true)]),
-            // What a horizon leaves out needs no mark.
+            // Versions that a horizon leaves out need no mark.
             (0, 8, true, &[9, 8, 7], &[(9, false), (8, false)]),
             (0, 8, true, &[9, -8, 7], &[(9, false)]),
             (0, 8, false, &[9, -8, 7], &[(9, false), (-8, false)]),

@@ -36,6 +36,7 @@ mod retention;
 mod run;
 mod salvage;
 mod scratch;
+mod sealing;
 mod segment;
 mod settle;
 mod settled;
@@ -56,8 +57,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use self::chain::Chain;
+pub use self::disk::Key;
 pub use self::options::{Maintenance, NativeOptions};
 pub use self::salvage::{SalvageReport, salvage};
+pub use self::sealing::{KeyStatus, add_key, change_key, key_status};
 
 use self::commit::{Answered, Asked, commit_group};
 use self::open::Access;
@@ -73,8 +76,8 @@ use crate::disk::Disk;
 
 /// A store in a directory of its own, held by one process.
 ///
-/// Dropping it closes it: what is in memory is written, and the next open replays nothing.
-/// [`NativeEngine::close`] does the same and says whether it went well.
+/// Dropping it closes it: data in memory is written, and the next open replays nothing. [`NativeEngine::close`] does
+/// the same and answers errors.
 pub struct NativeEngine {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -84,8 +87,8 @@ pub struct NativeEngine {
 impl NativeEngine {
     /// Opens the store in `disk`, or makes one.
     ///
-    /// Takes time in proportion to the log behind the last checkpoint (at most
-    /// `checkpoint_log_bytes` and what was in memory), or to the whole log if the index is missing.
+    /// It takes time in proportion to the log behind the last checkpoint (at most `checkpoint_log_bytes` and the data
+    /// that was in memory), or to the whole log if the index is missing.
     ///
     /// # Errors
     /// [`EngineError::Locked`], [`EngineError::NotAStore`], [`EngineError::NewerFormat`],
@@ -95,12 +98,10 @@ impl NativeEngine {
         Self::open_as(disk, &options, Access::Usual)
     }
 
-    /// Opens the store in `folder` for reading, without changing a byte there: a copy, a backup, on media that cannot
-    /// be
-    /// written, or another user's. Nobody may have it open for writing; any number may read it so.
+    /// Opens the store in `folder` for reading, without changing a byte there: a copy, a backup, a store on read-only
+    /// media or of another user. No process may have it open for writing; any number may read it in this way.
     ///
-    /// What recovery would write is kept in memory, and what is missing of the index too. Reads answer as ever;
-    /// everything
+    /// The writes of recovery, and missing parts of the index, are kept in memory. Reads answer as usual. Everything
     /// that would change the store is refused with [`EngineError::ReadOnly`].
     ///
     /// # Errors
@@ -112,7 +113,7 @@ impl NativeEngine {
         Self::open_as(disk, &quiet, Access::ReadOnly)
     }
 
-    /// Opens a store that has been sealed ([`Engine::seal`]), whoever has moved it, to go on with its move. It takes no
+    /// Opens a store that has been sealed ([`Engine::seal`]), whoever sealed it, to continue its move. It takes no
     /// commits.
     ///
     /// # Errors
@@ -143,7 +144,7 @@ impl NativeEngine {
         Ok(())
     }
 
-    /// Writes what is in memory, gives unused space back and closes the store.
+    /// Writes the data in memory, gives unused space back and closes the store.
     pub fn close(mut self) -> Result<()> {
         self.shut()
     }
@@ -164,6 +165,19 @@ impl NativeEngine {
         self.shared.leader.lock().log.trim()
     }
 
+    /// Settles everything, as [`Engine::settle`] does, and writes what was settled before anew: with the newest key of
+    /// an encrypted store ([`add_key`]). Takes time in proportion to the store; commits go on meanwhile.
+    pub fn renew(&self) -> Result<()> {
+        self.settle()?;
+        self.shared.renew_settled().map_err(|error| match error {
+            SettleError::NothingChanged(error) => error,
+            SettleError::Publishing(error) => {
+                self.shared.poison(&error);
+                error
+            }
+        })
+    }
+
     /// Why the index was built anew when the store was opened, if it was.
     pub fn index_rebuilt(&self) -> Option<&str> {
         self.shared.index_rebuilt.as_deref()
@@ -172,7 +186,7 @@ impl NativeEngine {
 
 impl Drop for NativeEngine {
     fn drop(&mut self) {
-        // What cannot be written now is in the log and is replayed at the next open.
+        // Anything that cannot be written now is in the log and is replayed at the next open.
         let _ = self.shut();
     }
 }
@@ -209,7 +223,7 @@ impl Engine for NativeEngine {
     }
 
     fn commit_all(&self, batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
-        // One that is too large is refused for itself.
+        // A batch that is too large is refused alone.
         let refused: Vec<_> = batches.iter().map(|batch| batch.check_limits().err()).collect();
         let taken = batches.into_iter().zip(&refused).filter(|(_, refused)| refused.is_none()).map(|(batch, _)| batch);
         let asked = Asked::Several(taken.collect());
@@ -234,7 +248,7 @@ impl Engine for NativeEngine {
         self.shared.check_writable()?;
         {
             let mut leader = self.shared.leader.lock();
-            // What a group that has just failed has left behind is nothing to build on.
+            // After a failed group, the end of the log is unknown.
             self.shared.check_writable()?;
             self.shared.close_part(&mut leader);
         }
@@ -259,7 +273,7 @@ impl Engine for NativeEngine {
                 Ok(())
             }
             Err(refusal @ EngineError::TooLarge { .. }) => Err(refusal),
-            // Whether a crash would bring it back is unknown.
+            // Whether a crash would bring the range back is unknown.
             Err(error) => {
                 shared.poison(&error);
                 Err(error)
@@ -279,10 +293,10 @@ impl Engine for NativeEngine {
         Ok(self.shared.settled_files.rules().iter().collect())
     }
 
-    /// Moves everything into one settled file, in key order and compressed, leaves out what has been
-    /// forgotten, and gives the log's disk back. The background does so in time, with what is due.
+    /// Moves everything into one settled file, in key order and compressed, leaves out forgotten versions, and frees
+    /// the log's disk space. The background does this in time, for the parts that are due.
     ///
-    /// Takes time in proportion to the store; commits go on meanwhile.
+    /// It takes time in proportion to the store; commits go on meanwhile.
     fn settle(&self) -> Result<()> {
         let shared = &self.shared;
         shared.check_writable()?;
@@ -303,7 +317,7 @@ impl Engine for NativeEngine {
         let head = shared.head();
         let settled = shared.settle(Extent::Everything).and_then(|()| shared.release_log(head));
         match settled {
-            // The segment that was begun has no commits, most of the time: its room is given back.
+            // Usually the new segment has no commits: its room is given back.
             Ok(()) => {
                 let mut leader = shared.leader.lock();
                 if leader.log.has_no_commits() { leader.log.trim() } else { Ok(()) }

@@ -1,6 +1,5 @@
-//! The end of the log: where the next commit goes. Used by one committing thread at a time.
-//! Records are gathered in a buffer and written with one call; a segment is synced wholly before the
-//! next one is written to.
+//! The end of the log, where the next commit goes. One committing thread uses it at a time. Records are gathered in a
+//! buffer and written with one call. A segment is synced completely before the next one is written to.
 
 use std::io::IoSlice;
 use std::ops::Range;
@@ -17,26 +16,26 @@ use crate::disk::Disk;
 use recension_engine::pacing::Vain;
 use recension_engine::{Batch, CommitInfo, EngineError, Result, Seq};
 
-/// Bytes gathered before they are written without waiting for the group's end.
+/// Bytes that are gathered before they are written without waiting for the group's end.
 const BUFFER_BYTES: usize = 4 << 20;
 
-/// Where a write that is to be synced reaches bytes of its segment that nobody has written yet, so many behind it are
-/// written as zeros, once as many bytes of records were written since the store was opened. File systems keep a note
-/// of what of a file's room was written, and change it with the sync of the first write to a part: that costs half as
-/// much again as the sync itself.
+/// If a write that is to be synced reaches unwritten bytes of its segment, so many bytes behind it are written as
+/// zeros. This begins once as many bytes of records were written since the store was opened. File systems note which
+/// parts of a file were written, and change that note with the sync of the first write to a part. Such a sync costs
+/// half as much again.
 const AHEAD_BYTES: u64 = 256 << 10;
-/// And no more than this part of a segment, or a page.
+/// The zeros are at most this part of a segment, or a page.
 const AHEAD_PART: u64 = 256;
 
-/// The part of a segment that is set apart at first, or a page: 1 MiB of the default length. It is doubled as it fills
-/// up, so that a store takes disk for what was written to it. It is a part, not a length, so that the short segments
-/// of the crash tests grow too.
+/// The part of a segment that is allocated at first, or a page: 1 MiB of the default length. It is doubled as it fills
+/// up, so that a store's disk space follows its data. It is a part and not a length, so that the short segments of the
+/// crash tests grow too.
 const FIRST_PART: u64 = 64;
 
-/// How long a lone commit looks for its bytes to come to the disk before it sleeps: most disks that are fast enough
-/// for that to be of use take less.
+/// How long a lone commit polls for its bytes to reach the disk before it sleeps. Most disks that are fast enough for
+/// polling take less.
 const LOOK_MAX: Duration = Duration::from_micros(100);
-/// And not where there are more bytes than this.
+/// It does not poll if there are more bytes than this.
 const LOOK_BYTES_MAX: u64 = 64 << 10;
 
 /// Makes segments, ahead of need if it can.
@@ -94,16 +93,16 @@ impl SegmentMaker {
         Ok((segment, len))
     }
 
-    /// What is set apart for a segment of which `needed` bytes are about to be used.
+    /// Bytes that are allocated for a segment of which `needed` bytes are about to be used.
     fn set_apart(&self, needed: u64) -> u64 {
-        // Twice what is needed in powers of two, so that a segment of any length grows a few times only.
+        // Twice the needed bytes, in powers of two, so that a segment of any length grows a few times only.
         let first = (self.segment_bytes / FIRST_PART).max(PAGE_BYTES as u64);
         needed.next_power_of_two().saturating_mul(2).max(first).min(self.segment_bytes).max(needed)
     }
 
     fn create(&self, made: &Made, len: u64) -> Result<Segment> {
         let number = made.in_use + 1;
-        // What an attempt of ours left behind when it failed, if it did.
+        // A failed attempt may have left this file.
         match self.disk.remove(&segment_file(number)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(EngineError::io(format!("removing an unfinished {}", segment_file(number)), error))
@@ -113,8 +112,8 @@ impl SegmentMaker {
     }
 }
 
-/// Does `make` with the full length. A disk too full for that may have room for what is needed now, so
-/// that a store on it is still of use. Answers the length too.
+/// Calls `make` with the full length. If the disk is too full for that, calls it with the needed length, so that the
+/// store can still be used. Answers the length too.
 fn with_room<T>(full: u64, needed: u64, make: impl Fn(u64) -> Result<T>) -> Result<(T, u64)> {
     let small = needed.next_multiple_of(PAGE_BYTES as u64).max(full / 64).min(full);
     match make(full) {
@@ -127,26 +126,26 @@ fn with_room<T>(full: u64, needed: u64, make: impl Fn(u64) -> Result<T>) -> Resu
 pub(super) struct LogWriter {
     maker: Arc<SegmentMaker>,
     pub(super) segments: Segments,
-    /// Where the buffer will be written; the end of the log when the buffer is empty.
+    /// The position where the buffer will be written; the end of the log when the buffer is empty.
     end: Position,
-    /// The chain value behind the newest record, of the buffer as well.
+    /// The chain value behind the newest record, including the buffer.
     pub(super) chain: Chain,
     buffer: Vec<u8>,
-    /// Room was set apart in the newest segment since the store was opened.
+    /// Room was allocated in the newest segment since the store was opened.
     allocated: bool,
-    /// What lies in the newest segment before this was written, were it zeros.
+    /// The newest segment is written up to here, maybe with zeros.
     written: u64,
     /// Bytes of records written since the store was opened.
     appended: u64,
-    /// What was written to the newest segment since it was synced, and zeros behind that, perhaps.
+    /// Bytes of the newest segment that were written since its last sync, maybe with zeros behind them.
     unsynced: Range<u64>,
-    /// How often it was in vain to look for it to come to the disk.
+    /// How often polling for the disk was in vain.
     vain: Vain,
     /// Capacity of the newest segment, in bytes.
     capacity: u64,
     /// The list of segments has changed since the leader last looked.
     changed: bool,
-    /// Sealed since that was last asked for.
+    /// Segments sealed since they were last taken.
     sealed: Vec<Arc<Segment>>,
 }
 
@@ -169,12 +168,12 @@ impl LogWriter {
         }
     }
 
-    /// Where the next record goes.
+    /// The position of the next record.
     pub(super) fn end(&self) -> Position {
         Position { segment: self.end.segment, offset: self.end.offset + self.buffer.len() as u32 }
     }
 
-    /// Makes room for the record of `batch`. Nothing of it is written yet.
+    /// Makes room for the record of `batch`. The record is not written yet.
     pub(super) fn make_room(&mut self, batch: &Batch) -> std::result::Result<Room, WriteError> {
         let len = record_len(batch.rows()) as u64;
         let fits = |log: &Self| u64::from(log.end().offset) + len <= log.capacity;
@@ -189,6 +188,8 @@ impl LogWriter {
             self.allocate_newest(needed).map_err(WriteError::NothingWritten)?;
         }
         if fits(self) {
+            let newest = self.segments.list.last();
+            newest.map_or(Ok(()), |newest| newest.reserve(needed)).map_err(WriteError::NothingWritten)?;
             return Ok(Room::InSegment);
         }
         self.roll(len)?;
@@ -208,7 +209,7 @@ impl LogWriter {
         self.end().offset == SEGMENT_HEADER_BYTES as u32
     }
 
-    /// Goes on in a new segment, unless the newest has no commits. Nothing waits to be written.
+    /// Continues in a new segment, unless the newest has no commits. The buffer must be empty.
     pub(super) fn begin_segment(&mut self) -> std::result::Result<Room, WriteError> {
         if self.segments.list.is_empty() || self.has_no_commits() {
             return Ok(Room::InSegment);
@@ -227,14 +228,14 @@ impl LogWriter {
         std::mem::take(&mut self.sealed)
     }
 
-    /// Sets more apart for the newest segment, at least `needed` bytes in all, or makes the first.
+    /// Allocates more for the newest segment, at least `needed` bytes in all, or makes the first.
     fn allocate_newest(&mut self, needed: u64) -> Result<()> {
         let maker = &self.maker;
         if let Some(newest) = self.segments.list.last_mut() {
             let len = newest.file_len()?;
             let full = maker.set_apart(needed).max(len);
             let ((), capacity) = with_room(full, needed.max(len), |len| newest.allocate(len))?;
-            // Mapped anew: a view made before is too short.
+            // It is mapped anew: the earlier view is too short.
             *newest = Arc::new(Segment::open_newest(&maker.disk, maker.id, newest.number, newest.used())?);
             self.capacity = capacity;
         } else {
@@ -246,10 +247,10 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Goes on in a new segment that has room for a record of `len` bytes.
+    /// Continues in a new segment that has room for a record of `len` bytes.
     fn roll(&mut self, len: u64) -> std::result::Result<(), WriteError> {
         let (next, capacity) = self.maker.take(capacity_for(len)?).map_err(WriteError::NothingWritten)?;
-        // Everything before the new segment is durable before anything in it.
+        // Everything before the new segment must be durable before anything in it.
         self.write(false)?;
         self.sync()?;
         if let Some(newest) = self.segments.list.last_mut() {
@@ -290,7 +291,7 @@ impl LogWriter {
         decode_row(self.buffer.get(at as usize..)?)?.value.map(<[u8]>::to_vec)
     }
 
-    /// Writes what the buffer holds; `to_be_synced`: a sync follows at once.
+    /// Writes the buffer; `to_be_synced`: a sync follows at once.
     pub(super) fn write(&mut self, to_be_synced: bool) -> std::result::Result<(), WriteError> {
         self.write_with(&[], to_be_synced)
     }
@@ -330,17 +331,17 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Begins what [`LogWriter::sync`] ends: what is done in between is done while the disk works.
+    /// Begins the work that [`LogWriter::sync`] ends. The disk works during whatever is done in between.
     pub(super) fn begin_sync(&self) {
         if let Some(newest) = self.segments.list.last() {
             newest.begin_sync(self.unsynced.clone());
         }
     }
 
-    /// Looks, for a moment and without sleep, for what was begun to come to the disk. A sync is two waits, for the
-    /// bytes and for the disk's cache, and a thread that sleeps, on a processor that sleeps, takes tens of
-    /// microseconds to wake from each: this spares one of them. It does not yield either: to a thread that computes
-    /// that would be for milliseconds.
+    /// Polls for a moment, without sleeping, until the begun writing has reached the disk. A sync is two waits, for the
+    /// bytes and for the disk's cache. A thread that sleeps on an idle processor takes tens of microseconds to wake
+    /// from each. Polling spares one of them. It does not yield either: a thread that computes would then run for
+    /// milliseconds.
     pub(super) fn look_for_disk(&mut self) {
         let Some(newest) = self.segments.list.last() else { return };
         let range = self.unsynced.clone();
@@ -358,7 +359,7 @@ impl LogWriter {
         self.vain.was(in_vain);
     }
 
-    /// Makes what has been written durable.
+    /// Makes all writes durable.
     pub(super) fn sync(&mut self) -> std::result::Result<(), WriteError> {
         let Some(newest) = self.segments.list.last() else { return Ok(()) };
         newest.sync().map_err(WriteError::Failed)?;
@@ -382,14 +383,14 @@ impl LogWriter {
         Ok(())
     }
 
-    /// After a failed write: cuts off what was not acknowledged, if the file system still lets us.
-    /// Not synced and not relied upon.
+    /// After a failed write: cuts off unacknowledged bytes, if the file system still allows it. This is neither synced
+    /// nor relied upon.
     pub(super) fn abandon(&mut self, acknowledged_end: Position) {
         self.buffer.clear();
         for segment in self.segments.list.iter().skip_while(|segment| segment.number < acknowledged_end.segment) {
             let acknowledged = segment.number == acknowledged_end.segment;
             let end = if acknowledged { acknowledged_end.offset } else { SEGMENT_HEADER_BYTES as u32 };
-            // Readers look for commits up to the used end: it must not lie behind the file's.
+            // Readers look for commits up to the used end, which must not lie behind the file's end.
             segment.set_used(end);
             segment.forget_beyond(end);
         }
@@ -403,7 +404,7 @@ impl LogWriter {
     }
 }
 
-/// Bytes of a segment with room for a record of `len` bytes.
+/// The size of a segment with room for a record of `len` bytes.
 fn capacity_for(len: u64) -> std::result::Result<u64, WriteError> {
     let capacity = SEGMENT_HEADER_BYTES + len;
     match u32::try_from(capacity) {
@@ -416,7 +417,7 @@ fn capacity_for(len: u64) -> std::result::Result<u64, WriteError> {
     }
 }
 
-/// Where a record will go.
+/// The place of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Room {
     /// Behind the one before.
@@ -425,10 +426,10 @@ pub(super) enum Room {
     NewSegment,
 }
 
-/// How a write ended badly.
+/// A failure of a write.
 pub(super) enum WriteError {
     /// Before any byte of a record was written: the log is as it was, and the store goes on.
     NothingWritten(EngineError),
-    /// In a write or a sync: what is on disk is unknown, and the store takes no more commits.
+    /// It failed in a write or a sync: the state on disk is unknown, and the store takes no more commits.
     Failed(EngineError),
 }

@@ -1,11 +1,11 @@
-//! How much memory this process may have, for defaults that fit: what the machine has, or less where a control
-//! group (a container, a service's limit) says so. Linux only; elsewhere nothing is known.
+//! How much memory this process may have, for defaults that fit: the machine's memory, or less if a control group (a
+//! container, a service's limit) says so. Linux only; elsewhere nothing is known.
 
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// A file is a large one where it has more than such a part of the memory.
+/// A file is large if it has more than this part of the memory.
 const LARGE_PART: u64 = 16;
 
 /// Bytes of memory that this process may have, its page cache included; `None` if the system does not tell.
@@ -13,7 +13,8 @@ pub(super) fn memory_bytes() -> Option<u64> {
     memory_below(Path::new("/"))
 }
 
-/// Whether a file of so many bytes may well not fit into this process's memory beside others. The limit is looked up
+/// Whether a file of so many bytes may be too large for this process's memory, besides other files. The limit is looked
+/// up
 /// once.
 pub(super) fn crowds_memory(file_bytes: u64) -> bool {
     static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
@@ -33,9 +34,8 @@ fn total_of(meminfo: &str) -> Option<u64> {
     total.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The least limit of a group and those that it is in. A line is `0::/a/b` in version 2, `4:cpu,memory:/a/b` in
-/// version 1. In a container the file system may show the groups of the host's path as its root, so the root is
-/// always looked at.
+/// The least limit of a group and its parents. A line is `0::/a/b` in version 2, `4:cpu,memory:/a/b` in version 1. In a
+/// container the file system may show the groups of the host's path as its root, so the root is always looked at.
 fn limit_of(root: &Path, line: &str) -> Option<u64> {
     let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
     let (mount, file) = match controllers {
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(among(&[MACHINE, own, none, outer]), Some(5000));
         let container = ("sys/fs/cgroup/memory.max", "4000\n");
         assert_eq!(among(&[MACHINE, own, none, outer, container]), Some(4000));
-        // Another's.
+        // A limit of another group.
         assert_eq!(among(&[MACHINE, own, ("sys/fs/cgroup/c/memory.max", "1\n")]), Some(1 << 20));
     }
 
@@ -87,7 +87,7 @@ mod tests {
         let own = ("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/a\n1:name=systemd:/x\nnot a line\n");
         let limit = ("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "6000\n");
         let other = ("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "1\n");
-        // What version 1 says where there is no limit.
+        // The value of version 1 if there is no limit.
         let whole = ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
         assert_eq!(among(&[MACHINE, own, other, whole]), Some(1 << 20));
         assert_eq!(among(&[MACHINE, own, limit, other, whole]), Some(6000));

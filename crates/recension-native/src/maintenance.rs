@@ -1,6 +1,5 @@
-//! What keeps the index in order: parts in memory become runs, runs are merged, the next segment is
-//! made ahead of need. By a thread of its own, or by the committing thread if a simulation wants
-//! everything in one.
+//! Maintenance of the index: parts in memory become runs, runs are merged, and the next segment is made ahead of need.
+//! A thread of its own does this, or the committing thread if a simulation wants everything in one.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,15 +15,15 @@ use super::removal::Remains;
 use super::shared::Shared;
 use recension_engine::{EngineError, Result, Seq};
 
-/// Parts of the index in memory, at most: beyond that, commits wait for the oldest to be written.
+/// Most parts of the index in memory: beyond that, commits wait for the oldest to be written.
 const MEMORY_PARTS_MAX: usize = 4;
 
-/// How long nothing was committed when a part that is not full is written all the same, and the least part of a full
-/// one that this is done with: closing the store, or opening it after a crash, then has little left to do.
+/// After this time without a commit, a part that is not full is written too, if it has at least this fraction of a full
+/// one. Closing the store, or opening it after a crash, then has little left to do.
 const AT_REST: Duration = Duration::from_secs(1);
 const AT_REST_PART: u64 = 16;
 
-/// How the committing threads and the maintenance thread talk.
+/// The signals between the committing threads and the maintenance thread.
 #[derive(Default)]
 pub(super) struct Signal {
     flags: Mutex<Flags>,
@@ -48,7 +47,7 @@ impl Signal {
         self.changed.notify_all();
     }
 
-    /// Waits for work, or for no longer than this; false: stop.
+    /// Waits for work, but no longer than `at_most`. False means stop.
     pub(super) fn wait(&self, at_most: Option<Duration>) -> bool {
         let mut flags = self.flags.lock();
         let until = at_most.and_then(|at_most| Instant::now().checked_add(at_most));
@@ -64,9 +63,9 @@ impl Signal {
     }
 }
 
-/// The maintenance thread's life.
+/// Runs the maintenance thread.
 pub(super) fn run_thread(shared: &Shared) {
-    // Never waits for the leader, who may be waiting for a run: a leader sees for itself.
+    // It never waits for the leader, who may be waiting for a run. A leader checks for itself.
     if let Some(leader) = shared.leader.try_lock() {
         shared.note_memory(&leader);
     }
@@ -90,20 +89,20 @@ pub(super) fn run_thread(shared: &Shared) {
         shared.adjust_pace();
         was_full = None;
         match maintained {
-            // Only if something was written: for a process that only reads, the settling thread looks once.
+            // Only if something was written: in a process that only reads, the settling thread looks once.
             Ok(true) if shared.settling_is_due() => shared.settling.signal.want(),
             Ok(_) => {}
-            // The log has it all. Commits go on until as much waits as may; by then there may be room.
+            // The log has all of it. Commits go on until the queue is full; by then there may be room.
             Err(error) if error.is_disk_full() && parts() <= MEMORY_PARTS_MAX => was_full = Some(Instant::now()),
             Err(error) => shared.poison(&error),
         }
     }
 }
 
-/// The settling thread's life.
+/// Runs the settling thread.
 pub(super) fn run_settling(shared: &Shared) {
     shared.remove_left_over();
-    // Else what an earlier process had no time for would wait for the next write, and reads pay for it until then.
+    // Work that an earlier process left would otherwise wait for the next write, and reads would be slower until then.
     let mut after_opening = Some(shared.settling.after_opening);
     while shared.settling.signal.wait(after_opening.take()) {
         if shared.settling_is_due() {
@@ -151,7 +150,8 @@ impl Shared {
         }
     }
 
-    /// Notes and says whether what is in memory is worth a run once the store is at rest: by the log that would be
+    /// Notes and answers whether the data in memory is worth a run once the store is at rest, judged by the log that
+    /// would be
     /// replayed.
     fn note_memory(&self, leader: &Leader) -> bool {
         let much = leader.part_log_bytes >= self.checkpoint_log_bytes / AT_REST_PART;
@@ -181,12 +181,12 @@ impl Shared {
         }
         part.close(leader.point());
         leader.part_log_bytes = 0;
-        // Parts are closed when they have grown to a size: the next one will have about as many versions.
+        // Parts are closed at a size: the next one will have about as many versions.
         let next = Arc::new(MemoryIndex::for_about(part.len()));
         self.replace_state(|state| state.memory.insert(0, next));
     }
 
-    /// Bounded queue: the next commit waits until the maintenance thread has caught up.
+    /// A bounded queue: the next commit waits until the maintenance thread has caught up.
     fn wait_for_flush(&self) {
         let mut guard = self.flushed_lock.lock();
         while self.poison.get().is_none() && self.state.load().memory.len() > MEMORY_PARTS_MAX {
@@ -194,14 +194,14 @@ impl Shared {
         }
     }
 
-    /// Does all there is to do; says whether a run was written.
+    /// Does all pending work; answers whether a run was written.
     pub(super) fn maintain(&self) -> Result<bool> {
         let _one_at_a_time = self.maintaining.lock();
         if self.maintenance == Maintenance::Background {
             let wanted_after = *self.next_segment_after.lock();
             if wanted_after > 0 {
-                // Not being able to make it ahead of need is not a failure: the disk may be full now
-                // and have room when a commit needs it.
+                // A failure to make it ahead of need does not matter: the disk may be full now, and have room when a
+                // commit needs it.
                 let _ = self.maker.prepare_after(wanted_after);
             }
         }
@@ -211,7 +211,7 @@ impl Shared {
             let did = self.flush_oldest()?;
             flushed |= did;
             let goes_on = did || self.merge_once()?;
-            // At once: what is kept here is beyond the budget. What settling leaves takes longer.
+            // These go at once, because they are memory beyond the budget. The remains of settling take longer.
             let mine = |remains: &Remains| matches!(remains, Remains::Memory(_) | Remains::Run(_));
             self.doomed.bury(mine, self.pace().as_ref());
             if !goes_on {
@@ -220,7 +220,7 @@ impl Shared {
         }
     }
 
-    /// Makes the segment that the log goes on in, so that the leader need not, if it is about to need one.
+    /// Makes the next segment of the log if it is about to be needed, so that the leader need not.
     pub(super) fn prepare_segment(&self) {
         if self.maintenance == Maintenance::Inline {
             return;
@@ -235,7 +235,7 @@ impl Shared {
         }
     }
 
-    /// Removes what a process that died has left.
+    /// Removes files that a dead process has left.
     pub(super) fn remove_left_over(&self) {
         self.doomed.bury(|remains| matches!(remains, Remains::Unused(_)), self.pace().as_ref());
     }
@@ -274,7 +274,7 @@ impl Shared {
             return Ok(false);
         }
         let state = self.state.load_full();
-        // Those that are being settled stay as they are.
+        // Runs that are being settled stay as they are.
         let settling = Seq(self.settling.through.load(Ordering::Acquire));
         let lengths: Vec<_> =
             state.runs.iter().take_while(|run| run.entry.last > settling).map(|run| run.entry.len).collect();
@@ -282,8 +282,8 @@ impl Shared {
         let old = &state.runs[range.clone()];
         let merged = match self.files.merge(old) {
             Ok(merged) => merged,
-            // A damaged run harms readers of its damaged blocks and nobody else: commits go on, nothing
-            // is merged any more, and the next open builds the index anew.
+            // A damaged run harms only readers of its damaged blocks: commits go on, nothing is merged any more, and
+            // the next open rebuilds the index.
             Err(EngineError::Damaged { .. }) => {
                 self.files.condemn();
                 return Ok(false);

@@ -1,5 +1,5 @@
-//! The manifest: which runs make up the index and how far they reach. Pure encoding and decoding,
-//! and the one way in which the file is replaced.
+//! The manifest: the runs of the index, and how far they reach. Pure encoding and decoding, and the one way in which
+//! the file is replaced.
 
 use std::io::IoSlice;
 
@@ -12,10 +12,10 @@ use crate::disk::Disk;
 use recension_engine::{CommitInfo, EngineError, Result, Seq, Timestamp};
 
 const MAGIC: &[u8; 8] = b"RECMANIF";
-/// More runs than any store has; a length beyond it is damage, not a wish for memory.
+/// More runs than any store has. A greater number is damage, and must not allocate memory.
 const RUNS_MAX: u32 = 100_000;
 
-/// What the manifest says of a run.
+/// The manifest's entry of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct RunEntry {
     pub(super) number: u64,
@@ -32,7 +32,7 @@ pub(super) struct RunEntry {
 }
 
 impl RunEntry {
-    /// Where the log goes on behind it.
+    /// The point of the log behind it.
     pub(super) fn point(&self) -> LogPoint {
         LogPoint { last: CommitInfo { seq: self.last, time: self.time }, end: self.end, chain: self.chain }
     }
@@ -44,7 +44,7 @@ pub(super) struct Manifest {
     /// Oldest first, each starting right after the one before.
     pub(super) runs: Vec<RunEntry>,
     pub(super) next_run: u64,
-    /// The commit behind which the runs begin: those before are settled. Not in the file.
+    /// The commit behind which the runs begin: earlier commits are settled. It is not in the file.
     pub(super) after: Seq,
 }
 
@@ -87,13 +87,13 @@ impl Manifest {
         Ok(Manifest { runs, next_run, after })
     }
 
-    /// Puts this manifest in place of the one on disk, durably. What it names must be durable already.
+    /// Replaces the manifest on disk by this one, durably. The files that it names must be durable already.
     pub(super) fn write(&self, disk: &dyn Disk, id: StoreId) -> Result<()> {
         replace_file(disk, INDEX_DIR, MANIFEST_TEMPORARY, MANIFEST_FILE, &self.encode(id))
     }
 }
 
-/// Appends the number of runs (or settled files), and what there is to say of each.
+/// Appends the number of runs (or settled files), and the entry of each.
 pub(super) fn encode_runs(runs: &[RunEntry], bytes: &mut Vec<u8>) {
     bytes.extend((runs.len() as u32).to_le_bytes());
     for run in runs {
@@ -110,7 +110,7 @@ pub(super) fn encode_runs(runs: &[RunEntry], bytes: &mut Vec<u8>) {
     }
 }
 
-/// Reads what [`encode_runs`] of a version has written; says what is wrong with it otherwise.
+/// Reads the form that [`encode_runs`] of a version writes. The error is the reason.
 pub(super) fn decode_runs(
     fields: &mut Fields<'_>,
     (version, id): (u32, StoreId),
@@ -122,7 +122,7 @@ pub(super) fn decode_runs(
     let mut runs: Vec<RunEntry> = Vec::new();
     for _ in 0..count {
         let run = decode_run(fields, (version, id)).ok_or("the file is cut off")?;
-        // What comes before the first run is settled.
+        // Commits before the first run are settled.
         if runs.last().is_some_and(|before| run.first != before.last.next()) || run.last < run.first {
             return Err("the runs do not follow one another");
         }

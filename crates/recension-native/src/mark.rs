@@ -1,6 +1,5 @@
-//! `MARK`: how far the log had come, durably. A log that ends before it has lost commits that nobody may miss without
-//! being told. Two slots that are written in turns, so that a crash tears at most the newer one; docs/format.md has the
-//! bytes.
+//! `MARK`: how far the log was durable. If a log ends before it, commits are missing, and that must not go unnoticed.
+//! Two slots are written in turns, so that a crash tears at most the newer one. docs/format.md has the bytes.
 
 use std::io::{ErrorKind, IoSlice};
 use std::sync::Arc;
@@ -17,10 +16,10 @@ const SLOT_BYTES: usize = 512;
 /// Slots lie in pages of their own, for disks whose sectors are that large.
 const SLOT_STEP: usize = 4096;
 const FILE_BYTES: usize = 2 * SLOT_STEP;
-/// Bytes of a slot with a meaning, the checksum last.
+/// Bytes of a slot that are used, with the checksum last.
 const USED_BYTES: usize = 80;
 
-/// What a slot says.
+/// The content of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Slot {
     /// One more with each mark.
@@ -44,7 +43,8 @@ impl Slot {
         bytes
     }
 
-    /// The slot and whose it is; what is wrong with it otherwise. A newer format is an error.
+    /// The slot and its store's id; the inner error is the reason for which the slot is invalid. A newer format is an
+    /// error.
     fn decode(bytes: &[u8]) -> Result<std::result::Result<(StoreId, Slot), &'static str>> {
         let Some((body, stored)) = bytes.get(..USED_BYTES).and_then(|used| used.split_last_chunk::<4>()) else {
             return Ok(Err("it is cut off"));
@@ -70,10 +70,10 @@ impl Slot {
     }
 }
 
-/// What the file says.
+/// The content of the file.
 struct Contents {
     newest: Slot,
-    /// What is wrong with a slot, and where it lies, if one was torn.
+    /// The reason and the offset, if a slot was torn.
     torn: Option<(u64, &'static str)>,
 }
 
@@ -108,7 +108,7 @@ fn read_file(file: &dyn DiskFile) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether there is a mark that knows of commits, whosever it is.
+/// Whether there is a mark with commits, of any store.
 pub(super) fn knows_of_commits(disk: &dyn Disk) -> Result<bool> {
     let file = match disk.open(MARK_FILE) {
         Ok(file) => file,
@@ -120,7 +120,7 @@ pub(super) fn knows_of_commits(disk: &dyn Disk) -> Result<bool> {
     Ok(slots.filter_map(Result::ok).flatten().any(|(_, slot)| slot.point.last.seq > Seq::ZERO))
 }
 
-/// Makes a mark, durably, in place of one that is there.
+/// Makes a mark, durably; replaces an existing one.
 pub(super) fn create(disk: &dyn Disk, id: StoreId, point: LogPoint) -> Result<()> {
     let mut bytes = vec![0; FILE_BYTES];
     for number in 0..2 {
@@ -134,9 +134,9 @@ pub(super) fn create(disk: &dyn Disk, id: StoreId, point: LogPoint) -> Result<()
 pub(super) struct Mark {
     file: Arc<dyn DiskFile>,
     id: StoreId,
-    /// What was written last.
+    /// The slot that was written last.
     newest: Slot,
-    /// A slot is torn, or may be since a write failed: the next mark goes there.
+    /// A slot is torn, or may be since a write failed. The next mark is written there.
     torn: bool,
 }
 
@@ -155,18 +155,18 @@ impl Mark {
         Ok(Mark { file, id, newest, torn: torn.is_some() })
     }
 
-    /// How far the log had come, durably, when it was written.
+    /// The durable point of the log at its last write.
     pub(super) fn point(&self) -> LogPoint {
         self.newest.point
     }
 
-    /// Whether a slot is to be written anew.
+    /// Whether a slot must be rewritten.
     pub(super) fn is_torn(&self) -> bool {
         self.torn
     }
 
-    /// Writes a mark, durably. The log is durable up to there. A torn slot, or one for which this failed, is always the
-    /// next one.
+    /// Writes a mark, durably. The log is durable up to this point. The slot that is torn, or for which writing failed,
+    /// always comes next.
     pub(super) fn write(&mut self, point: LogPoint) -> Result<()> {
         let slot = Slot { counter: self.newest.counter + 1, point };
         let at = (slot.counter % 2) * SLOT_STEP as u64;
@@ -179,7 +179,7 @@ impl Mark {
         Ok(())
     }
 
-    /// Reads the file again: it must say what was written last, twice.
+    /// Reads the file again: both slots must have what was written last.
     pub(super) fn check(&self) -> Result<()> {
         let found = read(&*self.file, self.id)?;
         if let Some((at, what)) = found.torn.filter(|_| !self.torn) {
@@ -228,7 +228,7 @@ mod tests {
                 std::fs::write(&path, &bytes).unwrap();
                 let mut mark = Mark::open(&disk, StoreId([7; 16])).unwrap();
                 assert_eq!((mark.point(), mark.is_torn()), (point(count.saturating_sub(1)), true), "byte {byte}");
-                // The next one takes its place, and all is well again.
+                // The next mark replaces the torn slot.
                 mark.write(point(count)).unwrap();
                 mark.check().unwrap();
                 assert!(!Mark::open(&disk, StoreId([7; 16])).unwrap().is_torn());

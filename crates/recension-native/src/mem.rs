@@ -1,5 +1,5 @@
-//! The part of the index that is in memory: every version committed since the newest run, sorted by
-//! full key, newest version first. One thread inserts; any number read beside it.
+//! The part of the index that is in memory: every version committed since the newest run, sorted by full key, newest
+//! version first. One thread inserts; any number read at the same time.
 
 use std::ops::Bound;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use super::run::{Hint, hash};
 use super::sorted::{Gathered, SortedCursor, SortedVersions};
 use recension_engine::{Direction, Seq};
 
-/// What an entry costs beside its key and its part of the table's slots, about, in bytes: pages are two thirds full.
+/// About how many bytes an entry takes besides its key and its part of the table's slots: pages are two thirds full.
 const ENTRY_OVERHEAD_BYTES: u64 = 80 + mem_table::ENTRY_BYTES;
 
 /// A part of the index in memory.
@@ -28,7 +28,7 @@ pub(super) struct MemoryIndex {
 }
 
 impl MemoryIndex {
-    /// A part of about so many versions; 0: it is not known of how many.
+    /// A part for about so many versions; 0: the number is unknown.
     pub(super) fn for_about(versions: u64) -> Self {
         MemoryIndex {
             versions: SortedVersions::new(),
@@ -39,25 +39,24 @@ impl MemoryIndex {
         }
     }
 
-    /// Adds a version. A second one of the same key and seq takes the first one's place. Only one thread
-    /// may insert.
+    /// Adds a version. A second one with the same key and seq replaces the first. Only one thread may insert.
     pub(super) fn insert(&self, full_key: &[u8], seq: Seq, position: Position, deleted: bool) {
         self.count(full_key, IndexEntry { seq, position, deleted });
         self.versions.insert(full_key, seq, position, deleted);
     }
 
-    /// Begins to add what has been gathered, in the order of commits: [`MemoryIndex::sort_in`] ends it. Only one
-    /// thread may insert.
+    /// Begins to add gathered versions, in the order of commits: [`MemoryIndex::sort_in`] ends it. Only one thread may
+    /// insert.
     pub(super) fn count_all(&self, gathered: &Gathered) {
         gathered.each(|full_key, entry| self.count(full_key, entry));
     }
 
-    /// Adds what has been counted; nothing is left there. Only one thread may insert.
+    /// Adds counted versions, and empties `counted`. Only one thread may insert.
     pub(super) fn sort_in(&self, counted: &mut Gathered) {
         self.versions.insert_all(counted);
     }
 
-    /// What [`MemoryIndex::bytes`] comes to with so many versions and bytes of keys.
+    /// The [`MemoryIndex::bytes`] of so many versions and bytes of keys.
     pub(super) fn bytes_of(versions: u64, key_bytes: u64) -> u64 {
         key_bytes + versions * ENTRY_OVERHEAD_BYTES + mem_table::slot_bytes(versions)
     }
@@ -68,17 +67,17 @@ impl MemoryIndex {
         self.first.fetch_min(entry.seq.0, Memory::Relaxed);
     }
 
-    /// Nothing more is added.
+    /// Closes the part: nothing more is added.
     pub(super) fn close(&self, point: LogPoint) {
         let _ = self.closed.set(point);
     }
 
-    /// How far the log had come with its last commit, once nothing more is added.
+    /// The point of the log behind its last commit, once it is closed.
     pub(super) fn closed(&self) -> Option<LogPoint> {
         self.closed.get().copied()
     }
 
-    /// Bytes of memory that it takes, about.
+    /// About how many bytes of memory it takes.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Memory::Relaxed)
     }
@@ -102,7 +101,7 @@ impl MemoryIndex {
         self.table.touch(hash);
     }
 
-    /// What is known, without a search, of the newest version not newer than `at` of the key with this hash.
+    /// A hint, without a search, of the newest version not newer than `at` of the key with this hash.
     pub(super) fn hint(&self, hash: u64, at: Seq) -> Hint {
         self.table.hint(hash, at)
     }

@@ -1,11 +1,11 @@
-//! The table of a part of the index in memory: from the hash of a full key to its newest version in the part, without
-//! a search of the sorted keys. As a run's table it only guesses which key a version is of; the row itself confirms
-//! it. One thread inserts, any number read without locks.
+//! The table of a part of the index in memory: from the hash of a full key to its newest version in the part, without a
+//! search of the sorted keys. Like a run's table it only guesses which key a version belongs to; the row itself
+//! confirms it. One thread inserts; any number read without locks.
 //!
-//! Levels of growing size are filled one after the other and never made anew, so that no insert waits for a rehash,
-//! and what a later level has is newer. A look-up of a key that the part does not have asks every level, so the first
-//! one is as large as the part is expected to be: then most tables have one. A level is open addressing with linear
-//! probing; a slot leads to a list of versions, newest first.
+//! Levels of growing size are filled one after the other and never rebuilt. No insert therefore waits for a rehash, and
+//! a later level has newer versions. A look-up of a key that the part does not have asks every level. The first one is
+//! therefore as large as the part is expected to be: then most tables have one level. A level is open addressing with
+//! linear probing; a slot leads to a list of versions, newest first.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -16,28 +16,28 @@ use super::run::Hint;
 use crate::disk::fetch;
 use recension_engine::Seq;
 
-/// Versions that the first level has room for where nothing is known of what comes, and where much is expected.
+/// Versions that the first level has room for: the least, also if nothing is known of their number, and the most.
 const FIRST_LEVEL_ENTRIES: usize = 64;
 const FIRST_LEVEL_ENTRIES_MAX: usize = 1 << 20;
-/// Of so many versions that are expected one more may come before a second level is needed.
+/// For so many expected versions, one more may come before a second level is needed.
 const SPARE_PART: usize = 4;
-/// Each level has room for so many times as many as the one before.
+/// Each level has room for so many times as many versions as the one before.
 const GROWTH: usize = 4;
 const LEVELS: usize = 12;
-/// No level has room for more; what comes behind the last one is found by a search.
+/// No level has room for more. Versions beyond the last level are found by a search.
 const LEVEL_ENTRIES_MAX: usize = 1 << 28;
 /// Levels of so many slots, 64 KiB, are in the CPU's caches most of the time.
 const SLOTS_NEAR: usize = 8 << 10;
 /// Slots that are looked at before the table gives up.
 const PROBES_MAX: usize = 64;
-/// Versions newer than what is asked for that are stepped over before a search is cheaper.
+/// Newer versions that are stepped over before a search is cheaper.
 const STEPS_MAX: usize = 8;
-/// Entries are made room for in pieces of so many.
+/// Entries are allocated in pieces of so many.
 const CHUNK_ENTRIES: usize = 1024;
-/// What an entry takes beside its part of the slots.
+/// Bytes of an entry besides its part of the slots.
 pub(super) const ENTRY_BYTES: u64 = 24;
 
-/// See the module.
+/// The table; the module's text describes it.
 pub(super) struct MemoryTable {
     /// Versions that the first level has room for.
     first: usize,
@@ -55,7 +55,7 @@ struct Level {
     entries: AtomicUsize,
 }
 
-/// Written before a slot or a newer entry leads to it, and never again.
+/// It is written before a slot or a newer entry leads to it, and never again.
 #[derive(Default)]
 struct Entry {
     seq: AtomicU64,
@@ -65,7 +65,7 @@ struct Entry {
 }
 
 impl MemoryTable {
-    /// A table for about so many versions; 0: it is not known how many.
+    /// A table for about so many versions; 0: the number is unknown.
     pub(super) fn for_about(versions: u64) -> Self {
         let versions = usize::try_from(versions).unwrap_or(usize::MAX).min(FIRST_LEVEL_ENTRIES_MAX);
         let first = versions + versions / SPARE_PART;
@@ -77,7 +77,7 @@ impl MemoryTable {
         }
     }
 
-    /// Adds a version newer than all of its key; answers the bytes of memory that this took beyond
+    /// Adds a version that is newer than all others of its key. Answers the bytes of memory that this took beyond
     /// [`ENTRY_BYTES`]. Only one thread may insert.
     pub(super) fn insert(&self, hash: u64, entry: IndexEntry) -> u64 {
         let used = self.used.load(Ordering::Relaxed);
@@ -98,7 +98,8 @@ impl MemoryTable {
         (level.slots.len() * size_of::<AtomicU64>()) as u64
     }
 
-    /// Begins to fetch what [`MemoryTable::hint`] will read of the levels that are not in the CPU's caches anyway.
+    /// Begins to fetch the parts of the levels that [`MemoryTable::hint`] will read, if they may not be in the CPU's
+    /// caches.
     pub(super) fn touch(&self, hash: u64) {
         let used = self.used.load(Ordering::Acquire);
         let levels = self.levels.iter().take(used).filter_map(OnceLock::get);
@@ -123,7 +124,7 @@ impl MemoryTable {
     }
 }
 
-/// Bytes of the slots of a table with so many versions, of which none was expected.
+/// Bytes of the slots of a table with so many versions, none of which was expected.
 pub(super) fn slot_bytes(versions: u64) -> u64 {
     let (mut room, mut bytes) = (0, 0);
     for level in 0..LEVELS {
@@ -163,8 +164,8 @@ impl Level {
         self.chunks.get(number / CHUNK_ENTRIES)?.get()?.get(number % CHUNK_ENTRIES)
     }
 
-    /// If others crowd its place it is left out, and a look-up there ends in a search: no slot is ever
-    /// emptied again.
+    /// If other versions crowd its place, it is left out, and a look-up there ends in a search: no slot is ever emptied
+    /// again.
     fn insert(&self, hash: u64, entry: IndexEntry) {
         let tag = tag(hash);
         let taken = |slot: &&AtomicU64| {
@@ -203,7 +204,7 @@ impl Level {
         Hint::Unknown
     }
 
-    /// The first of the versions from number `newest` less one on that is not newer than `at`.
+    /// The first version that is not newer than `at`, in the list that begins with number `newest` less one.
     fn version(&self, newest: u64, at: Seq) -> Hint {
         let mut number = newest;
         for _ in 0..STEPS_MAX {

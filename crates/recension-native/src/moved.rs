@@ -1,4 +1,4 @@
-//! A store that moves: a file says where to, and from then on no commit is taken, in this process or in any other.
+//! A store that moves: a file has its new address. From then on no commit is taken, in this process or in any other.
 
 use super::format::{MOVED_FILE, MOVED_TEMPORARY};
 use super::manifest::replace_file;
@@ -23,27 +23,27 @@ pub(super) fn read(disk: &dyn Disk) -> Result<Option<String>> {
 }
 
 impl Shared {
-    /// Refuses what comes, waits for what is under way, and says in the folder where the store is.
+    /// Refuses new commits, waits for those under way, and writes the new address into the folder.
     pub(super) fn seal(&self, to: &str) -> Result<Seq> {
         self.check_writable()?;
         if to.len() > ADDRESS_BYTES_MAX {
             let what = "bytes in an address";
             return Err(EngineError::TooLarge { what, len: to.len(), max: ADDRESS_BYTES_MAX });
         }
-        // Whoever commits holds it until the commits are acknowledged.
+        // Commits hold this until they are acknowledged.
         let mut moved = self.moved.write();
         match &*moved {
             Some(known) if known == to => return Ok(self.head()),
             Some(known) => return Err(EngineError::Moved { to: known.clone() }),
             None => {}
         }
-        // Refused commits before the file is there are no harm, and after a failure it may be there.
+        // Refusing commits before the file is there does no harm, and after a failure it may be there.
         *moved = Some(to.to_owned());
         replace_file(&*self.disk, "", MOVED_TEMPORARY, MOVED_FILE, to.as_bytes())?;
         Ok(self.head())
     }
 
-    /// Takes it back.
+    /// Undoes a seal.
     pub(super) fn unseal(&self) -> Result<()> {
         let mut moved = self.moved.write();
         match self.disk.remove(MOVED_FILE) {

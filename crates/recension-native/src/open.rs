@@ -1,5 +1,5 @@
-//! Opening a directory: what it is, whose it is, and what recovery makes of it. A directory that is
-//! not a store is left exactly as it was found.
+//! Opening a directory: what kind it is, which store's, and the state after recovery. A directory that is not a store
+//! is left exactly as it was found.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
@@ -11,8 +11,8 @@ use super::chain::LogPoint;
 use super::commit::Leader;
 use super::counters::Counters;
 use super::format::{
-    FORMAT_VERSION, INDEX_DIR, LOCK_FILE, LOG_DIR, MARK_FILE, MARK_TEMPORARY, SETTLED_DIR, STORE_FILE, STORE_TEMPORARY,
-    StoreId, UNFINISHED_FILE, decode_store_file, encode_store_file,
+    FORMAT_VERSION, INDEX_DIR, KEYS_TEMPORARY, LOCK_FILE, LOG_DIR, MARK_FILE, MARK_TEMPORARY, SETTLED_DIR, STORE_FILE,
+    STORE_TEMPORARY, StoreId, UNFINISHED_FILE, UNFINISHED_TEMPORARY, decode_store_file, encode_store_file,
 };
 use super::index::State;
 use super::log::{LogWriter, SegmentMaker};
@@ -22,24 +22,27 @@ use super::mark::{self, Mark};
 use super::moved;
 use super::options::NativeOptions;
 use super::recovery::recover;
+use super::sealing::{Unlocked, missing_keys, unlock};
 use super::settled::BlockCache;
 use super::settled_files::SettledFiles;
 use super::shared::{Settling, Shared};
 use super::trail::Trail;
+use crate::disk::sealed::is_sealed;
 use crate::disk::{Disk, DiskLock};
 use recension_engine::pacing::CommitQueue;
 use recension_engine::{EngineError, HeadSignal, Result};
 
-/// What a store is opened for.
+/// The purpose of opening a store.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Usual,
     ReadOnly,
-    /// To go on with its move: it takes no commits.
+    /// To continue its move: it takes no commits.
     Moved,
 }
 
 pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access) -> Result<Shared> {
+    let Unlocked { disk, sealed } = unlock(disk, options.key.as_ref(), options.create)?;
     check_directory(&*disk, options.create)?;
     let lock = lock(&*disk)?;
     let moved = moved::read(&*disk)?;
@@ -50,7 +53,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access)
     }
     let (version, id) = match read_store_file(&*disk)? {
         Some(identity) => {
-            // The process that made the store may have died before it had synced the name.
+            // The process that made the store may have died before it synced the name.
             disk.sync_dir("").map_err(|e| EngineError::io("syncing the store's folder", e))?;
             identity
         }
@@ -127,6 +130,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access)
         index_rebuilt: found.index_rebuilt,
         read_only: access == Access::ReadOnly,
         moved: RwLock::new(moved),
+        sealed,
         _lock: lock,
     })
 }
@@ -137,7 +141,7 @@ fn segment_bytes(options: &NativeOptions) -> u64 {
 }
 
 /// Refuses a directory that is not a store, before anything in it is touched.
-fn check_directory(disk: &dyn Disk, may_create: bool) -> Result<()> {
+pub(super) fn check_directory(disk: &dyn Disk, may_create: bool) -> Result<()> {
     let not_a_store = |found: String| Err(EngineError::NotAStore { path: disk.location(), found });
     let names = match disk.list("") {
         Ok(names) => names,
@@ -155,7 +159,7 @@ fn check_directory(disk: &dyn Disk, may_create: bool) -> Result<()> {
     if names.iter().any(|name| name == STORE_FILE) {
         return Ok(());
     }
-    if names.iter().any(|name| name == UNFINISHED_FILE) {
+    if names.iter().any(|name| name == UNFINISHED_FILE || name == UNFINISHED_TEMPORARY) {
         let what = "it is an unfinished backup; run the same backup command again, which goes on with it, or remove \
                     the folder";
         return not_a_store(what.to_owned());
@@ -170,7 +174,7 @@ fn check_directory(disk: &dyn Disk, may_create: bool) -> Result<()> {
         let what = format!("the file is missing, and {MARK_FILE} knows of commits");
         return Err(EngineError::damaged(STORE_FILE, 0, what));
     }
-    let ours = [LOCK_FILE, STORE_TEMPORARY, MARK_FILE, MARK_TEMPORARY];
+    let ours = [LOCK_FILE, STORE_TEMPORARY, MARK_FILE, MARK_TEMPORARY, KEYS_TEMPORARY];
     if let Some(other) = names.iter().find(|name| !ours.contains(&name.as_str())) {
         return not_a_store(format!("the directory holds other files, such as {other}"));
     }
@@ -211,6 +215,9 @@ pub(super) fn read_store_file(disk: &dyn Disk) -> Result<Option<(u32, StoreId)>>
     };
     let mut bytes = vec![0; file.len().map_err(io)?.min(4096) as usize];
     file.read_at(0, &mut bytes).map_err(io)?;
+    if is_sealed(&bytes) {
+        return Err(missing_keys());
+    }
     decode_store_file(&bytes).map(Some)
 }
 

@@ -4,59 +4,62 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::machine;
+use crate::disk::Key;
 use recension_engine::{Clock, Durability, SystemClock};
 
-/// The part of the memory which this process may have that is the most for the index, and for the cache, by default.
+/// The fraction of this process's memory that is the most for the index, and for the cache, by default.
 const MEMORY_PART: u64 = 8;
 
 /// Options of [`NativeEngine::open`](super::NativeEngine::open).
 ///
-/// Where a default is less on a small machine, it is an eighth of the memory that the process may have: what the
-/// machine has, or the limit of its control group (a container's).
+/// On a small machine, some defaults are smaller: an eighth of the memory that the process may have. This is the
+/// machine's memory, or the limit of its control group (a container's).
 #[derive(Clone)]
 pub struct NativeOptions {
-    /// What a commit survives that does not ask for another durability.
+    /// The durability of a commit that does not ask for another one.
     pub durability: Durability,
     /// Size of a log segment, in bytes (a commit that is larger gets a segment of its own size).
     /// Default 64 MiB.
     pub segment_bytes: u64,
-    /// Bytes of memory for what of the index is not in runs yet: the part that commits are added to and
-    /// up to three that wait to be written. Commits wait rather than go beyond it. Writing a run takes
-    /// up to about 16 MiB more; fences and tables of runs (about 17 bytes a key) are mapped, not held.
-    /// Default 64 MiB, less with under 512 MiB of memory.
+    /// Bytes of memory for the parts of the index that are not in runs yet: the part that commits are added to and up
+    /// to three that wait to be written. Commits wait rather than exceed it. Writing a run takes up to about 16 MiB
+    /// more. Fences and tables of runs (about 17 bytes a key) are mapped, not held. Default 64 MiB, less with under 512
+    /// MiB of memory.
     pub index_memory_bytes: u64,
-    /// Bytes of log after which a checkpoint is made, which bounds replay at the next open. Default 32 MiB.
+    /// Bytes of log after which a checkpoint is made. This bounds the replay at the next open. Default 32 MiB.
     pub checkpoint_log_bytes: u64,
     /// Runs of about one size that are merged into one. Default 4.
     pub merge_fan_in: usize,
     /// Bytes of log, beyond the settled part, after which it is settled: moved into files in key order.
     /// `None`: only [`NativeEngine::settle`](recension_engine::Engine::settle) does so. Default 128 MiB.
     pub settle_log_bytes: Option<u64>,
-    /// Most bytes a second that settling writes while commits are made, as long as it keeps up: while four times
-    /// `settle_log_bytes` wait, it goes as fast as it can. Default 32 MiB.
+    /// Most bytes a second that settling writes while commits are made. If four times `settle_log_bytes` wait, settling
+    /// goes as fast as it can. Default 32 MiB.
     pub settle_bytes_per_second: u64,
-    /// How long a store is open before it settles what an earlier process has left, if nothing is written. Who only
-    /// looks something up is gone by then. Default 10 s.
+    /// How long a store must be open before it settles what an earlier process has left, if nothing is written. A
+    /// process that only looks something up has ended by then. Default 10 s.
     pub settle_after_opening: Duration,
-    /// How long after a commit was synced the mark that says so is written, at most. What is older cannot be missing
-    /// without an error that says so. Default 0.9 s.
+    /// The longest time from a commit's sync to the mark that records it. If an older commit is missing, opening the
+    /// store is an error. Default 0.9 s.
     pub mark_every: Duration,
     /// Bytes of memory for decompressed blocks of settled files. Default 256 MiB, less with under 2 GiB of memory.
     pub block_cache_bytes: u64,
-    /// Who writes and merges index runs.
+    /// The thread that writes and merges index runs.
     pub maintenance: Maintenance,
-    /// Where commit times come from.
+    /// The clock of commit times.
     pub clock: Arc<dyn Clock>,
     /// Whether a store is made if there is none. Default true.
     pub create: bool,
+    /// The key of an encrypted store: one that is made with it is encrypted, and opens with it only. Default none.
+    pub key: Option<Key>,
 }
 
-/// Who writes and merges index runs.
+/// The thread that writes and merges index runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Maintenance {
     /// A thread of the engine's own.
     Background,
-    /// The committing thread, right after the commit that made it necessary: deterministic, for simulations.
+    /// The committing thread, right after the commit that made it necessary. This is deterministic, for simulations.
     Inline,
 }
 
@@ -77,6 +80,7 @@ impl Default for NativeOptions {
             maintenance: Maintenance::Background,
             clock: Arc::new(SystemClock),
             create: true,
+            key: None,
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The rows of a range as of a moment: what a walk finds, read from the log or borrowed from settled blocks. It ends
-//! after its first error.
+//! The rows of a range as of a moment: the versions that a walk finds, read from the log or borrowed from settled
+//! blocks. It ends after its first error.
 
 use std::borrow::Cow;
 
@@ -54,7 +54,7 @@ pub(super) struct RowsOf<'s> {
     at: Seq,
     walk: Option<Walk<'s>>,
     failed: Option<EngineError>,
-    /// Where each key of the batch ends in `keys`, and its place.
+    /// For each row of the batch: the end of its key in `keys`, and its place.
     batch: Vec<(usize, Found)>,
     keys: Vec<u8>,
     /// How many of the batch have been answered.
@@ -62,11 +62,11 @@ pub(super) struct RowsOf<'s> {
     /// Rows of the next batch.
     wanted: usize,
     key: Vec<u8>,
-    /// What is left of the walk, if it is one settled file's.
+    /// The rest of the walk, if it is in a single settled file.
     settled: Option<SettledRange<'s>>,
     /// Settled blocks that the answers borrow from.
     pinned: Pinned<'s>,
-    /// Some of the keys have erased versions: each is asked for.
+    /// Some keys may have erased versions: each key is checked.
     some_erased: bool,
 }
 
@@ -74,7 +74,7 @@ impl<'s> RowsOf<'s> {
     /// Looks up the places of the next rows. After an error the places before it are still answered.
     fn fill(&mut self) {
         if !self.batch.is_empty() {
-            // Not the first: there may be many more, and the buffers are made large enough at once.
+            // Not with the first batch: there may be many more, and the buffers are made large enough at once.
             self.keys.reserve(self.keys.len() / self.batch.len() * READ_AHEAD_ROWS);
             self.batch.reserve(READ_AHEAD_ROWS);
         }
@@ -110,7 +110,8 @@ impl<'s> RowsOf<'s> {
         }
     }
 
-    /// Takes what a part in memory has found, if that is all that is left to walk: nothing has to be merged.
+    /// Takes the keys that a part in memory has found, if only that part is left to walk: nothing has to be merged
+    /// then.
     fn take_found(&mut self) {
         let Some((cursor, key, step)) = self.walk.as_mut().and_then(Walk::only_in_memory) else { return };
         let (keys, batch, wanted) = (&mut self.keys, &mut self.batch, self.wanted);
@@ -127,7 +128,7 @@ impl<'s> RowsOf<'s> {
         cursor.take(found);
     }
 
-    /// The next row if all are settled: it is there already, and nothing is gained by looking ahead.
+    /// The next row if all are settled. It is there already, so looking ahead gains nothing.
     fn next_settled(&mut self) -> Option<Result<Row<'s>>> {
         loop {
             match self.walk.as_mut()?.next(&mut self.key) {

@@ -1,5 +1,5 @@
-//! Commit records and rows: the bytes of the log. Pure: no file, no clock, no policy.
-//! Nothing here may panic on any input, and nothing is answered whose checksum does not match.
+//! Commit records and rows: the bytes of the log. Pure: no file, no clock, no policy. Nothing here may panic on any
+//! input, and nothing is answered unless its checksum matches.
 
 use std::io::IoSlice;
 
@@ -11,7 +11,7 @@ use recension_engine::{Seq, Timestamp, TreeId};
 pub(super) const RECORD_HEADER_BYTES: usize = 64;
 /// The same in format 1.
 const RECORD_HEADER_BYTES_1: usize = 48;
-/// Where the bytes begin of which the chain value behind a record is made.
+/// The offset in a record of the bytes that its chain value is computed from.
 const LINKED_AT: usize = 24;
 /// Bytes of a row before its key.
 pub(super) const ROW_HEADER_BYTES: usize = 18;
@@ -48,7 +48,7 @@ pub(super) struct RecordHeader {
     pub(super) len: u32,
     pub(super) rows: u32,
     rows_crc: u32,
-    /// Seqs before this one are missing on purpose.
+    /// Earlier seqs are missing on purpose.
     pub(super) after_gap: bool,
     /// The chain value behind the record before; records of format 1 have none.
     pub(super) before: Option<Chain>,
@@ -60,7 +60,7 @@ impl RecordHeader {
         self.seq == last.next() || (self.after_gap && self.seq > last)
     }
 
-    /// Whether it goes on where the chain had the value `chain`, behind commit `last`. Records of format 1 stand before
+    /// Whether it continues a log whose chain value behind commit `last` is `chain`. Records of format 1 come before
     /// all others.
     pub(super) fn continues(&self, id: StoreId, last: Seq, chain: Chain) -> bool {
         self.before.unwrap_or_else(|| Chain::start(id, last)) == chain
@@ -114,7 +114,7 @@ fn fields_of_format_1(fields: &mut Fields<'_>) -> Option<RecordHeader> {
     Some(RecordHeader { seq, time, durable, len, rows, rows_crc, after_gap, before: None })
 }
 
-/// Whether seqs are missing on purpose; `None` if there are flags that nobody knows.
+/// Whether seqs are missing on purpose; `None` if there are unknown flags.
 fn flags(flags: u32) -> Option<bool> {
     (flags & !FLAG_AFTER_GAP == 0).then_some(flags == FLAG_AFTER_GAP)
 }
@@ -123,11 +123,11 @@ fn flags(flags: u32) -> Option<bool> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'b> {
     pub(super) header: RecordHeader,
-    /// Up to the end of its rows.
+    /// The bytes up to the end of its rows.
     bytes: &'b [u8],
 }
 
-/// Reads the commit record that starts at `bytes`; `None` unless all of it is there and whole.
+/// Reads the commit record that starts at `bytes`; `None` unless it is complete and whole.
 pub(super) fn decode_record(seed: SegmentSeed, offset: u32, bytes: &[u8]) -> Option<Record<'_>> {
     let header = decode_header(seed, offset, bytes)?;
     let start = header.header_bytes();
@@ -184,7 +184,7 @@ pub(super) struct StoredRow<'b> {
 }
 
 impl StoredRow<'_> {
-    /// Whether these are the bytes that commit `seq` wrote.
+    /// Whether these bytes are the ones that commit `seq` wrote.
     pub(super) fn is_whole(&self, seq: Seq) -> bool {
         self.computed_crc(seq) == self.crc
     }
@@ -203,7 +203,7 @@ fn row_crc(seed: u32, after_crc: &[u8]) -> u32 {
     crc32c::crc32c_append(seed, after_crc)
 }
 
-/// Bytes of the row that starts with `header`, as its unchecked lengths say.
+/// The length of the row that starts with `header`, by its unchecked lengths.
 pub(super) fn row_len(header: &[u8; ROW_HEADER_BYTES]) -> usize {
     let mut fields = Fields(&header[12..]);
     let value_len = fields.u32().unwrap_or_default();
@@ -232,7 +232,7 @@ pub(super) fn record_len<'r>(rows: impl Iterator<Item = recension_engine::BatchR
     (RECORD_HEADER_BYTES + rows).next_multiple_of(RECORD_ALIGNMENT as usize)
 }
 
-/// What a commit record says besides its rows.
+/// The fields of a commit record besides its rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RecordMeta {
     pub(super) seq: Seq,
@@ -242,16 +242,16 @@ pub(super) struct RecordMeta {
     pub(super) before: Chain,
 }
 
-/// A value of so many bytes is not copied into the bytes of its record but written from where it lies.
+/// A value of at least so many bytes is not copied into its record's bytes, but written from its own place.
 const LENT_BYTES: usize = 128 << 10;
 
-/// A long value of a record, which goes between the bytes before and those from `at` on.
+/// A long value of a record. It goes between the bytes before `at` and those from `at` on.
 pub(super) struct Lent<'r> {
     pub(super) at: usize,
     pub(super) value: &'r [u8],
 }
 
-/// `bytes` from `from` on, with what is lent in between.
+/// `bytes` from `from` on, with the lent values in between.
 fn slices<'b>(bytes: &'b [u8], lent: &[Lent<'b>], from: usize) -> impl Iterator<Item = &'b [u8]> {
     let starts = std::iter::once(from).chain(lent.iter().map(|lent| lent.at));
     let ends = lent.iter().map(|lent| lent.at).chain([bytes.len()]);
@@ -259,13 +259,13 @@ fn slices<'b>(bytes: &'b [u8], lent: &[Lent<'b>], from: usize) -> impl Iterator<
     starts.zip(ends).zip(values).flat_map(|((start, end), value)| [&bytes[start..end], value])
 }
 
-/// `bytes`, with what is lent in between, as it is to be written.
+/// The parts to write: `bytes`, with the lent values in between.
 pub(super) fn pieces<'b>(bytes: &'b [u8], lent: &[Lent<'b>]) -> Vec<IoSlice<'b>> {
     slices(bytes, lent, 0).filter(|piece| !piece.is_empty()).map(IoSlice::new).collect()
 }
 
-/// Appends the record of a commit to `out`, but for long values, which are `lent` (nothing was before); it is to be
-/// written at `at`. Tells `placed` where each row will lie. Answers the chain value behind it.
+/// Appends the record of a commit to `out`. Long values go to `lent`, which must be empty before. The record is to be
+/// written at `at`; `placed` is called with the place of each row. Answers the chain value behind the record.
 pub(super) fn encode_record<'r>(
     (out, lent): (&mut Vec<u8>, &mut Vec<Lent<'r>>),
     seed: SegmentSeed,

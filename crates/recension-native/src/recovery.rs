@@ -1,5 +1,5 @@
-//! Opening: finds the index's runs behind what is settled, replays the log behind them, and decides whether the log
-//! ends torn (cut it) or damaged (refuse). docs/format.md has the rule. Every step can be repeated.
+//! Recovery: finds the index's runs behind the settled part, replays the log behind them, and decides whether the log
+//! ends torn (then it is cut) or damaged (then it is refused). docs/format.md has the rule. Every step can be repeated.
 
 use std::io::IoSlice;
 use std::ops::Range;
@@ -28,7 +28,7 @@ use super::sorted::Gathered;
 use crate::disk::{Access, Disk, DiskFile};
 use recension_engine::{CommitInfo, EngineError, Result, Seq};
 
-/// Bytes that are written again with one call.
+/// Bytes that are rewritten with one call.
 const REWRITE_BYTES: usize = 1 << 20;
 
 /// Versions that are handed on at once.
@@ -47,17 +47,16 @@ pub(super) struct Recovered {
     pub(super) runs: Vec<Arc<Run>>,
     pub(super) memory: MemoryIndex,
     pub(super) segments: Segments,
-    /// How far the log has come; all of it is durable.
+    /// The end of the log; all of it is durable.
     pub(super) point: LogPoint,
     /// Bytes of log behind the newest run.
     pub(super) replayed_bytes: u64,
-    /// Why the index, or a part of it, was built anew.
+    /// The reason for which the index, or a part of it, was rebuilt.
     pub(super) index_rebuilt: Option<String>,
 }
 
-/// Recovers the store in `disk`. Its lock is held.
-/// `settled` is the newest settled file, `mark` how far the log had come, if that is known. Files that are of no use
-/// any more are `left_over`.
+/// Recovers the store in `disk`. Its lock is held. `settled` is the newest settled file, `mark` the durable point of
+/// the log, if it is known. Files that are of no more use are `left_over`.
 pub(super) fn recover(
     disk: &Arc<dyn Disk>,
     id: StoreId,
@@ -67,8 +66,8 @@ pub(super) fn recover(
 ) -> Result<Recovered> {
     let first = settled.map_or(Position::START, |file| file.end).segment;
     let numbers = segment_numbers(disk, first, left_over)?;
-    // A process may have died between making a segment and syncing its name. Before anything durable
-    // depends on it (a commit, a manifest), the name is.
+    // A process may have died between making a segment and syncing its name. The name is synced before anything durable
+    // (a commit, a manifest) depends on it.
     disk.sync_dir(LOG_DIR).map_err(|e| EngineError::io("syncing the folder log", e))?;
     let (manifest, runs, index_rebuilt) = open_runs(disk, id, settled, numbers.is_empty())?;
     let newest = manifest.runs.last().or(settled.as_ref());
@@ -114,8 +113,8 @@ pub(super) fn recover(
     })
 }
 
-/// The numbers of the segments from `first` on, which must have no gaps. Earlier ones are settled: a crash
-/// has kept them or brought them back, and they go.
+/// The numbers of the segments from `first` on, which must have no gaps. Earlier ones are settled: a crash has kept
+/// them or brought them back, and they are removed.
 fn segment_numbers(disk: &Arc<dyn Disk>, first: u32, left_over: &mut Vec<Leftover>) -> Result<Vec<u32>> {
     let names = disk.list(LOG_DIR).map_err(|e| EngineError::io("listing the log", e))?;
     let mut numbers: Vec<u32> = names.iter().filter_map(|name| u32::try_from(file_number(name, "log")?).ok()).collect();
@@ -131,8 +130,8 @@ fn segment_numbers(disk: &Arc<dyn Disk>, first: u32, left_over: &mut Vec<Leftove
     Ok(numbers)
 }
 
-/// Opens the runs that the manifest names behind what is settled, oldest first, up to the first that is
-/// damaged. Whatever is wrong, the log has it all: the index is rebuilt from there, and the words say why.
+/// Opens the runs that the manifest names behind the settled part, oldest first, up to the first damaged one. Whatever
+/// is wrong, the log has it all: the index is rebuilt from it, and the text says why.
 fn open_runs(
     disk: &Arc<dyn Disk>,
     id: StoreId,
@@ -197,24 +196,24 @@ struct Replay<'d> {
     /// Oldest first.
     runs: Vec<Arc<Run>>,
     memory: MemoryIndex,
-    /// How far it has come.
+    /// The point that replay has reached.
     point: LogPoint,
-    /// How far the log had come, durably, while it was written.
+    /// The durable point of the log when the mark was written.
     mark: Option<LogPoint>,
     replayed_bytes: u64,
     /// Versions in `memory`, and bytes of their keys.
     versions: u64,
     key_bytes: u64,
-    /// Behind what was written again: see [`Replay::make_durable`].
+    /// The position behind the rewritten bytes: see [`Replay::make_durable`].
     rewritten: Position,
-    /// Segments that stay.
+    /// The number of segments that stay.
     kept: u32,
 }
 
-/// Puts what was replayed into the index.
+/// Puts replayed versions into the index.
 struct Sorter<'m> {
     memory: &'m MemoryIndex,
-    /// What has been counted and waits to be sorted.
+    /// Counted versions that wait to be sorted.
     waiting: Gathered,
 }
 
@@ -232,11 +231,11 @@ impl Sorter<'_> {
     }
 }
 
-/// Where it is done.
+/// The place where sorting is done.
 enum Sorting<'m> {
-    /// By the thread that reads.
+    /// The thread that reads does it.
     Here(Sorter<'m>),
-    /// By another one, which takes a batch while the next one is gathered.
+    /// Another thread does it. It takes a batch while the next one is gathered.
     Beside(SyncSender<Gathered>),
 }
 
@@ -245,7 +244,7 @@ impl<'m> Sorting<'m> {
         Sorting::Here(Sorter { memory, waiting: Gathered::default() })
     }
 
-    /// Lets another thread do it, if there can be one; nothing has been added yet.
+    /// Lets another thread do it, if the system gives one. It must be called before anything is added.
     fn begin<'s>(&mut self, scope: &'s Scope<'s, '_>)
     where
         'm: 's,
@@ -267,7 +266,7 @@ impl<'m> Sorting<'m> {
     fn add(&mut self, batch: Gathered) {
         match self {
             Sorting::Here(sorter) => sorter.add(batch),
-            // It takes no more only when it has panicked, and then the scope panics, too.
+            // The other thread takes no more only if it has panicked. Then the scope panics, too.
             Sorting::Beside(sender) => drop(sender.send(batch)),
         }
     }
@@ -279,8 +278,9 @@ impl<'m> Sorting<'m> {
     }
 }
 
-/// The parts of a file, from `from` on and up to `end`, that may hold anything but zeros: of a preallocated segment,
-/// most is a hole. To be asked before the parts are read: what the system reads ahead of them is no hole to it any
+/// The parts of a file, from `from` on and up to `end`, that may hold something other than zeros: most of a
+/// preallocated segment is a hole. This must be asked before the parts are read: bytes that the system reads ahead are
+/// no hole any
 /// more.
 fn data_parts(file: &dyn DiskFile, from: u32, end: usize) -> std::io::Result<Vec<Range<usize>>> {
     let (mut from, end) = (u64::from(from), end as u64);
@@ -300,7 +300,7 @@ fn find_in_parts(
     wanted: impl Fn(&RecordHeader) -> bool,
 ) -> Option<(usize, RecordHeader)> {
     parts.iter().find_map(|part| {
-        // The zeros behind the data may be the end of a header.
+        // The zeros behind the data may belong to a header.
         let end = part.end.saturating_add(RECORD_HEADER_BYTES).min(bytes.len());
         let start = part.start.next_multiple_of(RECORD_ALIGNMENT as usize);
         find_header(seed, bytes.get(..end)?, start, &wanted)
@@ -313,12 +313,12 @@ fn are_zeros(bytes: &[u8]) -> bool {
     bytes.chunks(ZEROS.len()).all(|piece| piece == &ZEROS[..piece.len()])
 }
 
-/// A whole commit of the right seq that is not the one that comes next.
+/// The error for a whole commit of the right seq that does not continue the chain.
 pub(super) fn breaks_off(segment: &Segment, offset: u32, seq: Seq) -> EngineError {
     EngineError::damaged(segment.name(), u64::from(offset), broken_off(seq))
 }
 
-/// What is wrong there.
+/// The text for it.
 pub(super) fn broken_off(seq: Seq) -> String {
     format!(
         "commit {seq} does not go on from the commit before it: one of them is of another copy of this log, or a stale \
@@ -326,8 +326,7 @@ pub(super) fn broken_off(seq: Seq) -> String {
     )
 }
 
-/// Refuses a log that has another commit where the mark has been; `point` ends with a commit that begins at its
-/// position.
+/// Refuses a log that has another commit at the mark. `point` ends with a commit that begins at its position.
 fn check_mark(point: LogPoint, mark: LogPoint, segment: &Segment) -> Result<()> {
     if point.last.seq != mark.last.seq || point.chain == mark.chain {
         return Ok(());
@@ -340,7 +339,7 @@ fn check_mark(point: LogPoint, mark: LogPoint, segment: &Segment) -> Result<()> 
 }
 
 impl Replay<'_> {
-    /// Replays from `end` on and brings the log into a state that can be appended to.
+    /// Replays from `end` on and makes the log ready for appending.
     fn log(&mut self, numbers: &[u32]) -> Result<()> {
         let newest = numbers.last().copied().unwrap_or(0);
         if self.point.last.seq > Seq::ZERO && newest < self.point.end.segment {
@@ -368,7 +367,7 @@ impl Replay<'_> {
         self.check_reaches_mark()
     }
 
-    /// Refuses when the log ends before it had come to, durably.
+    /// Refuses if the log ends before its durable point.
     fn check_reaches_mark(&self) -> Result<()> {
         let (found, Some(mark)) = (self.point, self.mark) else { return Ok(()) };
         if found.last.seq >= mark.last.seq {
@@ -392,7 +391,7 @@ impl Replay<'_> {
     /// Replays the records of one segment.
     fn records(&mut self, segment: &Segment, bytes: &[u8], newest: u32) -> Result<()> {
         while self.records_until_full(segment, bytes)? {
-            // The manifest may name only what is durable; after a mere process crash it may not be.
+            // The manifest may name only durable commits. After a mere crash of a process, they may not be durable yet.
             self.make_durable(segment, bytes, newest)?;
             let next = MemoryIndex::for_about(self.memory.len());
             let part = std::mem::replace(&mut self.memory, next);
@@ -402,8 +401,8 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// Replays records until they end, or until the index has all that memory may hold of it; answers whether that is
-    /// so. Records are read and checked here, and put into the index by another thread, if there are many.
+    /// Replays records until they end, or until the index has all that memory may hold of it; answers whether it is the
+    /// latter. Records are read and checked here. If there are many, another thread puts them into the index.
     fn records_until_full(&mut self, segment: &Segment, bytes: &[u8]) -> Result<bool> {
         let Replay { id, mark, options, memory, point, rewritten, replayed_bytes, key_bytes, versions, .. } = self;
         let memory = &*memory;
@@ -421,7 +420,7 @@ impl Replay<'_> {
                     full = Err(breaks_off(segment, point.end.offset, record.header.seq));
                     break;
                 }
-                // What the writer of this record knew to be synced need not be written again.
+                // Commits that the writer of this record knew to be synced need not be rewritten.
                 if record.header.durable >= point.last.seq {
                     *rewritten = point.end;
                 }
@@ -455,18 +454,17 @@ impl Replay<'_> {
         full
     }
 
-    /// Makes what has been replayed of a segment durable. A sync is not enough: if the process before this
-    /// one saw a sync fail, the system holds those bytes as clean ("fsyncgate"), reads them to us from its
-    /// cache, and no later sync writes them. Written again, they are dirty again. The same bytes at the
-    /// same place: this can be torn and repeated. A segment that is followed by another with commits in
-    /// it was synced with success before, and is left alone.
+    /// Makes the replayed part of a segment durable. A sync is not enough. If the process before this one saw a sync
+    /// fail, the system holds those bytes as clean ("fsyncgate"): it reads them to us from its cache, and no later sync
+    /// writes them. Rewriting makes them dirty again. The same bytes go to the same place, so this can be torn and
+    /// repeated. If another segment with commits follows, this one was synced with success before, and is left alone.
     fn make_durable(&mut self, segment: &Segment, bytes: &[u8], newest: u32) -> Result<()> {
         let sealed = segment.number < newest && self.next_segment_begins(|_| true)?;
         if !sealed {
             for (index, part) in
                 bytes[self.rewritten.offset as usize..self.point.end.offset as usize].chunks(REWRITE_BYTES).enumerate()
             {
-                // A copy, because `bytes` may be a view of the very pages that are written to.
+                // It is a copy, because `bytes` may be a view of the very pages that are written to.
                 let copy = part.to_vec();
                 segment.write(self.rewritten.offset + (index * REWRITE_BYTES) as u32, &[IoSlice::new(&copy)])?;
             }
@@ -475,7 +473,7 @@ impl Replay<'_> {
         segment.sync()
     }
 
-    /// Whether the next segment goes on with the commit that is expected. One that breaks off from the chain is damage.
+    /// Whether the next segment continues with the expected commit. If that breaks the chain, it is damage.
     fn next_segment_follows(&self) -> Result<bool> {
         let LogPoint { last, chain, end } = self.point;
         if !self.next_segment_begins(|record| record.header.follows(last.seq))? {
@@ -488,13 +486,13 @@ impl Replay<'_> {
         Err(breaks_off(&next, SEGMENT_HEADER_BYTES as u32, last.seq.next()))
     }
 
-    /// Whether the next segment begins with a whole commit that is `wanted`.
+    /// Whether the next segment begins with a whole commit for which `wanted` holds.
     fn next_segment_begins(&self, wanted: impl Fn(&Record<'_>) -> bool) -> Result<bool> {
         let next = Segment::found(self.disk, self.id, self.point.end.segment + 1);
         if next.check_header(self.id).is_err() {
             return Ok(false);
         }
-        // Most of the time it was made ahead of need, and there is nothing in it: none of that is read ahead.
+        // Usually it was made ahead of need and is empty, so nothing is read ahead.
         let bytes = next.whole_file(Access::Scattered)?;
         let at = SEGMENT_HEADER_BYTES as u32;
         let Some(rest) = bytes.get(at as usize..).filter(|rest| decode_header(next.seed, at, rest).is_some()) else {
@@ -504,7 +502,7 @@ impl Replay<'_> {
         Ok(decode_record(next.seed, at, rest).is_some_and(|record| wanted(&record)))
     }
 
-    /// Refuses when a later commit shows that the one expected here had been synced.
+    /// Refuses if a later commit shows that the one expected here was synced.
     fn refuse_damage(&self, newest: u32) -> Result<()> {
         let expected = self.point.last.seq.next();
         for number in self.point.end.segment..=newest {
@@ -538,20 +536,20 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// Cuts what follows the last whole commit and makes the rest durable.
+    /// Cuts the log behind the last whole commit and makes the rest durable.
     fn cut_tail(&mut self, segment: &Segment, bytes: &[u8], newest: u32) -> Result<()> {
         self.kept = self.point.end.segment;
         self.remove_segments(self.point.end.segment + 1, newest)?;
         self.make_durable(segment, bytes, newest)?;
-        // Room that was set apart and never written to is kept for what comes.
+        // Allocated room that was never written to is kept for later commits.
         let parts = data_parts(&*segment.file()?, self.point.end.offset, bytes.len())
             .map_err(|e| EngineError::io(format!("looking for data in {}", segment.name()), e))?;
         let written = parts.into_iter().any(|part| !are_zeros(bytes.get(part).unwrap_or_default()));
         if written { segment.cut(self.point.end.offset) } else { Ok(()) }
     }
 
-    /// The segment to begin with has no whole header. If nothing says that it was ever used, a crash
-    /// cut its creation short and it goes; otherwise `error` stands.
+    /// The first segment has no whole header. If nothing shows that it was ever used, a crash interrupted its creation,
+    /// and it is removed; otherwise `error` stands.
     fn unfinished_segment(&mut self, segment: &Segment, newest: u32, error: EngineError) -> Result<()> {
         let is_damage = matches!(&error, EngineError::Damaged { .. });
         if !is_damage

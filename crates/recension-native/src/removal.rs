@@ -1,10 +1,11 @@
-//! What is of no use any more, kept for those who are just looking at it, and then dropped by a thread that nobody
-//! waits for: giving back a file of many megabytes, or a part of the index, takes milliseconds, which no commit shall
-//! pay. What an open snapshot has is left to it: it goes when the snapshot does.
+//! Obsolete files and parts of the index. They are kept while readers look at them, and then dropped by a thread that
+//! nobody waits for. Freeing a file of many megabytes, or a part of the index, takes milliseconds, which no commit
+//! should pay. If an open snapshot uses one, it is dropped with the snapshot.
 //!
-//! A file's name goes first, and then its space in steps, with pauses while commits are made: a file system frees the
-//! blocks of a file in one transaction, with which the sync of a commit has to wait (64 MiB at once took 90-105 ms
-//! where freed blocks are discarded, in steps of 1 MiB mostly 3-5; ARCHITECTURE.md has the whole of it).
+//! A file's name is removed first. Its space is then freed in steps, with pauses while commits are made. A file system
+//! frees the blocks of a file in one transaction, and the sync of a commit has to wait for it. (64 MiB at once took
+//! 90-105 ms where freed blocks are discarded, steps of 1 MiB mostly 3-5 ms;
+//! docs/decisions/0014-give-back-in-steps.md.)
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,28 +20,28 @@ use super::segment::Segment;
 use super::settled::SettledFile;
 use crate::disk::{Disk, DiskFile};
 
-/// A commit looks at the state for microseconds, and at no time while it waits for the disk.
+/// A commit looks at the state for microseconds, and never while it waits for the disk.
 const LOOKS: usize = 4;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
-/// Bytes of a file that are given back at once, and the pause behind them.
+/// Bytes of a file that are freed at once, and the pause after them.
 const STEP_BYTES: u64 = 1 << 20;
 const BETWEEN_STEPS: Duration = Duration::from_millis(2);
 
-/// See the module.
+/// The obsolete files and parts; the module's text describes them.
 #[derive(Default)]
 pub(super) struct Doomed(Mutex<Vec<Remains>>);
 
-/// Something that is obsolete.
+/// An obsolete file or part.
 pub(super) enum Remains {
     Memory(Arc<MemoryIndex>),
     Run(Arc<Run>),
     Segment(Arc<Segment>),
     Settled(Arc<SettledFile>),
-    /// What a process that died has left: a file that nobody knows, and whose name nobody will use again.
+    /// A file that a dead process has left: no file refers to it, and its name will not be used again.
     Unused(Leftover),
 }
 
-/// A file that goes when this does, once it is known that the store opens.
+/// A file that is removed when this value is dropped, once it is certain that the store opens.
 pub(super) struct Leftover {
     disk: Arc<dyn Disk>,
     name: String,
@@ -56,7 +57,7 @@ impl Leftover {
 impl Drop for Leftover {
     fn drop(&mut self) {
         if self.obsolete {
-            // Best effort: a file that stays is found again at the next open.
+            // A file that stays is found again at the next open.
             let _ = self.disk.remove(&self.name);
         }
     }
@@ -74,12 +75,12 @@ impl Remains {
         others == 1
     }
 
-    /// The leader and readers often share what they know of a segment, and both are done with it.
+    /// The leader and readers often share their view of a segment, and both are done with it.
     fn is(&self, other: &Remains) -> bool {
         matches!((self, other), (Remains::Segment(a), Remains::Segment(b)) if Arc::ptr_eq(a, b))
     }
 
-    /// The file, to give its space back when it has lost its name.
+    /// The file, whose space is freed after its name has been removed.
     fn file(&self) -> Option<Nameless> {
         let (file, viewers) = match self {
             Remains::Memory(_) => return None,
@@ -92,15 +93,14 @@ impl Remains {
     }
 }
 
-/// A file whose name is to go.
+/// A file whose name is removed.
 struct Nameless {
     file: Arc<dyn DiskFile>,
-    /// Shared with every reader that may look into the file; none if there was one reader only.
+    /// It is shared with every reader that may look into the file; `None` if there was one reader only.
     viewers: Option<Arc<dyn Send + Sync>>,
 }
 
-/// Gives back the space of a file without a name, which nobody looks into. Best effort: the rest goes when it is
-/// closed.
+/// Frees the space of a file that has no name and no readers. If that fails, the rest is freed when the file is closed.
 fn give_back(file: &dyn DiskFile, pace: &Pace) {
     let Ok(mut len) = file.len() else { return };
     let mut head = pace.head.load(Ordering::Relaxed);
@@ -117,7 +117,7 @@ fn give_back(file: &dyn DiskFile, pace: &Pace) {
 }
 
 impl Doomed {
-    /// Begins with what was found when the store was opened.
+    /// Begins with the files that opening the store has found.
     pub(super) fn new(left_over: Vec<Leftover>) -> Self {
         let unused = left_over.into_iter().map(|mut file| {
             file.obsolete = true;
@@ -140,8 +140,8 @@ impl Doomed {
         }
     }
 
-    /// Drops those of `mine` that nobody else has. With a pace, commits that are just looking at them are waited for,
-    /// shortly, and those that are being made are let past.
+    /// Drops those of `mine` that nobody else uses. With a pace, it waits shortly for commits that are just looking at
+    /// them, and pauses for commits under way.
     pub(super) fn bury(&self, mine: impl Fn(&Remains) -> bool, pace: Option<&Pace>) {
         let mut remains: Vec<_> = {
             let mut all = self.0.lock();
@@ -162,8 +162,7 @@ impl Doomed {
         }
         drop(remains);
         while let (Some(pace), Some(Nameless { file, viewers })) = (pace, nameless.pop()) {
-            // What is known of a segment while it is written and when it is sealed are two: the last has nobody
-            // beside it.
+            // A segment has one view while it is written and another when it is sealed. The last of them is not shared.
             if viewers.is_none_or(|viewers| Arc::strong_count(&viewers) == 1) {
                 give_back(&*file, pace);
             }

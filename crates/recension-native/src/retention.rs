@@ -1,4 +1,4 @@
-//! Standing rules at work: what they no longer promise is given up here, by moving the horizons that
+//! Standing rules at work: history that they no longer promise is given up here, by moving the horizons that
 //! `forgotten` keeps. Merges do the rest. Nothing moves a horizon back.
 
 use std::sync::Arc;
@@ -9,19 +9,20 @@ use super::settle::Extent;
 use super::shared::Shared;
 use recension_engine::{EngineError, ErasedKey, KeyRange, Result, Retention, RetentionRule, Seq, Timestamp, TreeId};
 
-/// The background moves a horizon by no less than this part of its duration, since each move may make it worth
-/// while to merge everything.
+/// The background moves a horizon by at least this fraction of its duration, because each move may make it worth while
+/// to merge everything.
 const STEPS_OF_DURATION: u64 = 8;
 
 impl Shared {
-    /// Shows readers of a state what has been forgotten and erased. Asked for in here: of two callers the later one
+    /// Shows forgotten and erased history to the readers of a state. It is read inside, so that of two callers the
+    /// later one
     /// wins.
     pub(super) fn show_retained(&self, state: &mut State) {
         state.forgotten = Arc::new(self.settled_files.forgotten());
         state.erased = Arc::new(self.settled_files.erased());
     }
 
-    /// Erases versions, durably; they leave the files with the next merges.
+    /// Erases versions, durably. They leave the files with the next merges.
     pub(super) fn erase(&self, erased: &[ErasedKey]) -> Result<()> {
         let _takes_commits = self.check_takes_commits()?;
         check_made(erased, self.head())?;
@@ -31,7 +32,7 @@ impl Shared {
                 Ok(())
             }
             Err(refusal @ EngineError::TooLarge { .. }) => Err(refusal),
-            // Whether a crash would bring it back is unknown.
+            // Whether a crash would bring them back is unknown.
             Err(error) => {
                 self.poison(&error);
                 Err(error)
@@ -52,10 +53,10 @@ impl Shared {
         }
     }
 
-    /// Moves the horizons to where the rules have them now. A failure leaves readers as they are.
+    /// Moves the horizons to where the rules now put them. If it fails, readers are unaffected.
     pub(super) fn move_horizons(&self, extent: Extent) -> Result<()> {
-        // In this order: a rule that is replaced meanwhile gives up nothing that was written since, and a clock that is
-        // put back gives up nothing that it had not reached.
+        // The order matters: if a rule is replaced meanwhile, nothing that was written since is given up; if a clock is
+        // put back, nothing is given up that it had not reached.
         let (head, state) = self.head_state();
         let now = self.clock.now();
         let rules = self.settled_files.rules();
@@ -74,7 +75,7 @@ impl Shared {
                 Retention::Duration(duration) => {
                     let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
                     let step = match extent {
-                        Extent::Everything => 1,
+                        Extent::Everything | Extent::Anew => 1,
                         Extent::Due => (micros / STEPS_OF_DURATION).max(1),
                     };
                     let needed = now.0.saturating_sub(micros);

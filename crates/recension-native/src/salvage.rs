@@ -19,12 +19,13 @@ use super::open::{lock, read_identity, read_store_file};
 use super::options::NativeOptions;
 use super::record::{Record, SegmentSeed, decode_record, find_header};
 use super::recovery::broken_off;
+use super::sealing::unlock_to_salvage;
 use super::segment::Segment;
 use super::settled::{BlockKind, Scan, read_manifest};
 use crate::disk::{Access, Disk};
 use recension_engine::{Batch, CommitInfo, EngineError, KeyRange, Problem, Result, Seq, TreeId};
 
-/// What [`salvage`] did.
+/// The result of [`salvage`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SalvageReport {
     /// Commits copied: from the log, and those whose rows were settled.
@@ -35,7 +36,7 @@ pub struct SalvageReport {
     pub head: Seq,
     /// Commits that are missing between those copied.
     pub missing: u64,
-    /// What could not be read.
+    /// The parts that could not be read.
     pub problems: Vec<Problem>,
 }
 
@@ -45,17 +46,19 @@ impl SalvageReport {
     }
 }
 
-/// Copies what is readable of the store in `from` into a new store in `to`, which must be empty. `progress` is told
-/// the bytes read so far and in all.
+/// Copies the readable parts of the store in `from` into a new store in `to`, which must be empty. `progress` is called
+/// with the bytes read so far and the total.
 ///
 /// A commit of the log is copied wholly or not at all; of what is settled, every row whose block is whole. Sequence
-/// numbers and times are kept, so reads as of a past commit answer as before, but for what is missing.
+/// numbers and times are kept, so reads as of a past commit answer as before, but for what is missing. If the store is
+/// encrypted, `options` has its key, and the new one is encrypted with it too.
 pub fn salvage(
     from: &Arc<dyn Disk>,
     to: Arc<dyn Disk>,
     options: NativeOptions,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<SalvageReport> {
+    let from = &unlock_to_salvage(from, options.key.as_ref())?;
     let _lock = lock(&**from)?;
     let mut report = SalvageReport::default();
     let mut numbers: Vec<u32> = from
@@ -86,14 +89,14 @@ pub fn salvage(
             }
         }
     }
-    // Commits that are lost will be made again, and nothing of those is erased.
+    // Lost seqs will be used again, and nothing of the new commits is erased.
     target.shared.erase(&erased.up_to(target.shared.head()))?;
     note_end(mark, &mut report);
     target.close()?;
     Ok(report)
 }
 
-/// What the mark says; a store of format 1 has none.
+/// The content of the mark; a store of format 1 has none.
 fn read_mark(from: &dyn Disk, id: StoreId, report: &mut SalvageReport) -> Option<LogPoint> {
     if read_store_file(from).is_ok_and(|found| found.is_some_and(|(version, _)| version == FORMAT_VERSION_1)) {
         return None;
@@ -119,21 +122,21 @@ fn note_end(mark: Option<LogPoint>, report: &mut SalvageReport) {
 /// The records as they are read, one after the other.
 struct Linked {
     id: StoreId,
-    /// How far the log had come, durably.
+    /// The durable point of the log.
     mark: Option<LogPoint>,
-    /// The newest commit that was found, unless something that could not be read, and was noted, lies behind it.
+    /// The newest commit that was found; `None` if something unreadable, which was noted, came after it.
     last: Option<Seq>,
-    /// The chain value behind it, if that is known.
+    /// The chain value behind it, if it is known.
     chain: Option<Chain>,
 }
 
 impl Linked {
-    /// What follows could not be read.
+    /// The next bytes could not be read.
     fn tear(&mut self) {
         (self.last, self.chain) = (None, None);
     }
 
-    /// Notes a record that does not go on from the one before.
+    /// Notes a record that does not continue the one before.
     fn link(&mut self, segment: &Segment, at: usize, record: &Record<'_>, report: &mut SalvageReport) {
         let header = record.header;
         if let Some(last) = self.last {
@@ -270,8 +273,8 @@ fn copy_settled(from: &dyn Disk, id: StoreId, target: &NativeEngine, report: &mu
     Ok(erased)
 }
 
-/// Without a manifest: leaves out files whose commits another, complete file has too (they were merged into
-/// it), and such as were never finished.
+/// Is used if there is no manifest. Leaves out files whose commits are also in another, complete file (they were merged
+/// into it), and files that were never finished.
 fn choose(scans: &mut Vec<Scan>) {
     let complete: Vec<_> = scans.iter().filter(|scan| scan.complete).filter_map(|scan| scan.covers).collect();
     scans.retain(|scan| match scan.covers {

@@ -1,5 +1,5 @@
 //! Temporary files of answers that do not fit into memory. They lie among the spools of the index, are never synced,
-//! and go with the answer; what a crash leaves is removed at the next open.
+//! and are removed with the answer. If a crash leaves one, the next open removes it.
 
 use std::io::{ErrorKind, IoSlice};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Scratch for ScratchFile {
 
 impl Drop for ScratchFile {
     fn drop(&mut self) {
-        // Best effort: what stays is removed at the next open.
+        // A file that stays is removed at the next open.
         let _ = self.disk.remove(&self.name);
     }
 }

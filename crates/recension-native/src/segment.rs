@@ -22,30 +22,30 @@ pub(super) struct Segment {
     pub(super) number: u32,
     pub(super) seed: SegmentSeed,
     disk: Arc<dyn Disk>,
-    /// Kept open only while the segment is the newest: a store may have more segments than a process
-    /// may have open files.
+    /// It is kept open only while the segment is the newest: a store may have more segments than a process may have
+    /// open files.
     file: Option<Arc<dyn DiskFile>>,
-    /// Bytes that hold the header and whole records; [`ALL_OF_IT`] in a segment that was found sealed.
+    /// Bytes with the header and whole records; [`ALL_OF_IT`] in a segment that was found sealed.
     used: AtomicU32,
     /// Shared with the same segment sealed.
     mapping: Arc<OnceLock<Arc<dyn Mapping>>>,
-    /// Remove the file when the last reader is done.
+    /// The file is removed when the last reader is done.
     obsolete: AtomicBool,
 }
 
 impl Drop for Segment {
     fn drop(&mut self) {
         if *self.obsolete.get_mut() {
-            // Best effort: a file that stays is removed at the next open.
+            // A file that stays is removed at the next open.
             let _ = self.disk.remove(&segment_file(self.number));
         }
     }
 }
 
-/// The segment is used up to the end of its file, which has not been looked at yet.
+/// The segment is used up to the end of its file, whose length has not been looked up yet.
 const ALL_OF_IT: u32 = u32::MAX;
 
-/// What file systems keep notes of.
+/// The unit in which file systems note written parts.
 pub(super) const PAGE_BYTES: usize = 4096;
 /// A page of zeros.
 static ZEROS: [u8; PAGE_BYTES] = [0; PAGE_BYTES];
@@ -62,7 +62,7 @@ impl Segment {
             .and_then(|()| file.sync())
             .and_then(|()| disk.sync_dir(LOG_DIR));
         if let Err(error) = made {
-            // Best effort: what is left of it is recognised and removed at the next open.
+            // The rest of the file is recognised and removed at the next open.
             let _ = disk.remove(&name);
             return Err(EngineError::io(doing("allocating"), error));
         }
@@ -72,8 +72,7 @@ impl Segment {
         Ok(segment)
     }
 
-    /// Segment `number`, which is there; its file is opened when it is read.
-    /// Where it lies.
+    /// The folder of the segment.
     pub(super) fn disk(&self) -> &Arc<dyn Disk> {
         &self.disk
     }
@@ -90,7 +89,7 @@ impl Segment {
         }
     }
 
-    /// All of it is settled: the file goes when the last reader does.
+    /// All of it is settled: the file is removed when the last reader is done.
     pub(super) fn make_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
@@ -103,8 +102,8 @@ impl Segment {
         Ok(segment)
     }
 
-    /// The same segment when nothing more is written to it: its file is closed. [`Segment::forget_beyond`] is to give
-    /// its unused end back.
+    /// The same segment after its last write: its file is closed. [`Segment::forget_beyond`] then gives its unused end
+    /// back.
     pub(super) fn sealed(&self) -> Self {
         Segment {
             number: self.number,
@@ -128,7 +127,7 @@ impl Segment {
         }
     }
 
-    /// Every mapping of the file holds a clone of it.
+    /// A value that every mapping of the file has a clone of.
     pub(super) fn viewers(&self) -> Arc<dyn Send + Sync> {
         self.mapping.clone()
     }
@@ -152,7 +151,7 @@ impl Segment {
 
     /// Reads the segment's own header and checks that it is this store's segment of this number.
     pub(super) fn check_header(&self, id: StoreId) -> Result<()> {
-        // No more than that: what is behind may have been cut off since the file was mapped.
+        // No more is read: bytes behind it may have been cut off since the file was mapped.
         let mapping = self.mapping()?;
         let len = mapping.len().min(SEGMENT_HEADER_USED as u64) as usize;
         check_segment_header(&mapping.read(0, len).unwrap_or_default(), id, self.number)
@@ -165,8 +164,8 @@ impl Segment {
             .map_err(|e| EngineError::io(format!("writing {}", self.name()), e))
     }
 
-    /// Writes zeros to whole pages behind the used end, each by itself: what is written at once the system keeps as one
-    /// piece, all of which goes to the disk again with each byte of it that is written later.
+    /// Writes zeros to whole pages behind the used end, each page by itself. The system keeps bytes that are written at
+    /// once as one piece, and writes all of the piece to the disk again with each later byte in it.
     pub(super) fn write_zeros(&self, pages: Range<u64>) -> Result<()> {
         let file = self.file()?;
         for page in pages.step_by(PAGE_BYTES) {
@@ -176,14 +175,14 @@ impl Segment {
         Ok(())
     }
 
-    /// Begins what [`Segment::sync`] ends, for the written bytes in `range`.
+    /// Begins the work that [`Segment::sync`] ends, for the written bytes in `range`.
     pub(super) fn begin_sync(&self, range: Range<u64>) {
         if let Ok(file) = self.file() {
             file.begin_sync(range);
         }
     }
 
-    /// Whether that has come to the disk; `None` if it cannot be told.
+    /// Whether that has reached the disk; `None` if it cannot be told.
     pub(super) fn has_come(&self, range: Range<u64>) -> Option<bool> {
         self.file().ok()?.has_come(range)
     }
@@ -194,6 +193,12 @@ impl Segment {
 
     pub(super) fn set_used(&self, used: u32) {
         self.used.store(used, Ordering::Release);
+    }
+
+    /// Makes sure that there is room for what is going to be written up to `end`.
+    pub(super) fn reserve(&self, end: u64) -> Result<()> {
+        let Some(file) = &self.file else { return Ok(()) };
+        file.reserve(end).map_err(|e| EngineError::io(format!("allocating {}", self.name()), e))
     }
 
     /// Makes the file at least `len` bytes long, with zeros behind its used end.
@@ -209,7 +214,7 @@ impl Segment {
             .map_err(|e| EngineError::io(format!("cutting {}", self.name()), e))
     }
 
-    /// Cuts the file at `len` as far as the file system lets us, without a sync.
+    /// Cuts the file at `len` if the file system allows it, without a sync.
     pub(super) fn forget_beyond(&self, len: u32) {
         if let Ok(file) = self.file() {
             let _ = file.set_len(u64::from(len));
@@ -230,32 +235,36 @@ impl Segment {
             }
             match file.map(len) {
                 Ok(mapping) => break mapping,
-                // A sealed segment is cut to what is used of it in the background, and that was just now.
+                // A sealed segment is cut to its used bytes in the background, which happened just now.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && len < longer => longer = len,
                 Err(error) => return Err(EngineError::io(format!("mapping {name}"), error)),
             }
         };
-        // A row that is not in memory is to cost one page, not all that the system reads around it.
+        // Reading a row that is not in memory should cost one page, not all that the system reads around it.
         mapping.expect(Access::Scattered);
         Ok(self.mapping.get_or_init(|| mapping))
     }
 
     /// The bytes at `offset`, none of them beyond the used end.
     pub(super) fn bytes(&self, offset: u32, len: usize) -> Result<Cow<'_, [u8]>> {
+        self.some_bytes(offset, len, len)
+    }
+
+    /// The same for at least `least` bytes, of `len`, as many as are had at once.
+    fn some_bytes(&self, offset: u32, least: usize, len: usize) -> Result<Cow<'_, [u8]>> {
         let end = u64::from(offset) + len as u64;
         let used = u64::from(self.used());
-        let found = if end <= used { self.mapping()?.read(u64::from(offset), len) } else { None };
+        let found = if end <= used { self.mapping()?.read_some(u64::from(offset), least, len) } else { None };
         found.ok_or_else(|| {
             let what = format!("expected {len} bytes here, and the segment ends at {used}");
             EngineError::damaged(self.name(), u64::from(offset), what)
         })
     }
 
-    /// The bytes of the row at `offset`, as its unchecked lengths say: found with one look at the file where it is
-    /// not long.
+    /// The bytes of the row at `offset`, by its unchecked lengths. A short row needs one look at the file.
     fn row_bytes(&self, offset: u32) -> Result<Cow<'_, [u8]>> {
         let rest = self.used().saturating_sub(offset) as usize;
-        let bytes = self.bytes(offset, rest.clamp(ROW_HEADER_BYTES, ROW_BYTES_USUAL))?;
+        let bytes = self.some_bytes(offset, ROW_HEADER_BYTES, rest.clamp(ROW_HEADER_BYTES, ROW_BYTES_USUAL))?;
         let len = bytes.first_chunk().map_or(ROW_HEADER_BYTES, row_len);
         match bytes {
             bytes if len > bytes.len() => self.bytes(offset, len),
@@ -267,8 +276,8 @@ impl Segment {
         }
     }
 
-    /// Every byte of the file, used or not, as long as it was when the segment was first read.
-    /// Says how it is going to be read.
+    /// Every byte of the file, used or not, up to its length when the segment was first read. `access` says how it will
+    /// be read.
     pub(super) fn whole_file(&self, access: Access) -> Result<Cow<'_, [u8]>> {
         let mapping = self.mapping()?;
         mapping.expect(access);
@@ -278,7 +287,7 @@ impl Segment {
         })
     }
 
-    /// Says that all records of it are about to be read.
+    /// Announces that all its records are about to be read.
     pub(super) fn read_ahead(&self) {
         if let Ok(mapping) = self.mapping() {
             mapping.read_ahead(0, u64::from(self.used()));
@@ -303,9 +312,9 @@ impl Segment {
     }
 }
 
-/// Bytes that most rows do not have more of.
+/// Most rows are no longer than this.
 const ROW_BYTES_USUAL: usize = 1024;
-/// Bytes of a row that are fetched ahead of reading it. The CPU itself sees where the rest is going.
+/// Bytes of a row that are fetched ahead. The CPU itself prefetches the rest.
 const TOUCHED_BYTES: usize = 384;
 
 /// The segments of a log, by number without gaps.
@@ -386,7 +395,7 @@ impl Segments {
         Ok(LogRow { bytes, key_len, deleted, back })
     }
 
-    /// The header of the commit that wrote the row at `position`, `back` bytes before it.
+    /// The header of the commit that wrote the row at `position`. It lies `back` bytes before the row.
     pub(super) fn commit_of(&self, position: Position, back: u32) -> Result<RecordHeader> {
         let segment = self.get(position.segment)?;
         let start = position.offset.checked_sub(back).ok_or_else(|| {

@@ -1,6 +1,6 @@
-//! Settling: moves cold commits from the log into files in key order, merges these files, leaves out what
-//! has been forgotten, and gives disk back. Nothing is removed before what replaces it is durable and
-//! named by a durable manifest. A failure before that changes nothing; commits go on.
+//! Settling (compaction): moves cold commits from the log into files in key order, merges these files, leaves out
+//! forgotten versions, and frees disk space. Nothing is removed before its replacement is durable and named by a
+//! durable manifest. A failure before that changes nothing; commits go on.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,26 +24,28 @@ use super::shared::Shared;
 use super::verify::{distinct_rows, each_record};
 use recension_engine::{CommitInfo, EngineError, Result, Seq};
 
-/// All files are merged when what is not in the oldest is so large a part of it and may free some of it.
+/// All files are merged if the newer ones are at least this fraction of the oldest, and merging may free some of it.
 const NEWER_PART_OF_OLDEST: u64 = 4;
 
-/// Settling is not held back when so many times the usual amount of log waits.
+/// Settling is not paced if so many times the usual amount of log waits.
 const BEHIND: u64 = 4;
 
 /// How much is to be settled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Extent {
-    /// What is due.
+    /// The parts that are due.
     Due,
-    /// Everything that is in runs, into one file.
+    /// Everything in runs, into one file.
     Everything,
+    /// All settled files, into one, even if there is one only.
+    Anew,
 }
 
-/// How settling ended badly.
+/// A failure of settling.
 pub(super) enum SettleError {
     /// Everything is as it was.
     NothingChanged(EngineError),
-    /// In replacing the manifest: which one a crash would leave is unknown, so nothing more may be removed.
+    /// It failed in replacing the manifest. Which one a crash would leave is unknown, so nothing more may be removed.
     Publishing(EngineError),
 }
 
@@ -56,13 +58,14 @@ impl From<EngineError> for SettleError {
 type Settled<T> = std::result::Result<T, SettleError>;
 
 impl Shared {
-    /// Settles as far as is wanted. Callers do not hold the leader's lock or that of maintenance; but the
-    /// committing thread may hold the leader's if it does all maintenance itself.
+    /// Settles as much as `extent` says. Callers must not hold the leader's lock or that of maintenance. Only the
+    /// committing thread may hold the leader's lock, if it does all maintenance itself.
     pub(super) fn settle(&self, extent: Extent) -> Settled<()> {
         let _one_at_a_time = self.settling.one_at_a_time.lock();
         self.move_horizons(extent)?;
         while self.settle_log(extent)? || self.merge_settled(extent)? {
-            // The leader keeps segments too. If this is the committing thread, it trims them with its next commit.
+            // The leader has a list of segments too. If this is the committing thread, it trims the list with its next
+            // commit.
             let leader = match self.maintenance {
                 Maintenance::Background => Some(self.leader.lock()),
                 Maintenance::Inline => self.leader.try_lock(),
@@ -75,29 +78,37 @@ impl Shared {
         Ok(())
     }
 
+    /// Writes what is settled anew, into one file: with the newest key of an encrypted store.
+    pub(super) fn renew_settled(&self) -> Settled<()> {
+        let _one_at_a_time = self.settling.one_at_a_time.lock();
+        self.merge_settled(Extent::Anew)?;
+        self.doomed.bury(|_| true, self.pace().as_ref());
+        Ok(())
+    }
+
     /// Settles what is due, in the background: a failure is kept for those who ask, and tried again later.
     pub(super) fn settle_in_background(&self) {
         if self.settling.log_bytes.is_none() || self.poison.get().is_some() || self.settling.damaged.get().is_some() {
             return;
         }
         match self.settle(Extent::Due) {
-            // Everything is as it was: the disk may be full now, and have room later.
+            // Nothing has changed: the disk may be full now, and have room later.
             Ok(()) | Err(SettleError::NothingChanged(EngineError::Io { .. })) => {}
             Err(SettleError::Publishing(error)) => self.poison(&error),
-            // What is damaged stays so; reads of it are refused, the others go on.
+            // Damage stays: reads of it are refused, others go on.
             Err(SettleError::NothingChanged(error)) => {
                 let _ = self.settling.damaged.set(error.to_string());
             }
         }
     }
 
-    /// Whether the log has grown enough, or the settled files want merging.
+    /// Whether the log has grown enough, or settled files are due for merging.
     pub(super) fn settling_is_due(&self) -> bool {
         let state = self.state.load();
         self.log_is_due(&state) || self.files_to_merge(&state, Extent::Due).is_some()
     }
 
-    /// Where the log begins that is not settled.
+    /// The beginning of the log that is not settled.
     pub(super) fn settled_point(&self, state: &State) -> LogPoint {
         state.settled.first().map_or_else(|| LogPoint::start(self.files.id), |file| file.entry.point())
     }
@@ -107,8 +118,8 @@ impl Shared {
         self.settling.log_bytes.is_some_and(|due| log_bytes(state, newest.entry.end) >= due)
     }
 
-    /// When everything up to `head` was settled: gives up the segment in which the log went on and in which nothing
-    /// more came, so that no record stays that is settled, and says whether what was erased has left the files.
+    /// Is called when everything up to `head` is settled. Gives up the segment in which the log continued without a
+    /// further commit, so that no settled record stays, and notes whether erased versions have left the files.
     pub(super) fn release_log(&self, head: Seq) -> Settled<()> {
         let _one_at_a_time = self.settling.one_at_a_time.lock();
         let state = self.state.load_full();
@@ -149,7 +160,7 @@ impl Shared {
         segments.drop_before(first);
     }
 
-    /// Lets settling go as fast as it can while it is far behind.
+    /// Removes the pace limit while settling is far behind.
     pub(super) fn adjust_pace(&self) {
         let waiting = unsettled_log_bytes(&self.state.load());
         let behind = self.settling.log_bytes.is_some_and(|due| waiting / BEHIND > due);
@@ -174,7 +185,7 @@ impl Shared {
             if self.files.is_condemned() || (extent == Extent::Due && !self.log_is_due(&state)) {
                 return Ok(false);
             }
-            // From here on these runs are not merged with others.
+            // From here on, these runs are not merged with others.
             self.settling.through.store(newest.entry.last.0, Ordering::Release);
             state
         };
@@ -202,9 +213,9 @@ impl Shared {
                     keep.push(full_key, version)
                 })?;
                 keep.finish()?;
-                // What the index does not name would be lost for ever.
+                // Rows that the index does not name would be lost for ever.
                 if indexed != rows {
-                    let what = format!("the index has {indexed} versions where the log has {rows}");
+                    let what = format!("the index has {indexed} versions, but the log has {rows}");
                     return Err(EngineError::damaged(super::format::INDEX_DIR.to_owned() + "/", 0, what));
                 }
                 copy_commits(&state.segments, from.end, (from.last.seq, last), writer)
@@ -219,18 +230,18 @@ impl Shared {
         self.settled_files.publish(&file, 0..0, merged_with).map_err(SettleError::Publishing)?;
         let mut replaced = Vec::new();
         self.replace_state(|state| {
-            // In here: a state must never lose segments before it has what was made of them.
+            // This happens inside: a state must not lose segments before it has the file made from them.
             self.first_segment.store(end.segment, Ordering::Release);
             replaced.extend(state.segments.list.iter().filter(|segment| segment.number < end.segment).cloned());
             state.settled.insert(0, file);
-            // What is left out must be refused by whoever sees the file.
+            // Everyone who sees the file must refuse reads of versions that it leaves out.
             self.show_retained(state);
             state.runs.retain(|run| run.entry.last > last);
         });
         for segment in replaced {
             self.doomed.add(Remains::Segment(segment));
         }
-        // The manifest of the index follows with the next run; until then it names runs that are settled.
+        // The manifest of the index follows with the next run. Until then it names runs that are settled.
         self.files.drop_through(last);
         for run in &state.runs {
             self.doomed.add(Remains::Run(run.clone()));
@@ -289,19 +300,20 @@ impl Shared {
         let newer: u64 = newer.iter().sum();
         let past: u64 = state.settled.iter().map(|file| file.row_bytes()[1]).sum();
         let may_free = !self.settled_files.retained().is_empty();
-        // Some has been given up since all files were merged last, or they never were.
+        // Some history was given up since the last merge of all files, or there never was one.
         let unmerged = !self.settled_files.is_merged(state.settled.first()?.entry.last);
         let all = match extent {
             Extent::Everything => {
                 lengths.len() > 1 || unmerged || (past > 0 && !self.settled_files.is_merged_exactly())
             }
+            Extent::Anew => true,
             Extent::Due => may_free && newer + (if unmerged { past } else { 0 }) > oldest / NEWER_PART_OF_OLDEST,
         };
         if all { Some(0..lengths.len()) } else { runs_to_merge(&lengths, self.merge_fan_in) }
     }
 }
 
-/// Sets the seq through which runs are being settled back.
+/// Resets the seq through which runs are being settled.
 struct Reset<'s>(&'s std::sync::atomic::AtomicU64);
 
 impl Drop for Reset<'_> {
@@ -310,7 +322,7 @@ impl Drop for Reset<'_> {
     }
 }
 
-/// Bytes of log behind what is settled.
+/// Bytes of log behind the settled part.
 pub(super) fn unsettled_log_bytes(state: &State) -> u64 {
     let end = state.segments.list.last().map(|segment| Position { segment: segment.number, offset: segment.used() });
     end.map_or(0, |end| log_bytes(state, end))
@@ -328,14 +340,15 @@ fn log_bytes(state: &State, end: Position) -> u64 {
     bytes.sum()
 }
 
-/// Where the log goes on behind `end`: in the next segment if its own has nothing more.
+/// The position where the log continues behind `end`: in the next segment if its own has nothing more.
 fn behind(segments: &Segments, end: Position) -> Result<Position> {
     let next = Position { segment: end.segment + 1, offset: SEGMENT_HEADER_BYTES as u32 };
     let full = end.offset >= segments.get(end.segment)?.used();
     Ok(if full && segments.get(next.segment).is_ok() { next } else { end })
 }
 
-/// Gives every version of some index runs and settled files in order: by key, newest first. They have none in
+/// Calls `each` with every version of some index runs and settled files in order: by key, newest first. They have none
+/// in
 /// common.
 pub(super) fn copy_versions(
     state: &State,
@@ -382,7 +395,7 @@ pub(super) fn copy_versions(
                 each(&input.key, KeptVersion { seq: entry.seq, value, cut: false })?;
             }
             Found::Settled(row) => each(&input.key, row.kept())?,
-            // Cursors of whole sections have every version.
+            // A cursor over a whole section finds every version.
             Found::GivenUp(_) => {}
         }
         match next(&mut input.cursor, &mut input.key)? {

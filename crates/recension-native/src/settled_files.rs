@@ -1,5 +1,5 @@
-//! The folder of settled files and its manifest. A file that the manifest names is complete and durable;
-//! what it replaces goes only after the manifest is durable.
+//! The folder of settled files and its manifest. A file that the manifest names is complete and durable. The files that
+//! it replaces are removed only after the manifest is durable.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,20 +23,21 @@ pub(super) struct SettledFiles {
     disk: Arc<dyn Disk>,
     id: StoreId,
     pub(super) cache: Arc<BlockCache>,
-    /// The contents of the manifest; none if there is no manifest yet.
+    /// The contents of the manifest; `None` if there is no manifest yet.
     manifest: Mutex<Option<SettledManifest>>,
     /// The next file's number. It moves with every attempt, so that no number ever means two files.
     next_file: Mutex<u64>,
-    /// The horizons and rules by which all files were merged last, if they were since the store was opened: the
-    /// manifest does not tell how far "head only" had come.
+    /// The horizons and rules of the last merge of all files, if there was one since the store was opened. The manifest
+    /// does not tell how far "head only" had come.
     merged_by: Mutex<Option<Retained>>,
 }
 
-/// What a file covers: its first seq, its last commit, and where and how the log goes on.
+/// The range of a file: its first seq, its last commit, and the point where the log continues.
 pub(super) type Span = (Seq, LogPoint);
 
 impl SettledFiles {
-    /// The folder as the manifest describes it, and its files, newest first. Other files are removed, or left over.
+    /// Opens the folder as the manifest describes it; its files are newest first. Other files are removed, or left
+    /// over.
     pub(super) fn open(
         disk: &Arc<dyn Disk>,
         id: StoreId,
@@ -45,8 +46,8 @@ impl SettledFiles {
     ) -> Result<(Self, Vec<Arc<SettledFile>>)> {
         let doing = |what| move |e| EngineError::io(what, e);
         let cache = Arc::new(cache);
-        // A process may have died between replacing the manifest and syncing its name. Before anything that it
-        // does not need is removed, here or in the log, it is durable.
+        // A process may have died between replacing the manifest and syncing its name. The name is synced before
+        // anything that the manifest does not need is removed, here or in the log.
         disk.sync_dir(SETTLED_DIR).map_err(doing("syncing the folder settled"))?;
         let manifest = read_manifest(&**disk, id)?;
         let names = disk.list(SETTLED_DIR).map_err(doing("listing the settled files"))?;
@@ -63,7 +64,7 @@ impl SettledFiles {
             .iter()
             .filter(|name| name.strip_suffix(".spool").is_some())
             .map(|name| format!("{SETTLED_DIR}/{name}"));
-        // They may be large, and new ones get other numbers: nobody waits for them to go.
+        // They may be large, and new ones get other numbers: nobody waits for their removal.
         left_over.extend(unnamed.map(|name| Leftover::new(disk, name)));
         for name in spools {
             disk.remove(&name).map_err(doing("removing an unused settled file"))?;
@@ -83,7 +84,7 @@ impl SettledFiles {
         ))
     }
 
-    /// Whether nothing has been given up since all files, which end with commit `last`, were merged last.
+    /// Whether nothing has been given up since the last merge of all files, which end with commit `last`.
     pub(super) fn is_merged(&self, last: Seq) -> bool {
         let manifest = self.manifest.lock();
         let merged = |SettledManifest { retained, merged_with, .. }: &SettledManifest| {
@@ -93,23 +94,23 @@ impl SettledFiles {
         manifest.as_ref().is_none_or(merged)
     }
 
-    /// Whether a merge of all files would leave out just what the last one has, as far as that is known.
+    /// Whether a merge of all files would leave out exactly what the last one did, as far as that is known.
     pub(super) fn is_merged_exactly(&self) -> bool {
         let retained = self.retained();
         retained.rules.is_empty() || self.merged_by.lock().as_ref() == Some(&retained)
     }
 
-    /// What has been given up, and the rules.
+    /// Given-up history, and the rules.
     pub(super) fn retained(&self) -> Retained {
         self.manifest.lock().as_ref().map_or_else(Retained::default, |manifest| manifest.retained.clone())
     }
 
-    /// What has been forgotten.
+    /// Forgotten history.
     pub(super) fn forgotten(&self) -> Forgotten {
         self.manifest.lock().as_ref().map_or_else(Forgotten::default, |manifest| manifest.retained.forgotten.clone())
     }
 
-    /// What has been erased and has not left every file yet.
+    /// Erased versions that are still in some file.
     pub(super) fn erased(&self) -> Erased {
         self.manifest.lock().as_ref().map_or_else(Erased::default, |manifest| manifest.retained.erased.clone())
     }
@@ -119,7 +120,7 @@ impl SettledFiles {
         self.change(|manifest| manifest.retained.erased.add(erased).map(|()| true))
     }
 
-    /// Says that the log goes on at `end` behind the newest file, durably, and answers the file as it is then.
+    /// Notes, durably, that the log continues at `end` behind the newest file. Answers the file with that.
     pub(super) fn move_log(&self, newest: &SettledFile, end: Position) -> Result<Arc<SettledFile>> {
         let entry = RunEntry { end, ..newest.entry };
         self.change(|manifest| {
@@ -173,8 +174,8 @@ impl SettledFiles {
         SettledFile::open(&self.disk, self.id, entry, &self.cache).map(Arc::new)
     }
 
-    /// Names `file` in place of the files in `place` (newest first, as readers count them).
-    /// `merged_with` is what was left out, if all files were merged.
+    /// Names `file` in place of the files in `place` (newest first, as readers count them). `merged_with` is the
+    /// given-up history, if all files were merged.
     pub(super) fn publish(
         &self,
         file: &SettledFile,
@@ -196,7 +197,7 @@ impl SettledFiles {
         Ok(())
     }
 
-    /// Names the first file of a new store, what it has forgotten, and its rules.
+    /// Names the first file of a new store, its forgotten history, and its rules.
     pub(super) fn publish_first(&self, file: &SettledFile, retained: Retained) -> Result<()> {
         self.change(|manifest| {
             manifest.files = vec![file.entry];
@@ -205,7 +206,7 @@ impl SettledFiles {
         })
     }
 
-    /// Forgets the history of a range before `before`, durably. Answers what is forgotten now, if it is more.
+    /// Forgets the history of a range before `before`, durably. Answers all forgotten history, if it has grown.
     pub(super) fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<Option<Forgotten>> {
         let mut forgotten = None;
         self.change(|manifest| {
@@ -221,8 +222,8 @@ impl SettledFiles {
         self.change(|manifest| manifest.retained.rules.set_all(rules))
     }
 
-    /// Forgets what lies before the horizons of the rules, durably; says whether that is more. A horizon for which
-    /// there is no room, since too much has been forgotten otherwise, stays where it is.
+    /// Forgets history before the horizons of the rules, durably; answers whether it has grown. If too much else has
+    /// been forgotten, there may be no room for a horizon, which then stays where it is.
     pub(super) fn move_horizons(&self, horizons: &[(TreeId, KeyRange, Seq)]) -> Result<bool> {
         let mut moved = false;
         self.change(|manifest| {

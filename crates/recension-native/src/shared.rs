@@ -1,5 +1,5 @@
-//! What the engine's threads share. Callers of commits use the queue, the leader and the trail; readers the state and
-//! the head; the maintenance thread the index files; the settling thread the settled files.
+//! The state that the engine's threads share. Callers of commits use the queue, the leader and the trail; readers the
+//! state and the head; the maintenance thread the index files; the settling thread the settled files.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,14 +17,17 @@ use super::log::SegmentMaker;
 use super::maintenance;
 use super::options::{Maintenance, NativeOptions};
 use super::removal::Doomed;
+use super::sealing::Sealed;
 use super::segment::Segment;
 use super::settled_files::SettledFiles;
 use super::trail::Trail;
 use crate::disk::{Disk, DiskLock};
 
-/// What the engine's threads share.
+/// The state that the engine's threads share.
 pub(super) struct Shared {
     pub(super) disk: Arc<dyn Disk>,
+    /// By what its files are sealed, if they are.
+    pub(super) sealed: Option<Sealed>,
     pub(super) durability: Durability,
     pub(super) index_memory_bytes: u64,
     pub(super) checkpoint_log_bytes: u64,
@@ -35,17 +38,17 @@ pub(super) struct Shared {
     pub(super) leader: Mutex<Leader>,
     pub(super) maker: Arc<SegmentMaker>,
     pub(super) files: IndexFiles,
-    /// What readers see; replaced, never changed.
+    /// The readers' view. It is replaced, never changed.
     pub(super) state: ArcSwap<State>,
     pub(super) replacing_state: Mutex<()>,
     /// The newest commit that readers see.
     pub(super) head: Arc<AtomicU64>,
     /// The newest commit known to be synced.
     pub(super) durable: AtomicU64,
-    /// How far the log has come, and the mark of it.
+    /// The end of the log, and its mark.
     pub(super) trail: Trail,
     pub(super) head_signal: HeadSignal,
-    /// Why no more commits are taken.
+    /// The reason for which no more commits are taken.
     pub(super) poison: OnceLock<String>,
     pub(super) signal: maintenance::Signal,
     /// The part that commits are added to is worth a run once the store is at rest.
@@ -66,14 +69,14 @@ pub(super) struct Shared {
     /// The store is being closed.
     pub(super) stopping: Arc<AtomicBool>,
     pub(super) index_rebuilt: Option<String>,
-    /// Nothing is changed.
+    /// Nothing may be changed.
     pub(super) read_only: bool,
-    /// Where the store has moved to. Who changes it holds the lock until that is done.
+    /// The new address of a store that has moved. Code that changes it holds the lock until the change is complete.
     pub(super) moved: RwLock<Option<String>>,
     pub(super) _lock: DiskLock,
 }
 
-/// What settling (compaction of the log into settled files) goes by.
+/// The parameters and state of settling (compaction of the log into settled files).
 pub(super) struct Settling {
     /// The log's size at which it is due; `None`: only if it is asked for.
     pub(super) log_bytes: Option<u64>,
@@ -86,7 +89,7 @@ pub(super) struct Settling {
     pub(super) one_at_a_time: Mutex<()>,
     /// Runs up to this seq are being settled; 0: none.
     pub(super) through: AtomicU64,
-    /// Why nothing is settled any more.
+    /// The reason for which nothing is settled any more.
     pub(super) damaged: OnceLock<String>,
 }
 
@@ -132,24 +135,24 @@ impl Shared {
         self.head_signal.moved();
     }
 
-    /// No more commits from here on.
+    /// Takes no more commits from here on.
     pub(super) fn poison(&self, failure: &EngineError) {
         let _ = self.poison.set(failure.to_string());
         let _guard = self.flushed_lock.lock();
         self.flushed.notify_all();
     }
 
-    /// Why a commit has no answer.
+    /// The error for a commit without an answer.
     pub(super) fn panicked(&self) -> EngineError {
         EngineError::Poisoned { cause: self.poison.get_or_init(|| "a commit ended in a panic".to_owned()).clone() }
     }
 
-    /// Refuses what would change a store that cannot be changed.
+    /// Refuses changes of a store that cannot be changed.
     pub(super) fn check_writable(&self) -> Result<()> {
         if self.read_only { Err(EngineError::ReadOnly) } else { self.check_poison() }
     }
 
-    /// The same for what changes what the store says: it must not have moved, and does not while the answer is held.
+    /// The same for changes of the content: the store must not have moved, and does not move while the answer is held.
     pub(super) fn check_takes_commits(&self) -> Result<RwLockReadGuard<'_, Option<String>>> {
         self.check_writable()?;
         let moved = self.moved.read_recursive();
@@ -166,9 +169,9 @@ impl Shared {
         }
     }
 
-    /// The state that has everything up to the head that is answered with it.
+    /// The head, with a state that has everything up to it.
     pub(super) fn head_state(&self) -> (Seq, Arc<State>) {
-        // The head first: a state loaded later has all of it.
+        // The head is read first: a state that is loaded later has all of it.
         let head = self.head();
         (head, self.state.load_full())
     }

@@ -1,4 +1,4 @@
-//! A reader's view: a state of the index and the seq up to which it looks.
+//! A reader's view: a state of the index and a seq.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use recension_engine::{
 /// Keys up to this length are looked up without an allocation.
 const STACK_KEY_BYTES: usize = 252;
 
-/// Keys of which what they need is fetched at once: more would drive each other out of the nearest cache.
+/// Keys whose data is fetched at once: more would evict each other from the nearest cache.
 const PREFETCHED_MAX: usize = 64;
 
 pub(super) struct NativeSnapshot {
     pub(super) state: Arc<State>,
     pub(super) seq: Seq,
-    /// What ranges have answered from.
+    /// Blocks that the answers of ranges borrow from.
     pins: Pins,
 }
 
@@ -138,13 +138,13 @@ fn with_full_key<R>(tree: TreeId, key: &[u8], look: impl FnOnce(&[u8]) -> R) -> 
     look(&buffer[..4 + key.len()])
 }
 
-/// What is to be seen of the versions of a key of which some are erased.
+/// The visible versions of a key some of whose versions are erased.
 fn unerased<'s>(versions: VersionsOf<'s>, erased: &ErasedVersions) -> Versions<'s> {
     let (mut found, mut failed) = (Vec::new(), None);
     for version in versions {
         match version {
             Ok(version) => found.push(version),
-            // What was cut lies behind the oldest version that is kept, and went with it.
+            // Cut versions lie behind the oldest kept version, and are gone with it.
             Err(EngineError::Forgotten { oldest, .. }) if erased.has(oldest) => break,
             Err(error) => failed = Some(Err(error)),
         }
@@ -164,7 +164,7 @@ struct VersionsOf<'s> {
     full_key: Vec<u8>,
     /// The newest seq that the next version may have.
     next: Option<Seq>,
-    /// Of what is not newer than this, only the newest is kept.
+    /// Of the versions up to this seq, only the newest is kept.
     kept_from: Seq,
 }
 
@@ -173,7 +173,7 @@ impl<'s> VersionsOf<'s> {
         let state = &self.snapshot.state;
         let Some(found) = state.find(&self.full_key, at)? else { return Ok(None) };
         let (seq, deleted) = (found.seq(), found.is_deleted());
-        // Of a forgotten history the newest version is kept, unless it says that there is nothing.
+        // Of a forgotten history the newest version is kept, unless it is a deletion.
         let forgotten = seq <= self.kept_from;
         if forgotten && deleted {
             return Ok(None);

@@ -1,6 +1,6 @@
-//! From times and seqs to commits. In settled files there are lists of them; in the log, a binary search over the
-//! first commits of the segments, then a walk over record headers from the nearest sample. Samples are made as they
-//! are passed, so that the first look into a segment costs at most one walk of its headers and later ones a short
+//! From times and seqs to commits. Settled files have lists of them. In the log, a binary search over the first commits
+//! of the segments leads to a segment, and a walk over record headers from the nearest sample to the commit. Walks
+//! leave samples. The first look into a segment therefore costs at most one walk of its headers, and later ones a short
 //! one.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use recension_engine::{CommitInfo, EngineError, Result, Seq, Timestamp};
 /// Bytes of log between samples.
 const SAMPLE_BYTES: u32 = 64 << 10;
 
-/// Samples of commits already passed, by segment.
+/// Samples of commits that walks have passed, by segment.
 #[derive(Default)]
 pub(super) struct CommitTimes {
     samples: Mutex<BTreeMap<u32, Vec<Sample>>>,
@@ -29,7 +29,8 @@ struct Sample {
 }
 
 impl CommitTimes {
-    /// The last commit, up to `head`, for which `wanted` holds; it holds for a first part of all commits.
+    /// The last commit, up to `head`, for which `wanted` holds. It must hold for all commits up to some point, and for
+    /// none after.
     pub(super) fn last(
         &self,
         state: &State,
@@ -52,7 +53,7 @@ impl CommitTimes {
     }
 
     fn last_in_log(&self, segments: &Segments, wanted: impl Fn(CommitInfo) -> bool) -> Result<Option<CommitInfo>> {
-        // Before anything is looked at: commits are appended meanwhile, and those are not missed.
+        // This is read before anything is looked at, because commits may be appended meanwhile.
         let written = segments.list.last().map_or(0, |newest| newest.used());
         let (mut low, mut high) = (0, segments.list.len());
         while low < high {
@@ -79,8 +80,8 @@ impl CommitTimes {
         }
     }
 
-    /// The last commit of a segment for which `wanted` holds and, if it holds for all of them, where
-    /// their records end.
+    /// The last commit of a segment for which `wanted` holds. If it holds for all of them, also the end of their
+    /// records.
     fn last_in(
         &self,
         segment: &Arc<Segment>,
@@ -89,7 +90,7 @@ impl CommitTimes {
         let mut samples = self.samples.lock();
         let samples = samples.entry(segment.number).or_default();
         if samples.is_empty() {
-            // The headers of all of it, most likely.
+            // Most likely all headers are needed.
             segment.read_ahead();
         }
         let known = samples.partition_point(|sample| wanted(sample.commit));
@@ -112,19 +113,19 @@ impl CommitTimes {
         Ok((last, Some(offset)))
     }
 
-    /// When a commit was made; zero if there is none.
+    /// The time of a commit; zero if there is none.
     pub(super) fn time_of(&self, state: &State, seq: Seq) -> Result<Timestamp> {
         let found = self.last(state, seq, |_| true)?;
         Ok(found.map_or(Timestamp::default(), |commit| commit.time))
     }
 }
 
-/// Records that end too early are damage: the commits behind them must not pass for never made. `written` is where the
-/// newest segment ended before its records were read.
+/// Records that end too early are damage: the commits behind them must not count as never made. `written` is the end of
+/// the newest segment before its records were read.
 fn check_end(segments: &Segments, written: u32, index: usize, (last, end): (Option<CommitInfo>, u32)) -> Result<()> {
     let segment = &segments.list[index];
     let whole = match segments.list.get(index + 1) {
-        // Less than was written is used where a write failed meanwhile and was abandoned.
+        // Less is used than was written if a write has failed meanwhile and was abandoned.
         None => end >= written.min(segment.used()),
         Some(next) => match next.record_header(SEGMENT_HEADER_BYTES as u32)? {
             Some(header) => header.after_gap || last.is_some_and(|last| last.seq.next() == header.seq),

@@ -1,5 +1,6 @@
-//! How far the log has come, as readers see it and durably, and who brings that to the mark: a thread of its own, or
-//! the committing thread if a simulation wants everything in one. Commits never wait for it.
+//! The trail: how far the log has come, as readers see it and durably, and the writing of that into the mark. A thread
+//! of its own does the writing, or the committing thread if a simulation wants everything in one. Commits never wait
+//! for it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -14,11 +15,11 @@ use super::shared::Shared;
 use super::{NativeEngine, format::SEGMENT_HEADER_BYTES};
 use recension_engine::{EngineError, Result, Seq, Timestamp};
 
-/// How far the log of an open store has come.
+/// The points that the log of an open store has reached.
 pub(super) struct Trail {
     points: Mutex<Points>,
     mark: Mutex<Marking>,
-    /// The thread waits for something to do.
+    /// The thread is waiting for work.
     idle: AtomicBool,
     signal: Signal,
     every: Duration,
@@ -26,21 +27,21 @@ pub(super) struct Trail {
 
 #[derive(Clone, Copy)]
 struct Points {
-    /// What readers see.
+    /// The point that readers see.
     head: LogPoint,
-    /// What a loss of power leaves, of what has been acknowledged.
+    /// The point up to which acknowledged commits survive a loss of power.
     durable: LogPoint,
 }
 
 struct Marking {
     mark: Mark,
-    /// When the clock said this, the mark was written last: for those who have no thread. `None` before the first
+    /// The clock's time when the mark was last written, for a store without a marking thread. `None` before the first
     /// commit.
     written_at: Option<Timestamp>,
 }
 
 impl Trail {
-    /// All up to `point` is durable.
+    /// A trail whose log is durable up to `point`.
     pub(super) fn new(mark: Mark, point: LogPoint, every: Duration) -> Self {
         Trail {
             points: Mutex::new(Points { head: point, durable: point }),
@@ -60,7 +61,7 @@ impl Trail {
         self.points.lock().head
     }
 
-    /// Up to `point` all has been written, and synced if `durable`, and is about to be acknowledged.
+    /// Everything up to `point` has been written, is synced if `durable`, and is about to be acknowledged.
     pub(super) fn acknowledge(&self, point: LogPoint, durable: bool) {
         {
             let mut points = self.points.lock();
@@ -74,7 +75,7 @@ impl Trail {
         }
     }
 
-    /// Up to `point`, which has been acknowledged, all is durable.
+    /// Everything up to `point`, which has been acknowledged, is durable.
     pub(super) fn is_durable(&self, point: LogPoint) {
         {
             let mut points = self.points.lock();
@@ -86,7 +87,8 @@ impl Trail {
         self.wake();
     }
 
-    /// The thread says that it is idle before it looks at the points, and this is asked after they were changed.
+    /// Wakes the thread if it is idle. The thread says so before it looks at the points, and this is called after they
+    /// were changed.
     fn wake(&self) {
         if self.idle.load(Ordering::SeqCst) && self.idle.swap(false, Ordering::SeqCst) {
             self.signal.want();
@@ -101,7 +103,7 @@ impl Trail {
         marking.mark.point().last.seq == self.points.lock().durable.last.seq && !marking.mark.is_torn()
     }
 
-    /// Brings what is durable to the mark; nothing if it is there.
+    /// Writes the durable point into the mark, unless it is there.
     pub(super) fn write(&self) -> Result<()> {
         let mut marking = self.mark.lock();
         if self.is_marked(&marking) {
@@ -123,7 +125,7 @@ impl Trail {
         self.write()
     }
 
-    /// What the mark says, when the file says so, too.
+    /// The point in the mark, after checking that the file has it, too.
     pub(super) fn check(&self) -> Result<LogPoint> {
         let marking = self.mark.lock();
         marking.mark.check()?;
@@ -131,12 +133,12 @@ impl Trail {
     }
 }
 
-/// The marking thread's life.
+/// Runs the marking thread.
 pub(super) fn run_marking(shared: &Shared) {
     let trail = &shared.trail;
     while shared.poison.get().is_none() {
         trail.idle.store(true, Ordering::SeqCst);
-        // Nothing is locked while it waits.
+        // No lock is held while it waits.
         let all_is_marked = trail.is_marked(&trail.mark.lock());
         if all_is_marked && !trail.signal.wait(None) {
             return;
@@ -152,8 +154,8 @@ pub(super) fn run_marking(shared: &Shared) {
 }
 
 impl Shared {
-    /// Brings what is durable to the mark. A full disk may have room later; after any other failure no commit is
-    /// acknowledged that the mark may never know of.
+    /// Writes the durable point into the mark. A full disk may have room later. After any other failure no commit is
+    /// acknowledged any more, because the mark might never record it.
     fn mark(&self) {
         self.note_marking(self.trail.write());
     }
@@ -173,10 +175,12 @@ impl Shared {
 }
 
 impl NativeEngine {
-    /// The chain value behind commit `seq`, by which two copies of one log are compared: where it is the same, all
-    /// before is. `None` if it is not kept any more: before the newest settled commit, and for commits of format 1.
+    /// The chain value behind commit `seq`, by which two copies of one log are compared: if it is equal, so is
+    /// everything before. `None` if it is not kept any more: before the newest settled commit, and for commits of
+    /// format 1.
     ///
-    /// Takes time in proportion to the commits of one log segment. It tells faults; it is no protection from forgers.
+    /// It takes time in proportion to the commits of one log segment. It detects faults, and gives no protection from
+    /// forgers.
     ///
     /// # Errors
     /// [`EngineError::NotYet`] beyond the head; [`EngineError::Damaged`].
@@ -186,7 +190,7 @@ impl NativeEngine {
         if seq > head {
             return Err(EngineError::NotYet { asked: seq, head });
         }
-        // Not older than the head.
+        // It is not older than the head.
         let newest = shared.trail.head();
         if seq == newest.last.seq {
             return Ok(Some(newest.chain));

@@ -1,4 +1,4 @@
-//! Reads everything and checks every checksum; counts what there is. Changes nothing.
+//! Verification: reads everything, checks every checksum, and counts. It changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use recension_engine::{EngineError, Problem, Result, Seq, Stats, VerifyReport};
 const PROBLEMS_MAX: usize = 1000;
 
 pub(super) fn verify(shared: &Shared) -> Result<VerifyReport> {
-    // The state keeps its files; what is committed meanwhile has a seq beyond this head.
+    // The state keeps its files alive. Commits made meanwhile have a seq beyond this head.
     let (head, state) = shared.head_state();
     let anchor = shared.settled_point(&state);
     let mut check = Check {
@@ -53,14 +53,14 @@ struct Check<'s> {
     shared: &'s Shared,
     report: VerifyReport,
     head: Seq,
-    /// Versions that the index has, and that are settled.
+    /// Versions in the index, and settled versions.
     indexed: u64,
     settled: u64,
-    /// Where what is settled ends.
+    /// The end of the settled part.
     anchor: LogPoint,
-    /// The last record of the log that was read, and the chain value behind it; `None` if that is unknown.
+    /// The last log record that was read, and the chain value behind it; `None` if that is unknown.
     chain: Option<(Seq, Chain)>,
-    /// Chain values that other files state, each with the file that states it.
+    /// Chain values in other files, each with its file.
     known: BTreeMap<Seq, (Chain, &'static str)>,
 }
 
@@ -82,7 +82,7 @@ impl Check<'_> {
         }
     }
 
-    /// Collects what the mark and the manifests say of the log; the mark is read again.
+    /// Collects the points of the log in the mark and the manifests; the mark is read again.
     fn know_points(&mut self, state: &State) -> Result<()> {
         for run in &state.runs {
             self.known.insert(run.entry.last, (run.entry.chain, MANIFEST_FILE));
@@ -94,7 +94,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Whether a record goes on from the one before, and ends as others say.
+    /// Checks that a record continues the one before, and ends at the chain value that others have.
     fn link(&mut self, segment: &Segment, at: u32, record: &Record<'_>) -> Result<()> {
         let (id, header) = (self.shared.files.id, record.header);
         let first =
@@ -148,7 +148,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// A segment; settled commits have been counted.
+    /// A segment. Settled commits have been counted already.
     fn segment(&mut self, segment: &Segment, last: &mut Seq) -> Result<()> {
         self.report.files += 1;
         if let Err(error) = segment.check_header(self.shared.files.id) {
@@ -242,7 +242,8 @@ impl Check<'_> {
     }
 }
 
-/// Gives every record behind `from`, up to `to`; an error if any is not whole, is missing or breaks off from the chain.
+/// Calls `each` with every record behind `from`, up to `to`. It is an error if one is damaged, missing or breaks the
+/// chain.
 pub(super) fn each_record(
     segments: &Segments,
     id: StoreId,
@@ -291,7 +292,7 @@ pub(super) fn each_record(
     Ok(())
 }
 
-/// Rows of a commit, without those that a later row of the same commit replaces.
+/// The number of rows of a commit, without those that a later row of the same commit replaces.
 pub(super) fn distinct_rows(record: &Record<'_>) -> u64 {
     let mut keys: Vec<_> = record.rows().map(|(_, row)| (row.tree, row.key)).collect();
     keys.sort_unstable();
@@ -299,7 +300,7 @@ pub(super) fn distinct_rows(record: &Record<'_>) -> u64 {
     keys.len() as u64
 }
 
-/// Bytes by which a log shrinks when it is settled, about: as `rows` bytes of keys and values became `settled` ones,
+/// About how many bytes a log shrinks by when it is settled: as `rows` bytes of keys and values became `settled` ones,
 /// or by half if none have.
 fn shrinks_by(log: u64, settled: u64, rows: u64) -> u64 {
     let (settled, rows) = if rows == 0 { (1, 2) } else { (settled, rows) };
@@ -323,11 +324,11 @@ pub(super) fn stats(shared: &Shared) -> Result<Stats> {
     let settled_rows = |kind| -> u64 { state.settled.iter().map(|file| file.entries(kind)).sum() };
     let unsettled = super::settle::unsettled_log_bytes(&state);
     let row_bytes = |nth: usize| -> u64 { state.settled.iter().map(|file| file.row_bytes()[nth]).sum() };
-    // What a newer file has of a key takes the place of what an older one has: the oldest file alone would be
-    // exact, and is after `settle`.
+    // A newer file's version of a key replaces an older file's. With a single file the number is exact, as it is after
+    // `settle`.
     let (live, past) = (row_bytes(0) + unsettled, row_bytes(1));
-    // Of the log what it will shrink by, as what is settled did; of settled rows the part of the past that has been
-    // forgotten, which is known only when it has been merged.
+    // For the log, the estimate is that it shrinks as the settled part did. For settled rows, it is the forgotten part
+    // of the past, which is known only after a merge.
     let rules = shared.settled_files.rules();
     let nothing_new = rules.is_empty() || state.settled.first().is_some_and(|file| file.entry.last == head);
     let forgettable = if shared.settled_files.is_merged(head) && nothing_new { 0 } else { past };

@@ -1,5 +1,6 @@
-//! A merged walk over the keys of a range: of each part in memory, each run, each settled file, the newest version of a
-//! key that is not newer than the moment read. It never goes much further into one part than the others have got.
+//! A merged walk over the keys of a range. Of each part in memory, each run and each settled file, it takes the newest
+//! version of a key that is not newer than the moment read. It never goes much further into one part than into the
+//! others.
 
 use std::ops::Bound;
 
@@ -11,8 +12,8 @@ use super::sorted::SortedCursor;
 use recension_engine::{Direction, KeyRange, Result, Seq, TreeId};
 
 impl State {
-    /// The newest versions, not newer than `at`, of the keys in a range, deletions included. Parts that
-    /// have nothing newer than `after` are left out.
+    /// The newest versions, not newer than `at`, of the keys in a range, deletions included. Parts without anything
+    /// newer than `after` are left out.
     pub(super) fn walk(
         &self,
         tree: TreeId,
@@ -49,7 +50,7 @@ impl State {
     }
 }
 
-/// Keys without a version that a run's or a settled file's step goes past.
+/// Keys without a version that one step into a run or a settled file goes past.
 const STEP_KEYS: usize = 32;
 
 /// The bounds of a range of one tree as bounds of full keys.
@@ -71,13 +72,13 @@ fn full_bounds(tree: TreeId, range: &KeyRange) -> (Bound<Vec<u8>>, Bound<Vec<u8>
 
 /// A merged walk over the parts of the index.
 pub(super) struct Walk<'s> {
-    /// Newest part first; each stands on an entry.
+    /// Newest part first; each is at an entry.
     sources: Vec<(Source<'s>, Direction)>,
 }
 
 struct Source<'s> {
     kind: SourceKind<'s>,
-    /// The key that it stands on.
+    /// The present key.
     key: Vec<u8>,
     step: Step<Found>,
 }
@@ -105,7 +106,7 @@ impl<'s> Walk<'s> {
         self.sources.iter().all(|(source, _)| matches!(source.kind, SourceKind::Settled(_)))
     }
 
-    /// What is left, if it is one settled file's.
+    /// The rest of the walk, if it is in a single settled file.
     pub(super) fn only_settled(&mut self) -> Option<SettledRange<'s>> {
         if self.sources.len() != 1 || !self.is_settled() {
             return None;
@@ -118,8 +119,8 @@ impl<'s> Walk<'s> {
         Some(SettledRange::new(keys.file, keys.cursor, keys.end, keys.at, direction))
     }
 
-    /// What is left, where it is a part in memory: where the walk stands in it, the key that it stands on, and the step
-    /// that has led there.
+    /// The rest of the walk, if it is in a single part in memory: the cursor in it, the present key, and the step that
+    /// has led there.
     pub(super) fn only_in_memory(&mut self) -> Option<(&mut SortedCursor<'s>, &[u8], &mut Step<Found>)> {
         let [(source, _)] = &mut self.sources[..] else { return None };
         let Source { kind: SourceKind::Memory(cursor), key, step } = source else { return None };
@@ -142,7 +143,7 @@ impl<'s> Walk<'s> {
                     best_key = &source.key;
                 }
             }
-            // Equal keys: the newest part comes first and wins; the others' versions are older.
+            // Of equal keys the newest part comes first and wins. The others' versions are older.
             let source = &mut self.sources[best].0;
             let step = std::mem::replace(&mut source.step, Step::Nothing);
             std::mem::swap(key, &mut source.key);
@@ -180,7 +181,7 @@ struct RunKeys<'r> {
 impl<'r> RunKeys<'r> {
     fn new(run: &'r Run, start: &Bound<Vec<u8>>, end: Bound<Vec<u8>>, at: Seq, direction: Direction) -> Result<Self> {
         let kind = SectionKind::Current;
-        // As in memory: the newest possible version of a key lies before it, the oldest behind.
+        // As in memory: the newest possible version of a key comes before it, the oldest after.
         let cursor = match (start, direction) {
             (Bound::Unbounded, Direction::Forward) => RunCursor::at_start(run, kind),
             (Bound::Unbounded, Direction::Backward) => RunCursor::at_end(run, kind),

@@ -1,4 +1,4 @@
-//! What a command is: its name, what it takes, where it may come, and what runs.
+//! Commands: name, arguments, place among other commands, and function.
 
 use crate::data::{Args, Data, Outcome};
 use crate::door::Caller;
@@ -19,15 +19,15 @@ pub(crate) enum Kind {
 #[expect(clippy::struct_excessive_bools, reason = "each says of one place whether the command may come there")]
 pub(crate) struct Command {
     pub(crate) name: &'static str,
-    /// How many words it has, its name too; at least so many, if negative.
+    /// How many words it has, including its name; if negative, at least so many.
     pub(crate) arity: i64,
     pub(crate) writes: bool,
-    /// The first word that is a key, the last one (negative: from the end), and how far apart they are.
+    /// The first word that is a key, the last one (negative: from the end), and the step between them.
     pub(crate) keys: (i64, i64, i64),
     pub(crate) kind: Kind,
     pub(crate) without_auth: bool,
     pub(crate) while_subscribed: bool,
-    /// It runs between MULTI and EXEC, and is not queued.
+    /// It runs between MULTI and EXEC, instead of being queued.
     pub(crate) within_multi: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What commands on data work on: the keys of a database and the documents beside them, within one transaction.
+//! The data of commands: the keys of a database and the documents beside them, within one transaction.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,12 +11,12 @@ use crate::reply::Reply;
 /// A request: the command's name, then its arguments.
 pub(crate) type Args<'a> = &'a [&'a [u8]];
 
-/// What a command comes to.
+/// The outcome of a command.
 pub(crate) type Outcome = Result<Reply, Refusal>;
 
-/// Why a command comes to nothing.
+/// The reason for which a command fails.
 pub(crate) enum Refusal {
-    /// With these words.
+    /// A reply with the error.
     Reply(Reply),
     /// The store refuses.
     Store(Error),
@@ -28,7 +28,7 @@ impl From<Error> for Refusal {
     }
 }
 
-/// What is published when the transaction is committed: by which command, the topic, what.
+/// Messages to publish when the transaction is committed: the number of the command, the topic, the message.
 pub(crate) type Published = Vec<(usize, Vec<u8>, Vec<u8>)>;
 
 /// A database within a transaction.
@@ -47,7 +47,7 @@ impl<'t> Data<'t> {
         Ok(Data { tx, keys, scans, database, command: Cell::new(0), published: RefCell::default() })
     }
 
-    /// The next command begins.
+    /// Begins the next command.
     pub(crate) fn begin(&self, number: usize) {
         self.command.set(number);
     }
@@ -60,7 +60,7 @@ impl<'t> Data<'t> {
         self.published.into_inner()
     }
 
-    /// A key as a string. What is a document only is none.
+    /// A key as a string. A name that only a document has is missing.
     pub(crate) fn string(&self, key: &[u8]) -> Result<Option<KeyEntry>, Refusal> {
         let entry = self.keys.entry(key)?;
         if entry.is_none() && self.is_hash(key)? {
@@ -75,7 +75,7 @@ impl<'t> Data<'t> {
         Ok(self.tx.collection(collection)?.get(id)?.is_some())
     }
 
-    /// Takes a key or a document away; answers whether there was one.
+    /// Deletes a key or a document; answers whether there was one.
     pub(crate) fn delete(&self, key: &[u8]) -> Result<bool, Refusal> {
         if self.keys.remove(key)?.is_some() {
             return Ok(true);
@@ -88,7 +88,7 @@ impl<'t> Data<'t> {
     }
 }
 
-/// The document that a hash is: `collection:id`, or one of the collection `hashes`. Only the first database has any.
+/// The document of a hash: `collection:id`, or one in the collection `hashes`. Only the first database has hashes.
 pub(crate) fn hash_name(database: usize, key: &[u8]) -> Option<(&str, &str)> {
     let name = std::str::from_utf8(key).ok().filter(|name| database == 0 && !name.is_empty())?;
     let named = name.split_once(':').filter(|(collection, id)| {
@@ -134,9 +134,9 @@ pub(crate) fn is(argument: &[u8], word: &str) -> bool {
 /// The options of a scan.
 pub(crate) struct ScanOptions {
     pub(crate) pattern: Option<Glob>,
-    /// How many keys it reads.
+    /// How many keys it reads at least.
     pub(crate) count: usize,
-    /// The type that is wanted, in small letters.
+    /// The wanted type, in small letters.
     pub(crate) kind: Option<Vec<u8>>,
 }
 

@@ -1,5 +1,5 @@
-//! The door and its callers: requests in, replies out. A run of commands on data is one transaction, and so is what
-//! stands between MULTI and EXEC. Nothing here knows sockets.
+//! The door and its callers: requests in, replies out. Consecutive commands on data are one transaction, and so are the
+//! commands between MULTI and EXEC. Nothing here knows sockets.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) struct Shared {
 }
 
 impl Door {
-    /// The door of a store, for the commands that `find` finds.
+    /// The door of a store, with the commands that `find` finds.
     pub(crate) fn with(store: &Store, settings: Settings, find: Find) -> Self {
         let shared = Shared {
             find,
@@ -51,7 +51,7 @@ impl Door {
         Door { shared: Arc::new(shared) }
     }
 
-    /// Somebody who asks.
+    /// A new caller.
     pub fn caller(&self) -> Caller {
         self.shared.callers.fetch_add(1, Ordering::Relaxed);
         self.shared.connected.fetch_add(1, Ordering::Relaxed);
@@ -79,7 +79,7 @@ impl std::fmt::Debug for Door {
     }
 }
 
-/// Where scans go on: a number for each, since clients take a cursor for one.
+/// The places where scans continue. Each has a number, because clients expect a number as a cursor.
 #[derive(Default)]
 pub(crate) struct Scans {
     after: HashMap<u64, Vec<u8>>,
@@ -88,7 +88,7 @@ pub(crate) struct Scans {
 }
 
 impl Scans {
-    /// Keeps the key behind which a scan goes on. The oldest is forgotten where there are too many.
+    /// Keeps the key behind which a scan continues. If there are too many, the oldest is forgotten.
     pub(crate) fn keep(&mut self, after: Vec<u8>) -> u64 {
         if self.oldest.len() >= SCANS_MAX
             && let Some(oldest) = self.oldest.pop_front()
@@ -109,7 +109,7 @@ impl Scans {
 /// A command between MULTI and EXEC.
 type Queued = (&'static Command, Vec<Vec<u8>>);
 
-/// What has come since MULTI.
+/// The commands since MULTI.
 #[derive(Default)]
 pub(crate) struct Queue {
     commands: Vec<Queued>,
@@ -118,26 +118,26 @@ pub(crate) struct Queue {
     broken: bool,
 }
 
-/// A key that is watched, and the commits that had written it: as a string, and as a document.
+/// A watched key, and the commits that had written it: as a string, and as a document.
 pub(crate) struct Watched {
     database: usize,
     key: Vec<u8>,
     versions: (Option<Seq>, Option<Seq>),
 }
 
-/// Somebody who asks: what a connection is to Redis.
+/// A caller: the counterpart of a connection to Redis.
 pub struct Caller {
     pub(crate) shared: Arc<Shared>,
     pub(crate) id: i64,
     pub(crate) name: Vec<u8>,
     pub(crate) database: usize,
     pub(crate) protocol: Protocol,
-    /// It needs no password, or has said the right one.
+    /// It needs no password, or has sent the right one.
     pub(crate) known: bool,
     pub(crate) queued: Option<Queue>,
     pub(crate) watched: Vec<Watched>,
     pub(crate) subscriber: Option<Subscriber>,
-    /// The connection ends behind the replies.
+    /// The connection ends after the replies.
     pub(crate) ends: bool,
     keys: HashMap<usize, Keys>,
 }
@@ -154,7 +154,7 @@ pub(crate) fn namespace(database: usize) -> String {
 }
 
 impl Caller {
-    /// Answers one request. What a subscription says comes by [`Caller::subscriber`].
+    /// Answers one request. Messages of subscriptions come by [`Caller::subscriber`].
     pub fn call(&mut self, request: &[&[u8]]) -> Reply {
         let request: Vec<Vec<u8>> = request.iter().map(|argument| argument.to_vec()).collect();
         let mut replies = Vec::new();
@@ -165,12 +165,12 @@ impl Caller {
         }
     }
 
-    /// Whom messages come to that this caller has subscribed to.
+    /// The subscriber that receives the messages of this caller's subscriptions.
     pub fn subscriber(&mut self) -> Option<&mut Subscriber> {
         self.subscriber.as_mut()
     }
 
-    /// As a connection begins.
+    /// Resets the state to that of a new connection.
     pub(crate) fn reset(&mut self) {
         self.name.clear();
         self.database = 0;
@@ -181,7 +181,7 @@ impl Caller {
         self.subscriber = None;
     }
 
-    /// Answers requests in their order. Commands on data that follow each other are one commit.
+    /// Answers requests in their order. Consecutive commands on data are one commit.
     pub fn call_all(&mut self, requests: Vec<Vec<Vec<u8>>>, replies: &mut Vec<Reply>) {
         self.shared.commands.fetch_add(requests.len() as u64, Ordering::Relaxed);
         let mut run: Vec<Queued> = Vec::new();
@@ -210,7 +210,7 @@ impl Caller {
         self.run_data(run, replies);
     }
 
-    /// The command that is meant, if it may be asked.
+    /// The command of a request, if it may be called.
     fn check(&self, request: &[Vec<u8>]) -> Result<&'static Command, Reply> {
         let name = request.first().map(Vec::as_slice).unwrap_or_default();
         let Some(command) = (self.shared.find)(name) else {
@@ -280,7 +280,7 @@ impl Caller {
             return;
         }
         if run.iter().all(|(command, _)| command.name == "GET") {
-            // Most of what is asked; it needs no view of its own.
+            // This is the most frequent command, and needs no transaction.
             for (command, request) in run {
                 match self.keys().and_then(|keys| keys.entry(&request[1])) {
                     Ok(Some(entry)) => replies.push(Reply::Bulk(entry.value.into_bytes())),
@@ -306,7 +306,7 @@ impl Caller {
         }
     }
 
-    /// Runs commands in one transaction, if `holds` says so. A command that is refused leaves the others be.
+    /// Runs commands in one transaction, if `holds` allows it. If one command is refused, the others still run.
     fn in_transaction(
         &self,
         run: &[Queued],
@@ -418,7 +418,7 @@ fn versions_of(tx: &Transaction, database: usize, key: &[u8]) -> Result<(Option<
     Ok((version, document))
 }
 
-/// Waits for the disk without keeping the tasks of this thread from going on, if a runtime lets it.
+/// Waits for the disk. If the runtime allows it, the other tasks of this thread go on meanwhile.
 fn waiting<T>(commit: impl FnOnce() -> T) -> T {
     use tokio::runtime::{Handle, RuntimeFlavor};
     match Handle::try_current() {
@@ -427,12 +427,12 @@ fn waiting<T>(commit: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Whether a refusal is of one request, and the others of its transaction may go on.
+/// Whether an error concerns one request only, so that the others in its transaction may go on.
 fn is_of_the_request(error: &Error) -> bool {
     !matches!(error, Error::Engine(_) | Error::Busy { .. } | Error::DamagedRow { .. } | Error::NewerLayout { .. })
 }
 
-/// The reply to what the store refuses.
+/// The reply to an error of the store.
 pub(crate) fn refused(error: Error) -> Reply {
     match error {
         Error::NotANumber { .. } => Reply::error("value is not an integer or out of range"),

@@ -1,5 +1,5 @@
-//! A store for clients of Redis: RESP2 and RESP3 over any stream of bytes; strings and counters are keys of the store,
-//! hashes are JSON documents, channels are its topics. docs/src/redis.md has a table of what is there.
+//! A store for clients of Redis: RESP2 and RESP3 over any stream of bytes. Strings and counters are keys of the store,
+//! hashes are JSON documents, channels are its topics. docs/src/redis.md has a table of the commands.
 //!
 //! ```
 //! use recension_redis::{Door, Reply, Settings};

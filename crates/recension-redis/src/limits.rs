@@ -1,6 +1,6 @@
 //! Every bound of the door for Redis. Input beyond one is refused with an error that names it.
 
-/// Longest argument, in bytes: longer values are no keys' values either.
+/// Longest argument, in bytes, like the longest value of a key.
 pub const ARGUMENT_BYTES_MAX: usize = 63 * 1024 * 1024;
 
 /// Longest request, in bytes.
@@ -21,7 +21,7 @@ pub const IDLE_BYTES: usize = 16 * 1024;
 /// Bytes of replies that are collected before they are sent.
 pub const REPLIES_BYTES: usize = 256 * 1024;
 
-/// Longest reply, in bytes, about.
+/// About the longest reply, in bytes.
 pub const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Writes of one connection that wait for the disk together.
@@ -39,7 +39,7 @@ pub const WATCHED_MAX: usize = 10_000;
 /// Numbered databases.
 pub const DATABASES: usize = 16;
 
-/// Scans that can be gone on with, of all connections together.
+/// Scans that can be continued, of all connections together.
 pub const SCANS_MAX: usize = 10_000;
 
 /// Most keys that one SCAN reads.

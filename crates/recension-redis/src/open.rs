@@ -1,4 +1,4 @@
-//! The door of a store, with all commands that there are.
+//! The door of a store, with all commands.
 
 use recension::document::Store;
 

@@ -3,7 +3,7 @@
 /// Which protocol a connection speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Protocol {
-    /// RESP2: what connections begin with.
+    /// RESP2, with which connections begin.
     #[default]
     Resp2,
     /// RESP3, after `HELLO 3`.
@@ -15,9 +15,9 @@ pub enum Protocol {
 pub enum Reply {
     /// `+OK`
     Ok,
-    /// Another word.
+    /// Another simple string.
     Simple(&'static str),
-    /// An error; its first word says of which kind.
+    /// An error; its first word is its kind.
     Error(String),
     /// A number.
     Integer(i64),
@@ -25,15 +25,15 @@ pub enum Reply {
     Bulk(Vec<u8>),
     /// Nothing.
     Null,
-    /// Nothing where there would be an array.
+    /// Nothing, where an array is expected.
     NullArray,
     /// Several.
     Array(Vec<Reply>),
     /// Names and values; in RESP2 one after the other.
     Map(Vec<(Reply, Reply)>),
-    /// Several that differ, in no order.
+    /// Several different ones, in no order.
     Set(Vec<Reply>),
-    /// What was not asked for: a message. In RESP2 an array.
+    /// A message without a request. In RESP2 it is an array.
     Push(Vec<Reply>),
 }
 
@@ -106,7 +106,7 @@ fn line(kind: u8, text: &[u8], out: &mut Vec<u8>) {
 }
 
 fn head(kind: u8, len: usize, out: &mut Vec<u8>) {
-    // Short lengths come often, and need no text made of them.
+    // Short lengths are frequent, and are written without making a text.
     match u8::try_from(len) {
         Ok(len @ 0..=9) => out.extend([kind, b'0' + len, b'\r', b'\n']),
         _ => line(kind, len.to_string().as_bytes(), out),

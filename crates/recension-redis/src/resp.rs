@@ -1,11 +1,11 @@
-//! Requests as RESP has them: arrays of bulk strings, or a line of words. Pure: bytes in, arguments out, however the
-//! bytes are cut. Every length is bounded before anything is kept for it.
+//! Requests in RESP: arrays of bulk strings, or a line of words. Pure: bytes in, arguments out, however the bytes are
+//! cut. Every length is bounded before any memory is used for it.
 
 use std::ops::Range;
 
 use crate::limits::{ARGUMENT_BYTES_MAX, ARGUMENTS_MAX, LINE_BYTES_MAX, REQUEST_BYTES_MAX};
 
-/// What is no request. The connection ends behind it.
+/// Invalid bytes. The connection ends after the reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Malformed(pub &'static str);
 
@@ -13,13 +13,13 @@ pub struct Malformed(pub &'static str);
 #[derive(Default, Debug)]
 pub struct Requests {
     bytes: Vec<u8>,
-    /// Where the first request begins that was not answered.
+    /// The beginning of the first unanswered request.
     start: usize,
-    /// Up to where it has been read, from the start.
+    /// How far it has been read, from its start.
     at: usize,
-    /// Arguments that are still to come; `None` before the first line.
+    /// The number of arguments that are still to come; `None` before the first line.
     left: Option<usize>,
-    /// The arguments that are there, from the start.
+    /// The arguments that have come, from the start.
     arguments: Vec<Range<usize>>,
 }
 
@@ -33,12 +33,12 @@ impl Requests {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Bytes that were not answered.
+    /// Unanswered bytes.
     pub fn waiting(&self) -> usize {
         self.bytes.len() - self.start
     }
 
-    /// Gives back what buffers hold beyond that, if nothing waits.
+    /// Frees memory of buffers beyond `to`, if nothing waits.
     pub fn shrink(&mut self, to: usize) {
         if self.waiting() == 0 {
             self.bytes.clear();
@@ -50,7 +50,7 @@ impl Requests {
     /// The next request's arguments, at least one; `None` if it is not whole yet.
     ///
     /// # Errors
-    /// [`Malformed`]; nothing behind it can be read.
+    /// [`Malformed`]; nothing after it can be read.
     pub fn next_request(&mut self) -> Result<Option<Vec<Vec<u8>>>, Malformed> {
         loop {
             let rest = &self.bytes[self.start..];
@@ -72,7 +72,7 @@ impl Requests {
             let rest = &self.bytes[self.start..];
             let arguments: Vec<_> = self.arguments.iter().map(|at| rest[at.clone()].to_vec()).collect();
             self.done();
-            // An array of nothing is no request, and is passed over.
+            // An empty array is no request, and is skipped.
             if !arguments.is_empty() {
                 return Ok(Some(arguments));
             }
@@ -94,7 +94,7 @@ impl Requests {
         self.go_on()
     }
 
-    /// Reads arguments; answers whether all are there.
+    /// Reads arguments; answers whether all have come.
     fn go_on(&mut self) -> Result<bool, Malformed> {
         while let Some(left) = self.left.filter(|left| *left > 0) {
             let rest = &self.bytes[self.start + self.at..];
@@ -122,7 +122,7 @@ impl Requests {
         Ok(true)
     }
 
-    /// The line at `at`, from the start, and where what follows begins.
+    /// The line at `at`, from the start, and the place after it.
     fn line(&self, at: usize) -> Result<Option<(&[u8], usize)>, Malformed> {
         let rest = &self.bytes[self.start + at..];
         let seen = &rest[..rest.len().min(LINE_BYTES_MAX)];
@@ -149,14 +149,14 @@ impl Requests {
 /// A length of decimal digits, not above `max`.
 fn length(digits: &[u8], max: usize) -> Option<usize> {
     if digits.is_empty() || digits.len() > 10 || !digits.iter().all(u8::is_ascii_digit) {
-        // `*-1` is an array of nothing.
+        // `*-1` is an empty array.
         return (digits == b"-1" && max == ARGUMENTS_MAX).then_some(0);
     }
     let number = digits.iter().fold(0_usize, |number, digit| number * 10 + usize::from(digit - b'0'));
     (number <= max).then_some(number)
 }
 
-/// The words of a line; `"..."` with escapes and `'...'` are one each. `None` if quotes do not end.
+/// The words of a line; `"..."` with escapes and `'...'` are one word each. `None` if a quote is not closed.
 fn words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut words = Vec::new();
     let mut rest = line;

@@ -1,4 +1,4 @@
-//! A connection: requests in, replies and messages out, in their order. What is held for it is bounded, whatever it
+//! A connection: requests in, replies and messages out, in their order. The memory held for it is bounded, whatever it
 //! sends or does not read.
 
 use std::future::poll_fn;
@@ -15,7 +15,7 @@ use crate::limits::{IDLE_BYTES, READ_BYTES, REPLIES_BYTES, WRITES_TOGETHER_MAX};
 use crate::reply::Reply;
 use crate::resp::Requests;
 
-/// What a connection waits for.
+/// The next event of a connection.
 enum Came {
     Bytes(usize),
     Message(Received),
@@ -90,7 +90,7 @@ async fn next<S: AsyncRead + Unpin>(
     }
 }
 
-/// Answers the requests that are whole; false if the connection ends behind the replies.
+/// Answers the complete requests; false if the connection ends after the replies.
 async fn answer<S: AsyncWrite + Unpin>(
     stream: &mut S,
     caller: &mut Caller,
@@ -112,7 +112,7 @@ async fn answer<S: AsyncWrite + Unpin>(
         }
         let is_last = together.len() < WRITES_TOGETHER_MAX;
         if !together.is_empty() {
-            // HELLO changes how what comes behind it is answered, and nothing else does.
+            // Only HELLO changes the protocol of the replies after it.
             for replies in in_protocols(caller, together) {
                 replies.0.iter().for_each(|reply| reply.write(replies.1, out));
             }
@@ -133,7 +133,7 @@ async fn answer<S: AsyncWrite + Unpin>(
     }
 }
 
-/// The replies to requests, in stretches of one protocol.
+/// The replies to requests, grouped by protocol.
 fn in_protocols(caller: &mut Caller, mut requests: Vec<Vec<Vec<u8>>>) -> Vec<(Vec<Reply>, crate::reply::Protocol)> {
     let changes = |request: &Vec<Vec<u8>>| {
         request.first().is_some_and(|name| name.eq_ignore_ascii_case(b"HELLO") || name.eq_ignore_ascii_case(b"RESET"))
@@ -152,7 +152,7 @@ fn in_protocols(caller: &mut Caller, mut requests: Vec<Vec<Vec<u8>>>) -> Vec<(Ve
     stretches
 }
 
-/// Passes messages on; false if the subscriber was too slow, as Redis ends its connection.
+/// Writes messages; false if the subscriber was too slow, in which case Redis ends the connection.
 fn tell(caller: &mut Caller, first: Received, out: &mut Vec<u8>) -> bool {
     let mut next = Some(first);
     while let Some(received) = next.take() {

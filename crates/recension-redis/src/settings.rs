@@ -1,4 +1,4 @@
-//! What connections are bound by: who may ask, how durable writes are, how long is waited.
+//! Settings of connections: authentication, durability, patience.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use recension::engine::Durability;
 
 use crate::limits::PATIENCE_SECONDS;
 
-/// Says whether a name and a password are right. A client that gives no name gives `default`.
+/// Checks a name and a password. If a client gives no name, it is `default`.
 pub type Authenticate = Arc<dyn Fn(&str, &[u8]) -> bool + Send + Sync>;
 
-/// What connections are bound by.
+/// Settings of connections.
 #[derive(Clone)]
 pub struct Settings {
-    /// What `AUTH` asks; without it everybody may do everything.
+    /// The check for `AUTH`; without one, everybody may do everything.
     pub authenticate: Option<Authenticate>,
     /// How durable a write is when it is answered; `None`: as the store has it.
     pub durability: Option<Durability>,

@@ -1,4 +1,4 @@
-//! Answers: what the owner says to each kind of request. docs/remote-engine.md has every byte.
+//! Answers: the owner's answer to each kind of request. docs/remote-engine.md has every byte.
 
 use recension_engine::{
     BackupReport, CommitInfo, EngineError, Problem, Result, RetentionRule, Seq, Stats, Timestamp, VerifyReport,
@@ -61,15 +61,15 @@ pub(crate) struct Piece<T> {
 /// How a piece ends.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
-    /// There is nothing behind it.
+    /// Nothing follows it.
     Whole,
     /// There may be more: ask again.
     More,
-    /// The answer ends with this refusal.
+    /// The answer ends with this error.
     Failed(EngineError),
 }
 
-/// What an answer of the kind that was asked for says.
+/// Takes an answer of the expected kind apart.
 macro_rules! answered {
     ($answer:expr, $kind:ident) => {
         match $answer {

@@ -1,13 +1,13 @@
-//! Numbers and byte strings as the protocol has them. Reading never looks beyond what is there, and never sets memory
-//! apart for what a peer merely claims to send.
+//! Numbers and byte strings in the protocol. Reading never looks beyond the end of a message, and never allocates
+//! memory for bytes that a peer only claims to send.
 
 use std::ops::Bound;
 
 use recension_engine::{EngineError, KeyRange, Result, Seq, TreeId};
 
-/// The refusal of bytes that are no message.
+/// The error for bytes that are no message.
 pub(crate) fn malformed(what: &str) -> EngineError {
-    EngineError::Backend { engine: "remote", message: format!("the other side sent what is no message: {what}") }
+    EngineError::Backend { engine: "remote", message: format!("the other side sent a malformed message: {what}") }
 }
 
 /// Appends to a message.
@@ -74,7 +74,7 @@ impl Put for Vec<u8> {
     }
 }
 
-/// What of a message has not been read yet.
+/// The unread rest of a message.
 #[derive(Clone, Copy)]
 pub(crate) struct Take<'m>(pub(crate) &'m [u8]);
 
@@ -130,7 +130,7 @@ impl<'m> Take<'m> {
         if self.bool()? { take(self).map(Some) } else { Ok(None) }
     }
 
-    /// A list; it grows with what is there, not with what its length says.
+    /// A list. It grows with the items that are there, not with its announced length.
     pub(crate) fn list<T>(&mut self, mut take: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let len = self.u32()?;
         let mut items = Vec::with_capacity((len as usize).min(self.0.len()).min(1024));

@@ -1,4 +1,4 @@
-//! Where an owner is come to: the socket in the store's folder here, a port of a network in `network`.
+//! The entrance of an owner: the socket in the store's folder here, a port of a network in `network`.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,15 +15,15 @@ pub(crate) trait Door: Send + Sync {
 
     fn accept(&self) -> io::Result<Box<dyn Arrival>>;
 
-    /// Before the owner stops: nobody is to find it any more.
+    /// Is called before the owner stops: nobody must find it any more.
     fn close(&self) {}
 }
 
-/// A connection that has come in. Who it is may not be known yet.
+/// An incoming connection. Its other side may not be known yet.
 pub(crate) trait Arrival: Send {
     fn socket(&self) -> BorrowedFd<'_>;
 
-    /// The connection, once it is known that its other side may use the store. It may wait for that.
+    /// The connection, once it is certain that its other side may use the store. It may wait for that.
     fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Box<dyn Wire>>;
 }
 

@@ -1,4 +1,4 @@
-//! The engine contract, asked of the process that owns the store.
+//! The engine contract, by requests to the process that owns the store.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -23,15 +23,16 @@ use crate::snapshot::RemoteSnapshot;
 use crate::socket::InFolder;
 use crate::wire::Connector;
 
-/// Milliseconds of one request of the thread that waits for commits on behalf of tasks: what closing may wait for.
+/// Milliseconds of one request of the thread that waits for commits on behalf of tasks. Closing may have to wait for
+/// it.
 const WATCH_MILLISECONDS: u32 = 1000;
 
-/// Between two attempts to reach an owner that does not answer, for those who wait for commits.
+/// The pause between two attempts to reach an owner that does not answer, for waiters for commits.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A store that another process owns, reached through the socket in its folder.
 ///
-/// When the owner dies, the next one is found; one that was opened by [`crate::open`] may become it.
+/// If the owner dies, the next one is found. An engine that was opened by [`crate::open`] may become the owner.
 pub struct RemoteEngine {
     link: Arc<Link>,
     watching: Mutex<Option<JoinHandle<()>>>,
@@ -46,7 +47,8 @@ impl RemoteEngine {
         RemoteEngine::with(InFolder::of(folder), patience, None)
     }
 
-    /// How often it has waited for an answer of its owner, since it was opened: what a program costs over a distance.
+    /// How often it has waited for an answer of its owner, since it was opened. This is the cost of a program over a
+    /// distance.
     pub fn round_trips(&self) -> u64 {
         self.link.round_trips()
     }
@@ -72,7 +74,7 @@ impl RemoteEngine {
         Arc::new(RemoteSnapshot::new(Arc::clone(&self.link), seq))
     }
 
-    /// Has a thread that hears of commits, for tasks that wait.
+    /// Starts the thread that waits for commits on behalf of tasks.
     fn watch(&self) {
         let mut watching = self.watching.lock();
         if watching.as_ref().is_some_and(|thread| !thread.is_finished()) {
@@ -145,7 +147,7 @@ impl Engine for RemoteEngine {
     }
 
     fn commit_all(&self, batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
-        // One that is too large is refused for itself, and is not sent.
+        // A batch that is too large is refused alone, and is not sent.
         let refused: Vec<_> = batches.iter().map(|batch| batch.check_limits().err()).collect();
         let taken: Vec<_> = batches
             .into_iter()
@@ -184,7 +186,7 @@ impl Engine for RemoteEngine {
             let milliseconds = left.map_or(u128::MAX, |left| left.as_micros().div_ceil(1000));
             let milliseconds = u32::try_from(milliseconds).unwrap_or(u32::MAX).min(WAIT_MILLISECONDS_MAX);
             let answer = answered!(self.link.ask(Request::Wait { beyond: seq, milliseconds }), Seq);
-            // A wait may end early: its owner closes the store.
+            // A wait may end early, because its owner closes the store.
             let time_is_up = deadline.is_some_and(|deadline| deadline <= Instant::now());
             match answer {
                 Ok(head) if head > seq || time_is_up => return self.link.saw(head),
@@ -228,7 +230,7 @@ impl Engine for RemoteEngine {
     }
 
     fn backup(&self, to: &Path) -> Result<BackupReport> {
-        // The owner has another working folder.
+        // The owner may have another working folder.
         let to = std::path::absolute(to).map_err(|error| EngineError::io("finding the folder of the backup", error))?;
         answered!(self.link.ask(Request::Backup { to: to.as_os_str().as_bytes().to_vec() }), Backup)
     }
@@ -250,7 +252,7 @@ impl Engine for RemoteEngine {
     }
 
     fn profile(&self) -> Profile {
-        // A read waits for the owner.
+        // Every read waits for the owner.
         Profile::default()
     }
 }

@@ -1,5 +1,5 @@
-//! What a request means: a call of the engine. The owner does this for its clients, and a client for itself once it has
-//! taken a dead owner's place.
+//! Carries out a request: a call of the engine. The owner does this for its clients. A client does it for itself after
+//! it has taken a dead owner's place.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -21,7 +21,7 @@ pub(crate) fn execute(engine: &dyn Engine, request: Request) -> Answer {
 
 fn answer(engine: &dyn Engine, request: Request) -> Result<Answer> {
     Ok(match request {
-        Request::Token { .. } => return Err(malformed("a token where none is asked for")),
+        Request::Token { .. } => return Err(malformed("a token that nobody asked for")),
         Request::Hello { .. } => Answer::Hello { version: PROTOCOL_VERSION, process: std::process::id() },
         Request::Head => Answer::Seq(engine.head()),
         Request::Get { at, keys } => Answer::Values(values(&*engine.snapshot_at(at)?, &keys)?),
@@ -55,7 +55,7 @@ fn answer(engine: &dyn Engine, request: Request) -> Result<Answer> {
                 let value = version.value.map(std::borrow::Cow::into_owned);
                 Ok(FoundVersion { seq: version.seq, time: version.time, value })
             });
-            // An error always tells; versions that were told already do not.
+            // An error is always sent; versions that were sent already are not.
             let behind = |version: &Result<FoundVersion>| {
                 before.is_none_or(|before| version.as_ref().map_or(true, |version| version.seq < before))
             };
@@ -97,7 +97,7 @@ fn commit(engine: &dyn Engine, mut batches: Vec<Batch>) -> Vec<Result<recension_
     }
 }
 
-/// The values of the first of these keys, as many as go into one piece.
+/// The values of the first of these keys, as many as fit into one piece.
 fn values(snapshot: &dyn Snapshot, keys: &[(TreeId, Vec<u8>)]) -> Result<Vec<Found>> {
     let (mut found, mut bytes) = (Vec::with_capacity(keys.len()), 0);
     for (tree, key) in keys {
@@ -111,7 +111,7 @@ fn values(snapshot: &dyn Snapshot, keys: &[(TreeId, Vec<u8>)]) -> Result<Vec<Fou
     Ok(found)
 }
 
-/// The first items, as many as were asked for or go into one piece; one at least.
+/// The first items, as many as were asked for or fit into one piece; at least one.
 fn piece<T>(found: impl Iterator<Item = Result<T>>, most: u32, size: impl Fn(&T) -> usize) -> Piece<T> {
     let most = most.clamp(1, PIECE_ROWS_MAX) as usize;
     let (mut items, mut bytes) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! Refusals of the owner's engine, as they come over a connection: the same variant with the same fields.
+//! Errors of the owner's engine on a connection: the same variant with the same fields arrives.
 
 use std::io;
 
@@ -66,7 +66,7 @@ pub(crate) fn put_error(out: &mut Vec<u8>, error: &EngineError) {
         EngineError::Unavailable { why } => texts(out, 15, &[why]),
         EngineError::Unknown { why } => texts(out, 16, &[why]),
         EngineError::Moved { to } => texts(out, 17, &[to]),
-        // A variant that this protocol does not have yet: its text.
+        // The protocol does not have this variant: its text is sent.
         other => texts(out, 13, &["native", &other.to_string()]),
     }
 }

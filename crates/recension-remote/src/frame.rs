@@ -7,7 +7,7 @@ use crate::limits::{FRAME_BYTES_MAX, MESSAGE_BYTES_MAX};
 /// Bytes before a frame's payload: its length (4), the number of its request (4).
 const HEADER_BYTES: usize = 8;
 
-/// The bit of the length that says that the message goes on in the next frame.
+/// The bit of the length that says that the message continues in the next frame.
 const MORE: u32 = 1 << 31;
 
 /// A message and the number of the request that it belongs to.
@@ -39,7 +39,7 @@ pub(crate) fn write(to: &mut impl Write, request: u32, payload: &[u8]) -> io::Re
     }
 }
 
-/// Reads a message; `None` if the other side has closed the connection between two.
+/// Reads a message; `None` if the other side has closed the connection between two messages.
 pub(crate) fn read(from: &mut impl Read) -> io::Result<Option<Message>> {
     read_at_most(from, MESSAGE_BYTES_MAX)
 }

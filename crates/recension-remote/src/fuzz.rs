@@ -4,10 +4,10 @@ use crate::answer::Answer;
 use crate::frame;
 use crate::request::Request;
 
-/// Reads frames, and what is in them as requests and as answers.
+/// Reads frames, and their content as requests and as answers.
 ///
 /// # Panics
-/// Where a message that was understood is another one once it has been written and read again.
+/// If a message changes when it is written and read again.
 pub fn messages(mut input: &[u8]) {
     while let Ok(Some(message)) = frame::read(&mut input) {
         let mut written = Vec::new();

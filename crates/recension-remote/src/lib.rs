@@ -1,11 +1,10 @@
 //! One store, many processes: the engine contract over a unix socket in the store's folder.
 //!
-//! The process that has a native store open is its owner. If it shares the store, it listens ([`Owner`]); whoever opens
-//! the store meanwhile gets a [`RemoteEngine`], which does everything that the engine does. [`open`] does the one or
-//! the
-//! other. docs/remote-engine.md has the protocol.
+//! The process that has a native store open is its owner. If it shares the store, it listens ([`Owner`]). Later openers
+//! get a [`RemoteEngine`], which can do everything that the engine can. [`open`] does the one or the other.
+//! docs/remote-engine.md has the protocol.
 //!
-//! A request goes: `engine` and `snapshot` -> `link` (which owner, and what if it dies) -> `pool` (a connection) ->
+//! A request goes: `engine` and `snapshot` -> `link` (finds the owner, or its successor) -> `pool` (a connection) ->
 //! `frame` -> `serve` (the owner's thread for it) -> `execute` (the call of the owner's engine).
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! The bounds of the protocol. What is beyond is refused, and the connection with it.
+//! The bounds of the protocol. Anything beyond is refused, and the connection is closed.
 
 /// Most bytes of payload in a frame.
 pub const FRAME_BYTES_MAX: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! A client's way to the store: through its owner while that lives, and by itself once it has taken a dead owner's
+//! A client's way to the store: through its owner while that lives, or directly after it has taken a dead owner's
 //! place.
 
 use std::sync::Arc;
@@ -22,27 +22,27 @@ pub(crate) enum Way {
     Remote(Arc<Pool>),
     /// By this process, which has become the owner.
     Own(Arc<dyn Engine>),
-    /// Not any more.
+    /// It was closed.
     Closed,
 }
 
 /// Takes the place of an owner that has died: the store, or `None` if another process holds its lock.
 pub(crate) type TakeOver = Box<dyn Fn() -> Result<Option<Arc<dyn Engine>>> + Send + Sync>;
 
-/// The way, which is looked for anew when the owner has died.
+/// The way. It is looked for anew when the owner has died.
 pub(crate) struct Link {
     to: Arc<dyn Connector>,
     take_over: Option<TakeOver>,
     /// How long an owner is looked for.
     patience: Duration,
     way: RwLock<Way>,
-    /// How often the way has changed.
+    /// How often the way has changed. (A new owner is a new way.)
     generation: AtomicU64,
     looking: Mutex<()>,
     closing: AtomicBool,
-    /// The newest commit that this client has heard of since the way has changed.
+    /// The newest commit that this client has heard of since the way changed.
     seen: AtomicU64,
-    /// How many answers an owner was waited for.
+    /// How many answers of an owner were waited for.
     round_trips: AtomicU64,
     pub(crate) signal: HeadSignal,
 }
@@ -81,7 +81,7 @@ impl Link {
         Seq(self.seen.load(Ordering::SeqCst))
     }
 
-    /// Says that there is a commit.
+    /// Notes that there is a commit.
     pub(crate) fn saw(&self, seq: Seq) -> Seq {
         if self.seen.fetch_max(seq.0, Ordering::SeqCst) < seq.0 {
             self.signal.moved();
@@ -97,7 +97,7 @@ impl Link {
         self.closing.load(Ordering::SeqCst)
     }
 
-    /// Ends it: snapshots that are left answer that the store is closed.
+    /// Closes the link: remaining snapshots answer that the store is closed.
     pub(crate) fn close(&self) {
         self.closing.store(true, Ordering::SeqCst);
         let _no_one_else = self.looking.lock();
@@ -114,8 +114,8 @@ impl Link {
         self.signal.moved();
     }
 
-    /// The answer to a request. If the owner dies meanwhile, another one is asked, unless that could do something
-    /// twice.
+    /// The answer to a request. If the owner dies meanwhile, another one is asked, unless the request could then be
+    /// carried out twice.
     pub(crate) fn ask(&self, request: Request) -> Result<Answer> {
         let once = matches!(request, Request::Commit { .. });
         let waits = matches!(request, Request::Wait { .. });
@@ -139,7 +139,7 @@ impl Link {
             match pool.ask(&encoded, waits) {
                 Ok(answer) => return refused(answer),
                 Err(NoAnswer::Unknown(why)) if once => {
-                    // A read that is to tell the outcome must reach the present owner of the store, which knows.
+                    // Reads that tell the outcome must reach the store's present owner, which knows it.
                     let _ = self.look_again(generation, &why);
                     return Err(EngineError::Unknown { why });
                 }
@@ -177,7 +177,7 @@ impl Link {
             if Instant::now() > deadline {
                 break;
             }
-            // Another process is opening the store: what it takes is its recovery.
+            // Another process is opening the store, and its recovery takes time.
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(50));
         }

@@ -1,6 +1,5 @@
-//! Names that the contract has as constants and that come over a connection: each is kept once, for as long as the
-//! process
-//! lives, and there is a bound of how many.
+//! Names that are constants in the contract, received over a connection: each is stored once, for as long as the
+//! process lives. Their number is bounded.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +12,7 @@ static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 /// The longest name that is kept, in bytes.
 const NAME_BYTES_MAX: usize = 512;
 
-/// The name; another word where there are too many already.
+/// The stored name; another word if there are too many already.
 pub(crate) fn name(text: &str) -> &'static str {
     let mut names = NAMES.lock();
     if let Some(known) = names.get(text) {

@@ -1,4 +1,5 @@
-//! The engine over a network: `recension://TOKEN@HOST:PORT`, in TLS but on loopback, for those who know the token.
+//! The engine over a network: `recension://TOKEN@HOST:PORT`, for clients with the token. TLS is needed except on
+//! loopback.
 
 mod address;
 mod client;

@@ -1,5 +1,4 @@
-//! Opening a native store that may be in use: the first process owns it, and later ones reach it through
-//! the owner.
+//! Opening a native store that may be in use: the first process owns it, and later ones reach it through the owner.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,17 +13,16 @@ use crate::link::TakeOver;
 use crate::owner::Owner;
 use crate::socket::{self, InFolder};
 
-/// How long a new owner is waited for: what recovery of a large store may take.
+/// How long a new owner is waited for: the recovery of a large store takes time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long an owner that has no socket yet may need to make one, having just taken the lock.
+/// How long an owner that has just taken the lock may need to make its socket.
 const SOCKET_MADE_WITHIN: Duration = Duration::from_millis(300);
 
 /// Opens the store in `folder`, or reaches it through the process that has it open, if that shares it. If `share` is
-/// set,
-/// others can reach it through this process.
+/// set, other processes can reach it through this one.
 ///
-/// Who reaches a store through its owner takes the owner's place when that dies, unless another was faster.
+/// If the owner dies, a process that has reached the store through it takes its place, unless another was faster.
 ///
 /// # Errors
 /// [`EngineError::Locked`] if the owner does not share the store, and those of [`NativeEngine::open`].
@@ -39,7 +37,7 @@ pub fn open(folder: &Path, options: &NativeOptions, share: bool) -> Result<Arc<d
         let patience = if socket::is_there(folder) {
             match RemoteEngine::with(InFolder::of(folder), PATIENCE, Some(take_over(folder, options))) {
                 Ok(remote) => return Ok(Arc::new(remote)),
-                // Its owner has ended, or begins; or it is another user's.
+                // Its owner has ended, or is starting; or the store is another user's.
                 Err(error) if started.elapsed() > PATIENCE || socket::is_foreign(folder) => return Err(error),
                 Err(_) => PATIENCE,
             }
@@ -58,7 +56,7 @@ fn shared(engine: NativeEngine, folder: &Path, share: bool) -> Result<Arc<dyn En
     if share { Ok(Arc::new(Owner::of(engine, folder)?)) } else { Ok(engine) }
 }
 
-/// Who came through the socket keeps it open for the others when the owner has died.
+/// If the owner dies, its former client keeps the store open for the others.
 fn take_over(folder: &Path, options: &NativeOptions) -> TakeOver {
     let (folder, options) = (folder.to_owned(), NativeOptions { create: false, ..options.clone() });
     Box::new(move || match NativeEngine::open(Arc::new(FsDisk::new(&folder)), options.clone()) {

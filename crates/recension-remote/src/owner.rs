@@ -1,4 +1,4 @@
-//! An engine of this process that others reach, too: every call is the engine's own.
+//! An engine of this process that other processes reach, too: every call goes to the engine.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Long answers: a request that is asked again for what is behind the last item, for more of them each time.
+//! Long answers: the request is repeated for the items behind the last one, for more items each time.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -11,12 +11,12 @@ use crate::limits::{PIECE_ROWS_FIRST, PIECE_ROWS_MAX};
 use crate::link::Link;
 use crate::request::Request;
 
-/// Something that long answers are made of.
+/// An item of long answers.
 pub(crate) trait Item: Sized {
-    /// The piece that an answer is.
+    /// The piece in an answer.
     fn piece(answer: Answer) -> Option<Piece<Self>>;
 
-    /// Makes the request one for what is behind this item, and for so many.
+    /// Changes the request to the items behind this one, and to at most so many.
     fn behind(last: Option<&Self>, request: &mut Request, most: u32);
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Pieces<'l, T> {
     found: VecDeque<T>,
     end: End,
     most: u32,
-    /// Sees the first piece.
+    /// Is called with the first piece.
     sees: Option<Sees<'l, T>>,
 }
 
@@ -39,7 +39,7 @@ impl<'l, T: Item> Pieces<'l, T> {
         Self::of(link, request, None)
     }
 
-    /// If it is known how many items will be read, the first piece is to have them all.
+    /// If it is known how many items will be read, the first piece asks for all of them.
     pub(crate) fn of(link: &'l Link, mut request: Request, wanted: Option<usize>) -> Self {
         let most = wanted.map_or(PIECE_ROWS_FIRST, |wanted| u32::try_from(wanted).unwrap_or(u32::MAX));
         let most = most.clamp(1, PIECE_ROWS_MAX);
@@ -47,14 +47,14 @@ impl<'l, T: Item> Pieces<'l, T> {
         Pieces { link, request, found: VecDeque::new(), end: End::More, most, sees: None }
     }
 
-    /// Those behind a first piece that was fetched before, and it.
+    /// Begins with a first piece that was fetched before.
     pub(crate) fn begun(link: &'l Link, request: Request, first: Piece<T>) -> Self {
         let mut pieces = Self::new(link, request);
         pieces.took(first);
         pieces
     }
 
-    /// Has the first piece that is fetched looked at.
+    /// Has `sees` called with the first piece that is fetched.
     pub(crate) fn seeing(mut self, sees: impl FnOnce(&Piece<T>) + Send + 'l) -> Self {
         self.sees = Some(Box::new(sees));
         self
@@ -73,7 +73,7 @@ impl<'l, T: Item> Pieces<'l, T> {
     fn took(&mut self, piece: Piece<T>) {
         self.most = self.most.saturating_mul(4).min(PIECE_ROWS_MAX);
         T::behind(piece.items.last(), &mut self.request, self.most);
-        // A piece without items has nothing behind it, or it would be asked for without end.
+        // A piece without items must be the last one, because it would be asked for without end.
         self.end = if piece.items.is_empty() && matches!(piece.end, End::More) { End::Whole } else { piece.end };
         self.found = piece.items.into();
     }

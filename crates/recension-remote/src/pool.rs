@@ -1,6 +1,5 @@
-//! A client's connections: each has one request under way, and a thread that needs one waits for it where there are
-//! as many
-//! as there may be.
+//! A client's connections. Each has one request under way. If there are as many as allowed, a thread that needs one
+//! waits.
 
 use std::io::{self, BufReader};
 use std::sync::Arc;
@@ -32,12 +31,12 @@ struct Connection {
     last_request: u32,
 }
 
-/// Why there is no answer.
+/// The reason for which there is no answer.
 #[derive(Debug)]
 pub(crate) enum NoAnswer {
-    /// The owner cannot have the whole request: nothing was done.
+    /// The owner cannot have received the whole request: nothing was done.
     NotSent(String),
-    /// Whether it was done is not known.
+    /// It is unknown whether the request was carried out.
     Unknown(String),
 }
 
@@ -71,7 +70,8 @@ impl Pool {
         }
     }
 
-    /// The owner's answer to an encoded request. One that may wait long has a connection beyond the usual number.
+    /// The owner's answer to an encoded request. A request that may wait long gets a connection beyond the usual
+    /// number.
     pub(crate) fn ask(&self, request: &[u8], waits: bool) -> std::result::Result<Answer, NoAnswer> {
         let mut state = self.state.lock();
         while !waits && state.in_use >= CLIENT_CONNECTIONS_MAX {
@@ -90,7 +90,7 @@ impl Pool {
         };
         let mut state = self.state.lock();
         state.in_use -= usize::from(!waits);
-        // A connection that has failed once has nothing more to say.
+        // A connection that has failed once is not used again.
         if answer.is_ok() && state.idle.len() < CLIENT_CONNECTIONS_MAX {
             state.idle.extend(connection);
         }
@@ -111,7 +111,7 @@ impl Connection {
             .ok_or_else(|| unknown("its owner has ended".to_owned()))?;
         let answer = Answer::decode(&message.payload).map_err(|error| unknown(error.to_string()))?;
         match answer {
-            // A refusal of the connection itself belongs to no request.
+            // An error of the connection itself belongs to no request.
             Answer::Failed(error) if message.request == 0 => Err(NoAnswer::NotSent(error.to_string())),
             answer if message.request == number => Ok(answer),
             _ => Err(unknown("the owner has answered another request".to_owned())),

@@ -1,4 +1,4 @@
-//! Requests: what a client asks of the process that owns the store. docs/remote-engine.md has every byte.
+//! Requests of a client to the process that owns the store. docs/remote-engine.md has every byte.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -193,7 +193,7 @@ fn take_key(from: &mut Take<'_>) -> Result<(TreeId, Vec<u8>)> {
     Ok((from.tree()?, from.bytes()?.to_vec()))
 }
 
-/// What the requests that read a tree begin with.
+/// The beginning of requests that read a tree.
 fn read(out: &mut Vec<u8>, kind: u8, at: Seq, tree: TreeId) -> &mut Vec<u8> {
     out.u8(kind);
     out.seq(at);

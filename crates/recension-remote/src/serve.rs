@@ -1,4 +1,4 @@
-//! The owner's side: a thread that takes connections, and one for each of them.
+//! The owner's side: a thread that accepts connections, and one for each of them.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Write};
@@ -23,12 +23,11 @@ use crate::request::Request;
 use crate::wire::Wire;
 use crate::{PROTOCOL_VERSION, frame, socket};
 
-/// How long a client may leave its answer lying before it is given up.
+/// How long a client may leave its answer unread before the connection is closed.
 const ANSWER_TAKEN_WITHIN: Duration = Duration::from_secs(30);
 
-/// An engine that others reach through the socket in its folder, for as long as this lives. Dropping it takes the
-/// socket
-/// away and waits for what is under way.
+/// An engine that other processes reach through the socket in its folder, for as long as this lives. Dropping it
+/// removes the socket and waits for requests under way.
 pub struct Listening {
     shared: Arc<Shared>,
     taking: Option<JoinHandle<()>>,
@@ -76,7 +75,7 @@ impl Drop for Listening {
             let _ = taking.join();
         }
         let connections = std::mem::take(&mut *self.shared.connections.lock());
-        // What was sent before this is answered; what comes later is refused by the system, so nobody is in doubt.
+        // Requests that were sent before are answered. The system refuses later ones, so no client is in doubt.
         for served in connections.values() {
             let _ = rustix::net::shutdown(&served.socket, rustix::net::Shutdown::Read);
         }
@@ -95,12 +94,12 @@ fn take_connections(shared: &Arc<Shared>) {
     let mut number = 0;
     while !shared.stopping.load(Ordering::SeqCst) {
         let Ok(arrival) = shared.door.accept() else {
-            // Out of file descriptors, or stopping: others end meanwhile.
+            // Either there are no file descriptors left, and connections will end meanwhile, or this is stopping.
             std::thread::sleep(Duration::from_millis(5));
             continue;
         };
         number += 1;
-        // A connection that cannot be served is closed, and its client says so.
+        // A connection that cannot be served is closed, and its client reports that.
         let _ = begin(shared, number, arrival);
     }
 }
@@ -115,7 +114,7 @@ fn begin(shared: &Arc<Shared>, number: u64, arrival: Box<dyn Arrival>) -> Result
     let thread = {
         let shared = Arc::clone(shared);
         spawn("recension-client", move || {
-            // However it ends, its client sees that.
+            // However it ends, the client sees it.
             let _ = arrival.open(ANSWER_TAKEN_WITHIN).and_then(|mut wire| {
                 if refused {
                     let why = format!("its owner serves {CONNECTIONS_MAX} connections already");
@@ -124,14 +123,15 @@ fn begin(shared: &Arc<Shared>, number: u64, arrival: Box<dyn Arrival>) -> Result
                 converse(&shared, wire)
             });
             let connections = Arc::clone(&shared.connections);
-            // Who closes the store waits for those that are listed: nothing holds the engine when this no longer is.
+            // Closing the store waits for the listed connections: once this one is not listed, nothing may hold the
+            // engine.
             drop(shared);
             connections.lock().remove(&number);
         })
     };
     let mut connections = shared.connections.lock();
     match thread {
-        // One that has ended already has nothing to be waited for.
+        // If the connection has ended already, its thread need not be waited for.
         Ok(thread) => _ = connections.get_mut(&number).map(|served| served.thread = Some(thread)),
         Err(_) => _ = connections.remove(&number),
     }
@@ -179,7 +179,7 @@ fn other_version(found: u32) -> EngineError {
     EngineError::Unavailable { why }
 }
 
-/// Waits for a commit, for the time to pass, or for whatever comes next on the connection: another request ends a wait.
+/// Waits for a commit, for the time to pass, or for the next bytes on the connection: another request ends a wait.
 fn wait(shared: &Shared, from: &BufReader<Box<dyn Wire>>, beyond: Seq, milliseconds: u32) -> Seq {
     let engine = &*shared.engine;
     let deadline = Instant::now() + Duration::from_millis(milliseconds.min(WAIT_MILLISECONDS_MAX).into());
@@ -206,7 +206,7 @@ fn wait(shared: &Shared, from: &BufReader<Box<dyn Wire>>, beyond: Seq, milliseco
     }
 }
 
-/// Wakes a thread that polls. A bell that has been rung already need not be heard again.
+/// Wakes a thread that polls. If it was rung already, another ring need not be heard.
 struct Bell(UnixStream);
 
 impl Wake for Bell {

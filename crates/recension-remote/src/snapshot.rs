@@ -1,4 +1,4 @@
-//! The store as of one commit, read through its owner. It is a number: the owner holds nothing for it.
+//! The store as of one commit, read through its owner. A snapshot is a number: the owner holds nothing for it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::link::Link;
 use crate::pieces::Pieces;
 use crate::request::Request;
 
-/// What has been fetched: rows by their places, and the beginnings of ranges that were read last.
+/// Fetched data: rows by their keys, and the first pieces of recently read ranges.
 #[derive(Default)]
 struct Ahead {
     rows: BTreeMap<(TreeId, Vec<u8>), Found>,
@@ -25,7 +25,7 @@ struct Ahead {
     ranges: Vec<Beginning>,
 }
 
-/// The first piece of a range. Whoever reads the same range again, as a query does once it is planned, has it.
+/// The first piece of a range. A query reads the same range again after it was planned, and then finds it here.
 struct Beginning {
     tree: TreeId,
     range: KeyRange,
@@ -51,11 +51,11 @@ impl RemoteSnapshot {
         if ahead.rows.is_empty() { None } else { ahead.rows.get(&(tree, key.to_vec())).cloned() }
     }
 
-    /// Keeps rows that were fetched for those who will ask.
+    /// Keeps fetched rows for later reads.
     pub(crate) fn keep(&self, rows: impl Iterator<Item = ((TreeId, Vec<u8>), Found)>) {
         let mut ahead = self.ahead.lock();
         if ahead.bytes >= AHEAD_BYTES_MAX {
-            // They have been read, mostly. Those that have not are fetched again.
+            // Most of them have been read. The others are fetched again.
             ahead.rows.clear();
             ahead.bytes = 0;
         }
@@ -65,7 +65,7 @@ impl RemoteSnapshot {
         }
     }
 
-    /// The values at keys, in as many round trips as pieces.
+    /// Fetches the values at keys, in as many round trips as pieces.
     fn fetch(&self, keys: &[(TreeId, Vec<u8>)], mut take: impl FnMut(Vec<Found>) -> bool) -> Result<()> {
         let mut left = keys;
         while !left.is_empty() {
@@ -124,7 +124,7 @@ impl Snapshot for RemoteSnapshot {
                 let keys = vec![(tree, key.to_vec())];
                 let mut values = answered!(self.link.ask(Request::Get { at: self.seq, keys }), Values)?;
                 let found = values.pop().ok_or_else(|| malformed("a value is missing"))?;
-                // A transaction reads what it writes twice.
+                // A transaction reads a row twice if it writes it.
                 self.keep(std::iter::once(((tree, key.to_vec()), found.clone())));
                 found
             }
@@ -149,13 +149,13 @@ impl Snapshot for RemoteSnapshot {
     }
 
     fn prefetch(&self, tree: TreeId, keys: &[&[u8]]) {
-        // One is fetched as well when it is asked for.
+        // A single row is fetched just as well when it is read.
         if keys.len() < 2 {
             return;
         }
         let keys: Vec<_> = keys.iter().map(|key| (tree, key.to_vec())).collect();
         let (mut next, mut bytes) = (keys.iter(), 0);
-        // What was not answered is asked for when it is needed, and says then why.
+        // Rows without an answer are read when they are needed, and the read then reports the error.
         let _ = self.fetch(&keys, |values| {
             bytes += values.iter().flatten().map(|(_, bytes)| bytes.len()).sum::<usize>();
             self.keep(next.by_ref().cloned().zip(values));

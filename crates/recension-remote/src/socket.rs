@@ -1,6 +1,5 @@
-//! The socket in a store's folder: who may use it, how it comes to be there, and how it is reached where its path is
-//! longer
-//! than the address of a socket can be.
+//! The socket in a store's folder: its permissions, its creation, and the way to it if its path is longer than the
+//! address of a socket may be.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -17,10 +16,10 @@ use crate::wire::{Connector, Wire};
 /// Its name in the folder.
 pub(crate) const SOCKET_FILE: &str = "SOCKET";
 
-/// Its name before it takes the place of a dead process's.
+/// Its name before it replaces a dead process's.
 const NEW_SOCKET_FILE: &str = "SOCKET.new";
 
-/// The longest path that is used as it is; the address of a socket has room for 107 bytes.
+/// The longest path that is used directly; the address of a socket has room for 107 bytes.
 const PLAIN_PATH_BYTES_MAX: usize = 100;
 
 /// Does `work` with a short path of `name` in `folder`.
@@ -33,7 +32,7 @@ fn with_short_path<T>(folder: &Path, name: &str, work: impl FnOnce(&Path) -> io:
     work(&PathBuf::from(format!("/proc/self/fd/{}/{name}", opened.as_raw_fd())))
 }
 
-/// Listens in the folder of a store whose lock is held: whatever socket is there is a dead process's.
+/// Listens in the folder of a store whose lock is held. An existing socket there is a dead process's.
 pub(crate) fn listen(folder: &Path) -> Result<UnixListener> {
     let failed = |error| EngineError::io(format!("listening on {}", folder.join(SOCKET_FILE).display()), error);
     let new = folder.join(NEW_SOCKET_FILE);
@@ -42,16 +41,16 @@ pub(crate) fn listen(folder: &Path) -> Result<UnixListener> {
         _ => {}
     }
     let listener = with_short_path(folder, NEW_SOCKET_FILE, |path| UnixListener::bind(path)).map_err(failed)?;
-    // Nobody finds it before it is its owner's alone.
+    // Nobody can find it before only its owner may use it.
     fs::set_permissions(&new, Permissions::from_mode(0o600))
         .and_then(|()| fs::rename(&new, folder.join(SOCKET_FILE)))
         .map_err(failed)?;
     Ok(listener)
 }
 
-/// Takes the socket away, so that no process connects to an owner that is about to end. The store's lock is held.
+/// Removes the socket, so that no process connects to an owner that is about to end. The store's lock is held.
 pub(crate) fn remove(folder: &Path) {
-    // One that stays refuses those who come, as a dead process's does.
+    // If it stays, it refuses connections, as a dead process's does.
     let _ = fs::remove_file(folder.join(SOCKET_FILE));
 }
 

@@ -1,4 +1,4 @@
-//! What messages come over: a unix socket, or TCP with TLS or without.
+//! The transports of messages: a unix socket, or TCP with or without TLS.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use rustls::{ClientConnection, ServerConnection, StreamOwned};
 
 /// A connection.
 pub(crate) trait Wire: Read + Write + Send {
-    /// What is polled, and shut down.
+    /// The socket, for polling and shutting down.
     fn socket(&self) -> BorrowedFd<'_>;
 
     /// Whether the other side is reached over a network.
@@ -49,12 +49,12 @@ impl Wire for StreamOwned<ServerConnection, TcpStream> {
     }
 }
 
-/// Makes a connection anew each time.
+/// Makes new connections.
 pub(crate) trait Connector: Send + Sync {
     /// Connects.
     fn connect(&self) -> io::Result<Box<dyn Wire>>;
 
-    /// What is said before all else.
+    /// The token, which is sent first.
     fn token(&self) -> Option<&str> {
         None
     }

@@ -1,7 +1,7 @@
-//! A server's backup, fetched into a folder: only what is new is sent, and one that was broken off is gone on with.
+//! Fetching a server's backup into a folder: only new files are sent, and an interrupted fetch is continued.
 //!
-//! Files come into `FOLDER.part`, each under a name of its own until it is whole. Then that folder takes the place of
-//! the one that was there.
+//! Files come into `FOLDER.part`, each under a temporary name until it is whole. Then that folder replaces the former
+//! one.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,22 +17,22 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::http::{HttpOptions, Poster};
 
-/// How the name of a file ends that is not whole.
+/// The suffix of a file that is not whole.
 const UNFINISHED: &str = ".tmp";
 
 /// Most bytes of a line before a file.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 
-/// What came of it.
+/// The result of fetching a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FetchedBackup {
     /// The newest commit that the backup holds.
     pub seq: u64,
     /// Files that were sent.
     pub files_sent: u64,
-    /// Bytes of them.
+    /// Bytes of these files.
     pub bytes_sent: u64,
-    /// Files that were there.
+    /// Files that were there already.
     pub files_kept: u64,
 }
 
@@ -48,7 +48,7 @@ struct Line {
 /// Makes `folder` a backup of the store of the server at `url`, or brings an earlier one there up to date.
 ///
 /// # Errors
-/// Those of the other side and of the disk. What has come whole is kept in `FOLDER.part`, for the next time.
+/// Errors of the other side and of the disk. Complete files are kept in `FOLDER.part`, for the next time.
 pub fn fetch_backup(url: &str, options: HttpOptions, folder: &Path, control: &Control) -> Result<FetchedBackup> {
     let poster = Poster::new(&format!("{}/_backup", url.trim_end_matches('/')), options)?;
     let part = beside(folder, "part");
@@ -64,7 +64,7 @@ pub fn fetch_backup(url: &str, options: HttpOptions, folder: &Path, control: &Co
             have.push((name, bytes, sha256));
         }
     }
-    // Of a file that is in both, that in the part is newer: it comes last, and counts.
+    // If a file is in both folders, the one in the part is newer: it comes last, and counts.
     let asked = serde_json::json!({ "have": have }).to_string();
     let mut from = BufReader::with_capacity(64 * 1024, poster.post(&asked, control)?);
     let broken = |why: String| Error::Unreachable { end: poster.end().to_owned(), why };
@@ -86,7 +86,7 @@ pub fn fetch_backup(url: &str, options: HttpOptions, folder: &Path, control: &Co
                 done.seq = seq;
                 break;
             }
-            (None, None) => return Err(broken("the server sent what is no backup".to_owned())),
+            (None, None) => return Err(broken("the answer of the server is not a backup".to_owned())),
         };
         if !is_below(&name) {
             return Err(broken(format!("the server sent a file that would not be in the folder: {name:?}")));
@@ -161,7 +161,7 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Has a file that was there in the part, too.
+/// Puts a file that was there already into the part, too.
 fn keep(folder: &Path, part: &Path, name: &str) -> io::Result<()> {
     let (from, to) = (folder.join(name), part.join(name));
     if to.exists() {
@@ -170,7 +170,7 @@ fn keep(folder: &Path, part: &Path, name: &str) -> io::Result<()> {
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent)?;
     }
-    // A copy, not a link: the earlier backup may be opened, and written to.
+    // It is a copy, not a link: the earlier backup may be opened, and written to.
     let temporary = beside(&to, "tmp");
     fs::copy(&from, &temporary)?;
     File::open(&temporary)?.sync_all()?;

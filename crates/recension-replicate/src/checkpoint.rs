@@ -1,5 +1,5 @@
-//! How far a replication has come, as CouchDB's replicator writes it into a local document on both sides, and where
-//! a replication begins that finds two of them. Pure.
+//! Checkpoints: how far a replication has come, as CouchDB's replicator writes it into a local document on both sides,
+//! and the point where a replication with two of them begins. Pure.
 
 use std::time::SystemTime;
 
@@ -42,7 +42,7 @@ pub(crate) struct Session {
     pub(crate) statistics: Statistics,
 }
 
-/// A position is a text, and was a number once.
+/// A position is a text. Formerly it was a number.
 fn seq<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(text_of(&serde_json::Value::deserialize(deserializer)?))
 }
@@ -59,13 +59,13 @@ pub(crate) fn now() -> String {
     httpdate::fmt_http_date(SystemTime::now())
 }
 
-/// The number that a position begins with.
+/// The number at the beginning of a position.
 fn number(seq: &str) -> Option<u64> {
     let digits = seq.find(|own: char| !own.is_ascii_digit()).map_or(seq, |end| &seq[..end]);
     digits.parse().ok()
 }
 
-/// Of two positions in one feed the earlier one; the beginning if that cannot be said.
+/// The earlier of two positions in one feed; the beginning if they cannot be compared.
 fn earlier(one: &str, other: &str) -> String {
     match (one == other, number(one), number(other)) {
         (true, ..) => one.to_owned(),
@@ -75,8 +75,8 @@ fn earlier(one: &str, other: &str) -> String {
     }
 }
 
-/// Where to begin: the last position that both sides know of. If one side was brought back to an earlier state, its
-/// word is the earlier one.
+/// The position to begin at: the last one that both sides know. If one side was brought back to an earlier state, its
+/// own position is the earlier one.
 pub(crate) fn common(source: Option<&Log>, target: Option<&Log>) -> String {
     let (Some(source), Some(target)) = (source, target) else { return "0".to_owned() };
     if !source.session_id.is_empty() && source.session_id == target.session_id {
@@ -89,7 +89,7 @@ pub(crate) fn common(source: Option<&Log>, target: Option<&Log>) -> String {
     shared.unwrap_or_else(|| "0".to_owned())
 }
 
-/// The checkpoint of a session, over the one that was there.
+/// The checkpoint of a session, which replaces the former one.
 pub(crate) fn next(before: Option<&Log>, session: &Session) -> Log {
     let old = before.map_or(&[][..], |log| &log.history);
     let old = old.iter().filter(|own| own.session_id != session.session_id).take(HISTORY - 1);
@@ -101,7 +101,7 @@ pub(crate) fn next(before: Option<&Log>, session: &Session) -> Log {
     }
 }
 
-/// The replication's own id: what is replicated from where to where.
+/// The replication's own id, made from source, target and options.
 pub(crate) fn id(source: &str, target: &str, options: &Options) -> String {
     let Options { doc_ids, selector, filter, query_params, .. } = options;
     let what = serde_json::json!([source, target, doc_ids, selector, filter, query_params]).to_string();
@@ -127,7 +127,7 @@ mod tests {
     fn it_begins_where_both_sides_have_been() {
         for (source, target, expected) in [
             (&[("a", "7-x")][..], &[("a", "7-x")][..], "7-x"),
-            // Cut off between the two, or one side was brought back.
+            // It was interrupted between the two, or one side was brought back.
             (&[("a", "7-x")], &[("a", "9-y")], "7-x"),
             (&[("a", "12-x")], &[("a", "9-y")], "9-y"),
             (&[("a", "9-x")], &[("a", "9-y")], "0"),

@@ -1,4 +1,4 @@
-//! Stopping a replication from another thread, and seeing how far it has come.
+//! Stopping a replication from another thread, and watching its progress.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ struct State {
 }
 
 impl Control {
-    /// Asks it to end. It does so between two batches.
+    /// Asks it to end. It ends between two batches.
     pub fn stop(&self) {
         self.0.state.lock().stopped = true;
         self.0.changed.notify_all();
@@ -35,7 +35,7 @@ impl Control {
         self.0.state.lock().stopped
     }
 
-    /// What it has done so far.
+    /// Its statistics so far.
     pub fn statistics(&self) -> Statistics {
         self.0.state.lock().statistics.clone()
     }
@@ -44,7 +44,7 @@ impl Control {
         self.0.state.lock().statistics = statistics.clone();
     }
 
-    /// Waits; answers `false` as soon as it is to end.
+    /// Waits; answers `false` as soon as the replication must end.
     pub fn pause(&self, time: Duration) -> bool {
         let until = Instant::now() + time;
         let mut state = self.0.state.lock();

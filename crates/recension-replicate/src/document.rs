@@ -1,4 +1,4 @@
-//! A revision on its way: its JSON text as it came, and what has to be known of it. Numbers and the order of
+//! A revision in transit: its JSON text as it came, and the properties that replication needs. Numbers and the order of
 //! members stay.
 
 use std::fmt;
@@ -26,7 +26,7 @@ pub struct Attachment {
     /// Its length in bytes.
     #[serde(default)]
     pub length: u64,
-    /// Whether its bytes are elsewhere.
+    /// Whether its bytes are not in the text.
     #[serde(default)]
     pub stub: bool,
 }
@@ -94,7 +94,7 @@ impl Document {
     /// Reads a revision.
     ///
     /// # Errors
-    /// Why it does not read.
+    /// The reason for which it cannot be read.
     pub fn parse(text: &str) -> Result<Self, String> {
         let Head { id, rev, revisions, attachments } =
             serde_json::from_str(text).map_err(|error| format!("a document does not read: {error}"))?;

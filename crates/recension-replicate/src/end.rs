@@ -1,4 +1,4 @@
-//! What a replication asks of its two sides.
+//! The contract of the two sides of a replication.
 
 use std::io::Read;
 use std::time::Duration;
@@ -17,18 +17,18 @@ pub struct Changed {
     pub revs: Vec<String>,
 }
 
-/// What of a feed is asked for.
+/// A request for a part of a feed.
 #[derive(Clone, Copy, Debug)]
 pub struct Feed<'a> {
-    /// The position behind which to read; `"0"` is the beginning.
+    /// The position to read from; `"0"` is the beginning.
     pub since: &'a str,
     /// Most changes.
     pub limit: usize,
-    /// If there is none: how long to wait for one.
+    /// How long to wait for a change if there is none.
     pub wait: Option<Duration>,
-    /// Which documents.
+    /// Selects the documents.
     pub options: &'a Options,
-    /// Who may end the wait.
+    /// May end the wait.
     pub control: &'a Control,
 }
 
@@ -39,13 +39,13 @@ pub struct Page {
     pub changes: Vec<Changed>,
     /// The position behind them.
     pub last_seq: String,
-    /// Whether that is all there is.
+    /// Whether there are no further ones now.
     pub caught_up: bool,
-    /// How many are left, if that is known.
+    /// How many are left, if known.
     pub pending: Option<u64>,
 }
 
-/// What a target does not have of a document.
+/// The revisions of a document that a target does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// The document.
@@ -56,7 +56,7 @@ pub struct Missing {
     pub ancestors: Vec<String>,
 }
 
-/// A revision that is wanted of a source.
+/// A revision that is requested from a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The document.
@@ -65,7 +65,7 @@ pub struct Wanted {
     pub rev: String,
 }
 
-/// What a source says of a revision.
+/// A source's answer about a revision.
 #[derive(Clone, Debug)]
 pub enum Fetched {
     /// The revision, or one that stands on it.
@@ -74,14 +74,14 @@ pub enum Fetched {
     Gone,
 }
 
-/// A document that a target does not take.
+/// A document that a target refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The document.
     pub id: String,
-    /// CouchDB's word for it.
+    /// The kind of error, in CouchDB's words.
     pub error: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -93,17 +93,17 @@ pub trait End: Send + Sync {
     /// Its name for people, without credentials.
     fn name(&self) -> String;
 
-    /// What tells it from others: a part of the replication's own id.
+    /// Distinguishes it from other sides: it becomes a part of the replication's own id.
     fn identity(&self) -> String;
 
-    /// Checks that it is there, and creates it if it may.
+    /// Checks that the database exists. Creates it if that is allowed.
     fn prepare(&self, create: bool, control: &Control) -> Result<()>;
 
     /// Some changes, with all leaves.
     fn changes(&self, feed: Feed<'_>) -> Result<Page>;
 
-    /// All leaves of what changed behind a position, in one stream of lines: a revision each, as JSON, and now and then
-    /// `{"last_seq":position}`, up to which all was sent; the last one has `"done":true`, too. `None`: it has no such
+    /// All leaves of documents that changed after a position, in one stream of lines. Each is a revision as JSON, or
+    /// `{"last_seq":position}`, up to which all was sent. The last one also has `"done":true`. `None`: there is no such
     /// stream.
     ///
     /// # Errors
@@ -119,19 +119,19 @@ pub trait End: Send + Sync {
         Ok(false)
     }
 
-    /// What it does not have.
+    /// The revisions that it does not have.
     fn revs_diff(&self, changes: &[Changed], control: &Control) -> Result<Vec<Missing>>;
 
-    /// Revisions with their ancestors, and with the bytes of attachments inside of them if `attachments`.
+    /// Revisions with their ancestors. With `attachments`, the bytes of attachments are inside of them.
     fn fetch(&self, wanted: &[Wanted], attachments: bool, control: &Control) -> Result<Vec<Fetched>>;
 
     /// The bytes of an attachment.
     fn attachment(&self, document: &Document, name: &str, control: &Control) -> Result<Box<dyn Read + Send>>;
 
-    /// Takes revisions over. Those that it will never take are answered.
+    /// Stores revisions. Answers those that it will never take.
     fn write(&self, documents: &[Document], control: &Control) -> Result<Vec<Refusal>>;
 
-    /// Takes over a revision with attachments of any length. Those that came up to generation `known` are there.
+    /// Stores a revision with attachments of any length. Attachments up to generation `known` are there already.
     fn write_attached(
         &self,
         document: &Document,

@@ -1,15 +1,15 @@
-//! What a replication fails with. No error has a password in it.
+//! Errors of a replication. No error contains a password.
 
 use std::fmt;
 
 /// The result of a replication.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a replication failed.
+/// The reason for which a replication failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A text is no URL of a database.
+    /// A text is not a URL of a database.
     BadUrl {
         /// The text, without credentials.
         url: String,
@@ -32,7 +32,7 @@ pub enum Error {
         /// The side.
         end: String,
     },
-    /// What answers there is no database.
+    /// The URL is not that of a database.
     NotADatabase {
         /// The side.
         end: String,
@@ -46,25 +46,25 @@ pub enum Error {
         /// Why.
         why: String,
     },
-    /// There is no answer, also after several attempts.
+    /// There was no answer, even after several attempts.
     Unreachable {
         /// The side.
         end: String,
         /// Why.
         why: String,
     },
-    /// An answer that says that something is wrong.
+    /// The answer is an error.
     Answer {
         /// The side.
         end: String,
-        /// What was asked for.
+        /// The request.
         what: &'static str,
         /// The status.
         status: u16,
         /// Its reason.
         reason: String,
     },
-    /// An answer is longer than is read into memory.
+    /// An answer is longer than what may be read into memory.
     TooLong {
         /// The side.
         end: String,
@@ -78,7 +78,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether it may be gone the next time, without anybody doing anything.
+    /// Whether it may be gone the next time, without anybody's help.
     pub fn is_temporary(&self) -> bool {
         match self {
             Error::Unreachable { .. } => true,

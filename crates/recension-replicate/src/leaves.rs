@@ -1,4 +1,4 @@
-//! A stream of leaves, read in pieces of bounded size: revisions, and how far the stream has come behind them.
+//! A stream of leaves, read in pieces of bounded size: revisions, and the position of the stream behind them.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -11,9 +11,9 @@ use crate::limits::{DOCUMENT_ANSWER_BYTES_MAX, LEAVES_AT_ONCE, WRITE_BYTES};
 pub(crate) struct Piece {
     /// Revisions.
     pub(crate) documents: Vec<Document>,
-    /// The position up to which all was sent, with these.
+    /// The position up to which everything was sent, including these.
     pub(crate) position: Option<String>,
-    /// The stream ends here, as it should.
+    /// The stream has ended properly.
     pub(crate) done: bool,
 }
 
@@ -35,11 +35,11 @@ impl Lines {
         Lines { reader: BufReader::with_capacity(256 * 1024, reader), line: Vec::new() }
     }
 
-    /// The next piece. A position ends it, if it is not too small to be written by itself; so does the place at which
-    /// the stream breaks off.
+    /// The next piece. A position ends it, unless it is too small to be written alone. The place where the stream
+    /// breaks off ends it too.
     ///
     /// # Errors
-    /// A temporary one if the stream has broken off: it can be asked for again from the last position.
+    /// A temporary error if the stream has broken off: it can be requested again from the last position.
     pub(crate) fn piece(&mut self, end: &str) -> Result<Piece> {
         let broken = |why: String| Error::Unreachable { end: end.to_owned(), why };
         let mut piece = Piece::default();
@@ -67,10 +67,10 @@ impl Lines {
             }
             let found = |why| Error::NotADatabase { end: end.to_owned(), found: why };
             piece.documents.push(Document::parse(text.trim_end()).map_err(found)?);
-            // What comes behind a position is not up to it.
+            // Revisions behind a position are not covered by it.
             bytes += self.line.len();
             if bytes >= WRITE_BYTES || piece.documents.len() >= LEAVES_AT_ONCE {
-                // A position that came before these is right for them, too: it only says less.
+                // An earlier position is valid for these, too: it only covers less.
                 return Ok(piece);
             }
         }

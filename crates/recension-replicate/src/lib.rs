@@ -1,4 +1,4 @@
-//! Replication between any two of: a collection of a store, a database at a URL. The protocol is CouchDB's, so that
+//! Replication between any two of these: a collection of a store, a database at a URL. The protocol is CouchDB's, so
 //! the other side may be CouchDB, PouchDB Server or another Recension.
 //!
 //! ```
@@ -15,8 +15,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! How far a replication has come is kept in a local document on both sides. It is written after what it speaks of,
-//! so that a replication that was cut off anywhere goes on from there: nothing is lost, and what comes twice is known.
+//! The position of a replication is kept in a local document on both sides. It is written after the documents that it
+//! covers are acknowledged. A replication that was cut off anywhere therefore continues from there: nothing is lost,
+//! and anything that comes twice is recognised.
 
 mod backup;
 mod checkpoint;

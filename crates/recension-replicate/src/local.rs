@@ -1,4 +1,4 @@
-//! A side that is a collection of a store in this process.
+//! A collection of a store in this process as a side.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -18,7 +18,7 @@ use crate::end::{Changed, End, Feed, Fetched, Missing, Open, Page, Refusal, Want
 use crate::error::{Error, Result};
 use crate::options::Options;
 
-/// Says why a document may not be written here; `None` if it may.
+/// The reason for which a document may not be written here; `None` if it may.
 type Refuses = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// A collection as a side of a replication.
@@ -37,21 +37,20 @@ impl std::fmt::Debug for Local {
 }
 
 impl Local {
-    /// A collection, which is created if it is not there.
+    /// A collection, which is created if it does not exist.
     pub fn new(collection: Collection) -> Self {
         let identity = format!("local:{}", collection.name());
         Local { collection, identity, filter: None, refuses: None }
     }
 
-    /// The same under an identity that no other collection has: checkpoints go by it.
+    /// The same with an identity that no other collection has, for checkpoints.
     #[must_use]
     pub fn identified(mut self, identity: impl Into<String>) -> Self {
         self.identity = identity.into();
         self
     }
 
-    /// The same as a source of those documents only that a filter lets through. It takes the place of the option
-    /// `selector`.
+    /// The same as a source of only those documents that a filter lets through. It replaces the option `selector`.
     #[must_use]
     pub fn filtered(mut self, filter: ChangeFilter) -> Self {
         self.filter = Some(filter);
@@ -97,7 +96,7 @@ impl Local {
     }
 }
 
-/// What a store says of one document is a refusal; what it says of itself is an error.
+/// An error about one document is a refusal; any other error of the store ends the replication.
 fn refusal_of(id: String, error: StoreError) -> Result<Refusal> {
     match error {
         StoreError::Engine(_) | StoreError::Busy { .. } | StoreError::DamagedRow { .. } => Err(Error::Store(error)),
@@ -137,7 +136,7 @@ fn rev_of(text: &str) -> Result<RevId> {
     Ok(text.parse::<RevId>()?)
 }
 
-/// A revision as it travels.
+/// A revision as it is sent.
 fn document(at: &CollectionAt, id: &str, revision: &Revision, bytes: bool) -> Result<Document> {
     let path = at.ancestry(id, &revision.rev)?.unwrap_or_else(|| vec![revision.rev]);
     let suffixes: Vec<String> = path.iter().map(|rev| quote(&rev.suffix())).collect();

@@ -1,12 +1,12 @@
-//! What is replicated, and how.
+//! Options of a replication: which documents, and how.
 
 use crate::error::{Error, Result};
 use crate::limits::BATCH;
 
-/// What is replicated, and how.
+/// Options of a replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Goes on with the changes to come, until it is stopped.
+    /// Goes on with later changes, until it is stopped.
     pub live: bool,
     /// Only these documents.
     pub doc_ids: Option<Vec<String>>,
@@ -16,9 +16,9 @@ pub struct Options {
     pub filter: Option<String>,
     /// Parameters of the filter function.
     pub query_params: Vec<(String, String)>,
-    /// Begins there and not at the last checkpoint.
+    /// Begins at this position and not at the last checkpoint.
     pub since: Option<String>,
-    /// Creates the target if it is not there.
+    /// Creates the target if it does not exist.
     pub create_target: bool,
     /// Keeps and uses checkpoints.
     pub checkpoints: bool,

@@ -1,5 +1,5 @@
-//! The replication itself: from the last checkpoint on, a batch of changes at a time, and a checkpoint after what it
-//! speaks of.
+//! The replication itself: it begins at the last checkpoint, copies a batch of changes at a time, and writes a
+//! checkpoint after the batches that it covers.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::options::Options;
 use crate::statistics::Statistics;
 use crate::write::Way;
 
-/// What came of a replication.
+/// The result of a replication.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The replication's own id.
@@ -24,7 +24,7 @@ pub struct Outcome {
     pub session_id: String,
     /// The position in the source's feed up to which the target has everything.
     pub source_last_seq: String,
-    /// What was done.
+    /// Its statistics.
     pub statistics: Statistics,
     /// Whether there was nothing to do.
     pub no_changes: bool,
@@ -33,7 +33,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// As CouchDB answers `_replicate`.
+    /// In the form of CouchDB's answer to `_replicate`.
     pub fn to_json(&self) -> String {
         let mut answer = json!({
             "ok": true,
@@ -54,10 +54,10 @@ impl Outcome {
     }
 }
 
-/// Brings everything that `source` has and `target` has not to `target`; with [`Options::live`] until it is stopped.
+/// Copies everything that `source` has and `target` does not; with [`Options::live`] until it is stopped.
 ///
 /// # Errors
-/// [`Error`]. What was acknowledged until then stays, and the next replication goes on behind the last checkpoint.
+/// [`Error`]. Acknowledged writes stay, and the next replication begins at the last checkpoint.
 pub fn replicate(source: &dyn End, target: &dyn End, options: &Options, control: &Control) -> Result<Outcome> {
     options.check()?;
     source.prepare(false, control)?;
@@ -83,7 +83,7 @@ pub fn replicate(source: &dyn End, target: &dyn End, options: &Options, control:
     {
         return Err(error);
     }
-    // Who has stopped it waits for its end, and the other side may be away.
+    // The thread that has stopped it waits for its end, and the other side may be unreachable.
     let kept = run.keep(&if stopped { Control::default() } else { control.clone() });
     if stopped && !options.live {
         return Err(Error::Stopped);
@@ -92,7 +92,7 @@ pub fn replicate(source: &dyn End, target: &dyn End, options: &Options, control:
     Ok(run.outcome())
 }
 
-/// The id of a replication: the name of its checkpoints, and what it is known by.
+/// The id of a replication, which is also the name of its checkpoints.
 pub fn replication_id(source: &dyn End, target: &dyn End, options: &Options) -> String {
     checkpoint::id(&source.identity(), &target.identity(), options)
 }
@@ -108,9 +108,9 @@ struct Run<'a> {
     log: Log,
     kept: String,
     kept_at: Instant,
-    /// Documents have come over since the last checkpoint.
+    /// Documents were copied since the last checkpoint.
     dirty: bool,
-    /// A source that this user only may read keeps no checkpoint.
+    /// A source that this user may only read keeps no checkpoint.
     source_keeps: bool,
 }
 
@@ -150,8 +150,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// A first replication takes all leaves in one stream, if the source has one. What it does not bring is left to the
-    /// batches that follow.
+    /// A first replication takes all leaves in one stream, if the source has one. Anything that the stream does not
+    /// bring is left to the batches that follow.
     fn stream(&mut self) -> Result<()> {
         let options = self.options;
         let all = options.doc_ids.is_none() && options.selector.is_none() && options.filter.is_none();
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
 
     /// One batch; answers whether that was all for now.
     fn step(&mut self, waits: bool) -> Result<bool> {
-        // What only moves the position is no reason for a checkpoint: that is a write, too, and moves the position.
+        // A change of the position alone is no reason for a checkpoint: writing it would change the position again.
         if waits && self.dirty {
             self.keep(&self.way.control.clone())?;
         }
@@ -209,7 +209,7 @@ impl<'a> Run<'a> {
         Ok(page.caught_up)
     }
 
-    /// Keeps how far it has come: first where the documents are.
+    /// Writes checkpoints: first on the side that has the documents.
     fn keep(&mut self, control: &Control) -> Result<()> {
         (self.kept_at, self.dirty) = (Instant::now(), false);
         if self.kept == self.since {

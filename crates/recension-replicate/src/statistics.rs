@@ -1,8 +1,8 @@
-//! What a replication has done, in CouchDB's words.
+//! Statistics of a replication, in CouchDB's words.
 
 use serde::{Deserialize, Serialize};
 
-/// What a replication has done.
+/// Statistics of a replication.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Statistics {
@@ -26,7 +26,7 @@ pub struct Statistics {
     /// Changes that are still to be read, if the source says so.
     #[serde(skip)]
     pub pending: Option<u64>,
-    /// The last refusal: the document, and why.
+    /// The last refusal: the document, and the reason.
     #[serde(skip)]
     pub last_refusal: Option<(String, String)>,
 }

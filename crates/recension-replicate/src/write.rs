@@ -1,4 +1,5 @@
-//! One batch: what the target does not have is read from the source and written, documents of bounded bytes at a time.
+//! One batch: revisions that the target does not have are read from the source and written, a bounded number of bytes
+//! at a time.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +10,7 @@ use crate::error::Result;
 use crate::limits::{FETCH, INLINE_BYTES, INLINE_FETCH_BYTES, WRITE_BYTES};
 use crate::statistics::Statistics;
 
-/// The way of documents from a source to a target.
+/// Copies documents from a source to a target.
 pub(crate) struct Way<'a> {
     pub(crate) source: &'a dyn End,
     pub(crate) target: &'a dyn End,
@@ -17,7 +18,7 @@ pub(crate) struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// Brings over what some changes say. When it returns, the target has acknowledged it.
+    /// Copies the revisions of some changes. When it returns, the target has acknowledged them.
     pub(crate) fn carry(&self, changes: &[Changed], statistics: &mut Statistics) -> Result<()> {
         let missing = self.target.revs_diff(changes, self.control)?;
         statistics.missing_checked += changes.iter().map(|change| change.revs.len() as u64).sum::<u64>();
@@ -52,7 +53,7 @@ impl Way<'_> {
         Ok(())
     }
 
-    /// Writes revisions that came in a stream. Those with attachments go the way of others.
+    /// Writes revisions from a stream. Those with attachments are fetched like others.
     pub(crate) fn take(&self, documents: Vec<Document>, statistics: &mut Statistics) -> Result<()> {
         let (attached, plain): (Vec<_>, Vec<_>) = documents.into_iter().partition(Document::has_stubs);
         let count = plain.len() as u64;
@@ -65,13 +66,13 @@ impl Way<'_> {
         if changes.is_empty() { Ok(()) } else { self.carry(&changes, statistics) }
     }
 
-    /// Revisions, each once: two that were asked for may have become one.
+    /// Revisions, without duplicates: two requested ones may have become one.
     fn fetch(&self, wanted: &[Wanted], attachments: bool, statistics: &mut Statistics) -> Result<Vec<Document>> {
         let fetched = self.source.fetch(wanted, attachments, self.control)?;
         let mut seen = HashSet::new();
         let found = fetched.into_iter().filter_map(|fetched| match fetched {
             Fetched::Found(document) => Some(document),
-            // A later change speaks of what became of it.
+            // A later change tells what became of it.
             Fetched::Gone => None,
         });
         let found: Vec<Document> =
@@ -101,7 +102,7 @@ impl Way<'_> {
         Ok(())
     }
 
-    /// Documents with short attachments travel with their bytes inside.
+    /// Writes documents with short attachments, whose bytes are inside of them.
     fn write_small(&self, documents: &[(u64, Document)], statistics: &mut Statistics) -> Result<()> {
         let mut rest = documents;
         while !rest.is_empty() {
@@ -123,7 +124,7 @@ impl Way<'_> {
         Ok(())
     }
 
-    /// A document with long attachments is written alone; those that the target has are not sent again.
+    /// Writes a document with long attachments alone. Attachments that the target has are not sent again.
     fn write_large(&self, document: &Document, known: u32, statistics: &mut Statistics) -> Result<()> {
         let open = |own: &Attachment| self.source.attachment(document, &own.name, self.control);
         let mut refusal = self.target.write_attached(document, known, &open, self.control)?;

@@ -1,4 +1,4 @@
-//! What a worker gives up before it runs anything: new files, sockets, processes, and memory beyond a bound.
+//! Confinement of a worker before it runs anything: no new files, sockets or processes, and bounded memory.
 
 use std::io;
 
@@ -6,24 +6,24 @@ use rustix::process::{Resource, Rlimit, getppid, setrlimit};
 
 use crate::limits::{PARENT_WATCHED_EVERY, WORKER_ADDRESS_BYTES_MAX};
 
-/// Gives it up, for good.
+/// Confines this process for good.
 pub(crate) fn confine() -> io::Result<()> {
     let at_most = |resource, most| setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
     at_most(Resource::As, WORKER_ADDRESS_BYTES_MAX)?;
-    // The three that it has, and no others.
+    // The three files that it has open, and no others.
     at_most(Resource::Nofile, 3)?;
     at_most(Resource::Core, 0)?;
     at_most(Resource::Fsize, 0)?;
     system_calls()
 }
 
-/// Begins to watch whether the server is still there. A function that runs on after the server was killed would never
-/// be told to end.
+/// Begins to watch whether the server is still there. A function that runs on after the server was killed would
+/// otherwise never end.
 pub(crate) fn watch_parent() -> io::Result<()> {
     let parent = getppid();
     let (begun, begins) = std::sync::mpsc::sync_channel(1);
     let watch = move || {
-        // Threads are set up by calls that are not let through later.
+        // Starting a thread takes system calls that are forbidden later.
         if begun.send(()).is_err() {
             return;
         }
@@ -36,7 +36,7 @@ pub(crate) fn watch_parent() -> io::Result<()> {
     begins.recv().map_err(io::Error::other)
 }
 
-/// Lets those system calls through that a computation needs. Every other one fails with EPERM.
+/// Allows the system calls that a computation needs. Every other one fails with EPERM.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn system_calls() -> io::Result<()> {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter_all_threads};
@@ -77,7 +77,7 @@ fn system_calls() -> io::Result<()> {
     let filter = SeccompFilter::new(rules, refused, SeccompAction::Allow, target).map_err(io::Error::other)?;
     let program: BpfProgram = filter.try_into().map_err(io::Error::other)?;
     match apply_filter_all_threads(&program) {
-        // A system that does not know filters: the limits above hold.
+        // If the system does not know filters, the limits above hold nevertheless.
         Err(seccompiler::Error::Prctl(error)) if error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
         done => done.map_err(io::Error::other),
     }

@@ -13,14 +13,14 @@ use crate::native::{NativeMapper, Program, Projection, whole_text};
 use crate::pool::Pool;
 use crate::script::Script;
 
-/// Where functions run, and how long they may.
+/// The workers that run functions, and the deadline.
 #[derive(Clone, Debug)]
 pub struct Functions {
     /// The workers.
     pub pool: Pool,
     /// The deadline of a request.
     pub deadline: Duration,
-    /// Told of each line that functions log.
+    /// Called with each line that functions log.
     pub log: fn(&str),
 }
 
@@ -37,14 +37,14 @@ pub struct Design {
 pub struct DesignView {
     /// The view.
     pub view: View,
-    /// How its rows are reduced, if it says.
+    /// The reduction of its rows, if it has one.
     pub reduction: Option<Reduction>,
 }
 
-/// What a design document says of a view.
+/// A view's definition in a design document.
 struct Spec {
     code: String,
-    /// The code and all else that its rows depend on.
+    /// The code, and everything else that its rows depend on.
     function: String,
     options: ViewOptions,
     local_seq: bool,
@@ -52,7 +52,7 @@ struct Spec {
 }
 
 impl Design {
-    /// From a document's body.
+    /// A design document with this body.
     pub fn of(id: &str, rev: impl std::fmt::Display, body: &str) -> Self {
         let members = serde_json::from_str(body).unwrap_or_default();
         Design { id: id.to_owned(), rev: rev.to_string(), members }
@@ -63,7 +63,7 @@ impl Design {
         &self.id
     }
 
-    /// Whether its functions are in a language that is run here.
+    /// Whether its functions are in the language that is run here.
     pub fn is_javascript(&self) -> bool {
         matches!(self.members.get("language"), None | Some(Value::Null))
             || self.members.get("language").and_then(Value::as_str) == Some("javascript")
@@ -95,7 +95,7 @@ impl Design {
             .collect()
     }
 
-    /// A view of its own; `None` if it has none of the name.
+    /// A view of this design document; `None` if it has none of that name.
     pub fn view(&self, name: &str, partitioned: bool, functions: &Functions) -> Option<DesignView> {
         let spec = self.spec(name, partitioned)?;
         let world = serde_json::json!({ "views": { "lib": self.lib() } }).to_string();
@@ -118,7 +118,7 @@ impl Design {
         Some(DesignView { view, reduction })
     }
 
-    /// What the rows of a view of its own are known by.
+    /// The key that the rows of one of its views are stored under.
     pub fn signature(&self, name: &str, partitioned: bool) -> Option<Signature> {
         self.spec(name, partitioned).map(|spec| Signature::of(&spec.function, spec.options))
     }
@@ -144,7 +144,7 @@ impl Design {
         Some(Spec { code, function, options, local_seq, reduce })
     }
 
-    /// What its functions run in, for a collection of a number that no other has.
+    /// Its functions, ready to run. `collection` is a number that no other collection has.
     pub fn script(&self, collection: u32, functions: &Functions) -> Script {
         let name = format!("{collection}:{}:{}", self.id, self.rev);
         let mut whole = self.members.clone();
@@ -153,7 +153,7 @@ impl Design {
         Script::new(functions.pool.clone(), name, Value::Object(whole).to_string(), functions.deadline)
     }
 
-    /// Whether its functions can be what they are for. What CouchDB looks at when one is written.
+    /// Checks its functions, as CouchDB does when a design document is written.
     pub fn check(&self, functions: &Functions) -> Result<()> {
         let refused = |reason: String| function_error("invalid_design_doc", reason);
         for name in ["views", "filters", "shows", "lists", "updates", "options"] {
@@ -207,7 +207,7 @@ struct JsMapper {
     code: String,
     local_seq: bool,
     log: fn(&str),
-    /// The members that the function is handed; `None`: all.
+    /// The members that the function is given; `None`: all.
     projection: Option<Projection>,
 }
 
@@ -274,7 +274,7 @@ impl Reducer for JsReducer {
     }
 }
 
-/// What the library makes of a script's error.
+/// The library's error for a script's error.
 pub fn error_of(error: ScriptError) -> Error {
     match error {
         ScriptError::Failed { error, reason } => function_error(&error, reason),

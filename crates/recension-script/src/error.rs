@@ -1,10 +1,10 @@
-//! What can go wrong with a script, in words that say what to do.
+//! Errors of scripts. Their messages say what to do.
 
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A request that had no answer.
+/// The error of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScriptError {
@@ -13,25 +13,25 @@ pub enum ScriptError {
         /// The deadline.
         deadline: Duration,
     },
-    /// Its process died: of too much memory, mostly.
+    /// Its process died, most often for lack of memory.
     Died {
-        /// How that was seen.
+        /// The observation that shows it.
         why: String,
     },
-    /// All workers are taken.
+    /// All workers are in use.
     Busy,
     /// No process can be started.
     NotStarted {
         /// The program.
         program: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The function, or the design document, failed; in CouchDB's words.
+    /// The function or the design document failed. The words are CouchDB's.
     Failed {
         /// The kind of error.
         error: String,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }

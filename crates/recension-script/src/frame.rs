@@ -1,12 +1,12 @@
-//! Frames between the server and a worker: a length of four bytes, least first, and so many bytes of JSON. Pure over
-//! readers and writers. A length beyond the bound is refused before a byte of it is read.
+//! Frames between the server and a worker: a length of four bytes, least significant first, and so many bytes of JSON.
+//! Pure over readers and writers. A length beyond the bound is refused before any byte of the frame is read.
 
 use std::io::{self, Read, Write};
 
 /// Longest frame, in bytes.
 pub const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Memory of a frame is taken in pieces of this size, as its bytes arrive.
+/// Memory for a frame is allocated in pieces of this size, as its bytes arrive.
 const PIECE_BYTES: usize = 64 * 1024;
 
 /// Writes a frame.

@@ -12,7 +12,7 @@ pub struct ScriptGuard {
 }
 
 impl ScriptGuard {
-    /// A guard that runs functions there.
+    /// A guard whose functions run on these workers.
     pub fn new(functions: Functions) -> Self {
         ScriptGuard { functions }
     }

@@ -8,17 +8,17 @@ pub const SCRIPT_MEMORY_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// Bytes of its stack.
 pub const SCRIPT_STACK_BYTES_MAX: usize = 512 * 1024;
 
-/// Bytes of a worker's address space: the above, frames, and what the program itself maps.
+/// Bytes of a worker's address space: the memory above, frames, and the program itself.
 pub const WORKER_ADDRESS_BYTES_MAX: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Design documents that a worker keeps loaded.
 pub const WORLDS_PER_WORKER_MAX: usize = 16;
 
-/// How long a request may run if nothing else was said. As CouchDB's `os_process_timeout`.
+/// How long a request may run by default, as CouchDB's `os_process_timeout`.
 pub const DEADLINE_DEFAULT: Duration = Duration::from_secs(5);
 
 /// How long a request waits for a free worker.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often a worker looks whether the server is still there.
+/// How often a worker checks whether the server is still there.
 pub const PARENT_WATCHED_EVERY: Duration = Duration::from_secs(1);

@@ -1,5 +1,5 @@
-//! The workers: as many processes as are allowed, started when they are needed. A request has one to itself, and a
-//! deadline at which the process is killed. A process that dies is replaced; only its own request fails.
+//! The workers: processes that are started when they are needed, up to a maximum. A request has a worker to itself, and
+//! a deadline at which the process is killed. A process that dies is replaced, and only its own request fails.
 
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
@@ -14,16 +14,16 @@ use crate::error::ScriptError;
 use crate::frame;
 use crate::limits::{PATIENCE, WORLDS_PER_WORKER_MAX};
 
-/// How workers are started.
+/// The command line of a worker.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// The program, which calls [`run_worker`](crate::run_worker) if it gets these arguments.
+    /// The path of the program. With these arguments it must call [`run_worker`](crate::run_worker).
     pub path: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
 }
 
-/// Workers, shared by all who need them. Clones are the same pool.
+/// Workers, shared by all callers. Clones are the same pool.
 #[derive(Clone, Debug)]
 pub struct Pool(Arc<Shared>);
 
@@ -41,38 +41,39 @@ struct State {
     busy: usize,
 }
 
-/// What a design document's functions run in: its name, and the text that it is loaded from. Two texts have two names.
+/// The world of a design document's functions: its name, and the text that it is loaded from. Two texts have two names.
 #[derive(Clone, Copy, Debug)]
 pub struct World<'w> {
-    /// Tells it from all others, of other databases too.
+    /// A name that no other world has, not even one of another database.
     pub name: &'w str,
     /// The design document as JSON.
     pub ddoc: &'w str,
 }
 
 impl Pool {
-    /// A pool of at most so many workers. None is started yet.
+    /// A pool of at most so many workers. None of them is started yet.
     pub fn new(program: Program, workers_max: usize) -> Self {
         let workers_max = workers_max.max(1);
         Pool(Arc::new(Shared { program, workers_max, state: Mutex::default(), freed: Condvar::new() }))
     }
 
-    /// How many workers there can be.
+    /// The greatest number of workers.
     pub fn workers_max(&self) -> usize {
         self.0.workers_max
     }
 
-    /// Runs a request, which is JSON, in a world; answers JSON. The deadline counts from when a worker has it.
+    /// Runs a request, which is JSON, in a world. Returns JSON. The deadline counts from the moment at which a worker
+    /// takes it.
     ///
     /// # Errors
-    /// [`ScriptError::Timeout`] and [`ScriptError::Died`] after which the worker is gone; [`ScriptError::Busy`].
+    /// [`ScriptError::Timeout`] and [`ScriptError::Died`], after which the worker is gone, or [`ScriptError::Busy`].
     pub fn run(&self, world: World<'_>, request: &[u8], deadline: Duration) -> Result<Vec<u8>, ScriptError> {
         let mut lease = Lease { pool: self, worker: Some(self.take(world.name)?) };
         let worker = lease.worker.as_mut().ok_or(ScriptError::Busy)?;
         match worker.run(world, request, Instant::now() + deadline) {
             Ok(answer) => Ok(answer),
             Err(error) => {
-                // It is not known what state it is in.
+                // The worker's state is not known any more.
                 if let Some(worker) = lease.worker.take() {
                     worker.kill();
                 }
@@ -84,14 +85,14 @@ impl Pool {
         }
     }
 
-    /// A worker that has the world loaded, if one is idle; else another; else a new one.
+    /// An idle worker that has the world loaded, or else another idle one, or else a new one.
     fn take(&self, world: &str) -> Result<Worker, ScriptError> {
         let until = Instant::now() + PATIENCE;
         let mut state = self.0.state.lock();
         loop {
             let loaded = state.idle.iter().position(|worker| worker.worlds.iter().any(|own| own == world));
             if let Some(at) = loaded.or_else(|| state.idle.len().checked_sub(1)) {
-                // A new worker is better than one that has to load, as long as there may be more.
+                // If there may be more workers, a new one is better than an idle one that has to load the world.
                 if loaded.is_some() || state.busy + state.idle.len() >= self.0.workers_max {
                     state.busy += 1;
                     return Ok(state.idle.swap_remove(at));
@@ -119,7 +120,7 @@ impl Pool {
     }
 }
 
-/// A worker that is given back, or counted out, whatever happens.
+/// The use of a worker. The worker is given back at the end, or no longer counted, whatever happens.
 struct Lease<'p> {
     pool: &'p Pool,
     worker: Option<Worker>,
@@ -141,7 +142,7 @@ struct Worker {
     child: Child,
     input: Option<BufWriter<ChildStdin>>,
     answers: Receiver<io::Result<Vec<u8>>>,
-    /// What it has loaded, the one used last at the end.
+    /// The worlds that it has loaded. The one that was used last is at the end.
     worlds: Vec<String>,
 }
 
@@ -208,14 +209,14 @@ impl Worker {
     }
 
     fn kill(mut self) {
-        // It may be dead already.
+        // The process may have died already.
         let _ = self.child.kill();
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // At the end of its input it ends by itself; a process that was killed is gone at once.
+        // A worker ends when its input ends. One that was killed is gone at once.
         self.input = None;
         let _ = self.child.kill();
         let _ = self.child.wait();

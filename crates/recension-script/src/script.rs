@@ -1,4 +1,4 @@
-//! What is asked of a design document's functions: a request is put together, run by a worker, and its answer read.
+//! Requests to a design document's functions. A request is put together, a worker runs it, and its answer is read.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub struct Script {
     deadline: Duration,
 }
 
-/// An answer, and what the functions have logged.
+/// An answer, and the lines that the functions have logged.
 #[derive(Debug)]
 pub struct Answer {
     /// The answer as JSON.
@@ -25,29 +25,30 @@ pub struct Answer {
     pub log: Vec<String>,
 }
 
-/// For each document the keys and values that it emits, as JSON; and lines of the log.
+/// The keys and values that each document emits, as JSON, and lines of the log.
 pub type Mapped = (Vec<Vec<(String, String)>>, Vec<String>);
 
 /// A piece of a request: a name, and JSON.
 pub type Member<'m> = (&'m str, &'m str);
 
 impl Script {
-    /// The functions of a design document. Scripts of one name are of one text: the name holds the revision.
+    /// The functions of a design document. Scripts of the same name must have the same text: the name contains the
+    /// revision.
     pub fn new(pool: Pool, name: impl Into<String>, ddoc: impl Into<String>, deadline: Duration) -> Self {
         Script { pool, name: name.into(), ddoc: ddoc.into(), deadline }
     }
 
-    /// How many requests can run at a time.
+    /// The number of requests that can run at the same time.
     pub fn parallel(&self) -> usize {
         self.pool.workers_max()
     }
 
-    /// Asks for something, with members that are JSON texts.
+    /// Runs a command. The values of `members` are JSON texts.
     pub fn ask(&self, command: &str, members: &[Member<'_>]) -> Result<Answer, ScriptError> {
         self.ask_within(command, members, self.deadline)
     }
 
-    /// The same with a deadline of its own.
+    /// Runs a command with a deadline of its own.
     pub fn ask_within(&self, command: &str, members: &[Member<'_>], deadline: Duration) -> Result<Answer, ScriptError> {
         #[derive(serde::Deserialize)]
         struct Answered {
@@ -76,7 +77,7 @@ impl Script {
         }
     }
 
-    /// Maps documents: for each the keys and values that it emits, as JSON.
+    /// Maps documents. Returns the keys and values that each of them emits, as JSON.
     pub fn map(&self, code: &str, docs: &[String]) -> Result<Mapped, ScriptError> {
         let docs = format!("[{}]", docs.join(","));
         let code = serde_json::Value::from(code).to_string();

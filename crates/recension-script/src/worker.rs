@@ -1,6 +1,6 @@
-//! A worker: reads requests from its standard input, runs them in JavaScript, writes answers to its standard output. It
-//! can open no file and no socket, and its memory is bounded. What it runs may be hostile: it trusts nothing and holds
-//! nothing.
+//! A worker: reads requests from standard input, runs them in JavaScript, and writes answers to standard output. It can
+//! open no file and no socket, and its memory is bounded. The functions that it runs may be hostile: it trusts nothing
+//! and holds nothing of value.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader, BufWriter};
@@ -13,7 +13,7 @@ use crate::limits::{SCRIPT_MEMORY_BYTES_MAX, SCRIPT_STACK_BYTES_MAX};
 
 const PRELUDE: &str = include_str!("prelude.js");
 
-/// Runs until the standard input ends. To be called before anything else, in a process that was started for it.
+/// Runs until the standard input ends. Must be called before anything else, in a process that was started for it.
 ///
 /// # Errors
 /// If the process cannot be confined, or the server is gone.
@@ -27,7 +27,7 @@ pub fn run() -> io::Result<()> {
     let mut worlds: HashMap<Vec<u8>, Context> = HashMap::new();
     while let Some(name) = frame::read(&mut input)? {
         let Some(request) = frame::read(&mut input)? else { break };
-        // An empty request takes a world away.
+        // An empty request removes a world.
         if request.is_empty() {
             worlds.remove(&name);
             runtime.run_gc();

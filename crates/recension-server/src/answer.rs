@@ -1,5 +1,5 @@
-//! What is answered: a status, headers, and a body that is there or comes in pieces. A body in pieces is handed over
-//! through a channel of few places, so that a slow reader slows its making down and nothing grows.
+//! An answer: a status, headers, and a body that is whole or comes in pieces. A body in pieces goes through a channel
+//! with few places, so that a slow reader slows down its maker and nothing grows.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -59,7 +59,7 @@ impl Answer {
         Answer { status, headers: HeaderMap::new(), body: AnswerBody::Whole(None), as_it_is: false }
     }
 
-    /// With a header. What cannot be a header's value is left out.
+    /// With a header. A value that no header can have is left out.
     #[must_use]
     pub(crate) fn with(mut self, name: HeaderName, value: impl AsRef<str>) -> Self {
         if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
@@ -91,7 +91,7 @@ impl Answer {
         self.with(LOCATION, to)
     }
 
-    /// How long the body is, where it is whole and longer than a piece.
+    /// The length of the body, if it is whole and longer than one piece.
     pub(crate) fn long_body(&self) -> Option<usize> {
         match &self.body {
             AnswerBody::Whole(Some(bytes)) => Some(bytes.len()).filter(|length| *length > CHUNK_BYTES),
@@ -142,11 +142,11 @@ impl From<ApiError> for Answer {
 pub(crate) enum AnswerBody {
     /// All of it.
     Whole(Option<Bytes>),
-    /// What comes through a channel.
+    /// It comes through a channel.
     Pieces(Pieces),
-    /// What is made of another one on its way.
+    /// It is made from another body while it is sent.
     Made(Box<dyn Made>),
-    /// What is compressed on its way.
+    /// It is compressed while it is sent.
     Encoded(Box<EncodedBody>),
 }
 
@@ -186,7 +186,7 @@ impl Body for AnswerBody {
     }
 }
 
-/// The end of an answer that cannot be gone on with: the connection is closed, so that nobody takes it for whole.
+/// The answer cannot be continued. The connection is closed, so that no client takes the answer for whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BrokenOff;
 
@@ -212,7 +212,8 @@ enum Piece {
 }
 
 impl Pieces {
-    /// What is not ended by its sender's word is broken off: it failed, or gave up a reader that does not read.
+    /// The next piece. If the sender is dropped without [`Sink::finish`], the body is broken off: its maker failed, or
+    /// gave up a reader that does not read.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         if self.ended {
             return Poll::Ready(None);
@@ -231,15 +232,15 @@ impl Pieces {
     }
 }
 
-/// The sending end. Nothing is held but what waits in the channel, and a sender waits without a thread. Dropped
-/// without [`Sink::finish`], it breaks the answer off.
+/// The sending end. Only what waits in the channel is held, and a waiting sender holds no thread. If it is dropped
+/// without [`Sink::finish`], the answer is broken off.
 #[derive(Debug)]
 pub(crate) struct Sink {
     sender: mpsc::Sender<Piece>,
     patience: Patience,
 }
 
-/// A body in pieces: what is written to the one comes out of the other.
+/// A body in pieces: the pieces sent into the [`Sink`] come out of the [`Pieces`].
 pub(crate) fn pieces(patience: Patience) -> (Sink, Pieces) {
     let (sender, receiver) = mpsc::channel(CHUNKS_WAITING_MAX);
     (Sink { sender, patience }, Pieces { receiver, ended: false })
@@ -255,8 +256,8 @@ impl Sink {
         self.push(Piece::Data(text.into())).await
     }
 
-    /// Completes when a piece could be sent at once: the time to make one. A reader that takes nothing for as long as
-    /// one has patience with it has gone.
+    /// Completes when a piece could be sent at once, so that it is time to make one. A reader that takes nothing for as
+    /// long as its [`Patience`] lasts counts as gone.
     pub(crate) async fn ready(&self) -> Result<(), Gone> {
         self.place().await.map(drop)
     }

@@ -1,5 +1,5 @@
-//! The listener of Apocrypha: sockets of `listen.rs`, sessions of `recension_apocrypha`. Beside the HTTP server or
-//! alone.
+//! The listener of Apocrypha: sockets of `listen.rs`, sessions of `recension_apocrypha`. It runs beside the HTTP server
+//! or alone.
 
 use std::fmt;
 use std::future::Future;
@@ -24,7 +24,7 @@ use crate::serve::ServeError;
 /// Where to listen for Apocrypha, and for whom.
 #[derive(Clone, Debug)]
 pub struct ApocryphaConfig {
-    /// Where; port 0 takes a free one.
+    /// The address; port 0 takes a free one.
     pub listen: SocketAddr,
     /// A unix socket too, for which no token is needed.
     pub unix_socket: Option<PathBuf>,
@@ -36,7 +36,7 @@ pub struct ApocryphaConfig {
     pub max_connections: usize,
     /// Threads that read requests and answer those that take microseconds.
     pub event_loops: usize,
-    /// For commands to finish when the server stops.
+    /// Time that commands have to finish when the server stops.
     pub shutdown: Duration,
 }
 
@@ -54,12 +54,12 @@ impl Default for ApocryphaConfig {
     }
 }
 
-/// One less than there are processors: the clients and the network need one, too.
+/// One less than there are processors: the clients and the network need one.
 fn usual_event_loops() -> usize {
     std::thread::available_parallelism().map_or(1, |processors| (processors.get() - 1).max(1))
 }
 
-/// What is asked when a frame comes.
+/// Who answers a frame.
 #[derive(Clone)]
 pub enum Backend {
     /// A database of this process.
@@ -84,7 +84,7 @@ impl fmt::Debug for Apocrypha {
 #[derive(Clone)]
 enum Serving {
     Here(Box<Service>),
-    /// Where, and how long that may take to answer the first time.
+    /// The address, and how long it may take to answer the first time.
     There(Arc<str>, Duration),
 }
 
@@ -125,11 +125,11 @@ impl Apocrypha {
         self.listeners.tls()
     }
 
-    /// Answers until `until` completes; then no connection is taken any more, what was asked is answered, and the store
-    /// is made durable.
+    /// Answers until `until` completes. Then no more connections are taken, commands that were sent are answered, and
+    /// the store is made durable.
     ///
     /// # Errors
-    /// [`ServeError::Store`] where the last checkpoint fails.
+    /// [`ServeError::Store`] if the last checkpoint fails.
     pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
         let Apocrypha { listeners, config, backend } = self;
         let (stop, stopping) = watch::channel(false);
@@ -152,7 +152,7 @@ impl Apocrypha {
         let take = |taken: Taken, place| {
             let (serving, held, stopping) = (serving.clone(), (alive.clone(), place), stopping.clone());
             let taken = match (&loops, &serving) {
-                // Where there is no handshake requests are answered where they are read.
+                // If there is no handshake, requests are answered by the loop that reads them.
                 (Some(loops), Serving::Here(service)) => match taken.open_plain() {
                     Ok(stream) => {
                         let speaker = service.speaker(Peer::Network);
@@ -191,10 +191,10 @@ impl Apocrypha {
     }
 }
 
-/// What a connection holds while it lasts: a sign of life, and its place.
+/// What a connection holds while it lasts: a sender by which the server sees that it is alive, and its place.
 type Holds = (mpsc::Sender<()>, OwnedSemaphorePermit);
 
-/// Event loops whose connections wait as sessions of this runtime, and go back to them.
+/// Event loops. A connection that waits becomes a session of this runtime and goes back to its loop afterwards.
 fn event_loops(service: &Service, number: usize) -> Result<EventLoops<Holds>, ServeError> {
     let (runtime, waits) = (Handle::current(), service.clone());
     let hand_over: HandOver<Holds> = Arc::new(move |stream, conversation, held, back| {
@@ -211,7 +211,7 @@ fn event_loops(service: &Service, number: usize) -> Result<EventLoops<Holds>, Se
     EventLoops::start(service, number, &hand_over).map_err(failed)
 }
 
-/// A session that may end without its connection's end.
+/// Serves a session, which may end before its connection does.
 async fn wait(
     service: &Service,
     stream: std::net::TcpStream,
@@ -233,7 +233,7 @@ async fn serve(serving: &Serving, taken: Taken, stopping: watch::Receiver<bool>)
     }
 }
 
-/// Passes bytes on, both ways. Who cannot be reached is an error reply, not a client that hangs.
+/// Passes bytes on, both ways. If the other server cannot be reached, the client gets an error reply and does not hang.
 async fn forward(
     mut stream: Box<dyn Duplex>,
     (to, patience): (&str, Duration),

@@ -21,19 +21,23 @@ pub(crate) enum Arriving {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Secure;
 
+/// The path that the web server has put this server below: an extension of a request's head.
+#[derive(Clone, Debug)]
+pub(crate) struct Mount(pub(crate) String);
+
 /// The body breaks off: whoever sent it has gone.
 #[derive(Debug)]
 pub(crate) struct Cut;
 
-/// What hands a body on, a piece at a time. Dropped without [`Hander::end`], it breaks the body off.
+/// The sending end of a body, a piece at a time. If it is dropped without [`Hander::end`], the body breaks off.
 #[derive(Debug)]
 pub(crate) struct Hander(mpsc::Sender<Option<Bytes>>);
 
-/// The end of a body that is handed on.
+/// The receiving end of a body that is handed on.
 #[derive(Debug)]
 pub(crate) struct Handed {
     pieces: mpsc::Receiver<Option<Bytes>>,
-    /// Bytes that are to come, where that was announced: fewer are no whole body.
+    /// Bytes that are still to come, if the length was announced. A body that ends before is not whole.
     left: Option<u64>,
     ended: bool,
 }
@@ -62,7 +66,7 @@ impl Hander {
 
     /// The body is whole.
     pub(crate) async fn end(&self) {
-        // Who does not read does not mind.
+        // An error means that the body is no longer read.
         let _ = self.0.send(None).await;
     }
 }

@@ -1,7 +1,7 @@
-//! Backups that the server makes by itself: one each so many seconds, in a folder, of which the newest are kept.
+//! Backups that the server makes by itself, at an interval, into a folder. The newest ones are kept.
 //!
-//! A backup is made under the name `next` and renamed to `backup-TIME` once it is whole. One that was broken off is
-//! gone on with. Nothing else in the folder is touched.
+//! A backup is made under the name `next` and renamed to `backup-TIME` once it is whole. If one was interrupted, the
+//! next run continues it. Nothing else in the folder is touched.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,6 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use recension::document::{Store, format_time};
 use recension::engine::{EngineError, Timestamp};
 
@@ -18,6 +19,9 @@ use crate::config::BackupsSection;
 const PREFIX: &str = "backup-";
 const NEXT: &str = "next";
 
+/// Held while one is made.
+static MAKING: Mutex<()> = Mutex::new(());
+
 /// The thread that makes them, until this is dropped. One that is being made is made to its end.
 pub(crate) struct Backups {
     stop: Option<Sender<()>>,
@@ -25,7 +29,7 @@ pub(crate) struct Backups {
 }
 
 impl Backups {
-    /// Begins, if that is configured. The first one is made when the newest that is there is old enough.
+    /// Begins, if it is configured. The first backup is made when the newest existing one is old enough.
     pub(crate) fn begin(config: &BackupsSection, store: &Store) -> io::Result<Option<Self>> {
         let Some(folder) = config.folder.clone() else { return Ok(None) };
         fs::create_dir_all(&folder)?;
@@ -33,7 +37,7 @@ impl Backups {
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::Builder::new().name("recension-backups".to_owned()).spawn(move || {
             let mut wait = first_wait(&folder, every);
-            // A sender that is gone stops it, too.
+            // If the sender is gone, the thread stops too.
             while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(wait) {
                 match make(&store, &folder, keep) {
                     Ok(made) => tracing::info!(backup = %made.display(), "a backup was made"),
@@ -50,13 +54,13 @@ impl Drop for Backups {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of its own was printed.
+            // An error means that the thread panicked, which was printed.
             let _ = thread.join();
         }
     }
 }
 
-/// Until the newest backup that is there is old enough.
+/// The time until the newest existing backup is old enough.
 fn first_wait(folder: &Path, every: Duration) -> Duration {
     let newest = names(folder).ok().and_then(|names| names.into_iter().next_back());
     let made = newest.and_then(|name| fs::metadata(folder.join(name)).and_then(|found| found.modified()).ok());
@@ -64,7 +68,9 @@ fn first_wait(folder: &Path, every: Duration) -> Duration {
     age.map_or(Duration::ZERO, |age| every.saturating_sub(age))
 }
 
-fn make(store: &Store, folder: &Path, keep: usize) -> Result<PathBuf, EngineError> {
+/// Makes one, and removes those that are too many. One is made at a time.
+pub(crate) fn make(store: &Store, folder: &Path, keep: usize) -> Result<PathBuf, EngineError> {
+    let _alone = MAKING.lock();
     let io = |doing: &'static str| move |error| EngineError::io(doing, error);
     let next = folder.join(NEXT);
     store.engine().backup(&next)?;
@@ -81,17 +87,22 @@ fn make(store: &Store, folder: &Path, keep: usize) -> Result<PathBuf, EngineErro
 }
 
 /// The backups that are there, oldest first.
-fn names(folder: &Path) -> io::Result<Vec<String>> {
+pub(crate) fn names(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        let time = name.strip_prefix(PREFIX).unwrap_or_default();
-        if time.len() >= "20261121T100000Z".len() && time.chars().all(|c| c.is_ascii_digit() || "TZ.".contains(c)) {
+        if is_name(&name) {
             names.push(name);
         }
     }
     names.sort_by_key(|name| name.trim_end_matches('Z').to_owned());
     Ok(names)
+}
+
+/// Whether a backup is called so: nothing else has such a name, and it leads nowhere else.
+pub(crate) fn is_name(name: &str) -> bool {
+    let time = name.strip_prefix(PREFIX).unwrap_or_default();
+    time.len() >= "20261121T100000Z".len() && time.chars().all(|c| c.is_ascii_digit() || "TZ.".contains(c))
 }
 
 #[cfg(test)]

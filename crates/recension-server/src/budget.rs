@@ -1,5 +1,5 @@
-//! A budget of bytes that all streamed answers share: what is taken before a piece of one is made, and given back
-//! when it was sent. Who finds nothing left waits in a line, so that lists take turns. Knows nothing of answers.
+//! A budget of bytes that all streamed answers share. Bytes are taken before a piece is made, and given back when it
+//! was sent. If nothing is left, callers wait in a line, so that lists take turns. This file knows nothing of answers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 #[derive(Debug)]
 pub(crate) struct Budget {
     max: usize,
-    /// A permit is a byte that nobody holds.
+    /// Each permit is a free byte.
     free: Semaphore,
     /// Bytes that are held beyond the budget: pieces turned out longer than what was taken for them. They are paid
     /// back before anything is given to others.
@@ -27,14 +27,14 @@ pub(crate) struct Share {
 }
 
 impl Budget {
-    /// A budget of `max` bytes; of one at least.
+    /// A budget of `max` bytes, at least 1.
     pub(crate) fn new(max: usize) -> Arc<Self> {
         let max = max.clamp(1, Semaphore::MAX_PERMITS);
         Arc::new(Budget { max, free: Semaphore::new(max), owed: Mutex::new(0), waiting: AtomicUsize::new(0) })
     }
 
-    /// Takes some bytes, once those who came before have got theirs. More than the whole budget is never waited for:
-    /// who asks for it gets it all, alone.
+    /// Takes some bytes, after the callers that came before. A caller that asks for more than the whole budget gets all
+    /// of it.
     pub(crate) async fn take(self: &Arc<Self>, bytes: usize) -> Share {
         let bytes = bytes.min(self.max);
         let permits = u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -53,7 +53,7 @@ impl Budget {
         Share { budget: Arc::clone(self), bytes }
     }
 
-    /// Takes some bytes of the first half of the budget, for what can be done without; waits for nothing.
+    /// Takes some bytes from the first half of the budget, for work that is optional. It does not wait.
     pub(crate) fn spare(self: &Arc<Self>, bytes: usize) -> Option<Share> {
         if self.held().checked_add(bytes)? > self.max / 2 {
             return None;
@@ -61,7 +61,7 @@ impl Budget {
         self.at_once(bytes)
     }
 
-    /// Takes some bytes if they are there; waits for nothing.
+    /// Takes some bytes if they are free. It does not wait.
     pub(crate) fn at_once(self: &Arc<Self>, bytes: usize) -> Option<Share> {
         self.free.try_acquire_many(u32::try_from(bytes).ok()?).ok()?.forget();
         Some(Share { budget: Arc::clone(self), bytes })
@@ -77,14 +77,14 @@ impl Budget {
         self.max
     }
 
-    /// How many wait for a part of it.
+    /// How many callers wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 }
 
 impl Share {
-    /// Makes it as large as what it was taken for has become. Nobody waits for that: it is in memory already.
+    /// Sets the share to the size that the piece turned out to have. It does not wait: the piece is in memory already.
     pub(crate) fn settle(&mut self, bytes: usize) {
         let before = std::mem::replace(&mut self.bytes, bytes);
         if bytes > before {
@@ -97,12 +97,12 @@ impl Share {
 }
 
 impl Share {
-    /// How many bytes it is of.
+    /// How many bytes it has.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Makes it so much larger if there is room; waits for nothing.
+    /// Makes it larger, if there is room. It does not wait.
     pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         let Some(mut more) = self.budget.at_once(bytes) else { return false };
         self.bytes += std::mem::take(&mut more.bytes);
@@ -125,7 +125,7 @@ impl Drop for Share {
     }
 }
 
-/// One that waits, also where it stops doing so before it got anything.
+/// Counts a caller that waits, until it has got its bytes or given up.
 struct Waiting<'b>(&'b AtomicUsize);
 
 impl<'b> Waiting<'b> {

@@ -1,4 +1,4 @@
-//! CORS: which other sites' pages may ask, as the configuration says. Every answer gets its headers here, refusals
+//! CORS: the other sites whose pages may ask, as the configuration says. Every answer gets its headers here, refusals
 //! too: a page cannot read a 401 without them.
 
 use http::header::{
@@ -23,9 +23,9 @@ fn allowed<'h>(cors: &Cors, headers: &'h HeaderMap) -> Option<&'h str> {
     (cors.enabled && listed).then_some(origin)
 }
 
-/// Whether a page of another site sends what changes something, which browsers let it do with what they know of its
-/// reader (a cookie, a password), and without reading the answer. Browsers say so (`Sec-Fetch-Site`); without TLS
-/// they name the page's origin only, which is not this host, nor that of the web server before it.
+/// Whether a page of another site sends a request that changes something. Browsers allow that, with the reader's cookie
+/// or password, but do not let the page read the answer. They say so in `Sec-Fetch-Site`. Without TLS they only name
+/// the page's origin, which is then neither this host nor that of the web server before it.
 pub(crate) fn is_forged(cors: &Cors, head: &Parts) -> bool {
     if matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS) {
         return false;
@@ -43,7 +43,7 @@ pub(crate) fn is_forged(cors: &Cors, head: &Parts) -> bool {
     !own && allowed(cors, &head.headers).is_none()
 }
 
-/// The answer to a browser that asks whether it may ask.
+/// The answer to a preflight request.
 pub(crate) fn preflight(cors: &Cors, method: &Method, headers: &HeaderMap) -> Option<Answer> {
     if *method != Method::OPTIONS || !headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
         return None;

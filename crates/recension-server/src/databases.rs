@@ -1,5 +1,5 @@
-//! Databases: a database is a collection of the store of the same name. The only file of the server that holds the
-//! store; what is done to it needs a proof of access that `auth` gives.
+//! Databases: a database is a collection of the store of the same name. This is the only file of the server that holds
+//! the store. Each use of it needs a proof of access, which only `auth` gives.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -42,13 +42,13 @@ impl Databases {
         &self.store
     }
 
-    /// Gives the store who decides by validation functions whether documents may be written.
+    /// Gives the store the guard that calls validation functions.
     pub(crate) fn guard(&self, guard: Arc<dyn Guard>) {
         // All clones of the store have it then.
         drop(self.store.clone().guarded(guard));
     }
 
-    /// What the server calls itself: made once, and kept in the store.
+    /// The id of the server: made once, and kept in the store.
     pub(crate) fn uuid(&self) -> recension::document::Result<String> {
         let own = self.store.collection(OWN)?;
         if let Some(uuid) = own.setting("uuid")? {
@@ -68,7 +68,7 @@ impl Databases {
         Ok(self.store.collection(OWN)?.set_setting(name, Some(text))?)
     }
 
-    /// Makes the database of users where there never was one; who drops it does not get it back.
+    /// Makes the database of users if there never was one. If somebody drops it, it stays dropped.
     pub(crate) fn make_users(&self) -> Result<()> {
         if self.note("users")?.is_some() {
             return Ok(());
@@ -104,7 +104,7 @@ impl Databases {
     /// Makes a database.
     ///
     /// # Errors
-    /// 412 where it is there, 400 for a name that none can have.
+    /// 412 if it is there, 400 for a name that no database can have.
     pub(crate) fn create(&self, name: &str, settings: &[(&str, &str)], _proof: ServerAdmin) -> Result<()> {
         if name.len() > DATABASE_NAME_BYTES_MAX {
             let reason = format!("Name: '{name}' is too long.");
@@ -128,8 +128,8 @@ impl Databases {
         self.note_event(Event::DELETED, name)
     }
 
-    /// Notes what happened to databases and was not noted: by a server that was killed between the two, by programs
-    /// that use the store without one. Reads the names of all databases and all notes.
+    /// Makes the notes of events that are missing: a server was killed between event and note, or another program made
+    /// or dropped a database. It reads the names of all databases and all notes.
     pub(crate) fn note_what_was_missed(&self) -> Result<()> {
         let own = self.store.collection(OWN)?;
         // In the order of commits, so that the last one stays.
@@ -155,13 +155,13 @@ impl Databases {
     }
 
     /// Notes for `_db_updates` that a database was made or dropped: a document of the server's own collection, whose
-    /// last change is the event's commit. Who dies between the two leaves no note: the next start makes it.
+    /// last change is the event's commit. If the server is killed before the note, the next start makes it.
     fn note_event(&self, kind: &str, name: &str) -> Result<()> {
         self.store.collection(OWN)?.put(&format!("{kind}:{name}"), "{}")?;
         Ok(())
     }
 
-    /// What happened to databases after a commit, in no order, and up to which commit that is all.
+    /// Events of databases after a commit, in no order, and the commit up to which they are complete.
     pub(crate) fn events(&self, since: Seq, _proof: ServerAdmin) -> Result<(Seq, Vec<Event>)> {
         let noted = self.store.collection(OWN)?.at(At::Now)?;
         let changed = self.store.collections_changed(since, At::Seq(noted.seq()))?;
@@ -191,17 +191,17 @@ impl Databases {
         self.store.clone()
     }
 
-    /// The newest commit. While it is that, nothing in the store has changed.
+    /// The newest commit. While it is the same, nothing in the store has changed.
     pub(crate) fn head(&self) -> Seq {
         self.store.engine().head()
     }
 
-    /// Learns of everything that any node of the store has acknowledged.
+    /// Catches up with every commit that any node of the store has acknowledged.
     pub(crate) fn refresh(&self) -> Result<Seq> {
         Ok(self.store.engine().refresh().map_err(recension::document::Error::from)?)
     }
 
-    /// The engine, to be woken by.
+    /// The engine, which wakes feeds.
     pub(crate) fn engine(&self, _proof: ServerAdmin) -> Arc<dyn Engine> {
         Arc::clone(self.store.engine())
     }
@@ -212,7 +212,7 @@ impl Databases {
         Ok(all.filter(|name| is_reached(name)).collect())
     }
 
-    /// What the engine says of itself.
+    /// The engine's profile.
     pub(crate) fn profile(&self) -> Profile {
         self.store.engine().profile()
     }
@@ -228,13 +228,13 @@ impl Databases {
     }
 }
 
-/// What happened to a database last, of its kind.
+/// The last event of its kind of a database.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Event {
     /// The commit.
     pub(crate) seq: Seq,
     pub(crate) database: String,
-    /// In CouchDB's words.
+    /// The kind, in CouchDB's words.
     pub(crate) kind: &'static str,
 }
 
@@ -243,7 +243,7 @@ impl Event {
     const UPDATED: &str = "updated";
     const DELETED: &str = "deleted";
 
-    /// The kind, and the database, that the id of a note names.
+    /// The kind and the database in the id of a note.
     fn noted(id: &str) -> Option<(&'static str, &str)> {
         let (kind, name) = id.split_once(':')?;
         [Event::CREATED, Event::DELETED].into_iter().find(|own| *own == kind).map(|kind| (kind, name))
@@ -257,7 +257,7 @@ pub(crate) struct Database {
     opened: CollectionAt,
     admin: bool,
     writer: Arc<Identity>,
-    /// Documents that may not be written, and why.
+    /// Documents that may not be written, with the reasons.
     refused: Option<Arc<BTreeMap<String, ApiError>>>,
 }
 
@@ -279,7 +279,7 @@ impl Database {
         self.admin
     }
 
-    /// Who was given access.
+    /// The identity that was given access.
     pub(crate) fn writer(&self) -> &Identity {
         &self.writer
     }
@@ -294,7 +294,7 @@ impl Database {
         &self.collection
     }
 
-    /// What is said and heard, of this database and of all others.
+    /// The topics of this database and of all others.
     pub(crate) fn topics(&self) -> recension::document::Topics {
         self.collection.store().topics()
     }
@@ -304,12 +304,13 @@ impl Database {
         self.collection.clone()
     }
 
-    /// Makes a write. Where it is short it is decided on this thread, as a read would be made. Who is alone waits for
-    /// the disk here as well, and leaves the thread's other tasks to another one; else no thread waits.
+    /// Makes a write. A short write is decided on this thread, as a read would be. If no other writer is waiting, the
+    /// commit waits for the disk on this thread too, and the thread's other tasks move to another one. Otherwise no
+    /// thread waits.
     pub(crate) async fn write(&self, write: Write) -> Result<Written> {
         let is_design = write.id().is_some_and(|id| id.starts_with("_design/"));
         if is_design || !self.opened.validators()?.is_empty() {
-            // A process is asked, which may take its time.
+            // A validation function may run in another process, which takes its time.
             let collection = self.share();
             let written = tokio::task::spawn_blocking(move || collection.write(write)).await;
             return Ok(written.map_err(|error| ApiError::internal(error.to_string()))??);
@@ -319,15 +320,15 @@ impl Database {
         Ok(AsyncCollection::from(self.share()).write_in_place(write, wait).await?)
     }
 
-    /// It as of the moment in which access was given: what a request that only reads goes by.
+    /// The database as of the moment when access was given. Requests that only read use it.
     pub(crate) fn opened(&self) -> &CollectionAt {
         &self.opened
     }
 
-    /// The same database as it was at a moment, for those who may read it now.
+    /// The same database as it was at a moment. Access is that of now.
     ///
     /// # Errors
-    /// 404 where it was not there yet, 410 where that past was forgotten.
+    /// 404 if it was not there yet, 410 if that past was forgotten.
     pub(crate) fn seen_at(mut self, moment: At) -> Result<Self> {
         self.opened = self.collection.at(moment)?;
         if self.opened.exists() {
@@ -343,7 +344,7 @@ impl Database {
         })
     }
 
-    /// The same database as of now, for the same.
+    /// The same database as of now.
     pub(crate) fn renewed(&self) -> Result<Self> {
         let opened = self.collection.at(At::Now)?;
         if !opened.exists() {
@@ -352,7 +353,7 @@ impl Database {
         Ok(Database { opened, ..self.clone() })
     }
 
-    /// It as of now, for what has been waited for.
+    /// The documents as of now, after something was waited for.
     pub(crate) fn now(&self) -> Result<CollectionAt> {
         Ok(self.collection.at(At::Now)?)
     }
@@ -372,7 +373,7 @@ impl Database {
         if self.is_partitioned()? { partition::check_id(id) } else { Ok(()) }
     }
 
-    /// Whether a document may be written: it can be, and design documents are their admins' affair.
+    /// Whether a document may be written. Design documents are for admins only.
     pub(crate) fn may_write(&self, id: &str) -> Result<()> {
         self.check_id(id)?;
         if let Some(error) = self.refused.as_ref().and_then(|refused| refused.get(id)) {
@@ -400,7 +401,7 @@ impl Actor for Writing {
     }
 
     fn security(&self) -> String {
-        // What cannot be read now cannot be written either.
+        // If it cannot be read now, it cannot be written either.
         self.opened.setting(security::SETTING).ok().flatten().unwrap_or_else(|| "{}".to_owned())
     }
 }
@@ -412,8 +413,8 @@ pub(crate) fn user_context(identity: &Identity, database: &str) -> String {
     format!("{{\"db\":{},\"name\":{name},\"roles\":[{}]}}", quote(database), roles.join(","))
 }
 
-/// Whether a collection of the store is a database. Any is, under its own name, also one that another program has made
-/// with a name that CouchDB would not take. Those that begin with `_` are the server's, and few of them are databases.
+/// Whether a collection of the store is a database. Every collection is, under its own name, even if another program
+/// gave it a name that CouchDB would not take. Names with `_` in front are the server's, and few of them are databases.
 fn is_reached(name: &str) -> bool {
     !name.starts_with('_') || is_name(name)
 }
@@ -428,10 +429,10 @@ fn is_name(name: &str) -> bool {
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_$()+-/".contains(&byte)))
 }
 
-/// 32 hexadecimal digits of chance.
+/// A UUID: 32 random hexadecimal digits.
 pub(crate) fn new_uuid() -> String {
     let mut bytes = [0; 16];
-    // Where there is no chance to be had, nothing else works either; equal ids are then refused by the store.
+    // If the system has no randomness, nothing else works either; the store then refuses equal ids.
     let _ = getrandom::fill(&mut bytes);
     bytes.iter().fold(String::with_capacity(32), |mut text, byte| {
         for half in [byte >> 4, byte & 15] {
@@ -441,10 +442,10 @@ pub(crate) fn new_uuid() -> String {
     })
 }
 
-/// 256 bits of chance as 64 hexadecimal digits, for what nobody may guess.
+/// A secret: 256 random bits as 64 hexadecimal digits.
 ///
 /// # Errors
-/// 500 if there is no chance to be had.
+/// 500 if the system gives no randomness.
 pub(crate) fn new_secret() -> Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| {

@@ -1,4 +1,4 @@
-//! From a request to the endpoint that answers it: who asks, what the path names, which file has the endpoint.
+//! From a request to the endpoint that answers it, by its identity and its path.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use crate::databases::Database;
 use crate::encoding;
 use crate::error::{ApiError, Result};
 use crate::html::asked::Asked;
+use crate::html::links;
 use crate::http as endpoints;
 use crate::http::not_implemented::{self, Place};
 use crate::learning;
@@ -27,7 +28,7 @@ use crate::request::{Request, at_its_moment};
 use crate::route::Target;
 use crate::state::App;
 
-/// Answers a request. It never fails: what goes wrong is an answer too.
+/// Answers a request. It never fails: an error is an answer too.
 pub(crate) async fn answer(
     app: Arc<App>,
     connection: Arc<Connection>,
@@ -37,7 +38,7 @@ pub(crate) async fn answer(
     let mut observed = Observed::begin(&app, connection.address(), &head);
     let mut page = Asked::of(&mut head);
     let (method, uri) = (head.method.clone(), head.uri.clone());
-    // Only browsers' pages send an origin, and only if some are let in is it looked at.
+    // Only browsers' pages send an origin, and it matters only if the configuration lets some in.
     let cors = Arc::clone(&app.settings.live().cors);
     let from_page = cors.enabled.then(|| head.headers.clone());
     let coding = head.headers.get(ACCEPT_ENCODING).and_then(|value| encoding::negotiated(value.to_str().ok()?));
@@ -59,9 +60,9 @@ pub(crate) async fn answer(
     observed.answered(answer.into_response(method == Method::HEAD))
 }
 
-/// Answers a request of a client that may have asked another server of the store before: what it was told there must
-/// be known here too. Requests that may write learn first of what was acknowledged anywhere; of the others those that
-/// would be refused, which learn of it and are looked at again. What is read may be a moment old, if not for `fresh`.
+/// Answers a request if several servers commit to the store: another one may have told the client something that is not
+/// known here yet. A request that may write first catches up with all acknowledged commits. One that reads catches up
+/// only if it would be refused, and is then tried again. Reads may thus be a moment old, unless they ask for `fresh`.
 async fn one_of_many(
     app: &Arc<App>,
     connection: Arc<Connection>,
@@ -108,7 +109,7 @@ async fn handle(
     observed.is_for(&target, body.size_hint().exact());
     let mut session = Session::identify(app, &connection, &head).await?;
     observed.is_by(session.identity());
-    // A token is sent by nobody but who has it; all else browsers send for any page.
+    // A token is sent by its holder on purpose. A browser sends everything else for any page.
     let by_token = matches!(session.handler(), Some("jwt" | "token"));
     if !by_token && cors::is_forged(&app.settings.live().cors, &head) {
         return Err(ApiError::forged());
@@ -118,7 +119,7 @@ async fn handle(
     if let Some(page) = page {
         page.load(&session, &mut request)?;
     }
-    // What waits is boxed: the future of every request is as large as the largest that is not, and is moved about.
+    // Slow branches are boxed: a request's future is as large as its largest branch that is not, and it is moved about.
     if target.database() == Some(users::DATABASE) {
         Box::pin(users_guard::pass(&mut request, &mut session, &target)).await?;
     }
@@ -144,14 +145,14 @@ async fn handle(
     if changes_rights {
         app.rights.tell();
     }
-    // A session that goes on; logging in and out have a cookie of their own.
+    // A session that goes on gets its cookie here; logging in and out have their own.
     Ok(match renewed.filter(|_| !answer.headers.contains_key(SET_COOKIE)) {
         Some(cookie) => answer.with(SET_COOKIE, cookie),
         None => answer,
     })
 }
 
-/// The answer that nothing has to be waited for: to a GET of a document.
+/// The answer to a GET of a document, which needs no waiting.
 fn at_once(request: &Request, session: &Session, target: &Target<'_>) -> Option<Result<Answer>> {
     let Target::Document { db, id } = target else { return None };
     if id.starts_with("_local/") || !matches!(*request.method(), Method::GET | Method::HEAD) {
@@ -209,7 +210,7 @@ async fn route(request: Request, session: Session, target: Target<'_>) -> Result
     }
 }
 
-/// Answers a request as if it had been made for the place that a design document says.
+/// Answers a request as if it had been made for the path that a design document's rules give.
 async fn rewritten(mut request: Request, session: Session, db: Database, id: &str, path: &str) -> Result<Answer> {
     request.rewrites += 1;
     if request.rewrites > REWRITES_MAX {
@@ -222,10 +223,10 @@ async fn rewritten(mut request: Request, session: Session, db: Database, id: &st
     let target = Target::parse(uri.path())?;
     let is_elsewhere = target.database() == Some(users::DATABASE) || matches!(target, Target::Server { .. });
     if is_elsewhere || may_change_rights(request.method(), &target) {
-        // Those have guards that were passed by, for another path.
+        // The guards of those paths have been passed by for another path.
         return Err(ApiError::forbidden("A request is not rewritten to there."));
     }
-    // A token that is for one database only does not reach another by this way.
+    // A token for one database must not reach another in this way.
     session.check_scope(&request.head.method, &target)?;
     Box::pin(route(request, session, target)).await
 }
@@ -305,12 +306,13 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
 
 /// A path of this server as a URL. Clients expect it in `Location`.
 pub(crate) fn absolute(request: &Request, path: &str) -> String {
+    let path = format!("{}{path}", links::base(&request.head));
     match request.header(HOST).or_else(|| request.head.uri.authority().map(http::uri::Authority::as_str)) {
         Some(host) => {
             let scheme = if is_secure(request) { "https" } else { "http" };
             format!("{scheme}://{host}{path}")
         }
-        None => path.to_owned(),
+        None => path,
     }
 }
 

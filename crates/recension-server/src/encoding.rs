@@ -1,6 +1,6 @@
-//! Compressed bodies: answers as `Accept-Encoding` asks for them, requests with `Content-Encoding: gzip`. An answer
-//! is compressed while it is sent, a piece at a time, so that it takes the compressor's memory and no more. What
-//! decides is pure.
+//! Compressed bodies: answers as `Accept-Encoding` asks for them, requests with `Content-Encoding: gzip`. An answer is
+//! compressed while it is sent, a piece at a time, so that it takes the compressor's memory and no more. Negotiation is
+//! pure.
 
 use std::io::{self, Read as _, Write as _};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ const BROTLI_QUALITY: u32 = 3;
 const BROTLI_WINDOW_LOG: u32 = 18;
 const GZIP_LEVEL: u32 = 4;
 
-/// The coding that a client likes best of those that there are; none where it names none, or prefers the plain text.
+/// The available coding that a client likes best; `None` if it names none, or prefers the plain text.
 pub(crate) fn negotiated(accept: &str) -> Option<Coding> {
     let weight = |wanted: &str| {
         accept.split(',').find_map(|coding| {
@@ -53,8 +53,8 @@ pub(crate) fn negotiated(accept: &str) -> Option<Coding> {
     best.0
 }
 
-/// The answer as the client wants it. Left alone is what is short, no text of ours, stored compressed already, or a
-/// feed that waits: its compressor would hold memory for as long.
+/// The answer as the client wants it. These are left as they are: short ones, types that the server does not compress,
+/// bodies that are stored compressed, and feeds that wait, whose compressor would hold its memory for as long.
 #[must_use]
 pub(crate) fn encoded(mut answer: Answer, coding: Option<Coding>, budget: &Arc<Budget>) -> Answer {
     if answer.status == StatusCode::NOT_MODIFIED && answer.headers.contains_key(ETAG) {
@@ -76,7 +76,7 @@ pub(crate) fn encoded(mut answer: Answer, coding: Option<Coding>, budget: &Arc<B
     }
     answer = answer.varying("Accept-Encoding");
     let Some((coding, name)) = CODINGS.into_iter().find(|(own, _)| Some(*own) == coding) else { return answer };
-    // A compressor lives as long as its answer. Where memory is short, who takes compressed answers takes plain ones.
+    // A compressor lives as long as its answer. If memory is short, the answer is sent plain.
     let whole = matches!(&answer.body, AnswerBody::Whole(Some(bytes)) if bytes.len() <= CHUNK_BYTES);
     let share = if whole { None } else { budget.spare(coding.memory_bytes()) };
     if !whole && share.is_none() {
@@ -93,7 +93,7 @@ pub(crate) fn encoded(mut answer: Answer, coding: Option<Coding>, budget: &Arc<B
     }
     answer.headers.remove(CONTENT_LENGTH);
     answer.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(name));
-    // The same entity in another form: its tag names both only where it is weak.
+    // The same entity in another form: only a weak tag may name both.
     let tag = answer.headers.get(ETAG).and_then(|tag| tag.to_str().ok()).filter(|tag| !tag.starts_with("W/"));
     match tag.map(|tag| format!("W/{tag}")) {
         Some(tag) => answer.with(ETAG, tag),
@@ -102,7 +102,7 @@ pub(crate) fn encoded(mut answer: Answer, coding: Option<Coding>, budget: &Arc<B
 }
 
 impl Coding {
-    /// What a compressor holds, about, with the windows above.
+    /// About how much memory a compressor holds, with the windows above.
     fn memory_bytes(self) -> usize {
         match self {
             Coding::Zstd | Coding::Brotli => 3 << 19,
@@ -136,7 +136,7 @@ impl Encoder {
         })
     }
 
-    /// What comes out of some bytes; it may be none yet.
+    /// The output for some bytes, which may be empty.
     fn push(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         Ok(std::mem::take(match self {
             Encoder::Zstd(encoder) => {
@@ -168,7 +168,7 @@ pub(crate) struct EncodedBody {
     source: Source,
     /// None: it has ended.
     encoder: Option<Encoder>,
-    /// What the encoder takes of the memory for lists, where it lives long.
+    /// The compressor's part of the memory for lists, if it lives long.
     _share: Option<Share>,
 }
 
@@ -181,7 +181,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// Of a body; one that is compressed is not to be read.
+    /// The source of a body. A body that is compressed already is given back.
     pub(crate) fn of(body: AnswerBody) -> Result<Self, AnswerBody> {
         match body {
             AnswerBody::Whole(bytes) => Ok(Source::Whole(bytes.unwrap_or_default())),
@@ -212,7 +212,7 @@ impl std::fmt::Debug for EncodedBody {
 }
 
 impl EncodedBody {
-    /// What fits into a piece is compressed at once, so that its length can be told.
+    /// A body that fits into one piece is compressed at once, so that its length is known.
     fn of(coding: Coding, body: AnswerBody, share: Option<Share>) -> Result<AnswerBody, (io::Error, AnswerBody)> {
         let mut encoder = match Encoder::of(coding) {
             Ok(encoder) => encoder,
@@ -259,7 +259,7 @@ impl EncodedBody {
     }
 }
 
-/// What is in a gzip text, of at most `max` bytes.
+/// The content of a gzip text, of at most `max` bytes.
 ///
 /// # Errors
 /// `None` for more than that.

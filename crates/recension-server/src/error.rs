@@ -1,5 +1,5 @@
-//! What a request is refused with: CouchDB's status, error and reason, in one table. Clients compare these words, so
-//! that none is made up elsewhere.
+//! Refusals: CouchDB's status, error and reason, in one table. Clients compare these words, so that none is made up
+//! elsewhere.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub(crate) struct ApiError {
     pub(crate) status: StatusCode,
     pub(crate) error: &'static str,
     pub(crate) reason: Cow<'static, str>,
-    /// The methods that there are, where the one asked for is not: the header `Allow`.
+    /// The allowed methods, for the header `Allow`, if the request's method is not one of them.
     pub(crate) allow: Option<&'static str>,
 }
 
@@ -129,12 +129,12 @@ impl ApiError {
         ApiError { allow: Some(methods), ..Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", reason) }
     }
 
-    /// A member of a document that begins with `_` and that documents do not have, or not so.
+    /// For a member of a document that begins with `_` and that documents do not have, or not in this form.
     pub(crate) fn special_member(name: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "doc_validation", format!("Bad special document member: {name}"))
     }
 
-    /// 501 for what CouchDB has and this server does not.
+    /// 501 for a feature that CouchDB has and this server does not.
     pub(crate) fn not_there_yet(what: &str) -> Self {
         let reason = format!("{what}: not there yet; docs/src/compatibility.md says what there is.");
         Self::new(StatusCode::NOT_IMPLEMENTED, "not_implemented", reason)
@@ -209,7 +209,7 @@ impl From<Error> for ApiError {
             | Error::AttachmentTooLong { .. }
             | Error::TooManyRevisions { .. }
             | Error::TooManyBranches { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", error.to_string()),
-            // A shared log that cannot be reached, or has moved: another time, or another place.
+            // A shared log that cannot be reached, or has moved: the client tries another time, or another place.
             Error::Engine(
                 EngineError::Unavailable { .. } | EngineError::Unknown { .. } | EngineError::Moved { .. },
             )
@@ -224,7 +224,7 @@ impl From<Error> for ApiError {
     }
 }
 
-/// How an error of a function is answered, if its kind has a status of its own.
+/// The answer to an error of a function, if its kind has a status of its own.
 fn of_function(error: &str, reason: &str) -> ApiError {
     let (status, error) = match error {
         "not_found" => (StatusCode::NOT_FOUND, "not_found"),

@@ -1,5 +1,5 @@
-//! Functions of design documents: where they run, the design documents that have them, and what is told of work that
-//! takes long. docs/internals/views.md has the design.
+//! Functions of design documents: where they run, the design documents that have them, and the progress of long work.
+//! docs/internals/views.md has the design.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::limits::SCRIPT_WORKERS_MAX;
 pub(crate) struct Scripts {
     pool: Option<Pool>,
     builds: Mutex<BTreeMap<u64, Arc<Build>>>,
-    /// What was reduced of views.
+    /// Blocks of views' rows that were reduced.
     pub(crate) reduced: Arc<ReducedBlocks>,
     number: AtomicU64,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Scripts {
 pub(crate) struct Build {
     pub(crate) of_type: &'static str,
     pub(crate) database: String,
-    /// The design document; empty of what is of none.
+    /// The design document; empty if the work belongs to none.
     pub(crate) design: String,
     pub(crate) done: AtomicU64,
     pub(crate) total: AtomicU64,
@@ -55,18 +55,18 @@ impl Scripts {
         Ok(Functions { pool, deadline, log })
     }
 
-    /// Who decides by validation functions whether documents may be written; `None` if none can be run.
+    /// The guard that calls validation functions; `None` if none can run.
     pub(crate) fn guard(&self, deadline: Duration) -> Option<Arc<dyn Guard>> {
         let functions = self.functions(deadline).ok()?;
         Some(Arc::new(recension_script::ScriptGuard::new(functions)))
     }
 
-    /// Notes that a view is brought up to date, until what is answered is dropped.
+    /// Lists a view's update among the tasks, until the answer is dropped.
     pub(crate) fn build(self: &Arc<Self>, database: &str, design: &str) -> Building {
         self.work("indexer", database, design)
     }
 
-    /// Notes work of some type, until what is answered is dropped.
+    /// Lists work of some type among the tasks, until the answer is dropped.
     pub(crate) fn work(self: &Arc<Self>, of_type: &'static str, database: &str, design: &str) -> Building {
         let started = seconds();
         let build = Arc::new(Build {
@@ -83,12 +83,12 @@ impl Scripts {
         Building { scripts: Arc::clone(self), number, build }
     }
 
-    /// Forgets what was computed of views: documents were erased.
+    /// Forgets reduced blocks: documents were erased.
     pub(crate) fn forget(&self) {
         self.reduced.forget();
     }
 
-    /// What `_active_tasks` tells: an object each.
+    /// The objects of `_active_tasks`.
     pub(crate) fn tasks(&self) -> Vec<String> {
         let task = |(number, build): (&u64, &Arc<Build>)| {
             let (done, total) = (build.done.load(Ordering::Relaxed), build.total.load(Ordering::Relaxed));
@@ -110,7 +110,7 @@ impl Scripts {
         self.builds.lock().iter().map(task).collect()
     }
 
-    /// How many views of a design document are brought up to date.
+    /// How many views of a design document are being brought up to date.
     pub(crate) fn building(&self, database: &str, design: &str) -> bool {
         self.builds.lock().values().any(|build| build.database == database && build.design == design)
     }
@@ -124,7 +124,7 @@ pub(crate) struct Building {
 }
 
 impl Building {
-    /// Tells how far it has come.
+    /// Updates the progress.
     pub(crate) fn tell(&self, done: u64, total: u64) {
         self.build.done.store(done, Ordering::Relaxed);
         self.build.total.store(total, Ordering::Relaxed);

@@ -1,18 +1,18 @@
-//! Fuzz targets for what the server reads of strangers, as plain functions over bytes, each with an oracle that
-//! panics. `conformance/fuzz` drives them with libFuzzer; the tests here with a corpus and with chance.
+//! Fuzz targets for the server's parsers of foreign input, as plain functions over bytes, each with an oracle that
+//! panics. `conformance/fuzz` drives them with libFuzzer; the tests here use a corpus and random inputs.
 
 use crate::html::asked::Asked;
 use crate::http::multipart_parser::{Event, Malformed, Parser};
 use crate::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX};
 
-/// A multipart body in pieces. Of the input the first byte is the boundary's length, the second says how the body is
-/// cut; then come boundary and body.
+/// A multipart body in pieces. The input's first byte is the boundary's length, the second says how the body is cut;
+/// then come boundary and body.
 ///
-/// Oracle: however it is cut, the parts are those of the body in one piece, and of a second, naive reader; what is
-/// held is bounded.
+/// Oracle: however it is cut, the parts are those of the body in one piece, and of a second, naive reader. The memory
+/// that is held is bounded.
 ///
 /// # Panics
-/// Where that is not so.
+/// If that is not so.
 pub fn multipart(input: &[u8]) {
     let [length, cut, rest @ ..] = input else { return };
     let (boundary, body) = rest.split_at(rest.len().min(usize::from(*length)));
@@ -36,12 +36,12 @@ pub fn multipart(input: &[u8]) {
     }
 }
 
-/// A page of what an answer says, which the first byte cuts into pieces; the second says of which kind.
+/// A page made of an answer. The first byte says how the answer is cut into pieces, the second its kind.
 ///
-/// Oracle: every tag is one that the server writes, and none but links has an address, which does not run.
+/// Oracle: every tag is one that the server writes, no address runs a script, and no tag handles an event.
 ///
 /// # Panics
-/// Where that is not so.
+/// If that is not so.
 pub fn page(input: &[u8]) {
     const TAGS: &str = "!DOCTYPE html head meta title link body a header nav span bdi form label input button main h1 dl \
                         dt dd ol ul li code pre i p div table thead tbody tr th td footer";
@@ -64,7 +64,7 @@ pub fn page(input: &[u8]) {
     }
 }
 
-/// Pieces of a length, or where it is none of lengths that differ.
+/// Pieces of one length; with `cut` 0, of different lengths.
 fn pieces(body: &[u8], cut: u8) -> impl Iterator<Item = &[u8]> {
     let (mut rest, mut step) = (body, 0_usize);
     std::iter::from_fn(move || {
@@ -76,7 +76,7 @@ fn pieces(body: &[u8], cut: u8) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The bytes of the parts that end.
+/// The bytes of the parts that are complete.
 fn read<'b>(mut parser: Parser, pieces: impl Iterator<Item = &'b [u8]>) -> Result<Vec<Vec<u8>>, Malformed> {
     let (mut parts, mut open) = (Vec::new(), None::<Vec<u8>>);
     for piece in pieces {
@@ -106,7 +106,7 @@ fn read<'b>(mut parser: Parser, pieces: impl Iterator<Item = &'b [u8]>) -> Resul
 fn naive(boundary: &str, body: &[u8]) -> Vec<Vec<u8>> {
     let text = [b"\r\n", body].concat();
     let delimiter = format!("\r\n--{boundary}").into_bytes();
-    // Where a delimiter begins, where what it parts begins, whether it is the last.
+    // Where a delimiter begins, where the text behind it begins, whether it is the last.
     let delimiter_at = |from: usize| {
         (from..text.len()).find_map(|at| {
             let rest = text.get(at..)?.strip_prefix(delimiter.as_slice())?;
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Texts that look like answers, and like markup, more often than bytes of chance do.
+    /// Texts that look like answers, and like markup, more often than random bytes do.
     fn answer() -> impl Strategy<Value = Vec<u8>> {
         const TOKENS: [&[u8]; 22] = [
             b"{\"rows\":[",
@@ -208,7 +208,7 @@ mod tests {
         prop::collection::vec(prop::sample::select(&TOKENS[..]), 0..60).prop_map(|tokens| tokens.concat())
     }
 
-    /// Texts that look like multipart bodies more often than bytes of chance do.
+    /// Texts that look like multipart bodies more often than random bytes do.
     fn body() -> impl Strategy<Value = Vec<u8>> {
         const TOKENS: [&[u8]; 9] = [b"\r\n", b"\r\n--b", b"--", b"b", b" ", b"A: 1", b"\r\n\r\n", b"\r", b"\xff"];
         let token = prop::sample::select(&TOKENS[..]);

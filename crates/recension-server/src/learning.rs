@@ -1,5 +1,5 @@
-//! What this server learns of the other servers of its store: they all commit to one log, and a client may have been
-//! told something by another a moment ago. A log that does not answer must hold up nobody who can do without it.
+//! Catching up with the other servers of the store. They all commit to one log, and a client may have heard something
+//! from another server a moment ago. A log that does not answer holds up only requests that need it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use recension::engine::Seq;
 use crate::error::Result;
 use crate::state::App;
 
-/// While somebody has waited for the log for so long in vain, nobody asks it who can do without.
+/// If somebody has waited so long for the log without an answer, requests that can do without do not ask it.
 const SILENT: Duration = Duration::from_millis(250);
 
-/// Who asks the log now.
+/// The requests that ask the log now.
 #[derive(Debug, Default)]
 pub(crate) struct Learning {
     state: Mutex<State>,
@@ -22,11 +22,11 @@ pub(crate) struct Learning {
 #[derive(Debug, Default)]
 struct State {
     asking: usize,
-    /// Since when there are some who ask and no answer.
+    /// Since when requests wait without an answer.
     since: Option<Instant>,
 }
 
-/// One who asks.
+/// One request that asks.
 struct Asking<'l>(&'l Learning);
 
 impl Learning {
@@ -47,27 +47,27 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.asking -= 1;
-        // There was an answer, if only that there is none: the others wait from now on.
+        // There was an answer, even if it was an error: the others' wait counts from now.
         state.since = (state.asking > 0).then(Instant::now);
     }
 }
 
-/// Learns of everything that was acknowledged on any server before; answers the newest commit.
+/// Catches up with everything that was acknowledged on any server before; answers the newest commit.
 async fn learn(app: &Arc<App>) -> Result<Seq> {
     let _asking = app.learning.begin();
     let databases = Arc::clone(app);
     app.blocking(move || databases.databases.refresh()).await
 }
 
-/// Whether an answer says that something is not there, or may not be done, and there is news since `seen`: then it may
-/// not hold any more.
+/// Whether an answer may be outdated: it says that something is not there, or may not be done, and there are commits
+/// since `seen`.
 pub(crate) async fn is_too_old(app: &Arc<App>, status: StatusCode, seen: Seq) -> bool {
     let refuses = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN, StatusCode::NOT_FOUND].contains(&status);
     refuses && !app.learning.is_silent() && learn(app).await.is_ok_and(|newest| newest > seen)
 }
 
-/// Learns before a request is looked at: one that asks for it must have it. One that may write is refused by the log
-/// itself if that does not answer.
+/// Catches up before a request is handled. A request that asks for it fails if the log does not answer. A request that
+/// may write goes on without it: the log itself refuses its commit.
 pub(crate) async fn first(app: &Arc<App>, asked_for: bool) -> Result<()> {
     match learn(app).await {
         Err(error) if asked_for => Err(error),

@@ -12,7 +12,7 @@ pub const BODY_MEMORY_BYTES: usize = 256 * 1024 * 1024;
 /// Bytes of each body that are not counted among those: no more than a connection's own buffers.
 pub const BODY_FREE_BYTES: usize = 16 * 1024;
 
-/// What a byte of gzip unpacks to at most.
+/// The most bytes that one byte of gzip can unpack to.
 pub const GZIP_RATIO_MAX: usize = 1032;
 
 /// Longest request target (path and query), in bytes.
@@ -33,17 +33,17 @@ pub const BODY_IDLE_SECONDS_MAX: u64 = 30;
 /// Connections at a time, by default.
 pub const CONNECTIONS_MAX: usize = 10_000;
 
-/// Threads that wait for syncs or for long reads of a single answer. Who finds none free waits without a thread.
+/// Threads that wait for syncs or for long reads of a single answer. Requests beyond wait without a thread.
 pub const BLOCKING_THREADS_MAX: usize = 128;
 
-/// Threads that answer requests where reads of the store may wait. Elsewhere the threads of connections answer.
+/// Threads that answer requests if reads of the store may wait. Otherwise the threads of connections answer.
 pub const REQUEST_THREADS: usize = 16;
 
 /// Threads that make the pieces of streamed answers, by default: a few more than small machines have processors,
 /// since some may wait for the disk.
 pub const LIST_THREADS: usize = 4;
 
-/// Most threads that they may be set to.
+/// Most threads for lists that can be configured.
 pub const LIST_THREADS_MAX: usize = 256;
 
 /// Seconds after which a thread that has nothing to do ends.
@@ -52,7 +52,7 @@ pub const THREAD_IDLE_SECONDS: u64 = 10;
 /// Bytes of pieces of streamed answers that were made and not sent yet, of all answers together, by default.
 pub const LIST_MEMORY_BYTES: usize = 64 * 1024 * 1024;
 
-/// Seconds in which the reader of an answer has to take something of it while others wait for the memory that it holds.
+/// Seconds in which the reader of an answer must take a part of it while others wait for the memory that it holds.
 pub const PRESSED_SECONDS_MAX: u64 = 10;
 
 /// Requests that one connection of HTTP/2 may have under way.
@@ -88,13 +88,13 @@ pub const ERASED_DOCUMENTS_MAX: usize = recension::document::limits::ERASED_IDS_
 /// Changes behind a page that are counted one by one for `pending`; beyond, it is an upper bound.
 pub const PENDING_COUNTED_MAX: usize = 20_000;
 
-/// Milliseconds between heartbeats, and until a feed that waits answers, where the request says nothing: CouchDB's.
+/// Milliseconds between heartbeats, and until a waiting feed answers, if the request sets nothing: CouchDB's.
 pub const FEED_MILLIS_DEFAULT: u64 = 60_000;
 
-/// Seconds after which a feed asks again whether it is still allowed, if nothing tells it to.
+/// Seconds after which a feed checks its rights again, if it was told of no change.
 pub const RIGHTS_ASKED_SECONDS: u64 = 60;
 
-/// Milliseconds between two such questions at least.
+/// Least milliseconds between two such checks.
 pub const RIGHTS_ASKED_MILLIS_MIN: u64 = 20;
 
 /// Seconds that requests have to finish after the server was told to stop.
@@ -115,13 +115,13 @@ pub const PASSWORD_BYTES_MAX: usize = 4096;
 /// Passwords that are checked or hashed at a time.
 pub const HASHING_MAX: usize = 2;
 
-/// Requests that wait for that at most.
+/// Most requests that wait for a password to be checked or hashed.
 pub const HASHING_WAITING_MAX: usize = 256;
 
 /// Passwords that were right and are remembered.
 pub const REMEMBERED_MAX: usize = 4096;
 
-/// Seconds for which they are.
+/// Seconds for which they are remembered.
 pub const REMEMBERED_SECONDS: u64 = 600;
 
 /// Attempts to log in with one name from one address that nothing slows down.
@@ -151,7 +151,7 @@ pub const SESSION_SECONDS_MAX: u64 = 366 * 24 * 3600;
 /// Lines of failed log-ins that may come at once.
 pub const FAILED_LOG_INS_AT_ONCE: u32 = 20;
 
-/// Milliseconds between further ones.
+/// Milliseconds between further lines.
 pub const FAILED_LOG_INS_INTERVAL_MS: u64 = 1000;
 
 /// Characters of a name that such a line shows.
@@ -160,10 +160,10 @@ pub const LOGGED_NAME_CHARS_MAX: usize = 64;
 /// Longest path, name or header in the log of requests, in bytes.
 pub const LOGGED_TEXT_BYTES_MAX: usize = 1024;
 
-/// Lines of that log that wait to be written.
+/// Lines of the log of requests that wait to be written.
 pub const REQUEST_LINES_WAITING_MAX: usize = 4096;
 
-/// Seconds that the last of them have to be written when the server stops.
+/// Seconds that the last lines have to be written when the server stops.
 pub const REQUEST_LINES_SECONDS_MAX: u64 = 5;
 
 /// Longest JSON web token, in bytes.
@@ -202,7 +202,7 @@ pub const BY_QUERY_BATCH_DOCUMENTS: usize = 500;
 /// Bytes of the bodies of these documents, about.
 pub const BY_QUERY_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// Documents that were left alone of which these tell.
+/// Most documents that were left alone of which `_update_by_query` and `_delete_by_query` tell.
 pub const BY_QUERY_LEFT_MAX: usize = 1000;
 
 /// Bytes of values and ids that a `_find` whose order no index gives may hold in memory.
@@ -214,13 +214,13 @@ pub const INDEXES_DELETED_MAX: usize = 1000;
 /// Events of databases that one commit notes at most, when the server starts.
 pub const NOTES_AT_ONCE_MAX: usize = 1000;
 
-/// Seconds in which the reader of an answer in pieces has to take one; then the answer is broken off.
+/// Seconds in which the reader of an answer in pieces must take one; otherwise the answer is broken off.
 pub const READER_SECONDS_MAX: u64 = 120;
 
 /// Bytes of an attachment that are collected before a thread takes it in; shorter ones need none while they arrive.
 pub const UPLOAD_HELD_BYTES: usize = 128 * 1024;
 
-/// Longer attachments that are taken in at a time. Who sends another one waits without a thread.
+/// Longer attachments that are taken in at a time. Further ones wait without a thread.
 pub const UPLOADS_MAX: usize = 64;
 
 /// Bytes of an attachment that are put into JSON at a time. A multiple of three.
@@ -238,7 +238,7 @@ pub const PARTS_MAX: usize = 1 + 1000;
 /// Databases that one `_dbs_info` asks for at most; CouchDB's is 100.
 pub const DATABASES_ASKED_MAX: usize = 1000;
 
-/// Replications that run at a time; each has a thread. Those of `_replicator` that are more wait for their turn.
+/// Replications that run at a time; each has a thread. Further documents of `_replicator` wait for their turn.
 pub const REPLICATIONS_MAX: usize = 64;
 
 /// Documents of `_replicator` that are looked at.
@@ -265,10 +265,10 @@ pub const VIEW_KEYS_MAX: usize = 100_000;
 /// Milliseconds that a request to a function of a design document may run.
 pub const FUNCTION_MILLIS: u64 = 5000;
 
-/// Most that can be set.
+/// Most milliseconds that can be configured.
 pub const FUNCTION_MILLIS_MAX: u64 = 300_000;
 
-/// Rows of a view that are counted for `offset`. What is beyond has none.
+/// Rows of a view that are counted for `offset`. Beyond, there is no `offset`.
 pub const VIEW_OFFSET_COUNTED_MAX: u64 = 1_000_000;
 
 /// Changes between two lines of a stream of leaves that say how far it has come.

@@ -1,4 +1,4 @@
-//! Sockets: TCP, TCP with TLS, unix. What comes out of each is a stream of bytes; nothing here knows HTTP.
+//! Sockets: TCP, TCP with TLS, unix. Each gives a stream of bytes; nothing here knows HTTP.
 
 use std::future::Future;
 use std::io;
@@ -33,12 +33,12 @@ pub(crate) struct Listening<'c> {
     pub(crate) tls: Option<(&'c Path, &'c Path)>,
     /// The protocols that TLS offers.
     pub(crate) protocols: &'c [&'c str],
-    /// For handshakes.
+    /// Time for handshakes.
     pub(crate) patience: Duration,
 }
 
 impl<'c> Listening<'c> {
-    /// That of the HTTP server.
+    /// The listening of the HTTP server.
     pub(crate) fn http(config: &'c Config) -> Self {
         Listening {
             listen: config.listen,
@@ -50,7 +50,7 @@ impl<'c> Listening<'c> {
     }
 }
 
-/// What is listened on.
+/// The sockets that are listened on.
 pub(crate) struct Listeners {
     tcp: TcpListener,
     pub(crate) address: SocketAddr,
@@ -59,7 +59,7 @@ pub(crate) struct Listeners {
     patience: Duration,
 }
 
-/// A connection that was taken, before its handshake.
+/// An accepted connection, before its handshake.
 pub(crate) struct Taken {
     stream: Raw,
     patience: Duration,
@@ -86,13 +86,13 @@ impl Listeners {
         Ok(Listeners { tcp, address, tls, unix, patience: listening.patience })
     }
 
-    /// The certificate, to be replaced; `None` where TLS is not spoken.
+    /// The certificate, to be replaced; `None` if TLS is not spoken.
     pub(crate) fn tls(&self) -> Option<Arc<Tls>> {
         self.tls.clone()
     }
 
-    /// Takes connections until `until` completes, no more at a time than there are places; `serve` is given each with
-    /// its place, which it holds while the connection lasts.
+    /// Accepts connections until `until` completes, no more at a time than there are places. `serve` gets each
+    /// connection with its place, which it holds while the connection lasts.
     pub(crate) async fn accept_until(
         &self,
         places: usize,
@@ -110,7 +110,7 @@ impl Listeners {
             match taken {
                 (Ok(place), Ok(taken)) => serve(taken, place),
                 (Ok(_), Err(error)) => {
-                    // No file descriptors are left: those who are served free some.
+                    // No file descriptors are left: connections that end free some.
                     tracing::warn!(%error, "a connection could not be taken");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
@@ -130,7 +130,7 @@ impl Listeners {
         let stream = tokio::select! {
             accepted = self.tcp.accept() => {
                 let (stream, _) = accepted?;
-                // Answers are small and waited for.
+                // Answers are small, and clients wait for them.
                 let _ = stream.set_nodelay(true);
                 match &self.tls {
                     Some(tls) => Raw::Tls(stream, tls.acceptor()),
@@ -144,7 +144,7 @@ impl Listeners {
 }
 
 impl Taken {
-    /// Where it comes from. A unix socket's comes from this machine.
+    /// The client's address; `None` for a unix socket.
     pub(crate) fn peer(&self) -> Address {
         match &self.stream {
             Raw::Tcp(stream) | Raw::Tls(stream, _) => stream.peer_addr().ok().map(|address| address.ip()),
@@ -152,7 +152,7 @@ impl Taken {
         }
     }
 
-    /// The connection's socket, where it is TCP without TLS.
+    /// The connection's socket, if it is TCP without TLS.
     pub(crate) fn open_plain(self) -> Result<tokio::net::TcpStream, Self> {
         match self.stream {
             Raw::Tcp(stream) => Ok(stream),
@@ -173,7 +173,7 @@ impl Taken {
     }
 }
 
-/// A unix socket, whose file goes with it.
+/// A unix socket, whose file is removed with it.
 #[derive(Debug)]
 pub(crate) struct UnixSocket {
     pub(crate) listener: UnixListener,
@@ -184,7 +184,7 @@ impl UnixSocket {
     /// Listens there.
     pub(crate) fn bind(path: &Path) -> Result<Self, ServeError> {
         let failed = |source| ServeError::Io { what: format!("listening on {}", path.display()), source };
-        // A file that nobody answers on is left from a server that was killed.
+        // If nobody answers on the file, a server that was killed left it.
         if std::os::unix::net::UnixStream::connect(path)
             .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
         {
@@ -197,12 +197,12 @@ impl UnixSocket {
 
 impl Drop for UnixSocket {
     fn drop(&mut self) {
-        // A file that stays is removed by the next server.
+        // If the file stays, the next server removes it.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// The certificate of a listener. Another one can take its place: connections that come later have that.
+/// The certificate of a listener. It can be replaced: later connections use the new one.
 pub(crate) struct Tls {
     current: ArcSwap<ServerConfig>,
     protocols: Vec<Vec<u8>>,
@@ -214,12 +214,12 @@ impl Tls {
         Ok(Tls { current: ArcSwap::new(read_tls(certificate, key, &protocols)?), protocols })
     }
 
-    /// Reads another one, which does not count yet. It reads files.
+    /// Reads another certificate, which is not used yet. It reads files.
     pub(crate) fn read(&self, certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, ServeError> {
         read_tls(certificate, key, &self.protocols)
     }
 
-    /// Puts it in place.
+    /// Uses it from now on.
     pub(crate) fn put(&self, config: Arc<ServerConfig>) {
         self.current.store(config);
     }

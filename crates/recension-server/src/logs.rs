@@ -1,8 +1,10 @@
-//! Logs: one line an event on standard error, for people or as JSON. What is logged can be changed while it goes on.
+//! Logs: one line an event on standard error, for people or as JSON. The filter can be changed at any time.
 
-use std::io::IsTerminal as _;
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal as _, Write};
 use std::sync::OnceLock;
 
+use parking_lot::Mutex;
 use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, ConfigError};
@@ -12,17 +14,58 @@ type Change = Box<dyn Fn(EnvFilter) -> bool + Send + Sync>;
 
 static CHANGE: OnceLock<Change> = OnceLock::new();
 
+/// The newest lines, for the console.
+static RECENT: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+/// Lines that are kept, and the longest that is kept whole.
+const RECENT_LINES_MAX: usize = 500;
+const RECENT_LINE_BYTES_MAX: usize = 2000;
+
+/// Standard error, and the newest lines beside it. What is written at once is a line.
+struct Noted;
+
+impl Write for Noted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        note(&String::from_utf8_lossy(bytes));
+        io::stderr().write_all(bytes).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// Keeps a line, without its colours.
+fn note(line: &str) {
+    let mut plain = String::with_capacity(line.len());
+    let mut parts = line.trim_end().split('\u{1b}');
+    plain.push_str(parts.next().unwrap_or_default());
+    parts.for_each(|part| plain.push_str(part.split_once('m').map_or("", |(_, rest)| rest)));
+    if let Some((end, _)) = plain.char_indices().find(|(at, _)| *at >= RECENT_LINE_BYTES_MAX) {
+        plain.truncate(end);
+    }
+    let mut recent = RECENT.lock();
+    recent.push_back(plain);
+    while recent.len() > RECENT_LINES_MAX {
+        recent.pop_front();
+    }
+}
+
+/// The newest lines that were logged, oldest first.
+pub(crate) fn recent() -> Vec<String> {
+    RECENT.lock().iter().cloned().collect()
+}
+
 /// Begins to log as configured. The first call of a process counts.
 pub fn init(config: &Config) {
     let level = EnvFilter::try_new(&config.log).unwrap_or_else(|_| EnvFilter::new("info"));
-    // Colours are for eyes; files and other programs would have to take them out.
+    // Colours are for terminals; files and other programs would have to remove them.
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let builder = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).with_ansi(colours);
+    let builder = tracing_subscriber::fmt().with_writer(|| Noted).with_target(false).with_ansi(colours);
     macro_rules! begin {
         ($builder:expr) => {{
             let builder = $builder.with_env_filter(level).with_filter_reloading();
             let handle = builder.reload_handle();
-            // An error means that somebody else logs already, which is as well.
+            // An error means that the program has a logger of its own already.
             if builder.try_init().is_ok() {
                 let _ = CHANGE.set(Box::new(move |level| handle.reload(level).is_ok()));
             }
@@ -31,15 +74,15 @@ pub fn init(config: &Config) {
     if config.log_json { begin!(builder.json()) } else { begin!(builder) }
 }
 
-/// What `log` of a configuration says.
+/// The filter in a configuration's `log`.
 ///
 /// # Errors
-/// [`ConfigError`] where it says nothing.
+/// [`ConfigError`] if it cannot be understood.
 pub(crate) fn level_of(config: &Config) -> Result<EnvFilter, ConfigError> {
     EnvFilter::try_new(&config.log).map_err(|error| ConfigError { message: format!("log: {error}") })
 }
 
-/// Logs what that level has, from now on; where somebody else logs, that is his affair.
+/// Sets the filter from now on, unless the program has a logger of its own.
 pub(crate) fn set_level(level: EnvFilter) {
     if let Some(change) = CHANGE.get()
         && !change(level)
@@ -50,11 +93,11 @@ pub(crate) fn set_level(level: EnvFilter) {
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Refuses a filter that cannot be understood. A word alone is a level: as a target, which it is to `tracing`, it would
-/// log nothing of ours.
+/// Refuses a filter that cannot be understood. A lone word must be a level: `tracing` would take it for a target, and
+/// log nothing of the server.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason.
 pub(crate) fn check(filter: &str) -> Result<(), String> {
     let wrong = |part: &str, why: &str| {
         let levels = LEVELS.join(", ");
@@ -68,7 +111,7 @@ pub(crate) fn check(filter: &str) -> Result<(), String> {
     if let Err(error) = EnvFilter::try_new(filter) {
         return wrong(filter, &format!("cannot be understood ({error})"));
     }
-    // In brackets there are spans and fields, with commas of their own.
+    // Brackets hold spans and fields, with commas of their own.
     let plain = filter.split(',').filter(|_| !filter.contains('['));
     for part in plain.map(str::trim) {
         let level = part.rsplit_once('=').map_or(part, |(_, level)| level);
@@ -82,6 +125,18 @@ pub(crate) fn check(filter: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_lines_are_kept_without_colours() {
+        for number in 0..RECENT_LINES_MAX + 3 {
+            note(&format!("\u{1b}[2m2026\u{1b}[0m \u{1b}[33m WARN\u{1b}[0m line {number}\n"));
+        }
+        note(&"é".repeat(RECENT_LINE_BYTES_MAX));
+        let recent = recent();
+        assert_eq!(recent.len(), RECENT_LINES_MAX);
+        assert_eq!(recent[0], "2026  WARN line 4");
+        assert_eq!(recent.last().map(String::len), Some(RECENT_LINE_BYTES_MAX));
+    }
 
     #[test]
     fn a_filter_is_of_levels_or_it_is_refused() {

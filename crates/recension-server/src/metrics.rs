@@ -1,5 +1,5 @@
-//! What is counted, with the crate `prometheus-client`, and its text for Prometheus. docs/src/server.md lists the names
-//! and labels. Every label has few values, which are all in this program: no client can make a new one.
+//! Counters, made with the crate `prometheus-client`, and their text for Prometheus. docs/src/server.md lists the names
+//! and labels. Every label has few values, all of which are in this program: no client can make a new one.
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -30,7 +30,7 @@ type Labels<const N: usize> = [(&'static str, &'static str); N];
 type Histograms<const N: usize> = Family<Labels<N>, Histogram, fn() -> Histogram>;
 type Size = Gauge<u64, AtomicU64>;
 
-/// What is counted.
+/// The server's counters.
 pub(crate) struct Metrics {
     registry: Registry,
     answers: Family<Labels<1>, Counter>,
@@ -43,14 +43,14 @@ pub(crate) struct Metrics {
     pub(crate) feeds: Gauge,
     /// Log-ins that failed.
     pub(crate) failed_log_ins: Counter,
-    /// Lines of the log of requests that its reader was too slow for.
+    /// Lines of the log of requests that were lost because its reader was too slow.
     pub(crate) lines_lost: Counter,
     head_seq: Size,
     disk_bytes: Size,
     memory_bytes: Size,
-    /// What streamed answers hold, may hold, and how many wait for a part of it.
+    /// Of streamed answers: bytes that they hold, bytes that they may hold, and how many wait for a part.
     lists: [Size; 3],
-    /// What bodies of requests hold.
+    /// Bytes that bodies of requests hold.
     bodies: Size,
     /// Streamed answers that were broken off.
     pub(crate) lists_broken_off: Counter,
@@ -105,7 +105,7 @@ impl Metrics {
         to.register("bodies_memory_bytes", "Bytes of requests' bodies", self.bodies.clone());
         to.register("lists_waiting", "Streamed answers that wait for memory", waiting.clone());
         to.register("lists_broken_off", "Streamed answers that were broken off", self.lists_broken_off.clone());
-        // Those that alarms look at are there from the beginning.
+        // Series that alarms look at exist from the beginning.
         for code in ["1xx", "2xx", "3xx", "4xx", "5xx"] {
             drop(self.answers.get_or_create(&[("code", code)]));
         }
@@ -125,12 +125,12 @@ impl Metrics {
         self.durations.get_or_create(&[("method", method), ("endpoint", endpoint)]).observe(seconds);
     }
 
-    /// Counts the bytes of a request's body that has some, and says how many.
+    /// Counts the bytes of a request's body, if it announces its length.
     pub(crate) fn received(&self, endpoint: &'static str, bytes: u64) {
         self.request_sizes.get_or_create(&[("endpoint", endpoint)]).observe(about(bytes));
     }
 
-    /// Counts the bytes of an answer's body that has been sent.
+    /// Counts the bytes of an answer's body that were sent.
     pub(crate) fn sent(&self, endpoint: &'static str, bytes: u64) {
         self.answer_sizes.get_or_create(&[("endpoint", endpoint)]).observe(about(bytes));
     }
@@ -163,7 +163,7 @@ pub(crate) fn method_label(method: &Method) -> &'static str {
     KNOWN.into_iter().find(|known| *known == method.as_str()).unwrap_or("other")
 }
 
-/// What a request is for, as a label: the kind of the path's target, or the name of an endpoint of a database.
+/// The endpoint of a request as a label: the kind of the path's target, or the name of an endpoint of a database.
 pub(crate) fn endpoint_label(target: &Target<'_>) -> &'static str {
     const OF_DATABASES: [&str; 12] = [
         "_all_docs",

@@ -1,5 +1,5 @@
-//! What is noted of a request from its head to the last byte of its answer: for the metrics, and for the log of
-//! requests. It is noted when it is dropped, so that requests whose clients go away are noted too.
+//! An observation of a request from its head to the last byte of its answer, for the metrics and for the log of
+//! requests. It is recorded when it is dropped, so that requests whose clients go away are recorded too.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::request_log::{Entry, Outcome};
 use crate::route::Target;
 use crate::state::App;
 
-/// The status of requests whose clients have gone before there was an answer, in the log. As nginx has it.
+/// The status in the log if the client has gone before there was an answer. nginx uses it too.
 const CLIENT_GONE: u16 = 499;
 
 /// A request that is under way.
@@ -30,12 +30,12 @@ pub(crate) struct Observed {
     endpoint: &'static str,
     status: Option<StatusCode>,
     sent: u64,
-    /// What the log of requests has of it, if there is one.
+    /// The entry for the log of requests, if there is one.
     entry: Option<Box<Entry>>,
 }
 
 impl Observed {
-    /// A request whose head is there.
+    /// Begins when a request's head has arrived.
     pub(crate) fn begin(app: &Arc<App>, client: Address, head: &Parts) -> Self {
         let logged = app.settings.live().log_requests.is_some() && app.request_lines.is_open();
         Observed {
@@ -49,7 +49,7 @@ impl Observed {
         }
     }
 
-    /// What it is for, and how long its body is to be.
+    /// Notes the target, and counts the announced length of the body.
     pub(crate) fn is_for(&mut self, target: &Target<'_>, announced: Option<u64>) {
         self.endpoint = endpoint_label(target);
         if let Some(bytes) = announced.filter(|bytes| *bytes > 0) {
@@ -57,14 +57,14 @@ impl Observed {
         }
     }
 
-    /// Who asks.
+    /// Notes the identity.
     pub(crate) fn is_by(&mut self, identity: &Identity) {
         if let Some(entry) = &mut self.entry {
             entry.user.clone_from(&identity.name);
         }
     }
 
-    /// The answer, whose bytes are counted on their way.
+    /// Notes the answer. Its bytes are counted while they are sent.
     pub(crate) fn answered(mut self, answer: Response<AnswerBody>) -> Response<ObservedBody> {
         self.status = Some(answer.status());
         let seconds = self.started.elapsed().as_secs_f64();

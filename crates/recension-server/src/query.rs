@@ -1,4 +1,4 @@
-//! The parameters of a request: decoded once, read by name, with CouchDB's words for what does not read.
+//! The parameters of a request: decoded once, read by name, with CouchDB's words for invalid ones.
 
 use recension::document::RevId;
 
@@ -20,7 +20,7 @@ impl Query {
         pairs.map(read).collect::<Result<_>>().map(Query)
     }
 
-    /// A parameter as text; of several with one name the first.
+    /// A parameter as text. If there are several with the name, the first.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
@@ -39,7 +39,7 @@ impl Query {
         }
     }
 
-    /// Whether a parameter is `true`, if every other value is as none.
+    /// Whether a parameter is `true`. Every other value counts as none.
     pub(crate) fn is_true(&self, name: &str) -> bool {
         self.get(name) == Some("true")
     }

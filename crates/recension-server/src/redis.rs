@@ -15,7 +15,7 @@ use crate::config::{Config, ConfigError};
 use crate::listen::{Listeners, Listening, Taken, Tls};
 use crate::serve::ServeError;
 
-/// Whether a password is an API token with the rights of the server's admin.
+/// Whether a password is an API token with the rights of a server admin.
 fn is_token_of_server_admin(store: &Store, said: &[u8]) -> bool {
     let found = std::str::from_utf8(said).map(|text| tokens::find(store, text));
     matches!(found, Ok(Ok(Some(token))) if token.rights == tokens::Rights::Server)
@@ -34,7 +34,7 @@ impl Redis {
     pub(crate) async fn bind(config: &Config, store: &Store) -> Result<Option<Self>, ServeError> {
         let Some(listen) = config.redis.listen else { return Ok(None) };
         let wrong = |error: ConfigError| ServeError::Configured(error.message);
-        // How long a comparison of hashes takes says nothing of what they are of.
+        // The time that it takes to compare hashes tells nothing of the texts.
         let hash = |text: &[u8]| digest(&SHA256, text).as_ref().to_vec();
         let authenticate = config.redis.password.clone().map(|password| -> Authenticate {
             let right = hash(password.as_bytes());
@@ -65,8 +65,8 @@ impl Redis {
         self.listeners.tls()
     }
 
-    /// Answers until `until` completes; then no connection is taken any more, and those that there are end behind what
-    /// they have been answered.
+    /// Answers until `until` completes. Then no more connections are taken, and those that there are end after the
+    /// answers to what they have sent.
     pub(crate) async fn run(self, until: impl Future<Output = ()>) {
         let Redis { listeners, door, max_connections, shutdown } = self;
         let (stop, stopping) = watch::channel(false);
@@ -75,7 +75,7 @@ impl Redis {
         let take = |taken: Taken, place| {
             let (door, held, stopping) = (door.clone(), (alive.clone(), place), stopping.clone());
             tokio::spawn(async move {
-                // A socket without a handshake is used as it is: a call through a table for each read costs.
+                // A socket without a handshake is used directly: a virtual call for each read costs time.
                 let served = match taken.open_plain() {
                     Ok(mut stream) => door.serve(&mut stream, stopping).await,
                     Err(taken) => match taken.open().await {

@@ -1,5 +1,5 @@
-//! A configuration that is taken over while the server runs: on SIGHUP, or where a program says so. All of it is read
-//! and checked before any of it holds; where something is wrong with it, everything stays as it was.
+//! Reloading the configuration while the server runs: on SIGHUP, or when a program asks. All of it is read and checked
+//! before any of it holds. If anything is wrong, everything stays as it was.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::logs;
 use crate::serve::ServeError;
 use crate::state::App;
 
-/// What of a configuration holds at once, by its names in the file. Everything else holds from the next start on.
+/// The settings that hold at once, by their names in the file. All others hold from the next start on.
 const AT_ONCE: [&str; 9] = [
     "admins",
     "cors",
@@ -26,11 +26,11 @@ const AT_ONCE: [&str; 9] = [
     "tls_key",
 ];
 
-/// Takes configurations over, for a server that runs.
+/// Reloads configurations into a running server.
 #[derive(Clone)]
 pub struct Reloader {
     pub(crate) app: Arc<App>,
-    /// Those of all listeners that speak TLS.
+    /// The certificates of all listeners that speak TLS.
     pub(crate) certificates: Vec<Arc<Tls>>,
 }
 
@@ -41,8 +41,8 @@ impl fmt::Debug for Reloader {
 }
 
 impl Reloader {
-    /// Takes a configuration over, and reads certificate and key again. Answers the names of what is another than the
-    /// server was started with and holds from the next start on. It reads files.
+    /// Applies a configuration, and reads certificate and key again. Answers the names of the settings that differ and
+    /// hold only from the next start on. It reads files.
     ///
     /// # Errors
     /// [`ServeError`]; then nothing has changed.
@@ -71,14 +71,14 @@ impl Reloader {
     }
 }
 
-/// The names of what differs and does not hold at once.
+/// The names of the settings that differ and do not hold at once.
 fn differing(before: &Config, now: &Config) -> Vec<String> {
     let table = |config: &Config| toml::Table::try_from(config).unwrap_or_default();
     let (old, new) = (table(before), table(now));
     let names = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
     let mut differing: Vec<String> =
         names.filter(|name| !AT_ONCE.contains(&name.as_str()) && old.get(*name) != new.get(*name)).cloned().collect();
-    // It is not written, being a secret.
+    // The token is a secret, which TOML leaves out.
     if before.apocrypha.token != now.apocrypha.token {
         differing.push("apocrypha.token".to_owned());
     }
@@ -88,7 +88,7 @@ fn differing(before: &Config, now: &Config) -> Vec<String> {
     differing
 }
 
-/// Takes over what `read` gives, whenever the process is sent SIGHUP; says in the log what came of it. From the call on
+/// Applies the configuration that `read` gives, whenever the process gets SIGHUP, and logs the result. After this call,
 /// the signal does not end the process any more.
 pub(crate) fn on_hangup(
     reloader: Reloader,

@@ -46,19 +46,19 @@ impl Request {
         &self.head.method
     }
 
-    /// A header, where it is text.
+    /// A header, if it is text.
     pub(crate) fn header(&self, name: HeaderName) -> Option<&str> {
         self.head.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Whether the content type is JSON, or none is said.
+    /// Whether the content type is JSON, or missing.
     pub(crate) fn is_json(&self) -> bool {
         let content_type =
             self.header(CONTENT_TYPE).and_then(|value| value.split(';').next()).unwrap_or("application/json");
         content_type.trim().eq_ignore_ascii_case("application/json")
     }
 
-    /// Refuses what is not JSON by its content type: CouchDB does so for POST, not for PUT.
+    /// Refuses a body whose content type is not JSON: CouchDB does so for POST, not for PUT.
     pub(crate) fn require_json(&self) -> Result<()> {
         if self.is_json() { Ok(()) } else { Err(ApiError::content_type_not_json()) }
     }
@@ -69,15 +69,15 @@ impl Request {
         self.bytes_up_to(max).await
     }
 
-    /// The whole body, of at most `max` bytes. Its memory grows with what has arrived, not with what was announced.
-    /// What was sent gzipped is unpacked.
+    /// The whole body, of at most `max` bytes. Its memory grows with the bytes that have arrived, not with the
+    /// announced length. A gzip body is unpacked.
     pub(crate) async fn bytes_up_to(&mut self, max: usize) -> Result<Bytes> {
         let coding = if self.replaced.is_some() { None } else { self.header(CONTENT_ENCODING) };
         match coding.map(str::to_ascii_lowercase).as_deref() {
             None | Some("" | "identity") => self.plain_bytes_up_to(max).await,
             Some("gzip") => {
                 let packed = self.plain_bytes_up_to(max).await?;
-                // It is paid for before it is known how much it is.
+                // The memory is taken before its need is known.
                 let most = packed.len().saturating_mul(GZIP_RATIO_MAX).min(max);
                 let patience = Duration::from_secs(self.app.config.body_idle_seconds);
                 let share = tokio::time::timeout(patience, self.app.bodies.take(most)).await;
@@ -120,7 +120,7 @@ impl Request {
         })
     }
 
-    /// Takes of the memory for bodies what so many bytes of one need.
+    /// Takes the memory that so many bytes of a body need.
     pub(crate) fn pay(&self, share: &mut Option<Share>, bytes: usize) -> Result<()> {
         let Some(wanted) = bytes.checked_sub(BODY_FREE_BYTES).filter(|wanted| *wanted > 0) else { return Ok(()) };
         let enough = match share {
@@ -162,8 +162,8 @@ impl Request {
     }
 }
 
-/// The database as of the moment that the query names with `at`: a commit, a time or an age. Who may read it is
-/// decided by what `_security` says now.
+/// The database as of the moment in the query's `at`: a commit, a time or an age. The present `_security` decides
+/// whether the user may read it.
 pub(crate) fn at_its_moment(request: &Request, db: Database) -> Result<Database> {
     match request.query.get("at") {
         None => Ok(db),

@@ -1,6 +1,5 @@
-//! The log of requests: a line each, when its answer has been sent. Its forms are pure. Lines go through a queue of
-//! bounded length to a thread that writes them; if that is too slow they are left out and counted, and no request
-//! waits.
+//! The log of requests: a line each, when its answer has been sent. Its forms are pure. Lines go through a bounded
+//! queue to a thread that writes them. If the thread is too slow, lines are dropped and counted; no request waits.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -32,12 +31,12 @@ pub enum RequestLog {
     Combined,
 }
 
-/// What is known of a request when it comes.
+/// The facts of a request when it arrives.
 #[derive(Debug)]
 pub(crate) struct Entry {
     time: Timestamp,
     client: Address,
-    /// The name of who asks; none: nobody.
+    /// The name of its user; `None`: anonymous.
     pub(crate) user: Option<String>,
     method: String,
     target: String,
@@ -46,17 +45,17 @@ pub(crate) struct Entry {
     agent: Option<String>,
 }
 
-/// And when it is over.
+/// The facts of a request when it is over.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: u16,
-    /// Of the body.
+    /// Bytes of the body.
     pub(crate) bytes: u64,
     pub(crate) seconds: f64,
 }
 
 impl Entry {
-    /// What a head says, without secrets.
+    /// The facts in a head, without secrets.
     pub(crate) fn of(client: Address, head: &Parts) -> Self {
         let micros = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
         let text = |name: HeaderName| {
@@ -69,7 +68,7 @@ impl Entry {
             method: clipped(head.method.as_str()).to_owned(),
             target: without_secrets(head.uri.path(), head.uri.query()),
             version: head.version,
-            // Other sites have secrets in their queries, and names and passwords in front of their hosts.
+            // Other sites' URLs may have secrets in the query, and names and passwords before the host.
             referer: text(REFERER).map(|url| {
                 let url = url.split(['?', '#']).next().unwrap_or_default();
                 match url.split_once("//") {
@@ -124,7 +123,7 @@ fn day_of_logs(time: Timestamp) -> String {
     format!("{}/{month}/{}:{clock} +0000", day.unwrap_or("01"), year.unwrap_or("1970"))
 }
 
-/// As Apache escapes: what could end the field or the line is `\xHH`.
+/// Escapes as Apache does: a byte that could end the field or the line becomes `\xHH`.
 fn escaped(text: &str, blanks: bool) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -143,8 +142,8 @@ pub(crate) fn clipped(text: &str) -> &str {
     &text[..text.floor_char_boundary(LOGGED_TEXT_BYTES_MAX)]
 }
 
-/// A path and its query, in which the values of parameters that are called after secrets are left out. The server
-/// itself takes no secret from a query; its clients may send some all the same.
+/// A path and its query, without the values of parameters whose names suggest a secret. The server itself takes no
+/// secret from a query, but clients may send some.
 fn without_secrets(path: &str, query: Option<&str>) -> String {
     const SECRETS: [&str; 8] = ["pass", "pwd", "secret", "token", "auth", "credential", "apikey", "session"];
     let mut out = clipped(path).to_owned();
@@ -168,23 +167,23 @@ fn without_secrets(path: &str, query: Option<&str>) -> String {
     clipped(&out).to_owned()
 }
 
-/// Lines on their way to where they are written.
+/// Lines on their way to the writer.
 #[derive(Debug, Default)]
 pub(crate) struct RequestLines {
     sender: ArcSwapOption<SyncSender<String>>,
-    /// Is closed by the writer when it has written everything.
+    /// The writer closes it when it has written everything.
     written: Mutex<Option<Receiver<()>>>,
 }
 
 impl RequestLines {
-    /// Begins to write lines. Those that come before, and after [`RequestLines::close`], are written nowhere.
+    /// Begins to write lines. Lines that come before, or after [`RequestLines::close`], are dropped.
     pub(crate) fn open(&self, out: impl Write + Send + 'static) -> std::io::Result<()> {
         let (sender, lines) = sync_channel::<String>(REQUEST_LINES_WAITING_MAX);
         let (tell, written) = sync_channel(0);
         std::thread::Builder::new().name("recension-log".to_owned()).spawn(move || {
             let _tell: SyncSender<()> = tell;
             let mut out = std::io::BufWriter::new(out);
-            // Nobody may read them any more; requests are answered all the same.
+            // Nobody may read them any more; requests are still answered.
             while let Ok(line) = lines.recv() {
                 let _ = out.write_all(line.as_bytes());
                 while let Ok(line) = lines.try_recv() {
@@ -212,12 +211,12 @@ impl RequestLines {
         }
     }
 
-    /// Returns when all that was handed over is written, or its reader has taken nothing for a while.
+    /// Returns when all lines are written, or the reader has taken nothing for a while.
     pub(crate) fn close(&self) {
         drop(self.sender.swap(None));
         let written = self.written.lock().take();
         if let Some(written) = written {
-            // Nothing is sent: it ends with the writer.
+            // Nothing is ever sent: the channel closes when the writer ends.
             let _ = written.recv_timeout(Duration::from_secs(REQUEST_LINES_SECONDS_MAX));
         }
     }

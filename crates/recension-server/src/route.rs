@@ -1,12 +1,11 @@
-//! From a request's path to what it names. Pure. CouchDB's rules: a path is cut at its slashes before it is decoded,
-//! `+` is a blank, ids of design and local documents have a slash of their own, and attachments' names any number of
-//! them.
+//! From a request's path to its target. Pure. CouchDB's rules: a path is split at its slashes before it is decoded, `+`
+//! is a blank, ids of design and local documents have one slash, and names of attachments any number of them.
 
 use std::borrow::Cow;
 
 use crate::error::{ApiError, Result};
 
-/// What a path names. It is borrowed from the path if nothing had to be decoded.
+/// The target of a path. It borrows from the path if nothing had to be decoded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Target<'p> {
     /// `/`
@@ -19,9 +18,9 @@ pub(crate) enum Target<'p> {
     Special { db: Cow<'p, str>, name: Cow<'p, str>, rest: Vec<Cow<'p, str>> },
     /// `/{db}/{id}`, `/{db}/_design/{name}` or `/{db}/_local/{name}`
     Document { db: Cow<'p, str>, id: Cow<'p, str> },
-    /// What follows a document's id: an attachment's name, or an endpoint of ours that begins with `_`.
+    /// A name behind a document's id: an attachment's, or an endpoint of ours, which begins with `_`.
     OfDocument { db: Cow<'p, str>, id: Cow<'p, str>, name: Cow<'p, str> },
-    /// `/{db}/_design%2Fname`: to be asked for with a slash.
+    /// `/{db}/_design%2Fname`: the client is sent to the path with a slash.
     Redirect { to: String },
 }
 
@@ -64,7 +63,7 @@ impl<'p> Target<'p> {
 }
 
 impl Target<'_> {
-    /// The database that it is of, or is.
+    /// The database of the target.
     pub(crate) fn database(&self) -> Option<&str> {
         match self {
             Target::Database { db }
@@ -76,7 +75,7 @@ impl Target<'_> {
     }
 }
 
-/// A path's first part, and what stands behind the slash after it.
+/// A path's first part, and the text behind the slash after it.
 fn cut(path: &str) -> (&str, Option<&str>) {
     path.split_once('/').map_or((path, None), |(first, rest)| (first, Some(rest)))
 }
@@ -124,7 +123,7 @@ fn decoded(text: &str) -> Result<Cow<'_, str>> {
     String::from_utf8(out).map(Cow::Owned).map_err(|_| ApiError::bad_target())
 }
 
-/// Encodes what a path's part cannot hold; slashes too.
+/// Encodes characters that a part of a path cannot hold; slashes too.
 pub(crate) fn encode(text: &str) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let mut out = String::with_capacity(text.len());

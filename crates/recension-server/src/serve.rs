@@ -1,4 +1,4 @@
-//! Listening, connections, and the end: sockets in, requests to `dispatch`, no request cut off when the server stops.
+//! Listening, connections, and stopping: from sockets to `dispatch`. No request is cut off when the server stops.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -34,21 +34,22 @@ use crate::observed::{Observed, ObservedBody};
 use crate::redis::Redis;
 use crate::reload::{self, Reloader};
 use crate::replication;
+use crate::samples;
 use crate::state::App;
 use crate::write_timeout::Patient;
 
-/// A server that cannot be, or cannot go on.
+/// An error for which a server cannot start, or cannot go on.
 #[derive(Debug)]
 pub enum ServeError {
-    /// The configuration cannot be: what is wrong with it, and what to do.
+    /// The configuration is invalid: the reason, and what to do.
     Configured(String),
-    /// The store refuses.
+    /// The store's error.
     Store(recension::document::Error),
-    /// An address cannot be listened to, or a file not be read.
+    /// An address cannot be listened to, or a file cannot be read.
     Io {
-        /// What was tried.
+        /// The action that failed.
         what: String,
-        /// What came of it.
+        /// The system's error.
         source: std::io::Error,
     },
 }
@@ -82,8 +83,8 @@ pub struct Server {
     redis: Option<Redis>,
 }
 
-/// The server admin that the first start made. The password is kept as its hash only: who does not note it down now
-/// has to set another one (`RECENSION_ADMIN`).
+/// The server admin that the first start made. Only the password's hash is kept: somebody who does not note the
+/// password down now has to set another one (`RECENSION_ADMIN`).
 #[derive(Clone, PartialEq, Eq)]
 pub struct FirstAdmin {
     /// The name: `admin`.
@@ -109,8 +110,8 @@ impl Server {
         Self::on(Store::on(engine)?, config).await
     }
 
-    /// Listens, for a store that is open already: a program's own, which it goes on to use beside the server.
-    /// [`Config::store`] is not looked at.
+    /// Listens, for a store that the program has opened and goes on to use beside the server. [`Config::store`] is
+    /// ignored.
     ///
     /// # Errors
     /// [`ServeError`].
@@ -127,7 +128,7 @@ impl Server {
         Ok(Server { app, listeners, stop, first_admin, apocrypha, engine, redis })
     }
 
-    /// What takes other configurations over while the server runs.
+    /// The means to reload configurations while the server runs.
     pub fn reloader(&self) -> Reloader {
         let apocrypha = self.apocrypha.as_ref().and_then(Apocrypha::tls);
         let redis = self.redis.as_ref().and_then(Redis::tls);
@@ -135,11 +136,11 @@ impl Server {
         Reloader { app: Arc::clone(&self.app), certificates }
     }
 
-    /// Takes over what `read` gives, whenever the process is sent SIGHUP, and says in the log what came of it. From
-    /// the call on the signal does not end the process any more.
+    /// Applies the configuration that `read` gives, whenever the process gets SIGHUP, and logs the result. After this
+    /// call, the signal does not end the process any more.
     ///
     /// # Errors
-    /// [`ServeError::Io`] where the system does not let it have the signal.
+    /// [`ServeError::Io`] if the system refuses the signal.
     pub fn reload_on_hangup(
         &self,
         read: impl Fn() -> Result<Config, ConfigError> + Send + Sync + 'static,
@@ -148,11 +149,11 @@ impl Server {
         reload::on_hangup(self.reloader(), read).map_err(failed)
     }
 
-    /// Writes the log of requests there, where [`Config::log_requests`] says that there is one. All of it is written
-    /// when [`Server::run`] returns.
+    /// Writes the log of requests to `out`, if [`Config::log_requests`] asks for a log. All of it is written when
+    /// [`Server::run`] returns.
     ///
     /// # Errors
-    /// [`ServeError::Io`] where the system gives no thread for it.
+    /// [`ServeError::Io`] if the system gives no thread for it.
     pub fn log_requests_to(&self, out: impl std::io::Write + Send + 'static) -> Result<(), ServeError> {
         let failed = |source| ServeError::Io { what: "starting to log requests".to_owned(), source };
         self.app.request_lines.open(out).map_err(failed)
@@ -189,11 +190,11 @@ impl Server {
         format!("{scheme}://{}/", self.address())
     }
 
-    /// Answers until `until` completes; then no connection is taken any more, feeds that wait are answered, requests
-    /// are finished, and the store is made durable.
+    /// Answers until `until` completes. Then no more connections are taken, waiting feeds are answered, requests are
+    /// finished, and the store is made durable.
     ///
     /// # Errors
-    /// [`ServeError::Store`] where the last checkpoint fails.
+    /// [`ServeError::Store`] if the last checkpoint fails.
     pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
         let Server { app, listeners, stop, apocrypha, engine, redis, .. } = self;
         let connections = GracefulShutdown::new();
@@ -230,13 +231,14 @@ impl Server {
             let app = Arc::clone(&app);
             tokio::spawn(redis.run(async move { app.stopped().await }))
         });
+        tokio::spawn(samples::watch(Arc::clone(&app)));
         let replicating = replication::Watch::begin(&app).map_err(|source| {
             let what = "starting the thread of _replicator".to_owned();
             ServeError::Io { what, source }
         })?;
         listeners.accept_until(app.config.max_connections, until, take).await;
         drop(listeners);
-        // Who listened is gone, or is told.
+        // An error means that nobody waits for it any more.
         let _ = stop.send(true);
         let patience = Duration::from_secs(app.config.shutdown_seconds);
         let ended = tokio::task::spawn_blocking(move || replicating.end(patience)).await;
@@ -247,16 +249,16 @@ impl Server {
             tracing::warn!("requests were cut off: they took longer than {patience:?} to finish");
         }
         if let Some(beside) = beside {
-            // A panic of its own was logged; it is no reason to leave the store without its checkpoint.
+            // A panic was logged. The store still gets its checkpoint.
             beside.await.unwrap_or(Ok(()))?;
         }
         if let Some(for_redis) = for_redis {
             let _ = for_redis.await;
         }
-        // What its guests were at is answered first.
+        // Requests of other machines' programs are answered first.
         let _ = tokio::task::spawn_blocking(move || drop((engine, backups))).await;
         app.databases.checkpoint()?;
-        // A panic of its own was logged.
+        // A panic was logged.
         let _ = tokio::task::spawn_blocking(move || app.request_lines.close()).await;
         Ok(())
     }
@@ -290,8 +292,8 @@ fn engine(config: &Config, store: &Store) -> Result<Option<(recension_remote::Li
     Ok(Some(listening.map_err(recension::document::Error::from)?))
 }
 
-/// Makes a server admin if there is none, and nothing says that there is to be none. Whoever is asked from beyond
-/// this machine has to have one before.
+/// Makes a server admin if there is none and `admin_party` is off. If there is none and the server listens beyond
+/// loopback, it refuses.
 pub(crate) fn first_admin(app: &App, loopback: bool) -> crate::error::Result<Option<FirstAdmin>> {
     let live = app.settings.live();
     if app.config.admin_party || !live.admins.is_empty() {
@@ -322,7 +324,7 @@ fn service(
     })
 }
 
-/// Answers a request, on threads of its own where reads of the store may wait.
+/// Answers a request, on a thread of its own if reads of the store may wait.
 pub(crate) async fn answered(
     app: Arc<App>,
     connection: Arc<Connection>,

@@ -1,6 +1,6 @@
-//! Settings that can be changed while the server runs, by CouchDB's names for them: `_node/_local/_config`. What is put
-//! there is kept in the store and wins over the configuration file; what is deleted falls back to it. Only those that
-//! [`Live`] reads have an effect; others are kept and given back, as CouchDB does with names that it does not know.
+//! Settings that can be changed while the server runs, by CouchDB's names: `_node/_local/_config`. A changed setting is
+//! kept in the store and wins over the configuration file; a deleted one falls back to the file. Only settings that
+//! [`Live`] reads have an effect. Others are kept and given back, as CouchDB does with names that it does not know.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -25,13 +25,13 @@ use crate::request_log::RequestLog;
 /// Values by section and key.
 pub(crate) type Sections = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Where the server's own notes have what was changed.
+/// The note of the server's own that holds the changed settings.
 const NOTE: &str = "settings";
 
-/// Where they have the key of the cookies.
+/// The note that holds the key of the cookies.
 const SECRET_NOTE: &str = "secret";
 
-/// What the settings come to.
+/// The values of the settings.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // each is a setting of its own
 pub(crate) struct Live {
@@ -42,9 +42,9 @@ pub(crate) struct Live {
     pub(crate) jwt: Keys,
     pub(crate) max_document_size: usize,
     pub(crate) max_request_size: usize,
-    /// Nobody is let in without a name.
+    /// Whether everybody needs a name.
     pub(crate) require_valid_user: bool,
-    /// But to `/_up`.
+    /// Whether `/_up` is excepted from that.
     pub(crate) except_for_up: bool,
     /// Whether `_security` of `_users` may be changed.
     pub(crate) users_security_editable: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Live {
     /// Whether cookies outlive the browser's window.
     pub(crate) persistent_cookies: bool,
     pub(crate) same_site: Option<&'static str>,
-    /// Cookies are signed with it.
+    /// The key that signs cookies.
     pub(crate) secret: String,
     pub(crate) password_iterations: NonZeroU32,
     /// How long a request to a function of a design document may run.
@@ -103,13 +103,13 @@ impl Live {
     }
 }
 
-/// Where CouchDB 3 looks for who has to log in, and where it did before.
+/// The sections where CouchDB 3, or an older one, looks for rules of log-in.
 const AUTH: [&str; 3] = ["chttpd", "chttpd_auth", "couch_httpd_auth"];
 
-/// Where it looks for what cookies are like.
+/// The sections where it looks for the properties of cookies.
 const COOKIE: [&str; 2] = ["chttpd_auth", "couch_httpd_auth"];
 
-/// What is shown, and holds, if nothing else was said.
+/// The values of settings that nobody has set.
 fn defaults(config: &Config) -> Sections {
     let cors = &config.cors;
     let mut sections = Sections::new();
@@ -137,7 +137,7 @@ fn defaults(config: &Config) -> Sections {
     sections
 }
 
-/// Reads values, of several sections the first that has one.
+/// Reads values. If several sections have one, the first section counts.
 struct Reader<'s>(&'s Sections);
 
 impl<'s> Reader<'s> {
@@ -202,14 +202,14 @@ fn wrong(sections: &[&str], key: &str, expected: &str) -> ApiError {
     ApiError::bad_request(format!("{section}/{key} is {expected}"))
 }
 
-/// The settings, and what was changed of them.
+/// The settings, and which of them were changed.
 pub(crate) struct Settings {
     live: ArcSwap<Live>,
     held: Mutex<Held>,
     made_secret: String,
 }
 
-/// What they are made from.
+/// The sources of the settings.
 struct Held {
     config: Config,
     stored: Sections,
@@ -222,7 +222,7 @@ impl std::fmt::Debug for Settings {
 }
 
 impl Settings {
-    /// Those of a store, with those of the configuration below them.
+    /// The settings of a store, above those of the configuration.
     ///
     /// # Errors
     /// 400 for a value that its setting cannot have; those of the store.
@@ -249,17 +249,22 @@ impl Settings {
         })
     }
 
-    /// What holds now.
+    /// The present values.
     pub(crate) fn live(&self) -> Arc<Live> {
         self.live.load_full()
+    }
+
+    /// Whether a value was changed, and can be taken back.
+    pub(crate) fn is_changed(&self, section: &str, key: &str) -> bool {
+        self.held.lock().stored.get(section).is_some_and(|values| values.contains_key(key))
     }
 
     /// Changes a value, or takes it back to what the configuration says; durable, and effective, when it returns.
     /// Answers what it was. It waits for the disk.
     ///
     /// # Errors
-    /// 400 for a value that its setting cannot have, and for more than is kept; 404 if there is nothing to take
-    /// back.
+    /// 400 for a value that its setting cannot have, and if there are too many settings; 404 if there is nothing to
+    /// delete.
     pub(crate) fn set(
         &self,
         databases: &Databases,
@@ -301,11 +306,11 @@ impl Settings {
 }
 
 impl Settings {
-    /// Takes another configuration over, below what was changed. Where it listens, and whether everybody is admin,
-    /// stays.
+    /// Applies another configuration, below the changed settings. Addresses and `admin_party` stay as they were.
     ///
     /// # Errors
-    /// 400 for a value that its setting cannot have, 403 where no server admin would be left; nothing has changed then.
+    /// 400 for a value that its setting cannot have; 403 if no server admin would be left. After an error nothing has
+    /// changed.
     pub(crate) fn reload(&self, config: &Config) -> Result<()> {
         let mut held = self.held.lock();
         let Config { listen, admin_party, .. } = held.config;

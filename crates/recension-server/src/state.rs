@@ -1,4 +1,4 @@
-//! What all requests share.
+//! The state that all requests share.
 
 use std::sync::Arc;
 
@@ -17,28 +17,34 @@ use crate::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, UPLOADS_MAX};
 use crate::metrics::Metrics;
 use crate::replication::Replications;
 use crate::request_log::RequestLines;
+use crate::samples::Samples;
 use crate::settings::Settings;
+use crate::slow::SlowQueries;
 use crate::streams::Streams;
 use crate::threads::{Handlers, Threads};
 
-/// What all requests share.
+/// The state that all requests share.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) config: Config,
     pub(crate) databases: Databases,
-    /// Who asks the log of the store, if other servers commit to it too.
+    /// The requests that ask the store's log, if other servers commit to it too.
     pub(crate) learning: Learning,
-    /// What may be changed while the server runs.
+    /// Settings that may be changed while the server runs.
     pub(crate) settings: Settings,
     pub(crate) credentials: Credentials,
-    /// Tells feeds that rights were changed.
+    /// Wakes feeds when rights were changed.
     pub(crate) rights: RightsChanges,
-    /// What the server calls itself.
+    /// The id of the server.
     pub(crate) uuid: String,
     pub(crate) metrics: Metrics,
+    /// What was counted, as it was in the last hours.
+    pub(crate) samples: Samples,
+    /// Queries of late that took long.
+    pub(crate) slow: Arc<SlowQueries>,
     /// Where the log of requests goes.
     pub(crate) request_lines: RequestLines,
-    /// What streamed answers share.
+    /// Threads and memory of streamed answers.
     pub(crate) streams: Arc<Streams>,
     /// Pages that templates made.
     pub(crate) pages: Arc<Kept>,
@@ -46,15 +52,15 @@ pub(crate) struct App {
     pub(crate) bodies: Arc<Budget>,
     /// The threads that may wait.
     threads: Threads,
-    /// The threads that answer requests, where reads of the store may wait; none: connections' own do.
+    /// The threads that answer requests, if reads of the store may wait; `None`: connections' own threads do.
     pub(crate) handlers: Option<Handlers>,
-    /// Places of the threads that take long attachments in, as fast as their senders send.
+    /// Places of the threads that take long attachments in.
     pub(crate) uploads: Arc<Semaphore>,
     /// Functions of design documents.
     pub(crate) scripts: Arc<Scripts>,
     /// Replications of the server itself.
     pub(crate) replications: Replications,
-    /// Becomes true when the server is to stop: long polls answer then.
+    /// Becomes true when the server is to stop. Waiting feeds answer then.
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
@@ -87,6 +93,8 @@ impl App {
             rights,
             uuid,
             metrics,
+            samples: Samples::default(),
+            slow: Arc::default(),
             request_lines,
             streams,
             pages,
@@ -100,7 +108,7 @@ impl App {
         })
     }
 
-    /// Runs what may wait for the disk on a thread for that; waits, without a thread, until one is free.
+    /// Runs work that may wait for the disk on a thread for that. Waits, without a thread, until one is free.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -111,7 +119,7 @@ impl App {
     /// Completes when the server is to stop.
     pub(crate) async fn stopped(&self) {
         let mut stopping = self.stopping.clone();
-        // The sender lives as long as the server; without it, it has stopped.
+        // The sender lives as long as the server. If it is gone, the server has stopped.
         let _ = stopping.wait_for(|stopping| *stopping).await;
     }
 }

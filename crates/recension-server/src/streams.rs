@@ -1,7 +1,6 @@
-//! What all streamed answers share: the threads that make their pieces, and the budget of bytes for pieces that were
-//! made and not sent. A piece is paid for before it is made, and what was paid comes back when the connection has let
-//! go of its bytes. While its reader takes it, or while it waits for its turn, an answer holds no thread and no piece
-//! that was not asked for.
+//! Threads and memory that all streamed answers share. A piece's memory is taken before it is made, and comes back when
+//! the connection has sent its bytes. While an answer waits for its reader or for its turn, it holds no thread and no
+//! piece that was not asked for.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use crate::error::{ApiError, Result};
 use crate::limits::{CHUNK_BYTES, PRESSED_SECONDS_MAX};
 use crate::threads::Threads;
 
-/// What all streamed answers share.
+/// Threads and memory of streamed answers.
 #[derive(Debug)]
 pub(crate) struct Streams {
     threads: Threads,
@@ -32,10 +31,10 @@ impl Streams {
         Ok(Arc::new(Streams { threads, budget, patience }))
     }
 
-    /// Makes a piece, once there is room for it; with what `work` answers beside it.
+    /// Makes a piece, once there is room for it. Answers also the other value that `work` returns.
     ///
     /// # Errors
-    /// That of `work`; 503 if there was no room for as long as a reader may take.
+    /// The error of `work`; 503 if there was no room for as long as a reader may take.
     pub(crate) async fn make<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<(Vec<u8>, T)> + Send + 'static,
@@ -54,8 +53,8 @@ impl Streams {
         self.threads.run(work).await
     }
 
-    /// An answer that is whole, and long, with what it takes of the budget; `again` makes it anew where it had to
-    /// wait, since what waits is not held in memory.
+    /// An answer that is whole and long, with its part of the budget. If it has to wait for its part, it is dropped and
+    /// made again by `again`, so that a waiting answer holds no memory.
     pub(crate) async fn paid(&self, first: Answer, again: impl Fn() -> Result<Answer>) -> Result<Answer> {
         let Some(length) = first.long_body() else { return Ok(first) };
         if let Some(share) = self.budget.at_once(length) {
@@ -67,13 +66,13 @@ impl Streams {
         Ok(again()?.with_body(|body| Paid::of(body, share)))
     }
 
-    /// How long readers may take.
+    /// How patient the server is with readers.
     pub(crate) fn patience(&self) -> Patience {
         self.patience.clone()
     }
 }
 
-/// How long one waits for a reader that takes nothing: shorter while others wait for the memory that it holds.
+/// How long the server waits for a reader that takes nothing: shorter while others wait for the memory that it holds.
 #[derive(Clone, Debug)]
 pub(crate) struct Patience {
     budget: Arc<Budget>,
@@ -81,7 +80,7 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// When to look again at a reader that has taken nothing since `waited`; `None`: it is to be given up.
+    /// The time until the next look at a reader that has taken nothing since `waited`; `None`: the reader is given up.
     pub(crate) fn left(&self, waited: Duration) -> Option<Duration> {
         let step = Duration::from_secs(PRESSED_SECONDS_MAX);
         let most = if self.budget.waiting() > 0 { step.min(self.most) } else { self.most };
@@ -96,7 +95,7 @@ pub(crate) struct Paid {
 }
 
 impl Paid {
-    /// Bytes that give the share back when the last of them is let go of.
+    /// Bytes that return their share to the budget when the last of them is dropped.
     pub(crate) fn bytes(text: Vec<u8>, mut share: Share) -> Bytes {
         if text.is_empty() {
             return Bytes::new();
@@ -105,7 +104,7 @@ impl Paid {
         Bytes::from_owner(Paid { text: text.into(), _share: share })
     }
 
-    /// The same of bytes that are there.
+    /// The same for bytes that exist already.
     pub(crate) fn of(text: Bytes, mut share: Share) -> Bytes {
         share.settle(text.len());
         Bytes::from_owner(Paid { text, _share: share })

@@ -1,5 +1,5 @@
-//! Threads for what reads or writes the store and may wait for it: a fixed number for each purpose, begun when they
-//! are needed. Work waits for one in a line, without a thread; who asked and went away before its turn is left out.
+//! Threads for work that reads or writes the store and may wait for it: a fixed number for each purpose, begun when
+//! they are needed. Work waits in a line, without a thread. It is skipped if its asker has gone before its turn.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::limits::THREAD_IDLE_SECONDS;
 /// Some threads.
 #[derive(Debug)]
 pub(crate) struct Threads {
-    /// Only its threads for blocking work are used. None once it is dropped.
+    /// Only its threads for blocking work are used. `None` once it is dropped.
     runtime: Option<Runtime>,
 }
 
 impl Threads {
-    /// So many at most.
+    /// At most so many threads.
     pub(crate) fn new(name: &str, most: usize) -> Result<Self> {
         let runtime = Builder::new_current_thread()
             .thread_name(name)
@@ -29,7 +29,7 @@ impl Threads {
         Ok(Threads { runtime: Some(runtime.map_err(failed)?) })
     }
 
-    /// Runs work on one of them. Dropped before it has begun, it does not begin.
+    /// Runs work on one of them. If the future is dropped before the work has begun, the work does not run.
     pub(crate) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
         let Some(runtime) = &self.runtime else { return Err(ApiError::stopping()) };
         let mut running = JoinSet::new();
@@ -47,39 +47,39 @@ impl Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        // Whoever drops it may be a task: work that is under way is not waited for.
+        // This may be dropped within a task: running work is not waited for.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
-/// Who asked for work that is under way on a thread.
+/// Tells work on a thread whether its asker still waits.
 #[derive(Debug)]
 pub(crate) struct Asker(Weak<()>);
 
-/// Someone who asks, and what tells work for them that they still wait.
+/// An asker, and the value that it holds while it waits.
 pub(crate) fn asker() -> (Asker, Arc<()>) {
     let waits = Arc::new(());
     (Asker(Arc::downgrade(&waits)), waits)
 }
 
 impl Asker {
-    /// Between two pieces of long work: an error where nobody waits for the next one.
+    /// Is called between two steps of long work: an error if nobody waits for the result.
     pub(crate) fn waits(&self) -> Result<()> {
         if self.0.strong_count() > 0 { Ok(()) } else { Err(ApiError::asker_gone()) }
     }
 }
 
-/// Threads for whole requests, of a store whose reads may wait: they run tasks, each of which may keep its thread
-/// waiting. The threads of connections then never wait for the store.
+/// Threads for whole requests, for a store whose reads may wait. They run tasks, each of which may block its thread.
+/// The threads of connections then never wait for the store.
 #[derive(Debug)]
 pub(crate) struct Handlers {
     runtime: Option<Runtime>,
 }
 
 impl Handlers {
-    /// So many.
+    /// So many threads.
     pub(crate) fn new(most: usize) -> Result<Self> {
         let runtime = Builder::new_multi_thread()
             .thread_name("recension-requests")
@@ -90,7 +90,7 @@ impl Handlers {
         Ok(Handlers { runtime: Some(runtime.map_err(failed)?) })
     }
 
-    /// Runs a task there; it ends with its asker.
+    /// Runs a task there. It ends when its asker goes.
     pub(crate) async fn run<T: Send + 'static>(&self, task: impl Future<Output = T> + Send + 'static) -> Result<T> {
         let Some(runtime) = &self.runtime else { return Err(ApiError::stopping()) };
         let mut running = JoinSet::new();
@@ -162,7 +162,7 @@ mod tests {
                 ran.store(1, Ordering::SeqCst);
                 Ok(())
             });
-            // It stands in the line behind the one that is busy, and is given up.
+            // It waits behind the busy one, and is given up.
             assert!(tokio::time::timeout(Duration::ZERO, work).await.is_err());
             go.send(()).unwrap();
         };

@@ -1,5 +1,5 @@
-//! A connection whose other side has to read: what waits to be written for too long ends it. Answers that are whole
-//! wait in hyper and in the socket, if nothing else would notice.
+//! A connection whose client has to read: it ends if bytes wait to be written for too long. Whole answers wait in hyper
+//! and in the socket, and nothing else would notice that.
 
 use std::future::Future as _;
 use std::io;
@@ -12,11 +12,11 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::streams::Patience;
 
-/// A stream of bytes that is given up when it takes nothing for a time.
+/// A stream of bytes that is given up if it takes nothing for a time.
 pub(crate) struct Patient<S> {
     stream: S,
     patience: Patience,
-    /// Since when something waits to be written, and when to look at that again.
+    /// Since when bytes wait to be written, and the timer for the next look.
     waits: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
@@ -25,7 +25,7 @@ impl<S> Patient<S> {
         Patient { stream, patience, waits: None }
     }
 
-    /// The outcome of a write, or the end of the patience.
+    /// The outcome of a write, or an error if the patience is over.
     fn bounded<T>(&mut self, wrote: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if wrote.is_ready() {
             self.waits = None;
@@ -42,7 +42,7 @@ impl<S> Patient<S> {
         };
         while look.as_mut().poll(context).is_ready() {
             let Some(left) = self.patience.left(since.elapsed()) else {
-                // Asked again it says the same at once.
+                // If it is polled again, it answers the same at once.
                 look.as_mut().reset(Instant::now());
                 return given_up();
             };

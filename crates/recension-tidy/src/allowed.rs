@@ -1,5 +1,5 @@
-//! What is older than a rule: `allowed.txt`, one `RULE SUBJECT: REASON` a line. It can only shrink: an entry that
-//! nothing needs any more is a finding as well.
+//! Findings that are older than their rule: `allowed.txt` has one `RULE SUBJECT: REASON` in each line. The list can
+//! only shrink: an entry that is no longer needed is a finding as well.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::Finding;
 pub struct Allowed(BTreeMap<(String, String), (usize, String)>);
 
 impl Allowed {
-    /// Reads it; blank lines and lines that start with `#` are no entries.
+    /// Reads the list. Blank lines and lines that start with `#` are not entries.
     ///
     /// # Errors
-    /// The first line that is no entry, or that is there twice.
+    /// The first line that is not an entry, or that is there twice.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut found = Allowed::default();
         for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
@@ -36,7 +36,7 @@ impl Allowed {
         self.0.contains_key(&(rule.to_owned(), subject.to_owned()))
     }
 
-    /// What is not allowed, and what is and need not be.
+    /// The findings that are not allowed, and the entries that are not needed.
     pub fn judge(&self, found: &[Finding]) -> Vec<String> {
         let needed = |rule: &str, subject: &str| found.iter().any(|one| one.rule == rule && one.subject == subject);
         let new = found.iter().filter(|one| !self.contains(one.rule, &one.subject)).map(ToString::to_string);
@@ -47,7 +47,7 @@ impl Allowed {
         new.chain(old).collect()
     }
 
-    /// The list as it would be if it allowed just what was found; what it has already keeps its reason.
+    /// The list as it would be if it allowed exactly the findings. Existing entries keep their reasons.
     pub fn rewritten(&self, found: &[Finding], reason: &str) -> String {
         let mut entries: Vec<String> = found
             .iter()

@@ -1,6 +1,6 @@
-//! Circles of imports. Within a folder of a crate, its files and its folders stand beside each other; a `mod.rs` is the
-//! folder's face and stands aside. Files of one folder may need each other, but no folder may be in a circle with what
-//! stands beside it. An arrow that `allowed.txt` names is taken out first.
+//! Circles of imports. In a folder of a crate, its files and its folders are siblings; a `mod.rs` is the folder's face
+//! and is not one of them. Files of one folder may need each other, but no folder may be in a circle with its siblings.
+//! An arrow that `allowed.txt` names is removed first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,19 +11,19 @@ use crate::{Finding, Source};
 /// The rule's name.
 const RULE: &str = "import-circle";
 
-/// Something beside others in a folder: a file or a folder, by its module.
+/// A file or a folder among its siblings, by its module.
 type Node = Module;
 type Arrow = (Node, Node);
 
-/// The arrows between what stands in one folder.
+/// The arrows between the siblings in one folder.
 #[derive(Default)]
 struct Floor {
-    /// How many imports an arrow stands for, and where the first of them is.
+    /// The number of imports of an arrow, and the place of the first.
     arrows: BTreeMap<Arrow, (usize, String)>,
     folders: BTreeSet<Node>,
 }
 
-/// What this rule finds: arrows that close a circle, and those allowed ones that would.
+/// The findings of this rule: arrows that close a circle, and allowed arrows that would.
 pub fn findings(sources: &[Source], allowed: &Allowed) -> Vec<Finding> {
     let mut found = Vec::new();
     for manifest in sources.iter().filter_map(|source| source.path.strip_suffix("Cargo.toml")) {
@@ -54,7 +54,7 @@ fn floors(krate: &Crate) -> Vec<Floor> {
     let mut floors: BTreeMap<Module, Floor> = BTreeMap::new();
     for import in &krate.imports {
         let common = import.from.iter().zip(&import.to).take_while(|(a, b)| a == b).count();
-        // One is the face of a folder that the other one is in.
+        // One of the modules is the face of a folder that the other one is in.
         let (Some(from), Some(to)) = (import.from.get(..=common), import.to.get(..=common)) else { continue };
         let floor = floors.entry(import.from.get(..common).unwrap_or_default().to_vec()).or_default();
         for node in [from, to] {
@@ -69,8 +69,8 @@ fn floors(krate: &Crate) -> Vec<Floor> {
 }
 
 impl Floor {
-    /// The arrows that close a circle, each with the way back: of those that are not allowed the ones with the fewest
-    /// imports, until no circle is left, and every allowed one that would close one again.
+    /// The arrows that close a circle, each with the way back. Of the arrows that are not allowed it takes those with
+    /// the fewest imports, until no circle is left. It also takes every allowed arrow that would close a circle again.
     fn closing(&self, is_allowed: impl Fn(&Arrow) -> bool) -> Vec<(Arrow, Vec<Node>)> {
         let (allowed, mut left): (BTreeSet<&Arrow>, BTreeSet<&Arrow>) =
             self.arrows.keys().partition(|arrow| is_allowed(arrow));
@@ -79,7 +79,7 @@ impl Floor {
             left.remove(arrow);
             taken.push(arrow);
         }
-        // What was taken early may do no harm now that others are gone.
+        // An arrow that was taken early may do no harm any more, now that others are gone.
         for arrow in taken.iter().rev() {
             if way(&left, &arrow.1, &arrow.0).is_none() {
                 left.insert(arrow);
@@ -89,7 +89,7 @@ impl Floor {
         closing.filter_map(|arrow| Some((arrow.clone(), way(&left, &arrow.1, &arrow.0)?))).collect()
     }
 
-    /// Of the arrows that are in a circle with a folder and start or end at one, that of the fewest imports.
+    /// The arrow with the fewest imports, among those that are in a circle with a folder and start or end at one.
     fn weakest<'a>(&self, arrows: &BTreeSet<&'a Arrow>) -> Option<&'a Arrow> {
         let of_a_folder = |arrow: &Arrow| self.folders.contains(&arrow.0) || self.folders.contains(&arrow.1);
         let count = |arrow: &Arrow| self.arrows.get(arrow).map_or(0, |(count, _)| *count);

@@ -1,20 +1,20 @@
-//! Which file of a crate imports from which: every path that starts at `crate` or `super`, followed through what
-//! modules export again.
+//! The imports between a crate's files: every path that starts at `crate` or `super`, followed through the modules that
+//! export it again.
 
 use std::collections::BTreeMap;
 
 use crate::Source;
 use crate::tokens::{Kind, Token, tokens, without_tests};
 
-/// A module by its names from the crate's root on.
+/// A module by its names, starting at the crate's root.
 pub type Module = Vec<String>;
 
-/// A file imports something of another one.
+/// An import of one file from another.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The importing module.
     pub from: Module,
-    /// The module that has it.
+    /// The module that is imported from.
     pub to: Module,
     /// The line.
     pub line: usize,
@@ -25,7 +25,7 @@ pub struct Import {
 pub struct Crate {
     /// The files, by module.
     pub files: BTreeMap<Module, String>,
-    /// What modules import, what is only compiled for tests left out.
+    /// The imports of the modules, except those in code that is compiled only for tests.
     pub imports: Vec<Import>,
 }
 
@@ -33,7 +33,7 @@ pub struct Crate {
 struct Path {
     names: Vec<String>,
     line: usize,
-    /// What it is called here, if it is exported again.
+    /// The name under which it is exported again, if it is.
     exported_as: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub fn read(sources: &[Source], folder: &str) -> Crate {
     found
 }
 
-/// The module that a file is, by its place; none for programs and for what is only compiled for tests.
+/// The module of a file, by its place. `None` for programs, and for files that are compiled only for tests.
 fn module_of(path: &str) -> Option<Module> {
     let mut names: Vec<String> = path.strip_suffix(".rs")?.split('/').map(str::to_owned).collect();
     match names.last()?.as_str() {
@@ -175,7 +175,7 @@ impl Reader<'_> {
             Some("crate") => absolute.clear(),
             Some("self") => {}
             Some("super") => drop(absolute.pop()),
-            // A module of this one, if it is exported; else another crate's, which is no file of ours.
+            // If it is exported, it may be a module of this one. Otherwise it is another crate.
             Some(_) if self.exported => absolute.extend(names.first().cloned()),
             _ => return,
         }
@@ -193,12 +193,12 @@ impl Reader<'_> {
     }
 }
 
-/// What is exported again, and from where.
+/// The exported names, and where they come from.
 type Exports = BTreeMap<(Module, String), Vec<String>>;
-/// How often an export is followed.
+/// How often an export is followed at most.
 const FOLLOWED_MAX: usize = 8;
 
-/// The module that has what a path names.
+/// The module that contains what a path names.
 fn resolve(names: &[String], files: &BTreeMap<Module, String>, exports: &Exports, followed: usize) -> Module {
     let mut module = Module::new();
     for (at, name) in names.iter().enumerate() {

@@ -1,5 +1,6 @@
-//! What a reader would stumble on in the repository's own sources. `tests/tidy.rs` applies every rule to every file and
-//! reports all findings at once. What is older than a rule stands in `allowed.txt`, which can only shrink.
+//! Rules for the repository's own sources, against anything that makes them harder to read. `tests/tidy.rs` applies
+//! every rule to every file and reports all findings at once. Findings that are older than a rule are in `allowed.txt`,
+//! which can only shrink.
 
 pub mod allowed;
 pub mod circles;
@@ -20,16 +21,16 @@ use allowed::Allowed;
 pub struct Source {
     /// Its path from the root, with `/`.
     pub path: String,
-    /// What is in it.
+    /// Its text.
     pub text: String,
 }
 
 /// Something that breaks a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule's name, as it stands in `allowed.txt`.
+    /// The rule's name, as in `allowed.txt`.
     pub rule: &'static str,
-    /// What the allow list names it by: a path, or an arrow of imports.
+    /// The name in the allow list: a path, or an arrow of imports.
     pub subject: String,
     /// The file and the line.
     pub place: String,
@@ -50,12 +51,12 @@ impl Finding {
     }
 }
 
-/// Folders that are built, fetched or installed, and hidden ones.
+/// Whether a folder is hidden, or holds built, fetched or installed files.
 fn is_skipped(name: &str) -> bool {
     name.starts_with('.') || ["target", "data", "node_modules", "packages", "corpus", "artifacts"].contains(&name)
 }
 
-/// Every text file that a rule looks at: Rust, Cargo's files and scripts, in the order of their paths.
+/// All text files that the rules look at: Rust, Cargo's files and scripts, in the order of their paths.
 ///
 /// # Errors
 /// If the repository cannot be read.
@@ -88,7 +89,7 @@ fn is_looked_at(path: &str) -> bool {
     by_ending || path.starts_with("scripts/") || ["Cargo.toml", "Cargo.lock", "Makefile"].contains(&name)
 }
 
-/// Every rule on these files. What is allowed is found as well, as long as it is there.
+/// The findings of every rule on these files, including the allowed ones.
 pub fn findings(sources: &[Source], allowed: &Allowed) -> Vec<Finding> {
     let mut found = lines::findings(sources);
     found.extend(modules::findings(sources));

@@ -1,16 +1,16 @@
-//! Rules that look at one file by itself: its first lines, its length, its lines' lengths, words that were meant for a
-//! while only.
+//! Rules for a single file: its first lines, its length, the lengths of its lines, and words that were meant only for a
+//! while.
 
 use crate::{Finding, Source};
 
-/// Characters in a line; `rustfmt.toml` has the same.
+/// Characters in a line, the same as in `rustfmt.toml`.
 const LINE_MAX: usize = 120;
 /// Lines in a Rust file.
 const FILE_MAX: usize = 600;
-/// What must not be committed, in halves, because this file is looked at as well.
+/// Words that must not be committed. They are in halves here because this file is checked as well.
 const FORBIDDEN: [(&str, &str); 4] = [("todo", "!("), ("dbg", "!("), ("unimplemented", "!("), ("FIX", "ME")];
 
-/// What these rules find.
+/// The findings of these rules.
 pub fn findings(sources: &[Source]) -> Vec<Finding> {
     let mut found = Vec::new();
     for source in sources.iter().filter(|source| !source.path.ends_with("Cargo.lock")) {

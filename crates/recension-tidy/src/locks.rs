@@ -1,11 +1,12 @@
-//! The laboratory has a workspace, a lock file, lints and profiles of its own. Crates that both lock files name have
-//! the same version in both, so that they are built once; its version, lints and profiles are those of the database.
+//! The laboratory has its own workspace, lock file, lints and profiles. A crate that both lock files name must have the
+//! same version in both, so that it is built once. The laboratory's version, lints and profiles must be those of the
+//! database.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Finding, Source};
 
-/// What these rules find.
+/// The findings of these rules.
 pub fn findings(sources: &[Source]) -> Vec<Finding> {
     let text = |path: &str| sources.iter().find(|source| source.path == path).map(|source| source.text.as_str());
     let mut found = Vec::new();
@@ -33,7 +34,7 @@ fn locks(ours: &str, labs: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// Versions by name and by what is compatible; the newest if there are several, and its line.
+/// Versions by name and by compatible part. If there are several, the newest, and its line.
 fn versions(lock: &str) -> BTreeMap<(&str, String), (&str, usize)> {
     let mut found = BTreeMap::new();
     let mut name = "";
@@ -51,7 +52,7 @@ fn value<'l>(line: &'l str, key: &str) -> Option<&'l str> {
     line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"')
 }
 
-/// The part of a version that cargo replaces by no other one.
+/// The part of a version that stays the same as long as versions are compatible for cargo.
 fn compatible(version: &str) -> String {
     let parts: Vec<&str> = version.split('.').collect();
     match parts[..] {

@@ -1,4 +1,5 @@
-//! Files that nothing compiles, tests that nothing runs, and test binaries that do not say why they are alone.
+//! Files that nothing compiles, tests that nothing runs, and test binaries that do not give a reason for being
+//! separate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,12 +7,13 @@ use crate::lines::is_rust;
 use crate::tokens::{Kind, Token, tokens};
 use crate::{Finding, Source};
 
-/// What the first lines of a test binary beside `tests/it` have to say: why it is not a module of that one.
+/// The words that the first lines of a separate test binary must contain, as a reason why it is not a module of
+/// `tests/it`.
 const ALONE: &str = "of its own";
-/// How many first lines that are.
+/// The number of first lines that are looked at.
 const HEAD_LINES: usize = 10;
 
-/// What these rules find.
+/// The findings of these rules.
 pub fn findings(sources: &[Source]) -> Vec<Finding> {
     let files: BTreeMap<&str, &str> =
         sources.iter().filter(|source| is_rust(source)).map(|source| (source.path.as_str(), &*source.text)).collect();
@@ -32,7 +34,7 @@ pub fn findings(sources: &[Source]) -> Vec<Finding> {
     found
 }
 
-/// Whether cargo compiles this file as the root of a crate, by its place or because the manifest names it.
+/// Whether cargo compiles this file as the root of a crate, because of its place or of the manifest.
 fn is_root(path: &str, folder: &str, manifest: &str) -> bool {
     let Some(rest) = path.strip_prefix(folder) else { return false };
     if manifest.contains(&format!("path = \"{rest}\"")) {
@@ -73,7 +75,7 @@ fn children(path: &str, root: bool, text: &str) -> Vec<Vec<String>> {
         if !first.is("mod") || !end.is_char(';') {
             continue;
         }
-        // The attribute with a path is in the lines before; its text is no token.
+        // The attribute with a path is in the lines before. Its text is not a token.
         let line = found.get(at).map_or(0, |token| token.line);
         match named.get(&(line.saturating_sub(1))).or_else(|| named.get(&line)) {
             Some(named) => children.push(vec![join(folder, named)]),
@@ -84,7 +86,7 @@ fn children(path: &str, root: bool, text: &str) -> Vec<Vec<String>> {
     children
 }
 
-/// The files that are named by `#[path = "..."]`, by the attribute's line.
+/// The files that `#[path = "..."]` names, by the attribute's line.
 fn named_paths(text: &str) -> BTreeMap<usize, &str> {
     let named = |line: &'_ str| -> Option<(usize, usize)> {
         let from = line.find("#[path = \"")? + 10;
@@ -101,7 +103,7 @@ fn included(text: &str) -> impl Iterator<Item = &str> {
     text.split("include!(\"").skip(1).filter_map(|rest| rest.split('"').next())
 }
 
-/// A path from a folder on, with its `..`.
+/// The path from a folder, with `..` resolved.
 fn join(folder: &str, path: &str) -> String {
     let mut parts: Vec<&str> = folder.split('/').collect();
     for part in path.split('/') {
@@ -114,7 +116,7 @@ fn join(folder: &str, path: &str) -> String {
     parts.join("/")
 }
 
-/// A test binary beside `tests/it` that does not say why.
+/// Finds a test binary beside `tests/it` that gives no reason.
 fn lone_binary(path: &str, text: &str, folder: &str, files: &BTreeMap<&str, &str>) -> Option<Finding> {
     let name = path.strip_prefix(folder)?.strip_prefix("tests/")?;
     let together = format!("{folder}tests/it/main.rs");

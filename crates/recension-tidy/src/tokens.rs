@@ -1,5 +1,5 @@
-//! As much of Rust's lexical grammar as the other rules need: names, `::` and single characters, without comments,
-//! strings and what is only compiled for tests.
+//! As much of Rust's lexical grammar as the other rules need: names, `::` and single characters. Comments, strings and
+//! code that is compiled only for tests are left out.
 
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,10 +12,10 @@ pub enum Kind {
     Other(char),
 }
 
-/// A token and the line that it stands in, from 1 on.
+/// A token and its line, counted from 1.
 #[derive(Clone, Debug)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its line.
     pub line: usize,
@@ -90,7 +90,7 @@ fn end_of_string(chars: &[char], mut at: usize) -> usize {
     chars.len()
 }
 
-/// The end of `"..."` or `#"..."#` behind an `r`; none if it is a raw name.
+/// The end of `"..."` or `#"..."#` after an `r`. `None` if it is a raw name.
 fn end_of_raw_string(chars: &[char], at: usize) -> Option<usize> {
     let marks = chars.get(at..)?.iter().take_while(|c| **c == '#').count();
     if chars.get(at + marks) != Some(&'"') {
@@ -100,7 +100,7 @@ fn end_of_raw_string(chars: &[char], at: usize) -> Option<usize> {
     Some(until(chars, at + marks + 1, |rest| rest.starts_with(&end)) + end.len())
 }
 
-/// The tokens without the items that are only compiled for tests.
+/// The tokens without items that are compiled only for tests.
 pub fn without_tests(tokens: &[Token]) -> Vec<Token> {
     let mut kept = Vec::new();
     let mut at = 0;
@@ -127,7 +127,7 @@ fn is_test_attribute(tokens: &[Token]) -> bool {
         && end.is_char(']')
 }
 
-/// Behind the `;` or the closing brace of the item that starts here.
+/// The index after the `;` or the closing brace of the item that starts here.
 fn end_of_item(tokens: &[Token], from: usize) -> usize {
     let mut depth = 0_usize;
     for (at, token) in tokens.iter().enumerate().skip(from) {

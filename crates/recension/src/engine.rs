@@ -1,4 +1,4 @@
-//! The engine contract and the engines of this crate, by one path: what stands behind documents.
+//! The engine contract and the engines of this crate, under one path.
 
 pub use recension_engine::*;
 pub use recension_native::{NativeEngine, NativeOptions};
@@ -6,5 +6,7 @@ pub use recension_remote::open as open_native;
 
 /// The native engine: options, salvage.
 pub mod native {
-    pub use recension_native::{Maintenance, NativeEngine, NativeOptions, SalvageReport, salvage};
+    pub use recension_native::{
+        KeyStatus, Maintenance, NativeEngine, NativeOptions, SalvageReport, add_key, change_key, key_status, salvage,
+    };
 }

@@ -79,8 +79,8 @@
 //! | `typed` | with `derive` | collections of Rust types, by serde: [`document::Typed`] |
 //! | `async` | no | handles for async code, on any executor: `document::asynchronous` |
 //!
-//! The crate switches no feature of `serde_json` on, so that it does not change what other parts of a program make of
-//! JSON. The library `jsonschema` switches on one, `float_roundtrip`: doubles are read to the nearest one.
+//! The crate switches on no feature of `serde_json`, so that it does not change how other parts of a program treat
+//! JSON. The library `jsonschema` switches on one, `float_roundtrip`: doubles are read as the nearest one.
 //!
 //! Reads never wait for writers. Nothing here prints, exits or panics on input.
 #![warn(missing_docs)]
@@ -91,6 +91,7 @@ pub mod document;
 pub mod engine;
 
 pub use document::{OpenOptions, open, open_read_only};
+pub use recension_native::Key;
 
 #[doc(hidden)] // what #[derive(Document)] writes for generic types names it
 #[cfg(feature = "typed")]

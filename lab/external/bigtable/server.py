@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The pages of the suite bigtable by Python's own HTTP server, a thread a connection: SERVER STORE PORT.
 
-/page is rendered anew for each request; /escaped, /rows.json and /rows.csv read a table of SQLite."""
+/page is rendered anew for each request; /escaped, /rows.html, /rows.json and /rows.csv read a table of SQLite."""
 import csv
 import html
 import io
@@ -41,6 +41,19 @@ def escaped():
     return "".join(parts)
 
 
+def listed():
+    names = ["id", *COLUMNS]
+    parts = ["<!DOCTYPE html><title>rows</title><table><thead><tr>"]
+    parts.extend([f"<th>{name}</th>" for name in names])
+    parts.append("</tr></thead>")
+    for row in rows():
+        parts.append("<tr>")
+        parts.extend([f"<td>{html.escape(cell)}</td>" for cell in row])
+        parts.append("</tr>")
+    parts.append("</table>")
+    return "".join(parts)
+
+
 def as_json():
     names = ["id", *COLUMNS]
     return json.dumps([dict(zip(names, row)) for row in rows()], separators=(",", ":"))
@@ -57,6 +70,7 @@ def as_csv():
 PAGES = {
     "/page": (page, "text/html"),
     "/escaped": (escaped, "text/html"),
+    "/rows.html": (listed, "text/html"),
     "/rows.json": (as_json, "application/json"),
     "/rows.csv": (as_csv, "text/csv"),
 }

@@ -1,5 +1,5 @@
-//! A connection that is kept: requests are bytes that were made beforehand, answers are read whole. It does less
-//! than any client library, so that what is measured is the server: one write and about one read a request.
+//! A persistent connection. Requests are bytes that were made beforehand, answers are read whole. It does less than any
+//! client library, so that the server is what is measured: it makes one write and about one read for each request.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ const ANSWER_BYTES_MAX: usize = 256 << 20;
 /// Header fields of an answer at most.
 const FIELDS_MAX: usize = 64;
 
-/// What is spoken.
+/// A protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wire {
     /// HTTP/1.1.
@@ -33,7 +33,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// How the end of a body is found.
+/// The way in which the end of a body is found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Framing {
     Length(usize),
@@ -45,7 +45,7 @@ enum Framing {
 pub struct Connection<S = TcpStream> {
     stream: S,
     wire: Wire,
-    /// What was read and is not yet part of an answer.
+    /// Bytes that were read and are not part of an answer yet.
     held: Vec<u8>,
 }
 

@@ -1,6 +1,6 @@
-//! Load on a server, and what came of it: a closed loop (every client asks again when it has its answer) and an
-//! open one (requests begin when they were meant to, whatever became of those before). Answers are kept, and
-//! compared with the model when the clock has stopped.
+//! Load on a server, in a closed loop (every client sends the next request when it has its answer) or an open one
+//! (requests begin at their intended times, whatever happened to earlier ones). Answers are kept, and compared with the
+//! model when the clock has stopped.
 
 pub mod connection;
 
@@ -17,18 +17,18 @@ pub use connection::{Answer, Connection, Wire};
 use crate::error::{LabError, Result};
 use crate::measure::clock::{nanos, wait_until};
 
-/// Somebody who asks. One request is under way at a time.
+/// A client. It has one request under way at a time.
 pub trait Client: Send + 'static {
     /// Asks request `n` and waits for its whole answer.
     fn call(&mut self, n: u64) -> impl Future<Output = Result<Answer>> + Send;
 }
 
-/// What came of a load.
+/// The results of a load.
 #[derive(Debug, Default)]
 pub struct Taken {
     /// From the first request to the last answer.
     pub wall: Duration,
-    /// Of each request, in nanoseconds: of an open loop from its intended start.
+    /// The latency of each request in nanoseconds. In an open loop it counts from the intended start.
     pub latencies_ns: Vec<u64>,
     /// Each request's number and its answer.
     pub answers: Vec<(u64, Answer)>,
@@ -46,7 +46,7 @@ impl Taken {
     }
 }
 
-/// How much a load is: it ends with whichever comes first, and never in the middle of a request.
+/// The length of a load. It ends at whichever bound comes first, and never in the middle of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Most {
     /// Requests.
@@ -169,8 +169,8 @@ mod tests {
 
     #[test]
     fn a_stall_is_felt_by_all_that_it_delays_in_the_open_loop_and_hidden_by_the_closed_one() {
-        // Of 500 requests a stall of 200 ms delays one in the closed loop, and at 1000 a second about 200 in the open
-        // one.
+        // A stall of 200 ms delays one of 500 requests in the closed loop. In the open one, at 1000 a second, it delays
+        // about 200.
         let closed = run(closed(clients(4), Most { requests: 500, time: Duration::from_mins(1) })).unwrap();
         let open = run(offered(clients(4), 1000, Duration::from_millis(500))).unwrap();
         let quantile =

@@ -1,5 +1,5 @@
-//! A budget of memory for one process, the page cache included, so that a store that is larger than memory
-//! can be measured on a machine where it is not. By a control group (version 2 or 1) where we may make one.
+//! A budget of memory for one process, including the page cache, so that a store that is larger than its memory can be
+//! measured on any machine. It is a control group (version 2 or 1), if we may make one.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,17 +10,18 @@ use crate::error::{LabError, Result};
 
 /// Tells a worker how many bytes its budget has.
 const TOLD: &str = "RECENSION_LAB_BUDGET_BYTES";
-/// How long processes may take that have been ended, until they are out of it.
+/// How long ended processes may take to leave the group.
 const LEAVING_MAX: Duration = Duration::from_secs(2);
-/// The part of a budget that a subject's own cache is given, where it has to be told.
+/// The divisor of a budget for the size of a subject's own cache, if the subject has to be told one.
 const CACHE_PART: u64 = 4;
 
-/// The budget that this process is in, in bytes, where it is a worker in one.
+/// The budget in bytes, if this process is a worker that runs in one.
 pub fn told() -> Option<u64> {
     std::env::var(TOLD).ok()?.parse().ok()
 }
 
-/// How large a subject's own cache is made that would be `wanted` bytes: in a budget, no more than its part.
+/// The size of a subject's own cache, if it would be `wanted` bytes without a budget. In a budget, it is at most its
+/// part of that.
 pub fn cache_bytes(wanted: u64) -> u64 {
     told().map_or(wanted, |budget| wanted.min(budget / CACHE_PART))
 }
@@ -31,9 +32,9 @@ pub struct Budget {
     dir: PathBuf,
     /// The file of its limit.
     limit: &'static str,
-    /// How much.
+    /// Its bytes.
     pub bytes: u64,
-    /// Which mechanism it is, for the report.
+    /// The mechanism, for the report.
     pub how: String,
 }
 
@@ -67,12 +68,12 @@ impl Budget {
         })
     }
 
-    /// Empties it for the next process: the pages that files of earlier ones have in the page cache would else take a
-    /// part of its memory, a larger one after many and large subjects, and count as in use until they have been looked
-    /// for in vain.
+    /// Makes the group anew for the next process. The page cache would otherwise hold pages of earlier processes'
+    /// files, which count as used memory until they have been reclaimed. After many large subjects that is a large
+    /// part.
     ///
     /// # Errors
-    /// [`LabError::Unavailable`] where a process is still in it.
+    /// [`LabError::Unavailable`] if a process is still in it.
     pub fn renew(&self) -> Result<()> {
         let begin = Instant::now();
         loop {
@@ -93,17 +94,17 @@ impl Budget {
         LabError::Unavailable { reason }
     }
 
-    /// What a subject's own cache is given, in bytes.
+    /// The size of a subject's own cache, in bytes.
     pub fn cache_bytes(&self) -> u64 {
         self.bytes / CACHE_PART
     }
 
-    /// What tells a process of it: the name of a variable, and its value.
+    /// The environment variable that tells a process its budget: name and value.
     pub fn tells(&self) -> (&'static str, String) {
         (TOLD, self.bytes.to_string())
     }
 
-    /// How it is measured within, for the report.
+    /// A description of the budget, for the report.
     pub fn note(&self) -> String {
         format!("{}, caches that have to be set of {} MiB", self.how, self.cache_bytes() >> 20)
     }
@@ -116,11 +117,11 @@ impl Budget {
 
 fn make(dir: &Path, limit: &str, bytes: u64) -> std::io::Result<()> {
     let parent = dir.parent().unwrap_or(dir);
-    // Version 2: the controller has to be handed down first; where it is already, or in version 1, this
-    // fails and does not matter.
+    // In version 2 the controller has to be delegated first. If it is delegated already, or in version 1, this fails
+    // and does not matter.
     let _ = fs::write(parent.join("cgroup.subtree_control"), "+memory");
     fs::create_dir(dir)?;
-    // In a directory that is no control group's this makes a file that limits nothing: look first.
+    // If the directory is not a control group, writing would make a file that limits nothing. So it looks first.
     let file = dir.join(limit);
     let set = if file.exists() {
         fs::write(&file, bytes.to_string())

@@ -1,5 +1,5 @@
-//! What the machine is and how fast it is at what every store needs: a sync, copying memory, a wait for
-//! memory, a round trip on loopback. Taken before and after a run, so that a machine that changed is seen.
+//! The machine, and its speed at the operations that every store needs: a sync, copying memory, a memory access, a
+//! round trip on loopback. It is measured before and after a run, so that a change of the machine is seen.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -51,7 +51,7 @@ impl Calibration {
             == (&other.cpu, other.cores, &other.kernel, &other.filesystem)
     }
 
-    /// Which of the measures differ by more than a quarter, in words.
+    /// The measures that differ by more than a quarter, in words.
     pub fn drift(&self, later: &Calibration) -> Vec<String> {
         let measures = [
             ("a sync", self.sync_ns, later.sync_ns),

@@ -41,7 +41,7 @@ pub fn come_to_rest_wholly(most: Duration) -> bool {
     wholly.of(family, most)
 }
 
-/// What rest is: less than a part of the processor in each of some looks, one right after the other.
+/// A definition of rest: less than a given part of the processor in each of several intervals, one after the other.
 struct Rest {
     look: Duration,
     part: u32,

@@ -1,4 +1,4 @@
-//! Where the stores lie: which filesystem, whether a sync means anything there, how much they take.
+//! The filesystem of the stores: its kind, whether a sync means anything there, and how much the stores take.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -51,9 +51,9 @@ pub fn bytes_on_disk(dir: &Path) -> Result<u64> {
     Ok(total)
 }
 
-/// Reads a directory's files whole, writes back what they have in the page cache, and lets go of it. After that all
-/// that will be read comes from the disk, and a disk with a cache of its own (a virtual machine's is its host's memory)
-/// has lately read all of them, be they the first that were written or the last. Answers how many bytes they have.
+/// Reads a directory's files whole, writes back their pages in the page cache, and drops these. After that, all reads
+/// come from the disk. A disk with a cache of its own (a virtual machine's is its host's memory) has then lately read
+/// all of the files, whether they were written first or last. Returns their number of bytes.
 pub fn evict(dir: &Path) -> Result<u64> {
     let mut piece = vec![0; 1 << 20];
     let mut total = 0;

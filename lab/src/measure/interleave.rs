@@ -1,9 +1,9 @@
-//! The order of the rounds: every subject once a round, in an order that is drawn anew for each. A machine
-//! that slows down, warms up or is visited by others then touches all of them alike.
+//! The order of the rounds: every subject once in each round, in an order that is drawn anew for each. If the machine
+//! slows down, warms up or has other work, that affects all of them alike.
 
 use crate::data::Random;
 
-/// For each round the subjects (by index) in their order.
+/// For each round the indexes of the subjects, in their order.
 pub fn schedule(subjects: usize, rounds: usize, random: &mut Random) -> Vec<Vec<usize>> {
     (0..rounds)
         .map(|_| {

@@ -1,5 +1,4 @@
-//! How it is measured: clocks, statistics, order, what the process used, what the machine is. Nothing here
-//! knows a subject.
+//! Measuring: clocks, statistics, order, resources of processes, the machine. Nothing here knows a subject.
 
 pub mod budget;
 pub mod calibrate;

@@ -1,6 +1,6 @@
-//! Processor time of a server: of all its processes, of those that they start later, and of those that end and that
-//! nobody waits for. A control group counts that in nanoseconds; where none can be made, `/proc` tells most of it, and
-//! how is said.
+//! Processor time of a server: of all its processes, including those that start later, and those that end without being
+//! waited for. A control group counts that in nanoseconds. If none can be made, `/proc` tells most of it, and the
+//! report says so.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use super::usage::{family, processor_time_of_all};
 
-/// Where control groups are that count processor time, and by which file: version 1, alone or beside version 2; version
-/// 2.
+/// The directories and files of control groups that count processor time: version 1, alone or beside version 2, and
+/// version 2.
 const PLACES: [(&str, &str, &str); 4] = [
     ("/sys/fs/cgroup/cpuacct", "cpuacct.usage", "a control group (v1)"),
     ("/sys/fs/cgroup/cpu,cpuacct", "cpuacct.usage", "a control group (v1)"),
@@ -18,10 +18,10 @@ const PLACES: [(&str, &str, &str); 4] = [
     ("/sys/fs/cgroup/unified", "cpu.stat", "a control group (v2)"),
 ];
 
-/// What the names of our groups begin with; the process that made one, and its number there, follow.
+/// The prefix of our groups' names. The id of the process that made one, and its number there, follow.
 const NAME: &str = "recension-lab-cpu-";
 
-/// How often processes are looked for that were started while the others entered.
+/// How often it looks for processes that were started while the others entered.
 const LOOKS_MAX: usize = 100;
 
 /// Numbers groups of this process.
@@ -49,7 +49,7 @@ impl Processor {
         Processor { ids, group }
     }
 
-    /// What they have had so far: only differences mean anything.
+    /// Their processor time so far. Only differences mean anything.
     pub fn used(&self) -> Duration {
         match &self.group {
             Ok(group) => group.used(),
@@ -57,7 +57,7 @@ impl Processor {
         }
     }
 
-    /// How it is counted, for the report.
+    /// A description of the method, for the report.
     pub fn how(&self) -> String {
         match &self.group {
             Ok(group) => format!("counted by {}: all processes, also those that ended", group.how),
@@ -74,7 +74,7 @@ impl Group {
         let name = format!("{NAME}{}-{}", std::process::id(), MADE.fetch_add(1, Relaxed));
         let mut tried = Vec::new();
         for (root, counter, how) in PLACES {
-            // A directory that is no control group has neither.
+            // A directory that is not a control group has neither file.
             if !Path::new(root).join("cgroup.procs").exists() {
                 continue;
             }
@@ -126,7 +126,7 @@ impl Group {
     }
 }
 
-/// Removes groups whose makers were killed: those of runs that were ended early.
+/// Removes groups of runs that were killed.
 pub fn remove_abandoned() {
     for (root, ..) in PLACES {
         for entry in fs::read_dir(root).into_iter().flatten().flatten() {
@@ -148,7 +148,7 @@ fn alive(id: u32) -> bool {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // What was killed leaves it when it is its turn; an empty control group left behind costs nothing.
+        // A killed process leaves the group a little later. An empty control group that is left behind costs nothing.
         for _ in 0..50 {
             match fs::remove_dir(&self.dir) {
                 Err(error) if error.kind() == std::io::ErrorKind::ResourceBusy => {
@@ -222,7 +222,7 @@ mod tests {
         commands.write_all(b"go\n").unwrap();
         let mut said = String::new();
         BufReader::new(answers).read_line(&mut said).unwrap();
-        // The shell waits for its child as soon as that has ended.
+        // The shell waits for its child as soon as the child has ended.
         let deadline = std::time::Instant::now() + Duration::from_secs(20);
         while processor.used().saturating_sub(before) < Duration::from_millis(5) {
             assert!(std::time::Instant::now() < deadline, "{:?}", processor.used());

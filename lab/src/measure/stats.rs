@@ -51,11 +51,12 @@ pub fn summary(samples: &[f64]) -> Option<Summary> {
     Some(Summary { median: median(samples), low, high, mean: samples.iter().sum::<f64>() / as_f64(n), n })
 }
 
-/// What several sittings found, each with processes and stores of its own: the median of their medians. From six on its
-/// interval is of order statistics, and assumes only that sittings are independent, however they are distributed. The
-/// median of all sittings there could be lies between the j-th least and the j-th greatest of n with the probability
-/// `1 - 2 P(X < j)`, X binomial of n and a half; j is the greatest for which that is 95 % (1 of 6 to 8, 2 of 9). Of
-/// fewer, no two of them promise 95 %: the interval spans those of the sittings.
+/// The result of several sittings, each with its own processes and stores: the median of their medians. From six
+/// sittings on, its interval comes from order statistics. These assume only that sittings are independent, however they
+/// are distributed. The median of all possible sittings lies between the j-th least and the j-th greatest of n with the
+/// probability `1 - 2 P(X < j)`, where X is binomial with n and a half. j is the greatest number for which that is 95 %
+/// (1 for 6 to 8, 2 for 9). With fewer sittings no two of them promise 95 %: the interval then spans all the sittings'
+/// own.
 pub fn sittings(found: &[Summary]) -> Option<Summary> {
     let n = found.iter().map(|sitting| sitting.n).sum();
     let mut medians: Vec<f64> = found.iter().map(|sitting| sitting.median).collect();
@@ -71,7 +72,7 @@ pub fn sittings(found: &[Summary]) -> Option<Summary> {
     (n > 0).then_some(Summary { median: middle, low, high, mean, n })
 }
 
-/// How many of the least, and of the greatest, of `n` samples the interval of a median may leave out.
+/// The number of the least samples, and of the greatest, that the interval of a median may leave out.
 fn within_95(n: usize) -> Option<usize> {
     // P(X = k) of k from 0 on; both tails together are to be 5 % at most.
     let mut probability = 0.5_f64.powi(i32::try_from(n).ok()?);
@@ -87,7 +88,7 @@ fn within_95(n: usize) -> Option<usize> {
     left_out.checked_sub(1)
 }
 
-/// How many times `ours` is of `theirs`, round by round where both were measured in the same rounds.
+/// The ratio of `ours` to `theirs`: round by round if both were measured in the same rounds.
 pub fn ratio(ours: &[f64], theirs: &[f64]) -> Option<Summary> {
     let pairs: Vec<f64> =
         ours.iter().zip(theirs).filter(|(_, theirs)| **theirs > 0.0).map(|(ours, theirs)| ours / theirs).collect();

@@ -8,19 +8,20 @@ pub struct ProcessorTimes {
 }
 
 impl ProcessorTimes {
-    /// Those of now; nothing where the kernel does not say.
+    /// The times of now; zeros if the kernel does not tell.
     pub fn now() -> Self {
         Self::parse(&std::fs::read_to_string("/proc/stat").unwrap_or_default())
     }
 
-    /// The line `cpu`: user, nice, system, idle, iowait, irq, softirq, steal, and guests, who are in user.
+    /// Parses the line `cpu`: user, nice, system, idle, iowait, irq, softirq, steal. Guests are counted in user
+    /// already.
     fn parse(stat: &str) -> Self {
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
         let times: Vec<u64> = line.split_whitespace().take(8).filter_map(|time| time.parse().ok()).collect();
         ProcessorTimes { total: times.iter().sum(), stolen: times.get(7).copied().unwrap_or_default() }
     }
 
-    /// How many percent of all processor time was stolen from `self` until `later`.
+    /// The percentage of all processor time that was stolen between `self` and `later`.
     pub fn percent_stolen(self, later: Self) -> u64 {
         let total = later.total.saturating_sub(self.total);
         (later.stolen.saturating_sub(self.stolen) * 100).checked_div(total).unwrap_or_default()

@@ -1,13 +1,14 @@
-//! One processor for a client and its server, where each waits for the other and they never work at the same time. Left
-//! alone, the system has both on one processor in some rounds and apart in others, where each message wakes a processor
-//! from sleep: a request takes 8 us or 70, whoever answers it, and a median says which happened more often.
+//! One processor for a client and its server, which wait for each other and never work at the same time. By itself, the
+//! system has both on one processor in some rounds and apart in others. If they are apart, each message wakes a
+//! processor from sleep: any request then takes 70 us instead of 8, and a median only says which of the two happened
+//! more often.
 
 use std::io;
 
 use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 
-/// While it lives, every thread of this process and of the given ones runs on one processor; then again on all of those
-/// that it had before.
+/// While it lives, every thread of this process and of the given ones runs on one processor. Afterwards they may run on
+/// the same processors as before.
 #[derive(Debug)]
 pub struct Together {
     processes: Vec<u32>,
@@ -18,7 +19,7 @@ impl Together {
     /// Puts them together, on the first processor that this process may use.
     ///
     /// # Errors
-    /// The system's, where it does not let us.
+    /// The system's error, if it does not allow it.
     pub fn with(mut processes: Vec<u32>) -> io::Result<Self> {
         processes.push(std::process::id());
         let before = sched_getaffinity(None)?;
@@ -26,7 +27,7 @@ impl Together {
         let mut one = CpuSet::new();
         one.set(first);
         let together = Together { processes, before };
-        // What was put there is given back if the next cannot be.
+        // If a later thread cannot be moved, the earlier ones get their processors back.
         together.put(&one)?;
         Ok(together)
     }
@@ -43,7 +44,7 @@ impl Together {
 
 impl Drop for Together {
     fn drop(&mut self) {
-        // A thread that stays where it is shows in the rounds that follow, and in no answer.
+        // An error here is not returned: a thread that stays on its processor shows in the following rounds.
         let _ = self.put(&self.before);
     }
 }

@@ -33,7 +33,7 @@ impl Syncs {
     }
 }
 
-/// Whether `strace` works here; where not, why.
+/// The reason why `strace` does not work here, if it does not.
 pub fn unavailable() -> Option<String> {
     let tried = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     match tried {
@@ -51,7 +51,7 @@ pub fn arguments(file: &Path) -> Vec<String> {
 /// The file that a worker tries to open as a mark before and after the commits that count.
 pub const MARK: &str = "recension-lab-mark";
 
-/// The syncs between the two marks, or all of them where there are no marks.
+/// The syncs between the two marks. If there are no marks, all of them.
 pub fn count(trace: &str) -> Syncs {
     let mut syncs = Syncs::default();
     let mut synced_files: HashMap<String, bool> = HashMap::new();

@@ -1,21 +1,21 @@
-//! What a process holds and has written, as the kernel counts it.
+//! The resources that a process uses, and the bytes that it has written, as the kernel counts them.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes, from `/proc/self`. Zero where the kernel does not say.
+/// Bytes, from `/proc/self`. Zero if the kernel does not tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Memory of the process's own: heap, stacks, caches.
     pub anonymous_bytes: u64,
     /// Mapped files that are in memory; they are in the page cache anyhow.
     pub mapped_bytes: u64,
-    /// What it has caused to be written to the disk, in whole pages.
+    /// The bytes that it has caused to be written to the disk, in whole pages.
     pub written_bytes: u64,
 }
 
-/// What this process uses now.
+/// The resources that this process uses now.
 pub fn own() -> Usage {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let io = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn processor_time_of_all(id: u32) -> Duration {
     own + ticks(id, 2, 2)
 }
 
-/// What its living threads have had, where the kernel tells.
+/// The processor time of its living threads, if the kernel tells.
 fn threads_time(id: u32) -> Duration {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{id}/task")) else { return Duration::ZERO };
     let of = |thread: std::fs::DirEntry| -> Option<u64> {

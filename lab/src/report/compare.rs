@@ -1,5 +1,5 @@
-//! Two runs beside each other. Times of two machines are never compared: there, how each subject stands to
-//! ours within its own run is.
+//! A comparison of two runs. Times of two machines are never compared. For two machines only the ratios of each subject
+//! to ours within each run are compared.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use super::units::{digits, show};
 use crate::error::{LabError, Result};
 use crate::subjects::OURS;
 
-/// What came of one figure.
+/// The result of comparing one figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
     /// The intervals do not touch, and the later one is less.
@@ -26,9 +26,9 @@ pub enum Change {
 pub struct Comparison {
     /// For a terminal.
     pub text: String,
-    /// Figures of ours that are worse beyond the noise, where the machines are the same.
+    /// Figures of ours that are worse beyond the noise. Only filled if the machines are the same.
     pub worse: Vec<String>,
-    /// How ours stands to the others, in both.
+    /// The ratios of ours to the others in both runs.
     pub ratios: Ratios,
     /// Whether both are of one machine.
     pub same_machine: bool,
@@ -37,17 +37,17 @@ pub struct Comparison {
 /// Whether two runs say the same of how ours stands to the others.
 #[derive(Default)]
 pub struct Ratios {
-    /// How many there are with an interval in both.
+    /// The number of ratios with an interval in both runs.
     pub compared: usize,
-    /// How many have none in one of them, having been taken once.
+    /// The number of ratios without an interval in one of the runs, because they were taken once.
     pub taken_once: usize,
-    /// Those whose intervals do not touch.
+    /// The ratios whose intervals do not touch.
     pub apart: Vec<String>,
 }
 
 impl Comparison {
-    /// 3 where a figure of ours is worse beyond both intervals, else 4 where a ratio disagrees; two machines may, so 0
-    /// there.
+    /// 3 if a figure of ours is worse beyond both intervals, else 4 if a ratio disagrees. Always 0 for two machines,
+    /// which may disagree.
     pub fn exit_code(&self) -> u8 {
         match self {
             Comparison { worse, .. } if !worse.is_empty() => 3,
@@ -60,7 +60,7 @@ impl Comparison {
 /// Compares two reports.
 ///
 /// # Errors
-/// [`LabError::Report`] where they are of two suites.
+/// [`LabError::Report`] if they are of two suites.
 pub fn compare(before: &Report, after: &Report) -> Result<Comparison> {
     if before.suite != after.suite {
         return Err(LabError::Report {
@@ -152,7 +152,7 @@ impl Ratios {
     }
 }
 
-/// How ours stands to the subject of a row in its operation.
+/// The ratio of ours to the subject of a row, in the row's operation.
 fn ours_to(report: &Report, row: &Row) -> Option<super::losses::Ratio> {
     super::losses::times(report.row(&row.operation, OURS)?, report.row(&row.operation, &row.subject)?)
 }

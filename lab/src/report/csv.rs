@@ -1,4 +1,4 @@
-//! The figures as CSV (RFC 4180), one a line, for whoever draws them.
+//! The figures as CSV (RFC 4180), one on each line, for drawing them with other programs.
 
 use super::model::Report;
 

@@ -1,4 +1,5 @@
-//! A scaling curve as SVG: time against size or clients, both logarithmic, a line a subject, named where it ends.
+//! A scaling curve as SVG: time against size or clients, both logarithmic. Each subject has a line, with its name at
+//! the end.
 
 use std::fmt::Write as _; // to a String, which cannot fail
 
@@ -11,7 +12,7 @@ use crate::subjects::OURS;
 /// The picture, in its own units; it is scaled to the screen.
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 250.0;
-/// Where the lines are drawn; the rest is for figures and names.
+/// The left edge of the lines. Figures and names are outside of them.
 const LEFT: f64 = 46.0;
 const RIGHT: f64 = 248.0;
 const TOP: f64 = 8.0;
@@ -28,7 +29,7 @@ struct Line<'r> {
     points: Vec<(f64, &'r Row)>,
 }
 
-/// The figure, where at least one of these subjects has two points of the series.
+/// The figure, if at least one of these subjects has two points of the series.
 pub fn figure(report: &Report, series: &Series, subjects: &[&SubjectInfo]) -> Option<String> {
     let lines: Vec<Line<'_>> = subjects
         .iter()

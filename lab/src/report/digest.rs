@@ -1,5 +1,5 @@
-//! What a recorded run is kept as beside its page: `docs/benchmarks/SUITE.json`, of each operation our figure and that
-//! of the best peer. The summary of all suites is computed from these.
+//! The digest of a recorded run, kept beside its page as `docs/benchmarks/SUITE.json`: for each operation our figure
+//! and that of the best peer. The summary of all suites is computed from the digests.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::losses::{ahead, does_less, times};
 use super::model::{OperationInfo, Report, Row};
 use super::units::bytes;
 use crate::error::{LabError, Result};
-use crate::subjects::OURS;
+use crate::subjects::{OURS, is_ours};
 
 /// A recorded run of a suite.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct Digest {
     pub started: Option<u64>,
     /// The machine, in words.
     pub machine: String,
-    /// How often all of it was done.
+    /// The number of sittings.
     pub sittings: usize,
     /// The operations that we have a figure of.
     pub rows: Vec<DigestRow>,
@@ -38,11 +38,11 @@ pub struct DigestRow {
     pub operation: String,
     /// `ns`, `bytes` or `count`; less is better in all.
     pub unit: String,
-    /// What is measured, in a sentence.
+    /// A sentence on what is measured.
     pub what: String,
     /// Our figure.
     pub ours: f64,
-    /// The best peer of those that keep and do as much as we do; if there is none, of the others.
+    /// The best peer of those that are as durable and do as much as ours. If there is none, the best of the others.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub best: Option<Best>,
 }
@@ -54,7 +54,7 @@ pub struct Best {
     pub subject: String,
     /// Its figure.
     pub figure: f64,
-    /// How many times ours is of it; nothing is a number of times of nothing.
+    /// The ratio of ours to it; `None` if one of them is zero.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub times: Option<f64>,
     /// The 95 % interval of that.
@@ -62,13 +62,13 @@ pub struct Best {
     pub within: Option<(f64, f64)>,
     /// Whether it is ahead of us beyond the noise.
     pub ahead: bool,
-    /// What its commits survive, if that is less than ours.
+    /// The durability of its commits, if that is less than ours.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub weaker: Option<String>,
 }
 
 impl Digest {
-    /// What is kept of a report.
+    /// The digest of a report.
     pub fn of(report: &Report) -> Self {
         let machine = &report.calibration;
         Digest {
@@ -100,10 +100,10 @@ impl Digest {
         })
     }
 
-    /// As JSON, a line an operation, so that a change of one figure is a change of one line.
+    /// As JSON, with one operation on each line, so that a change of one figure is a change of one line.
     ///
     /// # Errors
-    /// [`LabError::Subject`] if a figure is no number.
+    /// [`LabError::Subject`] if a figure is not a number.
     pub fn render(&self) -> Result<String> {
         let failed = || LabError::subject("the recorded run");
         let head = serde_json::to_string_pretty(&Digest { rows: Vec::new(), ..self.clone() }).map_err(failed())?;
@@ -121,7 +121,7 @@ impl Digest {
 fn row(report: &Report, operation: &OperationInfo) -> Option<DigestRow> {
     let ours = report.row(&operation.name, OURS)?;
     let floor = |name: &str| report.subject(name).is_some_and(|subject| subject.floor);
-    let peers = report.results.iter().filter(|row| row.operation == operation.name && row.subject != OURS);
+    let peers = report.results.iter().filter(|row| row.operation == operation.name && !is_ours(&row.subject));
     let peers = peers.filter(|row| !floor(&row.subject) && !does_less(ours, row));
     let best = peers.filter_map(|theirs| best(ours, theirs)).min_by(|a, b| {
         let behind = |best: &Best| best.times.unwrap_or(0.0);

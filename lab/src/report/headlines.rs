@@ -1,11 +1,11 @@
-//! What users ask of each suite, in their words: these operations stand in the summary. Losses that say nothing are
-//! here too, each with its reason; every one of them is on its suite's page nevertheless.
+//! The operations of the summary, in the words of users' questions to each suite. Losses that mean nothing are listed
+//! here too, each with its reason. Every one of them is on its suite's page nevertheless.
 
 /// A suite of the summary: its name, what it is about, and its questions.
 pub struct Headline {
     /// The suite.
     pub suite: &'static str,
-    /// What it compares, as its heading says.
+    /// Its subject, as in the heading.
     pub about: &'static str,
     /// Operations and what they are to a user.
     pub asked: &'static [(&'static str, &'static str)],
@@ -112,7 +112,40 @@ pub const HEADLINES: &[Headline] = &[
     Headline {
         suite: "bigtable",
         about: "a large table over HTTP",
-        asked: &[("rows_json", "1,000 rows of 50 columns as JSON"), ("rows_csv", "the same as CSV")],
+        asked: &[
+            ("page", "a page of 1,000 rows of 50 numbers, made anew by a template"),
+            ("page_kept", "the same page asked for again"),
+            ("escaped", "the page of texts that need escaping, read from a store"),
+            ("rows_json", "1,000 rows of 50 columns as JSON"),
+            ("rows_csv", "the same as CSV"),
+        ],
+    },
+    Headline {
+        suite: "queries",
+        about: "100,000 orders asked by what they hold",
+        asked: &[
+            ("equal", "orders of a customer, by an index"),
+            ("or", "two conditions of which one is enough, by two indexes"),
+            ("in_1000", "1,000 orders by their ids"),
+            ("elem_match", "orders with an item that meets two conditions"),
+            ("sort_index", "the 100 greatest of a state"),
+            ("substring_scan", "a text within a member, all orders read"),
+            ("group_sum", "sums by country, all orders read"),
+            ("text_two_words", "orders with two words in a text"),
+            ("update_where", "change a customer's orders, durable to loss of power"),
+        ],
+    },
+    Headline {
+        suite: "processes",
+        about: "one store in several processes",
+        asked: &[
+            ("get", "read a row of a store that another process owns"),
+            ("get_64", "64 of them at once"),
+            ("range_100", "read 100 rows in order"),
+            ("put_durable", "commit a row, durable to loss of power"),
+            ("writers_8x8", "commits of 8 processes with 8 threads each, a commit"),
+            ("command", "a command of the shell that prints a document"),
+        ],
     },
     Headline {
         suite: "crash",

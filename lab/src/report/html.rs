@@ -1,5 +1,5 @@
-//! The report as one HTML file that needs nothing else: no network, no script. Each operation has a plot of its own,
-//! a bar a subject with its interval and its rounds as dots, and a sentence that says what it measures.
+//! The report as one HTML file that needs no network and no script. Each operation has its own plot: a bar for each
+//! subject with its interval and its rounds as dots, and a sentence that says what it measures.
 
 use std::fmt::Write as _; // to a String, which cannot fail
 
@@ -81,7 +81,8 @@ fn head(report: &Report, title: &str, page: &mut String) {
     page.push_str("</header>\n");
 }
 
-/// What the article published of the same, and whether it holds: blocks and no table, so that a phone can show them.
+/// The article's published figures, and whether they hold. They are blocks rather than a table, so that a phone can
+/// show them.
 fn published(report: &Report, page: &mut String) {
     let Some(claims) = claims(report) else { return };
     page.push_str("<section><h2>What was published, and whether it holds</h2>");
@@ -107,8 +108,7 @@ fn published(report: &Report, page: &mut String) {
     page.push_str("</div></section>");
 }
 
-/// Subjects whose acknowledgement is worth as much share a plot, others have their own: of each tier there is, best
-/// first.
+/// Subjects of the same durability share a plot. Returns the tiers that there are, best first.
 fn tiers(report: &Report) -> Vec<String> {
     let mut tiers: Vec<String> = report.subjects.iter().map(|subject| subject.tier.clone()).collect();
     tiers.sort();
@@ -144,7 +144,7 @@ fn plots(report: &Report, tier: &str, page: &mut String) {
     page.push_str("</div>\n");
 }
 
-/// How times grow with sizes and clients.
+/// The growth of times with sizes and clients.
 fn curves(report: &Report, tier: &str, page: &mut String) {
     let subjects: Vec<&SubjectInfo> = report.subjects.iter().filter(|subject| subject.tier == tier).collect();
     let figures: String = series(report).filter_map(|series| curve::figure(report, series, &subjects)).collect();
@@ -172,7 +172,7 @@ fn plot(report: &Report, operation: &OperationInfo, rows: &[(&SubjectInfo, &Row)
     page.push_str("</figure>\n");
 }
 
-/// What readers must know, once where it is the same of several.
+/// Notes for readers. A note that several subjects share is printed once.
 fn notes(rows: &[(&SubjectInfo, &Row)], page: &mut String) {
     let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
     for (subject, row) in rows {
@@ -243,7 +243,7 @@ fn bar(report: &Report, subject: &SubjectInfo, row: &Row, most: f64, top: f64, p
     }
 }
 
-/// What single operations waited, where each was timed.
+/// Latencies of single operations, if each was timed.
 fn quantiles(rows: &[(&SubjectInfo, &Row)], page: &mut String) {
     if rows.iter().all(|(_, row)| row.quantiles.is_none()) {
         return;

@@ -1,9 +1,9 @@
-//! Where we lose: every operation in which another subject is ahead of us beyond the noise. It is found from
-//! the figures, so that none can be left out.
+//! Our losses: every operation in which another subject is ahead of us beyond the noise. They are computed from the
+//! figures, so that none can be left out.
 
 use super::model::{Report, Row};
 use super::units::{digits, show};
-use crate::subjects::OURS;
+use crate::subjects::{OURS, is_ours};
 
 /// Ratios nearer to one than this are called even, whatever their interval.
 const EVEN: f64 = 1.03;
@@ -13,19 +13,19 @@ const EVEN: f64 = 1.03;
 pub struct Loss {
     /// The operation.
     pub operation: String,
-    /// Who is furthest ahead.
+    /// The subject that is furthest ahead.
     pub subject: String,
-    /// How many times ours is of theirs.
+    /// The ratio of ours to theirs.
     pub times: f64,
     /// In a sentence.
     pub words: String,
 }
 
-/// How many times one figure is of another, and the interval of that.
+/// The ratio of one figure to another, and its interval.
 pub type Ratio = (f64, Option<(f64, f64)>);
 
-/// How many times our figure is of theirs, with the interval where rounds were measured in turns. Nothing is a number
-/// of times of nothing.
+/// The ratio of our figure to theirs, with the interval if rounds were measured in turns. `None` if one of them is
+/// zero.
 pub fn times(ours: &Row, theirs: &Row) -> Option<Ratio> {
     if let Some(ratio) = theirs.ours_to_this {
         return Some((ratio.median, (ratio.n > 1).then_some((ratio.low, ratio.high))));
@@ -42,18 +42,27 @@ pub fn apart(ours: &Row, theirs: &Row) -> Option<Ratio> {
         .then(|| (ours_median / theirs_median, (ours.n > 1 && theirs.n > 1).then_some((low, high))))
 }
 
-/// The losses, the greatest first. The floor is no subject, and one that keeps less durable is named as such.
+/// The losses, the greatest first. The floor is not a subject. A subject of lower durability is marked as such.
 pub fn losses(report: &Report) -> Vec<Loss> {
-    let mut found: Vec<Loss> =
-        report.measured_operations().filter_map(|operation| worst(report, &operation.name)).collect();
+    let others = report.subjects.iter().map(|subject| subject.name.as_str());
+    let doors: Vec<&str> = [OURS].into_iter().chain(others.filter(|name| is_ours(name) && *name != OURS)).collect();
+    let mut found: Vec<Loss> = report
+        .measured_operations()
+        .flat_map(|operation| doors.iter().filter_map(|door| worst(report, &operation.name, door)))
+        .collect();
     found.sort_by(|a, b| b.times.total_cmp(&a.times));
     found
 }
 
-fn worst(report: &Report, operation: &str) -> Option<Loss> {
-    let ours = report.row(operation, OURS)?;
+/// The loss in an operation: of us beside everybody, of a way to us beside those who are reached by the same way.
+fn worst(report: &Report, operation: &str, door: &str) -> Option<Loss> {
+    let way = if door == OURS { "" } else { door.strip_suffix(OURS)? };
+    let ours = report.row(operation, door)?;
     let floor = |name: &str| report.subject(name).is_some_and(|subject| subject.floor);
-    let others = |row: &&Row| row.operation == operation && row.subject != OURS && !floor(&row.subject);
+    let others = |row: &&Row| {
+        let name = row.subject.as_str();
+        row.operation == operation && name.starts_with(way) && !is_ours(name) && !floor(name)
+    };
     let mut ahead: Vec<Ahead<'_>> = report.results.iter().filter(others).filter_map(|row| ahead(ours, row)).collect();
     // Those that keep and do as much first, each kind with the furthest ahead first.
     let less = |ahead: &Ahead<'_>| ahead.theirs.tier < ours.tier || does_less(ours, ahead.theirs);
@@ -78,11 +87,11 @@ pub(super) struct Ahead<'r> {
 
 /// Whether a subject is ahead beyond the noise.
 pub(super) fn ahead<'r>(ours: &Row, theirs: &'r Row) -> Option<Ahead<'r>> {
-    // Something beside nothing, as where we alone have lost something, is a loss beyond all numbers of times.
+    // If theirs is zero and ours is not, as when only we have lost something, the loss is beyond every ratio.
     if theirs.median? <= 0.0 && ours.median? > 0.0 {
         return Some(Ahead { theirs, times: f64::INFINITY, interval: None });
     }
-    let (times, interval) = times(ours, theirs)?;
+    let (times, interval) = if ours.subject == OURS { times(ours, theirs) } else { apart(ours, theirs) }?;
     // A time that was taken once has no interval, so nothing is said of it; a size is no matter of chance.
     let beyond_noise = interval.map_or(theirs.unit != "ns", |(low, _)| low > 1.0);
     (times > EVEN && beyond_noise).then_some(Ahead { theirs, times, interval })
@@ -101,12 +110,14 @@ fn words(ours: &Row, ahead: &Ahead<'_>) -> String {
     let less = if does_less(ours, theirs) { ", settling less" } else { "" };
     let times = if times.is_finite() { format!(": {} times{interval}", digits(*times)) } else { String::new() };
     let (operation, subject) = (&ours.operation, &theirs.subject);
-    format!("`{operation}`: {subject} takes {}, we take {}{times}{weaker}{less}", figure(theirs), figure(ours))
+    let we = if ours.subject == OURS { "we take" } else { &format!("{} takes", ours.subject) };
+    format!("`{operation}`: {subject} takes {}, {we} {}{times}{weaker}{less}", figure(theirs), figure(ours))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::model::SubjectInfo;
 
     fn report(rows: &[(&str, &str, f64, f64, &str)]) -> Report {
         let rows = rows.iter().map(|(subject, tier, median, spread, unit)| {
@@ -147,6 +158,13 @@ mod tests {
             let found = losses(&report(&rows));
             assert_eq!(found.first().map(|loss| loss.subject.as_str()), expected, "{what}");
         }
+        // What is reached by one way is compared with that.
+        let behind = ("nginx-cgi-recension", "T2", 100.0, 1.0, "ns");
+        let mut by_ways = report(&[behind, ("nginx-cgi-c", "T2", 50.0, 1.0, "ns"), ("hyper", "T2", 2.0, 0.1, "ns")]);
+        by_ways.subjects.push(SubjectInfo { name: behind.0.to_owned(), floor: false, ..by_ways.subjects[0].clone() });
+        let found: Vec<_> = losses(&by_ways).into_iter().map(|loss| loss.words).collect();
+        let words = "`o`: nginx-cgi-c takes 50.0 ns, nginx-cgi-recension takes 100 ns: 2.00 times (1.94 to 2.06)";
+        assert_eq!(found, [words]);
         // Counts: something beside nothing is a loss, nothing beside something or nothing is none.
         for (ours, theirs, lost) in [(3.0, 0.0, true), (0.0, 3.0, false), (0.0, 0.0, false)] {
             let found = losses(&report(&[(OURS, "T2", ours, 0.0, "count"), ("a", "T2", theirs, 0.0, "count")]));
@@ -157,7 +175,7 @@ mod tests {
         assert_eq!(both[0].words, "`o`: a takes 50.0 ns, we take 100 ns: 2.00 times (1.94 to 2.06); also ahead: w");
         let weaker = losses(&report(&[ours, ("w", "T1", 2.0, 0.1, "ns")]));
         assert!(weaker[0].words.contains("durable only to T1"), "{}", weaker[0].words);
-        // Who did less comes last, and it is said.
+        // A subject that did less work comes last, and is marked.
         let mut settled = report(&[ours, ("a", "T2", 50.0, 1.0, "ns"), ("less", "T2", 2.0, 0.1, "ns")]);
         for (row, settling) in settled.results.iter_mut().zip([true, true, false]) {
             row.settling = Some(settling);

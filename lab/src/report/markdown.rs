@@ -53,7 +53,7 @@ fn write(report: &Report, text: &mut String) -> std::fmt::Result {
     write_operations(report, text)
 }
 
-/// What a suite is about, as its heading says.
+/// The subject of a suite, as in its heading.
 fn about(suite: &str) -> &'static str {
     headline(suite).map_or("a workload of one's own", |headline| headline.about)
 }
@@ -73,7 +73,7 @@ fn write_losses(report: &Report, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// What the article published of the same, and whether it holds.
+/// The article's published figures, and whether they hold.
 fn write_claims(report: &Report, text: &mut String) -> std::fmt::Result {
     let Some(claims) = claims(report) else { return Ok(()) };
     writeln!(text, "## What was published, and whether it holds\n\n{}\n", claims.head.join(" "))?;
@@ -114,7 +114,7 @@ fn write_figures(report: &Report, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// What readers must know of figures, each once, and of whose.
+/// Notes for readers, each once, with the subjects that they are about.
 #[derive(Default)]
 struct Notes(Vec<(String, Vec<String>)>);
 

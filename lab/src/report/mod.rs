@@ -1,5 +1,5 @@
-//! What a run leaves behind: the report (JSON), and what is made of it: a table, HTML, CSV, Markdown, a comparison of
-//! two. Everything but the JSON is computed from the JSON, so that no figure is ever written by hand.
+//! The results of a run: the report (JSON), and its other forms: a table, HTML, CSV, Markdown, a comparison of two. All
+//! of them are computed from the JSON, so that no figure is ever written by hand.
 
 pub mod claims;
 pub mod compare;

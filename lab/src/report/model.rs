@@ -14,21 +14,21 @@ use crate::measure::trace::Syncs;
 pub struct Report {
     /// The suite.
     pub suite: String,
-    /// `quick`, `default`, `full`, or `custom` where sizes were given.
+    /// `quick`, `default`, `full`, or `custom` if sizes were given.
     pub mode: String,
     /// The command that prints such a report again.
     pub command: String,
     /// When it began: seconds since 1970.
     pub started: u64,
-    /// How long it took, in seconds.
+    /// The duration of the run, in seconds.
     pub took_seconds: f64,
     /// Whether it was ended before its end; what was measured by then is here.
     pub interrupted: bool,
     /// Why figures may be worth less than they look.
     pub warnings: Vec<String>,
-    /// What the sizes were, in words.
+    /// The sizes, in words.
     pub sizes: String,
-    /// How often all of it was done, each time with new processes and new stores.
+    /// The number of sittings. Each has new processes and new stores.
     #[serde(default = "one")]
     pub sittings: usize,
     /// The machine, before.
@@ -37,7 +37,7 @@ pub struct Report {
     pub calibration_after: Option<Calibration>,
     /// The subjects.
     pub subjects: Vec<SubjectInfo>,
-    /// What each operation is.
+    /// The operations.
     pub operations: Vec<OperationInfo>,
     /// The figures.
     pub results: Vec<Row>,
@@ -48,19 +48,19 @@ pub struct Report {
 pub struct SubjectInfo {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// A description of it.
     pub what: String,
     /// Its version.
     pub version: String,
-    /// What its commits survive: `T0` nothing, `T1` the process's end, `T2` loss of power.
+    /// The durability of its commits: `T0` none, `T1` survives the end of the process, `T2` survives loss of power.
     pub tier: String,
-    /// What a reader of the tier must know.
+    /// A note for readers about the tier.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tier_note: Option<String>,
     /// Whether it is what the machine sets, and no competitor.
     #[serde(default)]
     pub floor: bool,
-    /// How it was opened.
+    /// The settings that it was opened with.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub settings: Option<String>,
     /// The syncs that were counted, and of how many commits.
@@ -78,7 +78,7 @@ pub struct OperationInfo {
     pub name: String,
     /// `ns`, `bytes` or `count`; less is better in all.
     pub unit: String,
-    /// What is measured, in a sentence.
+    /// A sentence on what is measured.
     pub what: String,
 }
 
@@ -93,7 +93,7 @@ pub struct Row {
     pub subject: String,
     /// `ns` an operation, `bytes`, or `count`.
     pub unit: String,
-    /// The median; none where it could not be measured, and `reason` says why.
+    /// The median. `None` if it could not be measured; then `reason` says why.
     pub median: Option<f64>,
     /// The lower end of the median's 95 % interval.
     pub low: Option<f64>,
@@ -114,16 +114,16 @@ pub struct Row {
     /// The upper end of its interval.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu_high: Option<f64>,
-    /// How many times ours is of this one, round by round.
+    /// The ratio of ours to this one, round by round.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ours_to_this: Option<stats::Summary>,
-    /// Of the latencies of single operations, over all rounds, in nanoseconds.
+    /// Quantiles of the latencies of single operations, over all rounds, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub quantiles: Option<stats::Quantiles>,
-    /// False where the subject's settling is less than the row's name says.
+    /// False if the subject's settling is less than the row's name says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub settling: Option<bool>,
-    /// What a reader must know.
+    /// A note for readers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
     /// Why it could not be measured.
@@ -132,10 +132,10 @@ pub struct Row {
     /// The rounds, in the order in which they were measured.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub samples: Vec<f64>,
-    /// How many of them are of each sitting; none where there was one.
+    /// The number of rounds in each sitting. Empty if there was one sitting.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sittings: Vec<usize>,
-    /// Of what `quantiles` are, while the run goes on.
+    /// The latencies of `quantiles`, as long as the run goes on.
     #[serde(skip)]
     pub latencies: Option<stats::Latencies>,
 }
@@ -155,7 +155,7 @@ impl Row {
         }
     }
 
-    /// What it took of the processor. Of that no mean is kept.
+    /// Its processor time. It has no mean.
     pub fn processor(&self) -> Option<Summary> {
         let (median, low, high) = (self.cpu_median?, self.cpu_low?, self.cpu_high?);
         Some(Summary { median, low, high, mean: median, n: self.n })
@@ -205,7 +205,7 @@ impl Row {
     }
 }
 
-/// Of reports that say nothing of sittings.
+/// The number of sittings in reports that do not tell it.
 fn one() -> usize {
     1
 }
@@ -214,7 +214,7 @@ impl Report {
     /// Reads a report.
     ///
     /// # Errors
-    /// [`LabError::Io`], or [`LabError::Report`] where the file is something else.
+    /// [`LabError::Io`], or [`LabError::Report`] if the file is something else.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(LabError::io(format!("reading {}", path.display())))?;
         serde_json::from_str(&text).map_err(|error| LabError::Report {
@@ -234,7 +234,7 @@ impl Report {
         std::fs::rename(&part, path).map_err(failed())
     }
 
-    /// What its figures are.
+    /// A description of how its figures were taken.
     pub fn how_taken(&self) -> String {
         match self.sittings {
             1 => "Each figure is the median of interleaved rounds, with a 95 % bootstrap interval.".to_owned(),

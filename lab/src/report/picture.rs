@@ -1,14 +1,14 @@
-//! The summary as a picture (SVG): what users ask, a bar each, to the left if we are ahead and to the right if we are
-//! behind, on a scale on which twice is as far as half.
+//! The summary as a picture (SVG): users' questions with a bar for each. The bar goes to the left if we are ahead, and
+//! to the right if we are behind. On its scale twice is as far as half.
 
 use std::fmt::Write as _; // to a String, which cannot fail
 
 use super::summary::Recorded;
 use super::units::digits;
 
-/// Where the bars start: nobody is ahead.
+/// The beginning of the bars. A bar of no length means that nobody is ahead.
 const MIDDLE: f64 = 560.0;
-/// How far a bar goes that is twice, or half.
+/// The length of a bar that means twice, or half.
 const DOUBLE: f64 = 36.0;
 /// Beyond that many times a bar ends.
 const TIMES_MAX: f64 = 32.0;

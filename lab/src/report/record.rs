@@ -1,6 +1,6 @@
-//! Records a run in the repository: `docs/benchmarks/SUITE.md` is its page, `SUITE.json` beside it what the summary
-//! needs of it; the summary in BENCHMARKS.md and its picture are made again of all of these. Nobody edits what is
-//! generated.
+//! Records a run in the repository. Its page is `docs/benchmarks/SUITE.md`, and the digest for the summary is beside
+//! it, as `SUITE.json`. The summary in BENCHMARKS.md and its picture are made anew from all digests. Nobody edits
+//! generated files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,14 +25,14 @@ fn folder(root: &Path) -> PathBuf {
 /// Records a run in the repository at `root`.
 ///
 /// # Errors
-/// [`LabError::Report`] if it is no repository of ours, or the suite is not of those that are recorded.
+/// [`LabError::Report`] if the folder is not our repository, or if the suite is not recorded.
 pub fn record(root: &Path, report: &Report) -> Result<()> {
     if headline(&report.suite).is_none() {
         return Err(LabError::Report {
             what: format!("the suite {} is not recorded: its figures are of nobody else's workload", report.suite),
         });
     }
-    // The summary first: a folder that is no repository of ours is left as it was.
+    // The summary is read first: if the folder is not our repository, it is left as it was.
     read_summary(root)?;
     let folder = folder(root);
     fs::create_dir_all(&folder).map_err(LabError::io(format!("making {}", folder.display())))?;
@@ -102,7 +102,7 @@ mod tests {
         assert!(!page.contains("old") && page.contains("a 50.0 ns") && page.contains("a 25.0 ns"), "{page}");
         assert!(at("docs/benchmarks/engine.md").starts_with("# Suite `engine`"));
         assert!(at("docs/benchmarks/summary.svg").starts_with("<svg"));
-        // Once more is no change.
+        // A second time changes nothing.
         summarize(dir.path()).unwrap();
         assert_eq!(at(SUMMARY), page);
     }

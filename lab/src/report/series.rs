@@ -8,11 +8,11 @@ pub struct Series {
     suite: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// What the axis counts.
+    /// The quantity on the axis.
     pub axis: &'static str,
-    /// What is drawn, in a sentence.
+    /// A sentence on what is drawn.
     pub what: &'static str,
-    /// What it cannot tell, in a sentence.
+    /// A sentence on what it cannot tell.
     pub cannot: &'static str,
     points: &'static [Point],
     /// Whether the places are the suite's own sizes, which `--rows` changes.
@@ -27,7 +27,7 @@ struct Point {
     at_in_full: f64,
 }
 
-/// What is true of every series over clients.
+/// A note for every series over clients.
 const SHARED: &str =
     "Client and server share the machine's processors: where a line turns is where those are used up, not the server";
 
@@ -40,7 +40,7 @@ const fn at_largest(operation: &'static str) -> Point {
     Point { operation, at: 1e5, at_in_full: 1e6 }
 }
 
-/// What is true of gets from stores that fit into memory.
+/// A note for gets from stores that fit into memory.
 const FITS: &str = "The store and its caches fit into memory: what a wait for the disk costs is not in it";
 
 /// Accounts of three times the budget that a full run has, see `workloads/goget/xl.rs`.
@@ -218,7 +218,8 @@ const SERIES: [Series; 17] = [
     },
 ];
 
-/// The series of a report that have at least two places; those of sizes only where the sizes are the suite's own.
+/// The series of a report that have at least two places. Those of sizes are only shown if the sizes are the suite's
+/// own.
 pub fn series(report: &Report) -> impl Iterator<Item = &'static Series> {
     let own_sizes = report.mode != "custom";
     SERIES.iter().filter(move |series| series.suite == report.suite && (own_sizes || !series.sized))

@@ -9,7 +9,7 @@ use super::units::{digits, show};
 
 /// Losses that are shown.
 const LOSSES: usize = 10;
-/// How many of them may be of one suite, so that ten rows of one kind do not hide the others.
+/// The greatest number of them from one suite, so that ten rows of one kind do not hide the others.
 const OF_A_SUITE: usize = 3;
 
 /// A suite with its recorded run, in the order of the summary.
@@ -102,7 +102,7 @@ fn losses(recorded: &[Recorded<'_>], text: &mut String) {
     }
 }
 
-/// What an operation is to a user.
+/// The meaning of an operation for a user.
 fn words(suite: &str, operation: &str) -> Option<&'static str> {
     let asked = super::headlines::headline(suite)?.asked;
     asked.iter().find(|(name, _)| *name == operation).map(|(_, words)| *words)
@@ -123,7 +123,7 @@ fn suite(headline: &Headline, digest: &Digest, text: &mut String) {
     }
 }
 
-/// How many times ours is of theirs, with the interval; in bold if that is a loss.
+/// The ratio of ours to theirs, with the interval. It is in bold if it is a loss.
 fn ratio(best: &Best) -> String {
     let Some(times) = best.times else { return String::new() };
     let form = if times < 0.095 { |value: f64| format!("{value:.3}") } else { digits };

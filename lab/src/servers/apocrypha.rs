@@ -13,7 +13,7 @@ pub fn start(place: &Place<'_>, given: &Given, durability: &str, trace: bool) ->
     let mut command = place.program(program(given).unwrap_or_else(|| "recension".into()));
     command.args(["apocrypha", "--headless", "--no-unix", "--tcp-port", &address.port().to_string()]);
     command.args(["--durability", durability, "--database"]).arg(place.dir.join("db"));
-    // Whoever runs the laboratory may have set one for a server of theirs.
+    // The user may have set one for their own server.
     command.env_remove("RECENSION_APOCRYPHA_TOKEN").env_remove("RECENSION_APOCRYPHA_DIALECT");
     command.env_remove("RECENSION_TLS_CERTIFICATE").env_remove("RECENSION_TLS_KEY");
     if trace {

@@ -1,5 +1,5 @@
-//! The original server of Apocrypha in Python, out of the package of its client on `PyPI`. Installed by
-//! `scripts/python-packages apocrypha`.
+//! The original server of Apocrypha in Python. It comes with the package of its client on `PyPI`, which
+//! `scripts/python-packages apocrypha` installs.
 
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::{Place, Process, free_port, said_by};
 use crate::error::Result;
 use crate::given::{Given, PYTHON};
 
-/// Where its package is.
+/// The folder of its package.
 fn packages() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/apocrypha/pypi/packages")
 }
@@ -36,7 +36,7 @@ pub fn version() -> String {
 pub fn start(place: &Place<'_>) -> Result<(Process, SocketAddr)> {
     let address = free_port()?;
     let mut command = place.program(PYTHON);
-    // -B: nothing is written beside the package.
+    // With -B Python writes nothing beside the package.
     command.args([
         "-B",
         "-m",

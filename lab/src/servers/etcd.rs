@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use super::{Place, Process, free_port, said_by};
 use crate::error::{LabError, Result};
 
-/// How it is set up, for the report.
+/// The settings, for the report.
 pub const SETTINGS: &str = "three members on loopback, otherwise defaults";
 
 /// Why it cannot be started.
@@ -19,7 +19,7 @@ pub fn version() -> String {
     said.split_whitespace().nth(2).unwrap_or("unknown").to_owned()
 }
 
-/// Starts the members in directories of their own; answers where clients go.
+/// Starts the members in directories of their own. Returns their addresses for clients.
 pub fn start(place: &Place<'_>) -> Result<(Vec<Process>, Vec<SocketAddr>)> {
     let ports = (0..3).map(|_| Ok((free_port()?, free_port()?))).collect::<Result<Vec<_>>>()?;
     let cluster: Vec<_> = ports.iter().enumerate().map(|(n, (_, peer))| format!("m{n}=http://{peer}")).collect();
@@ -40,7 +40,7 @@ pub fn start(place: &Place<'_>) -> Result<(Vec<Process>, Vec<SocketAddr>)> {
             command.arg(flag).arg(format!("http://{address}"));
         }
         command.arg("--initial-cluster").arg(cluster.join(","));
-        // Alone it is not ready: who opens the log waits until the members have found each other.
+        // A single member is not ready: opening the log waits until the members have found each other.
         members.push(own.start("etcd", &mut command, || true)?);
     }
     Ok((members, ports.into_iter().map(|(client, _)| client).collect()))

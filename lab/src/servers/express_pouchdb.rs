@@ -1,5 +1,5 @@
-//! express-pouchdb: `PouchDB` over `LevelDB`, in one Node process, behind Express. Installed by
-//! `scripts/node-packages lab/node`.
+//! express-pouchdb: `PouchDB` over `LevelDB`, in one Node process, behind Express. `scripts/node-packages lab/node`
+//! installs it.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::{Place, Process, said_by};
 use crate::error::{LabError, Result};
 use crate::given::Given;
 
-/// Where the scripts and their packages are.
+/// The folder of the scripts and their packages.
 pub fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("node")
 }

@@ -1,4 +1,4 @@
-//! The floor of HTTP here: hyper on tokio with one answer for every request, as long as a document's.
+//! The floor of HTTP here: hyper on tokio with one answer to every request, as long as a document's.
 
 use std::convert::Infallible;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use super::{Place, Process};
 use crate::data::value;
 use crate::error::{LabError, Result};
 
-/// What it answers to every GET: a document as ours is answered.
+/// Its answer to every GET: a document, in the form of our answers.
 pub fn answer() -> String {
     let head = "{\"_id\":\"d000000\",\"_rev\":\"1-0123456789abcdef0123456789abcdef\",";
     head.to_owned() + value(0, 0).trim_start_matches('{')
@@ -35,10 +35,10 @@ pub fn start_with_page(place: &Place<'_>) -> Result<(Process, SocketAddr)> {
     place.start_that_says("the floor", command.args(["floor", "--page"]))
 }
 
-/// Is it, until the process is ended. It answers as a store of documents does, or with this page.
+/// Runs the floor until the process is ended. It answers as a store of documents does, or with this page.
 ///
 /// # Errors
-/// Where it cannot listen.
+/// If it cannot listen.
 pub fn serve(page: Option<String>) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(LabError::io("starting threads"))?.block_on(async {

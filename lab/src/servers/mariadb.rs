@@ -7,7 +7,7 @@ use super::{Place, Process, free_port, said_by};
 use crate::error::{LabError, Result};
 use crate::measure::budget;
 
-/// How it is set up, for the report.
+/// The settings, for the report.
 pub const SETTINGS: &str = "InnoDB, innodb_flush_log_at_trx_commit=1, doublewrite, no binary log, \
     innodb_buffer_pool_size=256M, otherwise defaults; TCP on loopback, one connection, prepared statements";
 

@@ -25,12 +25,12 @@ use crate::error::{LabError, Result};
 use crate::measure::trace;
 pub use crate::measure::usage::{children, family};
 
-/// How long a server may take to listen, and to end when it was asked to.
+/// How long a server may take to listen, and how long to end after it was asked to.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Bytes of a server's output that are quoted.
 const QUOTED_BYTES: usize = 600;
 
-/// Where a server runs and with what.
+/// The place and the means of a server.
 pub struct Place<'p> {
     /// Its directory, which exists.
     pub dir: &'p Path,
@@ -73,14 +73,14 @@ impl Place<'_> {
         Ok(process)
     }
 
-    /// Starts a server that says in its first line where it listens.
+    /// Starts a server whose first line of output is its address.
     pub fn start_that_says(&self, what: &str, command: &mut Command) -> Result<(Process, SocketAddr)> {
         let mut process = self.spawn(what, command, true)?;
         let mut line = String::new();
         if let Some(out) = process.child.stdout.take() {
             let mut out = BufReader::new(out);
             let _ = out.read_line(&mut line);
-            // What it says later is read, so that it never waits for us, and forgotten.
+            // Later output is read, so that the server never waits for us, and dropped.
             std::thread::spawn(move || std::io::copy(&mut out, &mut std::io::sink()));
         }
         let address = line.split("http://").nth(1).and_then(|rest| rest.trim().trim_end_matches('/').parse().ok());
@@ -123,7 +123,7 @@ impl Process {
     /// Ends it and all that it has started, at once: for servers that keep nothing. `strace` ends by itself then, with
     /// its last lines.
     pub fn end_at_once(mut self) -> Result<()> {
-        // From the top: whoever starts processes anew goes first.
+        // The order is from the top: a process that would restart others ends first.
         for id in family(self.id()).into_iter().skip(usize::from(self.traced)) {
             if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
                 let _ = kill_process(pid, Signal::KILL);
@@ -179,7 +179,7 @@ pub fn no_compiler() -> Option<String> {
     said_by("cc", "--version").is_none().then(|| "no C compiler; `apt-get install gcc libc6-dev`".to_owned())
 }
 
-/// The first line that a program answers to an argument, as `--version`; none where it cannot be run.
+/// The first line that a program prints for an argument such as `--version`; `None` if it cannot be run.
 pub fn said_by(program: &str, argument: &str) -> Option<String> {
     let output = Command::new(program).arg(argument).output().ok()?;
     let text = String::from_utf8_lossy(if output.stdout.is_empty() { &output.stderr } else { &output.stdout });
@@ -211,7 +211,7 @@ mod tests {
         let family = family(process.id());
         assert!(family.len() >= 2, "{family:?}");
         drop(process);
-        // What was killed ends when it is its turn next.
+        // A killed process ends when it is scheduled next.
         let deadline = Instant::now() + Duration::from_secs(20);
         for id in family {
             loop {

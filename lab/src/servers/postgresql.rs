@@ -1,4 +1,4 @@
-//! `PostgreSQL` with its own defaults, which are durable, but for memory: 256 MiB of shared buffers.
+//! `PostgreSQL` with its own defaults, which are durable. Only the memory is changed: 256 MiB of shared buffers.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpStream};
@@ -11,14 +11,14 @@ use super::{Place, Process, free_port, said_by};
 use crate::error::{LabError, Result};
 use crate::measure::budget;
 
-/// How it is set up, for the report.
+/// The settings, for the report.
 pub const SETTINGS: &str = "fsync=on, synchronous_commit=on, shared_buffers=256MB, otherwise defaults; TCP on \
     loopback, one connection, prepared statements";
 
-/// The user that it runs as where we are root, which it refuses to be.
+/// The user that runs it if we are root, since it refuses to run as root.
 const USER: &str = "postgres";
 
-/// Where Debian puts a version's programs: the newest.
+/// The folder in which Debian has the programs of the newest version.
 fn programs() -> Option<PathBuf> {
     let mut found: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
         .ok()?

@@ -1,4 +1,4 @@
-//! Ours: `recension serve` with the settings that it has where nobody sets any, and an admin.
+//! Ours: `recension serve` with its default settings, and an admin.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,10 +7,10 @@ use super::{Place, Process};
 use crate::error::Result;
 use crate::given::Given;
 
-/// Name and password of the admin that requests are made as.
+/// Name and password of the admin that makes the requests.
 pub const ADMIN: (&str, &str) = ("lab", "lab");
 
-/// The program: what was given, or what lies beside this one.
+/// The program: the given one, or the one beside this program.
 pub fn program(given: &Given) -> Option<PathBuf> {
     let beside = || std::env::current_exe().ok().map(|this| this.with_file_name("recension"));
     given.recension.clone().or_else(beside).filter(|file| file.is_file())

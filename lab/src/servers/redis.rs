@@ -1,14 +1,16 @@
-//! Redis with its log synced at every write, so that what it acknowledges is as durable as everybody's; or with less,
-//! where that is what is compared.
+//! Redis with its log synced at every write, so that it is as durable as the others. If less durability is compared,
+//! with less.
 
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 use super::{Place, Process, free_port, said_by};
 use crate::error::Result;
 use crate::given::Given;
 
-/// How it is started, for the report.
+/// The options, for the report.
 pub const SETTINGS: &str = "appendonly yes, appendfsync always, save \"\"";
 
 /// Why it cannot be started.
@@ -36,12 +38,21 @@ pub fn start_with(place: &Place<'_>, settings: &[&str]) -> Result<(Process, Sock
     Ok((place.start("redis-server", &mut command, || answers(address))?, address))
 }
 
+/// Starts it so that what it acknowledges survives loss of power, listening at a unix socket alone.
+pub fn start_at(place: &Place<'_>, socket: &Path) -> Result<Process> {
+    let mut command = place.program("redis-server");
+    command.args(["--port", "0", "--appendonly", "yes", "--appendfsync", "always", "--save", "", "--dir"]);
+    command.arg(place.dir).arg("--unixsocket").arg(socket);
+    place.start("redis-server", &mut command, || UnixStream::connect(socket).is_ok_and(pongs))
+}
+
 /// Whether it answers: it listens before it has read its log.
 fn answers(address: SocketAddr) -> bool {
+    TcpStream::connect(address).is_ok_and(pongs)
+}
+
+fn pongs(mut stream: impl Read + Write) -> bool {
     let mut said = [0; 5];
-    let asked = TcpStream::connect(address).and_then(|mut stream| {
-        stream.write_all(b"PING\r\n")?;
-        stream.read_exact(&mut said)
-    });
+    let asked = stream.write_all(b"PING\r\n").and_then(|()| stream.read_exact(&mut said));
     asked.is_ok() && &said == b"+PONG"
 }

@@ -16,8 +16,23 @@ pub enum Web {
     Nginx,
 }
 
+/// What stands behind a web server.
+#[derive(Clone, Copy, Debug)]
+pub enum Behind<'b> {
+    /// Files, and programs that it starts itself, if it does.
+    Files,
+    /// Programs, or one that stays, by `FastCGI` at a socket.
+    Programs(&'b Path),
+    /// A gateway that has all paths, by `FastCGI` at a socket.
+    FastCgi(&'b Path),
+    /// The same by SCGI.
+    Scgi(&'b Path),
+}
+
 /// Processes of whatever there is one a core of.
 pub const PROCESSES: usize = 2;
+/// What documents that are stored through it may be long, together.
+const BODY_MEGABYTES: u64 = 16;
 
 impl Web {
     /// The name of its program.
@@ -49,7 +64,7 @@ impl Web {
         said_by(&program, "-v").or_else(|| said_by(self.program(), "-v"))
     }
 
-    /// How it is set up, in words.
+    /// The settings, in words.
     pub fn settings(self) -> &'static str {
         match self {
             Web::Lighttpd => "one process, defaults otherwise; no log of requests",
@@ -57,13 +72,13 @@ impl Web {
         }
     }
 
-    /// Starts it over the directory `www` in its place; `socket` is where `FastCGI` is spoken, if anywhere.
-    pub fn start(self, place: &Place<'_>, socket: Option<&Path>) -> Result<(Process, SocketAddr)> {
+    /// Starts it over the directory `www` in its place.
+    pub fn start(self, place: &Place<'_>, behind: Behind<'_>) -> Result<(Process, SocketAddr)> {
         let address = free_port()?;
         let file = place.dir.join("server.conf");
         let text = match self {
-            Web::Lighttpd => lighttpd(place.dir, address, socket),
-            Web::Nginx => nginx(place.dir, address, socket),
+            Web::Lighttpd => lighttpd(place.dir, address, behind),
+            Web::Nginx => nginx(place.dir, address, behind),
         };
         std::fs::write(&file, text).map_err(LabError::io("writing a server's settings"))?;
         let sbin = format!("/usr/sbin/{}", self.program());
@@ -79,49 +94,88 @@ impl Web {
     }
 }
 
-fn lighttpd(dir: &Path, address: SocketAddr, socket: Option<&Path>) -> String {
+fn lighttpd(dir: &Path, address: SocketAddr, behind: Behind<'_>) -> String {
     let dir = dir.display();
-    let fastcgi = socket.map(|socket| {
+    let gateway = |module: &str, path: &str, socket: &Path| {
         format!(
-            "server.modules += (\"mod_fastcgi\")\nfastcgi.server = (\"/fast\" => ((\"socket\" => \"{}\", \
-             \"check-local\" => \"disable\")))\n",
+            "server.modules += (\"mod_{module}\")\n{module}.server = (\"{path}\" => ((\"socket\" => \"{}\", \
+             \"check-local\" => \"disable\", \"fix-root-scriptname\" => \"enable\")))\n",
             socket.display()
         )
-    });
+    };
+    let more = match behind {
+        Behind::Files => String::new(),
+        Behind::Programs(socket) => gateway("fastcgi", "/fast", socket),
+        Behind::FastCgi(socket) => gateway("fastcgi", "/", socket),
+        Behind::Scgi(socket) => gateway("scgi", "/", socket),
+    };
     format!(
         "server.document-root = \"{dir}/www\"\nserver.bind = \"{}\"\nserver.port = {}\nserver.errorlog = \
          \"{dir}/error.log\"\n\
          server.max-keep-alive-requests = 1000000\nserver.modules = (\"mod_cgi\")\n\
-         cgi.assign = (\".cgi\" => \"\")\nmimetype.assign = (\".html\" => \"text/html\")\n{}",
+         cgi.assign = (\".cgi\" => \"\")\nmimetype.assign = (\".html\" => \"text/html\")\n{more}",
         address.ip(),
-        address.port(),
-        fastcgi.unwrap_or_default()
+        address.port()
     )
 }
 
-fn nginx(dir: &Path, address: SocketAddr, socket: Option<&Path>) -> String {
+fn nginx(dir: &Path, address: SocketAddr, behind: Behind<'_>) -> String {
     let user = if rustix::process::geteuid().is_root() { "user root;\n" } else { "" };
-    let fastcgi = socket.map(|socket| {
-        format!(
-            "location ~ (\\.cgi|^/fast)$ {{ fastcgi_pass unix:{}; fastcgi_param SCRIPT_FILENAME $document_root$uri; \
-             fastcgi_param REQUEST_METHOD $request_method; fastcgi_param QUERY_STRING $query_string; fastcgi_param \
-             SERVER_PROTOCOL $server_protocol; }}",
-            socket.display()
-        )
-    });
+    // The variables of CGI, as Debian's own file has them.
+    let variables = |word: &str| {
+        [
+            ("REQUEST_METHOD", "$request_method"),
+            ("REQUEST_URI", "$request_uri"),
+            ("QUERY_STRING", "$query_string"),
+            ("CONTENT_TYPE", "$content_type"),
+            ("CONTENT_LENGTH", "$content_length"),
+            ("SERVER_PROTOCOL", "$server_protocol"),
+            ("REMOTE_ADDR", "$remote_addr"),
+        ]
+        .map(|(name, value)| format!("{word}_param {name} {value}; "))
+        .concat()
+    };
+    let (gateway, location) = match behind {
+        Behind::Files => (String::new(), String::new()),
+        Behind::Programs(socket) => (
+            String::new(),
+            format!(
+                "location ~ ^(/page\\.cgi|/fast)(/.*)?$ {{ fastcgi_pass unix:{}; \
+                 fastcgi_split_path_info ^(/[a-z.]+)(/.*)$; {}fastcgi_param SCRIPT_NAME $fastcgi_script_name; \
+                 fastcgi_param SCRIPT_FILENAME $document_root$fastcgi_script_name; \
+                 fastcgi_param PATH_INFO $fastcgi_path_info; }}",
+                socket.display(),
+                variables("fastcgi")
+            ),
+        ),
+        Behind::FastCgi(socket) => (
+            format!("upstream gateway {{ server unix:{}; keepalive 8; }}\n", socket.display()),
+            format!(
+                "location / {{ fastcgi_pass gateway; fastcgi_keep_conn on; fastcgi_buffering off; {}}}",
+                variables("fastcgi")
+            ),
+        ),
+        Behind::Scgi(socket) => (
+            String::new(),
+            format!(
+                "location / {{ scgi_pass unix:{}; scgi_buffering off; scgi_param SCGI 1; {}}}",
+                socket.display(),
+                variables("scgi")
+            ),
+        ),
+    };
     format!(
         "{user}daemon off;\nworker_processes 2;\npid nginx.pid;\nerror_log error.log;\nevents {{ worker_connections \
          512; }}\n\
          http {{ access_log off; sendfile on; keepalive_requests 1000000; types {{ text/html html; }}\n\
-         client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; \
-         scgi_temp_path scgi;\n\
-         server {{ listen {address}; root {}/www; {} }} }}\n",
-        dir.display(),
-        fastcgi.unwrap_or_default()
+         client_max_body_size {BODY_MEGABYTES}m; client_body_temp_path body; proxy_temp_path proxy; \
+         fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;\n\
+         {gateway}server {{ listen {address}; root {}/www; {location} }} }}\n",
+        dir.display()
     )
 }
 
-/// What CGI programs inherit is the same for all, whatever the user's shell has set.
+/// CGI programs inherit the same environment everywhere, whatever the user's shell has set.
 pub fn plain_environment(command: &mut Command) {
     command
         .env_clear()

@@ -14,7 +14,7 @@ const LARGE: &str = "large";
 /// Members that one request to Redis sets.
 const AT_ONCE: usize = 10_000;
 
-/// Where a value is: at the top, or within the large member.
+/// The place of a value: at the top, or within the large member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Where {
     /// A member of the top level.
@@ -23,7 +23,7 @@ pub enum Where {
     Within,
 }
 
-/// How a server is spoken to.
+/// The protocol of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speech {
     /// Apocrypha's words, in frames.
@@ -39,13 +39,13 @@ pub fn key(n: u64) -> String {
     format!("key-{n:06}")
 }
 
-/// What it says at a version.
+/// Its value at a version.
 pub fn value(n: u64, version: u32) -> String {
     format!("{n:06}.{version}")
 }
 
 impl Speech {
-    /// What is spoken.
+    /// The wire protocol.
     pub fn wire(self) -> Wire {
         match self {
             Speech::Apocrypha | Speech::Python => Wire::Frames,
@@ -93,7 +93,7 @@ impl Speech {
         }
     }
 
-    /// What makes so many members, and so many within the large one, all at version 0.
+    /// The requests that make so many members, and so many within the large one, all at version 0.
     pub fn load(self, members: u64, within: u64) -> Vec<Vec<u8>> {
         let pairs = |count: u64| (0..count).map(|n| (key(n), value(n, 0)));
         match self {
@@ -146,9 +146,9 @@ fn wrong(what: String, expected: &str, found: &Answer) -> LabError {
 pub struct Server {
     /// Its process.
     pub process: Process,
-    /// Where it listens.
+    /// Its address.
     pub address: SocketAddr,
-    /// How it is spoken to.
+    /// Its protocol.
     pub speech: Speech,
     /// Every how-manieth of its members is read again at the end.
     pub verified_every: usize,
@@ -156,7 +156,7 @@ pub struct Server {
     pub settings: &'static str,
 }
 
-/// How a subject is started.
+/// The way a subject is started.
 #[derive(Clone, Copy)]
 enum Start {
     /// `recension apocrypha` with this durability.
@@ -242,7 +242,7 @@ fn subjects() -> Vec<(Kind, Start, &'static str)> {
     ]
 }
 
-/// What they are.
+/// The kinds of subjects.
 pub fn kinds() -> Vec<Kind> {
     subjects().into_iter().map(|(kind, ..)| kind).collect()
 }

@@ -12,9 +12,9 @@ pub struct Timed<A> {
     pub wall_ns: u64,
     /// The time of each.
     pub latencies_ns: Vec<u64>,
-    /// What each answered.
+    /// The answers.
     pub answers: Vec<A>,
-    /// What a reader of the figure must know.
+    /// A note for readers of the figure.
     pub note: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Ours on shared logs: the systems that a log can live on, each started by itself, and how a log on it is opened.
+//! Ours on shared logs. Here are the systems that a log can be on, each started by itself, and opening a log on them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::{Given, Kind, OURS, named, our_version};
 use crate::error::{LabError, Result};
 use crate::servers::{Place, Process, etcd, mariadb, postgresql};
 
-/// How long a system may take until it takes a log.
+/// How long a system may take to accept a log.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A system that runs.
@@ -39,7 +39,7 @@ impl System {
         }
     }
 
-    /// How it was set up.
+    /// The settings.
     pub fn settings(&self) -> String {
         self.settings.clone()
     }

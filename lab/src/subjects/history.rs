@@ -37,8 +37,8 @@ pub(super) fn get_as_of<R: Reader + ?Sized>(reader: &mut R, key: &[u8], at: u64,
     Ok(found)
 }
 
-/// Of each key from `start` on the newest version that is not newer than `at`. Keys are of one length, as
-/// all of the laboratory's are, so the rows of a key are neighbours.
+/// For each key from `start` on, the newest version that is not newer than `at`. All keys of the laboratory have the
+/// same length, so the rows of a key are neighbours.
 pub(super) fn range_as_of<R: Reader + ?Sized>(reader: &mut R, start: &[u8], at: u64, see: SeeRow<'_>) -> Result<()> {
     let mut shown: Vec<u8> = Vec::new();
     reader.range(Tree::History, start, false, &mut |row, value| {

@@ -1,5 +1,5 @@
-//! Subjects that lie, each in one way, so that it is seen that the laboratory finds them. They are measured only where
-//! they are asked for.
+//! Subjects that lie, each in one way. They show that the laboratory detects lies. They are measured only if they are
+//! asked for.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

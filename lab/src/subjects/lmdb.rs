@@ -19,7 +19,7 @@ type Rows = Database<Bytes, Bytes>;
 /// Address space, not memory or disk.
 const MAP_BYTES: usize = 64 << 30;
 
-/// How it is opened, for the report.
+/// The settings, for the report.
 pub(super) const SETTINGS: &str =
     "defaults: fdatasync and a synced meta page a commit, mapped, no WRITEMAP; NORDAHEAD in a budget of memory";
 
@@ -28,7 +28,7 @@ pub(super) fn environment(dir: &Path) -> Result<Env> {
     let mut options = EnvOpenOptions::new();
     options.map_size(MAP_BYTES).max_dbs(2);
     if budget::told().is_some() {
-        // Its documentation says so for databases larger than memory.
+        // LMDB's documentation recommends it for databases larger than memory.
         // SAFETY: it changes what the system reads ahead, and nothing else.
         unsafe { options.flags(EnvFlags::NO_READ_AHEAD) };
     }
@@ -117,7 +117,7 @@ impl Reader for LmdbReader<'_> {
                 let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Included(start));
                 show(rows.rev_range(&transaction, &bounds)?, see)
             } else {
-                // To LMDB the empty key is an error, not the least key.
+                // For LMDB the empty key is an error, rather than the least key.
                 let first = if start.is_empty() { Bound::Unbounded } else { Bound::Included(start) };
                 let bounds: (Bound<&[u8]>, Bound<&[u8]>) = (first, Bound::Unbounded);
                 show(rows.range(&transaction, &bounds)?, see)

@@ -1,6 +1,6 @@
-//! What is measured: each store behind one small trait, one file each. A subject adds nothing to what its
-//! users would write by hand, and keeps nothing back: commits are durable when they return, or the tier says
-//! that they are not.
+//! The measured stores: each is behind one small trait, in a file of its own. A subject adds nothing to the code that
+//! its users would write by hand, and leaves nothing out. Commits are durable when they return, or the tier says that
+//! they are not.
 
 pub mod apocrypha;
 pub mod bigtable;
@@ -19,6 +19,8 @@ mod liar;
 pub(crate) mod lmdb;
 #[cfg(feature = "peers")]
 mod nebari;
+pub mod processes;
+pub mod queries;
 mod raw;
 mod recension;
 #[cfg(feature = "peers")]
@@ -40,7 +42,7 @@ pub use history::with_history;
 use crate::error::{LabError, Result};
 pub use crate::given::Given;
 
-/// What an acknowledged commit survives.
+/// The durability of an acknowledged commit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Tier {
     /// Nothing.
@@ -62,7 +64,7 @@ impl Tier {
     }
 }
 
-/// How a store is opened. The same for every subject.
+/// The options of opening a store, the same for every subject.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenOptions {
     /// Whether older versions must stay readable. A subject without versions of its own is given them as
@@ -78,7 +80,7 @@ pub struct OpenOptions {
 pub enum Tree {
     /// The newest value of each key.
     Current,
-    /// The history as rows, where a subject has no versions of its own.
+    /// The history as rows, if a subject has no versions of its own.
     History,
 }
 
@@ -89,16 +91,16 @@ pub struct RowToWrite {
     pub tree: Tree,
     /// The key.
     pub key: Vec<u8>,
-    /// The value, which is not empty; nothing where the row is to be deleted.
+    /// The value, which is not empty. `None` deletes the row.
     pub value: Option<Vec<u8>>,
 }
 
-/// What came of [`Subject::settle`].
+/// The result of [`Subject::settle`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
-    /// What was called.
+    /// The function that was called.
     pub how: String,
-    /// False where the call is less than what the row's name says.
+    /// False if the call does less than the row's name says.
     pub complete: bool,
 }
 
@@ -136,7 +138,7 @@ pub trait Subject: Send + Sync {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// Reads of one thread. Results are shown, not copied, where the subject can.
+/// Reads of one thread. Results are borrowed, not copied, if the subject can do that.
 pub trait Reader {
     /// Shows the value at a key; answers whether there is one.
     fn get(&mut self, tree: Tree, key: &[u8], see: SeeValue<'_>) -> Result<bool>;
@@ -160,11 +162,11 @@ pub trait Reader {
 pub struct Kind {
     /// Its name in reports.
     pub name: &'static str,
-    /// What it is.
+    /// A description of it.
     pub what: &'static str,
-    /// What its commits survive.
+    /// The durability of its commits.
     pub tier: Tier,
-    /// What a reader of the tier must know.
+    /// A note for readers about the tier.
     pub tier_note: Option<&'static str>,
     /// Whether a store is there again when it was closed.
     pub persistent: bool,
@@ -187,6 +189,12 @@ type Open = fn(&Path, &OpenOptions) -> Result<Box<dyn Subject>>;
 
 /// Us.
 pub const OURS: &str = "recension";
+/// Whether a subject is us, by whatever way we are reached: `nginx-fcgi-recension`, `recension-http`. What we are asked
+/// through is what stands before our name, and who else is asked through that has the same there.
+pub fn is_ours(name: &str) -> bool {
+    name == OURS || name.starts_with("recension-") || name.ends_with("-recension")
+}
+
 /// What the machine sets: an append and a sync.
 pub const FLOOR: &str = "raw";
 
@@ -195,7 +203,7 @@ pub fn our_version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
-/// Why what the feature `peers` brings is missing, where it is.
+/// The reason why subjects of the feature `peers` are missing, if they are.
 pub fn without_peers(_: &Given) -> Option<String> {
     let missing = cfg!(not(feature = "peers"));
     missing.then(|| {
@@ -266,12 +274,12 @@ fn engines() -> Vec<(Kind, Option<Open>)> {
     ]
 }
 
-/// What they are.
+/// The kinds of subjects.
 pub fn kinds() -> Vec<Kind> {
     engines().into_iter().map(|(kind, _)| kind).collect()
 }
 
-/// The subjects of the suite, where nobody chooses.
+/// The subjects of the suite, if nobody chooses.
 pub const USUAL: [&str; 9] = [OURS, "sqlite", "lmdb", "redb", "fjall", "surrealkv", "nebari", "sled", FLOOR];
 
 /// Opens the store of an engine in a directory, which exists.

@@ -25,13 +25,13 @@ pub(super) struct Log {
     end: u64,
 }
 
-/// How it was set up.
+/// The settings.
 pub(super) const SETTINGS: &str = "pwrite + fdatasync, over zeros";
 
 impl Log {
     pub(super) fn create(dir: &Path) -> Result<Self> {
         let file = File::create(dir.join("raw")).map_err(LabError::io("making the file of the floor"))?;
-        // What is written at once the system keeps, and writes again, as one piece.
+        // The system keeps bytes that are written together as one piece, and writes them again as one.
         let zeros = [0; 4096];
         for at in (0..FILE_BYTES).step_by(zeros.len()) {
             file.write_all_at(&zeros, at).map_err(LabError::io("filling the file of the floor"))?;

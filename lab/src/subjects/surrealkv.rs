@@ -1,5 +1,5 @@
-//! `SurrealKV`: a log-structured merge tree with versions of its own. By default a commit does not wait for a
-//! sync; here each asks for `Durability::Immediate`. Commits are futures, which a runtime of two threads runs.
+//! `SurrealKV`: a log-structured merge tree with versions of its own. By default a commit does not wait for a sync;
+//! here each asks for `Durability::Immediate`. Commits are futures, which a runtime of two threads runs.
 
 use std::path::Path;
 
@@ -129,7 +129,7 @@ impl Reader for SurrealReader<'_> {
             let mut more = rows.seek_first()?;
             while more {
                 let key = rows.key();
-                // Of each key the newest version in the range of times comes first.
+                // The newest version of each key in the range of times comes first.
                 if shown != key.user_key() {
                     shown.clear();
                     shown.extend_from_slice(key.user_key());

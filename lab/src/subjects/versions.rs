@@ -1,8 +1,8 @@
-//! Which version of a crate is built in: the workspace's lock file says.
+//! The versions of the built-in crates, from the workspace's lock file.
 
 const LOCK: &str = include_str!("../../Cargo.lock");
 
-/// The version of a crate that the lock file names once; of several the newest.
+/// The version of a crate in the lock file. If there are several, the newest.
 pub(super) fn of_crate(name: &str) -> String {
     let head = format!("name = \"{name}\"\nversion = \"");
     let versions = LOCK.split(&head).skip(1).filter_map(|rest| rest.split('"').next());

@@ -1,5 +1,5 @@
-//! Commits that are counted when they are acknowledged, for whoever kills the process; and what a store that was opened
-//! again still has of them. Every commit writes two rows, so that half of one shows.
+//! Commits that are counted when they are acknowledged, since the process will be killed, and the check of which of
+//! them a reopened store still has. Every commit writes two rows, so that half of a commit is noticed.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -16,7 +16,7 @@ use crate::subjects::{Reader, RowToWrite, Tree};
 
 /// Pairs of rows that each thread overwrites in turns.
 const PAIRS: u64 = 40;
-/// Versions that are looked for in what is none that was expected.
+/// The number of versions that are tried for a value that was not expected.
 const VERSIONS_MAX: u64 = 10_000;
 
 /// Commits of several threads, which never touch the same row.
@@ -28,21 +28,21 @@ pub struct Acknowledge {
     pub threads: usize,
     /// Commits to be made, by all together.
     pub count: u64,
-    /// Where each thread's acknowledged commits are counted: eight bytes each. It lies beside the store and survives
-    /// the process.
+    /// The file that counts each thread's acknowledged commits, in eight bytes each. It is beside the store and
+    /// survives the process.
     pub counts: PathBuf,
     /// Kills the process, as `kill -9` does, when so many were acknowledged.
     pub kill_after: Option<u64>,
 }
 
-/// What is there of acknowledged commits.
+/// The acknowledged commits that a store has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// Acknowledged, and not there.
     pub lost: u64,
     /// There by half, or rows that nobody has written.
     pub broken: u64,
-    /// Commits of each thread that are there: one more than acknowledged where it was under way.
+    /// The number of each thread's commits that are there. It is one more than acknowledged if one was under way.
     pub upto: Vec<u64>,
 }
 
@@ -104,7 +104,7 @@ fn one_thread(
     Ok(())
 }
 
-/// What each thread had acknowledged when the process ended.
+/// The number of commits that each thread had acknowledged when the process ended.
 pub fn counted(counts: &Path, threads: usize) -> Vec<u64> {
     let bytes = std::fs::read(counts).unwrap_or_default();
     let (words, _) = bytes.as_chunks::<8>();
@@ -195,7 +195,7 @@ mod tests {
         // Nobody has made these.
         let more: Vec<u64> = done.iter().map(|count| count + PAIRS + 3).collect();
         assert_eq!(found(&store, &more).lost, 2 * (PAIRS + 3));
-        // What is there without having been acknowledged or under way is strange.
+        // A commit that is there is strange if it was neither acknowledged nor under way.
         let far_less: Vec<u64> = done.iter().map(|count| count.saturating_sub(5)).collect();
         assert!(found(&store, &far_less).broken > 0);
     }

@@ -1,5 +1,5 @@
-//! A server of members under load. Every client has members of its own, so that what each of its reads has to answer is
-//! known, and is compared at once; that costs every subject the same.
+//! A server of members under load. Every client has its own members, so that the right answer to each of its reads is
+//! known and compared at once. That costs every subject the same.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -22,7 +22,7 @@ use crate::servers::family;
 use crate::subjects::Given;
 use crate::subjects::apocrypha::{Server, Speech, Where, start, value};
 
-/// What a worker of the suite `apocrypha` is to do.
+/// A command to a worker of the suite `apocrypha`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Apocrypha {
     /// Starts the server, with what its directory holds.
@@ -31,7 +31,7 @@ pub enum Apocrypha {
         subject: String,
         /// Its directory, which exists.
         dir: PathBuf,
-        /// What the run was given.
+        /// The servers and programs that the run was given.
         given: Given,
         /// Whether it prints every command.
         trace: bool,
@@ -40,16 +40,16 @@ pub enum Apocrypha {
     },
     /// Asks.
     Ask {
-        /// What.
+        /// The kind of request.
         what: What,
         /// Clients.
         clients: u64,
-        /// How much.
+        /// The length of the load.
         most: Bounds,
-        /// Of the random sequence.
+        /// The seed of the random sequence.
         seed: u64,
     },
-    /// What a connection takes that was used and rests, in bytes: `number`.
+    /// The memory of `number` connections that were used and now rest, in bytes.
     Idle {
         /// Connections.
         connections: u64,
@@ -60,7 +60,7 @@ pub enum Apocrypha {
     Stop,
 }
 
-/// What is asked.
+/// A kind of request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum What {
     /// Members at random.
@@ -110,13 +110,13 @@ impl Model {
 /// A server, and what it should hold.
 pub(super) struct ApocryphaSession {
     server: Option<Server>,
-    /// Counts from when it is first asked: how long a server takes to start is measured, too.
+    /// It counts from its first use on, so that the start of a server is measured too.
     processor: OnceLock<Processor>,
     runtime: Runtime,
     model: Arc<Model>,
 }
 
-/// A client: number `nth` of `of`, whose members are every `of`-th.
+/// Client number `nth` of `of`. Its members are every `of`-th.
 struct Asking {
     connection: Connection,
     speech: Speech,
@@ -153,7 +153,7 @@ impl Client for Asking {
             let answer = self.connection.call(&self.speech.get(place, n)).await?;
             self.speech.check_get(n, version.load(Relaxed), &answer)?;
         }
-        // What it said is compared already.
+        // The answer was compared already.
         Ok(Answer::default())
     }
 }
@@ -252,7 +252,7 @@ impl ApocryphaSession {
 
     fn idle(&self, connections: u64) -> Result<Reply> {
         let server = self.server()?;
-        // What the first ones make for all of them is not theirs.
+        // The first connections cause allocations for all. These do not count.
         let rest = self.used(server, connections.div_ceil(10))?;
         let before = self.memory()?;
         let held = self.used(server, connections)?;

@@ -3,6 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -22,12 +23,12 @@ use crate::subjects::bigtable::{Form, Served, start};
 
 /// Pages that are kept of one round at most: they are compared later.
 const PAGES_MAX: u64 = 400;
-/// How often memory is looked at.
+/// How often the memory is measured.
 const LOOK: Duration = Duration::from_millis(3);
 /// Bytes of an answer by which its end is known.
 const ANSWER_MAX: u64 = 64 << 20;
 
-/// What a worker of the suite `bigtable` is to do.
+/// A command to a worker of the suite `bigtable`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Bigtable {
     /// Starts one, and has it store what is answered later.
@@ -36,9 +37,10 @@ pub enum Bigtable {
         subject: String,
         /// Its directory, which exists.
         dir: PathBuf,
-        /// What the run was given.
+        /// The servers and programs that the run was given.
         given: Given,
-        /// Whether its processes run under `strace`, and into which file; helpers beside it with another ending.
+        /// If its processes run under `strace`, the file of the trace. Helpers have files beside it with another
+        /// ending.
         traced: Option<PathBuf>,
     },
     /// Pages by a closed loop.
@@ -54,7 +56,12 @@ pub enum Bigtable {
     },
     /// The wait for the first byte of pages, one after the other, each by a connection of its own.
     FirstBytes {
-        /// How many.
+        /// The number of requests.
+        count: u64,
+    },
+    /// Its CGI program, run again and again without the web server, from its start until it has ended.
+    Alone {
+        /// How often.
         count: u64,
     },
     /// The most memory of all processes while pages are made.
@@ -107,6 +114,7 @@ impl Pages {
             Bigtable::Start { .. } => Ok(Reply::default()),
             Bigtable::Pages { form, clients, count, millis } => pages.load(form, clients, count, millis),
             Bigtable::FirstBytes { count } => pages.first_bytes(count),
+            Bigtable::Alone { count } => pages.alone(count),
             Bigtable::Memory { clients, count, millis } => pages.memory(clients, count, millis),
             Bigtable::Stop => {
                 if let Some(pages) = open.take() {
@@ -165,6 +173,22 @@ impl Pages {
         })
     }
 
+    fn alone(&self, count: u64) -> Result<Reply> {
+        let failed = || LabError::io("running a CGI program");
+        let mut latencies_ns = Vec::new();
+        for _ in 0..count {
+            let mut command =
+                self.served.alone().ok_or_else(|| LabError::Worker { what: "no CGI program".to_owned() })?;
+            let start = Instant::now();
+            let output = command.stdin(Stdio::null()).stderr(Stdio::inherit()).output().map_err(failed())?;
+            latencies_ns.push(nanos(start.elapsed()));
+            let end = output.stdout.windows(4).position(|four| four == b"\r\n\r\n");
+            let body = end.and_then(|end| output.stdout.get(end + 4..)).unwrap_or_default();
+            Form::Page.check(body)?;
+        }
+        Ok(Reply { ops: count, wall_ns: latencies_ns.iter().sum(), latencies_ns, ..Reply::default() })
+    }
+
     fn processes(&self) -> Vec<u32> {
         self.served.processes.iter().flat_map(|process| family(process.id())).collect()
     }
@@ -215,7 +239,7 @@ fn first_byte(address: SocketAddr, request: &str) -> Result<u64> {
     if right { Ok(waited) } else { Err(wrong()) }
 }
 
-/// Compares all that came; what is byte for byte what was compared before is not compared again.
+/// Compares all answers. An answer that equals an earlier one byte for byte is not compared again.
 fn check(form: Form, taken: &Taken) -> Result<()> {
     let mut right: Option<&[u8]> = None;
     for (_, answer) in &taken.answers {

@@ -19,7 +19,7 @@ use crate::subjects::cluster::{System, start};
 const VALUE: usize = 300;
 const TREE: TreeId = TreeId(7);
 
-/// What a worker of the suite `cluster` is to do.
+/// A command to a worker of the suite `cluster`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Cluster {
     /// Starts the system.
@@ -121,7 +121,7 @@ impl Nodes {
             })
             .collect::<Result<Vec<_>>>()?;
         let (begin, all) = (Barrier::new(nodes * writers + 1), nodes as u64 * writers as u64 * commits);
-        // How many each had made when the first of them was done.
+        // The number that each had made when the first of them was done.
         let made: Vec<AtomicU64> = (0..nodes).map(|_| AtomicU64::new(0)).collect();
         let first_done: Vec<AtomicU64> = (0..nodes).map(|_| AtomicU64::new(0)).collect();
         let done = AtomicU64::new(0);

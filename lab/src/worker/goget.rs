@@ -18,12 +18,12 @@ use crate::subjects::goget::{Account, Accounts, Answer, Call, Status, account, i
 
 /// Accounts of one load, where they are many.
 const LOADED_AT_ONCE: usize = 10_000;
-/// How long a store that has been loaded with very many is left alone, at most, before it is closed.
+/// The longest rest of a store after a large load, before it is closed.
 const REST_LOADED: Duration = Duration::from_mins(2);
 /// Numbers of accounts that are new in a store of very many.
 const NEW_FROM: u64 = 1 << 32;
 
-/// What a worker of the suite `goget` is to do.
+/// A command to a worker of the suite `goget`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Goget {
     /// Opens a store.
@@ -34,11 +34,10 @@ pub enum Goget {
         dir: PathBuf,
         /// Accounts, numbered from 1, that it is loaded with. Without them it is opened as it is.
         load: Option<u64>,
-        /// What the run was given.
+        /// The servers and programs that the run was given.
         given: Given,
     },
-    /// Opens a store whose accounts are none but those that are functions of their number: nothing of them is kept
-    /// here.
+    /// Opens a store whose accounts all depend only on their numbers. No model of them is kept here.
     OpenLean {
         /// The subject.
         subject: String,
@@ -46,7 +45,7 @@ pub enum Goget {
         dir: PathBuf,
         /// Accounts, numbered from 1, that it is loaded with. Without them it is opened as it is.
         load: Option<u64>,
-        /// What the run was given.
+        /// The servers and programs that the run was given.
         given: Given,
     },
     /// Gets accounts that are drawn, each as it was loaded.
@@ -57,7 +56,7 @@ pub enum Goget {
         by_name: bool,
         /// How many.
         count: u64,
-        /// Of what is drawn.
+        /// The seed.
         seed: u64,
     },
     /// New accounts, one a call.
@@ -67,7 +66,7 @@ pub enum Goget {
     },
     /// Gets one account, again and again.
     Get {
-        /// Which.
+        /// The account.
         id: u64,
         /// By its name.
         by_name: bool,
@@ -78,21 +77,21 @@ pub enum Goget {
     List,
     /// Adds items to an account, one a call.
     AddItem {
-        /// Which account.
+        /// The account.
         id: u64,
         /// How many.
         count: u64,
     },
     /// Changes items of an account, the oldest first.
     ChangeItem {
-        /// Which account.
+        /// The account.
         id: u64,
         /// How many.
         count: u64,
     },
     /// Changes passphrases of one account.
     Update {
-        /// Which account.
+        /// The account.
         id: u64,
         /// How often.
         count: u64,
@@ -235,7 +234,7 @@ impl Shop {
             accounts.load(&(first..end).map(account).collect::<Vec<_>>())?;
         }
         if count > 0 {
-            // What is read later is what a store is, and not how far it was when the load ended.
+            // The later reads should measure a store at rest, rather than how far it was when the load ended.
             come_to_rest_wholly(REST_LOADED);
         }
         // Numbers of new ones: never those that were loaded, nor those of an earlier process.
@@ -267,7 +266,7 @@ impl Shop {
     }
 }
 
-/// What calls took, after the subject's background has come to rest.
+/// The times of calls, after the subject's background threads have come to rest.
 pub(super) fn reply<A>(timed: &Timed<A>) -> Reply {
     come_to_rest(REST.min(Duration::from_millis(50)));
     let (latencies_ns, note) = (timed.latencies_ns.clone(), timed.note.clone());

@@ -1,5 +1,5 @@
-//! The three pieces of work of the article on `hasql`: timed, with every answer compared with the model when the clock
-//! has stopped.
+//! The three workloads of the article on `hasql`. They are timed, and every answer is compared with the model when the
+//! clock has stopped.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,10 +14,10 @@ use crate::measure::clock::nanos;
 use crate::subjects::Given;
 use crate::subjects::hasql::{ACCOUNTS, AMOUNT, Answer, Call, Client, Database, Day, Moved, Person, Set, open, person};
 
-/// How often one transfer is tried before it is a failure.
+/// How often one transfer is tried before it counts as a failure.
 const TRIES_MAX: u64 = 10_000;
 
-/// What a worker of the suite `hasql` is to do.
+/// A command to a worker of the suite `hasql`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Hasql {
     /// Opens a database.
@@ -28,12 +28,12 @@ pub enum Hasql {
         dir: PathBuf,
         /// People in the smaller and the larger table. Without them it is opened as it is.
         load: Option<(i32, i32)>,
-        /// What the run was given.
+        /// The servers and programs that the run was given.
         given: Given,
     },
     /// Reads a whole table, again and again.
     All {
-        /// Which.
+        /// The table.
         set: Set,
         /// How often.
         count: u64,
@@ -49,7 +49,7 @@ pub enum Hasql {
         clients: u64,
         /// How many pairs.
         pairs: u64,
-        /// Of their order.
+        /// The seed of their order.
         seed: u64,
     },
     /// Reads everything and compares it with the model.
@@ -172,7 +172,7 @@ impl Bank {
         Ok(reply)
     }
 
-    /// Clients that share the pairs, each with a connection of its own. Whoever is refused tries again.
+    /// Clients that share the pairs, each with its own connection. After a conflict, a client tries again.
     fn transfers_at_once(&mut self, clients: u64, pairs: &[(i32, i32)]) -> Result<Reply> {
         let database = self.database.as_ref().ok_or_else(none)?;
         let connected = (0..clients).map(|_| database.client()).collect::<Result<Vec<_>>>()?;

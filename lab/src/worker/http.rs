@@ -34,7 +34,7 @@ const SYNCED: &str = "lab_synced_";
 /// Requests that are made beforehand for one round at most.
 const REQUESTS_MAX: u64 = 50_000;
 
-/// What a worker of the suite `http` is to do.
+/// A command to a worker of the suite `http`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Http {
     /// Starts the server, with what its directory holds.
@@ -43,7 +43,7 @@ pub enum Http {
         subject: String,
         /// Its directory, which exists.
         dir: PathBuf,
-        /// What the run was given.
+        /// The servers and programs that the run was given.
         given: Given,
         /// Whether it runs under `strace`, and into which file.
         traced: Option<PathBuf>,
@@ -61,16 +61,16 @@ pub enum Http {
     Put {
         /// Clients.
         clients: u64,
-        /// How much.
+        /// The length of the load.
         most: Bounds,
     },
     /// Documents at random.
     Get {
         /// Clients.
         clients: u64,
-        /// How much.
+        /// The length of the load.
         most: Bounds,
-        /// Of the random sequence.
+        /// The seed of the random sequence.
         seed: u64,
     },
     /// One request a moment, at a rate.
@@ -81,7 +81,7 @@ pub enum Http {
         rate: u64,
         /// For so long.
         millis: u64,
-        /// Of the random sequence.
+        /// The seed of the random sequence.
         seed: u64,
     },
     /// Lists all documents.
@@ -98,7 +98,7 @@ pub enum Http {
         /// The round.
         round: u64,
     },
-    /// What the server's processes use.
+    /// Asks for the resources that the server's processes use.
     Usage,
     /// Reads everything that was ever stored and compares it with the model.
     Verify,
@@ -106,7 +106,7 @@ pub enum Http {
     Stop,
 }
 
-/// How much one round is: whichever comes first.
+/// The length of one round: whichever bound comes first.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Bounds {
     /// Requests.
@@ -118,7 +118,7 @@ pub struct Bounds {
 /// A server, and what it should hold.
 pub(super) struct HttpSession {
     server: Server,
-    /// Counts from when it is first asked: how long a server takes to start is measured, too.
+    /// It counts from its first use on, so that the start of a server is measured too.
     processor: OnceLock<Processor>,
     runtime: Runtime,
     dir: PathBuf,
@@ -143,7 +143,7 @@ impl Client for Asking {
     }
 }
 
-/// How requests of a round are asked.
+/// The kind of loop in a round.
 enum Loop {
     Closed {
         clients: u64,
@@ -207,7 +207,7 @@ impl HttpSession {
             }
             Http::Verify => open.verify(),
             Http::Stop => {
-                // What it should hold is remembered for when it is started again.
+                // The right contents are remembered for the next start.
                 if let Some(process) = open.server.process.take() {
                     process.stop()?;
                 }
@@ -246,7 +246,7 @@ impl HttpSession {
         Ok(Reply { settings, ..Reply::default() })
     }
 
-    /// Makes a database, empty even where a server that was given has one of that name.
+    /// Makes an empty database, even if a server that was given has one of that name.
     fn make(&self, database: &str) -> Result<()> {
         let Some(couch) = self.server.dialect.couch() else { return Ok(()) };
         let (remove, make) = (couch.remove(database), couch.make(database));

@@ -19,10 +19,10 @@ const LOADED_AT_ONCE: u64 = 1000;
 /// Operations of a thread in one round at most.
 const OPERATIONS_MAX: usize = 2_000_000;
 
-/// What a worker of the suite `mine` is to do.
+/// A command to a worker of the suite `mine`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Mine {
-    /// Opens a store and loads it, where it is new.
+    /// Opens a store. Loads it if it is new.
     Open {
         /// The subject.
         subject: String,
@@ -33,9 +33,9 @@ pub enum Mine {
     },
     /// Runs the workload for a time.
     Run {
-        /// How long.
+        /// The duration.
         millis: u64,
-        /// Of what is drawn.
+        /// The seed.
         seed: u64,
     },
     /// Reads everything and compares it with the model.
@@ -199,7 +199,7 @@ impl Client<'_> {
     fn run(mut self, begin: Instant, time: Duration, mut random: Random) -> Result<Taken> {
         let mut taken = Taken::new();
         let clients = self.workload.clients;
-        // Of an open loop: when this thread's operations are meant to begin.
+        // In an open loop, the intended beginnings of this thread's operations.
         let every = self.workload.rate.map(|rate| Duration::from_nanos(1_000_000_000 * clients / rate.max(1)));
         let first = self.workload.rate.map_or(0, |rate| 1_000_000_000 * self.at / rate.max(1));
         let mut meant = begin + Duration::from_nanos(first);
@@ -217,8 +217,7 @@ impl Client<'_> {
         Ok(taken)
     }
 
-    /// One operation on this thread's document `own`; answers its time, from when it was meant to begin where that is
-    /// known.
+    /// One operation on this thread's document `own`. Returns its time, from its intended beginning if that is known.
     fn one(&mut self, reader: &mut dyn Reader, action: Action, own: u64, meant: Option<Instant>) -> Result<u64> {
         let clients = self.workload.clients;
         let n = own * clients + self.at;
@@ -262,7 +261,8 @@ impl Client<'_> {
         self.check_scan(n, &rows, action == Action::Scan).map(|()| took)
     }
 
-    /// Of other threads' documents the version is not known, only that keys ascend; of ours it is.
+    /// The versions of this thread's documents are known. Of other threads' documents it is only known that keys
+    /// ascend.
     fn check_scan(&self, first: u64, rows: &[(Vec<u8>, Vec<u8>)], scanned: bool) -> Result<()> {
         if scanned && rows.first().is_none_or(|(row_key, _)| *row_key != key(first)) {
             return Err(wrong(format!("a range from document {first} on"), "it first", b"another"));

@@ -1,7 +1,7 @@
-//! Each store is measured in a process of its own, which takes commands on its standard input and answers on
-//! its standard output, a line of JSON each. So a subject's memory, processor time and writes are its own,
-//! its threads are seen to rest before the next subject's turn, it can be killed, traced, and given a budget
-//! of memory, and one that crashes does not take the run with it.
+//! Each store is measured in a process of its own, a worker. It takes commands on standard input and answers on
+//! standard output, each a line of JSON. A subject's memory, processor time and writes can thus be told from others'.
+//! Its threads come to rest before the next subject's turn. It can be killed, traced, and given a budget of memory, and
+//! its crash does not end the run.
 
 pub mod acknowledged;
 pub mod apocrypha;
@@ -16,7 +16,9 @@ pub mod logs;
 pub mod mine;
 pub mod offered;
 pub mod process;
+pub mod processes;
 pub mod protocol;
+pub mod queries;
 pub mod reads;
 pub mod serve;
 pub mod writes;

@@ -27,8 +27,8 @@ impl Offer {
         Offer { every: Duration::from_nanos(1_000_000_000 / rate), count: (rate * millis / 1000).max(1) }
     }
 
-    /// Commits at the rate; answers each latency from its intended start. Where the subject cannot keep up,
-    /// it ends after four times the time, with what was done.
+    /// Commits at the rate. Returns each latency from its intended start. If the subject cannot keep up, it ends after
+    /// four times the duration, with the commits done so far.
     fn commits(&self, store: &OpenStore, first: u64, stop: &AtomicBool) -> Result<Vec<u64>> {
         let mut latencies = Vec::new();
         let begin = Instant::now();

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_mins(15);
 /// Bytes of a worker's standard error that are quoted.
 const QUOTED_BYTES: usize = 600;
 
-/// How a worker is started.
+/// The way a worker is started.
 pub enum Launch<'b> {
     /// As it is.
     Plain,
@@ -32,7 +32,7 @@ pub enum Launch<'b> {
 
 /// A loss of power that is made by what is preloaded: see `workloads/crash/power_loss.c`.
 pub struct Loss {
-    /// What is preloaded.
+    /// The preloaded library.
     pub library: PathBuf,
     /// The store's directory.
     pub root: PathBuf,
@@ -104,7 +104,7 @@ impl Worker {
         Ok(Worker { child, commands, answers, errors })
     }
 
-    /// Says a command and waits for the answer.
+    /// Sends a command and waits for the reply.
     pub fn ask(&mut self, command: &Command) -> Result<Reply> {
         let text = serde_json::to_string(command).map_err(LabError::subject("a command"))?;
         let sent = self.commands.as_mut().map(|commands| writeln!(commands, "{text}").and_then(|()| commands.flush()));
@@ -144,7 +144,7 @@ impl Worker {
         LabError::Worker { what: format!("its process ended ({status}) {tail}").trim_end().to_owned() }
     }
 
-    /// Kills it where it stands, as a crash does.
+    /// Kills it at once, as a crash does.
     pub fn kill(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! What is said between the laboratory and a worker. Both are one program, so the form may change at will.
+//! The messages between the laboratory and a worker. Both are one program, so the form may change at any time.
 
 use std::path::PathBuf;
 
@@ -14,6 +14,8 @@ use super::hasql::Hasql;
 use super::http::Http;
 use super::logs::Logs;
 use super::mine::Mine;
+use super::processes::Processes;
+use super::queries::Queries;
 use crate::custom_workload::Action;
 use crate::measure::usage::Usage;
 use crate::subjects::bonsaidb::StepKind;
@@ -30,7 +32,7 @@ pub struct Rows {
     pub version: u32,
 }
 
-/// What a worker is to do.
+/// A command to a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Command {
     /// Opens a store; timed.
@@ -39,20 +41,20 @@ pub enum Command {
         subject: String,
         /// Its directory, which exists.
         dir: PathBuf,
-        /// How.
+        /// The options.
         options: OpenOptions,
         /// Rows that reads will be from: their order is prepared now.
         rows: u64,
     },
     /// Writes rows.
     Write {
-        /// Which.
+        /// The rows.
         rows: Rows,
-        /// How many a commit.
+        /// The number of rows in each commit.
         per_commit: u64,
         /// Threads that share them.
         threads: u64,
-        /// Whether to mark the begin and the end for whoever traces.
+        /// Whether to mark the beginning and the end, for a trace.
         marked: bool,
     },
     /// Reads single rows at random.
@@ -65,7 +67,7 @@ pub enum Command {
         threads: u64,
         /// As of this commit.
         as_of: Option<u64>,
-        /// Of the random sequence.
+        /// The seed of the random sequence.
         seed: u64,
     },
     /// Reads ranges from random keys on.
@@ -80,7 +82,7 @@ pub enum Command {
         reverse: bool,
         /// As of this commit.
         as_of: Option<u64>,
-        /// Of the random sequence.
+        /// The seed of the random sequence.
         seed: u64,
     },
     /// Reads single rows while another thread commits rows at an offered rate.
@@ -93,7 +95,7 @@ pub enum Command {
         rate: u64,
         /// For so long.
         millis: u64,
-        /// Of the random sequence.
+        /// The seed of the random sequence.
         seed: u64,
     },
     /// Commits rows one by one at an offered rate.
@@ -128,7 +130,7 @@ pub enum Command {
         /// Commits of each thread.
         acknowledged: Vec<u64>,
     },
-    /// What the process uses.
+    /// Asks for the resources that the process uses.
     Usage,
     /// Closes the store in order; timed.
     Close,
@@ -144,7 +146,7 @@ pub enum Command {
     Apocrypha(Apocrypha),
     /// Rows, parameters and transfers.
     Hasql(Hasql),
-    /// Of the suite `cluster`.
+    /// A command of the suite `cluster`.
     Cluster(Cluster),
     /// Pages.
     Bigtable(Bigtable),
@@ -152,6 +154,10 @@ pub enum Command {
     Bonsaidb(Bonsaidb),
     /// A user's workload.
     Mine(Mine),
+    /// A store in several processes.
+    Processes(Processes),
+    /// Orders that are asked by what they hold.
+    Queries(Queries),
 }
 
 /// Commands of the documents layer, on a store of its own.
@@ -168,21 +174,21 @@ pub enum Documents {
     GetId {
         /// How many gets.
         count: u64,
-        /// Of the random sequence.
+        /// The seed of the random sequence.
         seed: u64,
     },
     /// Finds by the value of a unique index.
     GetUnique {
         /// How many.
         count: u64,
-        /// Of the random sequence.
+        /// The seed of the random sequence.
         seed: u64,
     },
     /// Lists all.
     List,
 }
 
-/// What a worker answers.
+/// A worker's reply.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Reply {
     /// Operations done.
@@ -191,7 +197,7 @@ pub struct Reply {
     pub wall_ns: u64,
     /// Processor time of the threads that did them; of writes, of the whole process until it came to rest.
     pub cpu_ns: Option<u64>,
-    /// Processor time of the client that asked, where the subject is another process.
+    /// Processor time of the client, if the subject is another process.
     pub client_cpu_ns: Option<u64>,
     /// Bytes that the disk was asked to write, until the process came to rest.
     pub written_bytes: u64,
@@ -199,19 +205,19 @@ pub struct Reply {
     pub number: Option<u64>,
     /// Latencies from the intended start.
     pub latencies_ns: Vec<u64>,
-    /// What is used; of an opening, what was used before it.
+    /// The used resources. For an opening, those before it.
     pub usage: Option<Usage>,
     /// How it settled.
     pub settled: Option<Settled>,
     /// The subject's settings.
     pub settings: Option<String>,
-    /// What a reader of the figure must know.
+    /// A note for readers of the figure.
     pub note: Option<String>,
-    /// Of a mix: the latencies of each action.
+    /// For a mix: the latencies of each action.
     pub actions: Vec<(Action, Vec<u64>)>,
-    /// Of shoppers: the latencies of each kind of step.
+    /// For shoppers: the latencies of each kind of step.
     pub steps: Vec<(StepKind, Vec<u64>)>,
-    /// What is there of acknowledged commits.
+    /// The acknowledged commits that are there.
     pub found: Option<Found>,
 }
 
@@ -220,7 +226,7 @@ pub struct Reply {
 pub enum Line {
     /// Done.
     Done(Box<Reply>),
-    /// It cannot be done here, which is no fault.
+    /// It cannot be done here. This is not a fault.
     Unavailable(String),
     /// It failed.
     Failed(String),

@@ -1,4 +1,4 @@
-//! Timed reads. Inside the clock every result's bytes go into a digest; outside it the same digest is made
+//! Timed reads. In the timed part a digest is made of all bytes of the results. Outside of it the same digest is made
 //! from the model, and the two must be equal.
 
 use std::sync::Barrier;
@@ -11,7 +11,7 @@ use crate::error::{LabError, Result};
 use crate::measure::clock::{come_to_rest, nanos, thread_cpu};
 use crate::subjects::{Reader, Tree};
 
-/// What is to be read in ranges.
+/// The ranges to read.
 pub(super) struct Ranges {
     pub(super) count: u64,
     pub(super) limit: u64,
@@ -97,7 +97,7 @@ pub(super) fn get(
             .collect::<Result<Vec<_>>>()
     })?;
     come_to_rest(REST);
-    // What one reader waits for one row: with more threads the mean of theirs.
+    // The time that one reader waits for one row. With more threads, the mean of theirs.
     let mean = |of: fn(&(Duration, Duration)) -> Duration| {
         let sum: Duration = times.iter().map(of).sum();
         nanos(sum) / (times.len() as u64).max(1)

@@ -13,7 +13,9 @@ use super::goget::Shop;
 use super::hasql::Bank;
 use super::http::HttpSession;
 use super::mine::Own;
+use super::processes::Party;
 use super::protocol::{Command, Line, Reply, Rows};
+use super::queries::Asked;
 use super::{logs, offered, reads, writes};
 use crate::data::{Digest, Key, key, row_of, value};
 use crate::error::{LabError, Result};
@@ -44,7 +46,7 @@ pub fn serve() -> Result<()> {
     Ok(())
 }
 
-/// What a worker holds between commands.
+/// The state of a worker between commands.
 #[derive(Default)]
 pub struct State {
     store: Option<OpenStore>,
@@ -57,6 +59,8 @@ pub struct State {
     pages: Option<Pages>,
     bonsai: Bonsai,
     own: Option<Own>,
+    party: Option<Party>,
+    asked: Option<Asked>,
 }
 
 /// An open store and what the model needs.
@@ -99,6 +103,8 @@ impl State {
             Command::Cluster(command) => Nodes::handle(&mut self.nodes, command),
             Command::Hasql(command) => Bank::handle(&mut self.hasql, command),
             Command::Mine(command) => Own::handle(&mut self.own, command),
+            Command::Processes(command) => Party::handle(&mut self.party, command),
+            Command::Queries(command) => Asked::handle(&mut self.asked, command),
             Command::Bigtable(command) => Pages::handle(&mut self.pages, command),
             Command::Bonsaidb(command) => self.bonsai.handle(command),
             Command::Write { rows, per_commit, threads, marked } => {

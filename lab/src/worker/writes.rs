@@ -16,7 +16,7 @@ use crate::subjects::{RowToWrite, Tree, with_history};
 /// Longest wait for a subject's background after writes.
 const REST: Duration = Duration::from_secs(2);
 
-/// The rows of one commit, with their history where it is kept as rows.
+/// The rows of one commit. If their history is kept as rows, they include that.
 pub(super) fn rows_to_write(store: &OpenStore, rows: Rows) -> (u64, Vec<RowToWrite>) {
     let number = store.number.fetch_add(1, Relaxed);
     let made = (rows.first..rows.first + rows.count)
@@ -83,7 +83,7 @@ fn one_writer(store: &OpenStore, rows: Rows, per_commit: u64) -> Result<(Duratio
     Ok((wall, making, last))
 }
 
-/// What each of at most `threads` threads writes.
+/// The rows that each of at most `threads` threads writes.
 fn shares(rows: Rows, threads: u64) -> Vec<Rows> {
     parts(rows, rows.count.div_ceil(threads.max(1))).collect()
 }

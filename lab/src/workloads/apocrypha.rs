@@ -63,7 +63,7 @@ const OPERATIONS: [Operation; 16] = [
     Operation::ns("start", "from starting the program on what it has stored to its answering", 5),
 ];
 
-/// How much a run measures.
+/// The sizes of a run.
 struct Sizes {
     members: [u64; 3],
     within: u64,
@@ -183,7 +183,7 @@ fn close(bench: &mut Bench<'_>) -> Result<()> {
     })
 }
 
-/// What one client waits, in the middle.
+/// The median wait of one client.
 fn one(bench: &mut Bench<'_>, sizes: &Sizes, name: &'static str, what: What) -> Result<()> {
     measured(bench, sizes, (name, what, 1), Figure::Quantile(0.5), everybody)
 }

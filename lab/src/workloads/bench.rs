@@ -30,7 +30,7 @@ pub struct Member {
     pub mark: u64,
     /// Memory that the worker held before it had done anything.
     pub memory_before: u64,
-    /// How it was opened.
+    /// The settings that it was opened with.
     pub settings: Option<String>,
     /// Syncs counted, and of how many commits.
     pub syncs: Option<(Syncs, u64)>,
@@ -86,7 +86,7 @@ struct Taken {
     reason: Option<String>,
 }
 
-/// What a row is made of.
+/// The figure of a row.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Figure {
     /// Nanoseconds an operation, the median of the rounds.
@@ -97,7 +97,7 @@ pub enum Figure {
 
 /// A run.
 pub struct Bench<'r> {
-    /// What is to be measured.
+    /// The plan of the run.
     pub plan: &'r Plan,
     /// The suite.
     pub suite: &'static Suite,
@@ -107,7 +107,7 @@ pub struct Bench<'r> {
     pub rows: Vec<Row>,
     /// Those of the sittings before.
     sat: Vec<Vec<Row>>,
-    /// Of every random choice.
+    /// The source of every random choice.
     pub random: Random,
     stop: Arc<AtomicBool>,
     progress: Progress,
@@ -152,13 +152,14 @@ impl<'r> Bench<'r> {
         Ok(())
     }
 
-    /// Whether what is done once in a run is to be done now: last, so that who ends the run early has the rest.
+    /// Whether parts that are done once in a run are due now. They come in the last sitting, so that a run that is
+    /// ended early has the rest.
     pub fn is_last_sitting(&self) -> bool {
         self.sat.len() + 1 >= self.plan.sittings
     }
 
-    /// Does what is done in the last sitting alone as often as there are sittings, `between` in between: what it takes
-    /// each time are figures of a sitting.
+    /// Repeats a part of the last sitting as often as there are sittings, with `between` in between. The figures of
+    /// each repetition count as a sitting's.
     ///
     /// # Errors
     /// Those of both; the rows so far stay.
@@ -199,13 +200,13 @@ impl<'r> Bench<'r> {
     /// An operation of the suite.
     ///
     /// # Errors
-    /// Where the suite has none of that name, which is a fault of the laboratory.
+    /// If the suite has no operation of that name, which is a fault of the laboratory.
     pub fn operation(&self, name: &str) -> Result<Operation> {
         let found = self.suite.operations.iter().find(|operation| operation.name == name);
         found.copied().ok_or_else(|| LabError::Usage { what: format!("the suite has no operation {name}") })
     }
 
-    /// Ends the run where Ctrl-C was pressed.
+    /// Ends the run if Ctrl-C was pressed.
     pub fn check_stop(&self) -> Result<()> {
         if self.stop.load(Relaxed) { Err(LabError::Interrupted) } else { Ok(()) }
     }
@@ -308,7 +309,7 @@ impl<'r> Bench<'r> {
         self.samples(name, who, |member| take(member).map(|(value, note)| (vec![value], note)))
     }
 
-    /// The same of figures that were taken beside those of another operation's rounds: their median and its interval.
+    /// The same for figures that were taken beside those of another operation's rounds: their median and its interval.
     pub fn samples(
         &mut self,
         name: &str,
@@ -366,7 +367,7 @@ impl<'r> Bench<'r> {
         Ok(())
     }
 
-    /// Looks at the final state of every subject. One whose state is wrong has no valid figures.
+    /// Checks the final state of every subject. If it is wrong, the subject has no valid figures.
     pub fn verify_with(
         &mut self,
         what: &str,
@@ -437,7 +438,7 @@ impl Taken {
     }
 }
 
-/// Starts a worker for a member and opens its store, where it is not open.
+/// Starts a worker for a member, and opens its store if it is not open.
 pub fn open(plan: &Plan, member: &mut Member, launch: &Launch<'_>, options: &OpenOptions, rows: u64) -> Result<()> {
     if member.worker.is_some() {
         return Ok(());
@@ -467,7 +468,7 @@ pub fn empty_dir(dir: &std::path::Path) -> Result<()> {
     std::fs::create_dir_all(dir).map_err(LabError::io(format!("making {}", dir.display())))
 }
 
-/// Removes a directory where there is one.
+/// Removes a directory if it is there.
 pub fn remove_dir(dir: &std::path::Path) -> Result<()> {
     match std::fs::remove_dir_all(dir) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -477,7 +478,8 @@ pub fn remove_dir(dir: &std::path::Path) -> Result<()> {
     }
 }
 
-/// Notes a failure: what cannot be measured here is a row's own reason, anything else ends the subject's part.
+/// Notes a failure. If something cannot be measured here, that is the row's own reason. Any other error ends the
+/// subject's part.
 fn fail(member: &mut Member, error: &LabError) -> String {
     let reason = error.to_string();
     if !matches!(error, LabError::Unavailable { .. }) {

@@ -1,5 +1,5 @@
-//! The suite `cluster`: ours on shared logs. What a system takes bare, what one node makes of it with one writer and
-//! with many, and what three nodes make of it together.
+//! The suite `cluster`: ours on shared logs. It measures the bare system, one node on it with one writer and with many,
+//! and three nodes on it together.
 
 use super::bench::{Figure, Member, empty_dir, start};
 use super::{Bench, Operation, Plan, Suite};

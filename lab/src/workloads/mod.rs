@@ -1,4 +1,4 @@
-//! The suites. Each is a list of operations, sizes for quick, default and full runs, and the order in which it goes.
+//! The suites. Each has a list of operations, sizes for quick, default and full runs, and an order.
 
 pub mod apocrypha;
 pub mod bench;
@@ -13,7 +13,9 @@ pub mod http;
 pub mod mine;
 pub mod nebari;
 pub mod plan;
+pub mod processes;
 pub mod progress;
+pub mod queries;
 pub mod sittings;
 
 pub use bench::Bench;
@@ -23,8 +25,8 @@ use crate::error::{LabError, Result};
 use crate::report::model::OperationInfo;
 use crate::subjects::Kind;
 
-/// Sittings of a full run: from the least to the greatest of seven is an interval of 98 %, and two runs of seven that
-/// are independent are wholly apart by chance once in 1,716 times, where every ratio of a suite is to agree.
+/// Sittings of a full run. From the least to the greatest of seven is an interval of 98 %. The intervals of two
+/// independent runs of seven are wholly apart by chance once in 1,716 times, so every ratio of a suite should agree.
 pub const SITTINGS: usize = 7;
 
 /// An operation of a suite.
@@ -34,24 +36,24 @@ pub struct Operation {
     pub name: &'static str,
     /// `ns`, `bytes` or `count`.
     pub unit: &'static str,
-    /// What is measured.
+    /// A description.
     pub what: &'static str,
     /// About how much of a run it takes, in tenths of a second a subject; for the time left.
     pub weight: u64,
 }
 
 impl Operation {
-    /// One whose figure is a time.
+    /// An operation whose figure is a time.
     pub const fn ns(name: &'static str, what: &'static str, weight: u64) -> Self {
         Operation { name, unit: "ns", what, weight }
     }
 
-    /// One whose figure is a number of bytes.
+    /// An operation whose figure is a number of bytes.
     pub const fn bytes(name: &'static str, what: &'static str, weight: u64) -> Self {
         Operation { name, unit: "bytes", what, weight }
     }
 
-    /// One whose figure is a number.
+    /// An operation whose figure is a number.
     pub const fn count(name: &'static str, what: &'static str, weight: u64) -> Self {
         Operation { name, unit: "count", what, weight }
     }
@@ -66,15 +68,15 @@ impl Operation {
 pub struct Suite {
     /// Its name.
     pub name: &'static str,
-    /// What it is about.
+    /// A description.
     pub what: &'static str,
-    /// What can be measured in it.
+    /// The subjects that can be measured in it.
     pub kinds: fn() -> Vec<Kind>,
-    /// Who is, where nobody chooses.
+    /// The subjects that are measured if nobody chooses.
     pub usual: &'static [&'static str],
     /// Its operations.
     pub operations: &'static [Operation],
-    /// How often all of it is done in a full run, with new processes and stores.
+    /// The number of sittings in a full run. Each has new processes and stores.
     pub sittings: usize,
     /// The sizes of a plan, in words.
     pub sizes: fn(&Plan) -> String,
@@ -83,7 +85,7 @@ pub struct Suite {
 }
 
 /// Every suite.
-pub const SUITES: [&Suite; 11] = [
+pub const SUITES: [&Suite; 13] = [
     &engine::SUITE,
     &http::SUITE,
     &apocrypha::SUITE,
@@ -92,6 +94,8 @@ pub const SUITES: [&Suite; 11] = [
     &nebari::SUITE,
     &bonsaidb::SUITE,
     &bigtable::SUITE,
+    &processes::SUITE,
+    &queries::SUITE,
     &cluster::SUITE,
     &mine::SUITE,
     &crash::SUITE,

@@ -1,11 +1,11 @@
-//! What a run is to be: which suite's sizes, which subjects, where.
+//! The plan of a run: the suite's sizes, the subjects, the directory.
 
 use std::path::PathBuf;
 
 use crate::custom_workload::Workload;
 use crate::subjects::{Given, Kind};
 
-/// How much is measured.
+/// The mode of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// About two minutes a suite: for a look.
@@ -17,7 +17,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Its name in a report, what asks for it on the command line, and what asks for it of `make bench`.
+    /// Its name in a report, its flag on the command line, and its name for `make bench`.
     pub fn names(self) -> [&'static str; 3] {
         match self {
             Mode::Quick => ["quick", " --quick", " QUICK=1"],
@@ -30,25 +30,25 @@ impl Mode {
 /// A run.
 #[derive(Clone)]
 pub struct Plan {
-    /// How much.
+    /// The mode.
     pub mode: Mode,
-    /// How often all of it.
+    /// The number of sittings.
     pub sittings: usize,
-    /// Rows, where they were chosen.
+    /// Rows, if a number was chosen.
     pub rows: Option<u64>,
-    /// The budget of memory of the rows that are measured within one, where it was chosen.
+    /// The budget of memory of the rows that are measured within one, if it was chosen.
     pub budget_bytes: Option<u64>,
-    /// Who.
+    /// The subjects.
     pub subjects: Vec<Kind>,
-    /// What the run was given.
+    /// The servers and programs that the run was given.
     pub given: Given,
-    /// Where the stores lie; it is the run's own and is removed.
+    /// The directory of the stores. It belongs to the run and is removed.
     pub dir: PathBuf,
     /// This program, to start workers with.
     pub program: PathBuf,
-    /// The user's own, where one was given.
+    /// The user's own workload, if one was given.
     pub workload: Option<Workload>,
-    /// Of every random choice.
+    /// The seed of every random choice.
     pub seed: u64,
     /// Whether a sync reaches no disk there, so that no durable tier is claimed.
     pub on_memory_filesystem: bool,

@@ -1,4 +1,4 @@
-//! What is being measured, and how long it will take: a bar on a terminal, a line an operation elsewhere.
+//! Progress: the present measurement, and the remaining time. A bar on a terminal, a line for each operation elsewhere.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::measure::stats::as_f64;
 
-/// A share of the run below which the rest is not estimated from it.
+/// Below this share of the run, the remaining time is not estimated.
 const TOLD_FROM: f64 = 0.02;
 
 /// The progress of a run.
@@ -22,11 +22,11 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of a run that takes so many units.
+    /// The progress of a run of so many units.
     pub fn new(units: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(units);
-            // The template is constant; where it were wrong, the default would do.
+            // The template is constant. If it were wrong, the default would be used.
             let style = ProgressStyle::with_template("{elapsed_precise} [{bar:30}] {percent:>3} %, {eta} left  {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "));
             bar.enable_steady_tick(std::time::Duration::from_millis(500));
@@ -35,7 +35,7 @@ impl Progress {
         Progress { bar, said: String::new(), sitting: String::new(), begin: Instant::now(), units, done: Cell::new(0) }
     }
 
-    /// Says nothing.
+    /// Prints nothing.
     pub fn silent() -> Self {
         Progress {
             bar: Some(ProgressBar::hidden()),
@@ -47,14 +47,14 @@ impl Progress {
         }
     }
 
-    /// Which sitting it is, where there are several.
+    /// Sets the present sitting, if there are several.
     pub fn sitting(&mut self, which: usize, of: usize) {
         if of > 1 {
             self.sitting = format!("sitting {which} of {of}, ");
         }
     }
 
-    /// What is going on now.
+    /// Sets the present measurement.
     pub fn at(&mut self, operation: &str, subject: &str) {
         match &self.bar {
             Some(bar) => bar.set_message(format!("{}{operation}: {subject}", self.sitting)),
@@ -62,7 +62,7 @@ impl Progress {
                 operation.clone_into(&mut self.said);
                 let left = left(self.begin.elapsed(), self.done.get(), self.units);
                 let left = left.map(|left| format!("  (about {} s left)", left.as_secs())).unwrap_or_default();
-                // A run goes on where nobody reads its progress.
+                // If nobody reads the progress, the run goes on.
                 let _ = writeln!(io::stderr(), "  {}{operation}{left}", self.sitting);
             }
             None => {}
@@ -85,7 +85,7 @@ impl Progress {
     }
 }
 
-/// How long the rest takes, if it goes on as it went so far.
+/// The remaining time, if it goes on at the same speed.
 fn left(elapsed: Duration, done: u64, units: u64) -> Option<Duration> {
     let share = as_f64(usize::try_from(done).ok()?) / as_f64(usize::try_from(units).ok().filter(|units| *units > 0)?);
     (share >= TOLD_FROM).then(|| elapsed.mul_f64((1.0 / share - 1.0).max(0.0)))

@@ -55,7 +55,7 @@ fn merged(rows: &[Option<&Row>], ours: &[Option<&Row>]) -> Option<Row> {
     Some(row)
 }
 
-/// How many times ours is of theirs in one sitting: round by round, or once.
+/// The ratio of ours to theirs in one sitting: round by round, or once.
 fn ratio(ours: &Row, theirs: &Row) -> Option<Summary> {
     theirs.ours_to_this.or_else(|| {
         let (times, within) = losses::apart(ours, theirs)?;
@@ -64,7 +64,7 @@ fn ratio(ours: &Row, theirs: &Row) -> Option<Summary> {
     })
 }
 
-/// What a reader must know, each once: notes that differ in their figures alone are one, the first.
+/// Notes for readers, each once. Of notes that differ only in their figures, the first is kept.
 fn notes<'n>(notes: impl Iterator<Item = &'n str>) -> Option<String> {
     let words = |note: &str| note.chars().filter(|found| !found.is_ascii_digit()).collect::<String>();
     let mut said: Vec<&str> = Vec::new();
@@ -80,7 +80,7 @@ fn notes<'n>(notes: impl Iterator<Item = &'n str>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A row of one sitting with these rounds, beside ours of as many.
+    /// A row of one sitting with these rounds, beside ours of as many rounds.
     fn row(subject: &str, rounds: &[f64], ours: &[f64]) -> Row {
         let mut row: Row = serde_json::from_value(serde_json::json!({
             "suite": "s", "operation": "get", "subject": subject, "unit": "ns", "median": null, "low": null,

@@ -12,3 +12,5 @@ mod http;
 mod laboratory;
 mod mine;
 mod nebari;
+mod processes;
+mod queries;

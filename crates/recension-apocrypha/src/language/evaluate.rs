@@ -1,4 +1,4 @@
-//! What a command does: places are found, read, written and printed. All of it or nothing.
+//! Carrying out a command: places are found, read, written and printed. It happens wholly or not at all.
 
 use super::operate::{self, Outcome};
 use super::resolve::{self, Place};
@@ -11,21 +11,21 @@ use crate::normalise;
 use crate::print;
 use crate::value::{Members, Value};
 
-/// The refusal where a place does not say what `--if` expects.
+/// The refusal if a place does not have the value that `--if` expects.
 pub const CHANGED: &str = "changed meanwhile";
 
-/// What a command came to.
+/// The effect of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Effect {
     /// The lines of its reply.
     pub lines: Vec<String>,
 }
 
-/// Carries a command out. The caller, which has the store and the clock, carries out `--flush`, `--at`, `--history` and
-/// `--timing`.
+/// Carries out a command. `--flush`, `--at`, `--history` and `--timing` are left to the caller, which has the store and
+/// the clock.
 ///
 /// # Errors
-/// [`Fault`]; then whatever was put into `root` is to be forgotten.
+/// [`Fault`]; everything that was put into `root` must then be dropped.
 pub fn evaluate(command: &Command, dialect: &Dialect, root: &mut dyn Root) -> Result<Effect, Fault> {
     let mut effect = Effect::default();
     if let Operator::Search(value) = &command.operator {
@@ -81,7 +81,7 @@ fn read(
     Ok(())
 }
 
-/// What is printed of a value, with the words of its path but the last before each line.
+/// Prints a value. With `-c`, all words of its path but the last come before each line.
 fn show(value: &Value, place: &[String], dialect: &Dialect, effect: &mut Effect) {
     let before = effect.lines.len();
     print::lines(dialect.print, value, &mut effect.lines);
@@ -93,7 +93,7 @@ fn show(value: &Value, place: &[String], dialect: &Dialect, effect: &mut Effect)
     }
 }
 
-/// The value with symlinks followed, as it is printed: a string that is one, or the elements of an array.
+/// The value to print, with symlinks followed: a string that is one, or the elements of an array.
 fn followed(value: Value, dialect: &Dialect, root: &mut dyn Root) -> Result<Value, Fault> {
     let follow = |value: Value, root: &mut dyn Root| -> Result<Value, Fault> {
         let Some(name) = value.as_str().and_then(|text| text.strip_prefix('!')).filter(|name| !name.is_empty()) else {
@@ -108,7 +108,7 @@ fn followed(value: Value, dialect: &Dialect, root: &mut dyn Root) -> Result<Valu
             let mut all = Vec::with_capacity(elements.len());
             for element in elements {
                 match (element.as_str().is_some_and(|text| text.starts_with('!')), follow(element, root)?) {
-                    // A list that is linked to stands there with its elements.
+                    // A linked list is replaced by its elements.
                     (true, Value::Array(several)) => all.extend(several),
                     (true, Value::Null) => {}
                     (_, one) => all.push(one),
@@ -190,7 +190,7 @@ fn write(
     Ok(())
 }
 
-/// The string that a place shall be, where what it says now does not matter: nothing about it is to be normalised.
+/// The new string at a place, if the command does not depend on the old value. Nothing needs normalising then.
 fn whatever_is_there(command: &Command) -> Option<&str> {
     match &command.operator {
         Operator::Assign(values) if command.expected.is_none() => match values.as_slice() {
@@ -201,7 +201,8 @@ fn whatever_is_there(command: &Command) -> Option<&str> {
     }
 }
 
-/// Puts a value at a path within another, or takes it away there; the objects on the way are made and normalised.
+/// Puts a value at a path within another, or removes the value there. Missing objects on the way are made, and all are
+/// normalised.
 fn replace(
     within: &mut Value,
     parent: &str,

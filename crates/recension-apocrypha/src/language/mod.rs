@@ -1,5 +1,5 @@
-//! The command language: words in, a [`Command`] out, and what it does to a tree of members. Nothing here knows a
-//! store, a clock or a connection.
+//! The command language: from words to a [`Command`], and the effect of a command on a tree of members. Nothing here
+//! knows a store, a clock or a connection.
 
 mod evaluate;
 mod operate;
@@ -22,21 +22,21 @@ pub use root::{Fault, MemoryRoot, Part, Root};
 // They are flags.
 #[allow(clippy::struct_excessive_bools)]
 pub struct Command {
-    /// `-c`: each line says where it is from.
+    /// `-c`: each line is prefixed with its path.
     pub context: bool,
-    /// `--strict`: what is missing is an error.
+    /// `--strict`: a missing value is an error.
     pub strict: bool,
-    /// `--timing`: the reply says how long it took.
+    /// `--timing`: the reply has the time that it took.
     pub timing: bool,
     /// `--at`: the database as it was at a moment.
     pub at: Option<At>,
-    /// `--if`: nothing is written unless the place says this; the empty object is what is missing.
+    /// `--if`: nothing is written unless the place has this value; the empty object stands for a missing value.
     pub expected: Option<Value>,
-    /// `--history`: what was at the path, and since when.
+    /// `--history`: the values that were at the path, each with its first commit.
     pub history: bool,
     /// The path.
     pub steps: Vec<Step>,
-    /// What is done there.
+    /// The operation at the path.
     pub operator: Operator,
 }
 
@@ -45,11 +45,11 @@ pub struct Command {
 pub enum Step {
     /// A member.
     Key(String),
-    /// `!name`: the values that a member names.
+    /// `!name`: the values in the member of this name.
     Reference(String),
 }
 
-/// What is done at the end of a path.
+/// The operation at the end of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// Print it.
@@ -72,12 +72,12 @@ pub enum Operator {
     Pop,
     /// `@ VALUE`
     Search(Option<String>),
-    /// `--flush`: answered when all that was acknowledged is durable.
+    /// `--flush`: answers when all acknowledged writes are durable.
     Flush,
 }
 
 impl Operator {
-    /// Whether it may change something.
+    /// Whether it may write.
     pub fn writes(&self) -> bool {
         match self {
             Operator::Get | Operator::Keys | Operator::Edit | Operator::Search(_) | Operator::Flush => false,
@@ -92,7 +92,7 @@ impl Operator {
 }
 
 impl Command {
-    /// Nothing but a path, and that is the top level.
+    /// The command without words, which reads the top level.
     pub(crate) fn top() -> Self {
         Command {
             context: false,
@@ -111,7 +111,7 @@ impl Command {
         Command { steps: vec![Step::Key(name.to_owned())], ..Command::top() }
     }
 
-    /// The member that is read and nothing else, if it is one.
+    /// The member that it reads, if it does nothing else.
     pub(crate) fn member_read(&self) -> Option<&str> {
         match (&self.operator, self.steps.as_slice()) {
             (Operator::Get, [Step::Key(name)]) => Some(name),
@@ -119,7 +119,7 @@ impl Command {
         }
     }
 
-    /// Whether it may take long: it may read or write more than single members as they are now.
+    /// Whether it may take long: it may read or write more than single present members.
     pub fn is_large(&self) -> bool {
         self.history || self.at.is_some() || self.steps.is_empty() || matches!(self.operator, Operator::Search(_))
     }

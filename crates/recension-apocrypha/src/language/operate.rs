@@ -1,4 +1,4 @@
-//! What operators make of one value. Pure: values in, values out.
+//! The effect of operators on one value. Pure: values in, values out.
 
 use super::Operator;
 use super::root::Fault;
@@ -6,27 +6,27 @@ use crate::dialect::{Dialect, End, Errors};
 use crate::print::json_string;
 use crate::value::Value;
 
-/// What becomes of a value.
+/// The effect on a value.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// It stays, and nothing is normalised.
     Unchanged,
     /// It is replaced.
     Becomes(Value),
-    /// It goes.
+    /// It is removed.
     Vanishes,
-    /// A part of it is printed, and goes.
+    /// A part of it is printed, and removed.
     Popped { popped: Value, left: Option<Value> },
 }
 
-/// What a writing operator makes of the value at a place; `None` is a missing one.
+/// The effect of a writing operator on the value at a place; `None` is a missing value.
 pub(super) fn write(
     operator: &Operator,
     old: Option<Value>,
     place: &[String],
     dialect: &Dialect,
 ) -> Result<Outcome, Fault> {
-    // Reading what is missing gives the empty object, and what is empty is as good as missing.
+    // A missing value reads as the empty object, and empty values count as missing.
     let old = old.filter(|value| !matches!(value, Value::Null) && !matches!(value, Value::Object(m) if m.is_empty()));
     let key = place.last().map_or("", String::as_str);
     match operator {
@@ -55,7 +55,7 @@ fn strings(values: &[String]) -> Vec<Value> {
     values.iter().map(|value| Value::from(value.as_str())).collect()
 }
 
-/// An array, or its element if it has one only.
+/// An array, or its element if it has only one.
 fn one_or_all(mut values: Vec<Value>) -> Value {
     match values.pop() {
         Some(only) if values.is_empty() => only,
@@ -140,14 +140,14 @@ fn pop(old: Option<Value>, dialect: &Dialect) -> Result<Outcome, Fault> {
     }
 }
 
-/// The value that `--set` is given.
+/// The value of `--set`.
 pub(super) fn json(text: Option<&str>, dialect: &Dialect) -> Result<Value, Fault> {
     let why = match dialect.errors {
         Errors::Plain => "unable to parse JSON",
         Errors::Detailed => "malformed json",
     };
     let Some(text) = text else { return Fault::refused(why) };
-    // Where it is wrong is worth a line; programs look at the beginning.
+    // The position of the error is worth a line; programs look at the beginning.
     Value::parse(text).or_else(|error| Fault::refused(format!("{why}: {error}")))
 }
 
@@ -170,7 +170,7 @@ pub(super) fn keys(value: &Value, place: &[String], dialect: &Dialect) -> Result
     }
 }
 
-/// Bytes of a value as JSON, about.
+/// About how many bytes a value takes as JSON.
 pub(super) fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,

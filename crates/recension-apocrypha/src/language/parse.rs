@@ -1,4 +1,4 @@
-//! Words into a command. The first word that is an operator ends the path, and all that follows is data.
+//! Parsing words into a command. The first word that is an operator ends the path, and everything after it is data.
 
 use super::{Command, Operator, Step};
 use crate::dialect::Dialect;
@@ -8,7 +8,7 @@ use crate::value::Value;
 /// Reads the words of a request, as they stand in a frame: one a line, empty ones left out.
 ///
 /// # Errors
-/// What is wrong, without the word `error`.
+/// The problem, without the word `error`.
 pub fn parse(text: &str, dialect: &Dialect) -> Result<Command, String> {
     let mut words = text.split('\n').filter(|word| !word.is_empty());
     let mut command = Command::top();
@@ -60,15 +60,15 @@ pub fn parse(text: &str, dialect: &Dialect) -> Result<Command, String> {
     Ok(command)
 }
 
-/// The member that a request reads and nothing else, if its text shows that at a glance, as that of most requests
-/// does. [`parse`] says the same of it.
+/// The member that a request reads, if that is all it does and its text shows it at a glance, as most do. [`parse`]
+/// gives the same command.
 pub fn plain_member(text: &str) -> Option<&str> {
-    // What is no key begins with one of these.
+    // A word that is no key begins with one of these.
     let is_key = !text.starts_with(['-', '+', '=', '@', '!']);
     (is_key && !text.is_empty() && !text.contains('\n')).then_some(text)
 }
 
-/// The operator that a word is, with its data.
+/// The operator of a word, with its data.
 fn operator<'w>(
     word: &str,
     words: &mut impl Iterator<Item = &'w str>,
@@ -88,7 +88,7 @@ fn operator<'w>(
         "-d" | "--del" => Operator::Delete,
         "-p" | "--pop" => Operator::Pop,
         "@" => Operator::Search(words.next().map(str::to_owned)),
-        // Alone; with a path it is a key as any other.
+        // It is an operator only without a path; with a path it is a key like any other.
         "--flush" if first => match words.next() {
             None => Operator::Flush,
             Some(_) => return Err("--flush stands alone".to_owned()),

@@ -1,4 +1,4 @@
-//! Paths with references and symlinks into the places that they mean: paths of members from the top.
+//! Resolving paths with references and symlinks into places: paths of members from the top.
 
 use super::root::{Fault, Part, Root};
 use super::{Command, Step};
@@ -9,7 +9,7 @@ use crate::value::Value;
 /// A place: the members on the way from the top.
 pub(super) type Place = Vec<String>;
 
-/// The places that a command is about.
+/// The places of a command.
 pub(super) fn places(command: &Command, dialect: &Dialect, root: &mut dyn Root) -> Result<Vec<Place>, Fault> {
     let mut places = vec![Place::new()];
     for step in &command.steps {
@@ -61,7 +61,7 @@ fn dereference(
         Some(other) if dialect.references_are_paths && !other.is_empty() => {
             return Fault::refused(format!("{name} is no reference, {name} :: {}", other.python_type()));
         }
-        // A read of nothing is empty; what nothing names cannot be written.
+        // A read of a missing reference is empty; a write through it is impossible.
         _ if command.operator.writes() || command.strict => return Fault::refused(format!("{name} not found")),
         _ => Vec::new(),
     };
@@ -79,7 +79,7 @@ pub(super) fn target(name: String, dialect: &Dialect, root: &mut dyn Root) -> Re
     Ok(vec![name])
 }
 
-/// The place that a symlink at `place` leads to, and `place` itself if there is none.
+/// The place that a symlink at `place` leads to; `place` itself if there is none.
 pub(super) fn through_link(mut place: Place, root: &mut dyn Root) -> Result<Place, Fault> {
     for _ in 0..LINKS_MAX {
         let Some((first, rest)) = place.split_first() else { return Ok(place) };
@@ -117,7 +117,7 @@ pub(super) fn read(place: &[String], dialect: &Dialect, root: &mut dyn Root) -> 
     Ok(Some(value))
 }
 
-/// The refusal to look for a member in what has none.
+/// The refusal to look for a member in a value without members.
 pub(super) fn cannot_index<T>(value: &Value, parent: &str, word: &str, dialect: &Dialect) -> Result<T, Fault> {
     Fault::refused(match dialect.errors {
         Errors::Plain => "cannot index through non-dict".to_owned(),

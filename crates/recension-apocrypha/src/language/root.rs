@@ -1,4 +1,4 @@
-//! What a command reads and writes: the members of the top level, by name.
+//! The data of a command: the members of the top level, by name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use recension::document::Error;
 use crate::names::id_of;
 use crate::value::Value;
 
-/// Why a command was not carried out. Nothing of it was.
+/// The reason for which a command was not carried out. Nothing of it was.
 #[derive(Debug)]
 pub enum Fault {
-    /// The command cannot be; the text says why, and becomes `error: ...`.
+    /// The command is invalid; the text says why, and becomes `error: ...`.
     Refused(String),
     /// The store refuses.
     Store(Error),
@@ -29,12 +29,12 @@ impl Fault {
     }
 }
 
-/// What is known of a part of a member.
+/// The value of a part of a member, if it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// It is this; or there is none.
+    /// It is this value; `None`: there is none.
     Known(Option<Value>),
-    /// The whole member tells.
+    /// Only the whole member tells.
     Unknown,
 }
 
@@ -43,12 +43,12 @@ pub trait Root {
     /// A member.
     fn member(&mut self, name: &str) -> Result<Option<Value>, Fault>;
 
-    /// The same if nobody is going to change it: whoever has it need not copy it.
+    /// The same if the value will not be changed: it need not be copied.
     fn shared(&mut self, name: &str) -> Result<Option<Arc<Value>>, Fault> {
         Ok(self.member(name)?.map(Arc::new))
     }
 
-    /// The value at a path within a member, if whoever has it can tell without the rest of the member.
+    /// The value at a path within a member, if it is known without reading the rest of the member.
     fn part(&mut self, name: &str, path: &[String]) -> Result<Part, Fault> {
         let _ = (name, path);
         Ok(Part::Unknown)
@@ -57,11 +57,11 @@ pub trait Root {
     /// Members from the first to the last by the order of their names, until `visit` fails.
     fn each(&mut self, visit: &mut dyn FnMut(&str, Value) -> Result<(), Fault>) -> Result<(), Fault>;
 
-    /// What a member shall be; none takes it away. If it is that already, nothing is written.
+    /// Sets a member; `None` removes it. If it has the value already, nothing is written.
     fn put(&mut self, name: &str, value: Option<Value>) -> Result<(), Fault>;
 }
 
-/// Refuses what can be no member's name, wherever the members are.
+/// Refuses an invalid name of a member, in any kind of root.
 pub(crate) fn check_name(name: &str) -> Result<(), Fault> {
     match id_of(name) {
         Some(_) => Ok(()),

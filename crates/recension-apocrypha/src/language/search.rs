@@ -1,4 +1,4 @@
-//! `@ value`: where a string stands, as a key or as a value. Objects within arrays are not searched.
+//! `@ value`: the places of a string, as a key or as a value. Objects within arrays are not searched.
 
 use super::resolve::{self, Place};
 use super::root::{Fault, Root};
@@ -6,7 +6,7 @@ use crate::dialect::Dialect;
 use crate::limits::REPLY_BYTES_MAX;
 use crate::value::Value;
 
-/// Looks for `wanted` in what lies at a place, and below it.
+/// Looks for `wanted` in the value at a place, and below it.
 pub(super) fn search(
     place: &Place,
     wanted: &str,

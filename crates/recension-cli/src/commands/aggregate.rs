@@ -138,7 +138,7 @@ impl Aggregate {
             folds.push(("count".to_owned(), Fold::Count));
         }
         let by = self.by.iter().map(|member| Ok(parse_path(member)?)).collect::<Result<Vec<Path>>>()?;
-        // The members of a group's row have dots in their names, and lie in no objects.
+        // The members of a group's row have dots in their names. They are not nested objects.
         let of_row =
             |member: &str| -> Result<Path> { Path::from_segments([member.replace("[]", "")]).map_err(CliError::from) };
         let mut pipeline = Pipeline::new().group(by, folds);

@@ -1,5 +1,5 @@
-//! `recension apocrypha`: a server of Apocrypha's command language, with the flags of the existing ones, so that a
-//! start script goes on working when the program's name is changed in it.
+//! `recension apocrypha`: a server of Apocrypha's command language. It takes the flags of the existing servers, so a
+//! start script goes on working when only the program's name is changed in it.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::error::{CliError, Result};
 /// The existing servers' port.
 const PORT: u16 = 9999;
 
-/// The setting of the collection that says that the file was read.
+/// The setting of the collection that records that the file was read.
 const IMPORTED: &str = "apocrypha_imported";
 
 /// What an acknowledged write survives.
@@ -45,7 +45,7 @@ FILE.recension export apocrypha --format apocrypha -o FILE` writes it back.";
 /// ends it when what was asked is answered.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-// Flags of two programs that this one takes the place of.
+// These are the flags of the two programs that this one replaces.
 #[allow(clippy::struct_excessive_bools)]
 pub struct ApocryphaCommand {
     /// Which of the existing servers to answer as: haskell or python
@@ -182,7 +182,7 @@ impl ApocryphaCommand {
         Ok(database.with_durability(durability))
     }
 
-    /// Reads the file, if that was not done before; nobody is answered until all of it is there.
+    /// Reads the file, if that was not done before. No request is answered until all of it is there.
     fn import(&self, database: &Database, path: &Path, context: &mut Context) -> Result<()> {
         if database.collection().setting(IMPORTED)?.is_some() {
             return Ok(());
@@ -197,7 +197,7 @@ impl ApocryphaCommand {
     }
 }
 
-/// The usual port if none is named. An address of IPv6 stands in brackets, or has no port.
+/// Adds the usual port if none is named. An address of IPv6 stands in brackets, or has no port.
 fn with_port(host: &str) -> String {
     let after = host.rsplit_once(']').map_or(host, |(_, after)| after);
     match (host.starts_with('['), after.matches(':').count()) {

@@ -1,5 +1,5 @@
-//! `recension attach`: the attachments of documents, in and out in pieces. It must never hold more than a piece of
-//! one in memory, nor leave half a file under the name that was asked for.
+//! `recension attach`: the attachments of documents. Bytes go in and out in pieces: it must never hold more than a
+//! piece of an attachment in memory, nor leave half a file under the name that was asked for.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write as _};
@@ -118,7 +118,7 @@ struct List {
     then: Then,
 }
 
-/// Of which revision.
+/// The revision to read.
 #[derive(Debug, Args)]
 struct Then {
     /// As of a moment: a commit (1234), a time (2026-11-21T10:00:00Z), a day, or an age (10m, 2h, 3d)
@@ -171,7 +171,7 @@ impl Put {
         context.watch_for_interrupts()?;
         let store = context.store(Missing::IsAnError)?;
         let collection = to_write(&store, &self.collection)?;
-        // Nothing is read of what will be refused.
+        // If the write will be refused, the input is not read at all.
         let write = Write::same_body(&self.id, expected(self.rev))?;
         let started = context.started();
         let progress = Progress::of_bytes(length, context.quiet());
@@ -219,7 +219,7 @@ impl Get {
             None => collection.attachment(&self.id, &self.name)?,
         };
         let Some(attachment) = found else {
-            // Of a document that is not there, or a revision, that is said.
+            // If the document or its revision is missing, that is the error, rather than the missing attachment.
             self.then.attachments(&collection, &self.collection, &self.id)?;
             return Err(Error::NoSuchAttachment { id: self.id.clone(), name: self.name.clone() }.into());
         };
@@ -241,7 +241,7 @@ impl Get {
 
     fn copy(&self, context: &Context, mut attachment: AttachmentReader, out: &mut impl io::Write) -> Result<u64> {
         let total = attachment.info().length();
-        // Progress only where standard output is not the terminal's own.
+        // Progress is shown only if standard output is not the terminal.
         let quiet = context.quiet() || output(self.output.as_deref()).is_none() && context.out.for_people();
         let progress = Progress::of_bytes(Some(total), quiet);
         let (mut block, mut done) = (vec![0; BLOCK_BYTES], 0);

@@ -1,4 +1,4 @@
-//! `recension backup`: copies the store while it is as it is. Brought up to date, a backup copies what is new.
+//! `recension backup`: copies the store as of one commit. An update of a backup copies only what is new.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! `recension changes`: what has changed, in the order of the commits, and what changes from now on.
-//! It must never say a position that is ahead of what it has printed.
+//! `recension changes`: what has changed, in the order of the commits, and what changes from now on. It must never
+//! report a position that is ahead of what it has printed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,9 +18,9 @@ use crate::members::object;
 use crate::moments::{existing, to_change};
 use crate::output::{count, plain};
 
-/// How long nothing may change before it is looked whether anybody still reads.
+/// If nothing has changed for so long, it checks whether anybody still reads.
 const WAIT: Duration = Duration::from_millis(200);
-/// After so many changes the position is kept, also if more follow at once.
+/// After so many changes the position is saved, even if more follow at once.
 const KEEP_EVERY: u64 = 1000;
 
 const EXAMPLES: &str = "\
@@ -160,7 +160,7 @@ impl Printer<'_> {
         Ok(changes.position().clone())
     }
 
-    /// Ctrl-C is the way to end this, and so no failure.
+    /// Ctrl-C is the usual way to end this, and therefore not a failure.
     fn follow(&mut self, context: &mut Context, since: Position) -> Result<Position> {
         let mut changes = match &self.command.collection {
             Some(name) => to_change(self.store, name)?.follow(since),
@@ -233,8 +233,8 @@ impl Printer<'_> {
     }
 }
 
-/// Whether standard output is a pipe that nobody reads any more: a command that prints nothing would
-/// never learn it.
+/// Whether standard output is a pipe that nobody reads any more. A command that prints nothing would not notice it
+/// otherwise.
 fn nobody_reads() -> bool {
     let stdout = io::stdout();
     let mut asked = [PollFd::new(&stdout, PollFlags::empty())];

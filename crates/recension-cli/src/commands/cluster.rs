@@ -1,4 +1,4 @@
-//! `recension cluster status`: who follows the log of a store, and how far each is.
+//! `recension cluster status`: the nodes that follow the log of a store, and how far each is.
 
 use clap::{Args, Subcommand};
 use recension::document::format_time;

@@ -1,4 +1,4 @@
-//! `recension collections`: what collections there are.
+//! `recension collections`: the collections of a store.
 
 use clap::Args;
 use recension::document::{At, Store, format_time};
@@ -37,7 +37,7 @@ impl Collections {
         if self.dropped {
             return dropped(context, &store);
         }
-        // One commit for all of them.
+        // All counts are as of one commit.
         let at = At::Seq(store.resolve(context.moment(&store, self.at)?)?);
         let mut rows = Vec::new();
         for info in store.collections(at)? {
@@ -51,7 +51,8 @@ impl Collections {
             rows.push(vec![json!(info.name), json!(documents), indexes]);
         }
         if rows.is_empty() {
-            // Before the first commit there was nothing, which is no answer to a question about a past.
+            // There was nothing before the first commit. An empty list would not be an answer to a question about the
+            // past.
             if self.at != At::Now {
                 check_begun(&**store.engine(), self.at, store.resolve(at)?)?;
             }

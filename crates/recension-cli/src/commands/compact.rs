@@ -1,4 +1,4 @@
-//! `recension compact`: gives up what the rules of retention do not promise, and gives the disk back, now.
+//! `recension compact`: gives up history that retention does not keep, and gives the disk back, now.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -51,7 +51,7 @@ impl Compact {
     }
 }
 
-/// Compacts, telling how much disk is taken meanwhile.
+/// Compacts. Shows meanwhile how much disk is taken.
 pub(super) fn compact(store: &Store, quiet: bool) -> Result<recension::document::Compacted> {
     let progress = Progress::of_disk(quiet);
     let (done, waiting) = channel();

@@ -24,7 +24,7 @@ pub struct Completions {
 impl Completions {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
-        // Into memory first: the generator panics where a pipe is closed.
+        // It is written to memory first: the generator panics if a pipe is closed.
         let mut script = Vec::new();
         generate(self.shell, &mut CommandLine::command(), "recension", &mut script);
         Ok(context.out.raw(&String::from_utf8_lossy(&script))?)

@@ -1,5 +1,5 @@
-//! `recension conflicts`: documents of which replicas have written several revisions, and the decision
-//! between them. Nothing is taken out of the history.
+//! `recension conflicts`: lists the documents with conflicts, and resolves a conflict by picking a revision. Nothing is
+//! taken out of the history.
 
 use clap::Args;
 use recension::document::{At, Collection, CollectionAt, ConflictedDocument, Error, RevId};
@@ -87,7 +87,7 @@ fn list(context: &mut Context, collection: &CollectionAt) -> Result<()> {
     for conflicted in collection.conflicted() {
         context.go_on()?;
         let ConflictedDocument { id, conflicts } = conflicted?;
-        // Where there is a conflict, there is a winner.
+        // A document with a conflict has a winning revision.
         let Some(document) = collection.get(&id)? else { continue };
         number += 1;
         let shown = if context.out.for_people() {
@@ -108,7 +108,7 @@ fn list(context: &mut Context, collection: &CollectionAt) -> Result<()> {
     Ok(context.out.remark(&format!("{} with conflicts", documents(number)))?)
 }
 
-/// The other live leaves become deletions, all in one commit, or nothing is changed.
+/// Turns the other live leaves into deletions: all in one commit, or nothing is changed.
 fn pick(context: &mut Context, collection: &Collection, id: &str, rev: &RevId) -> Result<()> {
     let deleted = collection.store().transaction(|tx| {
         let collection = tx.collection(collection.name())?;

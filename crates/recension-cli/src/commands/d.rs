@@ -156,7 +156,7 @@ impl D {
     }
 }
 
-/// The reply to a command; an error that the server answers is one here.
+/// The reply to a command. An error that the server answers becomes an error here.
 fn ask(server: &mut dyn Duplex, words: &[String]) -> Result<String> {
     let reply = exchange(server, words).map_err(|error| CliError::io("asking the server", &error))?;
     match reply.strip_prefix("error: ") {
@@ -167,7 +167,7 @@ fn ask(server: &mut dyn Duplex, words: &[String]) -> Result<String> {
 }
 
 fn exchange(server: &mut dyn Duplex, words: &[String]) -> io::Result<String> {
-    // A word with newlines is several words: that is how the existing clients send what is piped in.
+    // A word with newlines is several words: the existing clients send piped input this way.
     let mut frame = Vec::new();
     wire::write(words.join("\n").as_bytes(), &mut frame);
     server.write_all(&frame)?;
@@ -228,7 +228,7 @@ fn private_folder(path: &Path) -> io::Result<()> {
 
 fn run_editor(file: &Path) -> Result<()> {
     let editor = ["VISUAL", "EDITOR"].iter().find_map(std::env::var_os).unwrap_or_else(|| "vi".into());
-    // As git does: the variable is a piece of shell, the file is its argument.
+    // As git does it: the variable is shell code, and the file is its argument.
     let mut script = editor;
     script.push(" \"$1\"");
     let ended = Command::new("sh").arg("-c").arg(&script).arg("sh").arg(file).status();

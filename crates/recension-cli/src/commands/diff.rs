@@ -1,4 +1,4 @@
-//! `recension diff`: what is different between two states of a document, or of a collection.
+//! `recension diff`: the differences between two states of a document, of a collection, or of the store.
 
 use std::str::FromStr;
 
@@ -56,7 +56,7 @@ impl FromStr for State {
     type Err = Error;
 
     fn from_str(text: &str) -> std::result::Result<Self, Error> {
-        // A day, 2026-11-21, could be a revision too; nobody means that.
+        // A day, such as 2026-11-21, could be read as a revision too. It is always meant as a day.
         match (text.parse::<At>(), text.parse::<RevId>()) {
             (Ok(at), _) => Ok(State(Version::At(at))),
             (Err(_), Ok(rev)) => Ok(State(Version::Revision(rev))),
@@ -132,7 +132,7 @@ impl Diff {
     }
 }
 
-/// Prints differences, with the name of their collection if there are several; answers how many.
+/// Prints differences, with the name of their collection if there are several. Returns their number.
 fn print(context: &mut Context, collection: Option<&str>, differences: CollectionDiff) -> Result<u64> {
     let mut number = 0;
     for difference in differences {

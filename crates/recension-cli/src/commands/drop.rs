@@ -1,4 +1,4 @@
-//! `recension drop`: a collection and its indexes, which can be read as of moments before all the same.
+//! `recension drop`: drops a collection and its indexes. Earlier moments of it can still be read.
 
 use clap::Args;
 

@@ -1,4 +1,4 @@
-//! `recension erase`: documents leave every moment of the store. It must never do so unasked.
+//! `recension erase`: removes documents from every moment of the store. It must never do so without asking.
 
 use clap::Args;
 use recension::document::{Collection, Error, format_time};

@@ -1,5 +1,5 @@
-//! `recension explain`: how a find would be carried out, and what else was weighed. Nothing is read for it
-//! but what the choice needs.
+//! `recension explain`: how a find would be carried out, and which other ways were considered. It reads only what the
+//! choice needs.
 
 use clap::Args;
 use recension::document::{Alternative, Condition, Plan};
@@ -53,7 +53,7 @@ impl Explain {
     }
 }
 
-/// The plan in words, a step a line.
+/// The plan in words, one line for each step.
 fn told(plan: &Plan) -> Vec<String> {
     let list = |conditions: &[Condition]| conditions.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
     let mut lines = vec![plan.summary()];

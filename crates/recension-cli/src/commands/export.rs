@@ -24,7 +24,7 @@ use crate::output::documents as counted;
 use crate::progress::Progress;
 use crate::query::parse_path;
 
-/// The forms in which documents go.
+/// The formats of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
     /// A document a line
@@ -116,13 +116,13 @@ impl Export {
         Ok(context.out.remark(&format!("{} in {}", counted(number), took(started.elapsed())))?)
     }
 
-    /// What is asked for, if it is not all.
+    /// The query, unless everything is asked for.
     fn query(&self) -> Result<Option<Query>> {
         if self.condition.is_none() && self.sort.is_empty() {
             return Ok(None);
         }
         let query = query_of(self.condition.as_deref().unwrap_or_default())?;
-        // Without an order it is that of the ids, as of everything.
+        // Without --sort the order is by id, as it is for an export of everything.
         let by_id = || vec!["_id".to_owned()];
         Ok(Some(sorted(query, if self.sort.is_empty() { by_id() } else { self.sort.clone() }.as_slice())?))
     }
@@ -154,7 +154,7 @@ impl Export {
             let header: Vec<String> = fields.iter().map(|column| quoted(column.name())).collect();
             writeln!(out, "{}", record(header.iter().map(String::as_str)))?;
         }
-        // Progress only where standard output is not the terminal's own.
+        // Progress is shown only if standard output is not the terminal.
         let progress = Progress::of_documents(
             if query.is_some() { None } else { Some(collection.count()?) },
             context.quiet() || output(self.output.as_deref()).is_none() && context.out.for_people(),
@@ -197,7 +197,7 @@ impl Export {
         Ok(text)
     }
 
-    /// The columns and the paths of what stands in them.
+    /// The columns, and the paths of their values.
     fn columns(&self, context: &Context, collection: &CollectionAt, query: Option<&Query>) -> Result<Vec<Column>> {
         if !self.fields.is_empty() {
             return self
@@ -233,7 +233,7 @@ impl Export {
     }
 }
 
-/// The attachments of a document with their bytes, as an import reads them.
+/// The document with its attachments' bytes inline, as an import reads them.
 fn inline(collection: &CollectionAt, document: &Document<'_>) -> Result<String> {
     let bytes: u64 = document.attachments.iter().map(AttachmentInfo::length).sum();
     if bytes > INLINE_BYTES_MAX {
@@ -256,7 +256,7 @@ fn inline(collection: &CollectionAt, document: &Document<'_>) -> Result<String> 
     Ok(serde_json::Value::Object(members).to_string())
 }
 
-/// The documents, until the user stops it.
+/// The documents. Ends early if the user stops it.
 fn documents<'c>(
     context: &'c Context,
     collection: &'c CollectionAt,
@@ -279,7 +279,7 @@ fn documents<'c>(
 enum Column {
     /// A member of that name, or `_id` or `_rev`.
     Member(String),
-    /// What a path leads to, under the name that it was given by.
+    /// The value at a path, under the name that the user gave.
     Path(String, DocumentPath),
 }
 

@@ -72,7 +72,7 @@ pub struct Find {
     count: bool,
 }
 
-/// What is asked of a collection.
+/// A question to a collection.
 #[derive(Debug, Args)]
 pub struct Question {
     /// The collection
@@ -100,7 +100,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// The query that it is.
+    /// The query for this question.
     pub fn query(&self) -> Result<Query> {
         let mut query = sorted(query_of(self.condition.as_deref().unwrap_or_default())?, &self.sort)?;
         if self.by_relevance {
@@ -116,7 +116,7 @@ impl Question {
         Ok(query.select(fields))
     }
 
-    /// The fields, each once. The id is always there.
+    /// The fields, each once. The id is always among them.
     fn distinct_fields(&self) -> impl Iterator<Item = &String> {
         let first = |number: usize, field: &String| !self.fields.iter().take(number).any(|other| other == field);
         self.fields.iter().enumerate().filter(move |(number, field)| first(*number, field)).map(|(_, field)| field)
@@ -142,7 +142,7 @@ impl Find {
         if self.count {
             return self.print_count(context, &collection, &query);
         }
-        // One more than the limit is asked for, to know whether there are more.
+        // One document more than the limit is asked for, to learn whether there are more.
         let asked = limit.map_or_else(|| query.clone(), |limit| query.clone().limit(limit.saturating_add(1)));
         let started = context.started();
         let fields = self.question.distinct_fields().cloned().collect();
@@ -203,14 +203,14 @@ impl Find {
 
     fn print_count(&self, context: &mut Context, collection: &CollectionAt, query: &Query) -> Result<()> {
         let all = self.question.condition.is_none() && self.skip == 0;
-        // How many there are in all is kept by every write.
+        // The total number is kept up to date by every write.
         let number = if all { collection.count()? } else { collection.count_matching(query)? };
         let text = if context.out.for_people() { count(number) } else { json!({ "count": number }).to_string() };
         Ok(context.out.line(&text)?)
     }
 }
 
-/// Answers as comma-separated values. Without fields the columns are the members of the first documents.
+/// Prints answers as comma-separated values. Without --fields the columns are the members of the first documents.
 struct CsvRows {
     fields: Vec<String>,
     /// The first answers, until the columns are known.
@@ -290,13 +290,13 @@ impl Answer {
     }
 }
 
-/// What has been found so far.
+/// The answers so far.
 struct Answers {
     limit: Option<usize>,
     number: usize,
-    /// Where the page ends, while it is not known whether more follow; then, if they do.
+    /// The cursor at the end of the page. It is printed only if more documents follow.
     cursor: Option<Cursor>,
-    /// What a table shows.
+    /// The rows of a table.
     rows: Vec<Answer>,
     csv: Option<CsvRows>,
     /// The words are marked that the query asks for.
@@ -340,12 +340,12 @@ impl Answers {
     }
 }
 
-/// What is said if nothing was found and a path of the condition ends at an array in a document.
+/// The remark if nothing was found and a path of the condition ends at an array in a document.
 fn crossed(condition: &str, collection: &CollectionAt) -> Option<String> {
     let clauses = parse(condition).ok()?;
     let first = collection.list(&ListOptions::default()).ok()?.take(DOCUMENTS_LOOKED_AT).collect::<Vec<_>>();
     let arrays = |path: &Path| {
-        // The longest part of the path that leads to an array.
+        // The longest beginning of the path that leads to an array.
         (1..path.steps().len()).find_map(|length| {
             let names = path.steps().get(..length)?.iter().map(|step| match step {
                 Step::Name(name) => Some(name.clone()),
@@ -365,7 +365,7 @@ fn crossed(condition: &str, collection: &CollectionAt) -> Option<String> {
     })
 }
 
-/// The query in the order of some members; `-` before one is downwards.
+/// The query with an order by some members. `-` before a member is downwards.
 pub(super) fn sorted(query: Query, members: &[String]) -> Result<Query> {
     members.iter().try_fold(query, |query, sort| {
         let (member, direction) = match sort.strip_prefix('-') {
@@ -376,7 +376,7 @@ pub(super) fn sorted(query: Query, members: &[String]) -> Result<Query> {
     })
 }
 
-/// The query of a condition alone.
+/// A query that has only a condition.
 pub(super) fn query_of(condition: &str) -> Result<Query> {
     Ok(query(parse(condition)?))
 }
@@ -408,7 +408,7 @@ fn tabulated(answers: &[Answer], names: &[String]) -> String {
     let bodies: Vec<Members<'_>> = answers
         .iter()
         .map(|answer| match answer {
-            // Anything that is stored is an object.
+            // Every stored document is an object.
             Answer::Document(document) => Members::of(&document.body).unwrap_or_default(),
             Answer::Selection(_) => Members::default(),
         })
@@ -433,7 +433,7 @@ fn tabulated(answers: &[Answer], names: &[String]) -> String {
     table(&header, &rows)
 }
 
-/// The members that the most documents have, in the order in which they first come.
+/// The members that the most documents have, in the order of their first appearance.
 fn common_members(documents: &[Members<'_>]) -> Vec<String> {
     let mut seen: Vec<(&str, usize)> = Vec::new();
     for Member { name, .. } in documents.iter().flat_map(|members| &members.0) {

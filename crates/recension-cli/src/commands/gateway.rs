@@ -1,5 +1,5 @@
-//! `recension fcgi`, `recension scgi` and `recension cgi`: the server behind a web server, which has the clients'
-//! TLS, addresses and names. The store may be open elsewhere at the same time.
+//! `recension fcgi`, `recension scgi` and `recension cgi`: the server behind a web server, which does TLS and knows the
+//! clients' addresses. The store may be open in another process at the same time.
 
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
@@ -78,6 +78,9 @@ pub struct Scgi {
     REQUEST_URI=/notes/_all_docs RECENSION_ADMIN_PARTY=true recension cgi notes.store\n  \
     Apache:  ScriptAlias / /srv/recension.sh/   (a script that ends with: exec recension cgi /srv/notes.store)")]
 pub struct CgiCommand {
+    /// Open the store for reading only: nothing of it is changed, and what would change it is refused
+    #[arg(long)]
+    pub read_only: bool,
     /// As what.
     #[command(flatten)]
     pub flags: Flags,
@@ -167,9 +170,9 @@ impl CgiCommand {
             .enable_all()
             .build()
             .map_err(|error| CliError::io("starting the program's threads", &error))?;
-        let answered = recension_server::cgi(config, variables, std::io::stdin(), std::io::stdout());
+        let answered = recension_server::cgi(config, variables, std::io::stdin(), std::io::stdout(), self.read_only);
         runtime.block_on(answered).map_err(|error| failed(&error))?;
-        // A web server that keeps standard input open is not waited for.
+        // It does not wait for a web server that keeps standard input open.
         runtime.shutdown_background();
         Ok(())
     }

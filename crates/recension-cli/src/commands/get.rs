@@ -52,7 +52,7 @@ impl Get {
     }
 }
 
-/// There is no such document, then.
+/// The error for a document that is not there.
 pub(super) fn missing(collection: &str, id: &str, at: At) -> CliError {
     let when = if at == At::Now { String::new() } else { format!(" at {at}") };
     CliError::NotFound(format!("there is no document {id:?} in {collection}{when}"))

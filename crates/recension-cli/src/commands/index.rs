@@ -113,7 +113,7 @@ impl Create {
                 self.member.iter().map(|member| parse_path(member)).collect::<std::result::Result<Vec<_>, _>>()?;
             return self.filtered(IndexSpec::words(name, paths, language));
         }
-        // An index begins upwards; read backwards it is the other way round.
+        // An index begins upwards. If it should begin downwards, it is made the other way round and read backwards.
         let Some((first, down)) = members.next() else { return Err(CliError::Usage("name a member".to_owned())) };
         let mut spec = IndexSpec::new(name, parse_path(first)?);
         for (member, other_down) in members {
@@ -176,7 +176,7 @@ fn list(context: &mut Context, collection: &str) -> Result<()> {
         .map(|index| {
             let state = match index.state {
                 IndexState::Ready => "ready".to_owned(),
-                // It goes on while a store is open; making the index again waits for its end.
+                // It is built as long as a store is open. Making the index again waits for its end.
                 IndexState::Building => match building.iter().find(|(name, _)| *name == index.spec.name) {
                     Some((_, at)) => format!("building: {} of {}", at.done, at.total),
                     None => "building".to_owned(),

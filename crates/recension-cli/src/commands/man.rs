@@ -1,4 +1,4 @@
-//! `recension man`: the manual pages, made of the same help texts.
+//! `recension man`: the manual pages, made from the help texts.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! One file a command: its arguments, its help, and what it does.
+//! One file for each command: its arguments, its help, and its code.
 
 pub mod aggregate;
 pub mod apocrypha;

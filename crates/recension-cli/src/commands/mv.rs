@@ -1,4 +1,5 @@
-//! `recension move`: brings a store to another place. The old one takes no more commits and says where the store is.
+//! `recension move`: moves a store to another place. The old one takes no more commits, and says where the store is
+//! now.
 
 use clap::Args;
 use recension_engines::move_store;

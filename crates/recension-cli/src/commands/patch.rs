@@ -1,4 +1,4 @@
-//! `recension patch`: a part of a document is changed, by a merge patch or by a JSON patch.
+//! `recension patch`: changes a part of a document, by a merge patch or by a JSON patch.
 
 use std::path::PathBuf;
 
@@ -73,7 +73,7 @@ impl Patch {
     }
 }
 
-/// What `--rev` asks of the document.
+/// The precondition that `--rev` sets.
 pub(super) fn expected(rev: Option<RevId>) -> Expect {
     rev.map_or(Expect::Anything, Expect::Revision)
 }

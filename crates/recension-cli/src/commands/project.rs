@@ -11,7 +11,7 @@ use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
 use crate::output::count;
 
-/// How long it waits for changes before it looks whether it was interrupted.
+/// How long it waits for changes before it checks whether it was interrupted.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Write the documents into tables of the database that the store's log lives on, for SQL to read

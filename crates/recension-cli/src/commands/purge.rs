@@ -1,4 +1,4 @@
-//! `recension purge`: revisions are taken away as if they had never been. It must never do so unasked.
+//! `recension purge`: removes revisions as if they had never been. It must never do so without asking.
 
 use clap::Args;
 use recension::document::{Error, RevId};

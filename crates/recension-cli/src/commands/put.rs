@@ -1,4 +1,4 @@
-//! `recension put`: writes one document. It must never lose a change that another writer made in between.
+//! `recension put`: writes one document. It must never overwrite a change that another writer made in between.
 
 use clap::Args;
 use recension::document::{Expect, RevId, Write, Written};
@@ -77,7 +77,7 @@ impl Put {
     }
 }
 
-/// What was written.
+/// Prints the new revision.
 pub(super) fn print(context: &mut Context, written: &Written) -> Result<()> {
     let time = recension::document::format_time(written.time);
     let row: Vec<Value> = vec![json!(written.id), json!(written.rev.to_string()), json!(written.seq.0), json!(time)];

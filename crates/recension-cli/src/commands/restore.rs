@@ -1,4 +1,4 @@
-//! `recension restore`: what was, is again. Nothing is taken out of the history.
+//! `recension restore`: makes a past state the newest one. Nothing is taken out of the history.
 
 use clap::{ArgGroup, Args};
 use recension::document::{At, Restored, RevId};
@@ -66,7 +66,7 @@ impl Restore {
             return print(context, restored);
         }
         let Some(id) = &self.id else {
-            // At a moment before it was made there is nothing to go back to but the loss of everything.
+            // Before the collection was made there was nothing: going back there would delete every document.
             existing(&store, name, at)?;
             context.confirm(self.yes, &format!("Bring all documents of {name} back to {at}?"))?;
             let restored = collection.restore_to(at)?;

@@ -1,4 +1,4 @@
-//! `recension restore-backup`: makes a new store of a backup, as it is or as it was at a moment.
+//! `recension restore-backup`: makes a new store from a backup, as it is or as it was at a moment.
 
 use std::path::PathBuf;
 use std::sync::Arc;

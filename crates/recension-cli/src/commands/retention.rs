@@ -1,4 +1,4 @@
-//! `recension retention`: shows and sets what of a collection's history is kept.
+//! `recension retention`: shows and sets how much of a collection's history is kept.
 
 use clap::Args;
 use recension::document::{At, Store};
@@ -62,9 +62,9 @@ impl RetentionCommand {
     }
 }
 
-/// Refuses the name of a collection that is not there.
+/// Returns an error if there is no collection of that name.
 pub(super) fn check_exists(store: &Store, name: &str) -> Result<()> {
-    // A name that cannot be one is refused as such.
+    // If it cannot be a name at all, that is the error.
     store.collection(name)?;
     let infos = store.collections(At::Now)?;
     if infos.iter().any(|info| info.name == name) {

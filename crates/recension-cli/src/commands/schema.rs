@@ -146,7 +146,7 @@ impl Set {
     fn set(&self, context: &mut Context, collection: &Collection, schema: &Schema, seq: Seq) -> Result<()> {
         collection.set_schema(Some(Schema::from_json(schema.text())?))?;
         context.out.remark(&format!("the documents of {} have to fit the schema from now on", self.collection))?;
-        // What others wrote between the test and the schema.
+        // Documents that were written between the test and the schema are tested too.
         let since = test(context, &collection.at(At::Now)?, schema, seq)?;
         if since.refused > 0 && !self.force {
             return self.say(context, &since);
@@ -189,7 +189,7 @@ impl Set {
     }
 }
 
-/// Tests what was written behind a commit.
+/// Tests the documents that were written after a commit.
 fn test(context: &mut Context, at: &CollectionAt, schema: &Schema, since: Seq) -> Result<SchemaCheck> {
     if !at.exists() {
         return Ok(SchemaCheck::default());

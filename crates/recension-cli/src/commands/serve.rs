@@ -1,4 +1,4 @@
-//! `recension serve` and `recension config`: the HTTP server, and what it is configured to.
+//! `recension serve` and `recension config`: the HTTP server, and its configuration.
 
 use std::io::Write as _;
 use std::os::fd::AsFd as _;
@@ -39,7 +39,7 @@ pub struct ConfigCommand {
 }
 
 fn configured(flags: &ServeFlags, dir: Option<&str>, context: &Context) -> Result<Config> {
-    // The file may name a store: the command line's default is weaker than that, what it names is not.
+    // The file may name a store. It wins over the command line's default, but not over a store that the user named.
     Config::of(flags, dir.or(context.named_address())).map_err(|error| CliError::Usage(error.message))
 }
 
@@ -72,12 +72,13 @@ impl Serve {
             if was_absent && folder.is_dir() {
                 writeln!(std::io::stderr(), "{}", made_in(&folder))?;
             }
-            // Beside this command's own lines, which have standard output locked.
+            // The server prints beside this command's own lines. They have standard output locked, so it gets a handle
+            // of its own.
             let out = std::io::stdout().as_fd().try_clone_to_owned();
             let out = out.map_err(|error| CliError::io("opening standard output for the log of requests", &error))?;
             server.log_requests_to(std::fs::File::from(out)).map_err(failed)?;
             server.reload_on_hangup(again).map_err(failed)?;
-            // Whoever started it learns from this line where it listens, and that it does.
+            // The program that started it learns from this line that the server listens, and where.
             context.out.line(&format!("listening on {}", server.url()))?;
             if let Some(address) = server.apocrypha() {
                 context.out.line(&format!("listening for Apocrypha on {address}"))?;
@@ -90,7 +91,7 @@ impl Serve {
             }
             context.out.flush()?;
             if let Some(admin) = server.first_admin() {
-                // Standard output goes to other programs and into logs; a password is for who stands before it.
+                // Standard output goes to other programs and into logs, so the password goes to standard error.
                 let (name, password) = (&admin.name, &admin.password);
                 writeln!(std::io::stderr(), "server admin: {name}, password: {password} (it is not shown again)")?;
             }

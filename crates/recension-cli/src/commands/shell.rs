@@ -32,7 +32,7 @@ pub struct ShellCommand {
 }
 
 impl ShellCommand {
-    /// Runs the command. It goes round what others are given: their surroundings are made for each line.
+    /// Runs the command. It does not take a context as other commands do: one is made for each line.
     pub fn run(&self, common: &Common, context: &mut Context) -> Result<()> {
         if context.in_shell() {
             return Err(CliError::Usage("this is a shell already; exit ends it".to_owned()));

@@ -1,4 +1,4 @@
-//! `recension sync`: brings what one side has and the other has not to the other, by CouchDB's replication.
+//! `recension sync`: copies what the other side does not have, by CouchDB's replication.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::error::{CliError, Result};
 use crate::output::count;
 use crate::progress::Progress;
 
-/// How often progress is shown and Ctrl-C looked for.
+/// The interval of progress, and of the check for Ctrl-C.
 const TICK: Duration = Duration::from_millis(100);
 /// The first pause of a live replication that failed; each further one is twice as long.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The longest one.
+/// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_mins(1);
 
 const EXAMPLES: &str = "\
@@ -163,7 +163,7 @@ impl Sync {
     }
 }
 
-/// One replication, on a thread of its own, with progress on this one.
+/// One replication on a thread of its own. This thread shows the progress.
 fn once(
     context: &Context,
     source: &dyn End,

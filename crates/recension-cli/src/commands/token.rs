@@ -1,4 +1,4 @@
-//! `recension token`: API tokens for programs that ask the HTTP server.
+//! `recension token`: API tokens for programs that use the HTTP server.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `recension update`: every document that meets a condition is changed by one patch, in commits of many.
+//! `recension update`: changes every document that meets a condition by one patch, in commits of many documents.
 
 use clap::Args;
 use recension::document::json::{JsonPatch, merge_patch};
@@ -50,7 +50,7 @@ impl Update {
         let query = query_of(&self.condition)?;
         let patch = self.patch.as_deref().map(JsonPatch::from_json).transpose()?;
         let merge = self.merge.as_deref().unwrap_or("{}");
-        // What is no patch is refused before anything is changed.
+        // A malformed patch is refused before anything is changed.
         merge_patch("{}", merge).map_err(Error::from)?;
         let store = context.store(Missing::IsAnError)?;
         let collection = to_change(&store, &self.collection)?;
@@ -71,7 +71,7 @@ impl Update {
     }
 }
 
-/// Says what came of it.
+/// Prints the result.
 pub(super) fn print(context: &mut Context, what: &str, matched: &Matched) -> Result<()> {
     if context.out.for_people() {
         let number = documents(matched.written);

@@ -73,7 +73,7 @@ impl Verify {
     }
 }
 
-/// What differs between the documents and the tables that the address names, if it does.
+/// The differences between the documents and the tables that the address names, if it names any.
 fn projection_problems(address: &str, engine: Arc<dyn Engine>) -> Result<Vec<Problem>> {
     let Address::Log(address) = Address::parse(address)? else { return Ok(Vec::new()) };
     let Some(mut projection) = open_projection(&address).map_err(EngineError::from)? else { return Ok(Vec::new()) };

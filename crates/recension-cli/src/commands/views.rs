@@ -1,5 +1,5 @@
-//! `recension views`: how far the views of a collection's design documents are, building them, and taking away what no
-//! design document names.
+//! `recension views`: shows how far the views of a collection's design documents are, builds them, and drops views that
+//! no design document names.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ Examples:
   recension views orders --wait
   recension views orders --cleanup";
 
-/// How often it is looked whether views have come up.
+/// The interval of the check whether views are up to date.
 const LOOKED_EVERY: Duration = Duration::from_millis(200);
 
 /// List the views of a collection, build them, drop unnamed ones
@@ -49,7 +49,7 @@ pub struct Views {
     cleanup: bool,
 }
 
-/// A view that a design document names.
+/// A view of a design document.
 struct Named {
     design: Design,
     name: String,
@@ -94,7 +94,7 @@ impl Views {
         list(context, &collection, &views)
     }
 
-    /// The views that were asked for.
+    /// The views that the user asked for.
     fn named(&self, collection: &Collection) -> Result<Vec<Named>> {
         let mut views = named(collection)?;
         let Some(asked) = &self.view else { return Ok(views) };
@@ -111,7 +111,7 @@ impl Views {
     }
 }
 
-/// All views that design documents name.
+/// All views of design documents.
 fn named(collection: &Collection) -> Result<Vec<Named>> {
     let partitioned = collection.setting("partitioned")?.is_some();
     let mut views = Vec::new();
@@ -130,7 +130,7 @@ fn named(collection: &Collection) -> Result<Vec<Named>> {
 
 fn build(context: &Context, collection: &Collection, view: &Named) -> Result<()> {
     let functions = functions::functions()
-        .ok_or_else(|| CliError::Usage("it is not known where this program is, which runs functions".to_owned()))?;
+        .ok_or_else(|| CliError::Usage("the path of this program, which runs functions, is not known".to_owned()))?;
     let Some(made) = view.design.view(&view.name, view.partitioned, &functions) else { return Ok(()) };
     let progress = Progress::of_documents(Some(0), context.quiet());
     let stop = AtomicBool::new(false);
@@ -142,7 +142,7 @@ fn build(context: &Context, collection: &Collection, view: &Named) -> Result<()>
     context.go_on()
 }
 
-/// Whether all of the views have what was committed before they were looked at.
+/// Whether all of the views contain everything that was committed before the check.
 fn come_up(collection: &Collection, views: &[Named]) -> Result<bool> {
     let changed = collection.counts()?.changed;
     let infos = collection.views()?;

@@ -1,4 +1,4 @@
-//! Files that are read as a whole, and folders that are made. How a result is written is in `replace`.
+//! Reading whole files, and making folders. `replace` writes results.
 
 mod replace;
 
@@ -20,10 +20,11 @@ pub fn make_folder(path: &Path) -> Result<()> {
     FsDisk::new(path).create_dir("").map_err(|error| CliError::io(format!("making {}", path.display()), &error))
 }
 
-/// A folder that an argument names: `what` is to be there. These commands work on files of the native engine.
+/// A folder that an argument names. `what` describes it in the error. These commands work on files of the native
+/// engine.
 ///
 /// # Errors
-/// It names a store of another kind, such as `sqlite:x`, or nothing.
+/// It names a store of another kind, such as `sqlite:x`, or is empty.
 pub fn folder<'p>(path: &'p Path, what: &str) -> Result<&'p Path> {
     let Some(text) = path.to_str() else { return Ok(path) };
     match Address::parse(text) {
@@ -36,7 +37,7 @@ pub fn folder<'p>(path: &'p Path, what: &str) -> Result<&'p Path> {
     }
 }
 
-/// A store in a folder that holds other folders would lie among them: it has a folder of its own.
+/// Refuses a folder that holds other folders and no store: a store needs a folder of its own.
 ///
 /// # Errors
 /// The folder holds others, and no store.
@@ -57,12 +58,12 @@ pub fn check_no_other_folders(path: &Path) -> Result<()> {
     }
 }
 
-/// The file that results go to; `-` is standard output.
+/// The file for the results. `-` is standard output.
 pub fn output(named: Option<&Path>) -> Option<&Path> {
     named.filter(|path| path.as_os_str() != "-")
 }
 
-/// A text that was given as an argument, or else, as `-` or not at all, on standard input.
+/// The text of an argument. If it is `-` or missing, the text is read from standard input.
 pub fn text_or_input(context: &Context, argument: Option<&str>, missing: &str) -> Result<String> {
     match argument {
         Some(text) if text != "-" => Ok(text.to_owned()),

@@ -1,6 +1,6 @@
-//! A result file is replaced as a whole or not at all, and is on the disk when the command says so: written under
-//! a temporary name in the same folder, synced, renamed, and the folder synced. It must never leave half a file
-//! under the name that was asked for.
+//! Writing result files. A file is replaced as a whole or not at all, and is on the disk when the command reports it.
+//! It is written under a temporary name in the same folder and synced, then renamed, and then the folder is synced.
+//! Half a file must never be left under the name that was asked for.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{CliError, Result};
 
-/// How often a temporary file may be taken away by another process while it is being opened.
+/// How often it tries to open a temporary file that other processes remove meanwhile.
 const OPEN_ATTEMPTS_MAX: u32 = 100;
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// What is asked of the system. A test takes its place, to see the order and to fail at any step.
+/// The calls to the system. A test replaces them, to check the order and to fail at any step.
 trait Calls {
     /// Hands written bytes to the system.
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<usize> {
@@ -40,14 +40,14 @@ impl Calls for System {}
 /// Writes a result file. When it returns, the file is on the disk under its name. After an error the older file is as
 /// it was. A command that is killed leaves `NAME.part`, which the next one writes anew.
 ///
-/// What is no regular file (a device, a named pipe) is written to and never replaced.
+/// A device or a named pipe is written to and never replaced.
 pub fn replace<T>(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
     replace_with(&System, path, write)
 }
 
 fn replace_with<T>(calls: &dyn Calls, path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
     let failed = |error: &io::Error| CliError::io(format!("writing {}", path.display()), error);
-    // Behind a link, it is the file that is replaced, and not the link.
+    // If the path is a symbolic link, the file behind it is replaced, and not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let older = fs::metadata(&target).ok();
     if older.as_ref().is_some_and(|metadata| !metadata.is_file()) {
@@ -74,14 +74,14 @@ fn replace_with<T>(calls: &dyn Calls, path: &Path, write: impl FnOnce(&mut dyn W
     match outcome {
         Ok(done) => calls.sync_folder(&folder).map(|()| done).map_err(|error| failed(&error)),
         Err(error) => {
-            // The error that is reported is the first one.
+            // The first error is the one that is reported.
             let _ = calls.remove(&part);
             Err(error)
         }
     }
 }
 
-/// What `write` writes into a file, and the file with all of it.
+/// Returns what `write` returns, and the file with all that it wrote.
 fn written<T>(
     calls: &dyn Calls,
     file: File,
@@ -93,7 +93,7 @@ fn written<T>(
     let flushed = out.flush();
     let (out, _) = out.into_parts();
     match (out.error, done, flushed) {
-        // The system's own word, whatever the writer makes of it.
+        // The system's own error wins over what the writer makes of it.
         (Some(error), ..) | (None, Ok(_), Err(error)) => Err(failed(&error)),
         (None, Err(error), _) => Err(error),
         (None, Ok(done), Ok(())) => Ok((done, out.file)),
@@ -121,7 +121,7 @@ impl Write for Watched<'_> {
     }
 }
 
-/// The temporary file, empty and locked: of two commands that write one file the second one is refused.
+/// The temporary file, empty and locked. If two commands write the same file, the second one is refused.
 fn open_part(part: &Path) -> Result<File> {
     let failed = |error: &io::Error| CliError::io(format!("writing {}", part.display()), error);
     for _ in 0..OPEN_ATTEMPTS_MAX {
@@ -134,7 +134,7 @@ fn open_part(part: &Path) -> Result<File> {
                     part.display()
                 )));
             }
-            // There are file systems without locks.
+            // Some file systems have no locks.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
             Err(TryLockError::Error(error)) => return Err(failed(&error)),
         }

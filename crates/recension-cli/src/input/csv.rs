@@ -1,6 +1,6 @@
-//! Documents out of comma-separated values (RFC 4180): the header names the members, each record is one
-//! flat document. Our own reader, because the usual ones neither bound a record's memory (one quote that
-//! is never closed reads the whole file) nor say in which column a fault lies.
+//! Documents out of comma-separated values (RFC 4180): the header names the members, and each record is one flat
+//! document. We have our own reader because the usual ones do not bound a record's memory (after one quote that is
+//! never closed they read the whole file) and do not report in which column a fault lies.
 
 use std::io::Read;
 
@@ -12,9 +12,9 @@ use crate::limits::{COLUMNS_MAX, RECORD_BYTES_MAX};
 /// How to read the values.
 #[derive(Clone, Debug, Default)]
 pub struct CsvOptions {
-    /// What parts the cells of a record; found from the header if none is given.
+    /// The delimiter of cells. If it is `None`, the header tells it.
     pub delimiter: Option<u8>,
-    /// What columns become.
+    /// The types of columns.
     pub types: Types,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Cell {
 #[derive(Clone, Debug)]
 pub struct Columns {
     columns: Vec<Column>,
-    /// What a user may want to know of them.
+    /// Remarks about them for the user.
     pub remarks: Vec<String>,
 }
 
@@ -37,11 +37,11 @@ pub struct CsvRecords<R> {
     source: Source<R>,
     options: CsvOptions,
     delimiter: u8,
-    /// Known once the header was read. A column whose type is neither chosen nor inferred is text.
+    /// Known once the header was read. A column is text if its type is neither chosen nor inferred.
     columns: Option<Vec<Column>>,
-    /// For each column the type that is chosen.
+    /// The chosen type of each column.
     chosen: Vec<Option<ColumnType>>,
-    /// Columns as an earlier look has found them.
+    /// Columns that an earlier pass has found.
     inferred: Option<Vec<Column>>,
 }
 
@@ -51,7 +51,7 @@ enum State {
     Begin,
     Bare,
     Quoted,
-    /// After a quote in a quoted cell: its end, or half of a doubled quote.
+    /// After a quote in a quoted cell: the end of the cell, or the first half of a doubled quote.
     Quote,
 }
 
@@ -62,7 +62,7 @@ impl<R: Read> CsvRecords<R> {
         CsvRecords { source, options, delimiter, columns: None, chosen: Vec::new(), inferred: None }
     }
 
-    /// The documents of `source`, whose cells were all looked at before.
+    /// The documents of `source`. All of its cells were looked at before.
     pub fn with_columns(source: Source<R>, options: CsvOptions, columns: Columns) -> Self {
         CsvRecords { inferred: Some(columns.columns), ..CsvRecords::new(source, options) }
     }
@@ -73,8 +73,8 @@ impl<R: Read> CsvRecords<R> {
         Ok(self.chosen.iter().all(Option::is_some))
     }
 
-    /// Looks at the cells of all records that follow. `passed` is asked after each of them, and told why one cannot be
-    /// read; its error ends it.
+    /// Looks at the cells of all records that follow. `passed` is called after each of them, with the error if the
+    /// record cannot be read. An error that `passed` returns ends it.
     pub fn infer<E>(mut self, mut passed: impl FnMut(Option<InputError>) -> Result<(), E>) -> Result<Columns, E> {
         if let Err(error) = self.read_header() {
             passed(Some(error))?;
@@ -113,7 +113,7 @@ impl<R: Read> CsvRecords<R> {
         Ok(Columns { columns, remarks })
     }
 
-    /// The next document; none at the end of the input.
+    /// The next document. `None` at the end of the input.
     pub fn next_record(&mut self) -> Result<Option<Record>, InputError> {
         let Some((position, cells)) = self.record()? else { return Ok(None) };
         let text = document(self.columns.as_deref().unwrap_or_default(), &cells)
@@ -169,13 +169,14 @@ impl<R: Read> CsvRecords<R> {
         Ok(Some((position, cells)))
     }
 
-    /// After an error: a record that was read whole has been passed already; false within one.
+    /// After an error: true if the record was read whole, so that it has been passed already. False if the error lies
+    /// within it.
     pub fn skip_record(&mut self) -> bool {
         let at_end = |source: &mut Source<R>| source.peek().is_ok_and(<[u8]>::is_empty);
         self.columns.is_some() && (self.source.position().column == 1 || at_end(&mut self.source))
     }
 
-    /// The cells of the next record and where it begins; empty lines are passed over.
+    /// The cells of the next record and its position. Empty lines are skipped.
     fn cells(&mut self) -> Result<Option<(Position, Vec<Cell>)>, InputError> {
         self.skip_empty_lines()?;
         let start = self.source.position();
@@ -199,7 +200,7 @@ impl<R: Read> CsvRecords<R> {
                     }
                 };
             };
-            // A stretch without anything that means something, or one byte that does.
+            // Either a stretch of bytes without a meaning of their own, or one byte that has one.
             let plain = match state {
                 State::Quoted => block.iter().position(|&byte| byte == b'"'),
                 State::Bare => block.iter().position(|&byte| byte == delimiter || byte == b'\n'),
@@ -302,12 +303,12 @@ fn names(position: Position, cells: Vec<Cell>) -> Result<Vec<String>, InputError
     Ok(names)
 }
 
-/// Of the usual delimiters, the one that the first line has most of.
+/// The usual delimiter that is most frequent in the first line.
 #[expect(clippy::naive_bytecount, reason = "one line of an input")]
 fn likely_delimiter(start: &[u8]) -> u8 {
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let count = |delimiter: u8| line.iter().filter(|&&byte| byte == delimiter).count();
-    // max_by_key answers the last of equals: the comma.
+    // `max_by_key` returns the last of equals: the comma.
     [b'|', b'\t', b';', b','].into_iter().max_by_key(|&delimiter| count(delimiter)).unwrap_or(b',')
 }
 
@@ -316,7 +317,7 @@ mod tests {
     use super::super::csv_types::TypesFlag;
     use super::*;
 
-    /// The documents, with the types that a look at all cells before has found; and what was remarked of them.
+    /// Reads the documents with the types from a first pass over all cells. Returns the remarks too.
     fn look_and_read(
         text: &[u8],
         options: &CsvOptions,

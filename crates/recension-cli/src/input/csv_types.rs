@@ -1,20 +1,20 @@
-//! What the text of CSV cells becomes: one type a column, so that a value is not a number in one document and text in
-//! the next. Pure: cells in, types and JSON out.
+//! Types of CSV columns: each column has one type, so that a value is not a number in one document and text in the
+//! next. Pure: cells in, types and JSON out.
 
 use std::fmt;
 
 use super::csv::Cell;
 use super::scanner::{Scan, Scanner};
 
-/// A whole number with more digits is an id more often than a quantity, and many programs would round it.
+/// A whole number with more digits is more likely an id than a quantity, and many programs would round it.
 const DIGITS_MAX: usize = 15;
-/// Characters of a cell that a message shows.
+/// Characters of a cell that a message shows at most.
 const SHOWN_MAX: usize = 40;
 
 /// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
-    /// Text, as it stands in the cells.
+    /// Text, as it is in the cells.
     Text,
     /// Numbers, as they are written.
     Number,
@@ -44,7 +44,7 @@ impl fmt::Display for ColumnType {
     }
 }
 
-/// What `--types` says: of all columns, or of one.
+/// A value of `--types`, for all columns or for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypesFlag {
     /// Columns have the type that all of their cells have.
@@ -74,14 +74,14 @@ impl std::str::FromStr for TypesFlag {
 /// The types that the user has chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Types {
-    /// Columns that are not named are text; otherwise their cells say what they are.
+    /// Columns that are not named are text. Otherwise their cells tell their type.
     pub all_text: bool,
     /// Columns by name.
     pub columns: Vec<(String, ColumnType)>,
 }
 
 impl Types {
-    /// As the flags say; a later one counts more.
+    /// The types of the flags. A later flag wins.
     pub fn of(flags: &[TypesFlag]) -> Self {
         let mut types = Types::default();
         for flag in flags {
@@ -94,7 +94,7 @@ impl Types {
         types
     }
 
-    /// For each column of a header the type that is chosen, or `None` if its cells have to say it.
+    /// For each column of a header its chosen type, or `None` if its cells have to tell it.
     ///
     /// # Errors
     /// A column is chosen that is not in the header, or an id that is no text.
@@ -113,7 +113,7 @@ impl Types {
     }
 }
 
-/// What a cell could be besides text.
+/// The type that a cell could have besides text.
 fn kind_of(cell: &str) -> ColumnType {
     match cell.bytes().next() {
         Some(b't' | b'f') if cell == "true" || cell == "false" => ColumnType::Boolean,
@@ -136,11 +136,11 @@ fn is_json(cell: &str) -> bool {
     }
 }
 
-/// What is known of a column while its cells are looked at.
+/// The type of a column so far, while its cells are looked at.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inferred {
     of_type: Option<ColumnType>,
-    /// The line and the cell that made text of what had been something else.
+    /// The type that the column had, and the line and the cell that made it text.
     pub(super) broken: Option<(ColumnType, u64, String)>,
 }
 
@@ -179,7 +179,7 @@ fn shortened(text: &str) -> String {
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) of_type: ColumnType,
-    /// An empty cell is empty text, and not the absence of a member.
+    /// An empty cell is an empty text, rather than a missing member.
     pub(super) keeps_empty: bool,
 }
 
@@ -224,7 +224,7 @@ fn value(of_type: ColumnType, cell: &str) -> Option<&str> {
         ColumnType::Boolean => (kind_of(cell) == ColumnType::Boolean).then_some(cell),
         ColumnType::Json => is_json(cell).then_some(cell),
         ColumnType::Number => {
-            // Zeros in front are no part of a number, if somebody says that it is one.
+            // Leading zeros are dropped if the user says that the column holds numbers.
             let bare = cell.trim_start_matches('0');
             let kept = usize::from(!bare.starts_with(|first: char| first.is_ascii_digit()));
             let number = &cell[(cell.len() - bare.len()).saturating_sub(kept)..];

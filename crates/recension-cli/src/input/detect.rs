@@ -1,5 +1,5 @@
-//! Which format an input has, from its first bytes and its name. It must never guess where the bytes
-//! leave more than one answer that would import something else than was meant.
+//! Detects the format of an input, from its first bytes and its name. It must not guess if the bytes allow two answers
+//! and the wrong one would import something else than was meant.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub fn detect(start: &[u8], path: Option<&Path>) -> Option<Format> {
         path.and_then(Path::extension).and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     match extension.as_deref() {
         Some("csv" | "tsv") => return Some(Format::Csv),
-        // What follows is reported as malformed JSON, which is what it is.
+        // The text does not begin as JSON does. It will be reported as malformed.
         Some("ndjson" | "jsonl") => return Some(Format::Ndjson),
         Some("json") => return Some(Format::Json),
         _ => {}
@@ -36,7 +36,7 @@ pub fn detect(start: &[u8], path: Option<&Path>) -> Option<Format> {
     let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
     match line.first() {
         None => None,
-        // Text in JSON is quoted, as cells may be: a bare word before a delimiter is a header.
+        // Text in JSON is quoted, and cells may be quoted too. A bare word before a delimiter is a header.
         Some(_) => line.iter().any(|byte| b",;\t|".contains(byte)).then_some(Format::Csv),
     }
 }

@@ -1,5 +1,5 @@
-//! Documents out of JSON: an array of them, a map from ids to them, or one after the other (NDJSON; a
-//! document may also span lines). It must never read a document that is longer than its bound.
+//! Documents out of JSON: an array of documents, a map from ids to documents, or one document after the other (NDJSON;
+//! a document may also span lines). It must never read a document that is longer than its bound.
 
 use std::io::Read;
 
@@ -7,7 +7,7 @@ use super::scanner::{Fault, Scan, Scanner};
 use super::{InputError, Position, Record, Source};
 use crate::limits::{DEPTH_MAX, RECORD_BYTES_MAX};
 
-/// How documents lie in the input.
+/// The arrangement of documents in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// `[{...}, {...}]`
@@ -44,7 +44,7 @@ impl<R: Read> JsonRecords<R> {
         JsonRecords { source, shape, next }
     }
 
-    /// The next document; none at the end of the input.
+    /// The next document. `None` at the end of the input.
     pub fn next_record(&mut self) -> Result<Option<Record>, InputError> {
         if self.shape == Shape::Lines {
             return match self.skip_white()? {
@@ -81,8 +81,8 @@ impl<R: Read> JsonRecords<R> {
         self.document(id).map(Some)
     }
 
-    /// After an error: to the next line, if documents lie on lines; otherwise there is no telling
-    /// where the next one begins.
+    /// Recovers after an error. If documents lie on lines, it goes to the next line. Otherwise it cannot know where the
+    /// next document begins.
     pub fn skip_record(&mut self) -> Result<bool, InputError> {
         if self.shape != Shape::Lines {
             return Ok(false);
@@ -189,7 +189,7 @@ impl<R: Read> JsonRecords<R> {
         InputError::expected(position, what, found)
     }
 
-    /// Passes over white space; answers the byte after it, which stays.
+    /// Skips white space. Returns the byte after it without taking it.
     fn skip_white(&mut self) -> Result<Option<u8>, InputError> {
         loop {
             let block = self.source.peek()?;
@@ -222,7 +222,7 @@ pub(super) fn not_utf8(byte: u8) -> String {
     format!("byte 0x{byte:02x} is not UTF-8; convert the input first, e.g. with iconv -f LATIN1 -t UTF-8")
 }
 
-/// The first character of some bytes, as far as they are one.
+/// The first character of some bytes, or as much of it as is valid.
 fn first_character(bytes: &[u8]) -> Option<char> {
     let start = &bytes[..bytes.len().min(4)];
     match std::str::from_utf8(start) {

@@ -1,5 +1,5 @@
-//! Documents out of files: JSON arrays, JSON maps, NDJSON and CSV, one at a time in bounded memory.
-//! It must never answer half a document, and every refusal names its line and column.
+//! Documents out of files: JSON arrays, JSON maps, NDJSON and CSV, one at a time in bounded memory. It must never
+//! return half a document, and every refusal names its line and column.
 
 mod csv;
 mod csv_types;
@@ -33,7 +33,7 @@ pub struct Record {
     pub text: String,
 }
 
-/// Why an input cannot be read further.
+/// The error that ends the reading of an input.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InputError {
@@ -41,9 +41,9 @@ pub enum InputError {
     Io(io::Error),
     /// The input is not what it should be.
     Malformed {
-        /// Where.
+        /// The place.
         position: Position,
-        /// What was expected or is wrong there.
+        /// What was expected, or what is wrong.
         what: String,
         /// What was found instead, if that helps.
         found: Option<String>,
@@ -99,7 +99,7 @@ pub enum Records<R> {
 }
 
 impl<R: Read> Records<R> {
-    /// The next document; none at the end of the input.
+    /// The next document. `None` at the end of the input.
     pub fn next_record(&mut self) -> Result<Option<Record>, InputError> {
         match self {
             Records::Json(records) => records.next_record(),
@@ -107,7 +107,7 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Goes to where the next record begins after an error; false if that cannot be known.
+    /// Goes to the beginning of the next record after an error. Returns false if that place cannot be known.
     pub fn skip_record(&mut self) -> Result<bool, InputError> {
         match self {
             Records::Json(records) => records.skip_record(),

@@ -1,20 +1,20 @@
-//! Finds where a JSON value ends and what is wrong with it, block by block: a state machine of the
-//! grammar of RFC 8259. It takes bytes and returns positions; it must never keep any of the bytes.
+//! Finds the end of a JSON value and its faults, block by block. It is a state machine of the grammar of RFC 8259. It
+//! takes bytes and returns positions, and must never keep any of the bytes.
 
 use crate::limits::DEPTH_MAX;
 
-/// What a block of bytes led to.
+/// The result for a block of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scan {
-    /// All of the block belongs to the value, which goes on.
+    /// The whole block belongs to the value, and the value goes on.
     More,
     /// The value ends before this byte of the block.
     Done(usize),
-    /// This byte of the block cannot be there.
+    /// This byte of the block is wrong.
     Wrong(usize, Fault),
 }
 
-/// Why a byte cannot be where it is.
+/// The reason why a byte is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Something else was expected.
@@ -67,7 +67,7 @@ enum Number {
 #[derive(Debug)]
 pub struct Scanner {
     state: State,
-    /// What is open: true for objects.
+    /// The open brackets: true for an object.
     open: Vec<bool>,
 }
 
@@ -86,14 +86,14 @@ impl Scanner {
                 return Scan::Done(at);
             }
             if let State::Text { .. } = self.state {
-                // The long stretches of most inputs; everything else goes byte by byte.
+                // Skips the long stretches of plain characters. Everything else goes byte by byte.
                 let plain = block[at..].iter().position(|&byte| byte == b'"' || byte == b'\\' || byte < 0x20);
                 let Some(plain) = plain else { return Scan::More };
                 at += plain;
             }
             match self.step(block[at]) {
                 Ok(true) => at += 1,
-                // The byte ended a number and belongs to what follows.
+                // The byte ended a number and belongs to the next token.
                 Ok(false) => {}
                 Err(fault) => return Scan::Wrong(at, fault),
             }
@@ -101,7 +101,7 @@ impl Scanner {
         if self.state == State::Done { Scan::Done(at) } else { Scan::More }
     }
 
-    /// What is missing at the end of the input; nothing after a whole value.
+    /// The missing part at the end of the input, if the value is not whole.
     pub fn finish(&mut self) -> Result<(), &'static str> {
         use Number::{Exponent, Fraction, Integer, Zero};
         match self.state {
@@ -116,7 +116,7 @@ impl Scanner {
         }
     }
 
-    /// Takes one byte; false if the byte ended a number and has to be looked at again.
+    /// Takes one byte. Returns false if the byte ended a number and has to be looked at again.
     fn step(&mut self, byte: u8) -> Result<bool, Fault> {
         let white = matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
         match self.state {
@@ -218,7 +218,7 @@ impl Scanner {
     }
 }
 
-/// The state of a number after one more byte; none if the byte is no part of it.
+/// The state of a number after one more byte. `None` if the byte is not part of it.
 fn next_of_number(number: Number, byte: u8) -> Result<Option<Number>, Fault> {
     use Number::{E, Exponent, Fraction, Integer, Minus, Point, Sign, Zero};
     Ok(Some(match (number, byte) {
@@ -239,7 +239,7 @@ fn next_of_number(number: Number, byte: u8) -> Result<Option<Number>, Fault> {
 mod tests {
     use super::*;
 
-    /// The outcome in one piece, which must be that of every way to cut the text into blocks.
+    /// Scans the text in one piece. Every way to cut the text into blocks must have the same outcome.
     fn scan(text: &str) -> Scan {
         let whole = Scanner::default().feed(text.as_bytes());
         for block in 1..text.len().min(9) {

@@ -1,12 +1,12 @@
-//! Bytes from a file or standard input, in blocks, with the line and column of the next one.
-//! It must never hold more than one block.
+//! Bytes from a file or standard input, in blocks, with the line and column of the next byte. It must never hold more
+//! than one block.
 
 use std::fmt;
 use std::io::{self, Read};
 
 use crate::limits::BLOCK_BYTES;
 
-/// A place in the input. Lines and columns count from 1; columns count characters, as editors do.
+/// A place in the input. Lines and columns count from 1. Columns count characters, as editors do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The line.
@@ -16,10 +16,10 @@ pub struct Position {
 }
 
 impl Position {
-    /// Where an input begins.
+    /// The beginning of an input.
     pub const START: Position = Position { line: 1, column: 1 };
 
-    /// The position after `bytes` that begin here.
+    /// The position after `bytes`, which begin here.
     #[must_use]
     #[expect(clippy::naive_bytecount, reason = "the compiler makes vector instructions of it; a crate is not needed")]
     pub fn after(self, bytes: &[u8]) -> Position {
@@ -27,7 +27,7 @@ impl Position {
             Some(newline) => (bytes.iter().filter(|&&byte| byte == b'\n').count() as u64, &bytes[newline + 1..]),
             None => (0, bytes),
         };
-        // A character is counted at its first byte, so that one cut by a block's end counts once.
+        // A character counts at its first byte. One that a block's end cuts in two therefore counts once.
         let characters = last_line.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u64;
         let column = if lines == 0 { self.column } else { 1 };
         Position { line: self.line + lines, column: column + characters }
@@ -40,7 +40,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// A reader in blocks that knows where it is.
+/// A reader in blocks that knows its position.
 pub struct Source<R> {
     reader: R,
     block: Vec<u8>,
@@ -50,12 +50,12 @@ pub struct Source<R> {
 }
 
 impl<R: Read> Source<R> {
-    /// Reads from `reader`. A UTF-8 byte order mark at the beginning is passed over.
+    /// Reads from `reader`. Skips a UTF-8 byte order mark at the beginning.
     pub fn new(reader: R) -> io::Result<Self> {
         Source::with_block(reader, BLOCK_BYTES)
     }
 
-    /// As [`Source::new`], in blocks of another size: tests put a block's end everywhere.
+    /// As [`Source::new`], with another block size: tests put a block's end at every byte.
     pub fn with_block(reader: R, block_bytes: usize) -> io::Result<Self> {
         let block = vec![0; block_bytes.max(4)];
         let mut source = Source { reader, block, start: 0, end: 0, position: Position::START };
@@ -71,7 +71,7 @@ impl<R: Read> Source<R> {
         Ok(source)
     }
 
-    /// The bytes that follow, at least one; none at the end of the input.
+    /// The next bytes, at least one. Empty at the end of the input.
     pub fn peek(&mut self) -> io::Result<&[u8]> {
         if self.start == self.end {
             self.start = 0;
@@ -81,12 +81,12 @@ impl<R: Read> Source<R> {
         Ok(&self.block[self.start..self.end])
     }
 
-    /// Where the next byte is.
+    /// The position of the next byte.
     pub fn position(&self) -> Position {
         self.position
     }
 
-    /// Passes over `count` bytes of what [`Source::peek`] answered.
+    /// Skips `count` bytes of those that [`Source::peek`] returned.
     pub fn advance(&mut self, count: usize) {
         let passed = &self.block[self.start..self.end][..count];
         self.position = self.position.after(passed);

@@ -1,5 +1,5 @@
-//! An input that can be read once, kept while it is read so that it can be read again: a little of it in memory, the
-//! rest in a temporary file without a name.
+//! A copy of an input that can be read only once, made while it is read so that it can be read again. A little of it is
+//! in memory, the rest in a temporary file without a name.
 
 use std::cell::RefCell;
 use std::io::{self, Read, Seek as _, Write as _};
@@ -9,7 +9,7 @@ use tempfile::SpooledTempFile;
 
 use crate::limits::SPOOL_MEMORY_BYTES;
 
-/// What was read so far.
+/// The bytes that were read so far.
 #[derive(Clone)]
 pub struct Spool(Rc<RefCell<Option<SpooledTempFile>>>);
 
@@ -19,17 +19,17 @@ impl Spool {
         Spool(Rc::new(RefCell::new(Some(SpooledTempFile::new(SPOOL_MEMORY_BYTES)))))
     }
 
-    /// `reader`, of which everything is kept.
+    /// `reader`. All that is read from it is kept.
     pub fn keeping<R: Read>(&self, reader: R) -> Kept<R> {
         Kept { reader, spool: self.clone() }
     }
 
-    /// Keeps nothing more, and forgets what there is.
+    /// Stops keeping, and forgets the kept bytes.
     pub fn forget(&self) {
         self.0.borrow_mut().take();
     }
 
-    /// What was kept, from its beginning; nothing more is kept.
+    /// The kept bytes from the beginning. Nothing more is kept after that.
     pub fn rewound(&self) -> io::Result<impl Read + use<>> {
         let mut file = self.0.borrow_mut().take().unwrap_or_else(|| SpooledTempFile::new(0));
         file.rewind().map_err(|error| failed(&error))?;
@@ -48,7 +48,7 @@ fn failed(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), what)
 }
 
-/// A reader of which everything is kept.
+/// A reader that keeps all that is read from it.
 pub struct Kept<R> {
     reader: R,
     spool: Spool,

@@ -1,18 +1,18 @@
-//! Inputs that are compressed: gzip and zstd are told by their first bytes and unpacked as they are read, in bounded
-//! memory. Other packings are named, since nothing in them can be read as documents.
+//! Compressed inputs. gzip and zstd are recognised by their first bytes and unpacked while they are read, in bounded
+//! memory. Other compressions are only named in an error, since their bytes cannot be read as documents.
 
 use std::io::{self, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
 
-/// The first bytes that tell a packing.
+/// The number of first bytes that tell the compression.
 const MAGIC_BYTES: usize = 6;
-/// A frame of zstd may want a window of so many bytes (as a power of two) in memory: what `zstd -d` takes, too.
+/// The largest window of a zstd frame (as a power of two of bytes), which is held in memory: the default of `zstd -d`.
 const WINDOW_LOG_MAX: u32 = 27;
 
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
-/// What packs but is not read here: its first bytes, its name, and the command that unpacks it.
+/// Compressions that are not read here: the first bytes, the name, and the command that unpacks it.
 const OTHERS: [(&[u8], &str, &str); 5] = [
     (b"\xfd7zXZ\0", "xz", "xz -dc"),
     (b"BZh", "bzip2", "bzip2 -dc"),
@@ -24,8 +24,8 @@ const OTHERS: [(&[u8], &str, &str); 5] = [
 /// The bytes of `reader`, unpacked if they are packed.
 ///
 /// # Errors
-/// Of kind `Unsupported` if another packing is meant than gzip and zstd; then whatever reading says. What is damaged
-/// or cut off is of kind `InvalidData`.
+/// The first bytes cannot be read, or the compression is another than gzip and zstd (kind `Unsupported`). Later reads
+/// fail with the kind `InvalidData` if the bytes are damaged or cut off.
 pub fn unpacked(mut reader: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let mut first = Vec::with_capacity(MAGIC_BYTES);
     Read::by_ref(&mut reader).take(MAGIC_BYTES as u64).read_to_end(&mut first)?;
@@ -47,7 +47,7 @@ pub fn unpacked(mut reader: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     })
 }
 
-/// A decoder whose errors say what they mean.
+/// A decoder with readable errors.
 struct Unpacked<R> {
     name: &'static str,
     reader: R,
@@ -56,7 +56,7 @@ struct Unpacked<R> {
 impl<R: Read> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.reader.read(buffer).map_err(|error| {
-            // The system's own errors have a number.
+            // Only the system's own errors have a number.
             if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
                 return error;
             }
@@ -109,7 +109,7 @@ mod tests {
     fn what_is_cut_or_changed_is_an_error_and_never_a_shorter_text() {
         for pack in [gzip, zstd] {
             let packed = pack(&[b'x'; 10_000]);
-            // The magic alone has to be there, or it is another text.
+            // Only a whole magic is recognised. With less it is another text.
             for cut in 6..packed.len() {
                 let error = read(packed[..cut].to_vec()).unwrap_err();
                 assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{cut}: {error}");

@@ -1,4 +1,4 @@
-//! What conditions are understood as, and where a refusal points.
+//! Tests of the meaning of conditions, and of the places that refusals point at.
 
 use super::*;
 
@@ -67,7 +67,7 @@ fn alternatives_negations_and_patterns_are_selectors() {
     ] {
         assert_eq!(one(text), selector.to_json(), "{text}");
     }
-    // What is joined by `and` stays apart, for indexes.
+    // Conditions that are joined by `and` stay separate, so that indexes can be used.
     let three = parse("a = 1 and (b = 2 and c missing) and (d = 1 or e = 1)").unwrap();
     assert!(matches!(
         three.as_slice(),

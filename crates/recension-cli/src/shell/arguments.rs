@@ -1,23 +1,23 @@
-//! What stands in a line of the shell, as clap's own description of the commands has it: which word is the
-//! command, and which argument comes next. With it the session's collection and moment are put into a line.
+//! The arguments in a line of the shell, by clap's own description of the commands: which word is the command, and
+//! which argument comes next. Adds the session's collection and moment to a line.
 
 use clap::{Arg, Command};
 
 use super::State;
 
-/// The first words of a line, understood.
+/// The analysis of the first words of a line.
 pub struct Walk<'c> {
     /// The innermost command.
     pub command: &'c Command,
-    /// Behind which word of the line its name stands.
+    /// The number of words up to the command's name.
     pub behind: usize,
-    /// The option whose value comes next.
+    /// The option that the next word is the value of.
     pub option: Option<&'c Arg>,
-    /// How many positional arguments the command has.
+    /// The number of positional arguments so far.
     pub given: usize,
-    /// The collection, if the line names it.
+    /// The collection, if the line names one.
     pub collection: Option<String>,
-    /// The session's collection is left out in this line.
+    /// The line leaves out the session's collection.
     pub implied: bool,
 }
 
@@ -54,7 +54,7 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// The positional argument that comes next.
+    /// The next positional argument.
     pub fn positional(&self) -> Option<&'c Arg> {
         let last = || {
             self.command.get_positionals().last().filter(|arg| arg.get_num_args().is_some_and(|n| n.max_values() > 1))
@@ -63,7 +63,7 @@ impl<'c> Walk<'c> {
     }
 }
 
-/// A line as it would be on the command line: with the collection and the moment that the session has.
+/// The line as it would be on the command line, with the session's collection and moment.
 pub fn arranged(program: &Command, mut words: Vec<String>, state: &State) -> Vec<String> {
     let walk = Walk::new(program, &words, state);
     let mut implied = Vec::new();
@@ -84,12 +84,12 @@ fn takes_collection(command: &Command) -> bool {
     command.get_positionals().next().is_some_and(|arg| arg.get_id() == "collection")
 }
 
-/// Whether the session's moment is meant: a command that reads has one by default, and the line names no
-/// other one.
+/// Whether the session's moment applies: the command reads the newest moment by default, and the line names no other
+/// one.
 fn reads_moments(command: &Command, words: &[String]) -> bool {
     let Some(at) = command.get_arguments().find(|arg| arg.get_id() == "at") else { return false };
     let other = |arg: &Arg| words.iter().any(|word| is_flag(arg, word));
-    // Each of the two may be the one that says so.
+    // Either of the two may declare the conflict.
     let against = |arg: &Arg| {
         let of = |one: &Arg, other: &Arg| {
             command.get_arg_conflicts_with(one).iter().any(|found| found.get_id() == other.get_id())
@@ -101,7 +101,7 @@ fn reads_moments(command: &Command, words: &[String]) -> bool {
 
 fn is_flag(arg: &Arg, word: &str) -> bool {
     match word.strip_prefix("--") {
-        // With its value in the same word, it takes no other one.
+        // If the value is in the same word, the next word is not its value.
         Some(long) => arg.get_long().is_some_and(|name| name == long),
         None => word.strip_prefix('-').is_some_and(|short| {
             let mut characters = short.chars();

@@ -1,5 +1,5 @@
-//! What a line may go on with: commands and flags from clap's description of them, and collections, ids,
-//! members and indexes from the store. Nothing here changes the store, and no failure to read it is shown.
+//! Completion of a line: commands and flags from clap's description of them, and collections, ids, members and indexes
+//! from the store. Nothing here changes the store, and errors of reading it are not shown.
 
 use std::fs;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::{State, WORDS};
 use crate::limits::{COMPLETION_SAMPLE, COMPLETIONS_MAX};
 use crate::members::Members;
 
-/// What the shell and its completer both know.
+/// The state that the shell and its completer share.
 #[derive(Default)]
 pub struct Known {
     /// The store, once a command has opened it.
@@ -28,18 +28,18 @@ pub struct Known {
 pub struct LineCompleter {
     /// The commands.
     pub program: Command,
-    /// What there is.
+    /// The open store and the session.
     pub known: Arc<Mutex<Known>>,
 }
 
-/// What a word can become.
+/// A possible completion of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The word, in quotes if it needs them.
     pub value: String,
-    /// What it is.
+    /// A description.
     pub about: Option<String>,
-    /// It is whole, and a space can follow.
+    /// The word is complete, so a space can follow.
     pub whole: bool,
 }
 
@@ -61,7 +61,7 @@ impl Completer for LineCompleter {
 }
 
 impl LineCompleter {
-    /// From which byte on the line can be replaced, and with what.
+    /// The byte at which the replaced part of the line begins, and its possible replacements.
     pub fn candidates(&self, line: &str) -> (usize, Vec<Candidate>) {
         let split = split(line);
         let mut words: Vec<String> = split.words.iter().map(|word| word.text.clone()).collect();
@@ -108,7 +108,7 @@ impl Asked<'_> {
         if self.partial.starts_with('-') {
             return self.flags(walk.command);
         }
-        // Behind an argument, or a word that is no command, comes none.
+        // No command follows an argument or a word that is not a command.
         let first = walk.given == usize::from(walk.implied);
         let mut candidates = if first { self.commands(walk.command) } else { Vec::new() };
         if first && walk.behind == 0 {
@@ -182,7 +182,8 @@ impl Asked<'_> {
         names.filter(|name| name.starts_with(self.partial)).map(|name| whole(quoted(&name), None)).collect()
     }
 
-    /// Members of the first documents. Of several, with commas or a minus before them, the last one.
+    /// The members of the first documents. If there are several with commas, or a minus before one, it completes the
+    /// last one.
     fn members(&self, collection: &CollectionAt) -> Vec<Candidate> {
         let typed_from = self.partial.rfind([',', '-', ' ']).map_or(0, |at| at + 1);
         let (before, partial) = self.partial.split_at(typed_from);

@@ -1,5 +1,5 @@
-//! The shell: lines in, each of them a command line of the program itself, on one store that stays open.
-//! There is no command here that the program does not have, but for what the session remembers.
+//! The shell. Each line is a command line of the program itself, on one store that stays open. The shell adds only
+//! commands about the session's own state.
 
 pub mod arguments;
 pub mod complete;
@@ -25,7 +25,7 @@ use crate::context::{Context, Missing, Session};
 use crate::error::{CliError, Result};
 use crate::limits::LINE_BYTES_MAX;
 
-/// The words of the shell itself.
+/// The shell's own words.
 const WORDS: [(&str, &str); 6] = [
     ("use", "leave a collection out of the lines to come; alone: name it again"),
     ("at", "read as of a moment from now on; alone or `at now`: as of now"),
@@ -40,7 +40,7 @@ const WORDS: [(&str, &str); 6] = [
 pub struct State {
     /// The collection that lines leave out.
     pub collection: Option<String>,
-    /// The moment that is read at.
+    /// The moment of reads.
     pub at: Option<At>,
 }
 
@@ -60,7 +60,7 @@ pub struct Shell<'c> {
     known: Arc<Mutex<Known>>,
 }
 
-/// Whether to go on.
+/// Whether the shell goes on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     Line,
@@ -81,7 +81,7 @@ impl<'c> Shell<'c> {
         let mut context = self.context(None);
         context.watch_for_interrupts()?;
         if io::stdin().is_terminal() {
-            // What completion knows of is known from the start, where there is a store.
+            // If there is a store, it is opened now, so that completion works from the start.
             if let Err(error) = context.store(Missing::IsAnError) {
                 context.out.remark(&error.to_string())?;
             }
@@ -104,12 +104,12 @@ impl<'c> Shell<'c> {
                         Ok(Next::End) => return Ok(()),
                         Ok(Next::Line) => {}
                         Err(CliError::ClosedPipe) => return Err(CliError::ClosedPipe),
-                        // Nobody may read standard error any more, which is no reason to stop.
+                        // Standard error may be closed. That is no reason to stop.
                         Err(error) => drop(writeln!(io::stderr(), "{error}")),
                     }
                 }
                 Signal::CtrlD => return Ok(()),
-                // Ctrl-C gives up the line.
+                // Ctrl-C discards the line.
                 _ => {}
             }
         }
@@ -150,7 +150,7 @@ impl<'c> Shell<'c> {
             return Err(CliError::Usage(format!("{open} is never closed")));
         }
         let mut words: Vec<String> = split.words.into_iter().map(|word| word.text).collect();
-        // So that the examples of the help can be pasted.
+        // This lets the user paste the examples of the help.
         if words.first().is_some_and(|word| word == "recension") {
             words.remove(0);
         }
@@ -193,7 +193,7 @@ impl<'c> Shell<'c> {
         });
         let (mut line, names_a_store) = match parsed {
             Ok(parsed) => parsed,
-            // Help and version are answers.
+            // Help and version are not errors.
             Err(error) if !error.use_stderr() => return Ok(error.print()?),
             Err(error) => {
                 let text = error.render().to_string();
@@ -247,7 +247,7 @@ impl<'c> Shell<'c> {
     }
 }
 
-/// Whether the line itself says which store.
+/// Whether the line itself names a store.
 fn names_a_store(matches: &ArgMatches) -> bool {
     let mut innermost = matches;
     while let Some((_, inner)) = innermost.subcommand() {
@@ -256,15 +256,14 @@ fn names_a_store(matches: &ArgMatches) -> bool {
     innermost.value_source("store") == Some(ValueSource::CommandLine)
 }
 
-/// The lines of a script, joined if something is not closed.
+/// The lines of a script. Lines are joined as long as a quote or a bracket is open.
 struct Lines<R> {
     input: R,
     number: u64,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The next one, with the number of its first line. What is wrong with a line is no reason not to read
-    /// the next.
+    /// The next line, with its line number. An error of one line does not end the script.
     fn next(&mut self) -> Result<Option<(u64, Result<String>)>> {
         let mut text = Vec::new();
         let first = self.number + 1;

@@ -1,4 +1,4 @@
-//! The prompt, the keys, and where the lines are remembered.
+//! The prompt, the keys, and the history.
 
 use std::borrow::Cow;
 use std::env;
@@ -20,7 +20,7 @@ use crate::limits::HISTORY_LINES;
 
 const MENU: &str = "completions";
 
-/// An editor of lines with completion and, where there is a place for it, a history.
+/// An editor of lines with completion. It keeps a history if there is a file for it.
 pub fn editor(program: Command, known: Arc<Mutex<Known>>, history: Option<PathBuf>) -> Reedline {
     let mut keys = default_emacs_keybindings();
     let complete = ReedlineEvent::UntilFound(vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext]);
@@ -36,16 +36,16 @@ pub fn editor(program: Command, known: Arc<Mutex<Known>>, history: Option<PathBu
         .with_hinter(Box::new(DefaultHinter::default()))
         .with_validator(Box::new(WholeLines))
         .with_ansi_colors(env::var_os("NO_COLOR").is_none())
-        // A line that begins with a space is not remembered, as in other shells.
+        // A line that begins with a space is not kept, as in other shells.
         .with_history_exclusion_prefix(Some(" ".to_owned()));
     match history.map(|file| FileBackedHistory::with_file(HISTORY_LINES, file)) {
         Some(Ok(history)) => editor.with_history(Box::new(history)),
-        // A history that cannot be kept is no reason not to work.
+        // If the history cannot be kept, the shell works without it.
         _ => editor,
     }
 }
 
-/// Where lines are remembered: `RECENSION_HISTORY` (empty: nowhere), or the user's directory for state.
+/// The file of the history: `RECENSION_HISTORY` (empty: none), or a file in the user's directory for state.
 pub fn history_file() -> Option<PathBuf> {
     if let Some(file) = env::var_os("RECENSION_HISTORY") {
         return Some(PathBuf::from(file)).filter(|file| !file.as_os_str().is_empty());
@@ -55,7 +55,7 @@ pub fn history_file() -> Option<PathBuf> {
     Some(state.join("recension").join("history"))
 }
 
-/// A line is run when everything in it is closed.
+/// A line is complete when its quotes and brackets are closed.
 struct WholeLines;
 
 impl Validator for WholeLines {

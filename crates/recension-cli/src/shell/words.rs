@@ -1,10 +1,10 @@
-//! A line into words, as a POSIX shell does it, but that an object or an array of JSON needs no quotes. It
-//! answers for every text, also for one that is not finished yet: that is what completion asks about.
+//! Splits a line into words, as a POSIX shell does, except that an object or an array of JSON needs no quotes. It
+//! accepts every text, also an unfinished one, because completion needs that.
 
 /// A word of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// What it says, without quotes and escapes.
+    /// Its text, without quotes and escapes.
     pub text: String,
     /// The byte at which it begins.
     pub start: usize,
@@ -15,17 +15,17 @@ pub struct Word {
 pub struct Words {
     /// The words; the last one may be cut short.
     pub words: Vec<Word>,
-    /// What is not closed, if the line goes on in the next one.
+    /// The open quote or bracket, if the line goes on in the next one.
     pub open: Option<&'static str>,
-    /// The line ends in white space, so that what comes is another word.
+    /// The line ends in white space, so another word comes next.
     pub ended: bool,
 }
 
 /// The words of a line.
 ///
-/// `'...'` is as it is written; in `"..."` a backslash goes before `"` and `\`; outside of quotes before
-/// anything. `#` at the beginning of a word begins a comment. A word that begins with `{` or `[` goes to
-/// its closing bracket, as it is written.
+/// In `'...'` everything is literal. In `"..."` a backslash escapes `"` and `\`; outside of quotes it escapes any
+/// character. `#` at the beginning of a word begins a comment. A word that begins with `{` or `[` goes to its closing
+/// bracket, as it is written.
 pub fn split(line: &str) -> Words {
     let mut splitter = Splitter { line, at: 0, words: Words { ended: true, ..Words::default() } };
     while splitter.words.open.is_none() && splitter.skip_space() {
@@ -37,7 +37,7 @@ pub fn split(line: &str) -> Words {
     splitter.words
 }
 
-/// A word in quotes if it needs them, so that [`split`] answers it.
+/// A word, in quotes if it needs them: [`split`] returns the same word for it.
 pub fn quoted(word: &str) -> String {
     let plain = |character: char| character.is_alphanumeric() || "_-./:@%+=,~".contains(character);
     if !word.is_empty() && word.chars().all(plain) {
@@ -63,7 +63,7 @@ impl Splitter<'_> {
         Some(next)
     }
 
-    /// Passes over white space and comments; answers whether a word follows.
+    /// Skips white space and comments. Returns whether a word follows.
     fn skip_space(&mut self) -> bool {
         while let Some(next) = self.peek() {
             match next {
@@ -128,7 +128,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// A JSON value in brackets. Whether it is JSON, the command will say.
+    /// Takes a JSON value in brackets. The command checks whether it is valid JSON.
     fn json(&mut self, text: &mut String) {
         let mut depth = 0_usize;
         let mut in_string = false;

@@ -1,56 +1,37 @@
 //! What the command line says of itself.
 
+use clap::{Command, CommandFactory as _};
+use recension_cli::args::CommandLine;
+
 use crate::common::Place;
 
-const COMMANDS: [&[&str]; 41] = [
-    &["views"],
-    &["drop"],
-    &["schema"],
-    &["schema", "set"],
-    &["schema", "show"],
-    &["schema", "remove"],
-    &["d"],
-    &["attach"],
-    &["attach", "put"],
-    &["attach", "get"],
-    &["attach", "list"],
-    &["attach", "rm"],
-    &["import"],
-    &["export"],
-    &["get"],
-    &["put"],
-    &["delete"],
-    &["find"],
-    &["index"],
-    &["index", "create"],
-    &["index", "list"],
-    &["index", "drop"],
-    &["history"],
-    &["restore"],
-    &["collections"],
-    &["stats"],
-    &["verify"],
-    &["backup"],
-    &["restore-backup"],
-    &["salvage"],
-    &["changes"],
-    &["completions"],
-    &["conflicts"],
-    &["diff"],
-    &["explain"],
-    &["man"],
-    &["patch"],
-    &["purge"],
-    &["erase"],
-    &["shell"],
-    &["sync"],
-];
+/// Every command that a user sees, and every command within one, by the words that name it.
+fn commands() -> Vec<Vec<String>> {
+    fn below(command: &Command, path: &[String], found: &mut Vec<Vec<String>>) {
+        for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set()) {
+            let path = [path, &[inner.get_name().to_owned()]].concat();
+            below(inner, &path, found);
+            found.push(path);
+        }
+    }
+    let mut found = Vec::new();
+    below(&CommandLine::command(), &[], &mut found);
+    found
+}
+
+/// The help of a command.
+fn help_of(place: &Place, command: &[String]) -> String {
+    place.ok(&command.iter().map(String::as_str).chain(["--help"]).collect::<Vec<_>>())
+}
+
+/// Their examples serve until they are ended.
+const SERVERS: [&str; 5] = ["serve", "apocrypha", "fcgi", "scgi", "cgi"];
 
 #[test]
 fn every_command_has_a_help_with_examples_that_name_it() {
     let place = Place::new();
-    for command in COMMANDS {
-        let help = place.ok(&[command, &["--help"]].concat());
+    for command in commands() {
+        let help = help_of(&place, &command);
         let example = format!("  recension {}", command.join(" "));
         assert!(help.contains("Examples:") && help.contains(&example), "{command:?}: {help}");
         assert!(help.contains("--store <ADDRESS>"), "{command:?}: {help}");
@@ -61,7 +42,7 @@ fn every_command_has_a_help_with_examples_that_name_it() {
 fn the_help_lists_every_command_and_the_exit_codes() {
     let place = Place::new();
     let help = place.ok(&["--help"]);
-    for command in COMMANDS {
+    for command in commands() {
         assert!(help.contains(&format!("\n  {} ", command[0])), "{command:?}");
     }
     for code in ["0 ", "1 ", "2 ", "3 ", "4 ", "5 ", "6 ", "130 "] {
@@ -74,8 +55,8 @@ fn every_example_of_a_help_is_a_command_line_that_is_understood() {
     // Only commands that need no shell and nothing to be there: what fails must not be the usage (2).
     let place = Place::new();
     let mut tried = 0;
-    for command in COMMANDS {
-        let help = place.ok(&[command, &["--help"]].concat());
+    for command in commands().iter().filter(|command| !SERVERS.contains(&command[0].as_str())) {
+        let help = help_of(&place, command);
         for line in help.lines().filter(|line| line.starts_with("  recension ")) {
             if line.contains(['|', '>', '<']) && !line.contains('\'') || line.contains("SEQ") || line.contains("| jq") {
                 continue;

@@ -33,6 +33,7 @@ files! {
     views_and_functions_serve_nano_pouchdb_and_an_application: "views.test.js",
     nano_reads_and_writes: "nano.test.js",
     the_console_in_chromium: "console.test.js",
+    the_consoles_pages_of_the_server_in_chromium: "console-server.test.js",
     pouchdbs_find_plugin_and_nano_query: "find.test.js",
     what_couchdb_lacks_and_what_nobody_should_send_is_answered: "beyond.test.js"
 }

@@ -1,5 +1,5 @@
-//! How writers wait for each other: who commits for all that wait, and how long it waits for more of them.
-//! The native engine, the async committer and the Apocrypha server stand on this one room.
+//! Pacing of writers: which of them commits for all, and how long it waits for more of them. The native engine, the
+//! async committer and the Apocrypha server use it.
 
 mod pace;
 mod queue;

@@ -1,30 +1,29 @@
-//! How long to wait for more commits before a group is worked on, and for one's turn, by what the groups before say.
-//! Pure.
+//! How long a leader waits for more commits, and a caller for its turn, as learned from earlier groups. Pure.
 
 use std::time::Duration;
 
-/// Who works on a group waits for more items for such a part of the time that the group before took.
+/// A leader waits for more items for this part of the time that the last group took.
 const WAIT_PART: u32 = 2;
-/// And no longer than this, if the pace is not told otherwise.
+/// It waits no longer than this, unless the pace is told otherwise.
 pub(super) const WAIT_MAX: Duration = Duration::from_micros(200);
-/// A caller whose turn has not come looks for it again and again for so many times the time that the group before
-/// took: for the rest of the group that is worked on, for its own, and for what the processors do meanwhile.
+/// A caller whose turn has not come polls for so many times the time that the last group took: for the rest of the
+/// present group, for its own group, and for the processors' other work.
 const SPIN_TIMES: u32 = 3;
-/// But not at all if that is longer than this: such groups wait for a disk, and the processor is others'. A thread
-/// that sleeps takes tens of microseconds to wake.
+/// It does not poll if that is longer than this: such groups wait for a disk, and others can use the processor. A
+/// sleeping thread takes tens of microseconds to wake.
 const SPIN_MAX: Duration = Duration::from_micros(100);
-/// After waits in vain, most groups that pass until the next try.
+/// Most groups that pass until the next try, after waits in vain.
 const PASSES_MAX: u32 = 1024;
 
-/// How often something was tried in vain, and how often it is not tried because of that: an exponential backoff
-/// that counts occasions rather than time.
+/// An exponential backoff that counts occasions rather than time: after something was tried in vain, it is not tried
+/// for a while.
 #[derive(Clone, Copy, Debug)]
 pub struct Vain {
-    /// The backoff grows to this.
+    /// The greatest backoff.
     passes_max: u32,
-    /// How often it will not be tried.
+    /// How many more occasions pass without a try.
     passes: u32,
-    /// How often it was not tried after the last time in vain; 0 where it was not in vain.
+    /// How many occasions passed after the last try in vain; 0 if the last try was a success.
     backoff: u32,
 }
 
@@ -35,31 +34,31 @@ impl Default for Vain {
 }
 
 impl Vain {
-    /// Nothing was tried yet; after tries in vain, at most `passes_max` occasions pass until the next.
+    /// Nothing was tried yet. After tries in vain, at most `passes_max` occasions pass until the next.
     pub fn up_to(passes_max: u32) -> Self {
         Vain { passes_max, passes: 0, backoff: 0 }
     }
 
-    /// Whether it is not tried this time.
+    /// Whether this occasion passes without a try.
     pub fn passes(&mut self) -> bool {
         let left = self.passes.checked_sub(1);
         self.passes = left.unwrap_or(0);
         left.is_some()
     }
 
-    /// Learns whether it was in vain.
+    /// Learns the outcome of a try.
     pub fn was(&mut self, in_vain: bool) {
         self.backoff = if in_vain { (self.backoff * 2).clamp(1, self.passes_max) } else { 0 };
         self.passes = self.backoff;
     }
 }
 
-/// What the groups before say of how long to wait for more items.
+/// What earlier groups have taught about waiting for more items.
 #[derive(Debug)]
 pub struct Pace {
-    /// The items of the group before, and those that waited at its end.
+    /// The size of the last group, with the items that waited at its end.
     pub expected: usize,
-    /// The time that its work took.
+    /// The time that the last group's work took.
     pub took: Duration,
     wait_max: Duration,
     vain: Vain,
@@ -72,13 +71,13 @@ impl Default for Pace {
 }
 
 impl Pace {
-    /// Nothing is known yet; a leader waits at most for `wait_max`. Work that waits for another machine is worth more
-    /// patience than a sync: each group that leaves half of the callers behind costs a round trip.
+    /// Nothing is known yet; a leader waits for at most `wait_max`. If the work waits for another machine, more
+    /// patience pays than for a sync: each group that leaves half of the callers behind costs a round trip.
     pub fn patient(wait_max: Duration) -> Self {
         Pace { expected: 0, took: Duration::ZERO, wait_max, vain: Vain::default() }
     }
 
-    /// How long a leader may wait for more items than `there`; `None`: not at all.
+    /// How long a leader may wait for more items than `there`; `None`: it must not wait.
     pub fn wait(&mut self, there: usize) -> Option<Duration> {
         if there >= self.expected || self.took.is_zero() || self.vain.passes() {
             return None;
@@ -86,12 +85,12 @@ impl Pace {
         Some((self.took / WAIT_PART).min(self.wait_max))
     }
 
-    /// How long a caller whose turn has not come looks for it before it sleeps.
+    /// How long a caller whose turn has not come polls before it sleeps.
     pub fn spin(&self) -> Duration {
         Some(self.took.saturating_mul(SPIN_TIMES)).filter(|spin| *spin <= SPIN_MAX).unwrap_or_default()
     }
 
-    /// Learns what became of a wait.
+    /// Learns the outcome of a wait.
     pub fn waited(&mut self, in_vain: bool) {
         self.vain.was(in_vain);
     }

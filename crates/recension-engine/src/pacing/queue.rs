@@ -1,11 +1,11 @@
-//! The commit queue: callers bring items, one of them leads and works for all that wait. A lone caller leads at once
-//! and hands nothing to another thread. Every submitted item is given to exactly one leader, in the order of
-//! submission, and every caller gets its answer or learns that the queue is broken; none waits for ever.
+//! The commit queue: callers bring items, and one of them leads and works for all that wait. A lone caller leads at
+//! once and hands nothing to another thread. Every submitted item is given to exactly one leader, in the order of
+//! submission. Every caller gets its answer or learns that the queue is broken; none waits for ever.
 //!
-//! Callers that write one thing after another come back right after their answer. A leader that began at once would
-//! leave those of the group before to the next one, and each sync would serve half of them: it lets them run first,
-//! for a part of the time that a group takes, and rarely if that has been in vain. A caller that waits sleeps, but
-//! if groups take less than it takes to wake, and every caller has a processor.
+//! Callers that write one thing after another come back right after their answer. If a leader began at once, those of
+//! the last group would miss it, and each sync would serve half of them. The leader therefore lets them run first, for
+//! a part of the time that a group takes, and rarely if that was in vain. A waiting caller sleeps. Only if groups are
+//! faster than waking, and every caller has a processor, does it poll.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -26,9 +26,9 @@ pub struct CommitQueue<T, R> {
 
 struct State<T, R> {
     waiting: VecDeque<Arc<Ticket<T, R>>>,
-    /// Items that are worked on.
+    /// The number of items that are being worked on.
     worked_on: usize,
-    /// Somebody leads or has been told to.
+    /// A caller leads, or has been told to.
     led: bool,
     /// A leader panicked: nobody works any more.
     broken: bool,
@@ -44,7 +44,7 @@ struct Ticket<T, R> {
 
 /// The caller's turn has not come.
 const WAIT: u8 = 0;
-/// The caller is to lead.
+/// The caller must lead.
 const LEAD: u8 = 1;
 /// The caller's answer is there.
 const DONE: u8 = 2;
@@ -52,12 +52,13 @@ const DONE: u8 = 2;
 const BROKEN: u8 = 3;
 
 impl<T, R> Ticket<T, R> {
-    /// Waits for something else to do than to wait, at first for the time `spin` without sleep.
+    /// Waits for the caller's turn or answer, first polling for the time `spin`.
     fn called(&self, spin: Duration) -> u8 {
         let mut spinning = None;
         loop {
             match self.signal.load(Ordering::Acquire) {
-                // Without giving way: if others compute that would be for their time slice, milliseconds.
+                // It polls without yielding: if other threads compute, a yield would last for their time slice, which
+                // is milliseconds.
                 WAIT if !spin.is_zero() && spinning.get_or_insert_with(Stopwatch::start).elapsed() < spin => {
                     spin_loop();
                 }
@@ -68,14 +69,14 @@ impl<T, R> Ticket<T, R> {
     }
 }
 
-/// Lets others run until `there` are as many as are expected, or patience is over. Answers whether that was in vain:
-/// also if all have come, but too late. If others have the processor, a thread that gives way gets it back after their
-/// time slice, milliseconds.
+/// Lets others run until `there` is as much as expected, or patience is over. Answers whether that was in vain: also if
+/// all have come, but too late. If other threads use the processor, a thread that yields gets it back after their time
+/// slice, which is milliseconds.
 pub fn give_way(expected: usize, patience: Duration, mut there: impl FnMut() -> usize) -> bool {
     let waiting = Stopwatch::start();
     loop {
         if patience > WAIT_MAX {
-            // Whoever the others wait for may need this processor.
+            // The thread that the others wait for may need this processor.
             doze();
         } else {
             thread::yield_now();
@@ -90,7 +91,7 @@ pub fn give_way(expected: usize, patience: Duration, mut there: impl FnMut() -> 
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic while one of these short locks is held would be ours; the data stays consistent.
+    // Only a bug of ours could panic while one of these short locks is held; the data stays consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -106,7 +107,7 @@ impl<T, R> CommitQueue<T, R> {
         CommitQueue::patient(WAIT_MAX)
     }
 
-    /// An empty queue whose leaders wait for those who came before for at most `wait_max`.
+    /// An empty queue whose leaders wait for callers of the last group for at most `wait_max`.
     pub fn patient(wait_max: Duration) -> Self {
         CommitQueue {
             state: Mutex::new(State {
@@ -120,15 +121,15 @@ impl<T, R> CommitQueue<T, R> {
         }
     }
 
-    /// Has `item` worked on, by `work` of this caller or of another's, and answers its result.
-    /// `work` gets a group of items in order and answers one result for each. `None`: a leader
-    /// panicked, now or before, or gave no answer, and it is unknown what became of the item.
+    /// Has `item` worked on by `work` of this caller or of another's, and answers its result. `work` gets a group of
+    /// items in order and answers one result for each. `None`: a leader panicked, now or before, or gave no answer, and
+    /// it is unknown whether the item was worked on.
     pub fn submit(&self, item: T, work: impl FnOnce(Vec<T>) -> Vec<R>) -> Option<R> {
         let mut state = lock(&self.state);
         if state.broken {
             return None;
         }
-        // Alone, and none is expected to come back: there is nobody to hand anything to.
+        // No other caller is here or expected, so nothing is handed to another thread.
         if !state.led && state.waiting.is_empty() && state.pace.expected <= 1 {
             (state.led, state.worked_on) = (true, 1);
             drop(state);
@@ -156,7 +157,7 @@ impl<T, R> CommitQueue<T, R> {
         lock(&ticket.answer).take()
     }
 
-    /// What a leader is to work on: what waits, when those of the group before had a moment to come back.
+    /// The items for a leader: all that wait, after the callers of the last group had a moment to come back.
     fn gather(&self) -> Vec<Arc<Ticket<T, R>>> {
         let mut state = lock(&self.state);
         let (there, expected) = (state.waiting.len(), state.pace.expected);
@@ -171,7 +172,7 @@ impl<T, R> CommitQueue<T, R> {
         state.waiting.drain(..len).collect()
     }
 
-    /// Works on what waits. The leader's own item is the first of it.
+    /// Works on the waiting items. The leader's own item is the first.
     fn lead(&self, work: impl FnOnce(Vec<T>) -> Vec<R>) {
         let group = self.gather();
         let items = group.iter().filter_map(|ticket| lock(&ticket.item).take()).collect();
@@ -195,7 +196,7 @@ impl<T, R> CommitQueue<T, R> {
         breaker.armed = false;
         drop(breaker);
 
-        // The next leader is told before this group's callers, so that it starts while they wake.
+        // The next leader is woken before this group's callers, so that it starts while they wake.
         let mut state = lock(&self.state);
         state.pace.expected = (len + state.waiting.len()).min(GROUP_ITEMS_MAX);
         state.pace.took = took;
@@ -211,7 +212,7 @@ impl<T, R> CommitQueue<T, R> {
     }
 }
 
-/// Tells everybody that waits when the leader's work panics.
+/// Wakes all waiters with an error if the leader's work panics.
 struct BreakOnPanic<'q, T, R> {
     queue: &'q CommitQueue<T, R>,
     group: &'q [Arc<Ticket<T, R>>],

@@ -70,7 +70,7 @@ fn who_gives_way_in_vain_is_told_also_where_all_have_come_too_late() {
     assert!(!give_way(3, patience, came));
     assert_eq!(there, 3);
     assert!(give_way(2, Duration::from_micros(1), || 1), "nobody came");
-    // A processor that others have for longer than the patience.
+    // Other threads use the processor for longer than the patience.
     assert!(give_way(1, Duration::ZERO, || 1), "all came, too late");
 }
 
@@ -89,7 +89,7 @@ fn callers_spin_where_groups_are_short_and_sleep_where_they_wait_for_a_disk() {
 const CALLERS: usize = 4;
 const ITEMS: usize = 50;
 
-/// How many groups there are, if four callers write one thing after another and a group takes as long as a sync.
+/// The number of groups if four callers write one thing after another and a group takes as long as a sync.
 fn groups_of_four_callers(queue: &CommitQueue<usize, usize>, took: Duration) -> usize {
     let groups = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -111,8 +111,8 @@ fn groups_of_four_callers(queue: &CommitQueue<usize, usize>, took: Duration) -> 
 
 #[test]
 fn callers_that_come_back_share_a_group_rather_than_every_other_one() {
-    // A leader that began at once would leave those of the group before to the next: two items a group. A machine
-    // with other work may call the callers too late, now and then.
+    // If a leader began at once, those of the last group would come too late: two items a group. A busy machine may
+    // wake the callers too late, now and then.
     let (sync, round_trip) = (Duration::from_millis(1), Duration::from_millis(4));
     let shares = |groups: usize| groups * 3 < CALLERS * ITEMS;
     let shared = (0..10).any(|_| shares(groups_of_four_callers(&CommitQueue::new(), sync)));

@@ -1,5 +1,5 @@
-//! The synchronisation primitives of the commit queue, in one place, so that a model checker's can
-//! stand in for them: `conformance/tests/group_commit_model.rs` compiles group.rs beside another `sync`.
+//! The synchronisation primitives of the commit queue, in one place, so that a model checker's can replace them:
+//! `conformance/tests/group_commit_model.rs` compiles the queue beside another `sync`.
 
 pub(super) use std::hint::spin_loop;
 pub(super) use std::sync::atomic::{AtomicU8, Ordering};

@@ -1,5 +1,6 @@
 //! Backups: a copy of the database as of one moment, by `SQLite`'s online backup, while commits go on. The copy is made
-//! beside its place and renamed when it is whole and synced, so that there is an old backup or a new one.
+//! beside its place, and renamed when it is whole and synced. At any moment the place has the old backup or the new
+//! one.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -50,7 +51,7 @@ fn copy(shared: &Shared, draft: &Path, errors: &ErrorContext) -> Result<CommitIn
     let mut target = Connection::open(draft).map_err(map)?;
     {
         let backup = Backup::new(&source, &mut target).map_err(map)?;
-        // In one step: it reads from one snapshot, and in WAL mode no writer waits for that.
+        // It copies in one step: it reads from one snapshot, and in WAL mode no writer waits for that.
         if backup.step(-1).map_err(map)? != StepResult::Done {
             return Err(errors.backend("SQLite could not copy it in one step; is another program writing to it?"));
         }
@@ -60,8 +61,8 @@ fn copy(shared: &Shared, draft: &Path, errors: &ErrorContext) -> Result<CommitIn
     Ok(head)
 }
 
-/// Refuses a store that is no earlier backup of this one, and folds its log into it, which would otherwise be
-/// taken for the new one's.
+/// Refuses a store that is not an earlier backup of this one. Also folds that store's log into it, since the log would
+/// otherwise be taken for the new one's.
 fn check_earlier(shared: &Shared, to: &Path) -> Result<()> {
     let errors = ErrorContext::new(to.display().to_string());
     let map = |error| errors.map(error);

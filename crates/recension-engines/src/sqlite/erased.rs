@@ -1,6 +1,6 @@
-//! Erasing row versions: they leave the tables in one transaction, and `settle` makes the file anew, since pages of
-//! an `SQLite` database may keep copies of rows that were moved or deleted. A snapshot asks nothing here: what is
-//! gone is gone.
+//! Erasing row versions. They are deleted from the tables in one transaction. `settle` makes the file anew, since pages
+//! of an `SQLite` database may keep copies of rows that were moved or deleted. A snapshot needs no check: erased rows
+//! are simply not there.
 
 use recension::engine::{ErasedKey, Result, Seq, without_erased};
 use rusqlite::{Connection, params};
@@ -9,13 +9,13 @@ use super::error::{ErrorContext, stored};
 use super::read::checksum;
 use super::retention::count_removed;
 
-/// Has a row while erased rows may be in unused parts of the file.
+/// This table has a row as long as erased rows may be in unused parts of the file.
 pub(super) const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS unsettled_erasures (since INTEGER NOT NULL) STRICT;";
 
 type Stored = (i64, i64, Option<Vec<u8>>);
 
-/// Takes versions of keys away, within a transaction.
+/// Deletes versions of keys, within a transaction.
 pub(super) fn erase(connection: &Connection, erased: &[ErasedKey]) -> rusqlite::Result<()> {
     connection.execute("INSERT INTO unsettled_erasures (since) VALUES (0)", [])?;
     let mut removed = 0;
@@ -54,7 +54,7 @@ fn versions_of(connection: &Connection, tree: u32, key: &[u8]) -> rusqlite::Resu
     rows.collect()
 }
 
-/// Makes the file anew where erased rows may be left in it; says whether it did.
+/// If erased rows may be left in the file, makes it anew. Returns whether it did.
 pub(super) fn leave_nothing_behind(connection: &Connection, errors: &ErrorContext) -> Result<bool> {
     let map = |error| errors.map(error);
     let pending = connection

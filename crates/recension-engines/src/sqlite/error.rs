@@ -1,10 +1,10 @@
-//! From `SQLite`'s errors to the contract's. Damage must come out as damage, so that nobody retries it.
+//! Converts `SQLite`'s errors to the contract's. Damage must come out as damage, so that nobody retries it.
 
 use recension::engine::{EngineError, Seq, Timestamp};
 use rusqlite::ErrorCode;
 use rusqlite::types::FromSqlError;
 
-/// Knows the file that errors are about.
+/// Keeps the path of the file for errors.
 #[derive(Clone)]
 pub(super) struct ErrorContext {
     file: String,
@@ -19,7 +19,7 @@ impl ErrorContext {
         &self.file
     }
 
-    /// Stored bytes that are not what was written. `SQLite` does not say where in the file they lie.
+    /// The error for stored bytes that are wrong. `SQLite` does not say at which place in the file they are.
     pub(super) fn damaged(&self, what: impl Into<String>) -> EngineError {
         EngineError::damaged(&self.file, 0, what)
     }
@@ -44,7 +44,7 @@ impl ErrorContext {
         }
     }
 
-    /// For a column that holds something else than its table allows.
+    /// The error for a column that holds another type than its table allows.
     #[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
     pub(super) fn column(&self, error: FromSqlError) -> EngineError {
         self.damaged(format!("a stored value is not of its column's kind ({error})"))
@@ -64,8 +64,8 @@ impl ErrorContext {
     }
 }
 
-/// A sequence number or time as it is stored: `SQLite`'s integers have a sign, so what is beyond them stands as
-/// the largest. Sequence numbers never get there; a clock does in the year 294,247.
+/// A sequence number or time as it is stored. `SQLite`'s integers have a sign, so a larger value is stored as the
+/// largest. Sequence numbers never get there; a clock does in the year 294,247.
 pub(super) fn stored(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

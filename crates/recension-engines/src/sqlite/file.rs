@@ -1,5 +1,5 @@
-//! Making, recognising and opening the file of a store. A file that is not a store of ours must be refused
-//! before `SQLite` opens it: `SQLite` would replay another application's journal into it.
+//! Making, recognising and opening the file of a store. A file that is not a store must be refused before `SQLite`
+//! opens it: `SQLite` would replay another application's journal into it.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -46,7 +46,7 @@ pub(super) struct Opened {
     pub(super) lock: DiskLock,
 }
 
-/// The file beside `path` whose name has `suffix` added.
+/// The file whose name is that of `path` with `suffix` added.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
@@ -55,7 +55,7 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened> {
     let path = real_path(path)?;
-    // Looked at before the lock file is made, so that nothing appears beside what is not ours ...
+    // It checks before the lock file is made, so that nothing appears beside another application's file ...
     let there = find(&path)?;
     if there == Found::Nothing && !options.create {
         return Err(not_a_store(&path, "there is no such file"));
@@ -70,7 +70,7 @@ pub(super) fn open(path: &Path, options: &SqliteOptions) -> Result<Opened> {
     Ok(Opened { writer, head, path, errors, lock })
 }
 
-/// One name for one file, so that all who open it meet at one lock.
+/// One name for each file, so that all processes that open it use the same lock.
 pub(super) fn real_path(path: &Path) -> Result<PathBuf> {
     let doing = || format!("looking for {}", path.display());
     match fs::canonicalize(path) {
@@ -87,12 +87,12 @@ pub(super) fn real_path(path: &Path) -> Result<PathBuf> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// No file, or one without a byte.
+    /// No file, or an empty one.
     Nothing,
     Store,
 }
 
-/// What is at `path`, from the first bytes of the file alone.
+/// Recognises the file at `path` by its first bytes alone.
 pub(super) fn find(path: &Path) -> Result<Found> {
     let doing = || format!("reading {}", path.display());
     let mut header = Vec::new();
@@ -109,7 +109,7 @@ pub(super) fn find(path: &Path) -> Result<Found> {
     if !header.is_empty() {
         return check_header(path, &header).map(|()| Found::Store);
     }
-    // SQLite would replay a journal that lost its database into whatever is made here.
+    // SQLite would replay a journal whose database is missing into the new file.
     for suffix in ["-wal", "-journal"] {
         let journal = beside(path, suffix);
         if journal.exists() {
@@ -168,7 +168,7 @@ pub(super) fn lock(path: &Path) -> Result<DiskLock> {
         .map_err(|holder| EngineError::Locked { store: path.display().to_string(), holder })
 }
 
-/// Makes an empty store under another name and renames it, so that at any moment there is a whole store or none.
+/// Makes an empty store under another name and renames it. At any moment there is a whole store or none.
 fn create(path: &Path) -> Result<()> {
     let (disk, name) = split(path)?;
     let draft = beside(path, ".new");
@@ -213,7 +213,7 @@ fn connect_writer(path: &Path, busy_timeout: Duration, errors: &ErrorContext) ->
     connection.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT).map_err(map)?;
     connection.pragma_update(None, "fullfsync", true).map_err(map)?;
     connection.pragma_update(None, "checkpoint_fullfsync", true).map_err(map)?;
-    // Asked again now that SQLite has replayed the log: it may hold a newer header.
+    // This is checked again because SQLite has replayed the log, which may hold a newer header.
     check_format(path, connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(map)?)?;
     for table in TABLES {
         if !connection.table_exists(None, table).map_err(map)? {
@@ -235,20 +235,20 @@ pub(super) fn connect_reader(path: &Path, busy_timeout: Duration) -> rusqlite::R
 
 fn prepare(connection: &Connection, busy_timeout: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(busy_timeout)?;
-    // Schema written by somebody else runs no functions of theirs.
+    // A schema that somebody else has written cannot run functions.
     connection.pragma_update(None, "trusted_schema", false)?;
-    // Negative: in KiB.
+    // A negative number is a size in KiB.
     connection.pragma_update(None, "cache_size", format!("-{CACHE_KIB}"))?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(())
 }
 
-/// CRC-32C of a commit as stored: its number, its time, and how many row versions it wrote.
+/// CRC-32C of a stored commit: its number, its time, and its number of row versions.
 pub(super) fn commit_checksum(seq: i64, time: i64, rows: i64) -> u32 {
     [seq, time, rows].iter().fold(0, |crc, number| crc32c::crc32c_append(crc, &number.to_le_bytes()))
 }
 
-/// The commit in the columns `seq`, `time`, `rows` and `crc`, and how many row versions it wrote.
+/// The commit in the columns `seq`, `time`, `rows` and `crc`, and its number of row versions.
 pub(super) fn read_commit(row: &Row<'_>, errors: &ErrorContext) -> Result<(CommitInfo, u64)> {
     let number = |column| row.get::<_, i64>(column).map_err(|error| errors.map(error));
     let (seq, time, rows) = (number(0)?, number(1)?, number(2)?);

@@ -1,6 +1,6 @@
-//! The engine over `SQLite`: the contract on three plain tables, small enough to be seen right by reading, so that it
-//! can be an oracle for the native engine. It must never answer a row whose checksum is wrong, nor touch a database
-//! of another application.
+//! The engine over `SQLite`: the contract on three plain tables. It is small enough to be checked by reading, so it can
+//! be an oracle for the native engine. It must never return a row whose checksum is wrong, nor touch a database of
+//! another application.
 //!
 //! ```text
 //! current (tree, key -> seq, crc, value)    the newest version of every key ever written; no value: deleted
@@ -10,25 +10,24 @@
 //! unsettled_erasures                        whether erased rows may be in unused parts of the file: `erased.rs`
 //! ```
 //!
-//! A commit moves the versions that it replaces from `current` to `past`. Unless history is given up nothing else
-//! ever changes, so a snapshot needs no open transaction: a row of `current` at or before the snapshot's commit is
-//! the answer, and where it is newer, the answer lies in `past` already and stays there. This holds whatever is
-//! committed between two statements. Deleted keys stay in `current`, which is what lets a commit depend on their
-//! absence.
+//! A commit moves the versions that it replaces from `current` to `past`. Unless history is given up, nothing else ever
+//! changes, so a snapshot needs no open transaction. If a row of `current` is at or before the snapshot's commit, it is
+//! the answer. If it is newer, the answer is in `past` already and stays there. This holds whatever is committed
+//! between two statements. Deleted keys stay in `current`, so that a commit can depend on their absence.
 //!
 //! The tables have row ids rather than being `WITHOUT ROWID`: measured with 16-byte keys, puts of 1,500 bytes cost 46
 //! us instead of 186 us, gets 11 us instead of 27 us, the file is less than half the size; ranges of 100 rows are 1.7
 //! times slower at 300 bytes, faster from 1,500 bytes on.
 //!
-//! **Durability.** `Disk` is `synchronous=FULL` in WAL mode: the log is synced before a commit is acknowledged; on
-//! macOS with `F_FULLFSYNC`, since a plain `fsync` there leaves the drive's cache alone. `Process` and `Memory` are
-//! `synchronous=NORMAL`: no sync at a commit, one at a checkpoint, and loss of power takes the newest commits but
-//! never the database.
+//! **Durability.** `Disk` is `synchronous=FULL` in WAL mode: the log is synced before a commit is acknowledged. On
+//! macOS it is synced with `F_FULLFSYNC`, since a plain `fsync` there does not flush the drive's cache. `Process` and
+//! `Memory` are `synchronous=NORMAL`: no sync at a commit, one at a checkpoint. Loss of power may lose the newest
+//! commits but never the database.
 //!
-//! **Processes.** One handle of one process owns a store, through a lock on `FILE.lock`; a second gets
-//! [`EngineError::Locked`]. Other programs (the `sqlite3` shell, a backup) may read the file at any time. If one
-//! holds it locked for writing, a commit waits for [`SqliteOptions::busy_timeout`], then fails, with nothing written.
-//! If one has added or removed commits, the next commit notices and the store takes no more.
+//! **Processes.** One handle of one process owns a store, through a lock on `FILE.lock`. A second one gets
+//! [`EngineError::Locked`]. Other programs (the `sqlite3` shell, a backup) may read the file at any time. If one holds
+//! it locked for writing, a commit waits for [`SqliteOptions::busy_timeout`], then fails, with nothing written. If one
+//! has added or removed commits, the next commit notices that, and the store takes no more commits.
 
 mod backup;
 mod erased;
@@ -63,17 +62,17 @@ use write::Writer;
 /// Options of [`SqliteEngine::open`].
 #[derive(Clone)]
 pub struct SqliteOptions {
-    /// What a commit survives that does not ask for another durability. Default `Disk`.
+    /// The durability of commits that do not ask for another one. Default `Disk`.
     pub durability: Durability,
-    /// Where commit times come from.
+    /// The clock of commit times.
     pub clock: Arc<dyn Clock>,
     /// Whether a store is made if there is none. Default true.
     pub create: bool,
-    /// Connections that read at once, at most. Default 8.
+    /// Connections that read at the same time, at most. Default 8.
     pub read_connections: usize,
-    /// Rows of a range that are fetched at once, at most. Default 256.
+    /// Rows of a range that are fetched in one go, at most. Default 256.
     pub page_rows: usize,
-    /// How long another program's lock on the file is waited for. Default 5 s.
+    /// How long it waits for another program's lock on the file. Default 5 s.
     pub busy_timeout: Duration,
 }
 
@@ -90,7 +89,7 @@ impl Default for SqliteOptions {
     }
 }
 
-/// An engine whose rows lie in an `SQLite` database.
+/// An engine whose rows are in an `SQLite` database.
 ///
 /// ```
 /// use recension::engine::{Batch, Engine, TreeId};
@@ -108,8 +107,8 @@ pub struct SqliteEngine {
     shared: Arc<Shared>,
 }
 
-/// What the engine and its snapshots share. Fields are dropped in this order: readers before the writer, whose
-/// end folds the write-ahead log into the database, and the lock last.
+/// The part that the engine and its snapshots share. Fields are dropped in this order: readers come before the writer,
+/// whose end folds the write-ahead log into the database. The lock comes last.
 struct Shared {
     readers: Pool,
     writer: Mutex<Writer>,
@@ -128,8 +127,8 @@ impl SqliteEngine {
     /// Opens the store in the file at `path`, or makes one. The file's directory must exist.
     ///
     /// # Errors
-    /// [`EngineError::Locked`] when it is open already, [`EngineError::NotAStore`] when the file is something else
-    /// (it is left as it is), [`EngineError::NewerFormat`], [`EngineError::Damaged`].
+    /// [`EngineError::Locked`] if it is open already, [`EngineError::NotAStore`] if the file is something else (it is
+    /// left as it is), [`EngineError::NewerFormat`], [`EngineError::Damaged`].
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self> {
         let opened = file::open(path, &options)?;
         let head = opened.head;
@@ -177,7 +176,7 @@ impl Engine for SqliteEngine {
         let mut writer = self.shared.writer.lock();
         let durability = batch.asked_durability().unwrap_or(self.shared.options.durability);
         let commit = writer.commit(&mut batch, durability, &*self.shared.options.clock)?;
-        // Published under the writer's lock, so that the head only ever moves forward.
+        // The head is published under the writer's lock, so that it only ever moves forward.
         *self.shared.head.lock() = commit;
         self.shared.head_signal.moved();
         Ok(commit)
@@ -196,12 +195,12 @@ impl Engine for SqliteEngine {
         self.shared.writer.lock().checkpoint()
     }
 
-    /// Commits wait until what is forgotten is gone.
+    /// Commits wait until the forgotten versions are removed.
     fn forget(&self, tree: TreeId, range: &KeyRange, before: Seq) -> Result<()> {
         self.shared.writer.lock().forget(tree, range, before)
     }
 
-    /// Commits wait until it is gone.
+    /// Commits wait until the erased versions are removed.
     fn erase(&self, erased: &[ErasedKey]) -> Result<()> {
         self.shared.writer.lock().erase(erased)
     }
@@ -214,8 +213,8 @@ impl Engine for SqliteEngine {
         Ok(self.shared.retained.read().rules.iter().collect())
     }
 
-    /// Gives up what the rules do not promise, which is never done here otherwise, and gives the disk back.
-    /// Commits wait meanwhile.
+    /// Gives up versions that the rules do not keep, and gives the disk back. Only this call does so. Commits wait
+    /// meanwhile.
     fn settle(&self) -> Result<()> {
         let _alone = self.shared.maintenance.lock();
         let mut writer = self.shared.writer.lock();
@@ -244,7 +243,7 @@ impl Engine for SqliteEngine {
     fn stats(&self) -> Result<Stats> {
         let mut sizes = [0; 3];
         for (size, suffix) in sizes.iter_mut().zip(["", "-wal", "-shm"]) {
-            // A log that is not there takes no bytes.
+            // If there is no log, it takes no bytes.
             *size = fs::metadata(file::beside(&self.shared.path, suffix)).map_or(0, |data| data.len());
         }
         let connections = self.shared.readers.open_connections() as u64 + 1;

@@ -1,5 +1,6 @@
-//! The connections that read: opened when first needed, a bounded number, each lent for one statement or page.
-//! A reader must never hold one while its caller's code runs, or readers could wait for each other for ever.
+//! The connections that read. They are opened when they are first needed, up to a bound, and each is lent for one
+//! statement or page. A reader must never hold one while its caller's code runs, or readers could wait for each other
+//! for ever.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,7 +24,7 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct State {
     idle: Vec<Connection>,
-    /// Idle and lent.
+    /// The number of idle and lent connections.
     open: usize,
 }
 
@@ -70,8 +71,8 @@ impl Pool {
     }
 }
 
-/// The place of a connection that is lent. Where `read` panics the connection is closed, since nobody knows what it
-/// is in the middle of, and the place is another one's.
+/// The place of a lent connection. If `read` panics, the connection is closed, since its state is not known, and
+/// another one may take the place.
 struct Place<'p>(&'p Pool);
 
 impl Place<'_> {

@@ -1,6 +1,6 @@
-//! Snapshots. Each read is one statement, or a walk in pages whose statements each see the store as it is then;
-//! why that is right although commits come in between is told in the module above. No connection and no
-//! transaction may stay in use between two calls, and no row is answered whose checksum is wrong.
+//! Snapshots. Each read is one statement, or a walk in pages. Each statement of a walk sees the store as it is at that
+//! time; the documentation of `sqlite` explains why that is right although commits come in between. No connection and
+//! no transaction may stay in use between two calls, and no row is returned whose checksum is wrong.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -23,7 +23,7 @@ const CURRENT: &str = "SELECT seq, crc, value FROM current WHERE tree = ?1 AND k
 const PAST: &str = "SELECT seq, crc, value FROM past WHERE tree = ?1 AND key = ?2 AND seq <= ?3 ORDER BY seq DESC";
 const COMMIT: &str = "SELECT seq, time, rows, crc FROM commits WHERE seq = ?1";
 
-/// CRC-32C of a row version: what a row must carry to be answered.
+/// CRC-32C of a row version. A row is only returned with the right one.
 pub(super) fn checksum(tree: TreeId, key: &[u8], seq: Seq, value: Option<&[u8]>) -> u32 {
     let mut head = [0; 17];
     head[..4].copy_from_slice(&tree.0.to_le_bytes());
@@ -34,7 +34,7 @@ pub(super) fn checksum(tree: TreeId, key: &[u8], seq: Seq, value: Option<&[u8]>)
     crc32c::crc32c_append(crc, value.unwrap_or_default())
 }
 
-/// The range as a first key and, unless it goes to the end, the key that ends it and is not in it.
+/// The range as a first key and, unless the range is open, the first key after it.
 pub(super) fn half_open(range: &KeyRange) -> (Vec<u8>, Option<Vec<u8>>) {
     let low = match &range.start {
         Bound::Unbounded => Vec::new(),
@@ -57,8 +57,8 @@ fn next_key(key: &[u8]) -> Vec<u8> {
 /// A stored version: its commit, and its value unless it is a deletion.
 pub(super) type Stored = (Seq, Option<Vec<u8>>);
 
-/// Reads `seq`, `crc` and `value` from column `first` on; the value only if `seq` is at most `newest`
-/// (else `None`: the version is newer).
+/// Reads `seq`, `crc` and `value` from column `first` on. The value is read only if `seq` is at most `newest`.
+/// Otherwise returns `None`: the version is newer.
 fn read_version(
     row: &rusqlite::Row<'_>,
     first: usize,
@@ -126,8 +126,8 @@ pub(super) fn time_of(connection: &Connection, seq: Seq, errors: &ErrorContext) 
     }
 }
 
-/// The newest commit up to `head` made at `time` or before. Times never fall from commit to commit, so a search
-/// by halves among the sequence numbers finds it, and commits need keep no index of times.
+/// The newest commit up to `head` made at `time` or before. Times never fall from commit to commit, so a binary search
+/// among the sequence numbers finds it, and commits need no index of times.
 pub(super) fn commit_at(shared: &Shared, head: Seq, time: Timestamp) -> Result<Option<CommitInfo>> {
     shared.readers.with(|connection| {
         let mut found = None;
@@ -156,7 +156,7 @@ impl SqliteSnapshot {
         SqliteSnapshot { shared, seq }
     }
 
-    /// To be asked after rows have been read: what they say then counts.
+    /// Must be called after rows have been read: a check before them could be outdated.
     fn check_forgotten(&self, tree: TreeId, range: &KeyRange) -> Result<()> {
         self.shared.retained.read().check(tree, range, self.seq)
     }
@@ -228,10 +228,10 @@ impl Snapshot for SqliteSnapshot {
     }
 }
 
-/// What was fetched of a walk and not yet answered, and how much to fetch next.
+/// The fetched items of a walk that were not returned yet, and the size of the next page.
 struct Pages<T> {
     fetched: VecDeque<T>,
-    /// What comes behind it.
+    /// The error that comes after them.
     failed: Option<EngineError>,
     rows: usize,
     rows_max: usize,
@@ -244,8 +244,8 @@ impl<T> Pages<T> {
         Pages { fetched: VecDeque::new(), failed: None, rows: FIRST_PAGE_ROWS.min(rows_max), rows_max, ended: false }
     }
 
-    /// The next item; if none is left, `fetch` is told how many rows to look at and says whether that was
-    /// the end. An error ends the walk, behind what was fetched before it.
+    /// The next item. If none is left, `fetch` gets the number of rows to look at, and returns whether that was the
+    /// end. An error ends the walk, after the items that were fetched before it.
     fn next(&mut self, mut fetch: impl FnMut(&mut VecDeque<T>, usize) -> Result<bool>) -> Option<Result<T>> {
         while self.fetched.is_empty() && !self.ended {
             match fetch(&mut self.fetched, self.rows) {
@@ -261,7 +261,7 @@ impl<T> Pages<T> {
     }
 }
 
-/// Counts what a page has looked at.
+/// Counts the rows and bytes that a page has looked at.
 struct Room {
     rows: usize,
     bytes: usize,
@@ -272,7 +272,7 @@ impl Room {
         Room { rows, bytes: PAGE_BYTES }
     }
 
-    /// Takes one row's place; false when the page is full with it.
+    /// Counts one row. Returns false if it fills the page.
     fn take(&mut self, bytes: usize) -> bool {
         self.rows = self.rows.saturating_sub(1);
         self.bytes = self.bytes.saturating_sub(bytes);
@@ -284,7 +284,7 @@ struct RangeRows<'s> {
     snapshot: &'s SqliteSnapshot,
     tree: TreeId,
     range: KeyRange,
-    /// What is still to be walked: from `low` to before `high`.
+    /// The rest of the walk: from `low` to before `high`.
     low: Vec<u8>,
     high: Option<Vec<u8>>,
     direction: Direction,
@@ -308,7 +308,7 @@ impl<'s> Iterator for RangeRows<'s> {
 }
 
 impl SqliteSnapshot {
-    /// So many keys of a range, from its beginning on, that have a version up to this snapshot.
+    /// Fetches so many keys of a range, from its beginning on, that have a version up to this snapshot.
     fn fetch_keys(
         &self,
         connection: &Connection,
@@ -326,10 +326,10 @@ impl SqliteSnapshot {
         keys.collect()
     }
 
-    /// Fetches a page of a range and moves the range's end beyond it; says whether the range has ended.
+    /// Fetches a page of a range, and moves the range's beginning behind it. Returns whether the range has ended.
     ///
-    /// The walk is over the keys of `current`, which are all keys there are. Those that this snapshot does not
-    /// see count as well: a page is bounded in work, not only in what it answers.
+    /// The walk is over the keys of `current`, which are all keys that there are. Keys that this snapshot does not see
+    /// count as well: a page is bounded in its work, not only in its result.
     fn fetch(
         &self,
         connection: &Connection,
@@ -390,7 +390,7 @@ struct KeyVersions<'s> {
     snapshot: &'s SqliteSnapshot,
     tree: TreeId,
     key: Vec<u8>,
-    /// Where to go on in `past`; none before `current` has been read.
+    /// Where to go on in `past`; `None` until `current` has been read.
     newest: Option<Seq>,
     pages: Pages<Version<'s>>,
 }

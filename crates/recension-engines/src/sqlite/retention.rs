@@ -1,6 +1,6 @@
-//! Giving up history: ranges that have forgotten theirs, standing rules, and the removal of row versions. A reader
-//! looks at rows first and asks here then, and whoever removes rows has said so here before: so nobody takes what was
-//! given up for what never was.
+//! Giving up history: ranges with forgotten history, standing rules, and the removal of row versions. Code that removes
+//! rows records it here first, and a reader checks here after it has read rows. So no reader takes a removed version
+//! for one that never existed.
 
 use std::ops::Bound;
 use std::time::Duration;
@@ -13,8 +13,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::error::{ErrorContext, stored};
 use super::read::half_open;
 
-/// The tables, made if they are missing. `cut` has the keys whose oldest versions were given up by a rule, and
-/// `removed` how many row versions there are no more.
+/// The tables, made if they are missing. `cut` has the keys whose oldest versions a rule gave up. `removed` has the
+/// number of removed row versions.
 pub(super) const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS forgotten (
         tree INTEGER NOT NULL, range BLOB NOT NULL, before INTEGER NOT NULL, crc INTEGER NOT NULL) STRICT;
@@ -25,12 +25,12 @@ pub(super) const SCHEMA: &str = "
         tree INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (tree, key)) STRICT;
     CREATE TABLE IF NOT EXISTS removed (rows INTEGER NOT NULL) STRICT;";
 
-/// Most ranges with a forgotten history; one more is refused.
+/// Most ranges with a forgotten history. One more is refused.
 const RANGES_MAX: usize = 2 * recension::limits::RETENTION_RULES_MAX;
 
 const IN_RANGE: &str = "tree = ?1 AND key >= ?2 AND (?3 IS NULL OR key < ?3)";
 
-/// What of the past is given up.
+/// The parts of the past that are given up.
 #[derive(Clone, Default)]
 pub(super) struct Retained {
     forgotten: Vec<(TreeId, KeyRange, Seq)>,
@@ -47,7 +47,7 @@ impl Retained {
         }
     }
 
-    /// Whether a range has been forgotten up to there.
+    /// Whether a range has been forgotten up to `before`.
     pub(super) fn knows(&self, tree: TreeId, range: &KeyRange, before: Seq) -> bool {
         self.forgotten.iter().any(|(t, old, known)| *t == tree && *known >= before && old.covers(range))
     }
@@ -82,7 +82,7 @@ impl Retained {
         Ok(retained)
     }
 
-    /// Writes it in place of what there is, within a transaction.
+    /// Writes it in place of the stored one, within a transaction.
     pub(super) fn store(&self, connection: &Connection) -> rusqlite::Result<()> {
         connection.execute_batch("DELETE FROM forgotten; DELETE FROM rules;")?;
         let mut insert =
@@ -102,7 +102,7 @@ impl Retained {
     }
 }
 
-/// The commit before which a rule does not promise anything; none for rules that name no moment.
+/// The commit before which a rule keeps nothing; `None` for rules that name no moment.
 pub(super) fn horizon(
     retention: Retention,
     head: Seq,
@@ -119,8 +119,8 @@ pub(super) fn horizon(
     }
 }
 
-/// Removes the versions that a range has forgotten: what is older than the one that commit `before` had, and that
-/// one too if it is a deletion.
+/// Removes the versions that a range has forgotten: those that are older than the version as of commit `before`, and
+/// that version too if it is a deletion.
 pub(super) fn remove_forgotten(
     connection: &Connection,
     tree: TreeId,
@@ -129,7 +129,7 @@ pub(super) fn remove_forgotten(
 ) -> rusqlite::Result<()> {
     let (low, high) = half_open(range);
     let parameters = params![tree.0, low, high, stored(before.0)];
-    // What a key was as of `before` is known, whatever was given up before.
+    // The state of a key as of `before` is known, whatever was given up before.
     connection.execute(
         &format!(
             "DELETE FROM cut WHERE {IN_RANGE} AND (
@@ -152,7 +152,7 @@ pub(super) fn remove_forgotten(
     count_removed(connection, past + deletions)
 }
 
-/// Removes all but the newest versions of each key of a range, and notes of which keys there were more.
+/// Removes all but the newest versions of each key of a range, and records the keys that had more.
 pub(super) fn remove_beyond(
     connection: &Connection,
     tree: TreeId,
@@ -160,7 +160,7 @@ pub(super) fn remove_beyond(
     versions: u32,
 ) -> rusqlite::Result<()> {
     let (low, high) = half_open(range);
-    // One of them is in `current`.
+    // One of the kept versions is in `current`.
     let parameters = params![tree.0, low, high, i64::from(versions) - 1];
     connection.execute(
         &format!(
@@ -188,13 +188,13 @@ pub(super) fn count_removed(connection: &Connection, rows: usize) -> rusqlite::R
     Ok(())
 }
 
-/// How many row versions there are no more.
+/// The number of removed row versions.
 pub(super) fn removed(connection: &Connection) -> rusqlite::Result<u64> {
     let rows: Option<i64> = connection.query_row("SELECT max(rows) FROM removed", [], |row| row.get(0))?;
     Ok(rows.map_or(0, i64::unsigned_abs))
 }
 
-/// To be asked where a key has no version as of a commit: refuses if it may have had one.
+/// Must be called if a key has no version as of a commit: refuses if it may have had one.
 pub(super) fn check_cut(
     connection: &Connection,
     (tree, key): (TreeId, &[u8]),
@@ -242,8 +242,8 @@ fn decode_retention(numbers: [i64; 2]) -> Option<Retention> {
     }
 }
 
-/// What the start is (0 no bound, 1 included, 2 excluded), what the end is, length of the start (4, big-endian),
-/// start, end.
+/// Encodes a range: the kind of its start (0 no bound, 1 included, 2 excluded), the kind of its end, the length of the
+/// start (4 bytes, big-endian), the start, the end.
 fn encode_range(range: &KeyRange) -> Vec<u8> {
     let end = |bound: &Bound<Vec<u8>>| match bound {
         Bound::Unbounded => (0_u8, Vec::new()),

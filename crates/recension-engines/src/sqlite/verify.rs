@@ -26,7 +26,7 @@ pub(super) fn verify(connection: &Connection, errors: &ErrorContext) -> Result<V
     drop(transaction);
     match done.map_err(|error| errors.map(error)) {
         Ok(()) => {}
-        // Damage met on the way is what was looked for.
+        // Damage that the check meets is a finding, and not a failure of the check.
         Err(error @ EngineError::Damaged { .. }) => check.problem(error.to_string()),
         Err(error) => return Err(error),
     }
@@ -66,8 +66,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Commits have the right checksums, are numbered without a gap, and their times never fall; answers the newest,
-    /// and how many row versions all of them wrote.
+    /// Commits must have the right checksums and numbers without a gap, and their times must never fall. Returns the
+    /// newest one, and the number of row versions that all of them wrote.
     fn commits(&mut self) -> rusqlite::Result<(Seq, u64)> {
         let (mut head, mut newest, mut written) = (Seq::ZERO, Timestamp(0), 0_u64);
         let mut statement = self.connection.prepare("SELECT seq, time, rows, crc FROM commits ORDER BY seq")?;
@@ -78,7 +78,7 @@ impl Check<'_> {
                 Ok(commit) => commit,
                 Err(error) => {
                     self.problem(error.to_string());
-                    // Its number is in the tree all the same, and its rows are not to be blamed.
+                    // The tree has its number nevertheless, so its rows are not reported as wrong.
                     head = head.next();
                     continue;
                 }
@@ -116,7 +116,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// What holds between the tables.
+    /// Rules that hold between the tables.
     fn rules(&mut self, written: u64) -> rusqlite::Result<()> {
         let misplaced: i64 = self.connection.query_row(
             "SELECT count(*) FROM past LEFT JOIN current USING (tree, key) \

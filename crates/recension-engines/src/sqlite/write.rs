@@ -1,5 +1,5 @@
-//! The one connection that writes. A commit is one `SQLite` transaction; whatever fails once it has begun poisons
-//! the writer, which then must never write again: after a failed sync nobody knows what the disk holds.
+//! The one connection that writes. A commit is one `SQLite` transaction. A failure after it has begun poisons the
+//! writer, which must then never write again: after a failed sync the contents of the disk are not known.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,11 +28,11 @@ pub(super) struct Writer {
     errors: ErrorContext,
     head: CommitInfo,
     retained: Arc<RwLock<Retained>>,
-    /// What the connection's `synchronous` setting gives now.
+    /// The durability that the connection's `synchronous` setting gives now.
     durability: Durability,
     poisoned: Option<String>,
-    /// The newest commit of which something was erased, by tree: what was written to it since an earlier one nobody
-    /// knows.
+    /// For each tree the newest commit of which something was erased. Writes to the tree since an earlier commit are
+    /// not fully known any more.
     erased: HashMap<TreeId, Seq>,
 }
 
@@ -48,7 +48,7 @@ impl Writer {
         Ok(Writer { connection, errors, head, retained, durability, poisoned: None, erased: HashMap::new() })
     }
 
-    /// What of the past is given up, for readers.
+    /// The given-up parts of the past, for readers.
     pub(super) fn retained(&self) -> Arc<RwLock<Retained>> {
         self.retained.clone()
     }
@@ -91,7 +91,7 @@ impl Writer {
         if retained.rules.set_all(rules)? { self.publish(retained) } else { Ok(()) }
     }
 
-    /// Gives up what the rules do not promise, and gives disk back.
+    /// Gives up versions that the rules do not keep, and gives disk back.
     pub(super) fn keep_to_rules(&mut self, now: Timestamp, commit_at: impl Fn(Timestamp) -> Result<Seq>) -> Result<()> {
         self.check_poison()?;
         let rules: Vec<_> = self.retained.read().rules.iter().collect();
@@ -108,13 +108,13 @@ impl Writer {
             .pragma_query_value(None, "freelist_count", |row| row.get(0))
             .map_err(|error| self.errors.map(error))?;
         if unused > 0 && !made_anew {
-            // What fails here has changed nothing.
+            // A failure here has changed nothing.
             self.connection.execute_batch("VACUUM").map_err(|error| self.errors.map(error))?;
         }
         self.checkpoint()
     }
 
-    /// Readers refuse what is given up from here on, and what they refuse is durable.
+    /// From here on readers refuse the given-up versions. They refuse only what was given up durably.
     fn publish(&mut self, retained: Retained) -> Result<()> {
         self.transaction(|connection| retained.store(connection))?;
         *self.retained.write() = retained;
@@ -142,7 +142,8 @@ impl Writer {
         clock: &dyn Clock,
     ) -> Result<CommitInfo> {
         self.check_poison()?;
-        // Outside the transaction: this writer is the only one, and it notices below if that is not so.
+        // It is checked outside of the transaction: this writer is the only one, and another program's commits are
+        // noticed below.
         for read in batch.reads() {
             self.check_dependency(read)?;
         }
@@ -153,7 +154,7 @@ impl Writer {
             set_durability(&self.connection, durability).map_err(|error| self.errors.map(error))?;
             self.durability = durability;
         }
-        // What cannot be stored as SQLite's integer stands as the largest that can.
+        // A time that SQLite's integer cannot hold becomes the largest that it can.
         let now = Timestamp(clock.now().0.min(stored(u64::MAX).unsigned_abs()));
         let commit = CommitInfo { seq: self.head.seq.next(), time: now.max(self.head.time) };
         batch.bind(commit.seq, |tree, key| self.current_value(tree, key))?;
@@ -178,14 +179,15 @@ impl Writer {
         if dependency.at == head || range.is_empty() {
             return Ok(());
         }
-        // Deletions since then may be gone without a trace.
+        // Deletions since then may have been removed without a trace.
         let erased = self.erased.get(&dependency.tree).is_some_and(|newest| dependency.at < *newest);
         if erased || self.retained.read().check(dependency.tree, &range, dependency.at).is_err() {
             let (key, _) = read::half_open(&range);
             return Err(EngineError::Conflict { tree: dependency.tree, key, read_at: dependency.at, written_at: None });
         }
         let (low, high) = read::half_open(&range);
-        // The walk is over the range's keys: an index on seq would have to be kept by every commit, for few.
+        // The walk is over the range's keys. Every commit would have to maintain an index on seq, and few commits would
+        // use it.
         let sql = match high {
             Some(_) => {
                 "SELECT key, seq FROM current WHERE tree = ?1 AND seq > ?2 AND key >= ?3 AND key < ?4 \
@@ -219,7 +221,7 @@ impl Writer {
 
     fn write(&mut self, batch: &Batch, commit: CommitInfo) -> Result<()> {
         let errors = &self.errors;
-        // Where the transaction cannot even begin (another program holds the lock), nothing is lost by trying again.
+        // If the transaction cannot even begin (another program holds the lock), the caller can simply try again.
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -243,7 +245,7 @@ impl Writer {
 
     pub(super) fn checkpoint(&mut self) -> Result<()> {
         self.check_poison()?;
-        // The log is synced, copied into the database, the database synced, the log cut.
+        // The log is synced and copied into the database, then the database is synced and the log is cut.
         let busy: bool = self
             .connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
@@ -261,7 +263,7 @@ impl Writer {
 fn set_durability(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
     let level = match durability {
         Durability::Disk => "FULL",
-        // OFF would be no faster at commits in WAL mode, and loss of power could cost the database.
+        // OFF would not make commits in WAL mode faster, and loss of power could destroy the database.
         Durability::Process | Durability::Memory => "NORMAL",
     };
     connection.pragma_update(None, "synchronous", level)
@@ -281,7 +283,7 @@ fn insert(connection: &Connection, batch: &Batch, commit: CommitInfo) -> rusqlit
     Ok(())
 }
 
-/// The batch's rows, of those that name one key only the last.
+/// The batch's rows. If several name the same key, only the last one.
 fn last_words(batch: &Batch) -> Vec<BatchRow<'_>> {
     let mut places = HashMap::with_capacity(batch.rows().len());
     let mut rows = Vec::with_capacity(batch.rows().len());

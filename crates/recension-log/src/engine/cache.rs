@@ -1,12 +1,12 @@
 //! The cache: an engine of this process's own, which holds what the log says. It is disposable, and need not sync: a
-//! note
-//! says how far it certainly is, and what it lost since is read from the log again. Layout in docs/shared-log.md.
+//! note says how far it certainly is, and what it lost since is read from the log again. Layout in docs/shared-log.md.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use recension_engine::{Clock, Engine, EngineError, MemoryEngine, Result, Seq, Timestamp};
 use recension_native::disk::FsDisk;
 use recension_native::{NativeEngine, NativeOptions};
@@ -56,7 +56,19 @@ pub(super) struct OpenCache {
 /// A cache's directory, which this process holds.
 pub(super) struct Folder {
     path: PathBuf,
+    options: NativeOptions,
+    /// Which of its stores is in use: one more each time that it begins anew. Held while a note is written.
+    number: Mutex<u64>,
     _lock: File,
+}
+
+/// A store that has taken another one's place.
+pub(super) struct Begun {
+    pub(super) engine: Arc<dyn Engine>,
+    pub(super) head: Head,
+    pub(super) number: u64,
+    /// Where the one before lies.
+    pub(super) before: PathBuf,
 }
 
 pub(super) fn open(cache: &Cache, log: &dyn SharedLog, id: Id, clock: Arc<dyn Clock>) -> Result<OpenCache> {
@@ -70,40 +82,33 @@ pub(super) fn open(cache: &Cache, log: &dyn SharedLog, id: Id, clock: Arc<dyn Cl
     };
     let options =
         NativeOptions { clock, create: true, durability: recension_engine::Durability::Process, ..options.clone() };
-    let folder = Folder::lock(path)?;
+    let folder = Folder::lock(path, options)?;
     if let Some(head) = folder.noted(id)? {
         check(log, path, &head)?;
-        let engine = NativeEngine::open(Arc::new(FsDisk::new(folder.store())), options.clone());
-        match engine {
+        match folder.open_store(folder.number()) {
             Ok(engine) if engine.head() >= head.seq && !is_trimmed(log, &head)? => {
-                return Ok(OpenCache { engine: Arc::new(engine), head, folder: Some(folder) });
+                folder.remove_stores(Some(folder.number()))?;
+                return Ok(OpenCache { engine, head, folder: Some(folder) });
             }
-            // It is less than it should be, too old, or of newer software: the log and its snapshots have everything.
+            // The cache is incomplete, too old, or of newer software: the log and its snapshots have everything.
             Ok(_)
             | Err(EngineError::Damaged { .. } | EngineError::NotAStore { .. } | EngineError::NewerFormat { .. }) => {}
             Err(error) => return Err(error),
         }
     }
     folder.clear()?;
-    let head = snapshot::fetch(log, id, &folder.path.join(NEW_STORE))?;
-    let head = match head {
+    let (engine, head) = match folder.fetch(log, id, Position(0))? {
         Some(head) => {
-            let (from, to) = (folder.path.join(NEW_STORE), folder.store());
-            fs::rename(&from, &to).map_err(|error| io("renaming", &from, error))?;
-            head
+            folder.name_new(0)?;
+            (folder.open_snapshot(0, &head)?, head)
         }
-        None => Head { log: id, ..Head::default() },
+        None => (folder.open_store(0)?, Head { log: id, ..Head::default() }),
     };
-    let engine = NativeEngine::open(Arc::new(FsDisk::new(folder.store())), options)?;
-    if engine.head() < head.seq {
-        let what = format!("a snapshot as of commit {} holds commit {}", head.seq, engine.head());
-        return Err(EngineError::damaged("a snapshot of the shared log", 0, what));
-    }
-    folder.note(&head)?;
-    Ok(OpenCache { engine: Arc::new(engine), head, folder: Some(folder) })
+    folder.note(&head, 0)?;
+    Ok(OpenCache { engine, head, folder: Some(folder) })
 }
 
-/// Refuses a cache that has more than the log, or something else.
+/// Refuses a cache that has more than the log, or other commits.
 fn check(log: &dyn SharedLog, path: &Path, head: &Head) -> Result<()> {
     if head.position == Position(0) {
         return Ok(());
@@ -131,7 +136,7 @@ fn check(log: &dyn SharedLog, path: &Path, head: &Head) -> Result<()> {
     }
 }
 
-/// Whether the record behind a cache's head is given up.
+/// Whether the record behind a cache's head was given up.
 fn is_trimmed(log: &dyn SharedLog, head: &Head) -> Result<bool> {
     match log.read(head.position.next(), 1) {
         Ok(_) => Ok(false),
@@ -145,11 +150,11 @@ fn io(doing: &str, path: &Path, error: std::io::Error) -> EngineError {
 }
 
 impl Folder {
-    fn lock(path: &Path) -> Result<Self> {
+    fn lock(path: &Path, options: NativeOptions) -> Result<Self> {
         fs::create_dir_all(path).map_err(|error| io("making", path, error))?;
         let file = path.join(LOCK);
         if !file.exists() {
-            // What is in the way here will be removed: it must not be anybody's.
+            // Files that are in the way here will be removed: they must be a cache's.
             let mut entries = fs::read_dir(path).map_err(|error| io("reading", path, error))?;
             if let Some(other) = entries.next() {
                 let other = other.map_err(|error| io("reading", path, error))?.file_name();
@@ -172,14 +177,95 @@ impl Folder {
             store: path.display().to_string(),
             holder: "another process, or another handle of this one; each needs a cache of its own".to_owned(),
         })?;
-        Ok(Folder { path: path.to_owned(), _lock: lock })
+        let folder = Folder { path: path.to_owned(), options, number: Mutex::new(0), _lock: lock };
+        // Those before are what it has left behind.
+        let newest = folder.stores()?.into_iter().filter_map(|(number, _)| number).max();
+        *folder.number.lock() = newest.unwrap_or(0);
+        Ok(folder)
     }
 
-    fn store(&self) -> PathBuf {
-        self.path.join(STORE)
+    /// Which of its stores is in use.
+    pub(super) fn number(&self) -> u64 {
+        *self.number.lock()
     }
 
-    /// How far the cache certainly is; `None` if it says nothing that can be read.
+    fn store(&self, number: u64) -> PathBuf {
+        self.path.join(if number == 0 { STORE.to_owned() } else { format!("{STORE}.{number}") })
+    }
+
+    /// What lies in the directory as a store, with its number; a snapshot that is being fetched has none.
+    fn stores(&self) -> Result<Vec<(Option<u64>, PathBuf)>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(|error| io("reading", &self.path, error))? {
+            let entry = entry.map_err(|error| io("reading", &self.path, error))?;
+            let name = entry.file_name();
+            let number = match name.to_str() {
+                Some(STORE) => Some(0),
+                Some(NEW_STORE) => None,
+                Some(name) => match name.strip_prefix(STORE).and_then(|rest| rest.strip_prefix('.')?.parse().ok()) {
+                    Some(number) => Some(number),
+                    None => continue,
+                },
+                None => continue,
+            };
+            found.push((number, entry.path()));
+        }
+        Ok(found)
+    }
+
+    /// Removes the stores but one, and what was fetched of a snapshot.
+    fn remove_stores(&self, but: Option<u64>) -> Result<()> {
+        let mut others = self.stores()?.into_iter().filter(|(number, _)| number.is_none() || *number != but);
+        others.try_for_each(|(_, path)| gone(&path, fs::remove_dir_all(&path)))
+    }
+
+    fn open_store(&self, number: u64) -> Result<Arc<dyn Engine>> {
+        let disk = Arc::new(FsDisk::new(self.store(number)));
+        Ok(Arc::new(NativeEngine::open(disk, self.options.clone())?))
+    }
+
+    /// Opens a store that was fetched.
+    fn open_snapshot(&self, number: u64, head: &Head) -> Result<Arc<dyn Engine>> {
+        let engine = self.open_store(number)?;
+        if engine.head() < head.seq {
+            let what = format!("a snapshot as of commit {} holds commit {}", head.seq, engine.head());
+            return Err(EngineError::damaged("a snapshot of the shared log", 0, what));
+        }
+        Ok(engine)
+    }
+
+    /// Fetches the newest snapshot behind `after`; answers where in the log it is.
+    fn fetch(&self, log: &dyn SharedLog, id: Id, after: Position) -> Result<Option<Head>> {
+        let to = self.path.join(NEW_STORE);
+        gone(&to, fs::remove_dir_all(&to))?;
+        snapshot::fetch(log, id, after, &to)
+    }
+
+    /// Gives what was fetched its name.
+    fn name_new(&self, number: u64) -> Result<()> {
+        let from = self.path.join(NEW_STORE);
+        fs::rename(&from, self.store(number)).map_err(|error| io("renaming", &from, error))
+    }
+
+    /// Has a store made from the newest snapshot take the place of the one in use, which goes on until the new one is
+    /// whole, and stays where it is for those who read it. `None` if there is no snapshot behind `head`.
+    pub(super) fn begin_anew(&self, log: &dyn SharedLog, head: &Head) -> Result<Option<Begun>> {
+        let Some(head) = self.fetch(log, head.log, head.position)? else { return Ok(None) };
+        let (before, number) = {
+            let mut current = self.number.lock();
+            let (before, number) = (*current, *current + 1);
+            // What the note speaks of is about to be another store.
+            self.forget_note()?;
+            self.name_new(number)?;
+            *current = number;
+            (self.store(before), number)
+        };
+        let engine = self.open_snapshot(number, &head)?;
+        self.note(&head, number)?;
+        Ok(Some(Begun { engine, head, number, before }))
+    }
+
+    /// The head in the note; `None` if there is no readable note.
     fn noted(&self, id: Id) -> Result<Option<Head>> {
         let path = self.path.join(NOTE);
         let bytes = match fs::read(&path) {
@@ -200,8 +286,12 @@ impl Folder {
         Ok(Some(head))
     }
 
-    /// Notes how far the cache is. Everything up to there must be durable.
-    pub(super) fn note(&self, head: &Head) -> Result<()> {
+    /// Notes how far a store of the cache is, if it is the one in use. Everything up to there must be durable.
+    pub(super) fn note(&self, head: &Head, number: u64) -> Result<()> {
+        let current = self.number.lock();
+        if *current != number {
+            return Ok(());
+        }
         let (path, temporary) = (self.path.join(NOTE), self.path.join("position.tmp"));
         let write = || {
             let mut file = File::create(&temporary)?;
@@ -213,21 +303,31 @@ impl Folder {
         write().map_err(|error| io("writing", &path, error))
     }
 
-    /// Removes what is there, the note first: what it speaks of is about to go.
+    /// Removes the cache, the note first, because the note is about the files.
     fn clear(&self) -> Result<()> {
-        let gone = |path: &Path, removed: std::io::Result<()>| match removed {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(io("removing", path, error)),
-            _ => Ok(()),
-        };
+        self.forget_note()?;
+        *self.number.lock() = 0;
+        self.remove_stores(None)
+    }
+
+    fn forget_note(&self) -> Result<()> {
         let note = self.path.join(NOTE);
         gone(&note, fs::remove_file(&note))?;
-        File::open(&self.path)
-            .and_then(|folder| folder.sync_all())
-            .map_err(|error| io("syncing", &self.path, error))?;
-        for store in [self.store(), self.path.join(NEW_STORE)] {
-            gone(&store, fs::remove_dir_all(&store))?;
-        }
-        Ok(())
+        let folder = File::open(&self.path).and_then(|folder| folder.sync_all());
+        folder.map_err(|error| io("syncing", &self.path, error))
+    }
+
+    /// A path in the cache's folder, for what is made and removed again.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+/// What became of a removal, of which nothing may have been there.
+fn gone(path: &Path, removed: std::io::Result<()>) -> Result<()> {
+    match removed {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(io("removing", path, error)),
+        _ => Ok(()),
     }
 }
 
@@ -267,11 +367,4 @@ pub(crate) fn decode_head(reader: &mut BytesReader<'_>) -> std::result::Result<H
         time: Timestamp(reader.u64()?),
         chain: Chain(reader.array()?),
     })
-}
-
-impl Folder {
-    /// A path in the cache's folder, for what is made and removed again.
-    pub(super) fn beside(&self, name: &str) -> PathBuf {
-        self.path.join(name)
-    }
 }

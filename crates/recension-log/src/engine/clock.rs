@@ -1,5 +1,5 @@
-//! The cache's clock. A commit that is applied was made when its record says; whatever else the cache does goes by
-//! the clock of the engine.
+//! The cache's clock. A commit that is applied has the time of its record. Everything else in the cache uses the clock
+//! of the engine.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ thread_local! {
     static APPLYING: Cell<Option<Timestamp>> = const { Cell::new(None) };
 }
 
-/// Shows the time of the record that is being applied, to the thread that applies it.
+/// Shows the time of the record that is being applied to the thread that applies it.
 pub(super) struct RecordClock(pub(super) Arc<dyn Clock>);
 
 impl Clock for RecordClock {

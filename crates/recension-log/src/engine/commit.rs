@@ -1,5 +1,5 @@
-//! The leader's work on a group: what waits is checked against this node's head, becomes one record, and is appended at
-//! the next position. If another node was faster, its record is applied and everything is checked again.
+//! The leader's work on a group: the waiting commits are checked against this node's head, become one record, and are
+//! appended at the next position. If another node was faster, its record is applied and everything is checked again.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use crate::limits::{ENTRIES_MAX, PAUSES};
 use crate::record::{self, HEADER_BYTES, Header, Kind};
 use crate::{Appended, LogError, Position, large};
 
-/// What a caller wants to be done.
+/// The work that a caller asks for.
 pub(super) enum Work {
     Commit(Batch),
     Forget { tree: TreeId, range: KeyRange, before: Seq },
@@ -26,10 +26,10 @@ pub(super) enum Work {
     Move(String),
 }
 
-/// What became of it.
+/// The answer to a piece of work.
 pub(super) type Answer = Result<CommitInfo>;
 
-/// Does the work of a group. One list of answers for each who asked, in order.
+/// Does the work of a group. Answers one list for each request, in order.
 pub(super) fn lead(shared: &Shared, asked: Vec<Vec<Work>>) -> Vec<Vec<Answer>> {
     let lengths: Vec<usize> = asked.iter().map(Vec::len).collect();
     let work: VecDeque<Work> = asked.into_iter().flatten().collect();
@@ -37,20 +37,20 @@ pub(super) fn lead(shared: &Shared, asked: Vec<Vec<Work>>) -> Vec<Vec<Answer>> {
     lengths.into_iter().map(|len| answers.by_ref().take(len).collect()).collect()
 }
 
-/// A record that is to be appended, and the answers that it will justify.
+/// A record to append, and the answers if it is written.
 struct Draft {
     kind: Kind,
     entries: Vec<Entry>,
     body: Vec<u8>,
     time: Timestamp,
-    /// The answer of each piece of work that the draft covers, if the record is written.
+    /// The answer of each piece of work in the draft, if the record is written.
     answers: Vec<Answer>,
 }
 
-/// What became of a draft.
+/// The outcome of a draft.
 enum Outcome {
     Written,
-    /// Another's record is there: look again.
+    /// Another node's record is there: check again.
     Overtaken,
 }
 
@@ -67,9 +67,11 @@ impl Group<'_> {
         while let Some(first) = work.front() {
             if let Some(moved) = &core.moved {
                 failure = Some(EngineError::Moved { to: moved.clone() });
+            } else if core.behind && failure.is_none() {
+                failure = Some(super::core::behind().into());
             }
             if let Some(error) = &failure {
-                // What was not tried was not written, whatever became of what was.
+                // Work that was not tried was certainly not written, whatever happened to the rest.
                 let rest = match error {
                     EngineError::Unknown { why } => EngineError::Unavailable { why: why.clone() },
                     error => error.clone(),
@@ -92,10 +94,7 @@ impl Group<'_> {
                 Ok((Outcome::Overtaken, _)) => continue,
                 Ok((Outcome::Written, answers)) => self.answers.extend(answers),
                 Err(stop) => {
-                    if let Stop::Broken(error) = &stop {
-                        self.shared.poison(error);
-                    }
-                    let error = stop.into_error();
+                    let error = self.shared.stopped(&mut core, stop);
                     self.answers.extend(refusals.into_iter().map(|refusal| Err(refusal.unwrap_or(error.clone()))));
                     failure = Some(error);
                 }
@@ -106,7 +105,7 @@ impl Group<'_> {
     }
 }
 
-/// Others that a group lets go first, at most.
+/// Most other nodes that a group lets go first.
 const WAITS_MAX: u32 = 8;
 
 /// Lets other nodes go first if it is their turn.
@@ -123,7 +122,7 @@ fn give_way(shared: &Shared) {
             shared.core.lock().turns.waited_in_vain();
             return;
         }
-        // The next in turn may be another again. What fails here fails at the append.
+        // The next turn may be another node's again. An error here comes again at the append.
         if shared.is_stopping() || shared.catch_up().is_err() {
             return;
         }
@@ -151,7 +150,7 @@ fn draft_of_commits(shared: &Shared, core: &Core, work: &VecDeque<Work>) -> Draf
             let mut batch = batch.clone();
             batch.bind(seq, |tree, key| match overlay.get(tree, key) {
                 Some((_, value)) => Ok(value.clone()),
-                None => Ok(shared.cache.snapshot()?.get(tree, key)?.map(|value| value.bytes.into_owned())),
+                None => Ok(shared.cache().snapshot()?.get(tree, key)?.map(|value| value.bytes.into_owned())),
             })?;
             batch.forget_reads().durability(Durability::Process);
             Ok(Some(batch))
@@ -173,9 +172,9 @@ fn draft_of_commits(shared: &Shared, core: &Core, work: &VecDeque<Work>) -> Draf
     draft
 }
 
-/// Refuses a batch that depends on what has changed.
+/// Refuses a batch whose dependencies have changed.
 fn checked(shared: &Shared, overlay: &Overlay, last: Seq, batch: &Batch) -> Result<()> {
-    let head = shared.cache.head();
+    let head = shared.cache().head();
     let mut reads = Batch::new();
     for read in batch.reads() {
         if read.at > last {
@@ -190,7 +189,7 @@ fn checked(shared: &Shared, overlay: &Overlay, last: Seq, batch: &Batch) -> Resu
     }
     if reads.reads().len() > 0 {
         // Without rows it is a check and no commit.
-        shared.cache.commit(reads)?;
+        shared.cache().commit(reads)?;
     }
     batch.reads().try_for_each(|read| overlay.check(read))
 }
@@ -212,7 +211,7 @@ fn draft_of_order(shared: &Shared, core: &Core, order: &Work) -> Draft {
             entries.push(Entry::Forget { tree: *tree, range: range.clone(), before: *before });
         }
         Work::Rules(rules) => {
-            let new = shared.cache.retention().and_then(|known| {
+            let new = shared.cache().retention().and_then(|known| {
                 let mut all = RetentionRules::default();
                 all.set_all(&known)?;
                 all.set_all(rules)
@@ -275,9 +274,9 @@ fn append(shared: &Shared, core: &mut Core, draft: Draft) -> std::result::Result
     match decide(shared, &header, &bytes)? {
         Outcome::Written => core.turns.was_ours(Instant::now(), began.elapsed()),
         Outcome::Overtaken => {
-            core.catch_up(log, &shared.cache)?;
+            core.catch_up(log, &shared.cache().engine())?;
             if let Some(beside) = beside {
-                // Nobody will ever name it; what is left of it costs room only.
+                // No record will ever name these pieces; they only take room.
                 let _ = large::delete(log.blobs(), &beside);
             }
             return Ok((Outcome::Overtaken, Vec::new()));
@@ -286,7 +285,7 @@ fn append(shared: &Shared, core: &mut Core, draft: Draft) -> std::result::Result
     if kind == Kind::Moved {
         core.moved = Some(String::from_utf8_lossy(&body).into_owned());
     }
-    let orders = core.apply(&shared.cache, &header, &bytes, entries)?;
+    let orders = core.apply(&shared.cache().engine(), &header, &bytes, entries)?;
     for (answer, order) in answers.iter_mut().zip(orders) {
         if let Err(refusal) = order {
             *answer = Err(refusal);
@@ -296,9 +295,8 @@ fn append(shared: &Shared, core: &mut Core, draft: Draft) -> std::result::Result
     Ok((Outcome::Written, answers))
 }
 
-/// Appends a record until it is known what became of it, or patience is over. The same bytes at the same position may
-/// be
-/// appended again and again: at most one of the tries is taken.
+/// Appends a record until its outcome is known, or patience is over. The same bytes may be appended at the same
+/// position again and again: at most one of the tries is taken.
 fn decide(shared: &Shared, header: &Header, bytes: &[u8]) -> std::result::Result<Outcome, Stop> {
     let deadline = Instant::now() + shared.patience;
     let (mut pause, longest) = PAUSES;
@@ -309,7 +307,7 @@ fn decide(shared: &Shared, header: &Header, bytes: &[u8]) -> std::result::Result
             Ok(Appended::Taken) => match taken_by_us(shared, header) {
                 Ok(true) => return Ok(Outcome::Written),
                 Ok(false) => return Ok(Outcome::Overtaken),
-                // Somebody's record is there, and it may be ours.
+                // There is a record, and it may be ours.
                 Err(error) => {
                     unsure = Some(error.to_string());
                     error
@@ -324,6 +322,7 @@ fn decide(shared: &Shared, header: &Header, bytes: &[u8]) -> std::result::Result
         if is_over || !failure.may_pass() {
             return Err(match (Stop::from(failure), unsure) {
                 (Stop::Log(_), Some(why)) => Stop::Log(LogError::Unknown(why)),
+                (Stop::Behind(_), Some(why)) => Stop::Behind(LogError::Unknown(why)),
                 (stop, _) => stop,
             });
         }

@@ -1,10 +1,10 @@
-//! Where this node is in the log, and how it goes on: a record is checked, applied to the cache, and only then is the
-//! node behind it. Equal positions have equal chains on every node.
+//! The node's place in the log, and its progress: a record is checked, then applied to the cache, and only then does
+//! the node move behind it. Equal positions have equal chains on every node.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use recension_engine::{Batch, CommitInfo, Engine, EngineError, Seq, Timestamp};
+use recension_engine::{Batch, CommitInfo, Engine, EngineError, HeadSignal, Seq, Timestamp};
 
 use super::clock;
 use super::turns::Turns;
@@ -28,12 +28,12 @@ pub(crate) struct Head {
     pub(crate) time: Timestamp,
 }
 
-/// What only one thread at a time touches.
+/// State that only one thread at a time uses.
 pub(super) struct Core {
     pub(super) head: Head,
     /// The number of the next record of ours.
     pub(super) number: u64,
-    /// Where the store has moved to.
+    /// The store's new address, if it has moved.
     pub(super) moved: Option<String>,
     /// Bytes of records since the cache noted how far it is, and since the newest snapshot.
     pub(super) bytes_since_note: u64,
@@ -41,17 +41,29 @@ pub(super) struct Core {
     /// Records of others that were applied.
     pub(super) foreign: u64,
     pub(super) turns: Turns,
+    /// Which store of the cache's folder this is the head of.
+    pub(super) store: u64,
+    /// What this node needs next was trimmed: the follower begins anew with a snapshot.
+    pub(super) behind: bool,
+    /// Wakes those that wait for the head, whichever store has it.
+    pub(super) signal: Arc<HeadSignal>,
 }
 
-/// What is said of a log that is shorter than what this node has read of it.
+/// The message if a log is shorter than what this node has read of it.
 pub(super) const LOST: &str = "this node has it, and the log ends before it: the system has lost acknowledged records, \
                                or another log took this one's name. Restore the log, or remove this node's cache to \
                                take the log as it is";
+
+/// What is said while a node that was away for too long begins anew.
+const BEHIND: &str = "this node was away for longer than the log reaches back, and loads a snapshot; try again, or ask \
+                      another node";
 
 /// Why a node cannot go on.
 pub(super) enum Stop {
     /// The log does not answer now.
     Log(LogError),
+    /// What it needs next was trimmed: it goes on once it has begun anew.
+    Behind(LogError),
     /// What it says, or the cache, cannot be trusted any more: no commit is taken.
     Broken(EngineError),
 }
@@ -60,23 +72,27 @@ impl From<LogError> for Stop {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Unavailable(_) | LogError::Unknown(_) | LogError::Refused { .. } => Stop::Log(error),
-            LogError::Damaged { .. } | LogError::NewerFormat { .. } | LogError::Trimmed { .. } => {
-                Stop::Broken(error.into())
-            }
+            LogError::Trimmed { .. } => Stop::Behind(behind()),
+            LogError::Damaged { .. } | LogError::NewerFormat { .. } => Stop::Broken(error.into()),
         }
     }
+}
+
+/// What those are told who ask a node that begins anew.
+pub(super) fn behind() -> LogError {
+    LogError::Unavailable(BEHIND.to_owned())
 }
 
 impl Stop {
     pub(super) fn into_error(self) -> EngineError {
         match self {
-            Stop::Log(error) => error.into(),
+            Stop::Log(error) | Stop::Behind(error) => error.into(),
             Stop::Broken(error) => error,
         }
     }
 }
 
-/// The orders of a record, each with the cache's answer: what a cache refuses it refuses on every node.
+/// The orders of a record, each with the cache's answer: an order that one cache refuses is refused on every node.
 pub(super) type OrderAnswers = Vec<recension_engine::Result<()>>;
 
 impl Core {
@@ -178,13 +194,14 @@ impl Core {
         }
         apply_commits(cache, header.time, head.seq, commits)?;
         self.head = head;
+        self.signal.moved();
         self.bytes_since_note += bytes.len() as u64;
         self.bytes_since_snapshot += bytes.len() as u64;
         Ok(answers)
     }
 }
 
-/// Applies commits of which the last is `last`; those that the cache has already are passed over.
+/// Applies commits, the last of which is `last`. Those that the cache has already are skipped.
 fn apply_commits(cache: &Arc<dyn Engine>, time: Timestamp, last: Seq, mut commits: Vec<Batch>) -> Result<(), Stop> {
     let first = last.0 + 1 - commits.len() as u64;
     let known = (cache.head().0 + 1).saturating_sub(first).min(commits.len() as u64);
@@ -199,7 +216,7 @@ fn apply_commits(cache: &Arc<dyn Engine>, time: Timestamp, last: Seq, mut commit
         match answer {
             Ok(commit) if commit == wanted => {}
             Ok(commit) => {
-                let what = format!("a commit came out as {commit:?} where the log has {wanted:?}; remove the cache");
+                let what = format!("a commit came out as {commit:?}, but the log has {wanted:?}; remove the cache");
                 return Err(Stop::Broken(EngineError::damaged("the cache", 0, what)));
             }
             Err(error) => return Err(Stop::Broken(error)),
@@ -213,7 +230,7 @@ fn apply_order(cache: &Arc<dyn Engine>, order: &Entry) -> Result<recension_engin
         Entry::Commit(_) => Ok(()),
         Entry::Forget { tree, range, before } => cache.forget(*tree, range, *before),
         Entry::Rules(rules) => cache.set_retention(rules),
-        // How much waits to be settled differs from node to node.
+        // The amount that waits to be settled differs from node to node.
         Entry::Erase(erased) => match cache.erase(erased) {
             Err(EngineError::TooLarge { .. }) => {
                 cache.settle().and_then(|()| cache.erase(erased)).map_err(Stop::Broken)?;
@@ -223,7 +240,7 @@ fn apply_order(cache: &Arc<dyn Engine>, order: &Entry) -> Result<recension_engin
         },
     };
     match answer {
-        // Deterministic: every node's cache says the same.
+        // It is deterministic: every node's cache answers the same.
         Ok(()) | Err(EngineError::TooLarge { .. } | EngineError::NotYet { .. } | EngineError::Unsupported { .. }) => {
             Ok(answer)
         }

@@ -1,15 +1,15 @@
-//! What a node does beside its commits: it applies what others write, notes how far its cache is, writes snapshots,
-//! says
-//! where it is, and checks the log.
+//! What a node does beside its commits: it applies what others write, begins anew when it was away for too long, notes
+//! how far its cache is, writes snapshots, says where it is, and checks the log.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use recension_engine::{EngineError, Problem, Result, VerifyReport};
 
-use super::Shared;
-use crate::limits::{FOLLOW_TIMEOUT, NOTE_BYTES, PAUSES, READ_BYTES};
+use super::{Shared, Store};
+use crate::limits::{FETCHES_MAX, FOLLOW_TIMEOUT, NOTE_BYTES, PAUSES, READ_BYTES, STORE_KEPT};
 use crate::nodes::{self, NodeNote};
 use crate::record::{self, Chain};
 use crate::{LogError, Position, snapshot};
@@ -30,15 +30,25 @@ pub(super) fn spawn(shared: Arc<Shared>) -> Result<JoinHandle<()>> {
 fn follow(shared: &Shared) {
     let (mut pause, longest) = PAUSES;
     let mut said: Option<Instant> = None;
+    let mut left: Vec<Left> = Vec::new();
     while !shared.is_stopping() {
         let head = shared.core.lock().head;
         shared.log.wait_for(head.position.next(), FOLLOW_TIMEOUT.min(shared.node_interval));
         if shared.is_stopping() {
             return;
         }
-        match shared.catch_up() {
+        let caught = shared.catch_up().or_else(|error| match shared.begin_anew() {
+            Ok(Some(store)) => {
+                left.push(store);
+                Ok(())
+            }
+            Ok(None) => Err(error),
+            Err(error) => Err(error),
+        });
+        left.retain(|store| !store.goes());
+        match caught {
             Ok(()) => pause = PAUSES.0,
-            // It is tried again: also what is broken is said by every commit.
+            // It is tried again. A broken log is reported by every commit.
             Err(_) => {
                 wait(shared, pause);
                 pause = (pause * 2).min(longest);
@@ -63,6 +73,22 @@ fn follow(shared: &Shared) {
     }
 }
 
+/// A store of the cache that another one has taken the place of.
+pub(super) struct Left {
+    engine: Arc<Store>,
+    path: PathBuf,
+    since: Instant,
+}
+
+impl Left {
+    /// Removes it if nobody can be reading it any more; whether it is gone.
+    fn goes(&self) -> bool {
+        let is_over = self.since.elapsed() >= STORE_KEPT && Arc::strong_count(&self.engine) == 1;
+        // What stays for now goes when the cache is opened again.
+        is_over && std::fs::remove_dir_all(&self.path).is_ok()
+    }
+}
+
 fn wait(shared: &Shared, pause: Duration) {
     let mut core = shared.core.lock();
     if !shared.is_stopping() {
@@ -71,38 +97,83 @@ fn wait(shared: &Shared, pause: Duration) {
 }
 
 impl Shared {
+    /// Applies everything that the log has, also if this node was away for longer than the log reaches back.
+    pub(super) fn catch_up_anew(&self) -> Result<()> {
+        let mut caught = self.catch_up();
+        for _ in 0..FETCHES_MAX {
+            // The log may be trimmed again while a snapshot is fetched.
+            if caught.is_ok() || self.begin_anew()?.is_none() {
+                break;
+            }
+            caught = self.catch_up();
+        }
+        caught
+    }
+
+    /// Goes on with the newest snapshot if what this node needs next was trimmed. Until it is whole, reads are of what
+    /// there is, and who asks for now, or commits, is told to wait. Answers what it went on from.
+    fn begin_anew(&self) -> Result<Option<Left>> {
+        let (head, behind) = {
+            let core = self.core.lock();
+            (core.head, core.behind)
+        };
+        let goes_on = behind && self.poison.get().is_none();
+        let Some(folder) = self.folder.as_ref().filter(|_| goes_on) else { return Ok(None) };
+        let begun = folder.begin_anew(&*self.log, &head).and_then(|begun| {
+            let what = "they are gone from the log, and no snapshot has them: restore the log";
+            begun.ok_or_else(|| EngineError::damaged(format!("shared log, records behind {}", head.position), 0, what))
+        });
+        let begun = begun.inspect_err(|error| {
+            if matches!(error, EngineError::Damaged { .. } | EngineError::NewerFormat { .. }) {
+                self.poison(error);
+            }
+        })?;
+        let mut core = self.core.lock();
+        (core.head, core.store, core.behind) = (begun.head, begun.number, false);
+        (core.bytes_since_note, core.bytes_since_snapshot) = (0, 0);
+        let engine = self.cache.swap(Arc::new(Store(begun.engine)));
+        core.signal.moved();
+        Ok(Some(Left { engine, path: begun.before, since: Instant::now() }))
+    }
+
     /// Makes the cache durable and notes how far it is.
     pub(super) fn note(&self) -> Result<()> {
-        let head = {
+        let (head, number, cache) = {
             let mut core = self.core.lock();
             core.bytes_since_note = 0;
-            core.head
+            (core.head, core.store, self.cache().engine())
         };
-        self.cache.checkpoint()?;
+        cache.checkpoint()?;
         match &self.folder {
-            Some(folder) => folder.note(&head),
+            Some(folder) => folder.note(&head, number),
             None => Ok(()),
         }
     }
 
-    /// Says where this node is, for those who ask for the cluster's status. What fails is said again later.
+    /// Publishes this node's position, for the cluster's status. If it fails, it is tried again later.
     fn say(&self) {
         let head = self.core.lock().head;
         let note = NodeNote { name: self.node.clone(), head, time: self.clock.now() };
         let _ = nodes::say(self.log.blobs(), self.writer, &note);
     }
 
-    /// Writes a snapshot, and gives up the records that it stands for once every live node has read them.
+    /// Writes a snapshot. Gives up the records that it replaces once every live node has read them.
     pub(super) fn write_snapshot(&self) -> Result<()> {
+        let _one = self.snapshots.lock();
         self.core.lock().bytes_since_snapshot = 0;
         let folder = tempfile_beside(self)?;
+        // A process that died has left it, perhaps of another store.
+        let _ = std::fs::remove_dir_all(&folder);
         // The backup has this at least; what it has beyond is passed over when the records behind are applied.
-        let head = self.core.lock().head;
-        let outcome = self.cache.backup(&folder).and_then(|_| {
+        let (head, cache) = {
+            let core = self.core.lock();
+            (core.head, self.cache().engine())
+        };
+        let outcome = cache.backup(&folder).and_then(|_| {
             snapshot::write(&*self.log, &folder, &head)?;
             let oldest = self.seen.lock().oldest_position(self.log.blobs(), Instant::now())?;
             let keep = oldest.map_or(head.position, |oldest| oldest.min(head.position));
-            // The newest record that the snapshot has stays: what follows is checked against it.
+            // The newest record in the snapshot stays: the following ones are checked against it.
             self.log.trim(keep)?;
             Ok(())
         });
@@ -119,7 +190,7 @@ impl Shared {
         let mut position = match self.log.read(Position::FIRST, 1) {
             Ok(_) => Position::FIRST,
             Err(LogError::Trimmed { first: Some(first), .. }) => first,
-            // Where it begins is not known, but for what the oldest snapshot needs.
+            // The first record is unknown, but the records that the oldest snapshot needs must be there.
             Err(LogError::Trimmed { first: None, .. }) => {
                 snapshot::positions(self.log.blobs())?.first().copied().unwrap_or(head.position).min(head.position)
             }

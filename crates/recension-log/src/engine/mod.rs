@@ -1,7 +1,6 @@
 //! The engine over a shared log. A commit goes: [`ReplicatedEngine::commit`] -> `commit` (one caller leads: check,
-//! encode,
-//! append) -> `core` (apply to the cache) -> answer. A read is the cache's own. `follow` applies what other nodes
-//! write.
+//! encode, append) -> `core` (apply to the cache) -> answer. A read is the cache's own. `follow` applies what other
+//! nodes write.
 
 mod cache;
 mod clock;
@@ -11,6 +10,7 @@ mod follow;
 mod overlay;
 mod turns;
 
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,11 +18,12 @@ use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use arc_swap::{ArcSwap, Guard};
 use parking_lot::{Condvar, Mutex};
 use recension_engine::pacing::CommitQueue;
 use recension_engine::{
-    BackupReport, Batch, Clock, CommitInfo, Engine, EngineError, ErasedKey, KeyRange, Profile, Result, RetentionRule,
-    Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, VerifyReport,
+    BackupReport, Batch, Clock, CommitInfo, Engine, EngineError, ErasedKey, HeadSignal, KeyRange, Profile, Result,
+    RetentionRule, Seq, Snapshot, Stats, SystemClock, Timestamp, TreeId, VerifyReport,
 };
 
 pub use self::cache::Cache;
@@ -36,20 +37,20 @@ use crate::nodes::Seen;
 use crate::record::{self, Chain, Header, Id, Kind};
 use crate::{Appended, LogError, LogProfile, Position, SharedLog, limits};
 
-/// How an engine over a log is opened.
+/// Options of opening an engine over a log.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct ReplicatedOptions {
-    /// Where the times of this node's commits come from.
+    /// The clock of this node's commits.
     pub clock: Arc<dyn Clock>,
     /// How long a commit waits for a log that does not answer. Default 10 s.
     pub patience: Duration,
     /// Bytes of records since the newest snapshot after which this node writes one, and trims the log; `None`: never.
     /// Default 256 MiB.
     pub snapshot_bytes: Option<u64>,
-    /// What this node is called in the status of the cluster; empty: it is not listed.
+    /// The name of this node in the status of the cluster; if it is empty, the node is not listed.
     pub node: String,
-    /// How often a listed node says where it is. Default 5 s.
+    /// How often a listed node publishes its position. Default 5 s.
     pub node_interval: Duration,
 }
 
@@ -74,7 +75,8 @@ pub struct ReplicatedEngine {
 struct Shared {
     log: Arc<dyn SharedLog>,
     profile: LogProfile,
-    cache: Arc<dyn Engine>,
+    /// Changed under the lock of `core` alone.
+    cache: ArcSwap<Store>,
     folder: Option<Folder>,
     clock: Arc<dyn Clock>,
     writer: Id,
@@ -83,16 +85,37 @@ struct Shared {
     node: String,
     node_interval: Duration,
     queue: CommitQueue<Vec<Work>, Vec<Answer>>,
-    /// Those who want to know of everything that was acknowledged.
+    /// Callers that need everything that was acknowledged.
     refreshes: CommitQueue<(), Result<Seq>>,
     core: Mutex<Core>,
-    /// The other nodes, as far as they matter for what may be given up.
+    /// The other nodes' positions, on which trimming depends.
     seen: Mutex<Seen>,
+    /// Held while a snapshot is written.
+    snapshots: Mutex<()>,
     /// Why no more commits are taken.
     poison: OnceLock<EngineError>,
     stopping: AtomicBool,
-    /// Tells the follower that there may be something to be noted.
+    /// Tells the follower that there may be something to note.
     work: Condvar,
+    /// Wakes those that wait for the head.
+    signal: Arc<HeadSignal>,
+}
+
+/// The engine in which this node's cache is at the moment.
+struct Store(Arc<dyn Engine>);
+
+impl Store {
+    fn engine(&self) -> Arc<dyn Engine> {
+        self.0.clone()
+    }
+}
+
+impl Deref for Store {
+    type Target = dyn Engine;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
 }
 
 impl Shared {
@@ -117,6 +140,28 @@ impl Shared {
         self.work.notify_all();
     }
 
+    fn cache(&self) -> Guard<Arc<Store>> {
+        self.cache.load()
+    }
+
+    /// Keeps in mind why it does not go on, and answers what to say of it.
+    fn stopped(&self, core: &mut Core, stop: Stop) -> EngineError {
+        match &stop {
+            Stop::Log(_) => {}
+            Stop::Behind(_) if self.folder.is_some() => {
+                core.behind = true;
+                self.log.wake();
+            }
+            // Nobody knows a way on.
+            Stop::Behind(_) => self.poison(&EngineError::Unsupported {
+                engine: "shared log",
+                what: "begin a cache in memory with a snapshot, and the log was trimmed; name a directory with ?cache=",
+            }),
+            Stop::Broken(error) => self.poison(error),
+        }
+        stop.into_error()
+    }
+
     /// Applies what was there when it began.
     fn refresh(&self) -> Result<Seq> {
         let known = self.core.lock().head.position;
@@ -127,19 +172,15 @@ impl Shared {
         if tail > known.next() {
             self.catch_up()?;
         }
-        Ok(self.cache.head())
+        Ok(self.cache().head())
     }
 
     /// Applies everything that the log has.
     fn catch_up(&self) -> Result<()> {
         self.check_poison()?;
-        let caught = self.core.lock().catch_up(&*self.log, &self.cache);
-        caught.map_err(|stop| {
-            if let Stop::Broken(error) = &stop {
-                self.poison(error);
-            }
-            stop.into_error()
-        })
+        let mut core = self.core.lock();
+        let caught = core.catch_up(&*self.log, &self.cache().engine());
+        caught.map_err(|stop| self.stopped(&mut core, stop))
     }
 }
 
@@ -156,6 +197,7 @@ impl ReplicatedEngine {
         let writer = Id::random()?;
         let (id, moved) = identity(&*log, writer)?;
         let cache::OpenCache { engine, head, folder } = cache::open(cache, &*log, id, options.clock.clone())?;
+        let signal = Arc::new(HeadSignal::default());
         let core = Core {
             head,
             number: 2,
@@ -164,11 +206,14 @@ impl ReplicatedEngine {
             bytes_since_snapshot: 0,
             foreign: 0,
             turns: turns::Turns::default(),
+            store: folder.as_ref().map_or(0, Folder::number),
+            behind: false,
+            signal: signal.clone(),
         };
         let shared = Arc::new(Shared {
             profile: log.profile(),
             log,
-            cache: engine,
+            cache: ArcSwap::from_pointee(Store(engine)),
             folder,
             clock: options.clock,
             writer,
@@ -180,11 +225,13 @@ impl ReplicatedEngine {
             refreshes: CommitQueue::new(),
             core: Mutex::new(core),
             seen: Mutex::default(),
+            snapshots: Mutex::default(),
             poison: OnceLock::new(),
             stopping: AtomicBool::new(false),
             work: Condvar::new(),
+            signal,
         });
-        shared.catch_up()?;
+        shared.catch_up_anew()?;
         let follower = follow::spawn(shared.clone())?;
         Ok(ReplicatedEngine { shared, follower: Some(follower) })
     }
@@ -200,7 +247,7 @@ impl ReplicatedEngine {
         (head.position, head.chain.0)
     }
 
-    /// Says in the log that the store lives at `to` now: no node takes a commit here any more.
+    /// Writes into the log that the store has moved to `to`: no node takes a commit here any more.
     pub fn moved_to(&self, to: &str) -> Result<CommitInfo> {
         if to.len() > limits::TEXT_BYTES_MAX {
             return Err(EngineError::TooLarge {
@@ -234,7 +281,7 @@ impl ReplicatedEngine {
     }
 }
 
-/// The log's identity, which its first record gives it, and where its store has moved to.
+/// The log's identity, from its first record, and the store's new address, if it has moved.
 fn identity(log: &dyn SharedLog, writer: Id) -> Result<(Id, Option<String>)> {
     loop {
         let tail = log.tail(Position(0))?;
@@ -242,7 +289,7 @@ fn identity(log: &dyn SharedLog, writer: Id) -> Result<(Id, Option<String>)> {
             let newest = tail.before();
             let Some((position, bytes)) = log.read(newest, 1)?.into_iter().next() else { continue };
             let (header, body) = record::decode(position, &bytes)?;
-            // Nothing follows it.
+            // No record may follow it.
             let moved = (header.kind == Kind::Moved).then(|| String::from_utf8_lossy(body).into_owned());
             return Ok((header.log, moved));
         }
@@ -257,7 +304,7 @@ fn identity(log: &dyn SharedLog, writer: Id) -> Result<(Id, Option<String>)> {
             chain_before: Chain::default(),
         };
         match log.append(Position::FIRST, &record::encode(&header, b"")) {
-            // Whoever was first, the record says.
+            // The record tells which node was first.
             Ok(Appended::Written | Appended::Taken) | Err(LogError::Unknown(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -272,26 +319,26 @@ impl Drop for ReplicatedEngine {
         if let Some(follower) = self.follower.take() {
             let _ = follower.join();
         }
-        // What is not noted is read again.
+        // Records that the note does not cover are read again.
         let _ = self.shared.note();
     }
 }
 
 impl Engine for ReplicatedEngine {
     fn head(&self) -> Seq {
-        self.shared.cache.head()
+        self.shared.cache().head()
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>> {
-        self.shared.cache.snapshot()
+        self.shared.cache().snapshot()
     }
 
     fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
-        self.shared.cache.snapshot_at(seq)
+        self.shared.cache().snapshot_at(seq)
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
-        self.shared.cache.commit_at(time)
+        self.shared.cache().commit_at(time)
     }
 
     fn commit(&self, batch: Batch) -> Result<CommitInfo> {
@@ -308,7 +355,7 @@ impl Engine for ReplicatedEngine {
     }
 
     fn refresh(&self) -> Result<Seq> {
-        // One look at the tail is for all that asked before it.
+        // One look at the tail serves all callers that asked before it.
         let asked = self.shared.refreshes.submit((), |asked| {
             let refreshed = self.shared.refresh();
             asked.iter().map(|()| refreshed.clone()).collect()
@@ -317,11 +364,11 @@ impl Engine for ReplicatedEngine {
     }
 
     fn wait_beyond(&self, seq: Seq, timeout: Duration) -> Seq {
-        self.shared.cache.wait_beyond(seq, timeout)
+        self.shared.signal.wait_beyond(seq, timeout, || self.head())
     }
 
     fn wake_beyond(&self, seq: Seq, waker: &Waker) -> bool {
-        self.shared.cache.wake_beyond(seq, waker)
+        self.shared.signal.wake_beyond(seq, waker, || self.head())
     }
 
     fn checkpoint(&self) -> Result<()> {
@@ -338,20 +385,20 @@ impl Engine for ReplicatedEngine {
     }
 
     fn retention(&self) -> Result<Vec<RetentionRule>> {
-        self.shared.cache.retention()
+        self.shared.cache().retention()
     }
 
-    /// The caches leave it out at once; the log's records have it until a snapshot takes their place.
+    /// The caches leave them out at once; the log's records hold them until a snapshot replaces the records.
     fn erase(&self, erased: &[ErasedKey]) -> Result<()> {
         self.one(Work::Erase(erased.to_vec())).map(drop)
     }
 
     fn settle(&self) -> Result<()> {
-        self.shared.cache.settle()
+        self.shared.cache().settle()
     }
 
     fn backup(&self, to: &Path) -> Result<BackupReport> {
-        self.shared.cache.backup(to)
+        self.shared.cache().backup(to)
     }
 
     fn seal(&self, to: &str) -> Result<Seq> {
@@ -362,21 +409,22 @@ impl Engine for ReplicatedEngine {
     }
 
     fn verify(&self) -> Result<VerifyReport> {
-        let mut report = self.shared.cache.verify()?;
+        let mut report = self.shared.cache().verify()?;
         self.shared.verify_log(&mut report)?;
         Ok(report)
     }
 
     fn profile(&self) -> Profile {
-        self.shared.cache.profile().with_other_committers()
+        self.shared.cache().profile().with_other_committers()
     }
 
     fn stats(&self) -> Result<Stats> {
-        let mut stats = self.shared.cache.stats()?;
+        let mut stats = self.shared.cache().stats()?;
         let core = self.shared.core.lock();
         stats.engine = self.shared.profile.system;
         stats.details.push(("log position", core.head.position.0, "records"));
         stats.details.push(("records of other nodes", core.foreign, "records"));
+        stats.details.push(("begun anew with a snapshot", core.store, "times"));
         Ok(stats)
     }
 }

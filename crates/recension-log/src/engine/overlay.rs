@@ -1,4 +1,4 @@
-//! The rows of the commits that stand in a record before this one: what the cache does not have yet. Pure.
+//! The rows of the commits that come earlier in the same record: the cache does not have them yet. Pure.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ pub(super) struct Overlay {
     rows: BTreeMap<(TreeId, Vec<u8>), Written>,
 }
 
-/// What a commit of the record has made of a key: none deletes it.
+/// A commit's version of a key; `None` is a deletion.
 type Written = (Seq, Option<Vec<u8>>);
 
 impl Overlay {
-    /// What the record makes of a key; `None` if it does not write it.
+    /// The record's version of a key; `None` if the record does not write it.
     pub(super) fn get(&self, tree: TreeId, key: &[u8]) -> Option<&Written> {
         if self.rows.is_empty() {
             return None;
@@ -29,7 +29,7 @@ impl Overlay {
         }
     }
 
-    /// Refuses if the record writes what was read, after it was read.
+    /// Refuses if the record writes rows that were read before.
     pub(super) fn check(&self, read: ReadDependency<'_>) -> Result<()> {
         if self.rows.is_empty() {
             return Ok(());

@@ -1,27 +1,27 @@
-//! Whose turn it is. Of nodes that append in step, the one that won knows first that the position is taken, and would
-//! win again and again; and appends that lose cost the system as much as those that win. So nodes go in turns: each
-//! lets those go first that have waited for longer, for as long as an append takes each; who does not come is passed
-//! over. Only speed depends on it: the append decides. Pure: the times come in.
+//! Turns of writers. If several nodes append, the winner knows first that the position is taken, and would win again
+//! and again; and lost appends cost the system as much as others. Nodes therefore take turns. Each lets the nodes go
+//! first that have waited for longer, each for as long as an append takes. A node that does not come is passed over.
+//! Only speed depends on it: the append decides. Pure: times are arguments.
 
 use std::time::{Duration, Instant};
 
 use crate::record::Id;
 
-/// Another is thought to be writing for so many appends after a record of its own.
+/// After a record of its own, another node counts as writing for so many appends.
 const APPENDS_REMEMBERED: u32 = 8;
 /// The longest that a node waits for its turn.
 const WAIT_MAX: Duration = Duration::from_millis(50);
-/// Most other writers that are remembered; more share what there is without turns.
+/// Most other writers that are remembered; further ones go without turns.
 const WRITERS_MAX: usize = 16;
-/// So many waits in vain, one after the other, and a node waits no more until another is heard of.
+/// After so many waits in vain in a row, a node waits no more until another is heard of.
 const VAIN_MAX: u32 = 2;
 
-/// What a node knows of the others' appends and its own.
+/// A node's knowledge of the others' appends and its own.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// How long an append takes, about.
+    /// About how long an append takes.
     append: Duration,
-    /// Others, and when a record of each was last applied.
+    /// Other nodes, with the time when a record of each was last applied.
     others: Vec<(Id, Instant)>,
     /// When a record of ours was last written.
     ours: Option<Instant>,
@@ -46,7 +46,7 @@ impl Turns {
         self.ours = Some(now);
     }
 
-    /// How long to let others go first; none if it is our turn.
+    /// How long to let others go first; `None` if it is our turn.
     pub(super) fn wait(&self, now: Instant) -> Option<Duration> {
         let ours = self.ours.filter(|_| self.vain < VAIN_MAX)?;
         let remembered = (self.append * APPENDS_REMEMBERED).max(Duration::from_millis(1));
@@ -55,7 +55,7 @@ impl Turns {
         (before > 0).then(|| (self.append * before).min(WAIT_MAX))
     }
 
-    /// Nobody came.
+    /// No record came during a wait.
     pub(super) fn waited_in_vain(&mut self) {
         self.vain += 1;
     }

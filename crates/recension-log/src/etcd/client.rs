@@ -1,4 +1,4 @@
-//! Requests to the members of an etcd cluster: to the one that answered last, and to the next if it does not.
+//! Requests to the members of an etcd cluster: to the one that answered last; if it does not answer, to the next.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,13 +13,13 @@ use crate::{LogAddress, LogError, Result};
 
 const PORT: u16 = 2379;
 
-/// Why a request failed.
+/// The reason for which a request failed.
 pub(super) enum Failure {
     /// No member was reached.
     NotSent(String),
     /// It may have been done.
     Unknown(String),
-    /// It will fail again.
+    /// It will fail again in the same way.
     Lasting(String),
 }
 
@@ -74,7 +74,7 @@ impl Client {
         format!("{}{path}", self.members[self.member.load(Ordering::Relaxed) % self.members.len()])
     }
 
-    /// A request for an answer that goes on and on.
+    /// A request whose answer is an endless stream.
     pub(super) fn stream(&self, path: &str, body: &Value) -> std::result::Result<ureq::Body, Failure> {
         let answer = self.send(&self.url(path), body).map_err(|error| Failure::Unknown(error.to_string()));
         answer.map(ureq::http::Response::into_body).inspect_err(|_| self.turn())
@@ -99,7 +99,7 @@ impl Client {
         }
         let answer = self.ask_members(path, body);
         match (&answer, &self.user) {
-            // The token is too old.
+            // The token has expired.
             (Err(Failure::Lasting(why)), Some(_)) if why.contains("invalid auth token") => {
                 self.log_in()?;
                 self.ask_members(path, body)

@@ -1,6 +1,5 @@
-//! A log in etcd, by its JSON gateway. An append is a transaction: if the key of the position has never been made and
-//! that of
-//! the position before is there, put. Others are told by a watch.
+//! A log in etcd, by its JSON gateway. An append is a transaction: it puts the key of the position if that was never
+//! made and the key of the position before exists. A watch tells other nodes.
 
 mod client;
 mod watch;
@@ -17,13 +16,13 @@ use crate::net::Watch;
 use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result, SharedLog};
 
 const SYSTEM: &str = "etcd";
-/// What one transaction may carry is 1.5 MiB by default; in base64 on the way, and as it is in etcd.
+/// A transaction may have 1.5 MiB by default. Records are in base64 on the way, and raw in etcd.
 const RECORD_BYTES_MAX: usize = 1_400_000;
 /// Keys that are asked for at once.
 const PAGE_KEYS: u64 = 1000;
-/// A page of records has room for so many of this size.
+/// Bytes of a record for which a page has room.
 const PAGE_RECORD_BYTES: usize = 128 << 10;
-/// How long a waiter trusts the watch.
+/// How long a waiter relies on the watch before it asks.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// A log in etcd.
@@ -34,7 +33,7 @@ pub struct EtcdLog {
 struct Cluster {
     client: Client,
     place: String,
-    /// What every key begins with.
+    /// The prefix of every key.
     prefix: String,
     watch: Watch,
 }
@@ -45,7 +44,7 @@ impl EtcdLog {
         let client = Client::new(address)?;
         let prefix = format!("recension/{}/", address.log_name());
         let cluster = Arc::new(Cluster { client, place: address.place(), prefix, watch: Watch::default() });
-        // A cluster that does not answer says so now.
+        // A cluster that does not answer is an error now.
         cluster.tail(Position(0))?;
         watch::start(&cluster)?;
         Ok(EtcdLog { cluster })
@@ -65,7 +64,7 @@ impl Cluster {
         format!("{}log/{:020}", self.prefix, position.0)
     }
 
-    /// Behind every record's key.
+    /// A key behind every record's key.
     fn records_end(&self) -> String {
         format!("{}log0", self.prefix)
     }

@@ -1,4 +1,4 @@
-//! Being told of new records by etcd. The thread ends by itself soon after the log is dropped.
+//! News of records from etcd. The thread ends by itself soon after the log is dropped.
 
 use std::io::{BufRead as _, BufReader};
 use std::sync::{Arc, Weak};
@@ -28,7 +28,8 @@ fn watch(weak: &Weak<Cluster>) {
             cluster.client.stream("watch", &request)
         };
         match body {
-            // It ends when the time for an answer is over, and is made anew: what comes between is asked for.
+            // The stream ends when the time for an answer is over, and is then made anew. Waiters ask for records in
+            // between.
             Ok(body) => hear(weak, body),
             Err(_) => std::thread::sleep(AGAIN),
         }

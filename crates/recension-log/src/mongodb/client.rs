@@ -1,4 +1,4 @@
-//! A connection to `MongoDB`, as much of it as a log needs: one command and its answer as one `OP_MSG` each.
+//! A connection to `MongoDB`, as far as a log needs it: a command and its answer are one `OP_MSG` each.
 
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
@@ -15,7 +15,7 @@ const HEADER_BYTES: usize = 16;
 /// Longest message that a server sends.
 const MESSAGE_BYTES_MAX: usize = 48_000_000;
 
-/// Whom to connect as.
+/// The credentials of a connection.
 pub(super) struct Login {
     pub(super) user: Option<String>,
     pub(super) password: Option<String>,
@@ -23,7 +23,7 @@ pub(super) struct Login {
     pub(super) tls: Option<Arc<ClientConfig>>,
 }
 
-/// Why a command failed.
+/// The reason for which a command failed.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// The connection broke, or the member is not the primary.

@@ -1,6 +1,5 @@
-//! A log in a collection of `MongoDB`, or of what speaks like it: one document a record, whose `_id` is its position.
-//! A write
-//! is acknowledged by a majority, from their journals. No transactions are needed. Others ask; nobody is told.
+//! A log in a collection of `MongoDB` or a compatible system: one document a record, whose `_id` is its position. A
+//! majority acknowledges a write, from their journals. No transactions are needed. Other nodes poll.
 
 mod client;
 mod scram;
@@ -18,10 +17,10 @@ use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result,
 
 const SYSTEM: &str = "mongodb";
 const PORT: u16 = 27017;
-/// A document may have 16 MiB; a page of records has room for so many of the best size.
+/// A document may have 16 MiB. A page of records has room for so many of the best size.
 const RECORD_BYTES_MAX: usize = 12 << 20;
 const RECORD_BYTES_BEST: usize = 1 << 20;
-/// How often those that wait look for a record.
+/// How often waiters look for a record.
 const LOOK: Duration = Duration::from_millis(15);
 const DUPLICATE: i32 = 11000;
 
@@ -39,7 +38,7 @@ pub struct MongoLog {
 }
 
 impl MongoLog {
-    /// The log at an address. Its collections come into being with their first documents.
+    /// The log at an address. Its collections are made with their first documents.
     pub fn open(address: &LogAddress) -> Result<Self> {
         let tls = match address.tls() {
             TlsMode::Off => None,
@@ -108,7 +107,7 @@ impl MongoLog {
         if failure.may_pass() { LogError::Unavailable(why) } else { LogError::Refused { system: SYSTEM, why } }
     }
 
-    /// A write, of which every part must have been done.
+    /// A write, every part of which must succeed.
     fn write(&self, command: &Document) -> Result<()> {
         let answer = self.ask(command)?;
         match refusal_of(&answer) {
@@ -135,7 +134,7 @@ impl MongoLog {
     }
 }
 
-/// What a write was refused with.
+/// The error of a refused write.
 fn refusal_of(answer: &Document) -> Option<(i32, String)> {
     let first = answer.get_array("writeErrors").ok()?.first()?.as_document()?;
     Some((number(first.get("code")) as i32, first.get_str("errmsg").unwrap_or_default().to_owned()))
@@ -221,7 +220,7 @@ impl SharedLog for MongoLog {
             let last = self.find(&self.records, doc! {}, -1, 1, true)?;
             newest = Position(number(last.first().and_then(|last| last.get("_id"))).cast_unsigned());
         } else {
-            // From what is known there are few.
+            // There are few records after the known one.
             loop {
                 let page = self.find(&self.records, doc! { "_id": { "$gt": id(newest) } }, 1, 100, true)?;
                 let Some(last) = page.last() else { break };
@@ -242,7 +241,7 @@ impl SharedLog for MongoLog {
         self.watch.wake();
     }
 
-    /// Documents stay, empty: whoever has slept must not find a position free that was taken.
+    /// Documents stay, empty: a node that has slept must not find a taken position free.
     fn trim(&self, before: Position) -> Result<()> {
         let before = before.min(self.tail(Position(0))?.before());
         let filter = doc! { "_id": { "$lt": id(before) }, "trimmed": { "$exists": false } };

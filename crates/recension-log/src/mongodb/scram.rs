@@ -1,4 +1,4 @@
-//! Logging in by a password that is not sent: SCRAM-SHA-256 (RFC 7677), as `MongoDB` has it.
+//! Logging in without sending the password: SCRAM-SHA-256 (RFC 7677), as `MongoDB` has it.
 
 use std::collections::HashMap;
 use std::io;
@@ -67,7 +67,7 @@ fn parts(text: &str) -> HashMap<&str, &str> {
 }
 
 fn mac(key: &[u8], text: &[u8]) -> [u8; 32] {
-    // Keys of any length are taken.
+    // HMAC accepts keys of any length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return [0; 32] };
     mac.update(text);
     mac.finalize().into_bytes().into()

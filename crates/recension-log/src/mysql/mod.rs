@@ -1,6 +1,5 @@
-//! A log in a table of `MySQL` or `MariaDB`, also of a Galera cluster. An append is one insert; its key decides.
-//! Others ask;
-//! nobody is told.
+//! A log in a table of `MySQL` or `MariaDB`, also of a Galera cluster. An append is one insert; its key decides. Other
+//! nodes poll.
 
 mod project;
 mod server;
@@ -16,13 +15,13 @@ use crate::net::{ANSWER_TIMEOUT, Pool, Watch};
 use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result, SharedLog};
 
 const SYSTEM: &str = "mysql";
-/// How often an append is tried that gives way to others.
+/// How often an append that yields to others is tried.
 const GIVEN_WAY_MAX: u32 = 8;
-/// How often those that wait look for a record.
+/// How often waiters look for a record.
 const LOOK: Duration = Duration::from_millis(15);
-/// Room in a packet for what stands beside a record.
+/// Room in a packet besides a record.
 const PACKET_ROOM: usize = 64 << 10;
-/// The least that a packet must have room for.
+/// The least packet size that is accepted.
 const PACKET_LEAST: usize = 1 << 20;
 
 const TABLES: [(&str, &str); 2] = [
@@ -77,7 +76,7 @@ impl MySqlLog {
         Ok(log)
     }
 
-    /// Makes the tables, and asks what the server can.
+    /// Makes the tables, and asks for the server's properties.
     fn prepare(&mut self) -> Result<()> {
         for (table, sql) in TABLES {
             let found = "select 1 from information_schema.tables where table_schema = database() and table_name = ?";
@@ -100,7 +99,7 @@ impl MySqlLog {
         Ok(())
     }
 
-    /// Runs a statement; answers its rows and how many it wrote.
+    /// Runs a statement; answers its rows and how many rows it wrote.
     fn run(&self, conn: Conn, sql: &'static str, values: Vec<Value>) -> std::result::Result<(Vec<Row>, u64), Failure> {
         let work = async move {
             let mut conn = conn;
@@ -148,7 +147,7 @@ impl MySqlLog {
         self.log.as_str().into()
     }
 
-    /// How many records from a position on have about so many bytes, one at least.
+    /// How many records from a position on have about so many bytes; at least one.
     fn page(&self, from: Position, bytes_max: usize) -> Result<u64> {
         let mut bytes = 0;
         let mut count = 0;
@@ -180,10 +179,9 @@ impl SharedLog for MySqlLog {
                     self.watch.heard(position);
                     Ok(Appended::Written)
                 }
-                // The server chose this statement to give way to another one, also of another log: it asks for the
-                // statement again.
+                // The server made this statement yield to another one, maybe of another log, and asks for it again.
                 Err(Failure::Server(1020 | 1213, _)) if attempts < GIVEN_WAY_MAX => continue,
-                // A conflict or a wait that was too long has written nothing; of what broke nobody knows.
+                // After a conflict or a lock timeout nothing was written. After a broken connection that is unknown.
                 Err(failure @ Failure::Server(1020 | 1205 | 1213, _)) => Err(self.server.error(failure)),
                 Err(failure) => Err(match self.server.error(failure) {
                     LogError::Unavailable(why) => LogError::Unknown(why),

@@ -66,7 +66,7 @@ impl Session for MySqlSession {
                 Cell::Number(number) => Value::from(*number),
             };
             let values: Vec<Value> = cells.iter().map(value).collect();
-            // Also without values it is one that answers.
+            // Even without values, the statement answers rows.
             (sql.clone(), Params::Positional(values))
         }));
         all.push(order("commit"));
@@ -76,7 +76,7 @@ impl Session for MySqlSession {
 
     fn anew(&mut self) -> Result<()> {
         self.conn = Some(self.server.connect()?);
-        // What does not fit is refused, and not cut.
+        // Text that does not fit must be refused, and not truncated.
         self.simple("set session sql_mode = 'STRICT_ALL_TABLES'")
     }
 }

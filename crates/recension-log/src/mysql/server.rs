@@ -1,4 +1,4 @@
-//! The servers that an address names: how one is reached, and what its failures mean.
+//! The servers that an address names: connecting to one, and the meaning of its errors.
 
 use mysql_async::prelude::Queryable as _;
 use mysql_async::{Conn, Error, OptsBuilder, SslOpts};
@@ -11,7 +11,7 @@ use crate::{LogAddress, LogError, Result};
 
 const PORT: u16 = 3306;
 
-/// Servers, of which any will do.
+/// Servers, any of which will do.
 pub(super) struct Server {
     pub(super) driver: Driver,
     hosts: Vec<(String, u16)>,
@@ -21,7 +21,7 @@ pub(super) struct Server {
     pub(super) place: String,
 }
 
-/// Why a statement failed.
+/// The reason for which a statement failed.
 pub(super) enum Failure {
     /// The connection broke, or there was no answer in time.
     Broken(String),
@@ -44,7 +44,7 @@ impl Server {
             TlsMode::Off => None,
             TlsMode::Required(ca) => {
                 let roots = SslOpts::default().with_root_certs(vec![certificates(ca.as_deref())?.into()]);
-                // Whom the driver trusts by itself is nobody that the user has named.
+                // The driver's built-in certificates were not named by the user.
                 Some(roots.with_disable_built_in_roots(true))
             }
         };
@@ -72,7 +72,8 @@ impl Server {
             let options = self.options.clone().ip_or_hostname(name.clone()).tcp_port(port);
             let connected = self.driver.run(CONNECT_TIMEOUT, async move {
                 let mut conn = Conn::new(options).await?;
-                // On Galera a read sees what any node had acknowledged before; elsewhere there is no such setting.
+                // On Galera, a read then sees everything that any node acknowledged before. Other servers have no such
+                // setting.
                 let _ = conn.query_drop("set session wsrep_sync_wait = 7").await;
                 Ok::<_, Error>(conn)
             });
@@ -101,9 +102,9 @@ impl Server {
     }
 }
 
-/// Whether the server will refuse this for as long as nobody changes it.
+/// Whether the server will refuse this until somebody changes something.
 pub(super) fn is_lasting(failure: &Failure) -> bool {
-    // Conflicts, time-outs, too many connections, shutdown, a node that is not in its cluster, read-only.
+    // Conflicts, timeouts, too many connections, shutdown, a node outside of its cluster, read-only.
     const PASSING: [u16; 14] = [1020, 1040, 1047, 1053, 1152, 1158, 1159, 1160, 1161, 1205, 1213, 1290, 1836, 1927];
     matches!(failure, Failure::Server(code, _) if !PASSING.contains(code))
 }

@@ -1,6 +1,5 @@
-//! A runtime for drivers that are asynchronous, behind calls that wait. It may be called from anywhere, also from
-//! tasks of
-//! another runtime's blocking threads.
+//! A runtime for asynchronous drivers, behind calls that wait. It may be called from anywhere, also from another
+//! runtime's blocking threads.
 
 use std::future::Future;
 use std::sync::mpsc;
@@ -23,7 +22,7 @@ impl Driver {
         Ok(Driver { runtime: Some(runtime) })
     }
 
-    /// Waits for what `work` comes to, at most for `timeout`; `None` if it does not come.
+    /// Waits for the result of `work`, at most for `timeout`; `None` if there is none by then.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         timeout: Duration,
@@ -31,7 +30,7 @@ impl Driver {
     ) -> Option<T> {
         let (answer, answered) = mpsc::sync_channel(1);
         self.runtime.as_ref()?.spawn(async move {
-            // What is late is dropped, and its connection with it.
+            // Late work is dropped, and its connection with it.
             if let Ok(done) = tokio::time::timeout(timeout, work).await {
                 let _ = answer.send(done);
             }
@@ -42,7 +41,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Without waiting: we may be in a task of another runtime.
+        // It does not wait, because this may be a task of another runtime.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -1,4 +1,4 @@
-//! Requests by HTTP: an agent that keeps its connections, and what its failures mean.
+//! Requests over HTTP: an agent that keeps its connections, and the meaning of its errors.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{LogError, Result};
 /// Longest answer, in bytes.
 pub(crate) const BODY_BYTES_MAX: u64 = 512 << 20;
 
-/// An agent that trusts whom the address says.
+/// An agent that trusts the certificates that the address names.
 pub(crate) fn agent(tls: &TlsMode) -> Result<Agent> {
     let mut config = Agent::config_builder()
         .http_status_as_error(false)

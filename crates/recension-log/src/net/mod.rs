@@ -1,5 +1,5 @@
-//! What the systems that are reached by a network have in common: streams with and without TLS, connections that are
-//! used again, and waiting for news.
+//! Shared parts of the systems that are reached over a network: streams with and without TLS, pooled connections, and
+//! waiting for news.
 
 #[cfg(feature = "mysql")]
 mod driver;
@@ -26,7 +26,7 @@ pub(crate) use watch::Watch;
 
 use std::time::Duration;
 
-/// How long a connection may take to come into being.
+/// How long connecting may take.
 pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long an answer may take.

@@ -1,8 +1,8 @@
-//! Connections that are used again. One that has failed is dropped by whoever had it.
+//! Pooled connections. One that has failed is dropped by its user.
 
 use parking_lot::Mutex;
 
-/// Connections that wait to be used, at most.
+/// Most idle connections.
 const IDLE_MAX: usize = 8;
 
 /// Idle connections.
@@ -15,12 +15,12 @@ impl<C> Pool<C> {
         Pool { idle: Mutex::new(Vec::new()) }
     }
 
-    /// One that is idle.
+    /// Takes an idle one.
     pub(crate) fn take(&self) -> Option<C> {
         self.idle.lock().pop()
     }
 
-    /// Gives back one that is sound.
+    /// Gives a working one back.
     pub(crate) fn give(&self, connection: C) {
         let mut idle = self.idle.lock();
         if idle.len() < IDLE_MAX {
@@ -28,7 +28,7 @@ impl<C> Pool<C> {
         }
     }
 
-    /// Drops what is idle: the server is another one now.
+    /// Drops idle ones: the server has changed.
     pub(crate) fn clear(&self) {
         self.idle.lock().clear();
     }

@@ -1,10 +1,10 @@
-//! TLS as a client: whom to trust.
+//! TLS as a client: the trusted certificates.
 
 use std::path::{Path, PathBuf};
 
 use crate::{LogError, Result};
 
-/// Where systems have the certificates that they trust, all in one file.
+/// The places where systems have their trusted certificates, all in one file.
 const SYSTEM_BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -28,14 +28,14 @@ fn bundle(named: Option<&Path>) -> Result<PathBuf> {
     })
 }
 
-/// The certificates that vouch for servers, in PEM.
+/// The trusted certificates, in PEM.
 #[cfg(any(feature = "etcd", feature = "mysql", feature = "s3"))]
 pub(crate) fn certificates(named: Option<&Path>) -> Result<Vec<u8>> {
     let file = bundle(named)?;
     std::fs::read(&file).map_err(|error| refused(format!("reading {}: {error}", file.display())))
 }
 
-/// How TLS is spoken with servers that the certificates in a file, or the system's, vouch for.
+/// The configuration for servers that the certificates in a file, or the system's, vouch for.
 #[cfg(any(feature = "postgres", feature = "mongodb"))]
 pub(crate) fn config(named: Option<&Path>) -> Result<std::sync::Arc<rustls::ClientConfig>> {
     use rustls::pki_types::CertificateDer;

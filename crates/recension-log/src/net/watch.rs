@@ -1,4 +1,4 @@
-//! Waiting for news of a log: by what its system tells, or by asking again and again.
+//! Waiting for news of a log: by notifications of its system, or by polling.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::Position;
 
-/// What is known of a log's end, and those who wait for more.
+/// The known end of a log, and its waiters.
 #[derive(Default)]
 pub(crate) struct Watch {
     state: Mutex<State>,
@@ -15,7 +15,7 @@ pub(crate) struct Watch {
 
 #[derive(Default)]
 struct State {
-    /// The newest record that is known of.
+    /// The newest known record.
     newest: Position,
     wakes: u64,
 }
@@ -30,19 +30,19 @@ impl Watch {
         }
     }
 
-    /// The newest record that is known of.
+    /// The newest known record.
     pub(crate) fn newest(&self) -> Position {
         self.state.lock().newest
     }
 
-    /// Waits until there is news of a record at `position` or behind, or somebody wakes.
+    /// Waits for news of a record at `position` or behind, or for a wake-up.
     pub(crate) fn wait(&self, position: Position, timeout: Duration) {
         let mut state = self.state.lock();
         let wakes = state.wakes;
         self.news.wait_while_for(&mut state, |state| state.newest < position && state.wakes == wakes, timeout);
     }
 
-    /// The same, asking `has` every `interval`.
+    /// The same, calling `has` every `interval`.
     pub(crate) fn poll(&self, position: Position, timeout: Duration, interval: Duration, has: impl Fn() -> bool) {
         let end = Instant::now() + timeout;
         let wakes = self.state.lock().wakes;

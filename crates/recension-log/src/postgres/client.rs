@@ -1,5 +1,5 @@
-//! A connection to `PostgreSQL`, as much of it as a log needs: statements that are prepared once, one round trip each,
-//! values in binary. docs: the protocol's chapters 55.2 and 55.7.
+//! A connection to `PostgreSQL`, as far as a log needs it: statements that are prepared once, one round trip each,
+//! values in binary. See chapters 55.2 and 55.7 of its documentation.
 
 use std::collections::HashMap;
 use std::io::{self, Read as _, Write as _};
@@ -19,7 +19,7 @@ use crate::net::{Stream, connect};
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 << 10;
 
-/// Whom to connect as.
+/// The credentials of a connection.
 pub(super) struct Login {
     pub(super) user: String,
     pub(super) password: Option<String>,
@@ -27,10 +27,10 @@ pub(super) struct Login {
     pub(super) tls: Option<Arc<ClientConfig>>,
 }
 
-/// Why a request failed.
+/// The reason for which a request failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The connection broke or the server did not answer; whether it did what was asked is not known.
+    /// The connection broke or the server did not answer. It is unknown whether the request was carried out.
     Io(io::Error),
     /// The server refused, with its code (SQLSTATE) and words.
     Server { code: String, message: String },
@@ -54,7 +54,7 @@ impl std::fmt::Display for Failure {
 /// A row: its columns in binary.
 pub(super) type Row = Vec<Option<Vec<u8>>>;
 
-/// What a statement answers.
+/// The answer to a statement.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) rows: Vec<Row>,
@@ -167,7 +167,8 @@ impl Client {
         self.pipeline(&[(sql, values)])
     }
 
-    /// Statements in one round trip and, since one sync ends them, in one transaction. The answer is the last one's.
+    /// Statements in one round trip, and in one transaction, because a single sync ends them. The answer is the last
+    /// one's.
     pub(super) fn pipeline(&mut self, statements: &[(&str, &[&[u8]])]) -> Result<Answer, Failure> {
         let known = self.prepared.len();
         for (sql, values) in statements {
@@ -188,7 +189,7 @@ impl Client {
         frontend::sync(&mut self.output);
         let answer = self.send().map_err(Failure::from).and_then(|()| self.answer());
         if answer.is_err() {
-            // What was to be prepared may not be.
+            // Statements of this call may not have been prepared.
             self.prepared.retain(|_, number| *number < known);
         }
         answer

@@ -1,7 +1,6 @@
-//! A log in a table of `PostgreSQL`. An append is one insert, which does nothing if the position is taken; other nodes
-//! are told by NOTIFY, which a second connection sends at most every few milliseconds, since inside the transaction
-//! it would take
-//! a lock of the whole server.
+//! A log in a table of `PostgreSQL`. An append is one insert, which does nothing if the position is taken. NOTIFY tells
+//! other nodes. A second connection sends it at most every few milliseconds: inside the transaction it would take a
+//! lock of the whole server.
 
 mod client;
 mod notify;
@@ -23,7 +22,7 @@ use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result,
 const SYSTEM: &str = "postgresql";
 const PORT: u16 = 5432;
 
-/// Tables are made when they are missing, so that a user without the right to make tables may use those that are there.
+/// Missing tables are made. A user without the right to make tables may thus use existing ones.
 const TABLES: [(&str, &str); 2] = [
     (
         "recension_log",
@@ -61,7 +60,7 @@ pub struct PostgresLog {
     notifier: Notifier,
 }
 
-/// Where the log is, and the connections to it.
+/// The log's servers, and the connections to them.
 struct Server {
     hosts: Vec<(String, u16)>,
     /// The host that was the primary when last looked.
@@ -117,7 +116,7 @@ impl Server {
             let at = (*primary + turn) % self.hosts.len();
             let (host, port) = &self.hosts[at];
             let client = Client::connect(host, *port, &self.login).and_then(|mut client| {
-                // A commit that is acknowledged must be on disk, whatever the database's own setting is.
+                // An acknowledged commit must be on disk, whatever the database's own setting is.
                 let set = "select set_config('synchronous_commit', 'on', false) where \
                     current_setting('synchronous_commit') in ('off', 'local')";
                 client.simple(set)?;
@@ -145,7 +144,7 @@ impl Server {
                 .map_err(|failure| self.error(&failure))?;
             if found.rows.is_empty() {
                 match client.simple(sql) {
-                    // Another node was making it.
+                    // Another node was making it at the same time.
                     Err(Failure::Server { code, .. })
                         if ["23505", "42P07", "42710", "XX000"].contains(&code.as_str()) => {}
                     made => made.map_err(|failure| self.error(&failure))?,
@@ -168,7 +167,7 @@ impl Server {
                     self.pool.give(client);
                     return Ok(answer);
                 }
-                // A connection that had been idle may have been closed long ago.
+                // A pooled connection may have been closed long ago.
                 Err(Failure::Io(_)) if was_pooled && !tried => {
                     self.pool.clear();
                     tried = true;
@@ -193,9 +192,9 @@ impl Server {
     }
 }
 
-/// Whether the server will refuse this for as long as nobody changes it.
+/// Whether the server will refuse this until somebody changes something.
 fn is_lasting(failure: &Failure) -> bool {
-    // Of a transaction, of connections, of resources, by an operator, of the system: they pass, as does a failover.
+    // Errors of transactions, connections, resources, operators and the system pass, as a failover does.
     let passing = ["08", "40", "53", "55", "57", "58", "XX"];
     let passes = |code: &str| passing.iter().any(|class| code.starts_with(class)) || code == "25006";
     matches!(failure, Failure::Server { code, .. } if !passes(code))

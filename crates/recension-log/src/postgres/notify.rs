@@ -1,6 +1,5 @@
-//! Telling other nodes of a record, and being told: NOTIFY and LISTEN, on connections of their own. Only speed
-//! depends on
-//! it: who is not told asks.
+//! News of records: NOTIFY and LISTEN, on connections of their own. Only speed depends on it: a node that was not
+//! notified asks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,12 +13,12 @@ use crate::{LogError, Position, Result};
 
 /// The least time between two notifications.
 const PACE: Duration = Duration::from_millis(5);
-/// How long a listener waits before it looks whether it is still wanted.
+/// How long a listener waits before it checks whether it is still wanted.
 const LOOK: Duration = Duration::from_millis(250);
 /// How long it waits before it connects again.
 const AGAIN: Duration = Duration::from_millis(500);
 
-/// Two threads: one tells, one is told. They end with it.
+/// Two threads: one notifies, one listens. They end when this is dropped.
 pub(super) struct Notifier {
     shared: Arc<Shared>,
     threads: Vec<std::thread::JoinHandle<()>>,
@@ -27,7 +26,7 @@ pub(super) struct Notifier {
 
 #[derive(Default)]
 struct Shared {
-    /// The newest record to be told of.
+    /// The newest record to notify of.
     newest: Mutex<Position>,
     news: Condvar,
     stopping: AtomicBool,
@@ -74,9 +73,9 @@ impl Drop for Notifier {
     }
 }
 
-/// The channel of a log. Its name has nothing in it that would have to be quoted, but for the hyphen.
+/// The channel of a log. Only the hyphen in its name needs quoting.
 fn channel(log: &str) -> String {
-    // Names of channels are cut at 63 bytes: longer ones share what they begin with, which costs a look.
+    // Names of channels are cut at 63 bytes. Longer ones share a prefix, which only costs a look.
     format!("recension_{log}").chars().take(60).collect()
 }
 
@@ -85,7 +84,7 @@ impl Shared {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// Waits, but not for longer than it is wanted.
+    /// Waits, but only while it is wanted.
     fn pause(&self, pause: Duration) {
         let mut newest = self.newest.lock();
         if !self.is_stopping() {
@@ -136,7 +135,7 @@ fn hear(shared: &Shared, server: &Weak<Server>, channel: &str) {
                 client.simple(&format!("listen \"{channel}\"")).ok()?;
                 Some(client)
             });
-            // What was told before we listened.
+            // Records may have come before we listened.
             if let Ok(newest) = server.newest() {
                 server.watch.heard(newest);
             }

@@ -1,10 +1,10 @@
-//! What differs between the databases that have projections: names, types, and statements. `{table}` stands for a
-//! table in its schema, `{schema}` for the schema, `{rows}` for the rows of an insert.
+//! Differences between the databases that have projections: names, types, and statements. `{table}` stands for a table
+//! in its schema, `{schema}` for the schema, `{rows}` for the rows of an insert.
 
 /// A dialect of SQL.
 pub(crate) struct Dialect {
     pub(crate) system: &'static str,
-    /// What stands around a name.
+    /// The quotation mark of names.
     pub(crate) quote: char,
     /// Longest name of a table, and whether that is counted in bytes or in characters.
     table_max: (usize, Unit),
@@ -23,7 +23,7 @@ pub(crate) struct Dialect {
     pub(crate) state: &'static str,
     /// Values: log, seq.
     pub(crate) write_state: &'static str,
-    /// A row of a later commit stays: two processes may write one projection, one after the other.
+    /// A row of a later commit stays: two processes may write the same projection, one after the other.
     pub(crate) upsert: &'static str,
     /// Values: id, rev, seq, body.
     pub(crate) upsert_row: &'static str,
@@ -95,8 +95,8 @@ pub(crate) static MYSQL: Dialect = Dialect {
     is_there: "select 'there' from information_schema.tables where table_schema = ? and table_name = ?",
     make_state: "create table if not exists {table} (log varchar(64) character set ascii collate ascii_bin \
                  primary key, seq bigint unsigned not null) engine=InnoDB",
-    // Ids are compared byte by byte, and end with no blanks that do not count. A text of JSON, and not the type of
-    // that name: MariaDB's checks for it refuse documents of more than 32 levels.
+    // Ids are compared byte by byte, without ignoring trailing blanks. Bodies are text and not of the type `json`:
+    // MariaDB's check of it refuses documents with more than 32 levels.
     make_table: "create table if not exists {table} (id varbinary(2048) primary key, \
                  rev varchar(255) character set utf8mb4 collate utf8mb4_bin not null, \
                  seq bigint unsigned not null, \
@@ -106,7 +106,7 @@ pub(crate) static MYSQL: Dialect = Dialect {
     state: "select cast(seq as char) from {table} where log = ?",
     write_state: "insert into {table} (log, seq) values (?, ?) on duplicate key update \
                   seq = greatest(seq, values(seq))",
-    // Assignments are made from left to right: the seq last.
+    // Assignments are made from left to right, so the seq comes last.
     upsert: "insert into {table} (id, rev, seq, body) values {rows} on duplicate key update \
              rev = if(seq <= values(seq), values(rev), rev), body = if(seq <= values(seq), values(body), body), \
              seq = greatest(seq, values(seq))",
@@ -118,7 +118,7 @@ pub(crate) static MYSQL: Dialect = Dialect {
     storable: str::to_owned,
 };
 
-/// A JSON text that `jsonb` takes: it has no `\u0000`, and stands for something else in its place.
+/// A JSON text that `jsonb` accepts: `\u0000` is replaced, because it does not allow that.
 #[cfg(feature = "postgres")]
 fn without_zero_characters(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
@@ -126,7 +126,7 @@ fn without_zero_characters(json: &str) -> String {
     while let Some(at) = rest.find('\\') {
         let (before, escape) = rest.split_at(at);
         text.push_str(before);
-        // A backslash of JSON has something of one byte behind it.
+        // In JSON, one byte follows the backslash; only `\u0000` is longer here.
         let len = if escape.starts_with("\\u0000") { 6 } else { 2 };
         text.push_str(if len == 6 { "\\ufffd" } else { &escape[..2] });
         rest = &escape[len..];

@@ -1,6 +1,6 @@
-//! A projection: the documents of now as rows of tables in the database that the log lives on, for `psql`, `mariadb`
-//! and reporting tools to read. It is derived: it can be thrown away and written again at any time. What is done is
-//! written once; what differs from system to system is a [`Dialect`], and a [`Session`] that runs its statements.
+//! A projection: the present documents as rows of tables in the database that the log lives on, for `psql`, `mariadb`
+//! and reporting tools to read. It is derived: it can be deleted and written again at any time. The logic is written
+//! once. The differences between systems are a [`Dialect`], and a [`Session`] that runs its statements.
 
 mod dialect;
 
@@ -14,9 +14,9 @@ pub(crate) use self::dialect::POSTGRES;
 pub(crate) use self::dialect::Dialect;
 use crate::{LogAddress, LogError, Result, System};
 
-/// The table that says how far the projection is.
+/// The table with the projection's progress.
 const STATE: &str = "recension_projection";
-/// Statements are kept prepared; with those of more tables, the session is begun anew.
+/// Statements are kept prepared. If they are for more tables, the session is begun anew.
 const TABLES_MAX: usize = 300;
 
 /// A document as a row; without a body it is deleted.
@@ -34,12 +34,12 @@ pub struct ProjectedRow {
     pub body: Option<String>,
 }
 
-/// What a row is, beside its document.
+/// A row compared with its document.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RowState {
     /// The same.
     Same,
-    /// Of another revision, or with another body.
+    /// It has another revision, or another body.
     Different,
     /// Not there.
     Missing,
@@ -67,7 +67,7 @@ pub(crate) trait Session: Send {
     fn anew(&mut self) -> Result<()>;
 }
 
-/// Where rows are written: the tables of a schema.
+/// The destination of rows: the tables of a schema.
 pub struct Projection {
     session: Box<dyn Session>,
     dialect: &'static Dialect,
@@ -79,7 +79,7 @@ pub struct Projection {
 }
 
 /// The projection that an address asks for with `?project=SCHEMA`; `None` if it asks for none. Nothing is made before
-/// it is written.
+/// the first write.
 pub fn open_projection(address: &LogAddress) -> Result<Option<Projection>> {
     let Some(schema) = address.parameter("project") else { return Ok(None) };
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
@@ -107,7 +107,7 @@ pub fn open_projection(address: &LogAddress) -> Result<Option<Projection>> {
 }
 
 impl Projection {
-    /// Commits up to which it has everything; `None` if it was never written.
+    /// The commit up to which it is complete; `None` if it was never written.
     pub fn seq(&mut self) -> Result<Option<u64>> {
         if !self.is_there(STATE)? {
             return Ok(None);
@@ -123,14 +123,14 @@ impl Projection {
         Ok(found.into_iter().filter(|name| name != STATE).collect())
     }
 
-    /// Writes rows in one transaction, and with `seq` that everything up to that commit is there.
+    /// Writes rows in one transaction. `seq`: the projection is then complete up to this commit.
     pub fn write(&mut self, rows: &[ProjectedRow], seq: Option<u64>) -> Result<()> {
         self.make()?;
         for row in rows {
             self.make_table(&row.collection)?;
         }
         let mut statements = Vec::with_capacity(rows.len() + 1);
-        // Neighbours of one kind share a statement, if the system takes that.
+        // Neighbouring rows of one kind share a statement, if the system allows it.
         let kind = |row: &ProjectedRow| (row.collection.clone(), row.body.is_some());
         for group in rows.chunk_by(|a, b| kind(a) == kind(b)) {
             if group[0].body.is_none() {
@@ -142,7 +142,7 @@ impl Projection {
             }
             let most = self.dialect.rows_at_once;
             for rows in group.chunks(most) {
-                // Few kinds of statements are kept prepared: full ones, and ones of one row.
+                // Only few kinds of statements are kept prepared: full ones, and ones with a single row.
                 for rows in rows.chunks(if rows.len() == most { most } else { 1 }) {
                     let values = vec![self.dialect.upsert_row; rows.len()].join(", ");
                     let sql = self.on(&rows[0].collection, self.dialect.upsert).replace("{rows}", &values);
@@ -165,7 +165,7 @@ impl Projection {
     /// Drops a collection's table.
     pub fn drop_collection(&mut self, collection: &str) -> Result<()> {
         self.tables.remove(collection);
-        // Without cascade: a view of somebody's keeps it, and the server says so.
+        // Without cascade: if somebody's view depends on the table, the server refuses and says so.
         let sql = self.on(collection, "drop table if exists {table}");
         self.session.simple(&sql)
     }
@@ -176,7 +176,7 @@ impl Projection {
         self.ask(sql, Vec::new())
     }
 
-    /// Compares rows of tables that are there with documents: the revision, and the body as the database has it.
+    /// Compares existing rows with documents: the revision, and the body as the database stores it.
     pub fn compare(&mut self, rows: &[ProjectedRow]) -> Result<Vec<RowState>> {
         let statements: Vec<Statement> = rows
             .iter()
@@ -211,8 +211,7 @@ impl Projection {
         statement.replace("{table}", &table).replace("{schema}", &quoted(&self.schema))
     }
 
-    /// Makes the schema and the table that says how far the projection is. A user who may not make a schema can use one
-    /// that is there.
+    /// Makes the schema and the table with the progress. A user who may not make a schema can use an existing one.
     fn make(&mut self) -> Result<()> {
         if self.is_made {
             return Ok(());

@@ -13,15 +13,15 @@ use crate::net::http::{BODY_BYTES_MAX, agent, was_not_sent};
 use crate::record::hex;
 use crate::{LogAddress, LogError, Result};
 
-/// What a server has answered.
+/// A server's answer.
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// What it says that the object's length is.
+    /// The object's length, according to the answer.
     pub(super) length: u64,
     pub(super) body: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// The reason for which there is no answer.
 pub(super) struct Failure {
     pub(super) why: String,
     /// It certainly did not reach the server.

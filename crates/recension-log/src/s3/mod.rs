@@ -1,5 +1,5 @@
-//! A log in an object store that speaks like S3: an object a position, made by a put that fails if there is one. Others
-//! ask; nobody is told.
+//! A log in S3 or a compatible object store: an object a position, made by a put that fails if there is one. Other
+//! nodes poll.
 
 mod client;
 mod sign;
@@ -11,7 +11,7 @@ use crate::net::Watch;
 use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result, SharedLog};
 
 const SYSTEM: &str = "s3";
-/// How often those that wait look for a record.
+/// How often waiters look for a record.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A log in an object store.
@@ -40,7 +40,7 @@ impl S3Log {
         let found = self.ask("HEAD", "", &[], &[], b"")?;
         if found.status == 404 {
             let made = self.ask("PUT", "", &[], &[], b"")?;
-            // Another node was making it.
+            // Another node was making it at the same time.
             if made.status != 409 {
                 self.expect(made, &[200])?;
             }
@@ -100,7 +100,7 @@ impl S3Log {
         self.expect(answer, &[200]).map(|answer| Some(answer.length))
     }
 
-    /// The keys behind `after` that begin with `prefix`, at most a thousand.
+    /// The keys after `after` that begin with `prefix`, at most a thousand.
     fn keys(&self, prefix: &str, after: &str) -> Result<Vec<String>> {
         let mut query = vec![("list-type", "2"), ("prefix", prefix)];
         if !after.is_empty() {
@@ -111,7 +111,7 @@ impl S3Log {
         Ok(between(&text, "Key").map(str::to_owned).collect())
     }
 
-    /// Positions have no gaps, and names stay when they are trimmed: the last is found by doubling and halving.
+    /// Positions have no gaps, and names stay when they are trimmed: the last one is found by doubling and halving.
     fn find_newest(&self) -> Result<Position> {
         let (mut there, mut step) = (Position(0), 1);
         while self.length(Position(there.0 + step))?.is_some() {
@@ -150,7 +150,7 @@ impl SharedLog for S3Log {
                 Ok(Appended::Written)
             }
             Ok(answer) if answer.status == 412 => Ok(Appended::Taken),
-            // 409: another put of this name is under way. Servers that fail may have done it.
+            // 409: another put of this name is under way. A server that failed may still have done it.
             Ok(answer) if answer.status == 409 || answer.status >= 500 => {
                 Err(LogError::Unknown(why(&format!("status {}", answer.status))))
             }
@@ -201,7 +201,7 @@ impl SharedLog for S3Log {
         self.watch.wake();
     }
 
-    /// Objects stay, empty: whoever has slept must not find a position free that was taken.
+    /// Objects stay, empty: a node that has slept must not find a taken position free.
     fn trim(&self, before: Position) -> Result<()> {
         let before = before.min(self.tail(Position(0))?.before());
         let mut position = before.before();

@@ -1,11 +1,11 @@
-//! Signatures of requests, version 4. Pure: the time comes in. Amazon's "Signature Version 4 signing process".
+//! Signatures of requests, version 4 (Amazon's "Signature Version 4 signing process"). Pure: the time is an argument.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::record::hex;
 
-/// Who asks.
+/// The user's keys.
 pub(super) struct Credentials {
     pub(super) key: String,
     pub(super) secret: String,
@@ -63,13 +63,13 @@ pub(super) fn sign(request: &Signed<'_>) -> Vec<(String, String)> {
 }
 
 fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
-    // Keys of any length are taken.
+    // HMAC accepts keys of any length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return Vec::new() };
     mac.update(text);
     mac.finalize().into_bytes().to_vec()
 }
 
-/// A text as it stands in a path or in a query.
+/// A text, encoded for a path or a query.
 pub(super) fn encoded(text: &str, is_path: bool) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) || (is_path && byte == b'/');
     let encoded: Vec<_> = text

@@ -1,6 +1,7 @@
 //! Logs and the engine over them: in memory, in a folder, and on real systems, which are started once, on loopback, and
 //! stopped at the end whatever happened. The tests of a system that is not installed fail, and say what to install.
 
+mod behind;
 mod caches;
 mod contract;
 mod faults;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
         !is_server(system) || (asked && !arguments.list)
     };
     let mut trials = Vec::new();
-    let on_memory = [caches::TESTS, faults::TESTS, formats::TESTS, moving::TESTS];
+    let on_memory = [behind::ON_MEMORY, caches::TESTS, faults::TESTS, formats::TESTS, moving::TESTS];
     for (name, test) in on_memory.into_iter().flatten() {
         trials.push(trial(format!("engine: {name}"), *test));
     }
@@ -60,7 +61,7 @@ fn trials_of(system: &Arc<System>) -> Vec<Trial> {
         let system = system.clone();
         trials.push(trial(format!("{}: {name}", system.name), move || test(&system)));
     }
-    for (name, test) in nodes::TESTS {
+    for (name, test) in [nodes::TESTS, behind::TESTS].into_iter().flatten() {
         let system = system.clone();
         trials.push(trial(format!("{}: {name}", system.name), move || test(&system)));
     }

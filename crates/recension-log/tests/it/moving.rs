@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use recension_conformance::sim::Rng;
 use recension_engine::{Engine, EngineError, Seq};
 use recension_engines::into_log;
 use recension_log::{Appended, Blobs, LogError, LogProfile, MemoryLog, Position, Result, SharedLog};
@@ -17,17 +19,27 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("the_old_place_is_closed_before_the_new_one_begins", the_old_place_is_closed_before_the_new_one_begins),
     ("a_move_that_fails_leaves_the_old_place_open", a_move_that_fails_leaves_the_old_place_open),
     ("a_move_that_is_broken_off_is_gone_on_with", a_move_that_is_broken_off_is_gone_on_with),
+    ("what_is_copied_under_the_seal_does_not_grow", what_is_copied_under_the_seal_does_not_grow),
     ("a_log_with_a_store_is_no_place_to_move_to", a_log_with_a_store_is_no_place_to_move_to),
 ];
 
 const TO: &str = "postgres://db/app?log=x";
 
-/// A log that looks at the world before a record is written, and says what becomes of it.
+/// What is about to be done to a log.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Record,
+    Read,
+    /// So many bytes of a blob.
+    Blob(usize),
+}
+
+/// A log that looks at the world before something is done, and says what becomes of it.
 struct Watched<F>(MemoryLog, F);
 
-impl<F: Fn() -> Option<LogError> + Send + Sync + 'static> SharedLog for Watched<F> {
+impl<F: Fn(Doing) -> Option<LogError> + Send + Sync + 'static> SharedLog for Watched<F> {
     fn append(&self, position: Position, record: &[u8]) -> Result<Appended> {
-        match (self.1)() {
+        match (self.1)(Doing::Record) {
             None => self.0.append(position, record),
             Some(error @ LogError::Unknown(_)) => {
                 // It is written, and nobody is told.
@@ -39,7 +51,7 @@ impl<F: Fn() -> Option<LogError> + Send + Sync + 'static> SharedLog for Watched<
     }
 
     fn read(&self, from: Position, bytes_max: usize) -> Result<Vec<(Position, Vec<u8>)>> {
-        match (self.1)() {
+        match (self.1)(Doing::Read) {
             Some(LogError::Unknown(why)) => Err(LogError::Unavailable(why)),
             _ => self.0.read(from, bytes_max),
         }
@@ -62,11 +74,29 @@ impl<F: Fn() -> Option<LogError> + Send + Sync + 'static> SharedLog for Watched<
     }
 
     fn blobs(&self) -> &dyn Blobs {
-        self.0.blobs()
+        self
     }
 
     fn profile(&self) -> LogProfile {
         self.0.profile()
+    }
+}
+
+impl<F: Fn(Doing) -> Option<LogError> + Send + Sync + 'static> Blobs for Watched<F> {
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        (self.1)(Doing::Blob(bytes.len())).map_or_else(|| self.0.put(name, bytes), Err)
+    }
+
+    fn get(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.0.get(name)
+    }
+
+    fn list(&self, prefix: &str) -> Result<Vec<String>> {
+        self.0.list(prefix)
+    }
+
+    fn delete(&self, name: &str) -> Result<()> {
+        self.0.delete(name)
     }
 }
 
@@ -85,7 +115,10 @@ fn the_old_place_is_closed_before_the_new_one_begins() {
     engine.commit(row(b"a", b"1")).unwrap();
     let looked = {
         let (engine, old) = (engine.clone(), old.clone());
-        move || {
+        move |doing| {
+            if doing != Doing::Record {
+                return None;
+            }
             // Whatever comes now would not be in the new place.
             assert!(old.join("MOVED").is_file(), "whoever opens it next is told, also if this process dies now");
             assert!(moved(engine.commit(row(b"late", b"1"))));
@@ -108,10 +141,15 @@ fn a_move_that_fails_leaves_the_old_place_open() {
     let (old, copy) = (folder.path().join("old"), folder.path().join("copy"));
     let engine = native(&old).unwrap();
     engine.commit(row(b"a", b"1")).unwrap();
-    let full = || Some(LogError::Refused { system: "test", why: "the disk is full".to_owned() });
-    let failed = into_log(&engine, &copy, &Watched(MemoryLog::new(), full), TO).unwrap_err();
-    assert!(failed.to_string().contains("full"), "{failed}");
-    engine.commit(row(b"b", b"2")).unwrap();
+    let full_for = |what: fn(Doing) -> bool| {
+        move |doing| what(doing).then(|| LogError::Refused { system: "test", why: "the disk is full".to_owned() })
+    };
+    let is_blob = |doing| matches!(doing, Doing::Blob(_));
+    for (n, what) in [(1, full_for(|doing| doing == Doing::Record)), (2, full_for(is_blob))] {
+        let failed = into_log(&engine, &copy, &Watched(MemoryLog::new(), what), TO).unwrap_err();
+        assert!(failed.to_string().contains("full"), "{failed}");
+        engine.commit(row(b"b", &[n])).unwrap();
+    }
     drop(engine);
     native(&old).unwrap().commit(row(b"c", b"3")).unwrap();
 }
@@ -123,7 +161,8 @@ fn a_move_that_is_broken_off_is_gone_on_with() {
     let engine = native(&old).unwrap();
     engine.commit(row(b"a", b"1")).unwrap();
     // The new place has begun, and nobody knows: the old one must not go on.
-    let silent = || Some(LogError::Unknown("the network is gone".to_owned()));
+    let silent =
+        |doing| (!matches!(doing, Doing::Blob(_))).then(|| LogError::Unknown("the network is gone".to_owned()));
     let unknown = into_log(&engine, &copy, &Watched(memory.clone(), silent), TO).unwrap_err();
     assert!(matches!(unknown, EngineError::Unknown { .. }) && unknown.to_string().contains("repeat"), "{unknown}");
     assert!(moved(engine.commit(row(b"b", b"2"))));
@@ -137,6 +176,49 @@ fn a_move_that_is_broken_off_is_gone_on_with() {
     assert!(moved(elsewhere.map(drop)), "and it goes nowhere else");
     // Broken off before the new place has begun.
     assert_eq!(into_log(&again(), &copy, &MemoryLog::new(), TO).unwrap(), Seq(1));
+}
+
+/// Moves a store of so many MiB, to which commits come while it is copied. Answers the bytes that were written to the new
+/// place before the old one was sealed, and then.
+fn bytes_of_a_move(mib: u64) -> (usize, usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, copy) = (folder.path().join("old"), folder.path().join("copy"));
+    let engine = Arc::new(native(&old).unwrap());
+    let mut rng = Rng::new(mib);
+    for n in 0..mib {
+        engine.commit(row(&n.to_le_bytes(), &rng.bytes(1 << 20))).unwrap();
+    }
+    let written = Arc::new((AtomicUsize::new(0), AtomicUsize::new(0)));
+    let looks = {
+        let (engine, old, written) = (engine.clone(), old.clone(), written.clone());
+        move |doing| {
+            if let Doing::Blob(len) = doing {
+                let sealed = old.join("MOVED").is_file();
+                let count = if sealed { &written.1 } else { &written.0 };
+                count.fetch_add(len, Ordering::Relaxed);
+                if !sealed && engine.head().0 < mib + 1000 {
+                    engine.commit(row(b"late", &engine.head().0.to_le_bytes())).unwrap();
+                }
+            }
+            None
+        }
+    };
+    let memory = MemoryLog::new();
+    let head = into_log(&*engine, &copy, &Watched(memory.clone(), looks), TO).unwrap();
+    let new = node(Arc::new(memory), &folder.path().join("cache"));
+    assert!(head.0 > mib && new.head() == head, "{head}");
+    assert_eq!(value(&new, b"late"), Some((head.0 - 1).to_le_bytes().to_vec()), "the last commit is there");
+    assert_eq!(new.verify().unwrap().problems, []);
+    (written.0.load(Ordering::Relaxed), written.1.load(Ordering::Relaxed))
+}
+
+fn what_is_copied_under_the_seal_does_not_grow() {
+    let bound = 2 * recension_log::limits::PIECE_BYTES;
+    for mib in [6, 60] {
+        let (before, sealed) = bytes_of_a_move(mib);
+        assert!(before >= (mib as usize) << 20, "{mib} MiB: {before} while it was open");
+        assert!(sealed > 0 && sealed <= bound, "{mib} MiB: {sealed} under the seal");
+    }
 }
 
 fn a_log_with_a_store_is_no_place_to_move_to() {

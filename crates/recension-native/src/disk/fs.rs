@@ -1,5 +1,5 @@
-//! The real file system behind [`Disk`]. The one place of the library with `unsafe`: mapping a file, and two calls of
-//! the system that no library of ours has. It must never report success for what the operating system refused.
+//! The real file system behind [`Disk`]. This is the only place of the library with `unsafe`: mapping a file, and two
+//! system calls that no library of ours has. It must never report success if the operating system refused.
 #![allow(unsafe_code)]
 
 use std::borrow::Cow;
@@ -91,8 +91,8 @@ impl Disk for FsDisk {
     }
 }
 
-/// Makes a folder and those above it that are missing. A folder's own name is durable when its parent is synced, so
-/// each parent is.
+/// Makes a folder and its missing parents. A folder's name is durable when its parent is synced, so each parent is
+/// synced.
 fn create_folder(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -110,18 +110,18 @@ fn create_folder(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Res
     sync(parent)
 }
 
-/// A lock that is held. To close the file would not do: a process that is just being started has a copy of it for a
-/// moment.
+/// A lock that is held. Closing the file would not release it at once: a process that is just being started holds a
+/// copy of the descriptor for a moment.
 struct Held(File);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // If it fails, closing is what is left.
+        // If it fails, closing the file releases the lock.
         let _ = self.0.unlock();
     }
 }
 
-/// Who holds the lock, from what it wrote into the file and what the system knows of that process.
+/// The holder of the lock, from the text that it wrote into the file and from what the system knows of that process.
 fn holder(file: &mut File, path: &Path) -> String {
     let mut text = String::new();
     let read = file.take(32).read_to_string(&mut text);
@@ -162,7 +162,7 @@ impl DiskFile for FsFile {
                 Err(error) => return Err(error.into()),
             }
         }
-        // A file system without fallocate: write the zeros, so that the space is there all the same.
+        // The file system has no fallocate: zeros are written, so that the space is still reserved.
         let zeros = vec![0; 1 << 20];
         let mut at = old;
         while at < len {
@@ -192,7 +192,7 @@ impl DiskFile for FsFile {
         if written == total {
             return Ok(());
         }
-        // A short write (more parts than one call takes, a signal): the rest part by part.
+        // A short write (more parts than one call takes, or a signal): the rest is written part by part.
         let mut at = offset;
         let mut skip = written;
         for part in parts {
@@ -227,7 +227,7 @@ impl DiskFile for FsFile {
         let start = match rustix::fs::seek(&self.file, SeekFrom::Data(from)) {
             Ok(start) => start,
             Err(Errno::NXIO) => return Ok(None),
-            // A file system that cannot tell.
+            // The file system cannot tell.
             Err(_) => return Ok((from < len).then_some(from..len)),
         };
         let end = rustix::fs::seek(&self.file, SeekFrom::Hole(start)).unwrap_or(len);
@@ -251,14 +251,14 @@ impl DiskFile for FsFile {
     }
 }
 
-/// What only Linux has: `sync_file_range(2)` and `cachestat(2)`.
+/// System calls of Linux: `sync_file_range(2)` and `cachestat(2)`.
 #[cfg(target_os = "linux")]
 mod linux {
     use std::fs::File;
     use std::ops::Range;
     use std::os::fd::AsRawFd;
 
-    /// The number of `cachestat(2)`: calls that came after 2019 have the same one on nearly all architectures.
+    /// The number of `cachestat(2)`: calls added after 2019 have the same number on nearly all architectures.
     const CACHESTAT: libc::c_long = 451;
 
     /// The kernel's `struct cachestat_range`.
@@ -279,30 +279,31 @@ mod linux {
         recently_evicted: u64,
     }
 
-    /// Begins to write what is dirty.
+    /// Begins to write dirty pages.
     pub(super) fn begin_writing(file: &File, range: &Range<u64>) {
         let (Ok(from), Ok(len)) = (range.start.try_into(), range.end.saturating_sub(range.start).try_into()) else {
             return;
         };
-        // SAFETY: the file is open, and no memory is handed over. An error of the disk is kept for the next
-        // fdatasync; any other one means that nothing was begun.
+        // SAFETY: the file is open, and no memory is passed. An error of the disk is reported by the next fdatasync;
+        // any other error means that nothing was begun.
         let _ = unsafe { libc::sync_file_range(file.as_raw_fd(), from, len, libc::SYNC_FILE_RANGE_WRITE) };
     }
 
-    /// Whether no page is dirty or being written; `None` on a system before Linux 6.5, or one that does not let us ask.
+    /// Whether no page is dirty or being written; `None` on a system before Linux 6.5, or one that does not allow the
+    /// call.
     pub(super) fn is_written(file: &File, range: &Range<u64>) -> Option<bool> {
         if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))) {
             return None;
         }
         let asked = CachestatRange { off: range.start, len: range.end.saturating_sub(range.start) };
         let mut found = Cachestat::default();
-        // SAFETY: both structures are the kernel's and outlive the call, which writes to the second one alone.
+        // SAFETY: both structures are the kernel's and outlive the call, which only writes to the second one.
         let failed = unsafe { libc::syscall(CACHESTAT, file.as_raw_fd(), &raw const asked, &raw mut found, 0) };
         (failed == 0).then_some(found.dirty == 0 && found.under_writeback == 0)
     }
 }
 
-/// Bytes that come into a CPU's caches at once.
+/// Bytes of a cache line of the CPU.
 const CACHE_LINE_BYTES: usize = 64;
 
 /// Begins to bring the start of `item` into the CPU's caches.
@@ -311,7 +312,7 @@ pub(crate) fn fetch<T>(item: &T) {
     fetch_at(std::ptr::from_ref(item).cast());
 }
 
-/// Begins to bring what lies at an address, if anything does, into the CPU's caches.
+/// Begins to bring the bytes at an address, if there are any, into the CPU's caches.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn fetch_at(address: *const u8) {
@@ -320,11 +321,11 @@ pub(crate) fn fetch_at(address: *const u8) {
     unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
 }
 
-/// Nothing if it is not known how.
+/// On other processors it does nothing.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn fetch_at(_: *const u8) {}
 
-/// What is asked for at once. Linux takes no more of a request than the device's window, which is 128 KiB mostly.
+/// Bytes of one read-ahead request. Linux takes no more than the device's window, which usually is 128 KiB.
 const READ_AHEAD_BYTES: u64 = 128 << 10;
 
 struct FsMapping {
@@ -347,7 +348,7 @@ impl Mapping for FsMapping {
             Access::Scattered => Advice::Random,
             Access::InOrder => Advice::Normal,
         };
-        // A system that does not take advice answers all the same.
+        // A system that ignores advice still works.
         let _ = self.map.as_ref().map(|map| map.advise(advice));
     }
 
@@ -357,7 +358,7 @@ impl Mapping for FsMapping {
         let mut at = offset;
         while at < end {
             let piece = READ_AHEAD_BYTES.min(end - at);
-            // A system that does not take advice answers all the same.
+            // A system that ignores advice still works.
             let _ = map.advise_range(Advice::WillNeed, at as usize, piece as usize);
             at += piece;
         }
@@ -409,7 +410,7 @@ mod tests {
         assert_ne!(file.has_come(0..9000), Some(false));
         file.sync().unwrap();
         assert_ne!(file.has_come(0..9000), Some(false));
-        // A range that is none is no error.
+        // An invalid range is no error.
         file.begin_sync(u64::MAX - 1..u64::MAX);
         file.begin_sync(9000..9000);
         file.sync().unwrap();

@@ -1,9 +1,10 @@
-//! Everything the native engine asks of files, as one small trait: the real file system stands behind
-//! it in production, and a simulated one in tests, which drops, tears and reorders what was not synced.
-//! No other file of the engine touches `std::fs`.
+//! Everything that the native engine needs of files, as one small trait. In production the real file system is behind
+//! it. In tests it is a simulated one, which drops, tears and reorders unsynced writes. No other file of the engine
+//! touches `std::fs`.
 
 mod fs;
 mod read_only;
+pub(crate) mod sealed;
 
 use std::borrow::Cow;
 use std::io::{self, IoSlice};
@@ -13,15 +14,15 @@ use std::sync::Arc;
 pub use fs::FsDisk;
 pub(crate) use fs::{fetch, fetch_at};
 pub use read_only::ReadOnlyDisk;
+pub use sealed::Key;
 
 /// A directory of a store. Names are relative to it and use `/`: `log/0000000001.log`.
 ///
-/// What an implementation promises is what POSIX promises and no more: a write is durable after
-/// [`DiskFile::sync`] of its file; a creation, rename or removal of a name is durable after
-/// [`Disk::sync_dir`] of its directory. Until then a crash may undo any of them, in any order,
-/// and tear a write into 512-byte sectors.
+/// An implementation promises what POSIX promises and no more. A write is durable after [`DiskFile::sync`] of its file.
+/// A creation, rename or removal of a name is durable after [`Disk::sync_dir`] of its directory. Until then a crash may
+/// undo any of them, in any order, and tear a write into 512-byte sectors.
 pub trait Disk: Send + Sync + 'static {
-    /// Where this is, for messages.
+    /// The place, for messages.
     fn location(&self) -> String;
 
     /// Creates a directory and its parents; one that exists is fine. `""` is the root itself.
@@ -37,23 +38,23 @@ pub trait Disk: Send + Sync + 'static {
     /// Opens a file for reading and writing; an error of kind `NotFound` if there is none.
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// Renames a file within its directory, in place of what has the new name.
+    /// Renames a file within its directory, and replaces a file with the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
-    /// Removes a file's name. What has it open or mapped goes on reading it.
+    /// Removes a file's name. Processes that have it open or mapped can still read it.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Makes creations, renames and removals in a directory durable. `""` is the root.
     fn sync_dir(&self, dir: &str) -> io::Result<()>;
 
-    /// Takes the exclusive lock on `name` (a file made for it), until the guard is dropped or the
-    /// process ends. The outer error is the operating system's; `Ok(Err(holder))` names who has it.
+    /// Takes the exclusive lock on `name` (a file made for it), until the guard is dropped or the process ends. The
+    /// outer error is the operating system's; `Ok(Err(holder))` names the holder.
     fn lock(&self, name: &str) -> io::Result<Result<DiskLock, String>>;
 }
 
 /// Keeps a lock until it is dropped.
 pub struct DiskLock {
-    /// What releases the lock when it is dropped.
+    /// Releases the lock when it is dropped.
     pub guard: Box<dyn Send + Sync>,
 }
 
@@ -78,12 +79,18 @@ pub trait DiskFile: Send + Sync + 'static {
     /// After an error any part of them may have been written.
     fn write_at(&self, offset: u64, parts: &[IoSlice<'_>]) -> io::Result<()>;
 
+    /// Makes sure that there is room for everything that is going to be written up to `end`, which lies in what was
+    /// set apart: a disk that stores more than it is given (checksums, seals) may need more room for it.
+    fn reserve(&self, _end: u64) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Begins to bring the written bytes of this range to the disk, so that a sync soon after has less to wait for: a
     /// hint. Nothing is durable by it, and where it fails the sync does, too.
     fn begin_sync(&self, _range: Range<u64>) {}
 
-    /// Whether what [`DiskFile::begin_sync`] began with this range has come to the disk, which may hold it in a cache
-    /// that a loss of power empties; `None` if that cannot be told.
+    /// Whether the writing that [`DiskFile::begin_sync`] began with this range has reached the disk; `None` if that
+    /// cannot be told. The disk may hold it in a cache that a loss of power empties.
     fn has_come(&self, _range: Range<u64>) -> Option<bool> {
         None
     }
@@ -91,11 +98,17 @@ pub trait DiskFile: Send + Sync + 'static {
     /// Makes its written bytes and its size durable.
     fn sync(&self) -> io::Result<()>;
 
+    /// Waits until most of what was written has come to the disk, so that no later sync has much to wait for. What
+    /// of it is durable is not told.
+    fn pace(&self) -> io::Result<()> {
+        self.sync()
+    }
+
     /// Fills `buffer` from `offset`; an error of kind `UnexpectedEof` beyond its end.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
 
-    /// The next part, at `from` or behind it, of which the system does not know that it is all zeros; `None` if there
-    /// is no such part. An implementation that cannot tell answers with all the rest.
+    /// The next part, at `from` or behind it, that may hold something other than zeros; `None` if there is no such
+    /// part. An implementation that cannot tell answers the whole rest.
     fn next_data(&self, from: u64) -> io::Result<Option<Range<u64>>> {
         let len = self.len()?;
         Ok((from < len).then_some(from..len))
@@ -108,7 +121,7 @@ pub trait DiskFile: Send + Sync + 'static {
 /// How a view of a file is going to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Here and there: what lies around a place is of no use.
+    /// In no order: the neighbourhood of a place is not needed.
     Scattered,
     /// One part after the other.
     InOrder,
@@ -128,13 +141,24 @@ pub trait Mapping: Send + Sync + 'static {
     /// lie in the view.
     fn read(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>>;
 
+    /// At least `least` of the bytes at `offset`, and `most` of them at most, as many as are had at once: the same as
+    /// [`Mapping::read`] of `most` for whom it costs nothing. `None` if `most` bytes do not lie in the view.
+    fn read_some(&self, offset: u64, _least: usize, most: usize) -> Option<Cow<'_, [u8]>> {
+        self.read(offset, most)
+    }
+
+    /// Whether a read is a look at what lies there anyhow. If it is not, what is looked at again and again by single
+    /// words had better be kept.
+    fn lends(&self) -> bool {
+        true
+    }
+
     /// Says how it is going to be read: a hint, without effect on any answer.
     fn expect(&self, _access: Access) {}
 
-    /// Begins to bring the bytes at `offset` from the disk into memory: a hint, without effect on any answer.
+    /// Begins to bring the bytes at `offset` from the disk into memory. A hint; it changes no answer.
     fn read_ahead(&self, _offset: u64, _len: u64) {}
 
-    /// Says that the bytes at `offset`, which are in memory, are about to be read: a hint, without effect on any
-    /// answer.
+    /// Says that the bytes at `offset`, which are in memory, are about to be read. A hint; it changes no answer.
     fn prefetch(&self, _offset: u64, _len: usize) {}
 }

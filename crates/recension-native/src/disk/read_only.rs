@@ -1,6 +1,5 @@
-//! A folder that is read and never written. What the engine writes to mend what it finds, and to rebuild what is
-//! missing, is
-//! kept in memory and forgotten.
+//! A folder that is read and never written. The engine's repairs and a rebuilt index are kept in memory and dropped at
+//! the end.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,11 +13,11 @@ use parking_lot::{Mutex, RwLock};
 use super::fs::{FsDisk, open_for_reading};
 use super::{Disk, DiskFile, DiskLock, Mapping};
 
-/// A directory of the file system, of which nothing is changed.
+/// A directory of the file system that is never changed.
 pub struct ReadOnlyDisk {
     root: PathBuf,
     below: FsDisk,
-    /// Files that are in memory by their names; `None`: one that is there is taken to be removed.
+    /// Files in memory, by their names; `None`: the file of this name counts as removed.
     above: Mutex<BTreeMap<String, Option<Arc<InMemory>>>>,
     folders: Mutex<BTreeSet<String>>,
 }
@@ -40,7 +39,7 @@ impl ReadOnlyDisk {
                     found: Some(open_for_reading(&self.root.join(name))?),
                     bytes: RwLock::default(),
                 });
-                // Everybody who opens it sees what is written to it.
+                // Everyone who opens it sees later writes to it.
                 above.insert(name.to_owned(), Some(Arc::clone(&file)));
                 Ok(file)
             }
@@ -112,11 +111,11 @@ impl Disk for ReadOnlyDisk {
         let path = self.root.join(name);
         let file = match File::open(&path) {
             Ok(file) => file,
-            // Nobody has ever written here, or who made the copy has left it out.
+            // Nobody has ever written here, or the copy was made without this file.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Ok(DiskLock { guard: Box::new(()) })),
             Err(error) => return Err(error),
         };
-        // Several processes may read. A writer and readers keep each other out.
+        // Several processes may read at the same time. A writer and readers exclude each other.
         match file.try_lock_shared() {
             Ok(()) => Ok(Ok(DiskLock { guard: Box::new(file) })),
             Err(TryLockError::WouldBlock) => Ok(Err(format!("another process (lock file {})", path.display()))),
@@ -125,7 +124,7 @@ impl Disk for ReadOnlyDisk {
     }
 }
 
-/// A file as it was found, until it is written to: then it is in memory.
+/// A file as it was found, until it is written to. From then on it is in memory.
 struct InMemory {
     found: Option<Arc<dyn DiskFile>>,
     bytes: RwLock<Option<Vec<u8>>>,
@@ -148,7 +147,7 @@ impl InMemory {
         Ok(())
     }
 
-    /// Does `read` with what is in memory, or with the file below.
+    /// Calls `read` with the bytes in memory, or with the file below.
     fn with<T>(
         &self,
         read: impl FnOnce(&[u8]) -> io::Result<T>,
@@ -216,7 +215,7 @@ impl DiskFile for InMemory {
     }
 }
 
-/// A view of a file in memory. No commit is made, so nobody writes to what is viewed.
+/// A view of a file in memory. No commit is made, so nobody writes to viewed bytes.
 struct Copied(Vec<u8>);
 
 impl Mapping for Copied {

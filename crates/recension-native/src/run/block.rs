@@ -1,5 +1,5 @@
-//! Blocks: about a kilobyte of index entries, sorted and checksummed. Pure: bytes in, values out.
-//! A block is checked before anything in it is believed.
+//! Blocks: about a kilobyte of index entries, sorted and checksummed. Pure: bytes in, values out. A block is checked
+//! before anything in it is believed.
 
 use super::super::entry::IndexEntry;
 use super::super::entry::compare_versions;
@@ -52,7 +52,8 @@ impl BlockBuilder {
         HEADER_BYTES + count * (2 + ENTRY_FIXED_BYTES) + self.prefix_len + suffixes >= BLOCK_BYTES_TARGET
     }
 
-    /// The bytes of the block, to be written at `offset`; `each` is told its entries. The builder is empty again.
+    /// The bytes of the block, to be written at `offset`; `each` is called with its entries. The builder is empty
+    /// again.
     pub(super) fn finish(&mut self, offset: u64, mut each: impl FnMut(&[u8], IndexEntry)) -> Vec<u8> {
         let count = self.entries.len();
         let mut block = vec![0; HEADER_BYTES + 2 * count];
@@ -104,7 +105,7 @@ pub(super) struct Block<'b> {
 }
 
 impl<'b> Block<'b> {
-    /// Checks the block that lies at `offset` of its run; says what is wrong with it otherwise.
+    /// Checks the block that lies at `offset` of its run. The error is the reason.
     pub(super) fn check(bytes: &'b [u8], offset: u64) -> Result<Self, String> {
         let stored = Fields(bytes).u32().ok_or("the block is cut off")?;
         let computed = block_crc(offset, bytes);
@@ -128,7 +129,7 @@ impl<'b> Block<'b> {
         self.count
     }
 
-    /// The fixed part and the rest of the key of an entry; `None` if the block was made wrongly.
+    /// The fixed part and the rest of the key of an entry; `None` if the block is malformed.
     fn raw(&self, index: usize) -> Option<(&'b [u8; ENTRY_FIXED_BYTES], &'b [u8])> {
         let start_of =
             |index| -> Option<usize> { Some(usize::from(Fields(self.bytes.get(HEADER_BYTES + 2 * index..)?).u16()?)) };

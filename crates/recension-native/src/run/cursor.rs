@@ -11,19 +11,19 @@ use recension_engine::{EngineError, Result, Seq};
 pub(in super::super) struct RunCursor<'r> {
     run: &'r Run,
     kind: SectionKind,
-    /// The block that is read, and its checked bytes.
+    /// The current block, and its checked bytes.
     block: usize,
     bytes: Option<Cow<'r, [u8]>>,
-    /// The entry of the block that `next` answers; `back` answers the one before it.
+    /// The entry of the block that `next` answers. `back` answers the one before it.
     index: usize,
     blocks: usize,
-    /// Blocks that were read one behind the other, and the end of what was asked for ahead of them.
+    /// Blocks that were read in order, and the end of the bytes that were requested ahead of them.
     in_order: usize,
     asked: u64,
 }
 
-/// Blocks in order after which a cursor asks for more ahead, and how many bytes: a system that is told nothing of a
-/// view that is read here and there brings page after page, and waits for each.
+/// After so many blocks in order, a cursor requests so many bytes ahead. Otherwise the system brings page after page of
+/// a view that is read in no order, and waits for each.
 const IN_ORDER: usize = 4;
 const AHEAD_BYTES: u64 = 256 << 10;
 

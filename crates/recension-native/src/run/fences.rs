@@ -1,4 +1,4 @@
-//! Fences: where the blocks of a section lie, and with what each begins. Checked when the file is opened.
+//! Fences: the place and the first entry of each block of a section. Checked when the file is opened.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ impl Fences<'_> {
         Some(keys_at + usize::try_from(Fields(self.bytes.get(block * FENCE_BYTES + 12..)?).u64()?).ok()?)
     }
 
-    /// What a block begins with, as it is stored.
+    /// The first entry of a block, as it is stored.
     pub(in super::super) fn raw(&self, block: usize) -> Option<&[u8]> {
         self.bytes.get(self.key_start(block)?..self.key_start(block + 1)?)
     }

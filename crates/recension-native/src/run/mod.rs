@@ -1,11 +1,12 @@
-//! Runs: immutable sorted files of index entries. Fences and table are checked when a run is opened,
-//! blocks each time one is read. A run is only a help: whatever is wrong with it, the log has it all.
+//! Runs: immutable sorted files of index entries. Fences and table are checked when a run is opened, blocks each time
+//! one is read. A run is only a help: if it is damaged, the log still has everything.
 
 mod block;
 mod cursor;
 pub(super) mod fences;
 pub(super) mod output;
 mod packing;
+pub(super) mod part;
 pub(super) mod table;
 mod writer;
 
@@ -20,21 +21,21 @@ pub(super) use writer::RunWriter;
 use self::block::{Block, ENTRY_FIXED_BYTES, decode_entry};
 use self::fences::{FENCE_BYTES, Fences};
 use self::packing::Packing;
+use self::part::Part;
 use self::table::{ENTRIES, Guess, PLACES};
 use super::entry::IndexEntry;
 use super::format::{Fields, StoreId, check_version, decode_header, run_file};
-use super::machine::crowds_memory;
 use super::manifest::RunEntry;
 use crate::disk::{Access, Disk, DiskFile, Mapping};
 use recension_engine::{EngineError, Result, Seq};
 
 const RUN_MAGIC: [u8; 8] = *b"RECNRUN2";
-/// Of runs whose tables say where entries lie.
+/// The magic of runs whose tables have the places of entries.
 const RUN_MAGIC_PLACES: [u8; 8] = *b"RECNRUN1";
 const HEADER_BYTES: usize = 64;
 const FOOTER_BYTES: usize = 128;
 
-/// Which versions a section of a run has.
+/// The versions in a section of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SectionKind {
     /// The newest of each key within the run.
@@ -48,37 +49,36 @@ pub(super) struct Run {
     pub(super) entry: RunEntry,
     mapping: Arc<dyn Mapping>,
     sections: [Section; 2],
-    table: (u64, usize),
+    table: Part,
     held: Held,
     disk: Arc<dyn Disk>,
-    /// Remove the file when the last reader is done.
+    /// The file is removed when the last reader is done.
     obsolete: AtomicBool,
 }
 
-/// What the slots of a run's table hold.
+/// The kind of slots in a run's table.
 #[derive(Clone, Copy, Debug)]
 enum Held {
     /// Entries.
     Entries(Packing),
-    /// Where entries lie in the file, as older versions wrote it.
+    /// Places of entries in the file, as older versions wrote them.
     Places,
 }
 
-/// What a run's table says of a key.
+/// The answer of a run's table for a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hint {
     /// The run has no version of it.
     Absent,
     /// If the run has it, this is the newest version. The row has not been read.
     Perhaps(IndexEntry),
-    /// Nothing: search.
+    /// The table does not know: search.
     Unknown,
 }
 
 /// Where a section's fences lie, and how many blocks and entries it has.
-#[derive(Clone, Copy, Debug)]
 struct Section {
-    fences: (u64, usize),
+    fences: Part,
     blocks: usize,
     entries: u64,
 }
@@ -93,7 +93,7 @@ impl Run {
             return Err(EngineError::damaged(&*name, len, format!("expected {} bytes, found {len}", entry.len)));
         }
         let mapping = file.map(len).map_err(|e| EngineError::io(format!("mapping {name}"), e))?;
-        // What is not in memory is to cost one page, not all that the system reads around it.
+        // Reading a page that is not in memory should cost one page, not all that the system reads around it.
         mapping.expect(Access::Scattered);
         let part = |offset: u64, len: usize| {
             let short = || EngineError::damaged(&*name, offset, format!("expected {len} bytes, found the end"));
@@ -118,12 +118,12 @@ impl Run {
         }
         let damaged = || EngineError::damaged(&*name, footer_at, "the footer's lengths do not fit");
         let mut fields = Fields(&footer);
-        let checked_part = |fields: &mut Fields<'_>| checked_part(&*file, &name, (footer_at, fields));
+        let checked_part = |fields: &mut Fields<'_>| Part::check((&*file, &*mapping), &name, (footer_at, fields));
         let section = |fields: &mut Fields<'_>| -> Result<Section> {
             let fences = checked_part(fields)?;
             let blocks = fields.u32().ok_or_else(damaged)? as usize;
             let entries = fields.u64().ok_or_else(damaged)?;
-            if fences.1 < blocks * FENCE_BYTES {
+            if fences.len < blocks * FENCE_BYTES {
                 return Err(damaged());
             }
             Ok(Section { fences, blocks, entries })
@@ -145,20 +145,19 @@ impl Run {
         self.sections[kind as usize].entries
     }
 
-    /// The file goes when the last reader does.
+    /// Removes the file when the last reader is done.
     pub(super) fn make_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
 
     /// Begins to fetch what [`Run::hint`] will read.
     pub(super) fn touch(&self, hash: u64) {
-        table::touch(&*self.mapping, self.table, hash);
+        table::touch(&*self.mapping, &self.table, hash);
     }
 
-    /// What the table says of a key with this hash, without a search: a hint that must be confirmed.
+    /// The table's answer for a key with this hash, without a search. It is a hint that must be confirmed.
     pub(super) fn hint(&self, hash: u64) -> Hint {
-        let (offset, len) = self.table;
-        let Some(table) = self.mapping.read(offset, len) else { return Hint::Unknown };
+        let Some(table) = self.table.bytes(&*self.mapping) else { return Hint::Unknown };
         let (guess, entry) = match self.held {
             Held::Entries(packing) => {
                 let guess = table::guess(&table, ENTRIES, hash);
@@ -211,11 +210,11 @@ impl Run {
     }
 
     fn fences(&self, kind: SectionKind) -> Result<Fences<'_>> {
-        let section = self.sections[kind as usize];
-        let (offset, len) = section.fences;
-        let bytes = self
-            .mapping
-            .read(offset, len)
+        let section = &self.sections[kind as usize];
+        let Part { offset, len, .. } = section.fences;
+        let bytes = section
+            .fences
+            .bytes(&*self.mapping)
             .ok_or_else(|| EngineError::damaged(self.name(), offset, format!("expected {len} bytes, found the end")))?;
         Ok(Fences { bytes, blocks: section.blocks })
     }
@@ -237,50 +236,16 @@ impl Run {
         self.disk.open(&self.name())
     }
 
-    /// Bytes of fences and table, which are read again and again.
+    /// Bytes of fences and table, which are read often.
     pub(super) fn resident_bytes(&self) -> u64 {
-        (self.sections[0].fences.1 + self.sections[1].fences.1 + self.table.1) as u64
+        (self.sections[0].fences.len + self.sections[1].fences.len + self.table.len) as u64
     }
-}
-
-/// Pieces that a part of a file is read in when it is checked, in bytes.
-const CHECKED_BYTES: usize = 256 << 10;
-
-/// Where a part lies that the footer, at `footer_at`, names next: fences or a table. It is read from the file, in
-/// order, and not through a view: so it is in memory for the look-ups that follow, and nothing around it. Where
-/// memory is short each piece is read twice: the system then gives up what was read once, such as blocks of rows,
-/// before what was read again.
-pub(super) fn checked_part(
-    file: &dyn DiskFile,
-    name: &str,
-    (footer_at, fields): (u64, &mut Fields<'_>),
-) -> Result<(u64, usize)> {
-    let damaged = || EngineError::damaged(name, footer_at, "the footer's lengths do not fit");
-    let offset = fields.u64().ok_or_else(damaged)?;
-    let len = fields.u64().ok_or_else(damaged)?;
-    let stored = fields.u32().ok_or_else(damaged)?;
-    let end = offset.checked_add(len).filter(|end| *end <= footer_at).ok_or_else(damaged)?;
-    let reads = if crowds_memory(footer_at) { 2 } else { 1 };
-    let (mut at, mut computed, mut piece) = (offset, 0, vec![0; CHECKED_BYTES.min(len as usize)]);
-    while at < end {
-        piece.truncate((end - at) as usize);
-        for _ in 0..reads {
-            file.read_at(at, &mut piece).map_err(|e| EngineError::io(format!("reading {name}"), e))?;
-        }
-        computed = crc32c::crc32c_append(computed, &piece);
-        at += piece.len() as u64;
-    }
-    if stored != computed {
-        let what = format!("checksum: expected {stored:08x}, found {computed:08x}");
-        return Err(EngineError::damaged(name, offset, what));
-    }
-    Ok((offset, usize::try_from(len).map_err(|_| damaged())?))
 }
 
 impl Drop for Run {
     fn drop(&mut self) {
         if *self.obsolete.get_mut() {
-            // Best effort: a file that stays is removed at the next open.
+            // A file that stays is removed at the next open.
             let _ = self.disk.remove(&self.name());
         }
     }

@@ -1,6 +1,6 @@
-//! Where a run's bytes go: the run file, written in order with one buffer, and spools, which keep what
-//! has to wait (fences, the table's entries) in a temporary file once it is more than a little. So the
-//! memory that making a run takes does not grow with the run.
+//! Output of a run: the run file, which is written in order with one buffer, and spools, which keep parts that have to
+//! wait (fences, the table's entries) in a temporary file once they are more than a little. The memory for making a run
+//! therefore does not grow with the run.
 
 use std::io::{self, IoSlice};
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use recension_engine::{EngineError, Result};
 /// Bytes gathered before they are written.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Bytes of a paced file that are written and synced at once, so that the sync of a commit has little to wait for.
+/// Bytes of a paced file that are written and synced at once, so that the sync of a commit does not wait long.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// Keeps writing in the background from getting into the way of commits.
+/// Keeps background writing from slowing commits down.
 #[derive(Clone)]
 pub(in super::super) struct Pace {
     /// Most bytes to write in a second while commits are made.
     pub(in super::super) bytes_per_second: Arc<AtomicU64>,
     /// Moves with every commit.
     pub(in super::super) head: Arc<AtomicU64>,
-    /// Nobody wants the file any more.
+    /// The file is not wanted any more.
     pub(in super::super) stop: Arc<AtomicBool>,
 }
 
@@ -34,12 +34,12 @@ struct Paced {
 }
 
 impl Paced {
-    /// After `bytes` have been written to `file` in `took`.
+    /// Is called after `bytes` were written to `file` in `took`.
     fn wrote(&mut self, file: &dyn DiskFile, bytes: u64, took: Duration) -> io::Result<()> {
         if self.pace.stop.load(Ordering::Acquire) {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "the store is being closed"));
         }
-        file.sync()?;
+        file.pace()?;
         let head = self.pace.head.load(Ordering::Relaxed);
         if std::mem::replace(&mut self.seen, head) != head {
             let due_us =
@@ -73,7 +73,7 @@ impl Output {
         self
     }
 
-    /// Where the next byte goes.
+    /// The offset of the next byte.
     pub(in super::super) fn position(&self) -> u64 {
         self.flushed + self.buffer.len() as u64
     }
@@ -98,7 +98,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes a part of the run; its offset, length and crc as the footer has them.
+    /// Writes a part of the run. Answers its offset, length and crc for the footer.
     pub(in super::super) fn part(&mut self, write: impl FnOnce(&mut PartWriter<'_>) -> Result<()>) -> Result<[u8; 20]> {
         let offset = self.position();
         let mut part = PartWriter { output: self, crc: 0 };
@@ -111,7 +111,7 @@ impl Output {
         Ok(words)
     }
 
-    /// Writes what is left and makes the file's bytes durable; answers its length.
+    /// Writes the rest and makes the file's bytes durable; answers its length.
     pub(in super::super) fn finish(&mut self) -> Result<u64> {
         self.flush()?;
         self.file.sync().map_err(|e| EngineError::io(format!("syncing {}", self.name), e))?;
@@ -132,8 +132,8 @@ impl PartWriter<'_> {
     }
 }
 
-/// Bytes that are read again in the order in which they came; kept in a temporary file once they are
-/// more than a buffer. The file is never synced and goes with the spool.
+/// Bytes that are read back in order. They are kept in a temporary file once they are more than a buffer. The file is
+/// never synced, and is removed with the spool.
 pub(in super::super) struct Spool {
     disk: Arc<dyn Disk>,
     name: String,
@@ -152,7 +152,7 @@ impl Spool {
         self.file.as_ref().map_or(0, Output::position) + self.buffer.len() as u64
     }
 
-    /// Adds bytes, which stay together when they are read again in units of their length.
+    /// Adds bytes. They stay together when they are read back in units of their length.
     pub(in super::super) fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(bytes);
         if self.buffer.len() < self.buffer_max {
@@ -168,7 +168,7 @@ impl Spool {
         Ok(())
     }
 
-    /// Gives everything back, in pieces whose length is a multiple of `unit` bytes.
+    /// Reads everything back, in pieces whose length is a multiple of `unit` bytes.
     pub(in super::super) fn read(&self, unit: usize, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         if let Some(file) = &self.file {
             let failed = |e| EngineError::io(format!("reading {}", self.name), e);
@@ -188,7 +188,7 @@ impl Spool {
 impl Drop for Spool {
     fn drop(&mut self) {
         if self.file.is_some() {
-            // Best effort: what stays is removed at the next open.
+            // A file that stays is removed at the next open.
             let _ = self.disk.remove(&self.name);
         }
     }

@@ -1,5 +1,5 @@
-//! How a slot of a run's table holds a whole entry in 64 bits: what is the same for all entries of the run is left out.
-//! An entry that does not fit is looked for in the run's blocks.
+//! Packing an entry into the 64 bits of a slot in a run's table: bits that all entries of the run share are left out.
+//! An entry that does not fit is searched for in the run's blocks.
 
 use super::super::entry::IndexEntry;
 use super::super::format::Position;
@@ -9,10 +9,10 @@ use recension_engine::Seq;
 const SEQ_AND_SEGMENT_BITS: u32 = 31;
 /// Bits for a seq at most.
 const SEQ_BITS_MAX: u32 = 24;
-/// What is said of an entry that does not fit. No row lies at the last byte of 4 GiB.
+/// The value for an entry that does not fit. No row lies at the last byte of 4 GiB.
 const DOES_NOT_FIT: u64 = u64::MAX;
 
-/// How the entries of a run are packed, which its range of commits tells.
+/// The packing of a run's entries, which follows from its range of commits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing {
     first: Seq,
@@ -43,7 +43,7 @@ impl Packing {
         high << 33 | u64::from(entry.position.offset) << 1 | u64::from(entry.deleted)
     }
 
-    /// `None` if it did not fit, or what is packed is no entry of this run.
+    /// `None` if the entry did not fit, or the value is no entry of this run.
     pub(super) fn unpack(&self, packed: u64) -> Option<IndexEntry> {
         if packed == DOES_NOT_FIT {
             return None;

@@ -1,12 +1,13 @@
-//! The table of a run or a settled file: from the hash of a full key straight to its newest entry. Checked when the
-//! file is opened. It never denies a key that the file has; it may name the entry of another key (of absent ones
-//! about 1 in 150 in a settled file, 1 in 16,000 in a run), so what it names is a guess that the row itself must
+//! The table of a run or a settled file: from the hash of a full key straight to its newest entry. It is checked when
+//! the file is opened. It never denies a key that the file has. It may name the entry of another key (for about 1 in
+//! 150 absent keys in a settled file, 1 in 16,000 in a run). Its answer is therefore a guess, which the row itself must
 //! confirm.
 
 use std::sync::Arc;
 
 use super::super::format::Fields;
 use super::output::{PartWriter, Spool};
+use super::part::Part;
 use crate::disk::{Disk, Mapping};
 use recension_engine::Result;
 
@@ -15,10 +16,10 @@ use recension_engine::Result;
 const BUCKET_BYTES: usize = 64;
 const COUNT_AT: usize = 60;
 const OVERFLOWED_AT: usize = 61;
-/// Buckets behind the last that a hash leads to, for keys that have to go on from there.
+/// Buckets behind the last that a hash leads to, for keys that overflow from there.
 const SPARE_BUCKETS: usize = 16;
-/// The table is made in pieces of this size, or in this many pieces if it is very large, so that
-/// making it takes little memory.
+/// The table is made in pieces of this size, or in this many pieces if it is very large, so that making it takes little
+/// memory.
 const PIECE_BYTES: usize = 8 << 20;
 const PIECES_MAX: usize = 64;
 /// Memory of each piece's waiting entries before they go to a temporary file.
@@ -26,21 +27,21 @@ const SPOOL_BYTES: usize = 256 << 10;
 /// An entry that waits: hash, offset.
 const WAITING_BYTES: usize = 16;
 
-/// What the slots of a table are.
+/// The layout of a table's slots.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Slots {
     bytes: usize,
-    /// In a bucket.
+    /// Slots in a bucket.
     count: usize,
-    /// That are filled on average: the fewer, the fewer keys go to the next bucket.
+    /// Slots in a bucket that are filled on average. The fewer, the fewer keys overflow to the next bucket.
     filled: u64,
     /// Bits of a slot that tell keys of a bucket apart; the others are the payload.
     tag_bits: u32,
 }
 
-/// Slots that say where an entry lies: a payload of 38 bits.
+/// Slots with the place of an entry: a payload of 38 bits.
 pub(in super::super) const PLACES: Slots = Slots { bytes: 6, count: 10, filled: 7, tag_bits: 10 };
-/// Slots that hold an entry, so that nothing else is read for it: a payload of 64 bits.
+/// Slots with a whole entry, so that nothing else is read for it: a payload of 64 bits.
 pub(in super::super) const ENTRIES: Slots = Slots { bytes: 10, count: 6, filled: 4, tag_bits: 16 };
 
 impl Slots {
@@ -58,14 +59,14 @@ impl Slots {
     }
 }
 
-/// The hash of a full key that the table works with.
+/// The hash of a full key for the table.
 pub(in super::super) fn hash(full_key: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(full_key)
 }
 
 /// A table being filled: entries wait in spools, one for each piece of the table, until all are known.
 pub(in super::super) struct TableBuilder {
-    /// As many as there are pieces, each with an equal part of all hashes.
+    /// As many spools as pieces, each for an equal part of all hashes.
     waiting: Vec<Spool>,
     slots: Slots,
     entries: u64,
@@ -74,14 +75,14 @@ pub(in super::super) struct TableBuilder {
 }
 
 impl TableBuilder {
-    /// A table for at most `keys` keys of the file `name`. It is as large as those need that come.
+    /// A table for at most `keys` keys of the file `name`. Its size depends on the keys that are added.
     pub(in super::super) fn for_keys(disk: &Arc<dyn Disk>, name: &str, keys: u64, slots: Slots) -> Self {
         let pieces = slots.buckets_for(keys).div_ceil(PIECE_BYTES / BUCKET_BYTES).min(PIECES_MAX);
         let spool = |piece| Spool::new(disk, format!("{name}.{piece}.spool"), SPOOL_BYTES);
         TableBuilder { waiting: (0..pieces).map(spool).collect(), slots, entries: 0, given_up: false }
     }
 
-    /// Says what the newest entry of the key with this hash is.
+    /// Adds the newest entry of the key with this hash.
     pub(in super::super) fn add(&mut self, hash: u64, payload: u64) -> Result<()> {
         self.given_up |= payload.checked_shr(self.slots.payload_bits()).is_some_and(|beyond| beyond > 0);
         self.entries += 1;
@@ -93,15 +94,15 @@ impl TableBuilder {
         piece.put(&entry)
     }
 
-    /// Writes the table; nothing where it had to be given up.
+    /// Writes the table; nothing if it had to be given up.
     pub(in super::super) fn write(&self, part: &mut PartWriter<'_>) -> Result<()> {
         if self.given_up {
             return Ok(());
         }
-        // Entries that found no room in their piece go on in the next one. Those that find none at the
-        // very end are left out: every line on their way says "overflowed", so a look-up ends in a search.
+        // Entries that find no room in their piece go into the next one. Those that find none at the very end are left
+        // out: every bucket on their way is marked as overflowed, so a look-up ends in a search.
         let mut carried = Vec::new();
-        // A multiple of the pieces: then the buckets of a piece's hashes are its own.
+        // It is a multiple of the pieces, so that each piece has the buckets of its own hashes.
         let slots = self.slots;
         let own = slots.buckets_for(self.entries).div_ceil(self.waiting.len());
         let buckets = own * self.waiting.len();
@@ -156,12 +157,12 @@ fn first_bucket(hash: u64, buckets: usize) -> usize {
     (((hash >> 32) * buckets as u64) >> 32) as usize
 }
 
-/// What a table knows of a key.
+/// The table's answer for a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) enum Guess {
     /// The file does not have it.
     Absent,
-    /// If the file has it, this is what was said of its newest entry.
+    /// If the file has it, this is the payload of its newest entry.
     Payload(u64),
     /// Search the file.
     Unknown,
@@ -174,10 +175,10 @@ impl Guess {
 }
 
 /// Begins to bring what a look-up of this hash reads first into the CPU's caches, so that several tables are waited
-/// for at once. `table` is the place of the table in `mapping`.
-pub(in super::super) fn touch(mapping: &dyn Mapping, (offset, len): (u64, usize), hash: u64) {
-    if let Some(buckets) = buckets_of(len) {
-        mapping.prefetch(offset + (first_bucket(hash, buckets) * BUCKET_BYTES) as u64, BUCKET_BYTES);
+/// for at once. `table` is that of the file which `mapping` shows.
+pub(in super::super) fn touch(mapping: &dyn Mapping, table: &Part, hash: u64) {
+    if let Some(buckets) = buckets_of(table.len) {
+        table.prefetch(mapping, first_bucket(hash, buckets) * BUCKET_BYTES, BUCKET_BYTES);
     }
 }
 
@@ -186,7 +187,7 @@ fn buckets_of(len: usize) -> Option<usize> {
     (len / BUCKET_BYTES).checked_sub(SPARE_BUCKETS).filter(|&buckets| buckets > 0)
 }
 
-/// Looks the key with this hash up in a table with such slots.
+/// Looks up the key with this hash in a table with such slots.
 #[inline]
 pub(in super::super) fn guess(table: &[u8], slots: Slots, hash: u64) -> Guess {
     let lines = table.len() / BUCKET_BYTES;
@@ -222,7 +223,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FsDisk::new(dir.path()));
         let payloads: Vec<_> = payloads.collect();
-        // Of four times as many keys most do not come.
+        // Four times as many keys were announced; most do not come.
         let mut builder = TableBuilder::for_keys(&disk, "run", 4 * payloads.len() as u64, slots);
         builder.waiting = (0..pieces).map(|n| Spool::new(&disk, format!("{n}.spool"), 1000)).collect();
         for (n, payload) in payloads.iter().enumerate() {
@@ -238,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_present_key_is_never_denied_and_few_absent_ones_are_guessed() {
-        // The largest payload of each, and how many of 100,000 absent keys may be taken for another.
+        // The largest payload of each layout, and how many of 100,000 absent keys may be mistaken for another.
         for (slots, most, wrong_most) in [(PLACES, (1 << 38) - 1, 1_500), (ENTRIES, u64::MAX, 40)] {
             for pieces in [1, 2, 7] {
                 let table = table(slots, pieces, (0..20_000).map(|n| most - n));

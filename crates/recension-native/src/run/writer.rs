@@ -1,5 +1,5 @@
-//! Writes a run from entries in order, in one pass, in memory that does not grow with the run. The
-//! file is complete and synced when `finish` returns; before that nothing refers to it.
+//! Writes a run from entries in order, in one pass, in memory that does not grow with the run. When `finish` returns,
+//! the file is complete and synced; before that, nothing refers to it.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ struct SectionWriter {
     fence_keys: Spool,
 }
 
-/// What there is to know of a finished run.
+/// The description of a finished run.
 pub(in super::super) struct FinishedRun {
     pub(in super::super) len: u64,
     pub(in super::super) footer_crc: u32,
@@ -134,7 +134,7 @@ impl RunWriter {
             footer.extend(section.blocks.to_le_bytes());
             footer.extend(section.entries.to_le_bytes());
         }
-        // A bucket is one cache line only if the table begins at one.
+        // A bucket is one cache line only if the table is aligned to one.
         let at = self.output.position();
         self.output.put(&vec![0; (at.next_multiple_of(64) - at) as usize])?;
         footer.extend(self.output.part(|part| self.table.write(part))?);

@@ -1,5 +1,5 @@
-//! Blocks of settled files: a header, a payload that may be compressed, and nothing that another block
-//! is needed for. Pure: bytes in, values out. A block is checked before anything in it is believed.
+//! Blocks of settled files: a header and a payload that may be compressed. No block needs another one. Pure: bytes in,
+//! values out. A block is checked before anything in it is believed.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,18 @@ use recension_engine::limits::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 pub(in super::super) const BLOCK_HEADER_BYTES: usize = 24;
 /// Blocks start at multiples of this.
 pub(in super::super) const BLOCK_ALIGNMENT: u64 = 8;
-/// What a read from the disk brings at least.
+/// The least that a read from the disk brings.
 pub(in super::super) const PAGE_BYTES: usize = 4 << 10;
-/// Words between blocks, where a block was to begin with a page: neither a block nor damage.
+/// Words between blocks, if a block was aligned to a page: neither a block nor damage.
 pub(in super::super) const PADDING: [u8; BLOCK_ALIGNMENT as usize] = *b"RcPad--\n";
 
 const MAGIC: [u8; 4] = *b"RcB1";
-/// A longer payload is damage, not a wish for memory.
+/// A longer payload is damage, and must not allocate memory.
 const PAYLOAD_BYTES_MAX: usize = VALUE_BYTES_MAX + 2 * KEY_BYTES_MAX + (64 << 10);
 const AS_IS: u8 = 0;
 const LZ4: u8 = 1;
 
-/// What a block holds.
+/// The content of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in super::super) enum BlockKind {
     /// The newest version of each key within the file.
@@ -50,7 +50,7 @@ impl FileSeed {
     }
 }
 
-/// The header of a block; not checked, but within bounds.
+/// The header of a block. It is not checked, but within bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) struct BlockHeader {
     pub(in super::super) kind: BlockKind,
@@ -90,7 +90,7 @@ impl BlockHeader {
     }
 }
 
-/// The bytes of a block, but for what binds them to a place.
+/// The bytes of a block, without the checksum that binds them to a place.
 pub(in super::super) struct EncodedBlock(Vec<u8>);
 
 impl EncodedBlock {
@@ -128,8 +128,8 @@ pub(in super::super) fn encode_block(kind: BlockKind, count: usize, payload: &[u
     EncodedBlock(block)
 }
 
-/// Checks the block that begins at `bytes` and lies at `offset` of its file, and decompresses its payload;
-/// says what is wrong with it otherwise.
+/// Checks the block that begins at `bytes` and lies at `offset` of its file, and decompresses its payload. The error is
+/// the reason.
 pub(in super::super) fn decode_block(
     seed: FileSeed,
     offset: u64,

@@ -1,5 +1,5 @@
-//! The short way to blocks that are in memory: by their number, without the search and the bookkeeping of the cache. It
-//! keeps no block in memory, and finds none that has left it.
+//! Shortcuts to blocks that are in memory: by their number, without the search and the bookkeeping of the cache. A
+//! shortcut keeps no block in memory, and does not find one that has left it.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::cache::BlockCache;
 use super::row_block::RowBlock;
 use crate::disk::fetch_at;
 
-/// Of so many answers the cache learns of one, so that it knows what is read.
+/// The cache learns of one in so many answers, so that it knows which blocks are read.
 const ANSWERS_PER_NOTICE: u32 = 16;
 
-/// The ways to the blocks of one kind of a file.
+/// The shortcuts to the blocks of one kind in a file.
 pub(super) struct Ways {
     to: Box<[Way]>,
     file: u64,
@@ -23,7 +23,7 @@ pub(super) struct Ways {
     cache: Arc<BlockCache>,
 }
 
-/// The way to a block.
+/// The shortcut to a block.
 #[derive(Default)]
 pub(super) struct Way {
     block: ArcSwapWeak<RowBlock>,
@@ -32,7 +32,7 @@ pub(super) struct Way {
 }
 
 impl Ways {
-    /// Ways to so many blocks of a kind of a file; `None` if the budget of memory has no room for them.
+    /// Shortcuts to so many blocks of a kind in a file; `None` if the budget of memory has no room for them.
     pub(super) fn new(file: u64, kind: BlockKind, blocks: usize, cache: &Arc<BlockCache>) -> Option<Self> {
         let to = || (0..blocks).map(|_| Way::default()).collect();
         cache.take_ways(blocks).then(|| Ways { to: to(), file, kind, cache: cache.clone() })
@@ -40,13 +40,13 @@ impl Ways {
 
     /// A block that is in memory. Now and then the cache learns that it was read.
     ///
-    /// Rows of a block are about equally long most of the time: where `row` probably lies is fetched while the block
-    /// itself is waited for.
+    /// Rows of a block usually have similar lengths. The probable place of `row` is fetched while the block itself is
+    /// awaited.
     pub(super) fn get(&self, number: usize, row: usize) -> Option<Arc<RowBlock>> {
         let way = self.to.get(number)?;
         RowBlock::touch_guess(way.guess.load(Ordering::Relaxed), row);
         let way = way.block.load();
-        // The counts may lie in another cache line than what is read next.
+        // The counts may be in another cache line than the bytes that are read next.
         fetch_at(way.as_ptr().cast::<u8>().wrapping_add(size_of::<RowBlock>() - 1));
         let block = way.upgrade()?;
         if is_noticed() {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use recension_engine::Seq;
 
-    /// There are ways to three times as many blocks as there is room for.
+    /// There are shortcuts to three times as many blocks as there is room for.
     const ROOM: u64 = 40;
 
     fn block() -> Arc<RowBlock> {
@@ -106,7 +106,7 @@ mod tests {
             cache.put((1, BlockKind::Current, number), Cached::Rows(block.clone()));
             ways.set(number, &block);
         };
-        // What comes first stays where all is read once: so others come first.
+        // If all blocks are read once, the first ones stay: so others come first.
         (1..60).for_each(keep);
         keep(0);
         for other in 60..100 {

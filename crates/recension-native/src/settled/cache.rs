@@ -1,4 +1,4 @@
-//! The cache of decompressed blocks of settled files, within a budget of bytes. What is in it has been checked.
+//! The cache of decompressed blocks of settled files, within a budget of bytes. Cached blocks have been checked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use super::block_shortcuts::Way;
 use super::row_block::RowBlock;
 use recension_engine::CommitInfo;
 
-/// A block: the number of its file, which is never used again, and its own among the file's of its kind.
+/// A block: its file's number, which is never reused, its kind, and its number among the file's blocks of that kind.
 type BlockName = (u64, BlockKind, usize);
 
 /// A checked block.
@@ -21,26 +21,26 @@ pub(super) enum Cached {
     Commits(Arc<Vec<CommitInfo>>),
 }
 
-/// Blocks lately read.
+/// Blocks that were read recently.
 pub(in super::super) struct BlockCache {
     /// None: nothing is kept.
     blocks: Option<Cache<BlockName, Cached, BlockWeighter>>,
-    /// Short ways to blocks that files may still make.
+    /// How many shortcuts to blocks files may still make.
     ways: AtomicUsize,
 }
 
 #[derive(Clone)]
 struct BlockWeighter;
 
-/// What an entry costs beside its block, about, in bytes.
+/// About how many bytes an entry costs besides its block.
 const ENTRY_OVERHEAD_BYTES: u64 = 64;
 
-/// The part of the budget that short ways to blocks may take: then there are ways for about three times as many
-/// blocks as there is room for. What is larger is not read from memory most of the time.
+/// The part of the budget that shortcuts to blocks may take. This suffices for about three times as many blocks as the
+/// cache has room for. A larger file is usually not read from memory.
 const WAYS_PART: u64 = 16;
 
-/// What a way takes in bytes: itself, and what stays of a block that has left the cache, since the weak reference
-/// keeps the place where its counts are.
+/// Bytes of a shortcut: itself, and the allocation of a block that has left the cache. The weak reference keeps that
+/// allocation, because the counts are in it.
 const WAY_BYTES: u64 = (size_of::<Way>() + 2 * size_of::<usize>() + size_of::<RowBlock>()) as u64;
 
 impl Weighter<BlockName, Cached> for BlockWeighter {
@@ -57,7 +57,7 @@ impl BlockCache {
     /// A cache of at most `budget_bytes`.
     pub(in super::super) fn new(budget_bytes: u64) -> Self {
         let blocks = usize::try_from(budget_bytes / 4096).unwrap_or(usize::MAX);
-        // A few shards: two cores do not wait for each other, and each has room for large blocks.
+        // There are a few shards: two cores do not wait for each other, and each shard has room for large blocks.
         let options = OptionsBuilder::new()
             .estimated_items_capacity(blocks.clamp(16, 1 << 20))
             .weight_capacity(budget_bytes - budget_bytes / WAYS_PART)
@@ -89,10 +89,10 @@ impl BlockCache {
         }
     }
 
-    /// Keeps rows that are just being written, if there is room for them without giving up others.
+    /// Keeps rows that are just being written, if there is room for them without evicting others.
     pub(super) fn offer(&self, name: BlockName, block: impl FnOnce() -> Option<RowBlock>) {
         let Some(blocks) = &self.blocks else { return };
-        // The past is read less. Parts of the cache do not fill evenly: the last eighth is not counted on.
+        // The past is read less. Parts of the cache fill unevenly, so the last eighth is not counted on.
         let eighths = match name.1 {
             BlockKind::Current => 7,
             BlockKind::Past | BlockKind::Commits => 4,
@@ -104,7 +104,7 @@ impl BlockCache {
         }
     }
 
-    /// Gives up the blocks of a file that nobody will read again.
+    /// Drops the blocks of a file that is no longer read.
     pub(super) fn forget(&self, file: u64) {
         if let Some(blocks) = &self.blocks {
             blocks.retain(|(of, ..), _| *of != file);

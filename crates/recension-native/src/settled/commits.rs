@@ -1,4 +1,4 @@
-//! Blocks of commits: the seq and the time of every commit that a settled file has rows of. Pure.
+//! Blocks of commits: seq and time of every commit with rows in a settled file. Pure.
 
 use super::super::format::Fields;
 use super::block::{put_number, take_number};
@@ -35,7 +35,7 @@ impl CommitsBuilder {
         } else {
             let skipped = commit.seq.0.saturating_sub(self.last.seq.0 + 1);
             let waited = commit.time.0.saturating_sub(self.last.time.0);
-            // A distance that has no room for the bit never occurs: 2^63 microseconds are 292,000 years.
+            // The shift loses no bit of any real distance: 2^63 microseconds are 292,000 years.
             put_number(&mut self.payload, waited << 1 | u64::from(skipped > 0));
             if skipped > 0 {
                 put_number(&mut self.payload, skipped);
@@ -56,7 +56,7 @@ impl CommitsBuilder {
     }
 }
 
-/// Reads the payload of a block with `count` commits; `None` if it was made wrongly.
+/// Reads the payload of a block with `count` commits; `None` if it is malformed.
 pub(super) fn decode_commits(payload: &[u8], count: usize) -> Option<Vec<CommitInfo>> {
     let mut fields = Fields(payload);
     let mut last = CommitInfo { seq: Seq(fields.u64()?), time: Timestamp(fields.u64()?) };

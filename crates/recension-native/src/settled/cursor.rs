@@ -1,5 +1,5 @@
-//! Walks the rows of one section of a settled file, in either direction. Reads ahead: the further it
-//! walks, the more with one call.
+//! Walks the rows of one section of a settled file, in either direction. It reads ahead: the further it walks, the more
+//! with one call.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ pub(in super::super) struct SettledCursor<'f> {
     block: usize,
     blocks: usize,
     rows: Option<Arc<RowBlock>>,
-    /// The row of the block that `next` answers; `back` answers the one before it.
+    /// The row of the block that `next` answers. `back` answers the one before it.
     index: usize,
     backward: bool,
-    /// Bytes of the file that have been read, and where they begin.
+    /// Bytes of the file that have been read, and their offset.
     window: (u64, Vec<u8>),
     window_bytes: usize,
     /// Whether blocks come from the cache, and go there.
@@ -30,7 +30,7 @@ pub(in super::super) struct SettledCursor<'f> {
 }
 
 impl<'f> SettledCursor<'f> {
-    /// At the start of a section, to walk all of it, past the cache.
+    /// At the start of a section, to walk all of it, bypassing the cache.
     pub(in super::super) fn whole(file: &'f SettledFile, kind: BlockKind) -> Self {
         SettledCursor { window_bytes: WINDOW_BYTES_MAX, caching: false, ..Self::at_start(file, kind) }
     }
@@ -128,7 +128,7 @@ impl<'f> SettledCursor<'f> {
 
     fn made_wrongly(&self) -> EngineError {
         let number = self.block;
-        EngineError::damaged(self.file.name(), 0, format!("block {number} does not lie where its fence says"))
+        EngineError::damaged(self.file.name(), 0, format!("block {number} is not at the place in its fence"))
     }
 
     /// The row behind the cursor, which moves past it. Its full key is written to `key`.
@@ -149,7 +149,7 @@ impl<'f> SettledCursor<'f> {
         }
     }
 
-    /// Puts the cursor back to where it was before its last step, which answered a row.
+    /// Puts the cursor back to its place before its last step, which answered a row.
     pub(in super::super) fn step_back(&mut self, direction: Direction) {
         match direction {
             Direction::Forward => self.index = self.index.saturating_sub(1),
@@ -157,7 +157,7 @@ impl<'f> SettledCursor<'f> {
         }
     }
 
-    /// The rows of a block that lie behind the cursor, or before it; it moves past them. `None` at the end.
+    /// The rows of a block behind the cursor, or before it. The cursor moves past them. `None` at the end.
     pub(super) fn take_block(&mut self, direction: Direction) -> Result<Option<(Arc<RowBlock>, Range<usize>)>> {
         self.backward = direction == Direction::Backward;
         loop {

@@ -1,6 +1,5 @@
-//! `settled/MANIFEST`: which settled files there are, where the log goes on, and what has been forgotten,
-//! and the rules of retention.
-//! It is part of the database, unlike the index's.
+//! `settled/MANIFEST`: the settled files, the point where the log continues, forgotten and erased history, and the
+//! rules of retention. Unlike the index's manifest, it is part of the database.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -18,7 +17,7 @@ use recension_engine::{EngineError, Result, Retention, RetentionRule, RetentionR
 const MAGIC: &[u8; 8] = b"RECSETTL";
 /// Part of the format version of a manifest that names erased keys.
 const WITH_ERASED: u32 = 1 << 16;
-/// A larger manifest is damage, not a wish for memory.
+/// A larger manifest is damage, and must not allocate memory.
 const MANIFEST_BYTES_MAX: u64 = 256 << 20;
 
 /// The contents of `settled/MANIFEST`.
@@ -28,14 +27,14 @@ pub(in super::super) struct SettledManifest {
     pub(in super::super) files: Vec<RunEntry>,
     pub(in super::super) next_file: u64,
     pub(in super::super) retained: Retained,
-    /// The fingerprint of what had been given up, and of the rules, when all files were merged last.
+    /// The fingerprint of given-up history, and of the rules, at the last merge of all files.
     pub(in super::super) merged_with: u64,
 }
 
 impl SettledManifest {
     pub(in super::super) fn encode(&self, id: StoreId) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        // Older software would show what was erased.
+        // Software that does not know of erasures would show erased versions.
         let with_erased = if self.retained.erased.is_empty() { 0 } else { WITH_ERASED };
         bytes.extend((FORMAT_VERSION | with_erased).to_le_bytes());
         bytes.extend(id.0);
@@ -78,7 +77,7 @@ impl SettledManifest {
         let next_file = fields.u64().ok_or_else(cut_off)?;
         let forgotten = Forgotten::decode(&mut fields).ok_or_else(cut_off)?;
         let merged_with = fields.u64().ok_or_else(cut_off)?;
-        // It ends here if it was made before there were rules.
+        // A manifest from before there were rules ends here.
         let rules = match fields.0 {
             [] => RetentionRules::default(),
             _ => decode_rules(&mut fields)
@@ -95,15 +94,15 @@ impl SettledManifest {
         Ok(SettledManifest { files, next_file, retained: Retained { forgotten, rules, erased }, merged_with })
     }
 
-    /// Puts this manifest in place of the one on disk, durably. What it names must be durable already.
+    /// Replaces the manifest on disk by this one, durably. The files that it names must be durable already.
     pub(in super::super) fn write(&self, disk: &dyn Disk, id: StoreId) -> Result<()> {
         replace_file(disk, SETTLED_DIR, SETTLED_MANIFEST_TEMPORARY, SETTLED_MANIFEST_FILE, &self.encode(id))
     }
 }
 
 impl Retained {
-    /// Tells what a merge of all files has left out from what one would leave out now. Horizons that "head only"
-    /// moves do not count: they move with every settling, and what they free is little as long as little is new.
+    /// Tells whether a merge of all files would leave out other versions now than the last one did. Horizons that "head
+    /// only" moves do not count: they move with every settling, and free little as long as little is new.
     pub(in super::super) fn fingerprint(&self) -> u64 {
         let mut bytes = Vec::new();
         self.forgotten.only(|tree, range| !self.rules.is_head_only(tree, range)).encode(&mut bytes);
@@ -120,7 +119,7 @@ fn encode_rules(rules: &RetentionRules, bytes: &mut Vec<u8>) {
     bytes.extend((rules.len() as u32).to_le_bytes());
     for RetentionRule { tree, range, retention } in rules.iter() {
         let (kind, amount) = match retention {
-            // Never among the rules.
+            // It is never among the rules.
             Retention::Everything => continue,
             Retention::Versions(count) => (VERSIONS, u64::from(count.get())),
             Retention::Duration(duration) => (DURATION, u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)),
@@ -144,7 +143,7 @@ fn decode_rules(fields: &mut Fields<'_>) -> Option<RetentionRules> {
             ([HEAD_ONLY], 0) => Retention::HeadOnly,
             _ => return None,
         };
-        // More than there can be are refused, and so are empty ones.
+        // Too many rules are refused, and so are empty ones.
         rules.set(&RetentionRule { tree, range: decode_range(fields)?, retention }).ok().filter(|&new| new)?;
     }
     Some(rules)

@@ -1,6 +1,5 @@
-//! Settled files: immutable sorted files of rows in compressed blocks. They are the database as the log
-//! is: what is wrong with one is damage. Fences and table are checked when a file is opened, blocks when
-//! they are read into the cache.
+//! Settled files: immutable sorted files of rows in compressed blocks. They are the database, as the log is: a faulty
+//! one is damage. Fences and table are checked when a file is opened, blocks when they are read into the cache.
 
 mod block;
 mod block_shortcuts;
@@ -36,8 +35,8 @@ use self::commits::decode_commits;
 use self::row_block::{BlockRow, RowBlock};
 use super::format::{Fields, StoreId, check_version, decode_header, settled_file};
 use super::manifest::RunEntry;
-use super::run::checked_part;
 use super::run::fences::{FENCE_BYTES, Fences};
+use super::run::part::Part;
 use super::run::table::{self, Guess, PLACES};
 use crate::disk::{Access, Disk, DiskFile, Mapping};
 use recension_engine::{CommitInfo, EngineError, Result, Seq, Timestamp};
@@ -46,7 +45,7 @@ const FILE_MAGIC: [u8; 8] = *b"RECNROWS";
 pub(super) const FILE_HEADER_BYTES: usize = 64;
 const HEADER_CRC_AT: usize = 52;
 const FOOTER_BYTES: usize = 192;
-/// Low bits of what the table has of a row: its number in its block.
+/// Low bits of a row's payload in the table: its number in its block.
 const ROW_BITS: u32 = 10;
 
 /// An open settled file.
@@ -56,26 +55,26 @@ pub(super) struct SettledFile {
     file: Arc<dyn DiskFile>,
     mapping: Arc<dyn Mapping>,
     sections: [Section; 3],
-    table: (u64, usize),
+    table: Part,
     row_bytes: [u64; 2],
     cache: Arc<BlockCache>,
-    /// Short ways to blocks of `current` and of `past`, made with the first read of one; `None` if there is no
-    /// room for them.
+    /// Shortcuts to blocks of `current` and of `past`, made with the first read of one; `None` if there is no room for
+    /// them.
     ways: [OnceLock<Option<Ways>>; 2],
     disk: Arc<dyn Disk>,
-    /// Remove the file when the last reader is done.
+    /// The file is removed when the last reader is done.
     obsolete: AtomicBool,
 }
 
 /// Where a section's fences lie, and how many blocks and entries it has.
-#[derive(Clone, Copy, Debug)]
 struct Section {
-    fences: (u64, usize),
+    fences: Part,
     blocks: usize,
     entries: u64,
 }
 
-/// The block of `past` that was read last, and the place behind the row that was found in it: a walk needs the same one
+/// The block of `past` that was read last, and the place behind the row that was found in it. A walk needs the same
+/// block
 /// many times.
 #[derive(Default)]
 pub(super) struct PastBlock(Option<(usize, Arc<RowBlock>, usize)>);
@@ -89,11 +88,11 @@ pub(super) struct SettledRow {
     pub(super) deleted: bool,
 }
 
-/// What there is of a key before a moment.
+/// The state of a key at a moment.
 pub(super) enum Past {
-    /// Its newest version then.
+    /// Its newest version at the moment.
     Found(SettledRow),
-    /// It was not there, as far as the file tells.
+    /// It did not exist, as far as the file tells.
     Nothing,
     /// Versions before this one, which is newer, were given up.
     GivenUp(Seq),
@@ -148,7 +147,7 @@ impl SettledFile {
             return Err(EngineError::damaged(&*name, len, format!("expected {} bytes, found {len}", entry.len)));
         }
         let mapping = file.map(len).map_err(|e| EngineError::io(format!("mapping {name}"), e))?;
-        // What is not in memory is to cost one page, not all that the system reads around it.
+        // Reading a page that is not in memory should cost one page, not all that the system reads around it.
         mapping.expect(Access::Scattered);
         let part = |offset: u64, len: usize| {
             let short = || EngineError::damaged(&*name, offset, format!("expected {len} bytes, found the end"));
@@ -172,12 +171,12 @@ impl SettledFile {
         }
         let damaged = || EngineError::damaged(&*name, footer_at, "the footer's lengths do not fit");
         let mut fields = Fields(&footer);
-        let checked_part = |fields: &mut Fields<'_>| checked_part(&*file, &name, (footer_at, fields));
+        let checked_part = |fields: &mut Fields<'_>| Part::check((&*file, &*mapping), &name, (footer_at, fields));
         let section = |fields: &mut Fields<'_>| -> Result<Section> {
             let fences = checked_part(fields)?;
             let blocks = fields.u32().ok_or_else(damaged)? as usize;
             let entries = fields.u64().ok_or_else(damaged)?;
-            if fences.1 < blocks * FENCE_BYTES {
+            if fences.len < blocks * FENCE_BYTES {
                 return Err(damaged());
             }
             Ok(Section { fences, blocks, entries })
@@ -221,12 +220,12 @@ impl SettledFile {
         self.row_bytes
     }
 
-    /// Bytes of fences and table, which are read again and again.
+    /// Bytes of fences and table, which are read often.
     pub(super) fn resident_bytes(&self) -> u64 {
-        (self.sections.iter().map(|section| section.fences.1).sum::<usize>() + self.table.1) as u64
+        (self.sections.iter().map(|section| section.fences.len).sum::<usize>() + self.table.len) as u64
     }
 
-    /// The file goes when the last reader does.
+    /// Removes the file when the last reader is done.
     pub(super) fn make_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
@@ -248,8 +247,8 @@ impl SettledFile {
             Guess::Payload(place) => {
                 let (block, row) = (place >> ROW_BITS, place as usize & ((1 << ROW_BITS) - 1));
                 let block = self.rows_for(BlockKind::Current, block as usize, row)?;
-                // A guess: another key may have the same hash bits. Then this file has not the key sought, since
-                // the table names every key that has these bits, or says that it does not know.
+                // It is a guess: another key may have the same hash bits. In that case the file does not have this key,
+                // because the table names every key with these bits, or says that it does not know.
                 block.touch(row);
                 match block.row(row).filter(|row| block.is_key_of(*row, full_key)) {
                     Some(BlockRow { seq, deleted, .. }) => Some(SettledRow { block, index: row, seq, deleted }),
@@ -271,17 +270,16 @@ impl SettledFile {
 
     /// Begins to fetch what a look-up of a key with this hash will read.
     pub(super) fn touch(&self, hash: u64) {
-        table::touch(&*self.mapping, self.table, hash);
+        table::touch(&*self.mapping, &self.table, hash);
     }
 
     /// Whether the file may have a version of a key with this hash.
     fn guess(&self, hash: u64) -> Guess {
-        let (offset, len) = self.table;
-        self.mapping.read(offset, len).map_or(Guess::Unknown, |table| table::guess(&table, PLACES, hash))
+        self.table.bytes(&*self.mapping).map_or(Guess::Unknown, |table| table::guess(&table, PLACES, hash))
     }
 
-    /// The newest of a key's older versions that is not newer than `at`; `newest` is its row in `current`, which
-    /// is newer.
+    /// The newest of a key's older versions that is not newer than `at`. `newest` is its row in `current`, which is
+    /// newer.
     fn get_past(
         &self,
         (newest, index): (&RowBlock, usize),
@@ -304,7 +302,7 @@ impl SettledFile {
                 (&*block, behind)
             }
         };
-        // A walk forward finds most versions right behind the one that it found before.
+        // A walk forward finds most versions right behind the last one that it found.
         let newest = match *behind {
             index if block.is_newest(index, full_key, at) => Ok(Some(index)),
             _ => block.newest(full_key, at),
@@ -313,7 +311,7 @@ impl SettledFile {
             *behind = index + 1;
         }
         let found = Past::of(block, newest);
-        // Older ones lie behind, if the key goes on there.
+        // Older versions follow, if the key continues there.
         let goes_on = || block.len().checked_sub(1).is_some_and(|last| block.has_key(last, full_key));
         if matches!(found, Past::Nothing) && goes_on() {
             return self.search(full_key, at, BlockKind::Past);
@@ -334,7 +332,7 @@ impl SettledFile {
 
     fn search(&self, full_key: &[u8], at: Seq, kind: BlockKind) -> Result<Past> {
         let fences = self.fences(kind)?;
-        // The version lies in the last block that starts at or before it, or begins the next one.
+        // The version is in the last block that starts at or before it, or is the first of the next one.
         let next = fences.lower_bound(full_key, at);
         let begins_next = next < fences.blocks && fences.key(next).is_some_and(|(key, _)| key == full_key);
         for block in next.checked_sub(1).into_iter().chain(begins_next.then_some(next)) {
@@ -348,18 +346,18 @@ impl SettledFile {
     }
 
     fn fences(&self, kind: BlockKind) -> Result<Fences<'_>> {
-        let section = self.sections[kind as usize];
-        let (offset, len) = section.fences;
-        let bytes = self.mapping.read(offset, len).ok_or_else(|| self.damaged(offset, "expected the fences"))?;
+        let section = &self.sections[kind as usize];
+        let bytes = section.fences.bytes(&*self.mapping);
+        let bytes = bytes.ok_or_else(|| self.damaged(section.fences.offset, "expected the fences"))?;
         Ok(Fences { bytes, blocks: section.blocks })
     }
 
     /// Where a block lies, and its length.
     fn place(&self, kind: BlockKind, number: usize) -> Result<(u64, usize)> {
-        let section = self.sections[kind as usize];
-        let (offset, len) = section.fences;
+        let section = &self.sections[kind as usize];
+        let Part { offset, len, .. } = section.fences;
         let fence = (number < section.blocks)
-            .then(|| self.mapping.read(offset + (number * FENCE_BYTES) as u64, FENCE_BYTES.min(len)))
+            .then(|| section.fences.some(&*self.mapping, number * FENCE_BYTES, FENCE_BYTES.min(len)))
             .flatten();
         let place = fence.and_then(|fence| {
             let mut fields = Fields(&fence);
@@ -373,7 +371,7 @@ impl SettledFile {
 
     /// Where the blocks end.
     fn blocks_end(&self) -> u64 {
-        self.sections[0].fences.0
+        self.sections[0].fences.offset
     }
 
     /// The rows of a block, from the cache or from the file.
@@ -399,7 +397,7 @@ impl SettledFile {
         Ok(rows)
     }
 
-    /// The short ways to blocks of a kind.
+    /// The shortcuts to blocks of a kind.
     fn ways(&self, kind: BlockKind) -> Option<&Ways> {
         let blocks = self.sections[kind as usize].blocks;
         self.ways.get(kind as usize)?.get_or_init(|| Ways::new(self.entry.number, kind, blocks, &self.cache)).as_ref()
@@ -427,7 +425,7 @@ impl SettledFile {
         }
     }
 
-    /// Bytes of the file, as they are.
+    /// Raw bytes of the file.
     pub(super) fn read(&self, offset: u64, len: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; len];
         self.read_into(offset, &mut bytes)?;
@@ -475,14 +473,15 @@ impl SettledFile {
         self.sections[BlockKind::Commits as usize].blocks
     }
 
-    /// The last commit for which `wanted` holds; it holds for a first part of all commits.
+    /// The last commit for which `wanted` holds. It must hold for all commits up to some point, and for none after it.
     pub(super) fn last_commit(&self, wanted: impl Fn(CommitInfo) -> bool) -> Result<Option<CommitInfo>> {
         let fences = self.fences(BlockKind::Commits)?;
         let (mut low, mut high) = (0, fences.blocks);
         while low < high {
             let middle = usize::midpoint(low, high);
             let first = fences.raw(middle).and_then(decode_commit_fence);
-            let first = first.ok_or_else(|| self.damaged(self.sections[2].fences.0, "a fence that is no commit"))?;
+            let first =
+                first.ok_or_else(|| self.damaged(self.sections[2].fences.offset, "a fence that is no commit"))?;
             if wanted(first) { low = middle + 1 } else { high = middle }
         }
         let Some(block) = low.checked_sub(1) else { return Ok(None) };
@@ -502,7 +501,7 @@ impl Drop for SettledFile {
     fn drop(&mut self) {
         if *self.obsolete.get_mut() {
             self.cache.forget(self.entry.number);
-            // Best effort: a file that stays is removed at the next open.
+            // A file that stays is removed at the next open.
             let _ = self.disk.remove(&self.name());
         }
     }

@@ -1,4 +1,4 @@
-//! Blocks that a snapshot keeps, so that the rows that it answers borrow from them instead of being copied. Bounded:
+//! Blocks that a snapshot keeps, so that its answers borrow rows from them instead of copying. The number is bounded:
 //! rows of further blocks are copied.
 
 use std::borrow::Cow;
@@ -12,13 +12,13 @@ use super::row_block::RowBlock;
 const BLOCKS_MAX: usize = 64;
 /// A larger block is not kept.
 const BLOCK_BYTES_MAX: u64 = 16 << 10;
-/// Blocks that a walk stands in at once, most of the time: a current and a past one of two files.
+/// Blocks that a walk usually needs at once: a current and a past one of two files.
 const LATELY: usize = 4;
 
 /// The blocks that a snapshot keeps.
 #[derive(Default)]
 pub(in super::super) struct Pins {
-    /// Of the first row that was got: most snapshots answer one get.
+    /// The block of the first row that was got: most snapshots answer one get.
     got: OnceLock<Arc<RowBlock>>,
     blocks: OnceLock<Box<[OnceLock<Arc<RowBlock>>]>>,
     used: AtomicUsize,
@@ -31,7 +31,7 @@ impl Pins {
         if block.memory_bytes() > BLOCK_BYTES_MAX {
             return Cow::Owned(block.value(index).to_vec());
         }
-        // Moved there rather than counted once more.
+        // The count of references moves instead of increasing.
         let other = self.got.set(block).err();
         match (self.got.get(), other) {
             (Some(kept), None) => Cow::Borrowed(kept.value(index)),

@@ -1,5 +1,5 @@
-//! A walk over one settled file alone, block by block: what a range comes to where nothing else has keys in it. Rows
-//! are borrowed from their blocks; nothing is copied, counted or compared for each of them.
+//! A walk over one settled file alone, block by block, for a range in which nothing else has keys. Rows are borrowed
+//! from their blocks; nothing is copied, counted or compared for each of them.
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -19,11 +19,11 @@ pub(in super::super) struct SettledRange<'s> {
     direction: Direction,
     past: PastBlock,
     block: Option<Held<'s>>,
-    /// The rows of the block that are within bounds and not answered yet.
+    /// The rows of the block that are within bounds and have not been answered yet.
     rows: std::ops::Range<usize>,
     /// No further block is within bounds.
     last_block: bool,
-    /// A full key that its block does not have in one piece.
+    /// A full key, if the block does not have it in one piece.
     key: Vec<u8>,
 }
 
@@ -35,7 +35,7 @@ enum Held<'s> {
 }
 
 impl<'s> SettledRange<'s> {
-    /// Goes on where `cursor` stands.
+    /// Continues at `cursor`.
     pub(in super::super) fn new(
         file: &'s SettledFile,
         cursor: SettledCursor<'s>,
@@ -120,7 +120,7 @@ impl<'s> SettledRange<'s> {
         Ok(Some(Row { key, value: Value { seq, bytes } }))
     }
 
-    /// Goes on to the next block that has rows within bounds, if there is one.
+    /// Moves to the next block with rows within bounds, if there is one.
     fn next_block(&mut self, pinned: &mut Pinned<'s>) -> Result<bool> {
         if self.last_block {
             return Ok(false);
@@ -131,7 +131,7 @@ impl<'s> SettledRange<'s> {
             return Ok(false);
         };
         self.rows = rows;
-        // As in a seek: the newest possible version of a key lies before it, the oldest behind.
+        // As in a seek: the newest possible version of a key comes before it, the oldest after.
         let bound = match (&self.end, self.direction) {
             (Bound::Unbounded, _) => None,
             (Bound::Included(key), Direction::Forward) | (Bound::Excluded(key), Direction::Backward) => {

@@ -1,5 +1,6 @@
-//! The rows of a checked block, as they lie in memory: all that a look-up wants of a row lies in one piece, and where
-//! that begins is beside the counts of the block's references, which it touches anyway. Each is a wait for memory.
+//! The rows of a checked block in memory. Everything that a look-up needs of a row is in one piece. The row's place is
+//! beside the counts of the block's references, which the look-up touches anyway. Each separate piece would be a wait
+//! for memory.
 //! Pure.
 
 use std::cmp::Ordering;
@@ -11,28 +12,28 @@ use super::rows::{CUT, DELETED, FLAG_BITS};
 use crate::disk::{fetch, fetch_at};
 use recension_engine::Seq;
 
-/// Rows whose places are in the block itself: as many as blocks of 200 bytes a row have.
+/// Rows whose places are in the block itself: as many as blocks with 200 bytes a row have.
 const NEAR_ROWS: usize = 21;
-/// Bytes of the place of a row elsewhere.
+/// Bytes of a row's place outside of the block itself.
 const FAR_PLACE_BYTES: usize = 4;
 /// A row: seq, block of its past, length of its value, length of its key, flags; then key and value.
 const ROW_HEADER_BYTES: usize = 8 + 4 + 4 + 2 + 1;
 /// The numbers before a row in a payload have at least this many bytes.
 const STORED_HEADER_BYTES_MIN: usize = 4;
-/// Rows have their full keys where the prefixes in them come to no more than this part of the payload.
+/// Rows have their full keys if the prefixes in them add at most this fraction of the payload.
 const KEYS_PART: usize = 2;
-/// Bytes of a row that are fetched ahead of reading it.
+/// Bytes of a row that are fetched ahead.
 const TOUCHED_BYTES: usize = 384;
 /// Bits of a guess for the length of a row; the others are an address.
 const GUESSED_LEN_BITS: u32 = 14;
 const CACHE_LINE_BYTES: usize = 64;
-/// What memory takes beside what is asked for: counts of references, and the allocator's own.
+/// Memory besides the requested bytes: counts of references, and the allocator's own.
 const OVERHEAD_BYTES: usize = 48;
 
 /// The rows of a checked block.
 #[repr(C)] // what a look-up reads first comes first
 pub(in super::super) struct RowBlock {
-    /// The rows' places, unless they are near; the prefix of keys, if rows leave it out; the rows.
+    /// The rows' places, unless they are in the block itself; the prefix of keys, if rows leave it out; the rows.
     bytes: Box<[u8]>,
     count: u16,
     /// Bytes of the prefix that rows leave out; 0: they have their full keys, so that they can be borrowed.
@@ -50,14 +51,14 @@ pub(super) struct BlockRow<'b> {
     pub(super) cut: bool,
     /// The block of `past` in which the past of its key begins, if there is any.
     past: u32,
-    /// What of its full key lies behind the prefix that rows leave out.
+    /// The rest of its full key behind the prefix that rows leave out.
     rest: &'b [u8],
     /// Empty if it is deleted.
     pub(super) value: &'b [u8],
 }
 
 impl RowBlock {
-    /// Reads the payload of a block with `count` rows; `None` if it was made wrongly.
+    /// Reads the payload of a block with `count` rows; `None` if it is malformed.
     pub(super) fn parse(payload: &[u8], count: usize) -> Option<Self> {
         let mut fields = Fields(payload);
         let base = fields.u64()?;
@@ -111,7 +112,7 @@ impl RowBlock {
         usize::from(self.count)
     }
 
-    /// Bytes of memory that it takes, about.
+    /// About how many bytes of memory it takes.
     pub(super) fn memory_bytes(&self) -> u64 {
         (self.bytes.len() + size_of::<Self>() + OVERHEAD_BYTES) as u64
     }
@@ -128,7 +129,7 @@ impl RowBlock {
         Some(u32::from_le_bytes(*place) as usize)
     }
 
-    /// Begins to fetch a row, so that all of it is waited for at once.
+    /// Begins to fetch a row, so that all of it is fetched at once.
     pub(super) fn touch(&self, index: usize) {
         let Some(start) = self.place(index) else { return };
         let end = self.place(index + 1).unwrap_or(self.bytes.len()).min(start + TOUCHED_BYTES);
@@ -137,16 +138,16 @@ impl RowBlock {
         }
     }
 
-    /// Where the rows begin, and in the lowest bits how long they are on average. For [`RowBlock::touch_guess`],
-    /// which outlives the block.
+    /// The address of the rows, with their average length in the lowest bits. It is for [`RowBlock::touch_guess`], and
+    /// outlives the block.
     pub(super) fn row_guess(&self) -> usize {
         let first = self.place(0).unwrap_or_default();
         let len = (self.bytes.len() - first.min(self.bytes.len())) / self.len().max(1);
         (self.bytes.as_ptr().addr() + first) << GUESSED_LEN_BITS | len.min((1 << GUESSED_LEN_BITS) - 1)
     }
 
-    /// Begins to fetch what probably is a row of the block that the guess is of. Nothing is read there, so it may be
-    /// wrong.
+    /// Begins to fetch the probable place of a row in the block of the guess. Nothing is read there, so the guess may
+    /// be wrong.
     pub(super) fn touch_guess(guess: usize, index: usize) {
         let len = guess & ((1 << GUESSED_LEN_BITS) - 1);
         let start = std::ptr::without_provenance::<u8>((guess >> GUESSED_LEN_BITS).wrapping_add(index * len));
@@ -165,7 +166,7 @@ impl RowBlock {
         Some(BlockRow { seq: Seq(seq), deleted: flags & DELETED != 0, cut: flags & CUT != 0, past, rest, value })
     }
 
-    /// What rows leave out of their keys.
+    /// The prefix that rows leave out of their keys.
     fn prefix(&self) -> &[u8] {
         let start = if self.is_near { 0 } else { self.len() * FAR_PLACE_BYTES };
         self.bytes.get(start..start + usize::from(self.prefix_len)).unwrap_or_default()
@@ -191,7 +192,7 @@ impl RowBlock {
         self.row(index).map_or(&[], |row| row.value)
     }
 
-    /// The full key of a row, where the block has it in one piece.
+    /// The full key of a row, if the block has it in one piece.
     pub(super) fn full_key(&self, index: usize) -> Option<&[u8]> {
         self.row(index).filter(|_| self.prefix_len == 0).map(|row| row.rest)
     }
@@ -245,8 +246,8 @@ impl RowBlock {
         is_version(index) && !index.checked_sub(1).is_some_and(is_version)
     }
 
-    /// The newest version of `full_key` not newer than `at`, if it is in this block. The error is the oldest
-    /// version of the key, if that is newer and those before it were given up.
+    /// The newest version of `full_key` not newer than `at`, if it is in this block. The error is the oldest version of
+    /// the key, if that is newer and earlier ones were given up.
     pub(in super::super) fn newest(&self, full_key: &[u8], at: Seq) -> Result<Option<usize>, Seq> {
         let index = self.lower_bound(full_key, at);
         if self.has_key(index, full_key) {

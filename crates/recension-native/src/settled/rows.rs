@@ -1,11 +1,11 @@
-//! The rows of a block, as they are written. Pure.
+//! Building the rows of a block. Pure.
 
 use super::block::{BLOCK_HEADER_BYTES, put_number};
 use recension_engine::Seq;
 
 /// A block is closed when its payload has grown to about this size.
 const PAYLOAD_BYTES_TARGET: usize = 4 << 10;
-/// The part of what is left of a page by which blocks may turn out longer than the one before, and still fit.
+/// The fraction of the rest of a page by which blocks may be longer than the one before, and still fit.
 const MARGIN_PART: usize = 64;
 /// Bytes of a payload before its rows, without the prefix.
 const ROWS_HEADER_BYTES: usize = 8 + 4 + 2;
@@ -35,11 +35,11 @@ pub(super) struct RowsBuilder {
     values: Vec<u8>,
     rows: Vec<NewRow>,
     prefix_len: usize,
-    /// Where the past of the first row begins: the number of a block.
+    /// The number of the block in which the past of the first row begins.
     past_base: u32,
-    /// How long the payload is to become, about.
+    /// About how long the payload is to become.
     target: usize,
-    /// Bytes of the payload before, and as it was stored.
+    /// Bytes of the last payload, and of its stored block.
     before: (usize, usize),
 }
 
@@ -105,7 +105,7 @@ impl RowsBuilder {
         self.rows.push(NewRow { key_end, value_end, seq, flags, past });
     }
 
-    /// Bytes that the keys and `full_key` begin with.
+    /// Bytes of the common prefix of the keys and `full_key`.
     fn shared_with(&self, full_key: &[u8]) -> usize {
         let first = if self.rows.is_empty() { full_key } else { &self.key(0)[..self.prefix_len] };
         first.iter().zip(full_key).take_while(|(a, b)| a == b).count()
@@ -116,15 +116,15 @@ impl RowsBuilder {
         payload_bytes(self.rows.len(), self.prefix_len, bytes) >= self.target || self.rows.len() >= ROWS_MAX
     }
 
-    /// Whether the block would become too long by a version; an empty one does not.
+    /// Whether the block would become too long with a version. An empty one would not.
     pub(super) fn is_full_for(&self, full_key: &[u8], version: &KeptVersion<'_>) -> bool {
         let bytes = self.keys.len() + self.values.len() + full_key.len() + version.value.map_or(0, <[u8]>::len);
         let prefix_len = self.shared_with(full_key);
         !self.is_empty() && payload_bytes(self.rows.len() + 1, prefix_len, bytes) > self.target
     }
 
-    /// Before a block is begun, of whose page `left` bytes are left: it shall be an equal part of what fills them,
-    /// and about as long as usual.
+    /// Sets the target length of a block in whose page `left` bytes are left. The blocks that fill the rest get equal
+    /// parts of it, each about as long as usual.
     pub(super) fn aim(&mut self, left: usize) {
         let (payload_bytes, stored_bytes) = self.before;
         let room = left.saturating_sub(BLOCK_HEADER_BYTES);

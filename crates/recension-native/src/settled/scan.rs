@@ -1,4 +1,4 @@
-//! Finds every whole block of a settled file without believing its fences or its footer: for salvage.
+//! Finds every whole block of a settled file without using its fences or its footer: for salvage.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::disk::{Disk, Mapping};
 use crate::format::{Fields, StoreId, decode_header, settled_file};
 use recension_engine::{CommitInfo, EngineError, Result, Seq};
 
-/// What is readable of a settled file.
+/// The readable parts of a settled file.
 pub(in super::super) struct Scan {
     pub(in super::super) name: String,
-    /// What the header says that it covers; none if the header is damaged.
+    /// The range of commits in the header; `None` if the header is damaged.
     pub(in super::super) covers: Option<(Seq, Seq)>,
     /// The file has been written to its end.
     pub(in super::super) complete: bool,
-    /// Bytes that are no whole block: from, to.
+    /// Ranges of bytes that are no whole block.
     pub(in super::super) gaps: Vec<(u64, u64)>,
     blocks: Vec<(BlockHeader, u64)>,
     seed: FileSeed,

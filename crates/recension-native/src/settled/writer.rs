@@ -1,5 +1,5 @@
-//! Writes a settled file from versions in order, in one pass, in memory that does not grow with the file.
-//! The file is complete and synced when `finish` returns; before that nothing refers to it.
+//! Writes a settled file from versions in order, in one pass, in memory that does not grow with the file. When `finish`
+//! returns, the file is complete and synced; before that, nothing refers to it.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const FENCES_IN_MEMORY_BYTES: usize = 1 << 20;
 /// The largest block that is offered to the cache while it is written.
 const OFFERED_BYTES_MAX: usize = 32 << 10;
 
-/// The most of a page that is left empty so that a block begins with the next one.
+/// The longest rest of a page that is left empty so that a block begins with the next one.
 const PADDING_BYTES_MAX: usize = PAGE_BYTES / 8;
 
 /// A settled file being written.
@@ -39,7 +39,8 @@ pub(in super::super) struct SettledWriter {
     sections: [SectionWriter; 3],
     row_bytes: [u64; 2],
     last_key: Vec<u8>,
-    /// Older versions of that key were given up: those that come all the same would stand behind a gap.
+    /// Older versions of that key were given up. If any come anyway, they are dropped, because there is a gap before
+    /// them.
     last_is_cut: bool,
     any: bool,
     finished: bool,
@@ -52,7 +53,7 @@ struct SectionWriter {
     fence_keys: Spool,
 }
 
-/// What there is to know of a finished file.
+/// The description of a finished file.
 pub(in super::super) struct FinishedFile {
     pub(in super::super) len: u64,
     pub(in super::super) footer_crc: u32,
@@ -105,7 +106,7 @@ impl SettledWriter {
         })
     }
 
-    /// Adds the next version in order: key ascending, newest first. Versions behind a cut one are left out.
+    /// Adds the next version in order: key ascending, newest first. Versions behind a cut one are dropped.
     pub(in super::super) fn push(&mut self, full_key: &[u8], version: KeptVersion<'_>) -> Result<()> {
         let newest_of_key = !self.any || self.last_key != full_key;
         if !newest_of_key && self.last_is_cut {
@@ -118,11 +119,12 @@ impl SettledWriter {
             self.any = true;
         }
         let kind = if newest_of_key { BlockKind::Current } else { BlockKind::Past };
-        // A block of the past may not be closed before a version: the key's newest says that it is in the open one.
+        // A block of the past may not be closed before this version: the key's newest version says that its past is in
+        // the open one.
         if newest_of_key && self.rows[kind as usize].is_full_for(full_key, &version) {
             self.close_rows(kind)?;
         }
-        // Should this key have a past, its next version goes to the block that is open now.
+        // If this key has a past, its next version goes to the block that is open now.
         let past = if newest_of_key { self.sections[BlockKind::Past as usize].blocks } else { 0 };
         let left = self.left_of_page();
         let rows = &mut self.rows[kind as usize];
@@ -131,7 +133,7 @@ impl SettledWriter {
         }
         rows.push(full_key, version, past);
         self.sections[kind as usize].entries += 1;
-        // A key's tree is not the user's.
+        // The key's tree does not count as the user's bytes.
         self.row_bytes[kind as usize] += (full_key.len() - 4 + version.value.map_or(0, <[u8]>::len)) as u64;
         if rows.is_full() { self.close_rows(kind) } else { Ok(()) }
     }
@@ -155,8 +157,8 @@ impl SettledWriter {
         }
         let count = rows.len();
         let payload = rows.finish();
-        // What has just been written in the log is often read soon: it shall not have to be decompressed for that.
-        // But pieces of files go through a store without being read again, and would take the room of many documents.
+        // Rows that have just been written in the log are often read soon. Keeping them spares decompression. Pieces of
+        // attachments, however, pass through without being read again, and would take the room of many documents.
         if payload.len() <= OFFERED_BYTES_MAX {
             let name = (self.number, kind, self.sections[kind as usize].blocks as usize);
             self.cache.offer(name, || RowBlock::parse(&payload, count));
@@ -176,7 +178,7 @@ impl SettledWriter {
         Ok(())
     }
 
-    /// Writes a block, and says how long it is.
+    /// Writes a block; answers its length.
     fn put_block(&mut self, kind: BlockKind, count: usize, payload: &[u8], fence: &[u8]) -> Result<usize> {
         let block = encode_block(kind, count, payload);
         self.pad_for(block.len())?;
@@ -193,8 +195,8 @@ impl SettledWriter {
         Ok(block.len())
     }
 
-    /// Goes on to the next page where little is left of this one and a block of `len` bytes lies in fewer pages then:
-    /// a read of that block alone waits for them.
+    /// Moves to the next page if little is left of this one and a block of `len` bytes then needs fewer pages. A read
+    /// of that block alone waits for its pages.
     fn pad_for(&mut self, len: usize) -> Result<()> {
         let left = self.left_of_page();
         let pages = 1 + len.saturating_sub(left).div_ceil(PAGE_BYTES);
@@ -232,7 +234,7 @@ impl SettledWriter {
             footer.extend(section.blocks.to_le_bytes());
             footer.extend(section.entries.to_le_bytes());
         }
-        // A bucket is one cache line only if the table begins at one.
+        // A bucket is one cache line only if the table is aligned to one.
         self.align(64)?;
         footer.extend(self.output.part(|part| self.table.write(part))?);
         footer.extend([0; 4]);
@@ -255,7 +257,7 @@ impl Drop for SettledWriter {
     fn drop(&mut self) {
         if !self.finished {
             self.cache.forget(self.number);
-            // Best effort: what stays is removed at the next open, or by the next file of this number.
+            // A file that stays is removed at the next open, or by the next file with this number.
             let _ = self.disk.remove(&self.name);
         }
     }

@@ -1,4 +1,5 @@
-//! Walks the keys of sorted versions, in either direction. Keys are copied in batches, which begin small and grow: no
+//! Walks the keys of sorted versions, in either direction. Keys are copied in batches, which begin small and grow, so
+//! that no
 //! lock is held between two answers.
 
 use std::ops::Bound;
@@ -23,7 +24,7 @@ pub(in super::super) struct SortedCursor<'i> {
     answered: usize,
 }
 
-/// What is looked for.
+/// The end, the direction and the moment of the walk.
 struct Look {
     at: Seq,
     direction: Direction,
@@ -32,7 +33,7 @@ struct Look {
     wanted: usize,
 }
 
-/// Where the next batch begins.
+/// The place where the next batch begins.
 enum From {
     /// Forward: with this key. Backward: before it.
     Key(Vec<u8>),
@@ -41,13 +42,13 @@ enum From {
     Nowhere,
 }
 
-/// What has been found and not answered yet.
+/// Found keys that have not been answered yet.
 #[derive(Default)]
 struct Batch {
     /// Where each key ends in `keys`, and its version.
     found: Vec<(usize, IndexEntry)>,
     keys: Vec<u8>,
-    /// The key that was looked at last.
+    /// The last key that was looked at.
     last: Vec<u8>,
 }
 
@@ -68,13 +69,13 @@ impl Batch {
     }
 }
 
-/// Why a look into a page ended.
+/// The reason for which a look into a page ended.
 enum Stop {
     /// There are no more keys within bounds.
     Ended,
-    /// The batch is full, or the page is at its end.
+    /// The batch is full, or the page has ended.
     GoOn,
-    /// The key that was looked at last may have other versions in the next page.
+    /// The last key that was looked at may have further versions in the next page.
     Search,
 }
 
@@ -98,8 +99,8 @@ impl<'i> SortedCursor<'i> {
         SortedCursor { versions, look, from, batch: Batch::default(), answered: 0 }
     }
 
-    /// Moves to the next key that has a version, writes it to `key` and answers the version; or, after a page
-    /// without one, answers that there is none up to `key`.
+    /// Moves to the next key with a version, writes it to `key` and answers the version. After a page without one,
+    /// answers that there is none up to `key`.
     pub(in super::super) fn next(&mut self, key: &mut Vec<u8>) -> Step<IndexEntry> {
         if self.answered == self.batch.found.len() {
             self.fill();
@@ -115,7 +116,7 @@ impl<'i> SortedCursor<'i> {
         Step::Found(entry)
     }
 
-    /// Shows what it has found, after looking for more if that has been answered, until it is not to go on.
+    /// Calls `see` with found keys, looking for more when they are used up, until `see` answers false.
     pub(in super::super) fn take(&mut self, mut see: impl FnMut(&[u8], IndexEntry) -> bool) {
         if self.answered == self.batch.found.len() {
             self.fill();
@@ -133,7 +134,7 @@ impl<'i> SortedCursor<'i> {
     /// Looks into the next page.
     fn fill(&mut self) {
         if !self.batch.found.is_empty() {
-            // Not the first: there may be many more, and the buffers are made large enough at once.
+            // Not with the first batch: there may be many more, and the buffers are made large enough at once.
             self.batch.keys.reserve(self.batch.keys.len() / self.batch.found.len() * BATCH_KEYS);
             self.batch.found.reserve(BATCH_KEYS);
         }

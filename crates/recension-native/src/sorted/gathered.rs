@@ -1,5 +1,5 @@
-//! Versions that are added to a tree together. An empty tree is made of them at once; in another one each goes, in
-//! their order, where the one before it went, and is most of the time put at the end of a page.
+//! Versions that are added to a tree together. An empty tree is built from them at once. In another tree, each is
+//! inserted in order, where the one before was, and usually goes to the end of a page.
 
 use super::page::{common, head};
 use super::{Place, SortedVersions, place};
@@ -26,7 +26,7 @@ impl Gathered {
         self.versions.len()
     }
 
-    /// Bytes of memory that they take, about.
+    /// About how many bytes of memory they take.
     pub(in super::super) fn bytes(&self) -> usize {
         self.keys.len() + self.versions.len() * size_of::<Version>()
     }
@@ -49,7 +49,7 @@ impl Gathered {
         self.versions.extend(moved.map(|version| Version { key_end: before + version.key_end, ..version }));
     }
 
-    /// Shows all of them, in the order in which they came.
+    /// Calls `see` with all of them, in the order in which they came.
     pub(in super::super) fn each(&self, mut see: impl FnMut(&[u8], IndexEntry)) {
         for (index, version) in self.versions.iter().enumerate() {
             let Version { seq, position, deleted, .. } = *version;
@@ -62,8 +62,7 @@ impl Gathered {
         &self.keys[start..self.versions[index].key_end]
     }
 
-    /// Which of them comes first, and so on, in the order of a tree. Of several with the same key and seq the one
-    /// that came last is the last.
+    /// Their numbers in the order of a tree. Of several with the same key and seq, the one that came last is last.
     fn order(&self) -> Vec<usize> {
         const INDEX_BITS: u32 = 64;
         let all = 0..self.versions.len();
@@ -71,8 +70,8 @@ impl Gathered {
             let (first, key) = (self.key(0), self.key(index));
             common(&first[..shared.min(first.len())], key)
         });
-        // The heads tell most of them apart, and one number with both is sorted three times as fast as a pair with a
-        // rule.
+        // The heads distinguish most of them. One number with both is sorted three times as fast as a pair with a
+        // comparison function.
         let head = |index| head(&self.key(index)[shared..]);
         let mut order: Vec<u128> = all.map(|index| u128::from(head(index)) << INDEX_BITS | index as u128).collect();
         order.sort_unstable();
@@ -92,13 +91,13 @@ impl Gathered {
         order
     }
 
-    /// Adds all of them; nothing is left.
+    /// Adds all of them, and becomes empty.
     pub(super) fn add_to(&mut self, tree: &SortedVersions) {
         let mut order = self.order();
         if tree.len() == 0 {
             let is_same =
                 |a: usize, b: usize| self.versions[a].seq == self.versions[b].seq && self.key(a) == self.key(b);
-            // `dedup_by` keeps the first of equal ones, and the last is the one that counts.
+            // `dedup_by` keeps the first of equal ones, but the last one counts.
             order.reverse();
             order.dedup_by(|next, kept| is_same(*next, *kept));
             order.reverse();

@@ -1,10 +1,10 @@
 //! The sorted versions of a part of the index in memory: a tree of pages in three levels. One thread inserts, any
 //! number read beside it.
 //!
-//! A reader that begins after an insert has ended sees it, on whatever way: a page that is split stays as it
-//! is, for those who are on the way to it, and nothing is ever taken out of the tree. So a page that was
-//! found has every version of its range that was there when the search began. Locks are held for a look
-//! into pages only, and by the writer one at a time: a reader waits at most for the insertion of one version.
+//! A reader that begins after an insert has ended sees it, on whatever path. A page that is split stays as it is for
+//! readers on the way to it, and nothing is ever removed from the tree. A page that a reader has found therefore has
+//! every version of its range that existed when the search began. Locks are held only for a look into pages, and by the
+//! writer one at a time: a reader waits at most for the insertion of one version.
 
 mod cursor;
 mod gathered;
@@ -24,7 +24,7 @@ use super::entry::IndexEntry;
 use super::format::Position;
 use recension_engine::{Direction, Seq};
 
-/// Where a row lies, with [`DELETED_BIT`] in the segment's number.
+/// The place of a row, with [`DELETED_BIT`] in the segment's number.
 type Place = Position;
 type Leaf = RwLock<Page<Place>>;
 type Shelf = RwLock<Node<Leaf>>;
@@ -32,7 +32,7 @@ type Shelf = RwLock<Node<Leaf>>;
 /// Segments have smaller numbers.
 const DELETED_BIT: u32 = 1 << 31;
 
-/// Pages of a shelf of a tree that is made at once: it has room for as many again.
+/// Pages of a shelf in a tree that is built at once: it has room for as many again.
 const SHELF_PAGES: usize = PAGE_VERSIONS / 2;
 
 /// Versions by full key, newest first.
@@ -43,9 +43,9 @@ pub(super) struct SortedVersions {
 
 /// Pages or nodes side by side.
 struct Node<T> {
-    /// What lies before the first of the others.
+    /// The child before the first of the others.
     first: Arc<T>,
-    /// The others, each with the version that it begins with.
+    /// The others, each with its first version.
     others: Page<Arc<T>>,
 }
 
@@ -53,7 +53,7 @@ struct Node<T> {
 struct Split<T> {
     at: usize,
     left: Arc<T>,
-    /// What the right half begins with.
+    /// The first key of the right half.
     first_key: Vec<u8>,
     first_seq: Seq,
     right: Arc<T>,
@@ -64,7 +64,7 @@ impl<T> Node<T> {
         Node { first: Arc::new(first), others: Page::new() }
     }
 
-    /// A node of children, each with the version that it begins with; `None` if there are none.
+    /// A node of children, each with its first version; `None` if there are none.
     fn of_all(children: &[(&[u8], Seq, Arc<T>)]) -> Option<Self> {
         let ((_, _, first), others) = children.split_first()?;
         Some(Node { first: first.clone(), others: Page::of(others) })
@@ -86,7 +86,7 @@ impl<T> Node<T> {
         self.others.insert(split.at, &split.first_key, split.first_seq, split.right);
     }
 
-    /// The same node in two, and what the second begins with.
+    /// The same node in two halves, and the first version of the second.
     fn split(&self) -> Option<(Self, (Vec<u8>, Seq), Self)> {
         let middle = self.others.len() / 2;
         let (key, seq, item) = self.others.get(middle)?;
@@ -107,7 +107,7 @@ impl SortedVersions {
         self.len.load(Ordering::Relaxed)
     }
 
-    /// Adds a version. A second one of the same key and seq takes the first one's place. Only one thread may insert.
+    /// Adds a version. A second one with the same key and seq replaces the first. Only one thread may insert.
     pub(super) fn insert(&self, key: &[u8], seq: Seq, position: Position, deleted: bool) {
         let place = place(position, deleted);
         let root = self.root.load();
@@ -126,7 +126,7 @@ impl SortedVersions {
         }
     }
 
-    /// Adds a version to the page where it belongs; a page that is full becomes two, which have it.
+    /// Adds a version to its page. A full page is split in two, which then have the version.
     fn insert_into(&self, node: &Node<Leaf>, (key, seq): (&[u8], Seq), place: Place) -> Option<Split<Leaf>> {
         let at = node.others.upper_bound(key, seq);
         let leaf = node.child(at)?;
@@ -143,8 +143,8 @@ impl SortedVersions {
             page.insert(index, key, seq, place);
             return None;
         }
-        // If keys ascend, pages stay full. Newer versions of the key that the next page begins with come here too,
-        // and would have a page each.
+        // If keys ascend, pages stay full. Newer versions of the next page's first key come here too, and would get a
+        // page each.
         let goes_on = node.others.get(at).is_some_and(|(next, ..)| next == key);
         let middle = if index == page.len() && !goes_on { index } else { page.len() / 2 };
         let mut right = page.part(middle..page.len());
@@ -160,7 +160,7 @@ impl SortedVersions {
         Some(Split { at, left, first_key, first_seq, right: Arc::new(RwLock::new(right)) })
     }
 
-    /// Makes an empty tree one of these versions, which are in order and each there once. Only one thread may insert.
+    /// Fills an empty tree with these versions, which are in order and without duplicates. Only one thread may insert.
     fn fill(&self, versions: &[(&[u8], Seq, Place)]) {
         let leaves = versions.chunks(PAGE_VERSIONS).map(|page| (page[0].0, page[0].1, RwLock::new(Page::of(page))));
         let leaves: Vec<(&[u8], Seq, Arc<Leaf>)> = leaves.map(|(key, seq, leaf)| (key, seq, Arc::new(leaf))).collect();
@@ -175,7 +175,7 @@ impl SortedVersions {
         }
     }
 
-    /// Adds what has been gathered; nothing is left there. Only one thread may insert.
+    /// Adds gathered versions, and empties `gathered`. Only one thread may insert.
     pub(super) fn insert_all(&self, gathered: &mut Gathered) {
         gathered.add_to(self);
     }
@@ -188,7 +188,7 @@ impl SortedVersions {
         })
     }
 
-    /// Shows the newest version of the first key not before `key`, if there is one.
+    /// Calls `see` with the newest version of the first key not before `key`, if there is one.
     pub(super) fn first_from(&self, key: &[u8], see: impl FnOnce(&[u8], IndexEntry)) {
         self.ahead(key, Seq(u64::MAX), |page, index| {
             let (found, seq, place) = page.get(index)?;
@@ -197,7 +197,8 @@ impl SortedVersions {
         });
     }
 
-    /// Shows the first version not before (`key`, `seq`): a page and its place in it, which is the page's end if there
+    /// Calls `see` with the first version not before (`key`, `seq`): a page and its place in it, which is the page's
+    /// end if there
     /// is none.
     fn ahead<R>(&self, key: &[u8], seq: Seq, see: impl FnOnce(&Page<Place>, usize) -> Option<R>) -> Option<R> {
         let root = self.root.load();
@@ -220,10 +221,10 @@ impl SortedVersions {
         see(&first.read(), 0)
     }
 
-    /// Shows the last version of keys before `key`, or of all: a page and the place behind that version, which is the
-    /// page's start if there is none.
+    /// Calls `see` with the last version of keys before `key`, or of all keys: a page and the place behind that
+    /// version, which is the page's start if there is none.
     fn back<R>(&self, key: Option<&[u8]>, see: impl FnOnce(&Page<Place>, usize) -> Option<R>) -> Option<R> {
-        // A page begins with a version that is in it: if one begins before `key`, it is not empty before `key`.
+        // A page begins with a version that is in it. If that is before `key`, the page has a version before `key`.
         let newest = Seq(u64::MAX);
         let root = self.root.load();
         let shelf_at = key.map_or(root.others.len(), |key| root.others.lower_bound(key, newest));

@@ -1,5 +1,5 @@
-//! A page: a few versions in order, with what belongs to each. Keys lie in one piece of memory, and what tells
-//! them apart, most of the time, lies in the slots: a search touches few cache lines. Pure.
+//! A page: a few versions in order, each with a value. Keys lie in one piece of memory. The bytes that usually
+//! distinguish them are in the slots, so that a search touches few cache lines. Pure.
 
 use std::cmp::Ordering;
 
@@ -21,8 +21,8 @@ pub(super) struct Page<T> {
 
 #[derive(Clone)]
 struct Slot<T> {
-    /// The eight bytes of the key behind the shared ones, with zeros behind its end: where two differ, so do
-    /// the keys, and in the same order.
+    /// The eight bytes of the key behind the shared ones, padded with zeros. If two heads differ, the keys differ in
+    /// the same way.
     head: u64,
     seq: Seq,
     key_at: u32,
@@ -56,7 +56,7 @@ impl<T: Clone> Page<T> {
         self.slots.len() >= PAGE_VERSIONS
     }
 
-    /// The version at `index`, with what belongs to it.
+    /// The version at `index`, with its value.
     pub(super) fn get(&self, index: usize) -> Option<(&[u8], Seq, &T)> {
         let slot = self.slots.get(index)?;
         Some((self.key(slot), slot.seq, &slot.item))
@@ -99,8 +99,8 @@ impl<T: Clone> Page<T> {
         };
         let head = head(behind_shared);
         let first = self.slots.partition_point(|slot| slot.head < head);
-        // Mostly heads tell keys apart; if they do not, all of the keys is compared. What is newer than all is
-        // looked for most.
+        // Heads usually distinguish keys; otherwise the whole keys are compared. The place behind all versions is
+        // wanted most.
         match self.slots.get(first..) {
             Some(alike @ [next, ..]) if next.head == head && before(next, behind_shared) => {
                 first + alike.partition_point(|slot| slot.head == head && before(slot, behind_shared))
@@ -109,7 +109,7 @@ impl<T: Clone> Page<T> {
         }
     }
 
-    /// The order of a slot and a version whose key goes on with `behind_shared` behind the shared bytes.
+    /// Compares a slot with a version whose key has `behind_shared` behind the shared bytes.
     fn compare(&self, slot: &Slot<T>, behind_shared: &[u8], seq: Seq) -> Ordering {
         self.key(slot)[self.shared..].cmp(behind_shared).then_with(|| seq.cmp(&slot.seq))
     }
@@ -126,8 +126,8 @@ impl<T: Clone> Page<T> {
         }
     }
 
-    /// The first version behind `index` that has another key, or a seq that is not `wanted`. After a few steps it is
-    /// `search` that finds it.
+    /// The first version behind `index` that has another key, or a seq that is not `wanted`. After a few steps,
+    /// `search` finds it.
     pub(super) fn skip(&self, index: usize, wanted: impl Fn(Seq) -> bool, search: impl FnOnce() -> usize) -> usize {
         let goes_on =
             |next: &usize| self.same_key(index, *next) && self.slots.get(*next).is_some_and(|slot| wanted(slot.seq));
@@ -180,7 +180,7 @@ impl<T: Clone> Page<T> {
     }
 }
 
-/// Bytes that two keys begin with both.
+/// The length of the common prefix of two keys.
 pub(super) fn common(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

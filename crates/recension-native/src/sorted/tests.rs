@@ -1,4 +1,4 @@
-//! Sorted pages against an ordered map, also while others read.
+//! Sorted pages compared with an ordered map, also while others read.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -39,7 +39,7 @@ fn versions_of_a_key_that_begins_a_page_share_pages() {
     }
 }
 
-/// What a walk must answer: by a look at every version.
+/// The right answer of a walk, by a look at every version.
 fn expected(model: &Model, (start, end): (&Bound<Vec<u8>>, &Bound<Vec<u8>>), at: u64) -> Vec<(Vec<u8>, IndexEntry)> {
     let mut newest: BTreeMap<&Vec<u8>, IndexEntry> = BTreeMap::new();
     for ((key, seq), (number, deleted)) in model {
@@ -140,10 +140,10 @@ fn large_trees_keep_their_order_however_keys_arrive() {
         .chain([Box::new(scattered) as _])
         .enumerate()
     {
-        // Enough for several shelves.
+        // Enough versions for several shelves.
         let rows: Vec<_> = (0..40_000_u64).map(|n| (key(n), n + 1, n % 5 == 0)).collect();
         let (versions, model) = build(&rows);
-        // Most of them at once, some of those twice; the rest one after the other.
+        // Most are added at once, some of those twice; the rest one by one.
         let (at_once, mut gathered) = (SortedVersions::new(), Gathered::default());
         for (number, (key, seq, deleted)) in rows.iter().enumerate() {
             let entry = found(*seq, number as u32, *deleted);

@@ -1,4 +1,4 @@
-//! What a connection says of itself.
+//! Commands about the connection itself.
 
 use crate::data::{Args, is};
 use crate::door::Caller;
@@ -42,7 +42,7 @@ pub(super) fn unwatch(caller: &mut Caller, _: Args<'_>) -> Reply {
     Reply::Ok
 }
 
-/// Notes who it is, if the password is right.
+/// Logs the caller in, if the password is right.
 fn log_in(caller: &mut Caller, name: &[u8], password: &[u8]) -> Result<(), Reply> {
     let wrong = || Reply::Error("WRONGPASS invalid username-password pair or user is disabled.".to_owned());
     let Some(authenticate) = caller.shared.settings.authenticate.clone() else {

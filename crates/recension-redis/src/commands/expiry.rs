@@ -1,4 +1,4 @@
-//! When keys end.
+//! Commands about the expiry of keys.
 
 use recension::document::Expiry;
 use recension::engine::Timestamp;
@@ -6,13 +6,13 @@ use recension::engine::Timestamp;
 use crate::data::{Args, Data, Outcome, Refusal, integer, is, refuse};
 use crate::reply::Reply;
 
-/// Gives a key its end: a number of `unit` microseconds, from now on or since 1970.
+/// Sets a key's expiry: a number of `unit` microseconds, from now on or since 1970.
 fn end(data: &Data<'_>, args: Args<'_>, unit: i64, from_now: bool) -> Outcome {
     let wrong = || refuse(&format!("invalid expire time in '{}' command", String::from_utf8_lossy(args[0])));
     let micros = integer(args[2])?.checked_mul(unit).ok_or_else(wrong)?;
     let now = i64::try_from(data.keys.moment().0).unwrap_or(i64::MAX);
     let moment = if from_now { now.checked_add(micros).ok_or_else(wrong)? } else { micros };
-    // What lies before 1970 is past as well.
+    // A moment before 1970 has passed as well.
     let moment = Timestamp(u64::try_from(moment).unwrap_or(0));
     let Some(entry) = data.keys.entry(args[1])? else {
         if data.is_hash(args[1])? {
@@ -60,7 +60,7 @@ pub(super) fn persist(data: &Data<'_>, args: Args<'_>) -> Outcome {
     Ok(Reply::flag(expires && data.keys.expire(args[1], Expiry::Never)?))
 }
 
-/// What is told of a key's end in microseconds; -1 if it has none, -2 if there is no such key.
+/// The answer about a key's expiry in microseconds; -1 if it has none, -2 if there is no such key.
 fn told(data: &Data<'_>, key: &[u8], tell: impl Fn(i64) -> i64) -> Result<Reply, Refusal> {
     let Some(entry) = data.keys.entry(key)? else {
         return Ok(Reply::Integer(if data.is_hash(key)? { -1 } else { -2 }));
@@ -76,7 +76,7 @@ fn left(data: &Data<'_>) -> impl Fn(i64) -> i64 {
 
 pub(super) fn ttl(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let left = left(data);
-    // As Redis rounds.
+    // It is rounded as in Redis.
     told(data, args[1], |expires| left(expires).saturating_add(500_000) / 1_000_000)
 }
 

@@ -1,5 +1,5 @@
-//! Hashes, which are JSON documents: fields are the members of the first level. A member that is no string is told as
-//! its JSON text; what is set is a string, and what is added to a number.
+//! Hashes, which are JSON documents: fields are the members of the first level. A member that is no string is answered
+//! as its JSON text. HSET writes strings; increments write numbers.
 
 use std::fmt;
 
@@ -85,7 +85,7 @@ fn quoted(bytes: &[u8]) -> Result<String, Refusal> {
     Ok(recension::document::json::quote(text(bytes)?))
 }
 
-/// The document that a hash is, where it may be one.
+/// The document of a hash, if there can be one.
 fn name<'a>(data: &Data<'_>, key: &'a [u8]) -> Result<(&'a str, &'a str), Refusal> {
     if data.keys.entry(key)?.is_some() {
         return Err(wrong_type());

@@ -1,4 +1,4 @@
-//! Keys of any type. Lists of keys have the strings; documents are listed over HTTP.
+//! Commands about keys of any type. Lists of keys contain the strings only; documents are listed over HTTP.
 
 use recension::document::{Expiry, Glob, SetOptions};
 

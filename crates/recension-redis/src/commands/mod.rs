@@ -1,4 +1,4 @@
-//! The commands: a table of their names, what they take, and what they do. A file for each family.
+//! The commands: a table of their names, arguments and functions. One file for each family.
 
 mod connection;
 mod expiry;
@@ -137,7 +137,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     multi("WATCH", -2, |caller, args| caller.watch(&args[1..])),
 ];
 
-/// The command of that name, in letters of any size.
+/// The command with this name, in upper or lower case.
 pub(crate) fn find(name: &[u8]) -> Option<&'static Command> {
     let mut upper = [0; 16];
     let upper = upper.get_mut(..name.len())?;

@@ -10,7 +10,7 @@ fn add(data: &Data<'_>, key: &[u8], by: i64) -> Outcome {
         None => 0,
         Some(entry) => entry.value.as_integer().ok_or_else(|| refuse("value is not an integer or out of range"))?,
     };
-    // The store's own counters stay at their ends; Redis refuses.
+    // The store's own counters saturate; Redis refuses an overflow.
     let sum = number.checked_add(by).ok_or_else(|| refuse("increment or decrement would overflow"))?;
     data.keys.set_with(key, sum, &SetOptions::new().keep_existing())?;
     Ok(Reply::Integer(sum))

@@ -10,7 +10,7 @@ pub(super) fn publish(data: &Data<'_>, args: Args<'_>) -> Outcome {
     if args[2].len() > recension::document::limits::MESSAGE_BYTES_MAX {
         return Err(refuse("a message is at most 8 MiB long"));
     }
-    // How many heard it is known once the transaction is committed.
+    // The number of receivers is known once the transaction is committed.
     data.publish(args[1], args[2]);
     Ok(Reply::Integer(0))
 }

@@ -1,4 +1,4 @@
-//! What the server says of itself, and emptying databases.
+//! Information about the server, and commands that empty databases.
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
@@ -60,7 +60,7 @@ pub(super) fn time(_: &mut Caller, _: Args<'_>) -> Reply {
     Reply::Array(vec![Reply::text(now.as_secs().to_string()), Reply::text(now.subsec_micros().to_string())])
 }
 
-/// What tools ask before they begin; nothing can be set.
+/// Settings that tools read before they begin. None can be set.
 pub(super) fn config(_: &mut Caller, args: Args<'_>) -> Reply {
     match &args[1..] {
         [what, names @ ..] if is(what, "GET") && !names.is_empty() => {

@@ -117,13 +117,13 @@ pub(super) fn getex(data: &Data<'_>, args: Args<'_>) -> Outcome {
 
 pub(super) fn mget(data: &Data<'_>, args: Args<'_>) -> Outcome {
     let found = args[1..].iter().map(|key| {
-        // What is no string is nothing here, and no error.
+        // A key that is no string counts as missing here, and is no error.
         Ok(Reply::or_null(data.keys.entry(key)?.map(|entry| entry.value.into_bytes())))
     });
     found.collect::<Result<_, Refusal>>().map(Reply::Array)
 }
 
-/// Checks all before one is written.
+/// Checks all keys before one is written.
 fn pairs<'a>(args: Args<'a>, name: &str) -> Result<Args<'a>, Refusal> {
     let pairs = &args[1..];
     if !pairs.len().is_multiple_of(2) {

@@ -7,10 +7,10 @@ use recension_engine::{EngineError, Result};
 /// The scheme of such addresses.
 const SCHEME: &str = "recension://";
 
-/// The environment's name for a token that is not in the address.
+/// The environment variable for a token that is not in the address.
 const TOKEN_VARIABLE: &str = "RECENSION_TOKEN";
 
-/// The port of those who name none.
+/// The default port.
 const PORT: u16 = 5985;
 
 /// The address of a store on a network.
@@ -20,7 +20,7 @@ pub struct NetworkAddress {
     pub host: String,
     /// The port.
     pub port: u16,
-    /// What has to be said first.
+    /// The token, which has to be sent first.
     pub token: String,
     /// A file with the certificate that vouches for the server, in place of those that the system trusts.
     pub ca: Option<PathBuf>,
@@ -39,8 +39,7 @@ impl NetworkAddress {
         address.starts_with(SCHEME)
     }
 
-    /// Understands `recension://TOKEN@HOST:PORT?ca=FILE`. The token may be in the environment (`RECENSION_TOKEN`)
-    /// instead.
+    /// Parses `recension://TOKEN@HOST:PORT?ca=FILE`. The token may be in the environment (`RECENSION_TOKEN`) instead.
     ///
     /// # Errors
     /// [`EngineError::BadAddress`].
@@ -50,7 +49,7 @@ impl NetworkAddress {
     }
 
     fn parse_with(address: &str, token: Option<String>) -> Result<Self> {
-        // What is before the host is a secret.
+        // The part before the host is a secret.
         let bad = |why: &str| {
             let shown =
                 address.rsplit_once('@').map_or_else(|| address.to_owned(), |(_, at)| format!("{SCHEME}..@{at}"));

@@ -1,4 +1,4 @@
-//! The client's side: reaching a server, and knowing that it is the one that was meant.
+//! The client's side: connecting to a server, and verifying its identity.
 
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -15,7 +15,7 @@ use super::address::NetworkAddress;
 use crate::engine::RemoteEngine;
 use crate::wire::{Connector, Wire};
 
-/// How long a server is waited for, to connect and to come back.
+/// How long a server is waited for, to connect and to reconnect.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where systems have the certificates that they trust, all in one file.
@@ -76,7 +76,7 @@ impl Server {
         stream.set_read_timeout(Some(PATIENCE))?;
         while connection.is_handshaking() {
             connection.complete_io(&mut stream).map_err(|error| {
-                io::Error::other(format!("no TLS with {host}: {error}; ?ca=FILE names who vouches for the server"))
+                io::Error::other(format!("no TLS with {host}: {error}; ?ca=FILE names certificates to trust"))
             })?;
         }
         stream.set_read_timeout(None)?;

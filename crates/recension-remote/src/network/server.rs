@@ -1,4 +1,4 @@
-//! The server's side: a port, TLS, and the token that has to be said first.
+//! The server's side: a port, TLS, and the token that has to be sent first.
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -17,13 +17,13 @@ use crate::serve::Listening;
 use crate::wire::Wire;
 use crate::{bytes, frame};
 
-/// How long a guest has to speak TLS and to say the token.
+/// How long a client has for the TLS handshake and its token.
 const TOKEN_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long one who says a wrong one waits for the answer.
+/// How long a client with a wrong token waits for the answer.
 const WRONG_TOKEN_WAITS: Duration = Duration::from_secs(1);
 
-/// What those have to say who use a store over a network.
+/// The token that clients of a store on a network have to send.
 #[derive(Clone)]
 pub struct Token(Arc<str>);
 
@@ -34,7 +34,7 @@ impl Token {
         fits.then(|| Token(Arc::from(text)))
     }
 
-    /// Whether it is that one, in a time that does not tell how much of it is.
+    /// Whether the token is `other`. The time does not tell how much of it is right.
     fn is(&self, other: &str) -> bool {
         let differ = self.0.bytes().zip(other.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
         self.0.len() == other.len() && std::hint::black_box(differ) == 0
@@ -47,7 +47,8 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// Lets those who know the token use an engine over a network, until what is answered is dropped; and where it listens.
+/// Lets clients with the token use an engine over a network, until the returned value is dropped. Answers the address,
+/// too.
 ///
 /// # Errors
 /// [`EngineError::BadAddress`] for an address that is not loopback without TLS; [`EngineError::Io`].
@@ -70,7 +71,7 @@ pub fn listen(
     Ok((listening, address))
 }
 
-/// A port where guests come in.
+/// A port for clients.
 struct Port {
     listener: TcpListener,
     tls: Option<Arc<ServerConfig>>,
@@ -88,7 +89,7 @@ impl Door for Port {
     }
 }
 
-/// Somebody who has come in, and has said nothing yet.
+/// A client that has connected, and has sent nothing yet.
 struct Guest {
     stream: TcpStream,
     tls: Option<Arc<ServerConfig>>,

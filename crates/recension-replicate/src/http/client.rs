@@ -1,5 +1,5 @@
-//! Requests to the other side, again and again with longer pauses while it is not there or asks for patience. Nothing
-//! that is said of a failure has credentials in it.
+//! Requests to the other side. They are repeated with growing pauses while it cannot be reached or asks for patience.
+//! No error contains credentials.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -26,16 +26,16 @@ const SYSTEM_BUNDLES: [&str; 4] = [
 /// The endpoint that sends all leaves in one stream.
 pub(crate) const LEAVES: &str = "_leaves";
 
-/// How a database at a URL is asked.
+/// Options for a database at a URL.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
     /// More headers, such as `Authorization`.
     pub headers: Vec<(String, String)>,
     /// A file of certificates (PEM) that vouch for servers; else the system's.
     pub certificates: Option<PathBuf>,
-    /// How often a request is made again that failed.
+    /// How often a failed request is repeated.
     pub retries: u32,
-    /// The first pause before that; each further one is twice as long.
+    /// The first pause before a repetition; each further one is twice as long.
     pub backoff: Duration,
     /// Time in which the other side has to answer.
     pub silence: Duration,
@@ -47,11 +47,11 @@ impl Default for HttpOptions {
     }
 }
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) method: &'a Method,
-    /// What follows the database's URL.
+    /// The path after the database's URL.
     pub(crate) path: &'a str,
     pub(crate) body: Option<&'a str>,
     /// Most bytes of the answer.
@@ -76,14 +76,14 @@ pub(crate) struct Answered {
     pub(crate) body: Vec<u8>,
 }
 
-/// Asks one database.
+/// A client of one database.
 pub(crate) struct Client {
     agent: Agent,
     pub(crate) address: Address,
     options: HttpOptions,
 }
 
-/// An attempt that failed: why, and when the other side wants to be asked again.
+/// A failed attempt: the reason, and when the other side wants to be asked again.
 pub(crate) struct Failed {
     error: Error,
     after: Option<Duration>,
@@ -127,7 +127,7 @@ impl Client {
         Ok(Client { agent: config.new_agent(), address, options })
     }
 
-    /// The answer to a question, whatever its status, after as many attempts as it takes.
+    /// The answer to a request, whatever its status, after as many attempts as it takes.
     pub(crate) fn ask(&self, question: Question<'_>, control: &Control) -> Result<Answered> {
         self.again(control, || {
             let mut response = match question.body {
@@ -157,7 +157,7 @@ impl Client {
         Ok(Box::new(response.into_body().into_with_config().limit(u64::MAX).reader()))
     }
 
-    /// The bytes of the answer to what is posted, as they come.
+    /// The answer to a POST, as its bytes come.
     pub(crate) fn open_post(&self, body: &str, control: &Control) -> Result<Box<dyn Read + Send>> {
         let response = self.again(control, || {
             self.send(&Method::POST, "", "application/json", self.options.silence * 9, None, body)
@@ -177,7 +177,7 @@ impl Client {
         let has = |name: &str, value: &str| {
             response.headers().get(name).and_then(|own| own.to_str().ok()).is_some_and(|own| own.starts_with(value))
         };
-        // Other servers have no such endpoint, or one of that name that is something else.
+        // Other servers have no such endpoint, or something else under that name.
         if response.status().as_u16() != 200 || !has("content-type", "application/x-ndjson") {
             return Ok(None);
         }
@@ -195,7 +195,7 @@ impl Client {
         Ok(Some(Box::new(decoder.map_err(failed)?)))
     }
 
-    /// Sends what is read, once.
+    /// Sends the bytes of a reader, once.
     pub(crate) fn put(
         &self,
         path: &str,
@@ -210,7 +210,7 @@ impl Client {
         Ok(Answered { status: response.status().as_u16(), body })
     }
 
-    /// The attempts of `attempt` until one does not fail in a way that may pass.
+    /// Repeats `attempt` until it succeeds or fails for good.
     pub(crate) fn again<T>(
         &self,
         control: &Control,
@@ -290,7 +290,7 @@ impl Client {
 
     fn failed_by(&self, error: ureq::Error) -> Failed {
         let end = self.address.url.clone();
-        // That is how the errors of a handshake come.
+        // Errors of a handshake come in this form.
         let is_tls = |error: &std::io::Error| {
             error.kind() == std::io::ErrorKind::InvalidData && self.address.url.starts_with("https:")
         };
@@ -304,7 +304,7 @@ impl Client {
         Failed { error, after: None }
     }
 
-    /// What an answer that is no success means.
+    /// The error for an answer without success.
     pub(crate) fn refused(&self, what: &'static str, answer: &Answered) -> Error {
         #[derive(serde::Deserialize)]
         struct Words {

@@ -1,4 +1,4 @@
-//! A side that is a database at a URL.
+//! A database at a URL as a side.
 
 mod client;
 mod multipart;
@@ -23,7 +23,7 @@ use crate::end::{Changed, End, Feed, Fetched, Missing, Open, Page, Refusal, Want
 use crate::error::{Error, Result};
 use crate::limits::{ANSWER_BYTES_MAX, DOCUMENT_ANSWER_BYTES_MAX};
 
-/// Asks one endpoint of a server.
+/// A client of one endpoint of a server.
 pub(crate) struct Poster {
     client: Client,
 }
@@ -89,7 +89,7 @@ impl Http {
         })
     }
 
-    /// Revisions one by one, from servers that do not have `_bulk_get`.
+    /// Fetches revisions one by one, from servers without `_bulk_get`.
     fn fetch_one(&self, wanted: &Wanted, attachments: bool, control: &Control) -> Result<Vec<Fetched>> {
         let bytes = if attachments { "&attachments=true" } else { "" };
         let path = format!(
@@ -98,7 +98,7 @@ impl Http {
             encode(&wanted.rev)
         );
         let answer = self.client.ask(Question::get(&path, DOCUMENT_ANSWER_BYTES_MAX), control)?;
-        // Only what the database itself says of the document: it may be the database that is not there.
+        // It must be about the document: it could also be the database that is missing.
         let said = |reason: &str| String::from_utf8_lossy(&answer.body).contains(&format!("\"{reason}\""));
         if answer.status == 404 && (said("missing") || said("deleted")) {
             return Ok(vec![Fetched::Gone]);
@@ -206,11 +206,11 @@ impl End for Http {
             };
         }
         if !(200..300).contains(&answer.status) {
-            return Err(self.client.refused("the question what it is", &answer));
+            return Err(self.client.refused("the request for its description", &answer));
         }
         let info: serde_json::Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         if info.get("db_name").is_none() || info.get("update_seq").is_none() {
-            let found = "something else than what is told of a database".to_owned();
+            let found = "something that does not describe a database".to_owned();
             return Err(Error::NotADatabase { end: self.name(), found });
         }
         Ok(())
@@ -291,7 +291,7 @@ impl End for Http {
         };
         let most = if wanted.len() == 1 { DOCUMENT_ANSWER_BYTES_MAX } else { ANSWER_BYTES_MAX };
         let answer = match self.client.ask(Question::post(path, &body, most), control) {
-            // Fewer at a time are shorter.
+            // Fewer at a time give a shorter answer.
             Err(Error::TooLong { .. }) if wanted.len() > 1 => {
                 let (first, second) = wanted.split_at(wanted.len() / 2);
                 let mut fetched = self.fetch(first, attachments, control)?;
@@ -334,7 +334,7 @@ impl End for Http {
         for Outcome { id, error, reason } in outcomes {
             let Some(error) = error else { continue };
             let (id, reason) = (id.unwrap_or_default(), reason.unwrap_or_default());
-            // What the server says of itself and not of the document may pass.
+            // Errors of the server itself, and not of the document, may pass.
             if matches!(
                 &*error,
                 "internal_server_error" | "service_unavailable" | "timeout" | "error" | "unknown_error"

@@ -1,4 +1,4 @@
-//! A document with attachments of any length as `multipart/related`, read piece by piece while it is sent.
+//! A document with attachments of any length as `multipart/related`, made piece by piece while it is sent.
 
 use std::io::{self, Cursor, Read};
 
@@ -6,7 +6,7 @@ use crate::document::Attachment;
 use crate::end::Open;
 use crate::error::Error;
 
-/// The body of a request. The attachments are opened when it is their turn.
+/// The body of a request. Each attachment is opened when its turn comes.
 pub(crate) struct Related<'a> {
     boundary: String,
     parts: std::vec::IntoIter<Part<'a>>,
@@ -23,9 +23,9 @@ enum Part<'a> {
 
 impl<'a> Related<'a> {
     pub(crate) fn new(document: &str, attachments: &[&'a Attachment], open: &'a Open<'a>) -> Self {
-        // No attachment is looked through for the boundary: it is random.
+        // Attachments are not searched for the boundary: it is random.
         let mut random = [0; 16];
-        // Without random bytes it is the lengths of the parts that tell them apart, as CouchDB goes by them anyway.
+        // Without random bytes, the lengths of the parts separate them; CouchDB uses these anyway.
         let _ = getrandom::fill(&mut random);
         let boundary = random.iter().fold(String::from("recension-"), |text, byte| text + &format!("{byte:02x}"));
         let mut parts = vec![Part::Text(format!("--{boundary}\r\nContent-Type: application/json\r\n\r\n{document}"))];
@@ -55,7 +55,7 @@ impl<'a> Related<'a> {
         self.length
     }
 
-    /// Why an attachment could not be read, if it was that.
+    /// The error of reading an attachment, if that was the reason.
     pub(crate) fn failure(&mut self) -> Option<Error> {
         self.failure.take()
     }

@@ -1,4 +1,4 @@
-//! The URL of a database: where it is, and who asks. Credentials leave this file as a header only.
+//! The URL of a database: its place and its credentials. Credentials leave this file only as a header.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use crate::error::{Error, Result};
 /// A database's URL, taken apart.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// Without credentials and without a slash at its end.
+    /// The URL without credentials and without a trailing slash.
     pub(crate) url: String,
     /// The header `Authorization`.
     pub(crate) authorization: Option<String>,
 }
 
-/// A URL without the name and the password in it, for logs and answers.
+/// A URL without name and password, for logs and answers.
 pub fn without_credentials(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -58,7 +58,7 @@ impl Address {
     }
 }
 
-/// The header of a name and a password.
+/// The header for a name and a password.
 pub(crate) fn basic(name: &str, password: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{name}:{password}")))
 }
@@ -92,7 +92,7 @@ pub(crate) fn encode(text: &str) -> String {
     out
 }
 
-/// The path of a document, whose slash after `_design` stays.
+/// The path of a document. The slash after `_design` stays.
 pub(crate) fn path_of(id: &str) -> String {
     match id.split_once('/') {
         Some((first @ ("_design" | "_local"), rest)) => format!("{first}/{}", encode(rest)),

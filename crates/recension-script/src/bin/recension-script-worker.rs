@@ -1,4 +1,5 @@
-//! A worker alone, for tests and for programs that embed the library: the `recension` program is one itself.
+//! A program that is only a worker, for tests and for programs that embed the library. The `recension` program is its
+//! own worker.
 
 fn main() -> std::process::ExitCode {
     match recension_script::run_worker() {

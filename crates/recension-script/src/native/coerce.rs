@@ -7,10 +7,10 @@ use super::number;
 use super::program::Binary;
 use super::value::{Json, Value};
 
-/// Why a document has no rows.
+/// The error of a program. The document has no rows then.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// What the function would have thrown.
+    /// The function would have thrown this.
     Type(String),
     /// It emits more than a document may.
     TooMuch,
@@ -18,7 +18,7 @@ pub(super) enum Failure {
 
 pub(super) type Result<T> = std::result::Result<T, Failure>;
 
-/// Bytes of a text that a program may put together.
+/// The longest text that a program may concatenate, in bytes.
 const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub(super) fn truthy(value: &Value<'_>) -> bool {
@@ -45,7 +45,7 @@ fn is_object(value: &Value<'_>) -> bool {
     matches!(value, Value::Part(_) | Value::Array(_) | Value::Object(_))
 }
 
-/// Objects become texts, other values stay what they are.
+/// Makes texts of objects. Other values stay as they are.
 fn primitive<'v>(value: &Value<'v>) -> Result<Value<'v>> {
     if is_object(value) { text(value).map(Value::Text) } else { Ok(value.clone()) }
 }
@@ -71,7 +71,7 @@ fn text<'v>(value: &Value<'v>) -> Result<Cow<'v, str>> {
             }
             out.into()
         }
-        // A member of this name is no function.
+        // A member of this name hides the function and is not one.
         _ if value.own("toString").is_some() => return Err(Failure::Type("toPrimitive".to_owned())),
         _ => "[object Object]".into(),
     })

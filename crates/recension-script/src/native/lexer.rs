@@ -1,14 +1,14 @@
-//! Words of JavaScript, as far as they are understood. What is not (regular expressions, templates, letters beyond
-//! ASCII) ends the reading: nothing is guessed. Pure.
+//! Tokens of JavaScript. Anything that is not understood (regular expressions, templates, letters beyond ASCII) ends
+//! the reading: nothing is guessed. Pure.
 
-/// A piece of a text, and whether a line ends before it.
+/// A token, and whether a line ends before it.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) on_new_line: bool,
 }
 
-/// What a piece is.
+/// The kind of a token.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Kind {
     /// A name or a keyword.
@@ -28,9 +28,9 @@ const MARKS: [&str; 55] = [
     "[", "]", ";", ",", "<", ">", "+", "-", "*", "/", "%", "&", "|", "^", "!", "~", "?", ":",
 ];
 
-/// The words of a text; `None` if any is not understood.
+/// The tokens of a text; `None` if any is not understood.
 pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
-    // Comments as HTML has them are a relic that the engine knows.
+    // The engine still knows comments in the form of HTML, a relic.
     if !text.is_ascii() && !only_in_texts(text) || text.contains("<!--") || text.contains("-->") {
         return None;
     }
@@ -57,7 +57,8 @@ pub(super) fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Whether what is beyond ASCII is plain: a line separator ends lines outside of strings, some letters are blanks.
+/// Whether a text has none of three special characters: the line separator, the paragraph separator and the byte order
+/// mark. Outside of strings they would be white space.
 fn only_in_texts(text: &str) -> bool {
     !text.contains(['\u{2028}', '\u{2029}', '\u{feff}'])
 }
@@ -109,7 +110,7 @@ fn text(rest: &str, quote: char) -> Option<(String, &str)> {
                     let digits = chars.as_str().get(..4).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
                     let code = u32::from_str_radix(digits?, 16).ok()?;
                     chars = chars.as_str()[4..].chars();
-                    // Half of a pair is no character.
+                    // Half of a surrogate pair is not a character.
                     char::from_u32(code)?
                 }
                 _ => return None,
@@ -123,7 +124,7 @@ fn text(rest: &str, quote: char) -> Option<(String, &str)> {
 fn number(rest: &str) -> Option<(f64, &str)> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(rest);
-    // Old octal numbers, and what else begins with a zero.
+    // Old octal numbers, and other forms that begin with a zero, are not understood.
     if end > 1 && rest.starts_with('0') {
         return None;
     }

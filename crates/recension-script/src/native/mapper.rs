@@ -18,7 +18,7 @@ pub(crate) struct NativeMapper {
     program: Program,
     local_seq: bool,
     log: fn(&str),
-    /// What is read of a document's body; `None`: the document as JavaScript would see it.
+    /// The members of a document's body that it reads. `None`: it reads the document as JavaScript would see it.
     of_body: Option<BTreeSet<String>>,
 }
 
@@ -42,7 +42,7 @@ impl NativeMapper {
 
     fn map_one(&self, input: &MapInput) -> Result<Vec<Emitted>> {
         let made = match &self.of_body {
-            // The common case needs no text of its own.
+            // In the common case no text has to be put together.
             Some(members) if !members.contains("_id") && !members.contains("_rev") => {
                 run(&self.program, &read(&input.document.body, Some(members)).map_err(damaged)?)
             }
@@ -72,7 +72,7 @@ impl Mapper for NativeMapper {
         documents.iter().map(|input| self.map_one(input)).collect()
     }
 
-    /// A program reads the document once, and what it may emit is bounded.
+    /// A program reads the document once, and the rows that it emits are bounded.
     fn in_commit(&self) -> bool {
         !self.local_seq
     }

@@ -1,5 +1,6 @@
-//! Which members of the document a function reads that is left to JavaScript: it is handed no others. They are found
-//! in its words: the document's name may only be followed by a member's. Else the function is handed the whole.
+//! Finds the members of the document that a function reads if it is left to JavaScript, so that it is given only those.
+//! It looks at the function's tokens: the document's name must always be followed by a member's name. Otherwise the
+//! function is given the whole document.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +11,17 @@ use super::lexer::{Kind, tokens};
 use super::mapper::whole_text;
 use super::names::is_own;
 
-/// The members that a function is handed.
+/// The members that a function is given.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Projection(BTreeSet<String>);
 
 impl Projection {
-    /// What a function reads, if that can be told.
+    /// The members that a function reads; `None` if they cannot be determined.
     pub(crate) fn of(code: &str) -> Option<Self> {
         let tokens = tokens(code)?;
         let kinds: Vec<&Kind> = tokens.iter().map(|token| &token.kind).collect();
-        // It may be a regular expression, in which quotes open nothing. What comes before the first is read rightly.
+        // It may be a regular expression, in which quotes open nothing. Only the part before the first one is tokenised
+        // correctly.
         if kinds.iter().any(|kind| matches!(kind, Kind::Mark("/" | "/="))) {
             return None;
         }
@@ -57,7 +59,7 @@ impl Projection {
         Some(Projection(members))
     }
 
-    /// What a function is handed of a document.
+    /// The part of a document that the function is given.
     pub(crate) fn of_document(&self, input: &MapInput, local_seq: bool) -> Result<String> {
         project(&whole_text(input, local_seq), &self.0).map_err(|error| {
             let reason = format!("a document does not read: {error}");
@@ -66,7 +68,7 @@ impl Projection {
     }
 }
 
-/// An object with some of its members only, as they stand.
+/// An object with only some of its members, as they are written.
 fn project(text: &str, wanted: &BTreeSet<String>) -> std::result::Result<String, JsonError> {
     let mut parser = Parser::of_text(text);
     let mut out = String::from("{");

@@ -1,7 +1,8 @@
-//! Map functions that need no JavaScript: those that only test, read members and emit. They are recognised from their
-//! text and run here; whatever is not surely understood is left to JavaScript. docs/internals/views.md says what is
-//! recognised. `lexer` and `parse` make a program of a text, `value` reads and writes JSON as JavaScript does, `coerce`
-//! has its conversions, `run` runs, `members` finds which members a function reads that is left to JavaScript.
+//! Map functions that need no JavaScript: those that only test, read members and emit. They are recognised by their
+//! text and run here. A function that is not surely understood is left to JavaScript. docs/internals/views.md lists the
+//! recognised forms. `lexer` and `parse` make a program from a text. `value` reads and writes JSON as JavaScript does.
+//! `coerce` has JavaScript's conversions, and `run` runs a program. `members` finds the members that a function reads
+//! if it is left to JavaScript.
 
 mod coerce;
 mod lexer;

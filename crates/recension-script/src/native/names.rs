@@ -1,6 +1,6 @@
-//! Names that JavaScript gives a meaning of its own.
+//! Names that have a meaning of their own in JavaScript.
 
-/// What every object has besides its own members.
+/// Members that every object has besides its own.
 pub(super) const OF_OBJECTS: [&str; 12] = [
     "__defineGetter__",
     "__defineSetter__",
@@ -16,7 +16,7 @@ pub(super) const OF_OBJECTS: [&str; 12] = [
     "valueOf",
 ];
 
-/// What arrays, strings, numbers and booleans have besides; `length` is understood and is not here.
+/// Members that arrays, strings, numbers and booleans have besides. `length` is understood, and not listed here.
 pub(super) const OF_OTHERS: [&str; 82] = [
     "anchor",
     "at",
@@ -102,7 +102,7 @@ pub(super) const OF_OTHERS: [&str; 82] = [
     "__quote",
 ];
 
-/// Words that name no variable here: reserved ones, those with a meaning in some places, and what is global.
+/// Words that cannot name a variable here: reserved ones, those with a meaning in some places, and global names.
 const RESERVED: [&str; 63] = [
     "arguments",
     "async",
@@ -174,7 +174,8 @@ pub(super) fn is_free(name: &str) -> bool {
     !RESERVED.contains(&name)
 }
 
-/// Whether a member of the name is the object's own or nothing, if it is read of the document itself; of anything.
+/// Whether reading a member of this name gives the object's own member or nothing: of the document itself, or of any
+/// value.
 pub(super) fn is_own(name: &str, of_document: bool) -> bool {
     let number = name.bytes().all(|byte| byte.is_ascii_digit());
     !OF_OBJECTS.contains(&name) && (of_document || !OF_OTHERS.contains(&name) && !number)

@@ -1,6 +1,6 @@
 //! Numbers as JavaScript writes and reads them. Pure.
 
-// Digits and powers of ten of doubles are few; that numbers are rounded is what this is for.
+// A double has few digits and a small exponent. Rounding is the purpose here.
 #![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, clippy::cast_precision_loss)]
 
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ pub(super) fn print(number: f64) -> String {
     out
 }
 
-/// A text as the number that it is taken for.
+/// The number that JavaScript converts a text to.
 pub(super) fn of_text(text: &str) -> f64 {
     let text = text.trim_matches(|c: char| {
         // White space and line ends of the language.
@@ -64,7 +64,7 @@ pub(super) fn of_text(text: &str) -> f64 {
     }
 }
 
-/// Digits of a power of two, rounded to the nearest number.
+/// The number for digits in a base that is a power of two, rounded to the nearest double.
 fn of_digits(digits: &str, radix: u32) -> Option<f64> {
     let bits = radix.trailing_zeros();
     let (mut value, mut more, mut power) = (0_u128, false, 0_i32);
@@ -80,7 +80,7 @@ fn of_digits(digits: &str, radix: u32) -> Option<f64> {
             power = power.saturating_add(bits as i32);
         }
     }
-    // What was cut off counts only for what lies right between two numbers.
+    // The digits that were cut off matter only if the number lies exactly between two doubles.
     let rounded = (value << 1 | u128::from(more)) as f64 / 2.0;
     Some(rounded * 2_f64.powi(power))
 }

@@ -1,5 +1,6 @@
-//! Recognising a map function: a program, or nothing. What is accepted is a part of the language in which a text means
-//! to every engine what it means here; each form that is not listed is refused, however harmless it looks.
+//! Recognises map functions: returns a program, or nothing. It accepts only a part of the language, in which every
+//! engine gives a text the same meaning as this one. Each form that is not listed is refused, however harmless it
+//! looks.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +9,19 @@ use super::names::{is_free, is_own};
 use super::number;
 use super::program::{Binary, Each, Expression, Program, Statement, Unary};
 
-/// Bytes of a function that is looked at.
+/// The longest function that is looked at, in bytes.
 const CODE_BYTES_MAX: usize = 64 * 1024;
 
-/// How deep expressions and blocks may be nested.
+/// The greatest depth of nested expressions and blocks.
 const DEPTH_MAX: usize = 100;
 
 impl Program {
-    /// The program that a map function is, if it is surely understood.
+    /// The program of a map function, if it is surely understood.
     pub fn of(code: &str) -> Option<Program> {
         if code.len() > CODE_BYTES_MAX {
             return None;
         }
-        // Functions are compiled without the semicolons at their end.
+        // Functions are compiled without the semicolons at their ends.
         let code = code.trim_end_matches([' ', '\t', '\r', '\n']).trim_end_matches(';');
         let mut reader = Reader::new(tokens(code)?);
         let (_, body) = reader.function(&[Role::Document])?;
@@ -32,7 +33,7 @@ impl Program {
     }
 }
 
-/// What a parameter is given.
+/// The value of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Document,
@@ -40,7 +41,7 @@ enum Role {
     Index,
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Named {
     Document,
@@ -49,7 +50,7 @@ enum Named {
     Unusable,
 }
 
-/// Whether a loop is being read, and the variable of its element.
+/// Whether a loop is being read, and if so the variable of its element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     NoLoop,
@@ -60,9 +61,9 @@ enum Within {
 struct Reader {
     tokens: Vec<Token>,
     at: usize,
-    /// Names that can be seen, innermost last.
+    /// Visible names, innermost last.
     names: Vec<(String, Named)>,
-    /// All names there were: none is given twice.
+    /// All names so far: none may be declared twice.
     taken: BTreeSet<String>,
     variables: usize,
     members: BTreeSet<String>,
@@ -117,7 +118,7 @@ impl Reader {
         Some(word)
     }
 
-    /// Gives a name, which is the first of its kind.
+    /// Declares a name, which must not be declared already.
     fn name(&mut self, name: String, named: Named) -> Option<()> {
         if !is_free(&name) || !self.taken.insert(name.clone()) {
             return None;
@@ -131,7 +132,7 @@ impl Reader {
         self.variables - 1
     }
 
-    /// A function or an arrow: the variables of its parameters, which are given what the roles say, and its body.
+    /// Reads a function or an arrow function: the variables of its parameters, in the roles given, and its body.
     fn function(&mut self, roles: &[Role]) -> Option<([Option<usize>; 2], Vec<Statement>)> {
         let seen = self.names.len();
         let arrow = if self.takes_word("function") {
@@ -192,7 +193,7 @@ impl Reader {
         Some(vec![Statement::Return(Some(self.expression()?))])
     }
 
-    /// Statements in braces.
+    /// Reads statements in braces.
     fn block(&mut self) -> Option<Vec<Statement>> {
         self.expect("{")?;
         self.deeper()?;
@@ -215,7 +216,7 @@ impl Reader {
         (self.depth <= DEPTH_MAX).then_some(())
     }
 
-    /// Variables that never change: `var a = …, b = …`. `Some(None)`: it is no declaration.
+    /// Reads variables that never change: `var a = …, b = …`. `Some(None)`: it is no declaration.
     #[allow(clippy::option_option)]
     fn declaration(&mut self) -> Option<Option<Vec<Statement>>> {
         if !["var", "let", "const"].into_iter().any(|word| self.takes_word(word)) {
@@ -237,7 +238,7 @@ impl Reader {
         Some(Some(declared))
     }
 
-    /// A statement as a list: an empty one, or one of one.
+    /// Reads a statement. Returns a list of one, or an empty one for an empty statement.
     fn statement(&mut self) -> Option<Vec<Statement>> {
         if self.takes(";") {
             return Some(Vec::new());
@@ -266,7 +267,7 @@ impl Reader {
         Some(vec![Statement::Expression(expression)])
     }
 
-    /// A semicolon, or what lets it be left out: a brace that closes, or a new line that begins with a word.
+    /// Reads a semicolon. It may be left out before a closing brace, or before a new line that begins with a word.
     fn end_of_statement(&mut self) -> Option<()> {
         if self.takes(";") || self.is("}") {
             return Some(());
@@ -291,13 +292,13 @@ impl Reader {
         Some(made)
     }
 
-    /// Operators of two sides, from a level on; those of one level from left to right.
+    /// Reads operators of two operands, from a level on. Operators of one level group from left to right.
     fn operators(&mut self, level: usize) -> Option<Expression> {
         const LEVELS: [&[&str]; 6] =
             [&["||"], &["&&"], &["===", "!==", "==", "!="], &["<", ">", "<=", ">="], &["+", "-"], &["*", "/", "%"]];
         let Some(marks) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.operators(level + 1)?;
-        // A tree that leans to the left is as deep as the row of operators is long.
+        // A tree that leans to the left is as deep as its number of operators.
         let depth = self.depth;
         while let Some(mark) = marks.iter().copied().find(|mark| self.is(mark)) {
             self.at += 1;
@@ -327,7 +328,7 @@ impl Reader {
         Some(Expression::Unary(operator, Box::new(of)))
     }
 
-    /// A value and members of members.
+    /// Reads a value, and members of it.
     fn chain(&mut self) -> Option<Expression> {
         let mut made = self.primary()?;
         let depth = self.depth;
@@ -377,8 +378,8 @@ impl Reader {
     }
 
     fn each(&mut self, over: Expression) -> Option<Expression> {
-        // An inner loop goes over a part of the outer one's element, so that all of them together are no longer than
-        // the document.
+        // An inner loop goes over a part of the outer loop's element. All of its rounds together are therefore no more
+        // than the document is long.
         if self.within != Within::NoLoop {
             let mut root = &over;
             while let Expression::Member(of, _) | Expression::Element(of, _) = root {
@@ -455,7 +456,7 @@ impl Reader {
         parts.pop().map(|part| Expression::IsArray(Box::new(part)))
     }
 
-    /// Expressions up to a bracket that closes.
+    /// Reads expressions up to a closing bracket.
     fn list(&mut self, close: &str) -> Option<Vec<Expression>> {
         let mut parts = Vec::new();
         while !self.takes(close) {
@@ -476,7 +477,7 @@ impl Reader {
             let (Kind::Word(name) | Kind::Text(name)) = self.peek()?.clone() else { return None };
             self.at += 1;
             self.expect(":")?;
-            // These would change what the object inherits, or how it is written.
+            // These names would change what the object inherits, or how it is written as JSON.
             if matches!(name.as_str(), "__proto__" | "toJSON") {
                 return None;
             }

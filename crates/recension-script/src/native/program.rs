@@ -1,5 +1,5 @@
-//! A recognised map function: a tree of tests, members and what is emitted. Every program ends, and soon: loops are
-//! over arrays of the document only, each inner one over a member of the outer one's element.
+//! A recognised map function: a tree of tests, members and emitted values. Every program ends soon, because loops go
+//! only over arrays of the document, and each inner loop over a member of the outer loop's element.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     pub(super) body: Vec<Statement>,
-    /// How many variables it has.
+    /// The number of its variables.
     pub(super) variables: usize,
     /// The members of the document that it reads; `None`: all.
     pub(super) members: Option<BTreeSet<String>>,

@@ -14,17 +14,17 @@ use super::program::{Each, Expression, Program, Statement, Unary};
 use super::value::{Json, Value, read};
 
 impl Program {
-    /// What the function emits for a document, as JSON.
+    /// The rows that the function emits for a document, as JSON.
     ///
     /// # Errors
-    /// What the function throws, or why the document does not read.
+    /// The function throws, or the document cannot be read.
     pub fn map(&self, document: &str) -> std::result::Result<Vec<Emitted>, String> {
         let document = read(document, self.members.as_ref()).map_err(|error| error.to_string())?;
         run(self, &document)
     }
 }
 
-/// What a program emits for a document; or what it would have thrown.
+/// The rows that a program emits for a document, or the error that it would have thrown.
 pub(super) fn run(program: &Program, document: &Json<'_>) -> std::result::Result<Vec<Emitted>, String> {
     let variables = vec![Value::Undefined; program.variables];
     let mut run = Run { document: Value::of(document), variables, rows: Vec::new(), bytes: 0 };
@@ -42,7 +42,7 @@ struct Run<'v> {
     bytes: usize,
 }
 
-/// Whether a function goes on behind a statement.
+/// Whether a function goes on after a statement.
 #[derive(PartialEq, Eq)]
 enum Flow {
     On,
@@ -208,7 +208,7 @@ fn element<'v>(of: &Value<'v>, at: u32) -> Result<Value<'v>> {
             None => Ok(Value::Undefined),
             Some(unit) => match char::from_u32(u32::from(unit)) {
                 Some(letter) => Ok(Value::Text(Cow::Owned(letter.into()))),
-                // It could not be written as JSON.
+                // Half of a surrogate pair cannot be written as JSON.
                 None => Err(Failure::Type("half of a character".to_owned())),
             },
         },

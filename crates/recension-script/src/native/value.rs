@@ -1,5 +1,6 @@
-//! Values while a program runs: JSON of the document, and what the program makes. Read and written as JavaScript does:
-//! numbers are doubles, of members of one name the last counts, and members whose names are numbers come first.
+//! Values of a running program: the document's JSON, and values that the program makes. They are read and written as
+//! JavaScript does: numbers are doubles, if members have the same name the last one counts, and members with numbers
+//! for names come first.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -34,7 +35,7 @@ pub(super) enum Value<'v> {
     Object(Rc<Vec<(&'v str, Value<'v>)>>),
 }
 
-/// Reads an object; of its members only the wanted ones.
+/// Reads an object, but only the wanted ones of its members.
 pub(super) fn read<'t>(text: &'t str, wanted: Option<&BTreeSet<String>>) -> Result<Json<'t>, JsonError> {
     let mut parser = Parser::of_text(text);
     let mut members = Vec::new();
@@ -91,7 +92,7 @@ fn of_event<'t>(parser: &mut Parser<'t>, event: Option<Event<'t>>) -> Result<Jso
     })
 }
 
-/// Of members of one name, the last value stands at the first place.
+/// If several members have the same name, the last value takes the place of the first.
 fn last_of_each<'t>(members: Vec<(Cow<'t, str>, Json<'t>)>) -> Vec<(Cow<'t, str>, Json<'t>)> {
     let unique = if members.len() <= 16 {
         members.iter().enumerate().all(|(at, (name, _))| members.iter().take(at).all(|(other, _)| other != name))
@@ -116,7 +117,7 @@ fn last_of_each<'t>(members: Vec<(Cow<'t, str>, Json<'t>)>) -> Vec<(Cow<'t, str>
 }
 
 impl Json<'_> {
-    /// An object with the members of another behind its own.
+    /// An object with another object's members after its own.
     pub(super) fn with(mut self, other: Self) -> Self {
         if let (Json::Object(members), Json::Object(others)) = (&mut self, other) {
             members.extend(others);
@@ -137,7 +138,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// A member of its own.
+    /// One of its own members.
     pub(super) fn own(&self, name: &str) -> Option<Value<'v>> {
         match self {
             Value::Part(Json::Object(members)) => {
@@ -157,7 +158,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// How many elements an array has; `None` if it is none.
+    /// The number of an array's elements; `None` if it is not an array.
     pub(super) fn elements(&self) -> Option<usize> {
         match self {
             Value::Part(Json::Array(elements)) => Some(elements.len()),
@@ -166,7 +167,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// As `JSON.stringify` writes it; `false`: it writes nothing.
+    /// Writes it as `JSON.stringify` does. Returns `false` if that writes nothing.
     pub(super) fn write(&self, out: &mut String) -> bool {
         match self {
             Value::Undefined => return false,
@@ -241,7 +242,7 @@ fn write_json(json: &Json<'_>, out: &mut String) {
     }
 }
 
-/// Members as an object lists them: first those whose names are indexes of arrays, by number.
+/// Members in the order in which an object lists them: first those whose names are array indexes, by number.
 fn in_order<M>(members: &[M], name: impl Fn(&M) -> &str) -> Vec<&M> {
     let index = |member: &&M| {
         let name = name(member);
@@ -258,7 +259,7 @@ fn in_order<M>(members: &[M], name: impl Fn(&M) -> &str) -> Vec<&M> {
 
 fn write_number(number: f64, out: &mut String) {
     if number.is_finite() {
-        // Whole numbers of this size are printed alike everywhere.
+        // Every engine prints whole numbers of this size alike.
         if number.fract() == 0.0 && number.abs() < 1e15 {
             out.push_str(&(number as i64).to_string());
         } else {

@@ -1,5 +1,5 @@
-//! Server admins: those that the configuration or the environment names, and those that `_node/_local/_config/admins`
-//! holds, hashed. The first of the latter is made by the first start.
+//! Server admins: those that the configuration or the environment names, and those that are stored, hashed, in
+//! `_node/_local/_config/admins`. The first start makes the first of the stored ones.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -58,7 +58,7 @@ pub(crate) fn hashed(password: &str, iterations: NonZeroU32) -> String {
     Verifier::make(password, crate::databases::new_uuid(), iterations).to_config()
 }
 
-/// A password that nobody has chosen: 128 bits of chance.
+/// A new password with 128 bits of chance.
 pub(crate) fn new_password() -> Result<String> {
     Ok(new_secret()?.chars().take(32).collect())
 }

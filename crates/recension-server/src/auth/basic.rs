@@ -13,20 +13,20 @@ use super::users::Account;
 use crate::error::Result;
 use crate::state::App;
 
-/// Who the header says it is; `None` if there is none.
+/// The account of the header; `None` if there is no header.
 pub(super) async fn identify(app: &App, connection: &Connection, headers: &HeaderMap) -> Result<Option<Arc<Account>>> {
     let Some(header) = headers.get(AUTHORIZATION) else { return Ok(None) };
     if let Some(account) = connection.recall(app, header)? {
         return Ok(Some(account));
     }
     let Some((name, password)) = pair(header) else { return Ok(None) };
-    // Once a connection, and slow: its future need not be a part of every request's.
+    // This runs once a connection and is slow: its future need not be a part of every request's.
     let account = Arc::new(Box::pin(credentials::check(app, connection.address(), &name, &password)).await?);
     connection.remember(header, &account);
     Ok(Some(account))
 }
 
-/// Both of them empty is nobody, as for CouchDB.
+/// If both are empty, it is nobody, as for CouchDB.
 fn pair(header: &HeaderValue) -> Option<(String, String)> {
     let text = header.to_str().ok()?;
     let (scheme, encoded) = text.split_once(' ')?;

@@ -1,7 +1,7 @@
-//! What is known of a connection: where it comes from, and whose the last `Authorization: Basic` was that came over it.
-//! Most clients send the same one with every request, so that it is looked up once. Who asks is decided for each
-//! request all the same: another header is another matter, and what was found holds only while nothing that it rests on
-//! has changed.
+//! What is known of a connection: its address, and the account of the last `Authorization: Basic` that it sent. Most
+//! clients send the same header with every request, so that it is looked up once. The identity is still decided for
+//! each request: another header is looked up anew, and the remembered account counts only while nothing that it rests
+//! on has changed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,11 +46,11 @@ impl Connection {
         self.address
     }
 
-    /// Whose the header is, where it is the last one's and nothing has changed since.
+    /// The account of the header, if it is the header of the request before and nothing has changed since.
     pub(super) fn recall(&self, app: &App, header: &HeaderValue) -> Result<Option<Arc<Account>>> {
         let fresh = Duration::from_secs(REMEMBERED_SECONDS);
         let known = |last: &&Remembered| same(&last.header, header) && last.since.elapsed() < fresh;
-        // Not to be held while the store is read.
+        // The lock is not held while the store is read.
         let account = self.last.lock().as_ref().filter(known).map(|last| Arc::clone(&last.account));
         match account {
             Some(account) if users::stands(app, &account)? => Ok(Some(account)),
@@ -58,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// Remembers whose a header is, which was checked.
+    /// Remembers whose header this is. The header was checked before.
     pub(super) fn remember(&self, header: &HeaderValue, account: &Arc<Account>) {
         let (header, account) = (header.clone(), Arc::clone(account));
         *self.last.lock() = Some(Remembered { header, account, since: Instant::now() });

@@ -1,6 +1,6 @@
-//! A name and a password: who that is. Passwords are slow to check on purpose: a few are checked at a time, on threads
-//! that may be busy, and those that were right lately are remembered by a keyed hash of the password and of what it
-//! was checked against. A user document that changes is therefore checked anew at once; nothing has to be told.
+//! From a name and a password to an account. Passwords are slow to check on purpose: a few are checked at a time, on
+//! threads that may be busy. Those that were right lately are remembered by a keyed hash of the password and of the
+//! verifier that it was checked against. A changed user document is therefore checked anew at once, without any notice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -61,7 +61,7 @@ impl Credentials {
         done.await.map_err(|_| ApiError::stopping())
     }
 
-    /// The name, the password and what it is checked against, as one number that tells nothing of them.
+    /// One number for the name, the password and its verifier; it tells nothing of them.
     fn digest(&self, name: &str, password: &str, verifier: &Verifier) -> Box<[u8]> {
         let mut context = hmac::Context::with_key(&self.key);
         for part in [name.as_bytes(), password.as_bytes(), &verifier.bytes()] {
@@ -92,7 +92,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Whose name and password these are.
+/// The account of a name and a password.
 ///
 /// # Errors
 /// 401 if there is no such user, or the password is another; 429 after too many attempts.
@@ -126,7 +126,7 @@ async fn check_quietly(app: &App, address: Address, name: &str, password: &str) 
     if !wait.is_zero() {
         tokio::time::sleep(wait).await;
     }
-    // Who does not exist takes as long to find out as who does.
+    // A name that does not exist takes as long to refuse as one that does.
     let nobody = || Verifier::nobody(app.settings.live().password_iterations);
     let verifier = account.as_ref().map_or_else(nobody, |account| account.verifier.clone());
     let password = password.to_owned();

@@ -1,5 +1,5 @@
-//! What somebody who asks has shown: a cookie, a token, a name with its password, or nothing. What it is worth is found
-//! out here, for a request when it comes and for a feed again and again while it goes on: one mechanism for both.
+//! What a request shows about its sender: a cookie, a token, a name with its password, or nothing. [`Evidence::ask`]
+//! finds out what it is worth. Requests ask once, feeds again and again, by the same code.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,7 +25,7 @@ pub(super) enum Evidence {
 
 impl std::fmt::Debug for Evidence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Not the cookie or the token: who has them is let in.
+        // The cookie or the token is left out: its holder is let in.
         write!(f, "Evidence({:?})", self.handler())
     }
 }
@@ -34,23 +34,23 @@ impl std::fmt::Debug for Evidence {
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) identity: Arc<Identity>,
-    /// A cookie that goes on with the session.
+    /// A new cookie that prolongs the session.
     pub(super) renewed: Option<String>,
-    /// The second from which on it is worth nothing, counted from the beginning of 1970.
+    /// The second since 1970 from which on the evidence is worth nothing.
     pub(super) until: Option<u64>,
-    /// What it confines whoever shows it to.
+    /// What an API token confines its bearer to.
     pub(super) scope: Option<Arc<tokens::Scope>>,
 }
 
 impl Known {
-    /// Without an end of its own.
+    /// Knowledge without an end of its own.
     pub(super) fn as_long_as_it_stands(identity: Arc<Identity>) -> Self {
         Known { identity, renewed: None, until: None, scope: None }
     }
 }
 
 impl Evidence {
-    /// Who that is, now; `None` where it counts as nothing. It reads a row, or none.
+    /// The identity, now; `None` if the evidence counts as nothing. It reads a row, or none.
     ///
     /// # Errors
     /// 401 if it does not hold.
@@ -67,7 +67,7 @@ impl Evidence {
         }
     }
 
-    /// How it is known who asks, in CouchDB's words.
+    /// The kind of evidence, in CouchDB's words.
     pub(super) fn handler(&self) -> Option<&'static str> {
         match self {
             Evidence::Cookie(_) => Some("cookie"),
@@ -78,7 +78,7 @@ impl Evidence {
         }
     }
 
-    /// The name that is looked up for it.
+    /// The name that is looked up.
     pub(super) fn user(&self) -> Option<&str> {
         match self {
             Evidence::Cookie(claim) => Some(&claim.name),
@@ -87,7 +87,7 @@ impl Evidence {
         }
     }
 
-    /// The commit of what it is looked up in, if it is looked up.
+    /// The commit of the row that is looked up, if one is.
     pub(super) fn written_at(&self, app: &App) -> Result<Option<Seq>> {
         match self {
             Evidence::ApiToken(token) => tokens::made_at(app, token),

@@ -1,5 +1,5 @@
-//! Log-ins that fail are logged with where they come from. Who guesses passwords could fill a disk with that: beyond a
-//! handful it is one line a second, which says how many were left out.
+//! Failed log-ins are logged with their addresses. Somebody who guesses passwords could fill a disk with that. Beyond a
+//! handful there is therefore one line a second, which says how many were left out.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use super::throttle::Address;
 use crate::error::ApiError;
 use crate::limits::{FAILED_LOG_INS_AT_ONCE, FAILED_LOG_INS_INTERVAL_MS, LOGGED_NAME_CHARS_MAX};
 
-/// How many lines there may be.
+/// How many lines may be written.
 #[derive(Debug, Default)]
 pub(crate) struct FailedLogIns(Mutex<Option<State>>);
 
@@ -30,7 +30,7 @@ impl FailedLogIns {
         tracing::warn!(%client, %name, status, %reason, left_out, "a log-in failed");
     }
 
-    /// How many were left out before this one; `None`: this one is, too. Pure but for what it holds.
+    /// How many were left out before this one; `None` if this one is left out too.
     fn admit(&self, now: Instant) -> Option<u64> {
         let interval = Duration::from_millis(FAILED_LOG_INS_INTERVAL_MS);
         let mut held = self.0.lock();
@@ -45,7 +45,8 @@ impl FailedLogIns {
     }
 }
 
-/// A name as a stranger gives it: short, and without what a terminal or a reader of logs would take for more.
+/// A name as a stranger gives it: shortened, and with everything escaped that could deceive a terminal or a reader of
+/// logs.
 fn shown(name: &str) -> String {
     let mut text: String = name.chars().take(LOGGED_NAME_CHARS_MAX).flat_map(char::escape_default).collect();
     if name.chars().nth(LOGGED_NAME_CHARS_MAX).is_some() {

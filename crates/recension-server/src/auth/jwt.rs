@@ -21,7 +21,7 @@ use super::{Identity, jwt_text};
 use crate::error::{ApiError, Result};
 use crate::state::App;
 
-/// The claim that has the roles, where no path is set: CouchDB's.
+/// The claim with the roles, if no path is set: CouchDB's.
 const ROLES_CLAIM: &str = "_couchdb.roles";
 
 /// The key of tokens that name none.
@@ -33,7 +33,7 @@ pub(crate) struct Keys {
     by_name: BTreeMap<String, DecodingKey>,
     required: Vec<Required>,
     roles_path: Vec<String>,
-    /// What tokens have to say that they are.
+    /// The type that tokens must state.
     typ: Option<String>,
 }
 
@@ -41,11 +41,11 @@ pub(crate) struct Keys {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Required {
     name: String,
-    /// What it has to say, or to have among its elements.
+    /// The value that it must have, or contain.
     value: Option<String>,
 }
 
-/// Whose a token is, and until when.
+/// The holder of a token, and until when.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Holder {
     pub(super) identity: Identity,
@@ -56,7 +56,7 @@ impl Keys {
     /// From the sections `jwt_keys` and `jwt_auth`.
     ///
     /// # Errors
-    /// 400 for what is no key.
+    /// 400 for something that is no key.
     pub(crate) fn of(keys: Option<&BTreeMap<String, String>>, auth: Option<&BTreeMap<String, String>>) -> Result<Self> {
         let read = |(name, value): (&String, &String)| {
             let key = key_of(name, value).ok_or_else(|| {
@@ -88,7 +88,7 @@ impl Keys {
         self.by_name.is_empty()
     }
 
-    /// Whose a token is at a second. Pure but for the library's own look at the clock.
+    /// The holder of a token at a second. Pure, but for the library's own look at the clock.
     ///
     /// # Errors
     /// 401 for a token that is not believed.
@@ -106,12 +106,12 @@ impl Keys {
         let mut validation = Validation::new(header.alg);
         validation.leeway = 0;
         validation.validate_nbf = true;
-        // Audiences are claims like others: those that are required are looked at below.
+        // Audiences are claims like others; required ones are checked below.
         validation.validate_aud = false;
         validation.required_spec_claims.clear();
         let claims: Map<String, Value> =
             jsonwebtoken::decode(token, key, &validation).map_err(|error| no(format!("Bad token: {error}")))?.claims;
-        // Both have read the same, or the token is not one.
+        // If the two readers have read different claims, the token is refused.
         if claims != said.claims {
             return Err(no("Bad token: it can be read in two ways.".to_owned()));
         }
@@ -125,7 +125,7 @@ impl Keys {
         }
     }
 
-    /// Tokens that were made for something else say so.
+    /// A token that was made for another purpose states another type.
     fn check_typ(&self, typ: Option<&str>) -> std::result::Result<(), &'static str> {
         let is = |wanted: &str| typ.is_some_and(|typ| same_media_type(typ, wanted));
         match &self.typ {
@@ -165,14 +165,14 @@ impl Required {
         let Some(value) = &self.value else { return claims.get(&self.name).is_some_and(|claim| !claim.is_null()) };
         match claims.get(&self.name) {
             Some(Value::String(text)) => text == value,
-            // Of several audiences this is to be one.
+            // `aud` may be a list, of which one element must be the required one.
             Some(Value::Array(several)) if self.name == "aud" => several.iter().any(|one| one == value.as_str()),
             _ => false,
         }
     }
 }
 
-/// `exp, {iss, "https://login.example"}`: names, and names with what they have to say, as CouchDB has them.
+/// `exp, {iss, "https://login.example"}`: names of claims, and claims with their required values, as in CouchDB.
 fn required_of(text: &str) -> Option<Vec<Required>> {
     let mut all = Vec::new();
     let mut rest = text.trim_start();
@@ -201,7 +201,7 @@ fn required_of(text: &str) -> Option<Vec<Required>> {
     Some(all)
 }
 
-/// Media types leave out `application/`, and capitals do not matter (RFC 7515, 4.1.9).
+/// Media types may leave out `application/`, and capitals do not matter (RFC 7515, 4.1.9).
 fn same_media_type(one: &str, other: &str) -> bool {
     let short = |text: &str| {
         let text = text.to_ascii_lowercase();
@@ -218,7 +218,7 @@ pub(super) fn shown(headers: &HeaderMap) -> Option<Evidence> {
     scheme.eq_ignore_ascii_case("bearer").then(|| bearer(token.trim()))
 }
 
-/// Who a token says it is; `None` where no keys are set.
+/// The identity of a token; `None` if no keys are set.
 pub(super) fn ask(app: &App, token: &str) -> Result<Option<Known>> {
     let live = app.settings.live();
     if live.jwt.is_empty() {

@@ -16,7 +16,7 @@ const CLAIMS: &str = r#"{"sub":"ada","exp":4102444800}"#;
 /// A second within the life of the tokens.
 const NOW: u64 = 2_000_000_000;
 
-/// Who signs.
+/// The signer.
 #[derive(Clone, Copy)]
 enum By {
     Hmac(&'static [u8], hmac::Algorithm),
@@ -84,7 +84,7 @@ fn token(header: &str, claims: &str, by: By) -> String {
     token_of_parts(&part(header), &part(claims), by)
 }
 
-/// With other bits behind the last byte, which lax readers do not look at.
+/// The text with other bits behind its last byte, which lax readers do not look at.
 fn with_loose_bits(text: &str) -> String {
     assert_eq!(text.len() % 3, 1, "its last character has four bits to spare");
     let mut encoded = part(text);
@@ -136,7 +136,7 @@ fn headers_are_believed_or_refused_as_rfc_8725_wants_it() {
         ("another curve", r#"{"alg":"ES384","kid":"e"}"#, Ec, false),
         ("another secret", HEADER, Hmac(b"another", hmac::HMAC_SHA256), false),
         ("no secret", HEADER, Hmac(b"", hmac::HMAC_SHA256), false),
-        // RFC 7515, 4.1.11, and what brings its own key.
+        // RFC 7515, 4.1.11, and tokens that bring their own key.
         ("critical and unknown", r#"{"alg":"HS256","kid":"k","crit":["x"],"x":1}"#, OWN, false),
         ("critical and not there", r#"{"alg":"HS256","kid":"k","crit":["x"]}"#, OWN, false),
         ("critical and standard", r#"{"alg":"HS256","kid":"k","crit":["exp"]}"#, OWN, false),
@@ -153,7 +153,7 @@ fn headers_are_believed_or_refused_as_rfc_8725_wants_it() {
         ("a key from elsewhere is not fetched", r#"{"alg":"HS256","kid":"x","jku":"http://127.0.0.1:1/"}"#, OWN, false),
         ("encrypted", r#"{"alg":"HS256","kid":"k","enc":"A128GCM"}"#, OWN, false),
         ("compressed", r#"{"alg":"HS256","kid":"k","zip":"DEF"}"#, OWN, false),
-        // 3.10: what a header names is looked up and nothing else.
+        // 3.10: the name in a header is looked up, and nothing else is done with it.
         ("a path as key", r#"{"alg":"HS256","kid":"../hmac:k"}"#, OWN, false),
         ("a query as key", r#"{"alg":"HS256","kid":"k' OR '1'='1"}"#, OWN, false),
         ("a key with its kind", r#"{"alg":"HS256","kid":"hmac:k"}"#, OWN, false),
@@ -182,7 +182,7 @@ fn headers_are_believed_or_refused_as_rfc_8725_wants_it() {
     }
 }
 
-/// What it is called, what `jwt_auth` says, the claims, whether they are believed.
+/// A name, the text of `jwt_auth`, the claims, and whether they are believed.
 type Case<'c> = (&'c str, &'c [(&'c str, &'c str)], String, bool);
 
 #[test]
@@ -218,7 +218,7 @@ fn claims_are_believed_or_refused_as_the_settings_want_it() {
         ("too deep", &[], deep, false),
         ("a token within", &[], format!("\"{}\"", token(HEADER, CLAIMS, OWN)), false),
         ("no object", &[], "[]".to_owned(), false),
-        // 3.8 and 3.9: who made it, and for whom.
+        // 3.8 and 3.9: the issuer and the audience.
         ("all that is asked for", &strict, closed.clone(), true),
         ("one of its audiences", &strict, changed(r#""recension""#, r#"["x","recension"]"#), true),
         ("another audience", &strict, changed(r#""recension""#, r#""other""#), false),

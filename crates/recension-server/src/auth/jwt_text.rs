@@ -1,6 +1,6 @@
 //! The text of a JSON web token, read so that it can be read in one way only: three parts of base64url without padding
-//! or loose bits, each of the first two one JSON object whose members have names of their own at every level. What RFC
-//! 8725 warns of beyond signatures and claims is refused here. Pure; nothing here is believed yet.
+//! or loose bits, the first two being JSON objects in which no member's name occurs twice, at any level. RFC 8725's
+//! warnings beyond signatures and claims are followed here. Pure; nothing is believed yet.
 
 use std::fmt;
 
@@ -12,10 +12,10 @@ use serde_json::{Map, Number, Value};
 
 use crate::limits::TOKEN_BYTES_MAX;
 
-/// What a token says, before its signature is looked at.
+/// The content of a token, before its signature is checked.
 #[derive(Debug)]
 pub(super) struct Said {
-    /// Which key it names.
+    /// The key that it names.
     pub(super) kid: Option<String>,
     pub(super) typ: Option<String>,
     pub(super) claims: Map<String, Value>,
@@ -24,7 +24,7 @@ pub(super) struct Said {
 /// Reads a token.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason for which it is refused.
 pub(super) fn read(token: &str) -> Result<Said, &'static str> {
     if token.len() > TOKEN_BYTES_MAX {
         return Err("it is too long");
@@ -35,7 +35,7 @@ pub(super) fn read(token: &str) -> Result<Said, &'static str> {
         return Err("it is not signed");
     }
     let header = object(header)?;
-    // RFC 7515, 4.1.11: who does not understand what is critical refuses. Nothing that would be is understood.
+    // RFC 7515, 4.1.11: a reader must refuse critical headers that it does not understand. This one understands none.
     if header.contains_key("crit") {
         return Err("it has critical extensions, and none is understood");
     }

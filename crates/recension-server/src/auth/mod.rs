@@ -2,10 +2,10 @@
 //! and [`Session::server_admin`]. What they answer ([`Database`], [`ServerAdmin`]) cannot be made elsewhere, and the
 //! store cannot be reached without one: a handler that forgets to ask for access does not compile.
 //!
-//! Who one is: `evidence.rs` asks `sessions.rs` (the cookie), `jwt.rs` (`Bearer`), `basic.rs` (`Basic`); the names
-//! and passwords behind them: `users.rs` (`_users`), `admins.rs`, `credentials.rs` (checking, slowly), `password.rs`
-//! (hashes), `throttle.rs` (guessing). What one may do: `security.rs` (`_security`), `users_guard.rs` (`_users`);
-//! whether one still may: `standing.rs`.
+//! Identity: `evidence.rs` asks `sessions.rs` (the cookie), `jwt.rs` (`Bearer`), `basic.rs` (`Basic`). The names and
+//! passwords behind them: `users.rs` (`_users`), `admins.rs`, `credentials.rs` (checking, slowly), `password.rs`
+//! (hashes), `throttle.rs` (guessing). Rights: `security.rs` (`_security`), `users_guard.rs` (`_users`); `standing.rs`
+//! asks whether they still hold.
 
 pub(crate) mod admins;
 pub(crate) mod basic;
@@ -39,10 +39,10 @@ use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::state::App;
 
-/// Who asks.
+/// The identity of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// The name; none: anonymous.
+    /// The name; `None`: anonymous.
     pub(crate) name: Option<String>,
     /// Roles; `_admin` is a server admin's.
     pub(crate) roles: Vec<String>,
@@ -60,10 +60,10 @@ impl Identity {
     }
 }
 
-/// What somebody wants with a database.
+/// A kind of access to a database.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
-    /// Reading, and writing documents that are no design documents: a member's.
+    /// A member's: reading, and writing documents other than design documents.
     Member,
     /// What an admin of the database may do.
     Admin,
@@ -74,15 +74,15 @@ pub(crate) enum Access {
 pub(crate) struct Session {
     app: Arc<App>,
     identity: Arc<Identity>,
-    /// How it is known who asks.
+    /// The evidence for the identity.
     evidence: Evidence,
-    /// The second from which on that is worth nothing.
+    /// The second from which on the evidence is worth nothing.
     until: Option<u64>,
     /// What an API token confines its bearer to.
     scope: Option<Arc<tokens::Scope>>,
-    /// A cookie that goes on with the session.
+    /// A new cookie that prolongs the session.
     renewed: Option<String>,
-    /// What is asked for is there for nobody, too.
+    /// The path may be asked for without a name.
     open: bool,
     /// `users_guard.rs` has looked at the request.
     lets_into_users: bool,
@@ -99,11 +99,11 @@ pub(crate) struct ServerAdmin(());
 pub(crate) struct Granted(());
 
 impl Session {
-    /// Finds out who asks. The one place where a request becomes an identity. Of several that it names the cookie's
-    /// counts, then the token's.
+    /// Finds out the identity of a request. This is the only place that does so. If a request has several kinds of
+    /// evidence, the cookie counts first, then the token, then `Basic`.
     ///
     /// # Errors
-    /// 401 where credentials were sent and do not hold, or where there have to be some.
+    /// 401 if credentials were sent and do not hold, or if none were sent and some are required.
     pub(crate) async fn identify(app: &Arc<App>, connection: &Connection, head: &Parts) -> Result<Self> {
         let headers = &head.headers;
         let open = is_open(app, head);
@@ -130,7 +130,7 @@ impl Session {
         Session { app, identity, evidence, until, scope, renewed, open, lets_into_users: false, refused: None }
     }
 
-    /// That of a request which comes now and shows the same.
+    /// The session of a request that comes now with the same evidence.
     ///
     /// # Errors
     /// As [`Session::identify`].
@@ -141,22 +141,22 @@ impl Session {
         })
     }
 
-    /// Who asks.
+    /// The identity.
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// How that is known.
+    /// The kind of evidence for it, in CouchDB's words.
     pub(crate) fn handler(&self) -> Option<&'static str> {
         self.evidence.handler()
     }
 
-    /// The header `Set-Cookie` that goes on with the session, where it is time for it.
+    /// The header `Set-Cookie` that prolongs the session, if it is time for it.
     pub(crate) fn renewed(&self) -> Option<&str> {
         self.renewed.as_deref()
     }
 
-    /// Refuses what is no reading, if an API token lets its bearer only read.
+    /// Refuses a request that writes, if an API token lets its bearer only read.
     ///
     /// # Errors
     /// 403.
@@ -172,7 +172,7 @@ impl Session {
         if self.identity.is_server_admin() { Ok(ServerAdmin(())) } else { Err(ApiError::not_server_admin()) }
     }
 
-    /// The way to a database. Whom its access rule limits does not come through here, but by [`Session::limited`].
+    /// The way to a database. A user whom its access rule limits is refused here and comes in by [`Session::limited`].
     pub(crate) fn database(&self, name: &str, access: Access) -> Result<Database> {
         let database = self.reached(name, access)?;
         if !database.is_admins() && database.setting(security::ACCESS)?.is_some() {
@@ -181,8 +181,8 @@ impl Session {
         Ok(database)
     }
 
-    /// A database whose access rule limits who asks; `None`: it has none, or it does not limit them, or they may not
-    /// use the database at all.
+    /// A database whose access rule limits this user. `None`: it has no rule, the rule does not limit the user, or the
+    /// user may not use the database at all.
     pub(crate) fn limited(&self, name: &str) -> Result<Option<Database>> {
         if self.identity.is_server_admin() || name == users::DATABASE {
             return Ok(None);
@@ -192,7 +192,7 @@ impl Session {
         Ok(limits.then_some(database))
     }
 
-    /// Where users are kept, to look up what their roles were.
+    /// The collection of users, to look up what their roles were.
     pub(crate) fn collection_of_users(&self, name: &str) -> Result<Option<recension::document::Collection>> {
         match self.app.databases.open(name, Granted(())) {
             Ok(database) => Ok(Some(database.share())),
@@ -208,12 +208,12 @@ impl Session {
 
     fn reached(&self, name: &str, access: Access) -> Result<Database> {
         let database = self.app.databases.open(name, Granted(()))?;
-        // A server admin may everything: nothing has to be read for that.
+        // A server admin may do everything: nothing has to be read for that.
         if self.identity.is_server_admin() {
             return Ok(database.with_writer(true, Arc::clone(&self.identity), self.refused.clone()));
         }
         if let Some(scope) = &self.scope {
-            // What a token is for was said by a server admin: the database's own members are not asked.
+            // A server admin said what the token is for: the database's own members are not asked.
             let admin = scope.rights >= tokens::Rights::Admin;
             return match access {
                 _ if !scope.covers(name) => Err(ApiError::token_of_other_databases()),
@@ -226,7 +226,7 @@ impl Session {
         let let_in = name == users::DATABASE && self.lets_into_users && access == Access::Member;
         if !let_in {
             authorize(&self.identity, &security, access)?;
-            // Users see each other nowhere: what has not passed the guard is for admins.
+            // Users must not see each other: a request that has not passed the guard is for admins only.
             if name == users::DATABASE && !admin {
                 return Err(ApiError::not_admin_of_users());
             }
@@ -235,8 +235,8 @@ impl Session {
     }
 }
 
-/// The database whose documents ask for replications, and the way to what server admins may do if only they can write
-/// to it; `None` if there is no such database.
+/// The database whose documents ask for replications. If only server admins can write to it, the proof that its
+/// replications may do what server admins may. `None` if there is no such database.
 pub(crate) fn replicator(app: &App, name: &str) -> Result<Option<(Database, Option<ServerAdmin>)>> {
     let database = match app.databases.open(name, Granted(())) {
         Err(error) if error == ApiError::no_database() => return Ok(None),
@@ -246,17 +246,17 @@ pub(crate) fn replicator(app: &App, name: &str) -> Result<Option<(Database, Opti
     Ok(Some((database, proof)))
 }
 
-/// Whether what is asked for is there for those without a name, whatever the configuration says.
+/// Whether a path may be asked for without a name, whatever the configuration says.
 fn is_open(app: &App, head: &Parts) -> bool {
     let path = head.uri.path();
     (head.method == Method::POST && path == "/_session")
-        // The stylesheet of the page that asks who one is, and that page.
+        // The log-in page and its stylesheet.
         || path.starts_with("/_utils/-/")
         || path == "/_utils/"
         || (app.settings.live().except_for_up && path == "/_up")
 }
 
-/// Who asks without saying so: an admin if the configuration wants it so, or nobody.
+/// The identity of a request without evidence: an admin if the configuration wants it so, or nobody.
 fn nobody(app: &App, open: bool) -> Result<Known> {
     let live = app.settings.live();
     if live.require_valid_user && !open {
@@ -267,7 +267,7 @@ fn nobody(app: &App, open: bool) -> Result<Known> {
     Ok(Known::as_long_as_it_stands(Arc::new(Identity { name: None, roles })))
 }
 
-/// Whether somebody may do something with a database: the one place where that is decided. Pure.
+/// Whether an identity may use a database in a way. This is the only place that decides it. Pure.
 pub(crate) fn authorize(identity: &Identity, security: &Security, access: Access) -> Result<()> {
     let admin = security.is_admin(identity);
     match access {

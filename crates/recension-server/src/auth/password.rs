@@ -1,6 +1,6 @@
 //! Passwords as CouchDB keeps them: PBKDF2 (with SHA-256 and 600,000 rounds for new ones), the older salted SHA-1, and
-//! those that the configuration gives as they are. Pure: it is slow on purpose, so that `credentials.rs` says where it
-//! runs. Comparisons take a time that tells nothing.
+//! the plain ones of the configuration. Pure, and slow on purpose: `credentials.rs` says on which threads it runs.
+//! Comparisons take a time that tells nothing.
 
 use std::num::NonZeroU32;
 
@@ -58,7 +58,7 @@ pub(crate) enum Verifier {
     Pbkdf2 { prf: Prf, iterations: NonZeroU32, salt: String, key: Vec<u8> },
     /// SHA-1 of password and salt: CouchDB's scheme `simple`, of before 1.3.
     Simple { salt: String, sha: Vec<u8> },
-    /// As the configuration gives it. The salt is for cookies: another password has another one.
+    /// As the configuration gives it. The salt is for cookies: each password has its own.
     Configured { salt: String, password: String },
 }
 
@@ -76,12 +76,12 @@ impl Verifier {
         Verifier::Pbkdf2 { prf: Prf::Sha256, iterations, salt, key }
     }
 
-    /// One that no password fits, and that takes as long as others to find that out.
+    /// A verifier that no password fits, and that takes as long as others to find that out.
     pub(crate) fn nobody(iterations: NonZeroU32) -> Self {
         Verifier::Pbkdf2 { prf: Prf::Sha256, iterations, salt: "nobody".to_owned(), key: vec![0; DERIVED_BYTES_MIN] }
     }
 
-    /// That of a user document; `None` where it has none that is understood.
+    /// The verifier of a user document; `None` if the document has none that is understood.
     pub(crate) fn of_document(document: &Map<String, Value>) -> Option<Self> {
         let text = |name: &str| document.get(name).and_then(Value::as_str);
         let salt = text("salt").unwrap_or_default().to_owned();
@@ -95,8 +95,8 @@ impl Verifier {
         }
     }
 
-    /// That of an admin, as a configuration holds it: `-pbkdf2:sha256-KEY,SALT,ITERATIONS`,
-    /// `-pbkdf2-KEY,SALT,ITERATIONS` or `-hashed-SHA,SALT`. `None` for what is a password rather than a hash.
+    /// The verifier of an admin, as a configuration holds it: `-pbkdf2:sha256-KEY,SALT,ITERATIONS`,
+    /// `-pbkdf2-KEY,SALT,ITERATIONS` or `-hashed-SHA,SALT`. `None` if the text is a password rather than a hash.
     pub(crate) fn of_config(text: &str) -> Option<Self> {
         if let Some(rest) = text.strip_prefix("-hashed-") {
             let (sha, salt) = rest.split_once(',')?;
@@ -119,12 +119,12 @@ impl Verifier {
                 format!("-pbkdf2:{}-{},{salt},{iterations}", prf.name(), hex(key))
             }
             Verifier::Simple { salt, sha } => format!("-hashed-{},{salt}", hex(sha)),
-            // What was given from outside is not given out.
+            // A password of the configuration is not shown.
             Verifier::Configured { .. } => "-configured-".to_owned(),
         }
     }
 
-    /// Puts it into a user document, in place of the password and of what was there before.
+    /// Puts it into a user document, in place of the password and of any former verifier.
     pub(crate) fn put_into(&self, document: &mut Map<String, Value>) {
         for name in ["password", "password_sha", "password_scheme", "pbkdf2_prf", "salt", "iterations", "derived_key"] {
             document.shift_remove(name);
@@ -157,14 +157,14 @@ impl Verifier {
         }
     }
 
-    /// What cookies of the user are bound to: it changes with the password.
+    /// The user's cookies are bound to it: it changes with the password.
     pub(crate) fn salt(&self) -> &str {
         match self {
             Verifier::Pbkdf2 { salt, .. } | Verifier::Simple { salt, .. } | Verifier::Configured { salt, .. } => salt,
         }
     }
 
-    /// All of it as bytes, to tell it from any other.
+    /// Bytes that differ from those of every other verifier.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         match self {
             Verifier::Configured { password, salt } => format!("{salt},{password}").into_bytes(),

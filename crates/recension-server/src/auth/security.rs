@@ -1,4 +1,4 @@
-//! `_security`: who is admin and who is member of a database. It is a setting of the collection, and dropped with it.
+//! `_security`: the admins and members of a database. It is a setting of the collection, and dropped with it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub(crate) const SETTING: &str = "security";
 /// The name of the setting that holds a database's access rule.
 pub(crate) const ACCESS: &str = "access";
 
-/// What new databases have: only server admins may read and write. CouchDB's since 3.0.
+/// The security of new databases: only server admins may read and write. CouchDB's since 3.0.
 pub(crate) const DEFAULT: &str = r#"{"members":{"roles":["_admin"]},"admins":{"roles":["_admin"]}}"#;
 
 /// Names and roles.
@@ -43,14 +43,14 @@ pub(crate) struct Security {
 }
 
 impl Security {
-    /// A database's.
+    /// The security of a database.
     pub(crate) fn of(database: &Database) -> Result<Self> {
         let text = database.setting(SETTING)?;
         serde_json::from_str(text.as_deref().unwrap_or(DEFAULT))
             .map_err(|_| ApiError::bad_request("Bad _security object"))
     }
 
-    /// Whether nobody but server admins is admin or member.
+    /// Whether server admins are the only admins and members.
     pub(crate) fn is_of_server_admins(&self) -> bool {
         let own = |group: &Group| group.names.is_empty() && group.roles.iter().all(|role| role == "_admin");
         own(&self.admins) && own(&self.members) && !self.members.is_empty()
@@ -61,7 +61,7 @@ impl Security {
         identity.is_server_admin() || self.admins.has(identity)
     }
 
-    /// Whether somebody is a member. Without any names and roles everybody is.
+    /// Whether somebody is a member. If no names and roles are set, everybody is.
     pub(crate) fn is_member(&self, identity: &Identity) -> bool {
         self.members.is_empty() || self.members.has(identity)
     }

@@ -16,7 +16,7 @@ use crate::error::{ApiError, Result};
 use crate::settings::Live;
 use crate::state::App;
 
-/// What a cookie says, before anybody believes it.
+/// The content of a cookie, before it is believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
     pub(super) name: String,
@@ -56,14 +56,14 @@ fn signed(name: &str, time: u64, secret: &str, salt: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// A header `Set-Cookie` that begins a session, or goes on with it.
+/// A header `Set-Cookie` that begins or prolongs a session.
 pub(crate) fn cookie(live: &Live, secure: bool, name: &str, salt: &str) -> String {
     let value = signed(name, unix_seconds(), &live.secret, salt);
     let age = if live.persistent_cookies { format!(" Max-Age={};", live.session_seconds) } else { String::new() };
     format!("AuthSession={value}; Version=1;{age} {}", attributes(live, secure))
 }
 
-/// One that ends it.
+/// A header `Set-Cookie` that ends a session.
 pub(crate) fn no_cookie(live: &Live, secure: bool) -> String {
     format!("AuthSession=; Version=1; Max-Age=0; {}", attributes(live, secure))
 }
@@ -84,7 +84,7 @@ fn attributes(live: &Live, secure: bool) -> String {
 /// The cookie of a request; `None` if there is none.
 ///
 /// # Errors
-/// 400 for one that does not read.
+/// 400 for a cookie that cannot be read.
 pub(super) fn shown(headers: &HeaderMap) -> Result<Option<Evidence>> {
     let Some(value) = value_of(headers).filter(|value| !value.is_empty()) else { return Ok(None) };
     match Claim::parse(value) {
@@ -93,7 +93,7 @@ pub(super) fn shown(headers: &HeaderMap) -> Result<Option<Evidence>> {
     }
 }
 
-/// Who the cookie says it is, and a newer cookie where it is time for one; `None` where it is over.
+/// The identity of the cookie, and a newer cookie if it is time for one; `None` if the session has ended.
 pub(super) fn ask(app: &App, claim: &Claim) -> Result<Option<Known>> {
     let Some(account) = users::find(app, &claim.name)? else { return Ok(None) };
     let (live, salt, now) = (app.settings.live(), account.verifier.salt(), unix_seconds());

@@ -1,7 +1,7 @@
-//! Whether somebody who was let in still is. A request's rights are decided when it comes; a feed goes on for days, and
-//! asks again: before it sends anything, when it is told that rights were changed, when a cookie or a token ends, and
-//! once a minute. While nothing has changed that is a comparison, or a few reads of single rows; else it is what a new
-//! request would be asked, by the same code.
+//! Whether somebody who was let in may still be. A request's rights are decided when it comes. A feed goes on for days
+//! and asks again: before it sends anything, when it is told that rights were changed, when a cookie or a token ends,
+//! and once a minute. If nothing has changed, asking is a comparison, or a few reads of single rows. Otherwise the code
+//! that decides a new request's rights runs again.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::limits::{RIGHTS_ASKED_MILLIS_MIN, RIGHTS_ASKED_SECONDS};
 use crate::route::Target;
 use crate::settings::Live;
 
-/// Tells those that wait with rights that some were changed.
+/// Wakes those that wait with rights when some rights were changed.
 #[derive(Debug)]
 pub(crate) struct RightsChanges(watch::Sender<()>);
 
@@ -32,13 +32,13 @@ impl Default for RightsChanges {
 }
 
 impl RightsChanges {
-    /// Some were changed, or may have been.
+    /// Says that some rights were changed, or may have been.
     pub(crate) fn tell(&self) {
         self.0.send_replace(());
     }
 }
 
-/// Whether a request that succeeds changes rights, or may: those of users, of a database, of the server.
+/// Whether a request that succeeds may change rights: those of users, of a database, of the server.
 pub(crate) fn may_change_rights(method: &Method, target: &Target<'_>) -> bool {
     if matches!(*method, Method::GET | Method::HEAD) {
         return false;
@@ -52,7 +52,7 @@ pub(crate) fn may_change_rights(method: &Method, target: &Target<'_>) -> bool {
     }
 }
 
-/// What somebody was let in to.
+/// The place that somebody was let in to.
 #[derive(Debug)]
 enum Place {
     /// A database, and no other one of its name. Whom its access rule limits sees what that lets through.
@@ -66,23 +66,23 @@ enum Place {
 pub(crate) struct Standing {
     session: Session,
     place: Place,
-    /// What the last answer rested on.
+    /// The rows that the last answer rests on.
     basis: Option<Basis>,
-    /// When it is to be asked again.
+    /// When to ask again.
     due: Instant,
     changes: watch::Receiver<()>,
 }
 
-/// What an answer rests on. While it is what it was, the answer is, too.
+/// The rows that an answer rests on. The answer holds while they are the same.
 #[derive(Debug)]
 struct Basis {
     live: Arc<Live>,
-    /// The store's newest commit: while it is that, so are the others.
+    /// The store's newest commit. While it is the same, the other members are too.
     head: Seq,
     /// The commit of the user's document, or of the API token.
     user: Option<Seq>,
     number: Option<u32>,
-    /// Who may do what, and the access rule.
+    /// `_security` and the access rule.
     security: [Option<String>; 2],
 }
 
@@ -94,7 +94,7 @@ impl Basis {
 }
 
 impl Standing {
-    /// Of whom was let in to a database.
+    /// The standing of somebody who was let in to a database.
     pub(crate) fn in_database(session: &Session, db: &Database) -> Self {
         Self::of(session, Self::place(db, false))
     }
@@ -108,7 +108,7 @@ impl Standing {
         Place::Database { name: db.name().to_owned(), number: db.opened().number(), limited }
     }
 
-    /// Of a server admin.
+    /// The standing of a server admin.
     pub(crate) fn of_server_admin(session: &Session) -> Self {
         Self::of(session, Place::Server)
     }
@@ -118,7 +118,7 @@ impl Standing {
         Standing { session: session.clone(), place, basis: None, due: Instant::now(), changes }
     }
 
-    /// Whether who was let in still is, as of a moment that is not before this call.
+    /// Whether the rights still hold, as of a moment that is not before this call.
     ///
     /// # Errors
     /// Those of the store.
@@ -130,9 +130,9 @@ impl Standing {
         }
     }
 
-    /// The same; the error is what a new request would be refused with.
+    /// The same, with the error that a new request would be refused with.
     pub(crate) fn ask(&mut self) -> Result<()> {
-        // What is changed from here on is told.
+        // Changes from here on wake [`Standing::changed`].
         self.changes.borrow_and_update();
         let ended = self.session.until.is_some_and(|until| until <= unix_seconds());
         if ended || !self.is_certain() {
@@ -146,7 +146,7 @@ impl Standing {
         Ok(())
     }
 
-    /// Whether nothing at all has changed since the last answer.
+    /// Whether the store and the settings are unchanged since the last answer.
     fn is_certain(&self) -> bool {
         let app = &self.session.app;
         let same = |basis: &Basis| basis.head == app.databases.head() && Arc::ptr_eq(&basis.live, &app.settings.live());
@@ -167,7 +167,7 @@ impl Standing {
         Ok(Basis { live, head, user, number, security })
     }
 
-    /// Lets in whom a new request would be let in for.
+    /// Decides as a new request would be.
     fn decide(&mut self) -> Result<()> {
         let session = self.session.again()?;
         match &self.place {
@@ -186,7 +186,7 @@ impl Standing {
         Ok(())
     }
 
-    /// How long the answer is good for where nothing is told.
+    /// How long the answer is good if no change is announced.
     fn patience(&self) -> Duration {
         let usual = Duration::from_secs(RIGHTS_ASKED_SECONDS);
         let Some(until) = self.session.until else { return usual };
@@ -194,15 +194,15 @@ impl Standing {
         left.clamp(Duration::from_millis(RIGHTS_ASKED_MILLIS_MIN), usual)
     }
 
-    /// When it is to be asked again at the latest.
+    /// The latest moment to ask again.
     pub(crate) fn due(&self) -> Instant {
         self.due
     }
 
-    /// Completes when it is told that rights were changed since the last answer.
+    /// Completes when a change of rights since the last answer is announced.
     pub(crate) async fn changed(&mut self) {
         if self.changes.changed().await.is_err() {
-            // Nobody is left who could change any.
+            // No sender is left that could announce any.
             pending::<()>().await;
         }
     }

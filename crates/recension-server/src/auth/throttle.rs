@@ -1,6 +1,6 @@
 //! How often somebody may try passwords. Attempts are counted when they begin, for the address and for the name at that
-//! address; beyond a handful each waits its turn, one a second, and beyond that it is refused. A success forgets the
-//! name's count. Names are not counted across addresses, so that nobody can lock another one out.
+//! address. Beyond a handful, each attempt waits for its turn, one a second; if too many wait, it is refused. A success
+//! clears the name's count. Names are not counted across addresses, so that nobody can lock another user out.
 //!
 //! Pure: the time comes in as an argument.
 
@@ -21,12 +21,12 @@ pub(crate) type Address = Option<std::net::IpAddr>;
 #[derive(Clone, Copy, Debug)]
 struct Attempts {
     count: u32,
-    /// When the next one may be made.
+    /// When the next attempt may be made.
     next: Instant,
     last: Instant,
 }
 
-/// Who has tried how often, of late.
+/// Recent attempts by address and by name.
 #[derive(Debug, Default)]
 pub(crate) struct Throttle {
     names: Mutex<HashMap<(Address, String), Attempts>>,
@@ -55,7 +55,7 @@ fn admit<K: Hash + Eq>(table: &mut HashMap<K, Attempts>, key: K, free: u32, now:
     if table.len() >= LOG_IN_TRACKED_MAX && !table.contains_key(&key) {
         table.retain(|_, attempts| now.duration_since(attempts.last) < forget);
         if table.len() >= LOG_IN_TRACKED_MAX {
-            // Whoever fills the table waits with everybody that is new.
+            // Somebody who fills the table is refused like every newcomer.
             return None;
         }
     }
@@ -82,7 +82,7 @@ fn admit<K: Hash + Eq>(table: &mut HashMap<K, Attempts>, key: K, free: u32, now:
 mod tests {
     use super::*;
 
-    /// How many of `tries` attempts at one moment are let through, and the longest wait.
+    /// How many of `tries` attempts at the same moment are let through, and the longest wait.
     fn burst(throttle: &Throttle, name: &str, tries: u32, now: Instant) -> (usize, Duration) {
         let waits: Vec<_> = (0..tries).filter_map(|_| throttle.admit(None, name, now)).collect();
         (waits.len(), waits.iter().max().copied().unwrap_or_default())

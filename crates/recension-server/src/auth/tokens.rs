@@ -1,8 +1,8 @@
-//! API tokens: what programs show instead of a name and a password. A token is for some databases and a right, it may
-//! end, and it can be revoked. The store has its SHA-256 only: a token is 32 bytes of chance, which nobody guesses.
+//! API tokens: programs show them instead of a name and a password. A token is for some databases and a right, it may
+//! end, and it can be revoked. The store has its SHA-256 only: a token is 32 random bytes, which nobody guesses.
 //!
-//! They are keys of a namespace that keeps no history: key is the hash, value JSON. One that has ended is gone by
-//! itself.
+//! Tokens are keys of a namespace that keeps no history: the key is the hash, the value JSON. A token that has ended
+//! expires by itself.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +21,9 @@ use crate::error::{ApiError, Result};
 use crate::route::Target;
 use crate::state::App;
 
-/// The namespace that they are kept in.
+/// The namespace of the tokens.
 const NAMESPACE: &str = "_tokens";
-/// How they begin, so that people and tools see what it is.
+/// The beginning of every token, so that people and tools recognise one.
 const PREFIX: &str = "rec_";
 /// Most tokens of a store.
 const TOKENS_MAX: usize = 10_000;
@@ -40,7 +40,7 @@ pub enum Rights {
     Read,
     /// Read and write documents.
     Write,
-    /// Also design documents, indexes and what else a database's admin may.
+    /// Also design documents, indexes and everything else that a database's admin may do.
     Admin,
     /// Everything, as a server admin.
     Server,
@@ -60,14 +60,14 @@ impl std::str::FromStr for Rights {
     }
 }
 
-/// What is kept of a token.
+/// A token without its text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ApiToken {
-    /// By which it is revoked.
+    /// The id by which it is revoked.
     pub id: String,
-    /// What it is for, in its maker's words.
+    /// Its purpose, in its maker's words.
     pub name: String,
-    /// Which databases: names, or patterns with `*`.
+    /// The databases: names, or patterns with `*`.
     pub databases: Vec<String>,
     /// What it lets its bearer do there.
     pub rights: Rights,
@@ -81,13 +81,13 @@ pub struct ApiToken {
 /// A token that is wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wanted {
-    /// What it is for.
+    /// Its purpose.
     pub name: String,
     /// Names or patterns of databases.
     pub databases: Vec<String>,
     /// What it lets its bearer do.
     pub rights: Rights,
-    /// After how long it ends; `None`: never.
+    /// The time after which it ends; `None`: never.
     pub ends_after: Option<Duration>,
 }
 
@@ -122,10 +122,10 @@ fn chance(bytes: usize) -> recension::Result<Vec<u8>> {
     Ok(chance)
 }
 
-/// Makes a token. The text is told this once, and kept nowhere.
+/// Makes a token. Its text is returned this once, and kept nowhere.
 ///
 /// # Errors
-/// [`Error::BadField`] for what cannot be wanted, and with too many tokens.
+/// [`Error::BadField`] for a token that cannot be made, and if there are too many.
 pub fn create(store: &Store, wanted: &Wanted) -> recension::Result<(String, ApiToken)> {
     wanted.check()?;
     if list(store)?.len() >= TOKENS_MAX {
@@ -186,7 +186,7 @@ fn hash(text: &str) -> Vec<u8> {
     digest(&SHA256, text.as_bytes()).as_ref().to_vec()
 }
 
-/// The token that a text is.
+/// The token with this text.
 pub(crate) fn find(store: &Store, text: &str) -> recension::Result<Option<ApiToken>> {
     if !text.starts_with(PREFIX) {
         return Ok(None);
@@ -203,7 +203,7 @@ pub(super) fn shown(text: &str) -> Option<Shown> {
     text.starts_with(PREFIX).then(|| Shown(hash(text).into()))
 }
 
-/// What a token lets its bearer do, if that is not everything.
+/// The limits of a token that does not allow everything.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
     databases: Vec<Glob>,
@@ -211,33 +211,38 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// Whether it is for the database. Those of the server are for no token but a server admin's.
+    /// Whether it is for the database. Databases of the server are only for tokens of a server admin.
     pub(super) fn covers(&self, database: &str) -> bool {
         !database.starts_with('_') && self.databases.iter().any(|glob| glob.matches(database))
     }
 
-    /// Whether a request only reads, if the token lets its bearer do no more.
+    /// Whether the token allows the request: any, or only one that reads.
     pub(super) fn permits(&self, method: &Method, target: &Target<'_>) -> bool {
-        if self.rights > Rights::Read || matches!(*method, Method::GET | Method::HEAD) {
-            return true;
-        }
-        match target {
-            // What is written there, server admins write.
-            Target::Root | Target::Server { .. } | Target::Redirect { .. } => true,
-            Target::Special { name, rest, .. } if *method == Method::POST => {
-                let reads = ["_all_docs", "_design_docs", "_bulk_get", "_revs_diff", "_missing_revs", "_changes"];
-                let asks = ["_find", "_explain", "_aggregate", "_partition", "_local_docs"];
-                (reads.contains(&&**name) || asks.contains(&&**name)) && !rest.iter().any(|part| part == "_index")
-            }
-            Target::OfDocument { id, name, .. } => {
-                *method == Method::POST && id.starts_with("_design/") && name.starts_with("_view/")
-            }
-            _ => false,
-        }
+        // What is written at the server, server admins write.
+        let of_server = matches!(target, Target::Root | Target::Server { .. } | Target::Redirect { .. });
+        self.rights > Rights::Read || of_server || reads(method, target)
     }
 }
 
-/// Whose token it is, now.
+/// Whether a request to a database only reads.
+pub(crate) fn reads(method: &Method, target: &Target<'_>) -> bool {
+    if matches!(*method, Method::GET | Method::HEAD) {
+        return true;
+    }
+    match target {
+        Target::Special { name, rest, .. } if *method == Method::POST => {
+            let reads = ["_all_docs", "_design_docs", "_bulk_get", "_revs_diff", "_missing_revs", "_changes"];
+            let asks = ["_find", "_explain", "_aggregate", "_partition", "_local_docs"];
+            (reads.contains(&&**name) || asks.contains(&&**name)) && !rest.iter().any(|part| part == "_index")
+        }
+        Target::OfDocument { id, name, .. } => {
+            *method == Method::POST && id.starts_with("_design/") && name.starts_with("_view/")
+        }
+        _ => false,
+    }
+}
+
+/// The holder of a token, now.
 ///
 /// # Errors
 /// 401 if there is none, or it has ended or was revoked.
@@ -257,7 +262,7 @@ pub(super) fn ask(app: &App, shown: &Shown) -> Result<Option<Known>> {
     Ok(Some(Known { until, scope: Some(scope), ..Known::as_long_as_it_stands(identity) }))
 }
 
-/// The commit that made it; `None` if it is gone.
+/// The commit that made the token; `None` if it is gone.
 pub(super) fn made_at(app: &App, shown: &Shown) -> Result<Option<Seq>> {
     Ok(app.databases.own_keys(NAMESPACE)?.entry(&shown.0)?.map(|entry| entry.seq))
 }

@@ -1,4 +1,4 @@
-//! Users: the documents of `_users`, which are who may log in, and what CouchDB's own validation lets be written there.
+//! Users: the documents of `_users`, each of which is somebody who may log in, and CouchDB's own validation of them.
 
 use std::sync::Arc;
 
@@ -28,16 +28,16 @@ pub(crate) struct Account {
     pub(crate) basis: Basis,
 }
 
-/// What an account was read from. While it is what it was, the account is, too.
+/// The rows that an account was read from. The account holds while they are the same.
 #[derive(Clone, Debug)]
 pub(crate) struct Basis {
-    /// Whose the names of the server admins are.
+    /// The names of the server admins are in it.
     live: Arc<Live>,
     /// The commit of the user's document; none of a server admin.
     document: Option<Seq>,
 }
 
-/// Who has a name: a server admin, or else a user of `_users`. It reads a row, or two.
+/// The account of a name: a server admin, or else a user of `_users`. It reads a row, or two.
 pub(crate) fn find(app: &App, name: &str) -> Result<Option<Account>> {
     let live = app.settings.live();
     if let Some(verifier) = live.admins.get(name) {
@@ -49,7 +49,7 @@ pub(crate) fn find(app: &App, name: &str) -> Result<Option<Account>> {
     Ok(Some(Account { identity: Arc::new(identity), verifier, basis: Basis { live, document: Some(seq) } }))
 }
 
-/// Whether an account is what it was when it was found. It reads a row, or none.
+/// Whether an account is unchanged since it was found. It reads a row, or none.
 pub(super) fn stands(app: &App, Account { identity, basis, .. }: &Account) -> Result<bool> {
     if !Arc::ptr_eq(&app.settings.live(), &basis.live) {
         return Ok(false);
@@ -61,7 +61,7 @@ pub(super) fn stands(app: &App, Account { identity, basis, .. }: &Account) -> Re
     }
 }
 
-/// Who an account is now; `None` where it is gone, or its password is another one. It reads a row, or two.
+/// The identity of an account now; `None` if it is gone, or has another password. It reads a row, or two.
 pub(super) fn still(app: &App, account: &Account) -> Result<Option<Arc<Identity>>> {
     if stands(app, account)? {
         return Ok(Some(Arc::clone(&account.identity)));
@@ -70,7 +70,7 @@ pub(super) fn still(app: &App, account: &Account) -> Result<Option<Arc<Identity>
     Ok(now.filter(|now| now.verifier == account.verifier).map(|now| now.identity))
 }
 
-/// The commit that wrote the document of a name, or deleted it; `None` if there was none. It reads no row.
+/// The commit that last wrote or deleted a user's document; `None` if there never was one. It reads no row.
 pub(super) fn written_at(app: &App, name: &str) -> Result<Option<Seq>> {
     match users_database(app)? {
         Some(db) => Ok(db.opened().written_at(&format!("{PREFIX}{name}"))?),
@@ -78,7 +78,7 @@ pub(super) fn written_at(app: &App, name: &str) -> Result<Option<Seq>> {
     }
 }
 
-/// What is wanted of the document of a user; `None` if there is none.
+/// Reads what `wanted` takes from a user's document; `None` if there is none.
 fn document<T>(app: &App, name: &str, wanted: impl FnOnce(&Document<'_>) -> T) -> Result<Option<T>> {
     let id = format!("{PREFIX}{name}");
     if name.is_empty() || id.len() > crate::limits::USER_ID_BYTES_MAX {
@@ -97,7 +97,7 @@ fn users_database(app: &App) -> Result<Option<Database>> {
     }
 }
 
-/// What a user document says. Roles that only the server gives are not believed.
+/// The account that a user document describes. It gets no roles that only the server gives.
 fn account(name: &str, body: &str) -> Option<(Identity, Verifier)> {
     let document: Map<String, Value> = serde_json::from_str(body).ok()?;
     if document.get("type")?.as_str()? != "user" || document.get("name")?.as_str()? != name {

@@ -1,6 +1,6 @@
-//! What everybody passes who asks for `_users`. Its documents are read and written by their owner and by admins, and
-//! made by whoever is a member; everything else of it is its admins'. What is written is validated and its password
-//! hashed before an endpoint sees it, so that no endpoint can store one.
+//! The guard of `_users`: every request for it passes here. Its documents are read and written by their owner and by
+//! admins, and made by any member; everything else in it is for its admins. A document is validated and its password
+//! hashed before an endpoint sees it, so that no endpoint can store a password.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::error::{ApiError, Result};
 use crate::request::Request;
 use crate::route::Target;
 
-/// Who stands before the door, and what is behind it.
+/// The session that asks, and its rights in `_users`.
 struct Guard<'s> {
     session: &'s Session,
     now: CollectionAt,
@@ -59,7 +59,7 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
             return Ok(());
         }
         Target::Document { id, .. } | Target::OfDocument { id, .. } if !id.starts_with(PREFIX) => {
-            // Design and local documents. Others are refused when they are written.
+            // Design and local documents. Any other id is refused when it is written.
             let own = id.starts_with("_design/") || id.starts_with("_local/");
             if !own && !reads && method != Method::DELETE {
                 return Err(ApiError::forbidden("Doc ID must be of the form org.couchdb.user:name"));
@@ -67,7 +67,7 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
             return Ok(());
         }
         Target::OfDocument { name, .. } if name.starts_with('_') => {
-            // What goes beyond CouchDB shows the past, and so old hashes.
+            // Endpoints beyond CouchDB show the past, and so old hashes.
             return if reads { Ok(()) } else { Err(ApiError::method_not_allowed("GET,HEAD")) };
         }
         Target::Document { id, .. } => match method.as_str() {
@@ -85,7 +85,7 @@ pub(crate) async fn pass(request: &mut Request, session: &mut Session, target: &
             _ => return Err(ApiError::method_not_allowed("DELETE,GET,HEAD,PUT")),
         },
         Target::OfDocument { id, .. } => guard.may_see(id)?,
-        // Lists, feeds, and what is the database's: Session::database has admins only, unless it is said above.
+        // Session::database lets only admins use the rest: lists, feeds, and endpoints of the database.
         _ => return Ok(()),
     }
     session.lets_into_users = true;
@@ -105,7 +105,7 @@ impl<'s> Guard<'s> {
         id.strip_prefix(PREFIX).is_some_and(|name| self.session.identity.name.as_deref() == Some(name))
     }
 
-    /// Whether a document is there for who asks. To members it is as if others' were not there.
+    /// Whether the user may see a document. For members, others' documents do not exist.
     fn may_see(&self, id: &str) -> Result<()> {
         if self.admin || self.is_own(id) {
             return Ok(());
@@ -113,7 +113,7 @@ impl<'s> Guard<'s> {
         self.member.clone().and(Err(ApiError::missing()))
     }
 
-    /// Whether a document may be written, or made, before what it says is looked at.
+    /// Whether a document may be written or made, before its content is looked at.
     fn may_write(&self, id: &str) -> Result<()> {
         if self.admin || self.is_own(id) {
             return Ok(());
@@ -143,7 +143,7 @@ impl<'s> Guard<'s> {
             if request.query.get("new_edits") == Some("false") {
                 return Err(ApiError::forbidden("You are not a db or server admin."));
             }
-            // What was validated is what is written over: another revision is a conflict already.
+            // The validated revision is the one that is overwritten: a write to another revision is a conflict anyhow.
             let named = document.get("_rev").and_then(Value::as_str).or_else(|| request.query.get("rev"));
             let named = named.or_else(|| request.header(IF_MATCH).map(|tag| tag.trim().trim_matches('"')));
             if current.as_ref().is_some_and(|(rev, _)| named != Some(rev)) {
@@ -163,7 +163,7 @@ impl<'s> Guard<'s> {
         Ok(())
     }
 
-    /// Does so for every document of a `_bulk_docs`. Answers those that are refused.
+    /// Validates and hashes every document of a `_bulk_docs`. Answers the refused ones.
     async fn bulk(&self, request: &mut Request) -> Result<BTreeMap<String, ApiError>> {
         request.require_json()?;
         let mut body = object(&request.bytes().await?)?;
@@ -189,7 +189,8 @@ impl<'s> Guard<'s> {
     }
 }
 
-/// A body that has to be an object. What endpoints get is made from what was read here, so that both read the same.
+/// A body that has to be an object. Endpoints get a body that is made from what was read here, so that both read the
+/// same.
 fn object(body: &[u8]) -> Result<Map<String, Value>> {
     match serde_json::from_slice(body) {
         Ok(Value::Object(object)) => Ok(object),

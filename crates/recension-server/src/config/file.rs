@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Config, ConfigError};
 
-/// Reads a configuration file; what it does not say has its default.
+/// Reads a configuration file. A setting that it does not have keeps its default.
 ///
 /// # Errors
 /// [`ConfigError`] with the file's name and the place in it.

@@ -1,5 +1,5 @@
-//! The configuration: flags, then the environment, then a TOML file, then defaults; each wins over what comes after it.
-//! `recension config` prints what came of it.
+//! The configuration: flags, then the environment, then a TOML file, then defaults; each wins over the ones after it.
+//! `recension config` prints the result.
 
 pub mod file;
 pub mod flags;
@@ -122,30 +122,30 @@ fn without_secrets<S: serde::Serializer>(
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ApocryphaSection {
-    /// Where; without it there is none.
+    /// The address; without it there is no listener.
     pub listen: Option<SocketAddr>,
     /// A unix socket too.
     pub unix_socket: Option<PathBuf>,
     /// `haskell` or `python`; nothing is `haskell`.
     pub dialect: Option<String>,
-    /// What connections have to say first. Needed where `listen` is not loopback.
+    /// The token that connections have to say first. It is needed if `listen` is not loopback.
     #[serde(skip_serializing)]
     pub token: Option<String>,
 }
 
 impl ApocryphaSection {
-    /// The dialect that is meant.
+    /// The dialect.
     ///
     /// # Errors
-    /// Where there is none of the name.
+    /// If there is no dialect of the name.
     pub fn dialect(&self) -> Result<Dialect, ConfigError> {
         self.dialect.as_deref().map_or(Ok(Dialect::HASKELL), str::parse).map_err(|message| ConfigError { message })
     }
 
-    /// The token that is meant.
+    /// The token.
     ///
     /// # Errors
-    /// Where it cannot be one.
+    /// If the text cannot be a token.
     pub fn token(&self) -> Result<Option<Token>, ConfigError> {
         let made = |text: &String| {
             Token::new(text).ok_or_else(|| ConfigError {
@@ -160,18 +160,18 @@ impl ApocryphaSection {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineSection {
-    /// Where; without it there is none. Beyond loopback it needs a certificate.
+    /// The address; without it there is no port. Beyond loopback it needs a certificate.
     pub listen: Option<SocketAddr>,
-    /// What those have to say who use it: they may read and write everything.
+    /// The token of its users, who may read and write everything.
     #[serde(skip_serializing)]
     pub token: Option<String>,
 }
 
 impl EngineSection {
-    /// Where to listen, and the token that is needed there.
+    /// The address, and the token that is needed there.
     ///
     /// # Errors
-    /// If there is no token that can be one.
+    /// If the text cannot be a token, or there is none.
     pub fn place(&self) -> Result<Option<(SocketAddr, EngineToken)>, ConfigError> {
         let Some(listen) = self.listen else { return Ok(None) };
         let token = self.token.as_deref().and_then(EngineToken::new).ok_or_else(|| ConfigError {
@@ -189,7 +189,7 @@ pub struct BackupsSection {
     pub folder: Option<PathBuf>,
     /// Seconds from one to the next.
     pub every_seconds: u64,
-    /// How many are kept, the newest.
+    /// How many of the newest are kept.
     pub keep: usize,
 }
 
@@ -199,15 +199,15 @@ impl Default for BackupsSection {
     }
 }
 
-/// Which other sites' pages may ask.
+/// The other sites whose pages may ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Cors {
-    /// Whether any may.
+    /// Whether there are any.
     pub enabled: bool,
     /// Their origins, or `*`.
     pub origins: Vec<String>,
-    /// Whether cookies and passwords may come along.
+    /// Whether they may send cookies and passwords.
     pub credentials: bool,
     /// Methods.
     pub methods: Vec<String>,
@@ -290,10 +290,11 @@ impl std::fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Config {
-    /// What flags, environment and file come to. `store` is the store that the command line names.
+    /// The configuration that flags, environment and file make together. `store` is the store of the command line.
     ///
     /// # Errors
-    /// [`ConfigError`], for a file that cannot be read or says what there is not, and for what does not go together.
+    /// [`ConfigError`] for a file that cannot be read or has an unknown setting, and for settings that contradict each
+    /// other.
     pub fn of(flags: &ServeFlags, store: Option<&str>) -> Result<Self, ConfigError> {
         let mut config = match &flags.config {
             Some(path) => file::read(path)?,
@@ -314,7 +315,7 @@ impl Config {
 
     fn check(&self) -> Result<(), ConfigError> {
         let bad = |message: &str| Err(ConfigError { message: message.to_owned() });
-        // Whether there is an admin at all, the store knows: `serve.rs` looks.
+        // Only the store knows whether there is an admin: `serve.rs` looks.
         if self.admin_party && !self.listen.ip().is_loopback() {
             return bad(
                 "admin_party makes everybody an admin, and is for loopback only; set RECENSION_ADMIN=name:password",

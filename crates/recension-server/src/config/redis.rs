@@ -11,20 +11,20 @@ use super::ConfigError;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RedisSection {
-    /// Where; without it there is none.
+    /// The address; without it there is no listener.
     pub listen: Option<SocketAddr>,
-    /// How durable a write is when it is answered: `disk`, `process` or `memory`; nothing is as the store has it.
+    /// How durable a write is when it is answered: `disk`, `process` or `memory`; by default as the store has it.
     pub durability: Option<String>,
-    /// What connections have to say first. Needed where `listen` is not loopback.
+    /// The password that connections have to say first. It is needed if `listen` is not loopback.
     #[serde(skip_serializing)]
     pub password: Option<String>,
 }
 
 impl RedisSection {
-    /// The durability that is meant.
+    /// The durability.
     ///
     /// # Errors
-    /// If there is none of the name.
+    /// If there is no durability of the name.
     pub fn durability(&self) -> Result<Option<Durability>, ConfigError> {
         match self.durability.as_deref() {
             None => Ok(None),

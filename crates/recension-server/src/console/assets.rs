@@ -6,13 +6,26 @@ use http::header::{CACHE_CONTROL, ETAG, X_CONTENT_TYPE_OPTIONS};
 
 use crate::answer::Answer;
 use crate::error::{ApiError, Result};
+use crate::html::links::fnv;
 use crate::http::documents::not_modified;
 use crate::request::Request;
 
-const ALL: [(&str, &str, &str); 3] = [
-    ("style.css", "text/css; charset=utf-8", include_str!("assets/style.css")),
-    ("console.js", "text/javascript; charset=utf-8", include_str!("assets/console.js")),
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// Name, type and text. `scripts/vendor` makes what is in `vendor/`.
+const ALL: [(&str, &str, &str); 11] = [
+    ("style.css", CSS, include_str!("assets/style.css")),
+    ("console.js", SCRIPT, include_str!("assets/console.js")),
+    ("send.js", SCRIPT, include_str!("assets/send.js")),
+    ("forms.js", SCRIPT, include_str!("assets/forms.js")),
+    ("live.js", SCRIPT, include_str!("assets/live.js")),
+    ("plots.js", SCRIPT, include_str!("assets/plots.js")),
     ("icon.svg", "image/svg+xml", include_str!("assets/icon.svg")),
+    ("editor.js", SCRIPT, include_str!("assets/vendor/editor.js")),
+    ("uplot.js", SCRIPT, include_str!("assets/vendor/uplot.js")),
+    ("uplot.css", CSS, include_str!("assets/vendor/uplot.css")),
+    ("licences.txt", "text/plain; charset=utf-8", include_str!("assets/vendor/licences.txt")),
 ];
 
 /// `/_utils/-/{name}`
@@ -28,7 +41,23 @@ pub(super) fn get(request: &Request, name: &str) -> Result<Answer> {
     Ok(answer.with(CACHE_CONTROL, "no-cache").with(X_CONTENT_TYPE_OPTIONS, "nosniff"))
 }
 
-/// A number that another text hardly has (FNV-1a).
-fn fnv(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// What a reader of all pages fetches without editing anything, as it is sent: at most 60 kB.
+    #[test]
+    fn the_console_is_small_without_the_editor() {
+        let packed = |text: &str| {
+            let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+            packer.write_all(text.as_bytes()).unwrap();
+            packer.finish().unwrap().len()
+        };
+        let sizes: Vec<_> = ALL.iter().map(|(name, _, text)| (*name, packed(text))).collect();
+        let read = sizes.iter().filter(|(name, _)| !matches!(*name, "editor.js" | "licences.txt"));
+        let whole: usize = read.map(|(_, bytes)| bytes).sum();
+        assert!(whole > 20_000 && whole <= 60_000, "{whole} bytes: {sizes:?}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use recension::document::Change;
 
+use super::export;
 use super::frame::Frame;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
@@ -39,8 +40,8 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     let mut frame = Frame::begin(request, session, "Changes", Some(db), "Changes", true);
     let html = &mut frame.html;
     if request.query.get("at").is_none() && before.is_none() {
-        html.tag("<p><button type=\"button\" hidden data-live=\"").text(format!("/{}/_changes", encode(db)));
-        html.tag("\" data-since=\"").show(moment).tag("\" data-place=\"").text(format!("/_utils/{}/doc/", encode(db)));
+        html.tag("<p><button type=\"button\" hidden data-live=\"").to(&format!("/{}/_changes", encode(db)));
+        html.tag("\" data-since=\"").show(moment).tag("\" data-place=\"").to(&format!("/_utils/{}/doc/", encode(db)));
         html.tag("\">Follow what changes</button></p>\n");
     }
     html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Changes\" tabindex=\"0\"><table><thead><tr>");
@@ -58,7 +59,8 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     if let Some(last) = rows.last().filter(|_| rows.len() >= ROWS) {
         let earlier = Parameters::of(&request.query).with("before", &last.seq.to_string());
         html.tag("<nav class=\"pages\" aria-label=\"More\"><a rel=\"next\" href=\"");
-        html.text(earlier.on(request.head.uri.path())).tag("\">Earlier changes</a></nav>\n");
+        html.to(&earlier.on(request.head.uri.path())).tag("\">Earlier changes</a></nav>\n");
     }
+    export::links(db, &Parameters::of(&request.query).only(&["at"]).with("of", "changes"), "All changes as", html);
     Ok(frame.end())
 }

@@ -1,10 +1,18 @@
 //! The databases: how many documents each has, how much they take, and the way to them.
 
-use super::frame::{Frame, bytes, grouped};
+use std::time::Duration;
+
+use recension::document::At;
+
+use super::export;
+use super::form::{self, About};
+use super::frame::{Frame, bytes, empty, grouped, table, table_end};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
+use crate::dispatch::absolute;
 use crate::error::Result;
 use crate::html::links::Parameters;
+use crate::html::writer::Html;
 use crate::request::Request;
 use crate::route::encode;
 
@@ -15,13 +23,14 @@ const PAGE: usize = 100;
 pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer> {
     if let Some(db) = request.query.get("db").filter(|db| !db.is_empty()) {
         let to = format!("/_utils/{}", encode(db));
-        return Ok(Answer::empty(http::StatusCode::SEE_OTHER).location(&to));
+        return Ok(Answer::empty(http::StatusCode::SEE_OTHER).location(&absolute(request, &to)));
     }
     let Ok(proof) = session.server_admin() else { return Ok(without_rights(request, session)) };
     let parameters = Parameters::of(&request.query);
     let part = request.query.get("name").unwrap_or_default().to_owned();
     let after = request.query.get("after").unwrap_or_default().to_owned();
     let (app, own) = (request.app.clone(), session.clone());
+    let moment = request.query.get("at").map(str::parse::<At>).transpose()?;
     let found = request
         .app
         .blocking(move || {
@@ -30,46 +39,67 @@ pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer>
             let more = names.len() > PAGE;
             names.truncate(PAGE);
             let counted = |name: String| {
-                let counts = own.database(&name, Access::Member)?.opened().counts()?;
-                Ok((name, counts))
+                let database = own.database(&name, Access::Member)?;
+                let database = moment.map_or(Ok(database.clone()), |moment| database.seen_at(moment))?;
+                let counts = database.opened().counts()?;
+                // Of what was not there a day ago, or is forgotten, there is none. A past page has no such column.
+                let day = At::Ago(Duration::from_hours(24));
+                let before = database.collection().at(day).and_then(|at| at.counts()).unwrap_or_default();
+                let growth = i128::from(counts.documents) - i128::from(before.documents);
+                Ok((name, counts, growth))
             };
-            // One that was dropped meanwhile is left out.
+            // One that was dropped meanwhile is left out, and one that was not there yet.
             let rows: Vec<_> = names.into_iter().map(counted).filter_map(Result::ok).collect();
             Ok((rows, more))
         })
         .await?;
     let (rows, more) = found;
-    let mut frame = Frame::begin(request, session, "Databases", None, "Databases", false);
+    let mut frame = Frame::begin(request, session, "Databases", None, "Databases", true);
+    let past = request.query.get("at").is_some();
+    let carried = parameters.only(&["at"]);
     let html = &mut frame.html;
     html.tag("<div class=\"bar\"><form method=\"get\" class=\"filter\"><label>Name contains ");
     html.tag("<input type=\"search\" name=\"name\" data-filter value=\"")
         .text(request.query.get("name").unwrap_or_default());
     html.tag("\"></label><button>Find</button></form>\n");
-    html.tag("<form class=\"create\" data-create=\"database\"><label>New database ");
-    html.tag("<input name=\"id\" required pattern=\"[a-z][a-z0-9_$\\(\\)+\\-\\/]*\" autocomplete=\"off\" ");
-    html.tag("title=\"Lowercase letters, digits and _$()+-/, from a letter on\"></label>");
-    html.tag("<button class=\"primary\">Create</button></form></div>\n");
-    if rows.is_empty() {
-        html.tag("<p class=\"empty\">There are no databases here yet.</p>\n");
+    html.tag("<div class=\"create\">");
+    if past {
+        html.tag("</div></div>\n");
     } else {
-        html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Databases\" tabindex=\"0\"><table><thead><tr>");
-        html.tag("<th scope=\"col\">Name</th><th scope=\"col\" class=\"number\">Documents</th>");
-        html.tag("<th scope=\"col\" class=\"number\">Deleted</th><th scope=\"col\" class=\"number\">Size</th>");
-        html.tag("<th scope=\"col\" class=\"number\">Last change</th></tr></thead><tbody>\n");
-        for (name, counts) in &rows {
-            html.tag("<tr><th scope=\"row\">").link(&format!("/_utils/{}", encode(name)), name.as_bytes());
+        new_database(html);
+    }
+    if rows.is_empty() {
+        empty("There are no databases here yet.", html);
+    } else {
+        table("Databases", &["Name", "#Documents", "#In a day", "#Deleted", "#Size", "#Last change"], html);
+        for (name, counts, growth) in &rows {
+            html.tag("<tr><th scope=\"row\">").link(&carried.on(&format!("/_utils/{}", encode(name))), name.as_bytes());
             html.tag("</th><td class=\"number\">").text(grouped(counts.documents));
+            html.tag("</td><td class=\"number\">");
+            if *growth != 0 && !past {
+                html.tag(if *growth < 0 { "−" } else { "+" });
+                html.text(grouped(u64::try_from(growth.unsigned_abs()).unwrap_or(u64::MAX)));
+            }
             html.tag("</td><td class=\"number\">").text(grouped(counts.deleted));
             html.tag("</td><td class=\"number\">").text(bytes(counts.body_bytes));
             html.tag("</td><td class=\"number\">").show(counts.changed).tag("</td></tr>\n");
         }
-        html.tag("</tbody></table></div>\n");
+        table_end(html);
     }
-    if let (true, Some((last, _))) = (more, rows.last()) {
+    if let (true, Some((last, ..))) = (more, rows.last()) {
         html.tag("<nav class=\"pages\" aria-label=\"More\"><a rel=\"next\" href=\"");
-        html.text(parameters.with("after", last).on("/_utils/")).tag("\">Next page</a></nav>\n");
+        html.to(&parameters.with("after", last).on("/_utils/")).tag("\">Next page</a></nav>\n");
     }
+    export::server_links("/_dbs_info", html);
     Ok(frame.end())
+}
+
+fn new_database(html: &mut Html) {
+    form::begin("PUT", "/{id}", &[About::Then("/_utils/{id}"), About::Said("The database was made.")], html);
+    let markup = "name=\"id\" required pattern=\"[a-z][a-z0-9_$\\(\\)+\\-\\/]*\" autocomplete=\"off\" \
+                  title=\"Lowercase letters, digits and _$()+-/, from a letter on\"";
+    form::field("New database", markup, "", html);
+    html.tag("<button class=\"primary\">Create</button></form></div></div>\n");
 }
 
 /// For those who may not see which databases there are.
@@ -81,7 +111,7 @@ fn without_rights(request: &Request, session: &Session) -> Answer {
     } else {
         frame.html.tag("<p>Only server admins see all databases. Open one that you know:</p>\n");
     }
-    frame.html.tag("<form method=\"get\" action=\"/_utils/\"><label>Database <input name=\"db\" required></label>");
-    frame.html.tag("<button>Open</button></form>\n");
+    frame.html.tag("<form method=\"get\" action=\"").to("/_utils/");
+    frame.html.tag("\"><label>Database <input name=\"db\" required></label> <button>Open</button></form>\n");
     frame.end()
 }

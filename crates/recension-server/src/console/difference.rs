@@ -1,8 +1,10 @@
 //! What is different between two moments: of a database, document by document; of a document, value by value.
 
-use recension::document::{At, DocumentDiff, json};
+use recension::document::{At, Collation, Collection, Document, DocumentDiff, json};
 
 use super::document::version;
+use super::export;
+use super::filter;
 use super::frame::Frame;
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
@@ -15,20 +17,47 @@ use crate::request::Request;
 const ROWS: usize = 200;
 const CHANGES: usize = 500;
 
+/// A document that is different: whether it was there, or was of the filter, before and after.
+pub(super) struct Difference {
+    pub(super) id: String,
+    pub(super) before: bool,
+    pub(super) after: bool,
+}
+
+/// What is different between two moments among the documents of a filter.
+pub(super) fn between(
+    collection: &Collection,
+    (from, to): &(String, String),
+    filter: &str,
+) -> Result<impl Iterator<Item = Result<Difference>> + Send + use<>> {
+    let selects = filter::parsed(filter)?.map(|selector| selector.test(Collation::Unicode));
+    let all = collection.diff_between(from.parse::<At>()?, to.parse::<At>()?)?;
+    let is_of = move |document: Option<Document<'static>>| {
+        document.is_some_and(|own| selects.as_ref().is_none_or(|selects| selects.selects(&own)))
+    };
+    let row = move |different: recension::document::Result<DocumentDiff>| {
+        let DocumentDiff { id, before, after } = different?;
+        Ok(Difference { id, before: is_of(before), after: is_of(after) })
+    };
+    Ok(all.map(row).filter(|row| !row.as_ref().is_ok_and(|row| !row.before && !row.after)))
+}
+
 /// The moments of the query, with those that are meant without it.
-fn moments(request: &Request) -> (String, String) {
+pub(super) fn moments(request: &Request) -> (String, String) {
     let text = |name: &str, usual: &str| {
         request.query.get(name).map(str::trim).filter(|text| !text.is_empty()).unwrap_or(usual).to_owned()
     };
     (text("from", "1h"), text("to", request.query.get("at").unwrap_or("now")))
 }
 
-fn form(from: &str, to: &str, html: &mut Html) {
+fn form(from: &str, to: &str, filter: Option<&str>, html: &mut Html) {
     html.tag("<form class=\"filter\" method=\"get\"><label>Before <input name=\"from\" value=\"").text(from);
-    html.tag("\"></label><label>After <input name=\"to\" value=\"").text(to);
-    html.tag(
-        "\"></label><button class=\"primary\">Compare</button> <span class=\"hint\">A moment is a commit (1234), a ",
-    );
+    html.tag("\"></label><label>After <input name=\"to\" value=\"").text(to).tag("\"></label>");
+    if let Some(filter) = filter {
+        html.tag("<label class=\"long\">Filter <input type=\"search\" name=\"q\" data-filter spellcheck=\"false\" ");
+        html.tag("placeholder=\"country = PT\" value=\"").text(filter).tag("\"></label>");
+    }
+    html.tag("<button class=\"primary\">Compare</button> <span class=\"hint\">A moment is a commit (1234), a ");
     html.tag("time (2026-01-31T12:00:00Z), an age (2h) or now.</span></form>\n");
 }
 
@@ -36,19 +65,12 @@ fn form(from: &str, to: &str, html: &mut Html) {
 pub(super) async fn of_database(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = session.database(db, Access::Member)?;
     let (from, to) = moments(request);
-    let collection = database.share();
-    let (before, after) = (from.parse::<At>()?, to.parse::<At>()?);
-    let found = request.app.streams.read(move || {
-        let mut rows = Vec::new();
-        for different in collection.diff_between(before, after)?.take(ROWS + 1) {
-            let DocumentDiff { id, before, after } = different?;
-            rows.push((id, before.is_some(), after.is_some()));
-        }
-        Ok(rows)
-    });
+    let filter = request.query.get("q").unwrap_or_default().to_owned();
+    let all = between(&database.share(), &(from.clone(), to.clone()), &filter)?;
+    let found = request.app.streams.read(move || all.take(ROWS + 1).collect::<Result<Vec<_>>>());
     let rows = found.await?;
     let mut frame = Frame::begin(request, session, "Compare moments", Some(db), "Compare moments", false);
-    form(&from, &to, &mut frame.html);
+    form(&from, &to, Some(&filter), &mut frame.html);
     let html = &mut frame.html;
     if rows.is_empty() {
         html.tag("<p class=\"empty\">Nothing is different between the two.</p>\n");
@@ -56,10 +78,22 @@ pub(super) async fn of_database(request: &Request, session: &Session, db: &str) 
     }
     html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Differences\" tabindex=\"0\"><table><thead><tr>");
     html.tag("<th scope=\"col\">Document</th><th scope=\"col\">What happened</th></tr></thead><tbody>\n");
-    for (id, before, after) in rows.iter().take(ROWS) {
+    for Difference { id, before, after } in rows.iter().take(ROWS) {
         let what = match (before, after) {
-            (false, _) => "<td class=\"made\">made",
-            (_, false) => "<td class=\"gone\">deleted",
+            (false, _) => {
+                if filter.is_empty() {
+                    "<td class=\"made\">made"
+                } else {
+                    "<td class=\"made\">came in"
+                }
+            }
+            (_, false) => {
+                if filter.is_empty() {
+                    "<td class=\"gone\">deleted"
+                } else {
+                    "<td class=\"gone\">fell out"
+                }
+            }
             _ => "<td>changed",
         };
         let compare = Parameters::default().with("from", &from).with("to", &to);
@@ -69,8 +103,10 @@ pub(super) async fn of_database(request: &Request, session: &Session, db: &str) 
     }
     html.tag("</tbody></table></div>\n");
     if rows.len() > ROWS {
-        html.tag("<p>There are more: compare moments that are closer to each other.</p>\n");
+        html.tag("<p>There are more: compare moments that are closer to each other, or take all of them.</p>\n");
     }
+    let shown = Parameters::default().with("of", "differences").with("from", &from).with("to", &to).with("q", &filter);
+    export::links(db, &shown, "All differences as", html);
     Ok(frame.end())
 }
 
@@ -85,7 +121,7 @@ pub(super) async fn of_document(request: &Request, session: &Session, db: &str, 
     let mut frame = Frame::begin(request, session, id, Some(db), "", false);
     let html = &mut frame.html;
     html.tag("<p class=\"summary\">").link(&in_console(db, id), "Back to the document").tag("</p>\n");
-    form(&from, &to, html);
+    form(&from, &to, None, html);
     if changes.is_empty() {
         html.tag("<p class=\"empty\">It said the same at both.</p>\n");
         return Ok(frame.end());

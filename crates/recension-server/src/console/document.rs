@@ -1,8 +1,10 @@
 //! One document: what it says, as members and as JSON; its past as a line; its attachments and conflicts; and the
 //! ways to change it, of which restoring is one.
 
-use recension::document::{At, AttachmentInfo, CollectionAt, Document, Revision, format_time};
+use recension::document::{At, CollectionAt, Document, Revision, format_time};
 
+use super::attachments;
+use super::form::{self, About};
 use super::frame::{Frame, bytes};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
@@ -13,7 +15,6 @@ use crate::html::value;
 use crate::html::writer::Html;
 use crate::http::body::members_of;
 use crate::request::{Request, at_its_moment};
-use crate::route::encode;
 
 /// Revisions on the line.
 const LINE_MAX: usize = 40;
@@ -82,7 +83,7 @@ fn line(db: &str, id: &str, known: &Known, moment: recension::engine::Seq, html:
         let to = in_console(db, id);
         let to = if last { to } else { Parameters::default().with("at", &revision.seq.to_string()).on(&to) };
         html.tag(if revision.deleted { "<li class=\"deleted\">" } else { "<li>" });
-        html.tag("<a href=\"").text(to).tag("\" title=\"commit ").show(revision.seq).tag(", ");
+        html.tag("<a href=\"").to(&to).tag("\" title=\"commit ").show(revision.seq).tag(", ");
         html.text(format_time(revision.time)).tag(if revision.deleted { ": deleted" } else { "" });
         html.tag(if shown == Some(number) { "\" aria-current=\"step\">" } else { "\">" });
         html.show(revision.rev.generation()).tag("</a></li>");
@@ -122,31 +123,29 @@ fn actions(
             html.tag("<span class=\"notice\">Restored.</span> ");
             restore_button(db, id, rev, None, "Undo", html);
         }
-        html.tag("<form data-send=\"DELETE\" data-to=\"");
-        let rev = Parameters::default().with("rev", &shown.rev.to_string());
-        html.text(rev.on(&document(db, id))).tag("\" data-then=\"").text(in_console(db, id));
-        html.tag("\" data-sure=\"Delete this document? Its history stays, and it can be restored.\">");
-        html.tag("<button class=\"danger\">Delete</button></form> ");
+        let to = Parameters::default().with("rev", &shown.rev.to_string()).on(&document(db, id));
+        let sure = About::Sure("Delete this document? Its history stays, and it can be restored.");
+        form::button("DELETE", &to, &[sure, About::Said("It was deleted.")], ("danger", "Delete"), html);
     }
     let carried = past.map_or(Parameters::default(), |at| Parameters::default().with("at", at));
     html.link(&carried.with("format", "json").on(&document(db, id)), "JSON").tag(" ");
     html.link(&carried.with("format", "html").on(&document(db, id)), "Plain page").tag("</div>\n");
     if past.is_none() && current == Some(shown.rev) && shown.body.len() <= SHOWN_BYTES_MAX {
-        html.tag("<details class=\"edit\"><summary>Edit</summary><form data-send=\"PUT\" data-to=\"");
-        html.text(document(db, id)).tag("\" data-then=\"").text(in_console(db, id));
-        html.tag("\"><label>JSON <textarea name=\"body\" rows=\"20\" spellcheck=\"false\">");
-        // A parser drops the first line feed.
-        html.tag("\n").text(pretty(&shown.to_json())).tag("</textarea></label>");
-        html.tag("<p><button class=\"primary\">Save</button> <kbd>Ctrl</kbd>+<kbd>S</kbd></p>");
-        html.tag("<noscript><p>Editing needs JavaScript.</p></noscript></form></details>\n");
+        html.tag("<details class=\"edit\"><summary>Edit</summary>");
+        let about = [About::Then(&in_console(db, id)), About::Said("It was saved.")];
+        form::begin("PUT", &document(db, id), &about, html);
+        form::json("JSON", 20, &pretty(&shown.to_json()), html);
+        html.tag("<span class=\"hint\"><kbd>Ctrl</kbd>+<kbd>S</kbd> saves</span>");
+        form::end("Save", html);
+        html.tag("</details>\n");
     }
 }
 
 fn restore_button(db: &str, id: &str, rev: &str, undo: Option<&str>, text: &'static str, html: &mut Html) {
     let to = Parameters::default().with("rev", rev).on(&format!("{}/restore", in_console(db, id)));
     let then = Parameters::default().with("undo", undo.unwrap_or_default()).on(&in_console(db, id));
-    html.tag("<form data-send=\"POST\" data-to=\"").text(to).tag("\" data-then=\"").text(then);
-    html.tag("\"><button class=\"primary\">").tag(text).tag("</button></form> ");
+    let about = [About::Then(&then), About::Said("It is the newest version now.")];
+    form::button("POST", &to, &about, ("primary", text), html);
 }
 
 /// Of a deleted document: back to what it said before.
@@ -220,47 +219,25 @@ fn body(db: &str, id: &str, shown: &Document<'_>, past: Option<&str>, html: &mut
         html.tag("</dd>\n");
     }
     html.tag("</dl>\n");
-    if !shown.attachments.is_empty() {
-        attachments(db, id, &shown.attachments, past, html);
-    }
+    attachments::section(db, id, shown, past, html);
     html.tag("<details><summary>JSON</summary><pre tabindex=\"0\"><code>").text(pretty(&shown.to_json()));
     html.tag("</code></pre></details>\n");
-}
-
-/// Attachments; pictures are shown.
-fn attachments(db: &str, id: &str, all: &[AttachmentInfo], past: Option<&str>, html: &mut Html) {
-    const PICTURES: [&str; 5] = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"];
-    html.tag("<section aria-label=\"Attachments\"><h2>Attachments</h2><ul class=\"attachments\">\n");
-    for info in all {
-        let name: Vec<String> = info.name.split('/').map(encode).collect();
-        let carried = past.map_or(Parameters::default(), |at| Parameters::default().with("at", at));
-        let to = carried.on(&format!("{}/{}", document(db, id), name.join("/")));
-        html.tag("<li>").link(&to, info.name.as_bytes()).tag(" <bdi>").text(info.content_type.as_bytes());
-        html.tag("</bdi> ").text(bytes(info.length()));
-        if PICTURES.contains(&info.content_type.as_str()) {
-            html.tag("<br><img loading=\"lazy\" alt=\"")
-                .text(info.name.as_bytes())
-                .tag("\" src=\"")
-                .text(&to)
-                .tag("\">");
-        }
-        html.tag("</li>\n");
-    }
-    html.tag("</ul></section>\n");
 }
 
 /// Revisions in conflict, each beside the winner.
 fn conflicts(db: &str, id: &str, known: &Known, html: &mut Html) {
     let Some(winner) = known.shown.as_ref().filter(|_| !known.conflicts.is_empty()) else { return };
     html.tag("<section class=\"conflicts\" aria-label=\"Conflicts\"><h2>Conflicts</h2><p>Replication brought these ");
-    html.tag("revisions beside the one that is shown. Keep one, and take the others away.</p><ul>\n");
+    html.tag("revisions beside the one that is shown. ");
+    html.link(&format!("{}/conflicts", in_console(db, id)), "Look at them side by side, and choose");
+    html.tag(", or take some away.</p><ul>\n");
     for rev in &known.conflicts {
         let compare = Parameters::default().with("from", rev).with("to", &winner.rev.to_string());
         html.tag("<li><code>").text(rev).tag("</code> ");
         html.link(&compare.on(&format!("{}/compare", in_console(db, id))), "Compare").tag(" ");
-        html.tag("<form data-send=\"DELETE\" data-to=\"");
-        html.text(Parameters::default().with("rev", rev).on(&document(db, id))).tag("\" data-then=\"");
-        html.text(in_console(db, id)).tag("\"><button>Take it away</button></form></li>\n");
+        let to = Parameters::default().with("rev", rev).on(&document(db, id));
+        form::button("DELETE", &to, &[About::Then(&in_console(db, id))], ("", "Take it away"), html);
+        html.tag("</li>\n");
     }
     html.tag("</ul></section>\n");
 }

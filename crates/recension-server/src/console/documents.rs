@@ -1,15 +1,15 @@
 //! The documents of a database as a table: filtered, sorted, with facets, as of any moment, and in every other form.
 
 use recension::document::json::quote;
-use recension::document::{CollectionAt, Cursor, Path, Query};
+use recension::document::{CollectionAt, Cursor, Document, Path, Query};
 use recension::engine::Direction;
 
 use super::facets::{self, Facet};
-use super::filter;
+use super::form::{self, About};
 use super::frame::{Frame, grouped};
+use super::{export, filter, moments};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
-use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::html::asked::Kind;
 use crate::html::links::{Parameters, in_console};
@@ -25,17 +25,18 @@ const SORT_BYTES_MAX: usize = 32 << 20;
 
 /// What is asked for.
 #[derive(Clone)]
-struct Asked {
-    filter: String,
+pub(super) struct Asked {
+    pub(super) filter: String,
     sort: String,
     facet: Option<String>,
     after: Option<Cursor>,
     rows: usize,
-    fields: Option<Vec<String>>,
+    pub(super) fields: Option<Vec<String>>,
 }
 
 impl Asked {
-    fn of(request: &Request) -> Result<Self> {
+    /// Reads it.
+    pub(super) fn of(request: &Request) -> Result<Self> {
         let text = |name: &str| request.query.get(name).unwrap_or_default().trim().to_owned();
         let some = |name: &str| Some(text(name)).filter(|text| !text.is_empty());
         let bad = |_| ApiError::bad_request("The page's place cannot be read; go to the first page.");
@@ -62,7 +63,12 @@ impl Asked {
     }
 
     fn sorted(&self) -> Result<Query> {
-        let mut query = self.query()?.after(self.after.clone()).limit(self.rows).sort_bytes_max(SORT_BYTES_MAX);
+        Ok(self.whole()?.after(self.after.clone()).limit(self.rows))
+    }
+
+    /// All that the filter lets through, in its order.
+    pub(super) fn whole(&self) -> Result<Query> {
+        let mut query = self.query()?.sort_bytes_max(SORT_BYTES_MAX);
         for part in self.sort.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (name, direction) =
                 part.strip_prefix('-').map_or((part, Direction::Forward), |name| (name, Direction::Backward));
@@ -86,14 +92,18 @@ fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
     let plan = found.plan().summary();
     let mut rows = Vec::new();
     for document in found.by_ref() {
-        let document = document?;
-        let members = document.body.strip_prefix('{').unwrap_or("}");
-        let comma = if members == "}" { "" } else { "," };
-        rows.push(format!("{{\"_id\":{}{comma}{members}", quote(&document.id)));
+        rows.push(row(&document?));
     }
     let next = if rows.len() == asked.rows { found.cursor().map(|cursor| cursor.to_string()) } else { None };
     let facet = asked.facet.as_ref().map(|member| facets::count(at, &asked.query()?, member)).transpose()?;
     Ok(Found { rows, next, facet, count: at.count()?, plan })
+}
+
+/// A document with its id, as a row.
+pub(super) fn row(document: &Document<'_>) -> String {
+    let members = document.body.strip_prefix('{').unwrap_or("}");
+    let comma = if members == "}" { "" } else { "," };
+    format!("{{\"_id\":{}{comma}{members}", quote(&document.id))
 }
 
 /// `/_utils/{db}`
@@ -103,14 +113,22 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     let at = database.opened().clone();
     let reading = asked.clone();
     let found = request.app.streams.read(move || find(&at, &reading)).await?;
+    let moments = moments::of(request, &database).await?;
     let mut frame = Frame::begin(request, session, db, Some(db), "Documents", true);
     let parameters = Parameters::of(&request.query).without(&["db"]);
     let path = format!("/_utils/{}", encode(db));
     let html = &mut frame.html;
-    slider(&database, &path, &parameters, html)?;
-    form(&asked, &parameters, &path, html);
+    if let Some(moments) = &moments {
+        moments.write(&path, &parameters, html);
+    }
+    filters(&asked, &parameters, &path, html);
     html.tag("<p class=\"summary\">").text(grouped(found.count)).tag(" documents in all. <span class=\"plan\">");
-    html.text(&found.plan).tag("</span></p>\n");
+    html.text(&found.plan).tag("</span>");
+    if request.query.get("at").is_none() {
+        html.tag(" <span class=\"newer\" role=\"status\" data-newer=\"").to(&format!("/{}/_changes", encode(db)));
+        html.tag("\" data-since=\"").show(database.opened().seq()).tag("\"></span>");
+    }
+    html.tag("</p>\n");
     if let (Some(facet), Some(member)) = (&found.facet, &asked.facet) {
         facet_list(facet, member, &asked, &parameters, &path, html);
     }
@@ -125,35 +143,18 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     pages(&asked, found.next.as_deref(), &parameters, &path, html);
     exports(db, &asked, &parameters, html);
     if request.query.get("at").is_none() {
-        html.tag("<details class=\"new\"><summary>New document</summary><form data-send=\"POST\" data-to=\"");
-        html.text(format!("/{}", encode(db))).tag("\" data-then=\"").text(&path);
-        html.tag("/doc/\"><label>JSON <textarea name=\"body\" rows=\"12\" spellcheck=\"false\">{\n  \"_id\": \"\"\n}");
-        html.tag("</textarea></label><p><button class=\"primary\">Create</button></p>");
-        html.tag("<noscript><p>Writing needs JavaScript.</p></noscript></form></details>\n");
+        html.tag("<details class=\"new\"><summary>New document</summary>");
+        let then = format!("{path}/doc/{{id}}");
+        form::begin("POST", &format!("/{}", encode(db)), &[About::Then(&then), About::Said("It was made.")], html);
+        form::json("JSON", 12, "{\n  \"_id\": \"\"\n}", html);
+        form::end("Create", html);
+        html.tag("</details>\n");
     }
     Ok(frame.end())
 }
 
-/// A slider over the commits that the database has seen. Without a script it has a button.
-fn slider(database: &Database, path: &str, parameters: &Parameters, html: &mut Html) -> Result<()> {
-    let Some(made) = database.collection().made()? else { return Ok(()) };
-    let (newest, shown) = (database.now()?.seq(), database.opened().seq());
-    if newest <= made.seq {
-        return Ok(());
-    }
-    html.tag("<form class=\"slider\" method=\"get\" action=\"").text(path).tag("\">");
-    for (name, value) in parameters.without(&["at", "after"]).pairs() {
-        html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
-    }
-    html.tag("<label>Time <input type=\"range\" name=\"at\" data-moment min=\"").show(made.seq);
-    html.tag("\" max=\"").show(newest).tag("\" value=\"").show(shown);
-    html.tag("\"></label> <output>commit ").show(shown).tag(" of ").show(newest);
-    html.tag("</output><button>Go there</button></form>\n");
-    Ok(())
-}
-
-fn form(asked: &Asked, parameters: &Parameters, path: &str, html: &mut Html) {
-    html.tag("<form class=\"filter\" method=\"get\" action=\"").text(path).tag("\">");
+fn filters(asked: &Asked, parameters: &Parameters, path: &str, html: &mut Html) {
+    html.tag("<form class=\"filter\" method=\"get\" action=\"").to(path).tag("\">");
     for (name, value) in parameters.only(&["at", "rows"]).pairs() {
         html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
     }
@@ -204,20 +205,15 @@ fn pages(asked: &Asked, next: Option<&str>, parameters: &Parameters, path: &str,
         html.link(&parameters.without(&["after"]).on(path), "First page").tag(" ");
     }
     if let Some(next) = next {
-        html.tag("<a rel=\"next\" href=\"").text(parameters.with("after", next).on(path)).tag("\">Next page</a>");
+        html.tag("<a rel=\"next\" href=\"").to(&parameters.with("after", next).on(path)).tag("\">Next page</a>");
     }
     html.tag("</nav>\n");
 }
 
 /// The same in other forms: of a filter the query that another client would send.
 fn exports(db: &str, asked: &Asked, parameters: &Parameters, html: &mut Html) {
-    let all = format!("/{}/_all_docs", encode(db));
-    html.tag("<p class=\"exports\">All documents as ");
-    let of = parameters.only(&["at", "fields"]).with("include_docs", "true");
-    for (form, name) in [("json", "JSON"), ("ndjson", "NDJSON"), ("csv", "CSV"), ("html", "HTML")] {
-        html.link(&of.with("format", form).on(&all), name).tag(" ");
-    }
-    html.tag("</p>\n");
+    let before = if asked.filter.is_empty() { "All documents as" } else { "All that the filter lets through as" };
+    export::links(db, &parameters.only(&["at", "q", "sort", "fields"]), before, html);
     if let Ok(Some(selector)) = filter::selector(&asked.filter) {
         html.tag("<p class=\"exports\">This filter over HTTP: <code>POST ").text(format!("/{}/_find", encode(db)));
         html.tag(" {\"selector\": ").text(selector).tag("}</code></p>\n");

@@ -6,7 +6,7 @@ use http::header::CACHE_CONTROL;
 
 use crate::answer::Answer;
 use crate::auth::Session;
-use crate::html::links::Parameters;
+use crate::html::links::{Parameters, base};
 use crate::html::shell::{self, Head, SERVER_PAGES};
 use crate::html::turned::log_in;
 use crate::html::writer::Html;
@@ -19,8 +19,9 @@ pub(super) struct Frame {
 }
 
 /// Pages of a database: what they are called, and where they are.
-const OF_DATABASE: [(&str, &str); 5] = [
+const OF_DATABASE: [(&str, &str); 6] = [
     ("Documents", ""),
+    ("Query", "/query"),
     ("Changes", "/changes"),
     ("Compare moments", "/compare"),
     ("Indexes", "/indexes"),
@@ -37,7 +38,7 @@ impl Frame {
         tab: &str,
         has_moments: bool,
     ) -> Self {
-        let mut html = Html::default();
+        let mut html = Html::below(base(&request.head));
         let parameters = Parameters::of(&request.query);
         let moment = has_moments.then_some((request.head.uri.path(), &parameters));
         let within = db.filter(|db| *db != title).map(|_| title);
@@ -54,8 +55,13 @@ impl Frame {
                 }
             }
             None => {
-                for (name, to) in SERVER_PAGES {
+                // The others are for server admins.
+                let seen = if session.server_admin().is_ok() { SERVER_PAGES.len() } else { 1 };
+                for (name, to) in SERVER_PAGES.iter().take(seen) {
                     tab_link(to, name, tab, &mut html);
+                }
+                if session.identity().name.is_some() {
+                    tab_link("/_utils/-/account", "Account", tab, &mut html);
                 }
             }
         }
@@ -78,8 +84,31 @@ impl Frame {
 }
 
 fn tab_link(to: &str, name: &'static str, tab: &str, html: &mut Html) {
-    html.tag("<a href=\"").text(to).tag(if name == tab { "\" aria-current=\"page\">" } else { "\">" });
+    html.tag("<a href=\"").to(to).tag(if name == tab { "\" aria-current=\"page\">" } else { "\">" });
     html.tag(name).tag("</a> ");
+}
+
+/// Says what can be done in an empty place.
+pub(super) fn empty(text: &str, html: &mut Html) {
+    html.tag("<p class=\"empty\">").text(text).tag("</p>\n");
+}
+
+/// Begins a table: its name, and its columns; those that begin with `#` are of numbers.
+pub(super) fn table(name: &'static str, columns: &[&'static str], html: &mut Html) {
+    html.tag("<div class=\"wide\" role=\"region\" aria-label=\"").tag(name).tag("\" tabindex=\"0\"><table><thead><tr>");
+    for column in columns {
+        match column.strip_prefix('#') {
+            Some(column) => html.tag("<th scope=\"col\" class=\"number\">").tag(column),
+            None => html.tag("<th scope=\"col\">").tag(column),
+        };
+        html.tag("</th>");
+    }
+    html.tag("</tr></thead><tbody>\n");
+}
+
+/// Ends it.
+pub(super) fn table_end(html: &mut Html) {
+    html.tag("</tbody></table></div>\n");
 }
 
 /// A number as people read it.

@@ -3,17 +3,32 @@
 //! that a page grants nothing which its reader has no right to.
 
 mod assets;
+mod attachments;
+mod backups;
 mod changes;
+mod conflicts;
 mod databases;
 mod difference;
 mod document;
 mod documents;
+mod export;
 mod facets;
 mod filter;
+mod form;
 mod frame;
 mod indexes;
+mod laboratory;
+mod logs;
+mod metrics;
+mod moments;
+mod plan;
+mod query;
+mod replications;
 mod restore;
 mod security;
+mod settings;
+mod tasks;
+mod users;
 
 use http::{Method, StatusCode};
 
@@ -24,12 +39,16 @@ use crate::error::{ApiError, Result};
 use crate::request::Request;
 
 /// `/_utils/…`
-pub(crate) async fn endpoint(request: Request, session: Session, rest: &[&str]) -> Result<Answer> {
-    if let ["-", name] = rest {
+pub(crate) async fn endpoint(mut request: Request, session: Session, rest: &[&str]) -> Result<Answer> {
+    if let ["-", name] = rest
+        && name.contains('.')
+    {
         return assets::get(&request, name);
     }
     if *request.method() == Method::POST {
         return match rest {
+            ["-", "backups"] => backups::make(&request, &session).await,
+            ["-", "restore"] => backups::restore(&mut request, &session).await,
             [db, "doc", id, "restore"] => restore::endpoint(&request, &session, db, id).await,
             _ => Err(ApiError::missing()),
         };
@@ -37,11 +56,20 @@ pub(crate) async fn endpoint(request: Request, session: Session, rest: &[&str]) 
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return Err(ApiError::method_not_allowed("GET,HEAD,POST"));
     }
+    // What is no page answers as any endpoint does.
+    match rest {
+        ["-", "samples"] => return metrics::samples(&request, &session).await,
+        [db, "export"] => return export::endpoint(&request, &session, db).await,
+        _ => {}
+    }
     let made = match rest {
         [] => databases::page(&request, &session).await,
+        ["-", name] => of_server(&request, &session, name).await,
         [db] => documents::page(&request, &session, db).await,
         [db, "doc", id] => document::page(&request, &session, db, id).await,
         [db, "doc", id, "compare"] => difference::of_document(&request, &session, db, id).await,
+        [db, "doc", id, "conflicts"] => conflicts::page(&request, &session, db, id).await,
+        [db, "query"] => query::page(&request, &session, db).await,
         [db, "compare"] => difference::of_database(&request, &session, db).await,
         [db, "changes"] => changes::page(&request, &session, db).await,
         [db, "indexes"] => indexes::page(&request, &session, db).await,
@@ -49,7 +77,31 @@ pub(crate) async fn endpoint(request: Request, session: Session, rest: &[&str]) 
         _ => Err(ApiError::missing()),
     };
     // A page says what went wrong as a page.
-    Ok(made.unwrap_or_else(|error| failed(&request, &session, rest.first().copied(), &error)))
+    Ok(made.unwrap_or_else(|error| failed(&request, &session, rest.first().copied().filter(|db| *db != "-"), &error)))
+}
+
+/// `/_utils/-/{name}`: pages of the server.
+async fn of_server(request: &Request, session: &Session, name: &str) -> Result<Answer> {
+    match name {
+        "account" => users::account(request, session),
+        "users" => users::page(request, session).await,
+        "replications" => replications::page(request, session).await,
+        "tasks" => tasks::page(request, session).await,
+        "metrics" => metrics::page(request, session).await,
+        "logs" => logs::page(request, session),
+        "settings" => settings::page(request, session),
+        "backups" => backups::page(request, session).await,
+        "laboratory" => laboratory::page(request, session),
+        _ => Err(ApiError::missing()),
+    }
+}
+
+/// Refuses what a form of another site could send.
+fn is_json(request: &Request) -> Result<()> {
+    match request.header(http::header::CONTENT_TYPE) {
+        Some("application/json") => Ok(()),
+        _ => Err(ApiError::content_type_not_json()),
+    }
 }
 
 /// The page of an error: what it is, and what can be done.

@@ -9,10 +9,7 @@ use crate::request::Request;
 
 /// Restores.
 pub(super) async fn endpoint(request: &Request, session: &Session, db: &str, id: &str) -> Result<Answer> {
-    // A form of another site cannot send this.
-    if request.header(http::header::CONTENT_TYPE) != Some("application/json") {
-        return Err(ApiError::content_type_not_json());
-    }
+    super::is_json(request)?;
     if db == users::DATABASE {
         return Err(ApiError::forbidden("Documents of _users are written as documents, so that they are checked."));
     }

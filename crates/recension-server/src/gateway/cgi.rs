@@ -1,20 +1,31 @@
-//! CGI: a process for one request. The store is opened beside whoever has it open, or alone.
+//! CGI: a process for one request. The store is opened beside whoever has it open, or alone; or only for reading, so
+//! that nothing of it is changed and a web server that may not write there can serve it.
 
 use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::StatusCode;
 use http_body_util::BodyExt as _;
+use recension::document::open_read_only;
+use recension::engine::EngineError;
 use recension_gateway::{Environment, answer};
+
+use tokio::sync::watch;
 
 use super::{Ready, app, refusal};
 use crate::arriving::Hander;
+use crate::auth::tokens::reads;
 use crate::config::Config;
 use crate::dispatch;
 use crate::limits::CHUNK_BYTES;
+use crate::route::Target;
 use crate::serve::ServeError;
+use crate::state::App;
 
-/// Answers the request that the variables describe, with its body from `input`, to `output`.
+/// Answers the request that the variables describe, with its body from `input`, to `output`. If `read_only` is set,
+/// what would change something is refused.
 ///
 /// # Errors [`ServeError`]: the store cannot be opened, or the answer not be sent whole. A process that ends with
 /// that says so to its web server by its exit code.
@@ -23,6 +34,7 @@ pub async fn run(
     environment: Vec<(Vec<u8>, Vec<u8>)>,
     input: impl Read + Send + 'static,
     mut output: impl Write,
+    read_only: bool,
 ) -> Result<(), ServeError> {
     let failed = |source| ServeError::Io { what: "answering as CGI".to_owned(), source };
     let (ready, hander) = match Ready::of(&Environment(environment)) {
@@ -31,7 +43,12 @@ pub async fn run(
             return output.write_all(&refusal(StatusCode::BAD_REQUEST, malformed.0)).map_err(failed);
         }
     };
-    let (app, _stop) = app(config)?;
+    if read_only && !only_reads(&ready) {
+        let reason =
+            "The store is opened for reading only here: send what changes something to the server that has it.";
+        return output.write_all(&refusal(StatusCode::FORBIDDEN, reason)).map_err(failed);
+    }
+    let (app, _stop) = if read_only { reading(config)? } else { app(config)? };
     let length = ready.length.unwrap_or(0);
     tokio::task::spawn_blocking(move || hand_on(input, &hander, length));
     let (head, mut body) = dispatch::answer(app, ready.connection, ready.request).await.into_parts();
@@ -46,6 +63,30 @@ pub async fn run(
     }
     send(&out)?;
     output.flush().map_err(failed)
+}
+
+fn only_reads(ready: &Ready) -> bool {
+    let (method, path) = (ready.request.method(), ready.request.uri().path());
+    match Target::parse(path) {
+        // Whoever logs in changes nothing.
+        Ok(Target::Server { name, .. }) if matches!(&*name, "_session" | "_dbs_info") => true,
+        Ok(target) => reads(method, &target),
+        // What does not read is refused as such.
+        Err(_) => true,
+    }
+}
+
+/// What requests share, on a store that is opened for reading; through its owner if a process has it open, or if it is
+/// no folder.
+fn reading(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
+    if !Path::new(&config.store).is_dir() {
+        return app(config);
+    }
+    let store = match open_read_only(&config.store) {
+        Err(recension::Error::Engine(EngineError::Locked { .. })) => return app(config),
+        store => store?,
+    };
+    super::on(store, config)
 }
 
 /// Hands the body on. What is behind its length is not of it.

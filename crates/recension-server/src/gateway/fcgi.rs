@@ -1,5 +1,5 @@
-//! A connection of FastCGI. One task reads it; each request has a task of its own, which writes its records whole and
-//! in turn. A client that reads slowly holds its connection up, and no more than a piece of each of its answers.
+//! A connection of FastCGI. One task reads it. Each request has a task of its own, which writes whole records in turn
+//! with the others. A slow reader holds up its own connection only, with at most one piece of each of its answers.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,9 +25,9 @@ use crate::state::App;
 struct Shared<S> {
     app: Arc<App>,
     writer: tokio::sync::Mutex<WriteHalf<S>>,
-    /// Which requests are under way, as the reader sees it.
+    /// The requests that are under way, as the reader sees them.
     read: Mutex<Connection>,
-    /// The connection is to end: no more is read.
+    /// Ends the connection: no more is read.
     end: mpsc::Sender<()>,
 }
 
@@ -39,7 +39,7 @@ struct Work {
     task: AbortHandle,
 }
 
-/// Answers what comes over a connection until it ends. What is under way then is given up.
+/// Answers what comes over a connection until it ends. Then the requests that are under way are given up.
 pub(super) async fn connection<S>(app: &Arc<App>, stream: S) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Send + 'static,
@@ -92,7 +92,7 @@ where
                 }
                 Event::Body { id, bytes } => {
                     if let Some(work) = works.get(&id) {
-                        // Who has answered already does not read it.
+                        // An error means that the request is answered already.
                         let _ = work.body.send(bytes.into()).await;
                     }
                 }
@@ -103,7 +103,7 @@ where
                 }
                 Event::Abort { id } => {
                     if let Some(work) = works.remove(&id) {
-                        // Where it was answered meanwhile nobody hears of it.
+                        // An error means that the request was answered meanwhile.
                         let _ = work.give_up.send(());
                     }
                 }
@@ -128,14 +128,14 @@ where
     let (give_up, given_up) = oneshot::channel();
     let task = tokio::spawn(async move {
         if answer(&own, id, keep, ready, given_up).await.is_err() {
-            // The answer broke off, or nobody reads it: without its end nobody takes it for whole.
+            // The answer broke off, or nobody reads it. The connection closes, so that nobody takes it for whole.
             let _ = own.end.try_send(());
         }
     });
     Ok(Some(Work { body, give_up, task: task.abort_handle() }))
 }
 
-/// Answers a request, or ends it where the web server gives it up.
+/// Answers a request, or ends it if the web server gives it up.
 async fn answer<S: AsyncWrite>(
     shared: &Shared<S>,
     id: u16,
@@ -150,7 +150,7 @@ async fn answer<S: AsyncWrite>(
     let (head, mut body) = response.into_parts();
     let mut out = Vec::new();
     answer::push_head(head.status, &head.headers, &mut out);
-    // Short answers are sent with their head and their end, in one write.
+    // A short answer is sent with its head and its end in one write.
     let mut waiting: Option<Bytes> = None;
     loop {
         let frame = tokio::select! {

@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 pub use self::cgi::run as cgi;
-use crate::arriving::{Arriving, Handed, Hander, Secure, handed};
+use crate::arriving::{Arriving, Handed, Hander, Mount, Secure, handed};
 use crate::auth::connection::Connection;
 use crate::config::Config;
 use crate::databases::Databases;
@@ -152,10 +152,10 @@ impl Gateway {
         self.first_admin.as_ref()
     }
 
-    /// Answers until `until` completes; then no connection is taken any more, and requests are finished.
+    /// Answers until `until` completes. Then no more connections are taken, and requests are finished.
     ///
     /// # Errors
-    /// [`ServeError::Store`] where the last checkpoint fails.
+    /// [`ServeError::Store`] if the last checkpoint fails.
     pub async fn run(self, until: impl Future<Output = ()>) -> Result<(), ServeError> {
         let Gateway { app, protocol, listener, stop, .. } = self;
         let places = Arc::new(Semaphore::new(app.config.max_connections));
@@ -185,7 +185,7 @@ impl Gateway {
                     });
                 }
                 (Ok(_), Err(error)) => {
-                    // No file descriptors are left: those who are served free some.
+                    // No file descriptors are left: connections that end free some.
                     tracing::warn!(%error, "a connection could not be taken");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
@@ -204,7 +204,7 @@ impl Gateway {
     }
 }
 
-/// The socket that web servers start programs of FastCGI with, as their standard input.
+/// The socket that a web server gives a FastCGI program as its standard input.
 fn inherited() -> io::Result<(Listener, Place)> {
     let unix = std::os::unix::net::UnixListener::from(io::stdin().as_fd().try_clone_to_owned()?);
     if unix.local_addr().is_ok() {
@@ -221,13 +221,18 @@ fn inherited() -> io::Result<(Listener, Place)> {
 fn app(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
     let engine = recension_engines::open_as(&config.store, recension_engines::Sharing::Shared)
         .map_err(recension::document::Error::from)?;
+    on(Store::on(engine)?, config)
+}
+
+/// What requests share, on a store.
+fn on(store: Store, config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
     let (stop, stopping) = watch::channel(false);
     let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
-    let app = App::new(config, Databases::on(Store::on(engine)?), stopping).map_err(configured)?;
+    let app = App::new(config, Databases::on(store), stopping).map_err(configured)?;
     Ok((Arc::new(app), stop))
 }
 
-/// A request that variables describe, ready to be answered, and what its body is handed on by.
+/// A request made from variables, ready to be answered, and the sender of its body.
 struct Ready {
     request: Request<Arriving>,
     connection: Arc<Connection>,
@@ -241,6 +246,9 @@ impl Ready {
         let mut request = Request::from_parts(asked.head, Arriving::Handed(body));
         if asked.secure {
             request.extensions_mut().insert(Secure);
+        }
+        if let Some(mount) = asked.mount {
+            request.extensions_mut().insert(Mount(mount));
         }
         let connection = Arc::new(Connection::from(asked.client));
         Ok((Ready { request, connection, length: asked.length }, hander))

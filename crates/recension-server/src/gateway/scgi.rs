@@ -1,5 +1,5 @@
-//! A connection of SCGI: one request, and its answer. The connection's end is the answer's, so that one which breaks
-//! off cannot be told from a whole one by the web server; where its length is known, `Content-Length` tells.
+//! A connection of SCGI: one request, and its answer. The answer ends with the connection, so that the web server
+//! cannot tell a broken answer from a whole one. If its length is known, `Content-Length` tells.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::arriving::Hander;
 use crate::limits::CHUNK_BYTES;
 use crate::state::App;
 
-/// Answers the request of a connection. Where the web server goes away before, the request is given up.
+/// Answers the request of a connection. If the web server goes away before, the request is given up.
 pub(super) async fn connection<S: AsyncRead + AsyncWrite>(app: &Arc<App>, stream: S) -> io::Result<()> {
     let (mut reader, mut writer) = tokio::io::split(stream);
     let patience = Duration::from_secs(app.config.head_seconds);
@@ -73,7 +73,7 @@ async fn hand_on<S: AsyncRead>(
         piece.truncate(own);
         left -= own as u64;
         if !piece.is_empty() {
-            // Who has answered already does not read it.
+            // An error means that the request is answered already.
             let _ = hander.send(piece).await;
         }
         if left == 0 {

@@ -8,7 +8,7 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Uri};
 
 use super::kept::{Kept, Page as KeptPage};
-use super::links::Parameters;
+use super::links::{Parameters, base, fnv};
 use super::template::Template;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
@@ -55,6 +55,8 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) path: String,
+    /// What stands before the paths of this server.
+    pub(crate) base: String,
     pub(crate) kind: Kind,
     pub(crate) parameters: Parameters,
     /// A language as `lang` has it.
@@ -77,9 +79,10 @@ pub(crate) struct Asked {
 impl Clone for Asked {
     /// The same without its template, of which there is one.
     fn clone(&self) -> Self {
-        let Asked { path, kind, parameters, lang, title, fields, limit, skip, suffix, .. } = self;
+        let Asked { path, base, kind, parameters, lang, title, fields, limit, skip, suffix, .. } = self;
         Asked {
             path: path.clone(),
+            base: base.clone(),
             kind: kind.clone(),
             parameters: parameters.clone(),
             lang: lang.clone(),
@@ -117,7 +120,9 @@ impl Asked {
         if !wanted || !reads || !matches!(query.get("feed"), None | Some("normal")) {
             return None;
         }
-        let suffix = TAG_SUFFIX.to_owned();
+        let base = base(head).to_owned();
+        // Below another path its links are others.
+        let suffix = if base.is_empty() { TAG_SUFFIX.to_owned() } else { format!("-{}{TAG_SUFFIX}", fnv(&base)) };
         if query.get("template").is_none() {
             untagged(head, &suffix);
         }
@@ -129,6 +134,7 @@ impl Asked {
         let lang = query.get("lang").filter(|lang| is_language(lang)).unwrap_or("en").to_owned();
         Some(Asked {
             path: head.uri.path().to_owned(),
+            base,
             kind,
             parameters: Parameters::of(&query),
             lang,
@@ -150,7 +156,7 @@ impl Asked {
         let of_server = || ApiError::bad_request("Templates are of databases: this has none.");
         let db = session.database(self.kind.database().ok_or_else(of_server)?, Access::Member)?;
         let template = Template::of(&at_its_moment(request, db)?, name)?;
-        self.suffix = format!("-{}{TAG_SUFFIX}", template.rev);
+        self.suffix = format!("-{}{}", template.rev, self.suffix);
         self.template = Some(template);
         untagged(&mut request.head, &self.suffix);
         self.recall(request);
@@ -195,6 +201,11 @@ impl Kind {
             Target::Root => Kind::Server { name: String::new() },
             // What programs read. Of the console's own pages this has what was refused before they were made.
             Target::Server { name, .. } if matches!(&**name, "_openapi.json" | "_metrics") => return None,
+            Target::Server { name, rest } if name == "_utils" => match rest.as_slice() {
+                // What is exported as a page reads as the list that it is.
+                [db, last] if last == "export" => Kind::Special { db: db.to_string(), name: "_find".to_owned() },
+                _ => Kind::Server { name: name.to_string() },
+            },
             Target::Server { name, .. } => Kind::Server { name: name.to_string() },
             Target::Database { db } => Kind::Database { db: db.to_string() },
             Target::Special { db, name, .. } => Kind::Special { db: db.to_string(), name: name.to_string() },

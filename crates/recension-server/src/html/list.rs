@@ -283,6 +283,11 @@ fn with_fields(row: &str, cells: Vec<(String, String)>, fields: &[String]) -> Ve
     out
 }
 
+/// What a document says at a path of members.
+pub(crate) fn at(document: &str, path: &str) -> Option<String> {
+    at_path(&members_of(document.as_bytes()).ok()?, path)
+}
+
 fn at_path(members: &Members<'_>, path: &str) -> Option<String> {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let value = member(members, first)?;

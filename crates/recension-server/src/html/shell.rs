@@ -18,15 +18,17 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; c
 
 const CROSS_ORIGIN: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// Pages of the server: what they are called, and where. Those that are no pages of the console are answers as pages.
-pub(crate) const SERVER_PAGES: [(&str, &str); 7] = [
+/// Pages of the server: what they are called, and where. Only the first is for others than its admins.
+pub(crate) const SERVER_PAGES: [(&str, &str); 9] = [
     ("Databases", "/_utils/"),
-    ("Users", "/_utils/_users"),
-    ("Replications", "/_utils/_replicator"),
-    ("Running replications", "/_scheduler/jobs"),
-    ("Tasks", "/_active_tasks"),
-    ("Settings", "/_node/_local/_config"),
-    ("Metrics", "/_metrics"),
+    ("Users", "/_utils/-/users"),
+    ("Replications", "/_utils/-/replications"),
+    ("Tasks", "/_utils/-/tasks"),
+    ("Metrics", "/_utils/-/metrics"),
+    ("Logs", "/_utils/-/logs"),
+    ("Settings", "/_utils/-/settings"),
+    ("Backups", "/_utils/-/backups"),
+    ("Laboratory", "/_utils/-/laboratory"),
 ];
 
 /// The headers of every page.
@@ -69,13 +71,14 @@ impl Head<'_> {
         html.tag("<!DOCTYPE html>\n<html lang=\"").text(self.lang).tag("\"><head><meta charset=\"utf-8\">\n");
         html.tag("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         html.tag("<meta name=\"color-scheme\" content=\"light dark\">\n<title>").text(self.title);
-        html.tag("</title>\n<link rel=\"stylesheet\" href=\"/_utils/-/style.css\">\n");
-        html.tag("<link rel=\"icon\" href=\"/_utils/-/icon.svg\" type=\"image/svg+xml\">\n");
+        html.tag("</title>\n<link rel=\"stylesheet\" href=\"").to("/_utils/-/style.css");
+        html.tag("\">\n<link rel=\"icon\" href=\"").to("/_utils/-/icon.svg").tag("\" type=\"image/svg+xml\">\n");
         if self.scripted {
-            html.tag("<script type=\"module\" src=\"/_utils/-/console.js\"></script>\n");
+            html.tag("<script type=\"module\" src=\"").to("/_utils/-/console.js").tag("\"></script>\n");
         }
         html.tag("</head><body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n");
-        html.tag("<header><nav aria-label=\"Where this is\"><a class=\"home\" href=\"/_utils/\">Recension</a>");
+        html.tag("<header><nav aria-label=\"Where this is\"><a class=\"home\" href=\"").to("/_utils/");
+        html.tag("\">Recension</a>");
         if let Some(db) = self.db {
             html.tag(" <span aria-hidden=\"true\">/</span> ");
             let at = self.moment.map(|(_, parameters)| parameters.only(&["at"])).unwrap_or_default();
@@ -98,7 +101,7 @@ impl Head<'_> {
                         .tag("</bdi><button type=\"button\" data-log-out hidden>Log out</button>");
                 }
                 None => {
-                    html.tag("<a href=\"/_utils/\">Log in</a>");
+                    html.link("/_utils/", "Log in");
                 }
             }
             html.tag("</span>");
@@ -110,7 +113,7 @@ impl Head<'_> {
 /// The form that asks for the same page as of another moment.
 fn moment(path: &str, parameters: &Parameters, html: &mut Html) {
     let at = parameters.pairs().find(|(name, _)| *name == "at").map(|(_, value)| value).unwrap_or_default();
-    html.tag("<form class=\"moment\" method=\"get\" action=\"").text(path).tag("\">");
+    html.tag("<form class=\"moment\" method=\"get\" action=\"").to(path).tag("\">");
     // What a page begins at is of its moment.
     for (name, value) in parameters.without(&["at", "startkey", "start_key", "bookmark", "skip"]).pairs() {
         html.tag("<input type=\"hidden\" name=\"").text(name).tag("\" value=\"").text(value).tag("\">");
@@ -129,6 +132,6 @@ fn moment(path: &str, parameters: &Parameters, html: &mut Html) {
 
 /// Writes the end of a page.
 pub(crate) fn end(html: &mut Html) {
-    html.tag("</main>\n<footer><a href=\"/_utils/\">Recension</a> ");
+    html.tag("</main>\n<footer>").link("/_utils/", "Recension").tag(" ");
     html.tag(env!("CARGO_PKG_VERSION")).tag("</footer>\n</body></html>\n");
 }

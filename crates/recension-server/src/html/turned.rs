@@ -7,9 +7,9 @@ use recension::document::json::quote;
 use super::asked::{Asked, Kind};
 use super::body::{PageBody, Paged};
 use super::kept::Place;
-use super::links::{Parameters, document, in_console};
+use super::links::{FORWARDED_PREFIX, Parameters, document, in_console};
 use super::list::Table;
-use super::shell::{self, Head, SERVER_PAGES};
+use super::shell::{self, Head};
 use super::split::Sink;
 use super::template::TemplatePage;
 use super::value;
@@ -42,7 +42,7 @@ impl Asked {
             None => answer,
         };
         if !json {
-            return shell::guarded(answer).varying("Accept");
+            return shell::guarded(answer).varying("Accept").varying(FORWARDED_PREFIX);
         }
         answer.headers.remove(CONTENT_LENGTH);
         let body = std::mem::replace(&mut answer.body, AnswerBody::Whole(None));
@@ -63,7 +63,7 @@ impl Asked {
         }
         let answer = answer.with(CONTENT_TYPE, kind);
         if own {
-            return shell::guarded(answer).varying("Accept");
+            return shell::guarded(answer).varying("Accept").varying(FORWARDED_PREFIX);
         }
         self.keeping(shell::sandboxed(answer).varying("Accept"), made_of)
     }
@@ -117,7 +117,8 @@ impl Page {
     fn of(asked: Asked, status: StatusCode) -> Self {
         let carried = asked.parameters.only(&["at", "format", "lang"]);
         let table = Table::new(asked.kind.clone(), carried, asked.fields.clone());
-        Page { asked, status, html: Html::default(), table, begun: false, members: false, last_seq: None }
+        let html = Html::below(&asked.base);
+        Page { asked, status, html, table, begun: false, members: false, last_seq: None }
     }
 
     /// Writes what stands before the answer.
@@ -182,7 +183,8 @@ impl Page {
 
 /// The way to say who one is, for whoever was not let in.
 pub(crate) fn log_in(next: &str, html: &mut Html) {
-    html.tag("<form class=\"log-in\" method=\"post\" action=\"/_session?next=").text(encode(next)).tag("\">");
+    html.tag("<form class=\"log-in\" method=\"post\" action=\"").to(&format!("/_session?next={}", encode(next)));
+    html.tag("\">");
     html.tag("<label>Name <input name=\"name\" autocomplete=\"username\" required></label>");
     html.tag("<label>Password <input name=\"password\" type=\"password\" autocomplete=\"current-password\" required>");
     html.tag("</label><button>Log in</button></form>\n");
@@ -196,7 +198,7 @@ fn views(asked: &Asked, html: &mut Html) {
         html.link(to, text).tag(" ");
     };
     match &asked.kind {
-        Kind::Server { .. } => SERVER_PAGES.iter().for_each(|(name, to)| link(to, name)),
+        Kind::Server { .. } => link("/_utils/", "Console"),
         Kind::Database { db } => {
             let of = |name: &str, pairs: &[(&str, &str)]| {
                 let parameters = pairs.iter().fold(at.clone(), |all, (name, value)| all.with(name, value));
@@ -238,7 +240,7 @@ impl Paged for Page {
         let asked = &self.asked;
         let full = asked.limit.is_some_and(|limit| limit > 0 && self.table.rows >= limit);
         if let Some(next) = self.next().filter(|_| full) {
-            self.html.tag("<nav class=\"pages\" aria-label=\"Pages\"><a rel=\"next\" href=\"").text(next);
+            self.html.tag("<nav class=\"pages\" aria-label=\"Pages\"><a rel=\"next\" href=\"").to(&next);
             self.html.tag("\">Next page</a></nav>\n");
         }
         if self.table.rows > 0 {

@@ -7,9 +7,16 @@ use super::escape;
 #[derive(Debug, Default)]
 pub(crate) struct Html {
     out: Vec<u8>,
+    /// What stands before the paths of this server in addresses: where a web server has put it.
+    base: String,
 }
 
 impl Html {
+    /// For a server whose paths are below `base`, which is empty or begins with `/` and ends with none.
+    pub(crate) fn below(base: &str) -> Self {
+        Html { out: Vec::new(), base: base.to_owned() }
+    }
+
     /// Markup.
     pub(crate) fn tag(&mut self, markup: &'static str) -> &mut Self {
         self.out.extend_from_slice(markup.as_bytes());
@@ -27,13 +34,21 @@ impl Html {
         self.text(value.to_string())
     }
 
+    /// An address within an attribute's quotes: a path of this server, or what follows `?` or `#`.
+    pub(crate) fn to(&mut self, path: &str) -> &mut Self {
+        if path.starts_with('/') {
+            escape::push(self.base.as_bytes(), &mut self.out);
+        }
+        self.text(path)
+    }
+
     /// A link: to a path of this server that begins with `/`, `?` or `#`, or to a URL of http or https. Another
     /// address is written as text.
     pub(crate) fn link(&mut self, to: &str, text: impl AsRef<[u8]>) -> &mut Self {
         let own = to.starts_with(['/', '?', '#']) && !to.starts_with("//");
         let far = to.starts_with("https://") || to.starts_with("http://");
         if own {
-            self.tag("<a href=\"").text(to).tag("\">").text(text).tag("</a>")
+            self.tag("<a href=\"").to(to).tag("\">").text(text).tag("</a>")
         } else if far {
             self.tag("<a rel=\"noopener noreferrer nofollow\" href=\"").text(to).tag("\">").text(text).tag("</a>")
         } else {
@@ -64,5 +79,9 @@ mod tests {
             html.link(to, "x");
             assert_eq!(String::from_utf8(html.take()).unwrap(), expected);
         }
+        let mut below = Html::below("/a&b");
+        below.link("/db", "x").link("?at=1", "y");
+        let expected = "<a href=\"/a&amp;b/db\">x</a><a href=\"?at=1\">y</a>";
+        assert_eq!(String::from_utf8(below.take()).unwrap(), expected);
     }
 }

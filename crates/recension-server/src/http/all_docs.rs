@@ -20,7 +20,7 @@ use crate::limits::QUERIES_MAX;
 use crate::query::Query;
 use crate::request::Request;
 
-/// `/{db}/_all_docs`, `/{db}/_design_docs`, and `…/queries`; of a partition those documents whose ids begin so.
+/// `/{db}/_all_docs`, `/{db}/_design_docs`, and `…/queries`; of a partition, its documents only.
 pub(crate) async fn endpoint(
     mut request: Request,
     db: Database,
@@ -66,7 +66,7 @@ pub(crate) async fn endpoint(
 /// How a row is written as a line.
 type WriteLine = Box<dyn Fn(&Row) -> String + Send>;
 
-/// What comes before the rows, and how they are written.
+/// The text before the rows, and how each row is written.
 fn lines(format: Format, fields: Option<Vec<String>>, docs: bool) -> (String, WriteLine) {
     if format == Format::Lines {
         return (String::new(), Box::new(|row| row.json() + "\n"));
@@ -110,7 +110,7 @@ async fn queries(mut request: Request, db: Database, part: Part) -> Result<Answe
     streaming::json(&request.app, "{\"results\":[\n".to_owned(), lists, "\n]}\n").await
 }
 
-/// The rows of a list, with what stands between them.
+/// The rows of a list, with commas between them.
 struct Separated {
     list: List,
     first: bool,

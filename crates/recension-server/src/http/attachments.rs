@@ -1,5 +1,5 @@
-//! Attachments: `/{db}/{id}/{name}`. Their bytes go both ways in pieces: the connection is read no faster than the
-//! store takes them (`intake.rs`), and the store no faster than the connection (`streaming.rs`).
+//! Attachments: `/{db}/{id}/{name}`. Their bytes go both ways in pieces. An upload is read no faster than the store
+//! takes it (`intake.rs`), and a download is made no faster than its client reads (`streaming.rs`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -56,8 +56,8 @@ async fn get(request: &Request, db: &Database, id: &str, name: &str) -> Result<A
     content(request, at, &info, &tag).await
 }
 
-/// The bytes: as they are stored if the client takes them so, else decoded. Parts only of what is not compressed,
-/// as CouchDB does: others would have to be decoded from the beginning for each.
+/// The bytes: as they are stored if the client accepts their encoding, else decoded. `Range` works only on uncompressed
+/// attachments, as in CouchDB: others would have to be decoded from the beginning for each request.
 async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, tag: &str) -> Result<Answer> {
     let gzip = info.encoding() == Encoding::Gzip;
     let as_stored = gzip && takes_gzip(request.header(ACCEPT_ENCODING));
@@ -99,8 +99,8 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
     };
     answer.status = status;
     answer.as_it_is = true;
-    // What was stored came as a header or in JSON, and need not be fit for a header.
-    // A browser that opens it runs nothing of it in this server's name.
+    // The stored content type came as a header or in JSON, and may be unfit for a header. If a browser opens the
+    // attachment, the sandbox keeps its scripts from acting in this server's name.
     answer = answer.with(CONTENT_SECURITY_POLICY, "sandbox").with(X_CONTENT_TYPE_OPTIONS, "nosniff");
     answer = answer.with(CONTENT_TYPE, &info.content_type).etag(tag).with(CONTENT_LENGTH, length.to_string());
     answer = answer.with(ACCEPT_RANGES, if gzip { "none" } else { "bytes" });
@@ -116,7 +116,7 @@ async fn content(request: &Request, at: &CollectionAt, info: &AttachmentInfo, ta
     })
 }
 
-/// Whether a client takes gzip: it names it, or everything, and not with a weight of nought.
+/// Whether a client accepts gzip: it names gzip or `*`, and the weight is not 0.
 pub(crate) fn takes_gzip(header: Option<&str>) -> bool {
     let takes = |wanted: &str| {
         header.unwrap_or_default().split(',').find_map(|coding| {
@@ -150,7 +150,7 @@ async fn put(mut request: Request, db: Database, id: &str, name: &str) -> Result
     Ok(answer.location(&absolute(&request, &to)))
 }
 
-/// The body of a request, taken in, and refused where it is not what `Content-MD5` says.
+/// Takes the body of a request in, and refuses it if `Content-MD5` does not fit.
 async fn taken(request: &mut Request, db: &Database, content_type: String, gzip: bool) -> Result<Upload> {
     let announced = request.header(CONTENT_MD5).map(|text| text.trim().to_owned());
     let mut md5 = announced.is_some().then(Md5::new);
@@ -179,7 +179,7 @@ async fn delete(request: &Request, db: &Database, id: &str, name: &str) -> Resul
     written(request, db, Write::same_body(id, expect)?.detach(name), StatusCode::OK).await
 }
 
-/// What a write of an attachment expects; what can never be written is refused before the bytes are taken in.
+/// What a write of an attachment expects. A write that can never succeed is refused before its bytes are taken in.
 fn expected(db: &Database, id: &str, rev: Option<RevId>) -> Result<Expect> {
     let at = db.now()?;
     match (rev, at.current(id)?) {
@@ -200,7 +200,7 @@ fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// An id in a path: those of design documents keep their slash.
+/// An id in a path: ids of design documents keep their slash.
 pub(crate) fn encode_id(id: &str) -> String {
     match id.strip_prefix("_design/") {
         Some(name) => format!("_design/{}", encode(name)),

@@ -1,9 +1,9 @@
-//! `POST /_backup`: a consistent backup of the whole store as a stream of its files, without those that the client says
-//! it has.
+//! `POST /_backup`: a consistent backup of the whole store as a stream of its files. Files that the client has already
+//! are left out.
 //!
-//! The body is `{"have": [[name, bytes, sha256], ...]}`. Each file of the answer is a line of JSON, `{"name", "bytes"}`
-//! and then so many bytes, or `{"name", "kept": true}` and none; the last line is `{"seq", "files"}`. Whoever does not
-//! see it has not got it all.
+//! The body is `{"have": [[name, bytes, sha256], ...]}`. Each file of the answer is a line of JSON: `{"name",
+//! "bytes"}`, followed by so many bytes, or `{"name", "kept": true}` and none. The last line is `{"seq", "files"}`. A
+//! client that does not see it has only a part.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -55,7 +55,7 @@ pub(crate) async fn endpoint(mut request: Request, session: &Session) -> Result<
     streaming::bytes(&app, "application/octet-stream", Vec::new(), files, "").await
 }
 
-/// The files of a backup, one after the other. The backup itself goes when this does.
+/// The files of a backup, one after the other. The backup's folder is removed with this value.
 struct Files {
     folder: Folder,
     have: HashMap<String, (u64, String)>,
@@ -66,12 +66,12 @@ struct Files {
     seq: Option<u64>,
 }
 
-/// A folder that is removed.
+/// A folder that is removed with this value.
 struct Folder(PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // One that stays takes room until somebody removes it.
+        // If it cannot be removed, it takes room until somebody removes it.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -79,7 +79,7 @@ impl Drop for Folder {
 impl Files {
     fn of(engine: &dyn Engine, beside: &Path, asked: Asked) -> recension::Result<Self> {
         let folder = Folder(beside.join(format!("recension-stream-{}", new_uuid())));
-        // What it holds is for nobody else on this machine.
+        // Other users of this machine must not read it.
         let made = fs::DirBuilder::new().mode(0o700).create(&folder.0);
         made.map_err(|error| EngineError::io("making a folder for a backup", error))?;
         let head = engine.backup(&folder.0)?.head;

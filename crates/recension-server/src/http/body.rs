@@ -1,4 +1,4 @@
-//! Bodies of requests that are objects of parameters: their members, each as the text it has. Pure.
+//! Request bodies that are objects of parameters: their members, each as raw text. Pure.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl<'de> serde::Deserialize<'de> for Wrapped<'de> {
 /// The members of a body that has to be an object.
 ///
 /// # Errors
-/// 400, with CouchDB's words for what is no JSON and for what is no object.
+/// 400 with CouchDB's words, for invalid JSON and for JSON that is no object.
 pub(crate) fn members_of(body: &[u8]) -> Result<Members<'_>> {
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     if first == Some(&b'{') {
@@ -52,12 +52,12 @@ pub(crate) fn members_of(body: &[u8]) -> Result<Members<'_>> {
     }
 }
 
-/// The last member of a name: of several it is the one that counts.
+/// The last member of a name: of several, the last counts.
 pub(crate) fn member<'t>(members: &Members<'t>, name: &str) -> Option<&'t RawValue> {
     members.iter().rev().find(|(own, _)| own == name).map(|(_, value)| *value)
 }
 
-/// The elements of an array; `None` where it is none.
+/// The elements of an array; `None` if it is none.
 pub(crate) fn elements(value: &RawValue) -> Option<Vec<&RawValue>> {
     serde_json::from_str(value.get()).ok()
 }

@@ -22,7 +22,7 @@ pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answe
     request.require_json()?;
     let body = request.bytes().await?;
     let max = request.app.settings.live().max_document_size;
-    // Parsing many documents takes long enough to leave the worker to others.
+    // Parsing many documents takes long, so it runs on a thread that may block.
     let atomic = request.query.flag("atomic")?;
     let (asker, waits) = asker();
     let answer = request.app.blocking(move || bulk(&db, &body, max, atomic, &asker)).await;
@@ -54,17 +54,17 @@ fn bulk(db: &Database, body: &[u8], max: usize, atomic: bool, asker: &Asker) -> 
     Ok(Answer::json(StatusCode::CREATED, format!("[{}]", rows.join(","))))
 }
 
-/// What one document of many comes to.
+/// The result of reading one document of many.
 enum Item<W> {
     /// It is written with the others.
     Written(W),
     /// It is a local document.
     Local(String, String),
-    /// It was decided already.
+    /// Its row is known already.
     Row(String),
 }
 
-/// Reads a document; local ones are what `read` refuses because of their ids.
+/// Reads a document. `read` refuses local ones because of their ids; they are read here.
 fn item<W>(doc: &RawValue, read: impl FnOnce(&[u8]) -> Result<W>) -> Result<Item<W>> {
     let text = doc.get().as_bytes();
     match read(text) {
@@ -111,7 +111,8 @@ fn edit(db: &Database, docs: &[&RawValue], max: usize) -> Result<Vec<String>> {
     Ok(items.into_iter().map(row).collect())
 }
 
-/// `atomic=true`, which CouchDB does not have: all are written, or none if one is refused, and that one is named.
+/// `atomic=true`, which CouchDB does not have: all documents are written, or none if one is refused; the error names
+/// it.
 fn all_or_none(db: &Database, docs: &[&RawValue], max: usize) -> Result<Answer> {
     let read = |doc: &&RawValue| -> Result<Write> {
         let write = Incoming::parse(doc.get().as_bytes(), max)?.write;
@@ -141,7 +142,7 @@ fn all_or_none(db: &Database, docs: &[&RawValue], max: usize) -> Result<Answer> 
     }
 }
 
-/// Takes revisions over as they are; rows are answered for those that were refused.
+/// Writes replicated revisions. Answers rows for the refused ones.
 fn merge(db: &Database, docs: &[&RawValue], max: usize, asker: &Asker) -> Result<Vec<String>> {
     let mut writes: Vec<ReplicatedWrite> = Vec::new();
     let mut rows = Vec::new();
@@ -172,8 +173,8 @@ fn merge(db: &Database, docs: &[&RawValue], max: usize, asker: &Asker) -> Result
     Ok(rows)
 }
 
-/// The commits that take revisions over: one, but where a revision and one that stands on it come together. What an
-/// ancestor said is found by `rev` where a commit had it as a leaf, so that it goes before.
+/// The commits for replicated revisions: one, unless a revision comes together with one of its ancestors. `rev` finds
+/// an ancestor's body only if a commit had it as a leaf, so that the ancestor goes into an earlier commit.
 fn in_commits(writes: Vec<ReplicatedWrite>) -> Vec<Vec<ReplicatedWrite>> {
     let mut of_ids: HashMap<&str, Vec<(usize, &[RevId])>> = HashMap::new();
     for (number, write) in writes.iter().enumerate() {
@@ -185,7 +186,7 @@ fn in_commits(writes: Vec<ReplicatedWrite>) -> Vec<Vec<ReplicatedWrite>> {
         let stands_on_others = of_id.iter().any(|(_, path)| path.first().is_some_and(|rev| ancestors.contains(rev)));
         if stands_on_others {
             of_id.sort_by_key(|(_, path)| path.first().map(RevId::generation));
-            // Each comes in the round behind the last one that it stands on: branches beside each other come together.
+            // Each goes into the round after its last ancestor: sibling branches come together.
             let mut round_of: HashMap<RevId, usize> = HashMap::new();
             for (number, path) in of_id {
                 let Some((newest, ancestors)) = path.split_first() else { continue };
@@ -221,7 +222,7 @@ fn error_row(id: &str, rev: Option<String>, error: &ApiError) -> String {
     format!("{{\"id\":{},{rev}\"error\":\"{}\",\"reason\":{}}}", quote(id), error.error, quote(&error.reason))
 }
 
-/// CouchDB's answer to what it has not done since 2.0.
+/// CouchDB's answer to `all_or_nothing`, which it has not supported since 2.0.
 fn refuse_all_or_nothing(docs: &[&RawValue], max: usize) -> Result<Answer> {
     let error = ApiError::new(StatusCode::EXPECTATION_FAILED, "not_implemented", "all_or_nothing is not supported");
     let row = |doc: &&RawValue| {

@@ -38,24 +38,24 @@ struct Reader {
     asked: Arc<ChangesQuery>,
     position: Position,
     emitted: u64,
-    /// The commit up to which there is nothing that was not read.
+    /// All changes up to this commit were read.
     seen: Seq,
     /// The collection's last change, when it was last looked at.
     changed: Seq,
-    /// Where a normal feed ends: what comes later is for the next one.
+    /// The end of a normal feed: later changes are for the next request.
     until: CollectionAt,
     /// Changes that were looked at in this request.
     looked_at: u64,
-    /// Some were not looked at: they are not of those that are asked for.
+    /// Some changes were passed over: they do not match the filter.
     passed_over: bool,
-    /// The changes that a page has not come to the end of.
+    /// The rest of the changes that the last page did not come to.
     under_way: Option<Walk>,
 }
 
 /// Changes up to a moment.
 struct Walk {
     at: CollectionAt,
-    /// They are those of the filter.
+    /// All of them match the filter.
     tested: bool,
     /// It ends before changes up to this commit.
     after: Seq,
@@ -102,7 +102,7 @@ impl Reader {
             Some(filter) => all.filtered(filter),
             None => all,
         };
-        // A feed of ids that goes backwards has an end; others do not mind `since`.
+        // A backward feed of ids ends at `since`; other backward feeds ignore it.
         let after = if asked.descending && asked.filter.ids().is_some() { position.seq() } else { Seq::ZERO };
         Ok(Walk { at, tested: around.is_some(), after, changes: changes.peekable() })
     }
@@ -118,7 +118,7 @@ impl Reader {
         };
         let deleted = if change.deleted { ",\"deleted\":true" } else { "" };
         let doc = if self.asked.include_docs { format!(",\"doc\":{}", self.doc(at, change)?) } else { String::new() };
-        // CouchDB's seqs take time to make, so that clients can ask for those of some rows only.
+        // CouchDB's seqs take time to make, so that clients can ask for them in some rows only.
         let seq = if (self.emitted + 1).is_multiple_of(self.asked.seq_interval) {
             format!("\"{position}\"")
         } else {
@@ -131,14 +131,14 @@ impl Reader {
     }
 
     fn doc(&self, at: &CollectionAt, change: &Change) -> Result<String> {
-        // Between the feed's row and this read nothing has changed: both are of one moment.
+        // The feed's row and this read are of the same moment.
         let Some(document) = at.current(&change.id)? else { return Ok("null".to_owned()) };
         let shown = Shown::of_document(&document);
         self.asked.inline.text(at, shown, Extras { conflicts: self.asked.conflicts, ..Extras::default() })
     }
 
-    /// Changes behind the position: told from the counts where the feed began at the start, counted up to a bound
-    /// otherwise.
+    /// How many changes lie behind the position: known from the counts if the feed began at the start; otherwise
+    /// counted up to a bound.
     fn pending(&self, stands: &Position) -> Result<u64> {
         if self.emitted < self.asked.limit {
             return Ok(0);
@@ -182,7 +182,7 @@ impl Source for Reader {
         self.seen
     }
 
-    /// Two reads of single rows.
+    /// It reads two rows.
     fn look(&mut self) -> Option<bool> {
         let now = self.db.now().ok().filter(CollectionAt::exists)?;
         self.seen = now.seq();
@@ -213,7 +213,8 @@ impl Source for Reader {
                 page.caught_up = true;
                 break;
             };
-            // Within a commit of several documents a position says where; behind its last one, the commit is enough.
+            // Between documents of one commit, a position names the document too; behind the last one, the commit is
+            // enough.
             let within = walk.peek()?.is_some_and(|next| next.seq == change.seq);
             let position = if within && !asked.descending { change.position() } else { Position::from(change.seq) };
             if walk.tested || asked.filter.takes(&walk.at, &change)? {
@@ -240,7 +241,7 @@ impl Source for Reader {
         Ok(page)
     }
 
-    /// Where it stands, and how many changes lie behind.
+    /// The end of the feed, with how many changes lie behind the position.
     fn end(&self, last: &Position) -> Result<String> {
         let pending = self.pending(last)?;
         Ok(match self.asked.feed {
@@ -257,7 +258,7 @@ trait MaxOf {
 }
 
 impl MaxOf for Position {
-    /// Behind all of commit `seq`, where all up to it was looked at.
+    /// The position behind all of commit `seq`, if everything up to it was looked at.
     fn max_of(self, seq: Seq, keep: bool) -> Position {
         if keep || self.seq() >= seq { self } else { Position::from(seq) }
     }

@@ -1,4 +1,4 @@
-//! What a feed of changes is asked for, read from the query, the body and a header.
+//! The parameters of a changes feed, from the query, the body and a header.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -40,13 +40,13 @@ pub(crate) enum Filter {
     Function(Arc<FilterFunction>),
 }
 
-/// A function of a design document that says which changes a feed has: a filter, or the map of a view that emits.
+/// A function of a design document by which a feed is filtered: a filter, or the map of a view, which has to emit.
 #[derive(Debug)]
 pub(crate) struct FilterFunction {
     script: Script,
-    /// Where it is in the design document, as JSON.
+    /// Its place in the design document, as JSON.
     path: String,
-    /// What it is told of the request, as JSON.
+    /// The request object that it is given, as JSON.
     req: String,
 }
 
@@ -72,15 +72,15 @@ impl Filter {
         }
     }
 
-    /// A way around reading every change, if there is one: documents are looked up by their ids, or found through an
-    /// index. The changes that come so need no test any more.
+    /// A shorter way than reading every change, if there is one: documents are looked up by their ids, or through an
+    /// index. Changes that come in this way need no test any more.
     pub(crate) fn around(&self, at: &CollectionAt) -> Result<Option<ChangeFilter>> {
         Ok(match self {
             Filter::Ids(ids) => Some(ChangeFilter::ids(ids)?),
             Filter::Selector(selector, _) if !at.indexes().is_empty() => {
                 let query = Conditions::new().selecting(selector.clone());
                 let plan = at.explain(&query)?;
-                // Without an index the feed is read here, with a pause between two pages.
+                // Without an index, the feed is read here, with a pause between two pages.
                 let by_index = plan.index.is_some() || !plan.union.is_empty();
                 by_index.then(|| ChangeFilter::matching(query)).transpose()?
             }
@@ -99,7 +99,7 @@ impl Filter {
     }
 }
 
-/// What a feed is asked for.
+/// The parameters of a feed.
 #[derive(Clone, Debug)]
 pub(crate) struct ChangesQuery {
     pub(crate) feed: Feed,
@@ -113,7 +113,7 @@ pub(crate) struct ChangesQuery {
     pub(crate) inline: Inline,
     pub(crate) filter: Filter,
     pub(crate) patience: Patience,
-    /// Every how many rows one has a seq.
+    /// Only one row in so many has a seq.
     pub(crate) seq_interval: u64,
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn since(text: Option<&str>) -> Result<Option<Position>> {
 fn filter(query: &Query, members: &[(String, &RawValue)], request: &Functional<'_>, db: &Database) -> Result<Filter> {
     let members = members.to_vec();
     match query.get("filter") {
-        // CouchDB takes the ids of a body without the filter's name too.
+        // Like CouchDB, takes the ids of a body even if the filter is not named.
         None | Some("") => match member(&members, "doc_ids") {
             Some(ids) => ids_of(ids),
             None => Ok(Filter::All),
@@ -233,7 +233,7 @@ fn function(name: &str, query: &Query, request: &Functional<'_>, db: &Database) 
     Ok(Filter::Function(Arc::new(FilterFunction { script, path, req })))
 }
 
-/// The functions of a design document, and what they are told of the request.
+/// From a function's name to its design document's functions and the request object.
 type Functional<'f> = dyn Fn(&str) -> Result<(Script, String)> + 'f;
 
 fn ids_of(value: &RawValue) -> Result<Filter> {

@@ -1,4 +1,4 @@
-//! `/_cluster_setup`: what set-up scripts ask of a CouchDB that is to be one node. This server is one from its start.
+//! `/_cluster_setup`: set-up scripts ask it to make a CouchDB a single node. This server is one from its start.
 
 use http::{Method, StatusCode};
 use serde_json::Value;

@@ -44,7 +44,7 @@ async fn drop_database(request: Request, session: &Session, db: &str) -> Result<
     Ok(Answer::ok(r#"{"ok":true}"#))
 }
 
-/// What is told of a database.
+/// The description of a database.
 pub(crate) fn info(db: &Database) -> Result<String> {
     let now = db.opened();
     let counts = now.counts()?;

@@ -1,5 +1,5 @@
-//! `_db_updates`: which databases were made, written to and dropped, each of the three at its last time. `feed.rs`
-//! sends it.
+//! `_db_updates`: databases that were made, written to or dropped, with the last event of each kind. `feed.rs` sends
+//! it.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Source for Updates {
         self.emitted
     }
 
-    /// A page is all that there is: three rows for each database that has changed.
+    /// A page has all that there is: up to three rows for each database that has changed.
     fn page(&mut self) -> Result<Page> {
         let (until, mut events) = self.app.databases.events(self.position, self.proof)?;
         events.sort_unstable();
@@ -80,7 +80,7 @@ impl Source for Updates {
         let mut text = String::new();
         let mut last = self.position;
         for event in events {
-            // What happened in one commit is not parted: the position behind it is that commit's.
+            // Events of one commit stay together: the position behind them is that commit's.
             if self.emitted >= self.limit && event.seq != last {
                 return Ok(Page { text, ended: true, caught_up: false, behind: self.position.into() });
             }
@@ -113,7 +113,7 @@ impl Source for Updates {
         self.seen
     }
 
-    /// Nearly every commit is of some database.
+    /// Nearly every commit writes to some database.
     fn look(&mut self) -> Option<bool> {
         Some(true)
     }

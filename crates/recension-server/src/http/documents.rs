@@ -62,8 +62,8 @@ impl<'f> Found<'f> {
     }
 }
 
-/// The answer to a request that reads one document, and not its attachments; `None` for others. Reads take
-/// microseconds where the page is in memory: no thread is changed for them, and nothing is waited for.
+/// The answer to a request that reads one document without its attachments; `None` for other requests. A read takes
+/// microseconds if the page is in memory: it neither changes threads nor waits.
 pub(crate) fn at_once(request: &Request, db: &Database, id: &str) -> Option<Result<Answer>> {
     let waits = ["open_revs", "attachments", "atts_since", "att_encoding_info"];
     let plain = waits.iter().all(|name| request.query.get(name).is_none());
@@ -104,13 +104,13 @@ async fn get(request: &Request, db: &Database, id: &str) -> Result<Answer> {
     Ok(Answer::ok(shown.to_json(at, extras)?).etag(shown.rev))
 }
 
-/// Whether the client has this revision. CouchDB knows the tag with its quotes only.
+/// Whether the client has this revision. CouchDB recognises the tag only with its quotes.
 pub(crate) fn not_modified(request: &Request, tag: &impl std::fmt::Display) -> bool {
     let tags = request.header(IF_NONE_MATCH).unwrap_or_default();
     !tags.is_empty() && tags.split(',').any(|own| own.trim().trim_start_matches("W/") == format!("\"{tag}\""))
 }
 
-/// The revision that query, header and body name, which must be one.
+/// The revision that query, header and body name. If several do, they must agree.
 pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Option<RevId>> {
     let in_query = request.query.rev("rev")?;
     let tag = request.header(IF_MATCH).map(|tag| tag.trim().trim_start_matches("W/").trim_matches('"'));
@@ -141,13 +141,13 @@ async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
         None => incoming,
     };
     let deletes = incoming.write.is_deletion();
-    // The path says which document it is, whatever the body says.
+    // The path names the document, whatever the body says.
     let write = incoming.write.renamed(id)?;
     let status = if deletes { StatusCode::OK } else { StatusCode::CREATED };
     written(&request, &db, write, status).await
 }
 
-/// `POST /{db}`: a document with an id of its own, or a new one.
+/// `POST /{db}`: makes a document with the id in its body, or with a new one.
 pub(crate) async fn post(mut request: Request, db: Database) -> Result<Answer> {
     request.require_json()?;
     let body = request.bytes().await?;
@@ -160,7 +160,7 @@ pub(crate) async fn post(mut request: Request, db: Database) -> Result<Answer> {
 
 async fn delete(request: Request, db: Database, id: &str) -> Result<Answer> {
     db.may_write(id)?;
-    // That there is something to delete comes before what is wrong with the revision.
+    // Whether there is something to delete is checked before the revision.
     match db.opened().current(id)? {
         None => return Err(ApiError::missing()),
         Some(document) if document.deleted => return Err(ApiError::deleted()),

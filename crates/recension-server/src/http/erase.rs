@@ -1,4 +1,4 @@
-//! `_erase`: documents leave every moment of the store. What was erased, and when, is told without ids.
+//! `_erase`: erased documents leave every moment of the store. The log of erasures has times and no ids.
 
 use http::{Method, StatusCode};
 use recension::document::format_time;

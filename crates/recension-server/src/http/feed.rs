@@ -1,7 +1,7 @@
-//! A feed: what there is, and then what comes. Rows are read in pages; between two of them a feed is a position, and
-//! nothing else. A feed that waits holds no thread, and is woken by the engine's next commit. Whether who reads it
-//! still may is asked after a page was read and before it is sent: a page of a moment in which that was not so is never
-//! sent.
+//! A feed: the rows that there are, and then those that come. Rows are read in pages. Between two pages a feed holds
+//! only its position. A waiting feed holds no thread, and the engine's next commit wakes it. After a page was read and
+//! before it is sent, the feed asks whether its user may still read it. A page of a moment when that was not so is
+//! never sent.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::state::App;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Feed {
     Normal,
-    /// As normal, in lines.
+    /// Like a normal feed, in lines.
     Lines,
     LongPoll,
     Continuous,
@@ -34,7 +34,7 @@ pub(crate) enum Feed {
 }
 
 impl Feed {
-    /// From the query; the reason is the refusal's.
+    /// From the query; `reason` is the refusal's.
     pub(crate) fn of(query: &Query, refusal: &'static str) -> Result<Self> {
         match query.get("feed") {
             None | Some("normal") => Ok(Feed::Normal),
@@ -50,7 +50,7 @@ impl Feed {
         matches!(self, Feed::Normal | Feed::LongPoll)
     }
 
-    /// Whether it ends with what there is.
+    /// Whether it ends with the rows that there are.
     pub(crate) fn ends(self) -> bool {
         matches!(self, Feed::Normal | Feed::Lines)
     }
@@ -60,7 +60,7 @@ impl Feed {
         if self == Feed::Normal { Feed::Lines } else { self }
     }
 
-    /// What comes before its rows.
+    /// The text before its rows.
     fn beginning(self) -> &'static str {
         if self.is_array() { "{\"results\":[\n" } else { "" }
     }
@@ -73,7 +73,7 @@ impl Feed {
         }
     }
 
-    /// A row in its form.
+    /// Writes a row in the feed's form.
     pub(crate) fn push(self, row: &str, seq: &dyn std::fmt::Display, first: bool, out: &mut String) {
         match self {
             Feed::Normal | Feed::LongPoll => {
@@ -93,7 +93,7 @@ impl Feed {
     }
 }
 
-/// How long a feed waits, and how it says that it is there.
+/// How long a feed waits, and how often it sends a heartbeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Patience {
     /// Time between heartbeats; `None`: none.
@@ -127,7 +127,7 @@ pub(crate) struct Page<S = Position> {
     pub(crate) text: String,
     /// The feed ends here: its limit is reached, or nothing more is to come.
     pub(crate) ended: bool,
-    /// All that there is has been read.
+    /// Every row that there is has been read.
     pub(crate) caught_up: bool,
     /// Where the feed stands behind it.
     pub(crate) behind: S,
@@ -139,7 +139,7 @@ impl<S> Page<S> {
     }
 }
 
-/// What a feed reads from.
+/// The source of a feed's rows.
 pub(crate) trait Source: Send + 'static {
     /// Where it stands behind a page.
     type Stands: Send + 'static;
@@ -148,7 +148,7 @@ pub(crate) trait Source: Send + 'static {
 
     fn patience(&self) -> Patience;
 
-    /// Rows that were answered.
+    /// How many rows were answered.
     fn emitted(&self) -> u64;
 
     /// The next rows. It reads, so that it is not for async code.
@@ -157,20 +157,20 @@ pub(crate) trait Source: Send + 'static {
     /// What ends the feed where it stands behind the last page that was sent. It reads, too.
     fn end(&self, stands: &Self::Stands) -> Result<String>;
 
-    /// What wakes it.
+    /// The engine, whose commits wake the feed.
     fn engine(&self) -> Arc<dyn Engine>;
 
-    /// The commit up to which there is nothing that was not read.
+    /// All changes up to this commit were read.
     fn seen(&self) -> Seq;
 
-    /// After a commit: whether there may be rows now; `None`: nothing will come any more. A few reads of single rows.
+    /// After a commit: whether there may be new rows; `None`: there will never be any. It reads a few rows.
     fn look(&mut self) -> Option<bool>;
 }
 
 /// Answers with a feed.
 pub(crate) async fn answer(app: &Arc<App>, mut source: impl Source, mut standing: Standing) -> Result<Answer> {
     let feed = source.feed();
-    // The first page is made before the head is sent, so that what cannot be read is a refusal.
+    // The first page is made before the head is sent, so that an error can still be the answer.
     let (first, (page, source, standing)) = app
         .streams
         .make(move || {
@@ -191,7 +191,7 @@ pub(crate) async fn answer(app: &Arc<App>, mut source: impl Source, mut standing
     let app = Arc::clone(app);
     tokio::spawn(async move {
         app.metrics.feeds.inc();
-        // Who has gone needs no answer any more.
+        // An error means that the client has gone.
         let _ = run(&app, source, standing, (first, page), sink).await;
         app.metrics.feeds.dec();
     });
@@ -222,14 +222,14 @@ async fn run<S: Source>(
         if done || (page.caught_up && !wait(app, &mut source, &mut standing, &sink, &mut timers).await?) {
             break page.behind;
         }
-        // What is passed over may take long, too.
+        // Passing over many changes may take long, too.
         timers.beat(feed, &sink).await?;
         sink.ready().await?;
         let (mut from, mut asks) = (source, standing);
         let made = app.streams.make(move || {
             let mut next = from.page()?;
             let holds = feed.ends() || asks.holds()?;
-            // What was read is not sent to who may not read it any more.
+            // The page is not sent to a user who may not read it any more.
             let text = if holds { next.take_text() } else { Vec::new() };
             Ok((text, (next, holds, from, asks)))
         });
@@ -251,17 +251,17 @@ async fn run<S: Source>(
             break stood;
         }
     };
-    // Without its end the answer is broken off.
+    // Without its end, the answer counts as broken off.
     let end = app.streams.read(move || source.end(&stands)).await.map_err(|_| Gone)?;
     sink.send(end).await?;
     sink.finish().await;
     Ok(())
 }
 
-/// A time that no feed lives to see.
+/// A time beyond the life of every feed.
 const FAR_AWAY: Duration = Duration::from_hours(365 * 24);
 
-/// When a feed that sends no rows says that it is there, and when it ends.
+/// When a feed without rows sends its next heartbeat, and when it ends.
 struct Timers {
     patience: Patience,
     beats: Option<Instant>,
@@ -281,7 +281,7 @@ impl Timers {
         self.gives_up = self.patience.timeout.map(|patience| now + patience);
     }
 
-    /// Sends a heartbeat where it is time for one.
+    /// Sends a heartbeat if it is time for one.
     async fn beat(&mut self, feed: Feed, sink: &Sink) -> std::result::Result<(), Gone> {
         if self.beats.is_some_and(|beats| beats <= Instant::now()) {
             sink.send(if feed == Feed::EventSource { "event: heartbeat\ndata: \n\n" } else { "\n" }).await?;
@@ -291,7 +291,7 @@ impl Timers {
     }
 }
 
-/// Waits for a change, sending heartbeats. Answers `false` where the feed is to end.
+/// Waits for a change, sending heartbeats. Answers `false` if the feed is to end.
 async fn wait(
     app: &App,
     source: &mut impl Source,
@@ -309,13 +309,13 @@ async fn wait(
         tokio::select! {
             () = woken => match source.look() {
                 Some(true) => return Ok(true),
-                // Something else has changed.
+                // The commit changed something else.
                 Some(false) => {}
                 None => return Ok(false),
             },
             () = sleep_until(beats.unwrap_or(never)), if beats.is_some() => timers.beat(feed, sink).await?,
             () = sleep_until(gives_up.unwrap_or(never)), if gives_up.is_some() => return Ok(false),
-            // With the next page, which may have no rows.
+            // The next page asks for the rights again. It may have no rows.
             () = standing.changed() => return Ok(true),
             () = sleep_until(due) => return Ok(true),
             () = app.stopped() => return Ok(false),

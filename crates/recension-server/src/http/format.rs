@@ -1,5 +1,5 @@
-//! The forms of a list: JSON, or if the client asks for it a row a line (NDJSON), a table (CSV) or a page (HTML,
-//! which `html/` makes of the JSON). CouchDB has JSON.
+//! The forms of a list: JSON, or if the client asks for it, a row a line (NDJSON), a table (CSV) or a page (HTML, which
+//! `html/` makes from the JSON). CouchDB only has JSON.
 
 use http::header::ACCEPT;
 use serde_json::value::RawValue;
@@ -13,13 +13,13 @@ pub(crate) enum Format {
     Json,
     Lines,
     Csv,
-    /// A page. Endpoints do not know it.
+    /// A page. Endpoints do not handle it.
     Html,
 }
 
 impl Format {
-    /// The one that a request likes best of JSON and some others. Who names none of them gets JSON, as everywhere.
-    /// What `format` says in the query counts before the header: a link can have it.
+    /// The form that a request likes best of JSON and some others. If it names none, it gets JSON, as everywhere. The
+    /// parameter `format` wins over the header: a link can have it.
     pub(crate) fn of(request: &Request, others: &[Format]) -> Self {
         let named = match request.query.get("format") {
             Some("json") => Some(Format::Json),
@@ -49,7 +49,7 @@ impl Format {
                 continue;
             }
             let weight = words.find_map(|word| word.strip_prefix("q=")).map_or(1.0, |q| q.parse().unwrap_or(0.0));
-            // Of equals the first, but what is named before what is anything.
+            // Of equal weights, the first wins.
             if weight > best.1 {
                 best = (format, weight);
             }
@@ -66,7 +66,7 @@ impl Format {
         }
     }
 
-    /// What tells its tags from those of the other forms.
+    /// The suffix that tells this form's entity tags from the other forms'.
     pub(crate) fn suffix(self) -> &'static str {
         match self {
             Format::Json => "",
@@ -96,13 +96,12 @@ pub(crate) fn csv_line<'c>(cells: impl IntoIterator<Item = std::borrow::Cow<'c, 
     line
 }
 
-/// What a document says at paths of members (`address.city`), as cells: strings as they are, what is absent or `null`
-/// as nothing, all else as JSON. The document is read once, and what is in its members again for each path that goes
-/// on there.
+/// The values at paths of members (`address.city`), as cells: a string as it is, `null` or nothing as an empty cell,
+/// anything else as JSON. The document is parsed once; a member is parsed again for each path that leads into it.
 pub(crate) fn cells(document: &str, paths: &[String]) -> Vec<String> {
     let members = members_of(document.as_bytes()).unwrap_or_default();
     let mut top: Vec<(&str, &RawValue)> = members.iter().map(|(name, value)| (&**name, *value)).collect();
-    // Of several members of a name the last one counts, which a stable sort leaves last.
+    // Of several members with a name the last counts. The sort is stable, so that it stays last.
     top.sort_by_key(|(name, _)| *name);
     let named = |name: &str| {
         let before = top.partition_point(|(own, _)| *own <= name);
@@ -120,7 +119,7 @@ fn cell<'v>(top: impl Fn(&str) -> Option<&'v RawValue>, path: &str) -> String {
     cell_of(value.map(RawValue::get))
 }
 
-/// A value as a cell: a string as it is, what is absent or `null` as nothing, all else as JSON.
+/// A value as a cell: a string as it is, `null` or nothing as an empty cell, anything else as JSON.
 pub(crate) fn cell_of(value: Option<&str>) -> String {
     match value {
         None | Some("null") => String::new(),

@@ -14,8 +14,8 @@ use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::request::Request;
 
-/// `/{db}/{id}/_history`: the revisions that were the document's, newest first, with the commits and times that made
-/// them; with `include_docs=true` what they said, and `limit` of them at most. A list that is streamed.
+/// `/{db}/{id}/_history`: the winning revisions of a document, newest first, with the commits and times that made them.
+/// `include_docs=true` adds their bodies; `limit` bounds their number. The list is streamed.
 pub(crate) async fn of_document(request: Request, db: Database, id: &str) -> Result<Answer> {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return Err(ApiError::method_not_allowed("GET,HEAD"));

@@ -1,4 +1,4 @@
-//! Documents as clients send them: parsed once, and CouchDB's leniences, which the library does not have. Pure.
+//! Documents as clients send them: parsed once, with CouchDB's leniences, which the library does not have. Pure.
 
 use recension::document::json::{Minified, minify_object, quote};
 use recension::document::{Error, Expect, ReplicatedWrite, RevId, Write};
@@ -8,7 +8,7 @@ use super::body::members_of;
 use super::normal::{may_differ, normalized};
 use crate::error::{ApiError, Result};
 
-/// Members that CouchDB gives out and takes back without looking at them.
+/// Members that CouchDB sends out and ignores when they come back.
 const GIVEN_OUT: [&str; 5] = ["_conflicts", "_deleted_conflicts", "_local_seq", "_revs_info", "_replication_info"];
 
 /// A document that was sent, and the revision that it names.
@@ -19,7 +19,7 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    /// Reads a document of at most `max` bytes. Without `_rev` it must not be there.
+    /// Reads a document of at most `max` bytes. If it has no `_rev`, the document must be new.
     pub(crate) fn parse(text: &[u8], max: usize) -> Result<Self> {
         let write = match Write::from_json(text) {
             Err(error) if is_lenient(&error) => Write::from_json(leniently(text)?)?,
@@ -38,7 +38,7 @@ impl Incoming {
         }
     }
 
-    /// The same, standing on a revision that was named elsewhere.
+    /// The same, based on a revision that was named elsewhere.
     pub(crate) fn on(mut self, rev: RevId) -> Self {
         self.write = self.write.expecting(Expect::Leaf(rev));
         self.rev = Some(rev);
@@ -46,10 +46,10 @@ impl Incoming {
     }
 }
 
-/// Reads a revision that was made elsewhere.
+/// Reads a replicated revision.
 pub(crate) fn replicated(text: &[u8], max: usize) -> Result<ReplicatedWrite> {
     if text.len() > max.saturating_mul(2) {
-        // Roughly: attachments within the text are no part of the document.
+        // About: attachments within the text do not count as the document's.
         check_size(text, max)?;
     }
     let text = normal_text(text);
@@ -59,12 +59,12 @@ pub(crate) fn replicated(text: &[u8], max: usize) -> Result<ReplicatedWrite> {
     }
 }
 
-/// The text in CouchDB's words: no revision is made from it, so that it can be done before anything is read.
+/// The text in CouchDB's spelling. No revision is made from it, so that this needs no read.
 fn normal_text(text: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     if !std::str::from_utf8(text).is_ok_and(may_differ) {
         return text.into();
     }
-    // What is no JSON is found by who reads it.
+    // If it is no JSON, the parser says so later.
     let minified = recension::document::json::minify(text).ok().and_then(|text| normalized(&text));
     minified.map_or(text.into(), |text| text.into_bytes().into())
 }
@@ -84,7 +84,8 @@ pub(crate) fn is_local(error: &ApiError, text: &[u8]) -> Option<String> {
     serde_json::from_str::<String>(id).ok()?.strip_prefix("_local/").filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// A local document as the library takes it: without the id, which is known, and with what else begins with `_` left out.
+/// A local document as the library takes it: without its id, which is known, and without other members that begin with
+/// `_`.
 pub(crate) fn local(text: &[u8]) -> Result<String> {
     let minified = minify_object(text).map_err(Error::from)?;
     if minified.kind != "an object" {
@@ -119,7 +120,7 @@ struct Revisions {
     ids: Vec<String>,
 }
 
-/// The text without the members that are given out, and without attachments that are no objects.
+/// The text without the members that are sent out, and without attachments that are no objects.
 fn lenient(
     text: &[u8],
     on_revisions: impl Fn(&str, &str, bool) -> Result<Option<(&'static str, String)>>,
@@ -147,7 +148,7 @@ fn attachments_that_are(text: &str) -> Result<String> {
     Ok(format!("{{{}}}", objects.join(",")))
 }
 
-/// An object of members and of those of a minified object.
+/// An object with these members and those of a minified object.
 fn joined<'m>(members: impl Iterator<Item = (&'m str, String)>, object: &str) -> String {
     let mut out = String::with_capacity(object.len() + 64);
     out.push('{');
@@ -167,7 +168,7 @@ fn joined<'m>(members: impl Iterator<Item = (&'m str, String)>, object: &str) ->
     out
 }
 
-/// Reads a revision of the document `id`, whatever document the text names; `rev` is what the query names.
+/// Reads a revision of the document `id`, whatever id the text has; `rev` is the query's parameter.
 pub(crate) fn replicated_as(id: &str, text: &[u8], rev: Option<&str>, max: usize) -> Result<ReplicatedWrite> {
     let minified = minify_object(text).map_err(Error::from)?;
     if minified.kind != "an object" {

@@ -1,5 +1,6 @@
-//! What documents say of their attachments: stubs, bytes in Base64 (`attachments=true`, `atts_since`), or that bytes
-//! follow in other parts. A document with bytes in it is made in pieces, so that none takes more memory than one.
+//! Attachments in the JSON of documents: stubs, bytes in Base64 (`attachments=true`, `atts_since`), or `follows` for
+//! bytes in other parts. A document with bytes in it is made in pieces, so that each takes no more memory than one
+//! piece.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -15,19 +16,19 @@ use crate::error::{ApiError, Result};
 use crate::limits::{INLINE_CHUNK_BYTES, REQUEST_BYTES_MAX};
 use crate::query::Query;
 
-/// What a request wants to hear of attachments.
+/// The parameters of attachments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inline {
-    /// With their bytes.
+    /// Whether their bytes are sent.
     pub(crate) bytes: bool,
-    /// But of those only that came after one of these revisions.
+    /// If it is not empty, only bytes of attachments that are newer than one of these revisions are sent.
     since: Vec<RevId>,
-    /// With `encoding` and `encoded_length`.
+    /// Whether `encoding` and `encoded_length` are sent.
     pub(crate) encoding: bool,
 }
 
 impl Inline {
-    /// What a query asks for.
+    /// From a query.
     pub(crate) fn of(query: &Query) -> Result<Self> {
         let since = match query.get("atts_since") {
             None => None,
@@ -44,17 +45,17 @@ impl Inline {
         })
     }
 
-    /// As the parameters of a list say.
+    /// From the parameters of a list.
     pub(crate) fn in_rows(bytes: bool, encoding: bool) -> Self {
         Inline { bytes, since: Vec::new(), encoding }
     }
 
-    /// As the parts of `multipart/mixed` are: with the bytes, as they are stored.
+    /// For the parts of `multipart/mixed`: with bytes, as they are stored.
     pub(crate) fn following(self) -> Self {
         Inline { bytes: true, encoding: true, ..self }
     }
 
-    /// The same, but of attachments that came after one of these revisions.
+    /// The same, but only with attachments that are newer than one of these revisions.
     pub(crate) fn since(&self, revs: Vec<RevId>) -> Self {
         Inline { bytes: true, since: revs, encoding: self.encoding }
     }
@@ -95,7 +96,7 @@ impl Inline {
         Ok(Pieces::Many(Box::new(std::iter::once(Ok(before)).chain(members).chain(last))))
     }
 
-    /// A revision as JSON, whole: where it becomes part of a larger row. More than a request may have is refused.
+    /// A revision as JSON, whole, as a part of a larger row. If it is larger than a request may be, it is refused.
     pub(crate) fn text(&self, at: &CollectionAt, shown: Shown<'_>, extras: Extras) -> Result<String> {
         if !self.bytes && !self.encoding {
             return shown.to_json(at, extras);
@@ -111,7 +112,7 @@ impl Inline {
     }
 }
 
-/// Mostly there is one.
+/// Usually there is only one piece.
 enum Pieces {
     One(Option<String>),
     Many(Box<dyn Iterator<Item = Result<String>> + Send>),
@@ -128,7 +129,7 @@ impl Iterator for Pieces {
     }
 }
 
-/// How an attachment comes.
+/// How an attachment is sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comes {
     Stub,
@@ -136,7 +137,7 @@ pub(crate) enum Comes {
     Inline,
 }
 
-/// The beginning of an attachment's member: all of it, but for the bytes of one that comes inline.
+/// The beginning of an attachment's member: all of it, except inline bytes.
 pub(crate) fn push_member(info: &AttachmentInfo, comes: Comes, encoding: bool, out: &mut String) {
     // Writing to a String cannot fail, here and below.
     let _ = write!(
@@ -170,12 +171,12 @@ fn member(at: &CollectionAt, number: usize, info: &AttachmentInfo, bytes: bool, 
     if !bytes {
         return Ok(Box::new(begin));
     }
-    // A multiple of three bytes becomes whole letters.
+    // A multiple of three bytes encodes without padding.
     let data = Blocks::of(at.open_attachment(info)?, INLINE_CHUNK_BYTES).map(|block| Ok(STANDARD.encode(block?)));
     Ok(Box::new(begin.chain(data).chain(std::iter::once(Ok("\"}".to_owned())))))
 }
 
-/// What is read, in blocks that are full but for the last.
+/// Bytes in blocks; all but the last are full.
 pub(crate) struct Blocks {
     reader: AttachmentReader,
     size: usize,

@@ -1,6 +1,6 @@
-//! Bytes of an attachment on their way in: from a connection, which nobody waits for on a thread, to the library, which
-//! reads from one. What is short is collected and taken in at once; what is longer is handed over through a channel of
-//! few pieces, so that the connection is read no faster than the store takes it.
+//! Attachments on their way in. The connection is asynchronous, the library reads from a blocking reader. A short
+//! attachment is collected and taken in at once. A longer one goes through a channel with few places to a thread, so
+//! that the connection is read no faster than the store takes it.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -30,12 +30,12 @@ struct Running {
 }
 
 impl Intake {
-    /// An attachment of a database; `gzip` where its bytes come compressed.
+    /// An attachment for a database; `gzip`: its bytes come compressed.
     pub(crate) fn new(app: Arc<App>, collection: Collection, content_type: String, gzip: bool) -> Self {
         Intake { app, collection, content_type, gzip, held: Vec::new(), running: None }
     }
 
-    /// Takes some bytes; waits while the store has not taken what came before.
+    /// Takes some bytes; waits while the store has not taken the bytes before.
     pub(crate) async fn push(&mut self, piece: Bytes) -> Result<()> {
         if let Some(running) = &self.running {
             if running.sender.send(Some(piece)).await.is_err() {
@@ -50,7 +50,7 @@ impl Intake {
     /// The attachment, once all of its bytes were pushed.
     pub(crate) async fn finish(mut self) -> Result<Upload> {
         if let Some(Running { sender, upload }) = self.running.take() {
-            // Where nobody receives it, the upload has failed and says why.
+            // If nobody receives it, the upload has failed and says why.
             let _ = sender.send(None).await;
             return ended(upload).await;
         }
@@ -58,8 +58,8 @@ impl Intake {
         app.blocking(move || take(&collection, held.as_slice(), &content_type, gzip)).await
     }
 
-    /// Hands the rest over to a thread. Its places are few and not those of other requests: who sends slowly keeps only
-    /// those waiting who send as much.
+    /// Moves the rest to a thread. Its places are few and are not shared with other requests: slow uploads make only
+    /// other long uploads wait.
     async fn start(&mut self) -> Result<()> {
         let place = Arc::clone(&self.app.uploads).acquire_owned().await.map_err(|_| ApiError::stopping())?;
         let (sender, receiver) = mpsc::channel(CHUNKS_COMING_MAX);
@@ -74,7 +74,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Why the store takes no more.
+    /// The error for which the store takes no more.
     async fn failed(&mut self) -> ApiError {
         match self.running.take() {
             Some(Running { upload, .. }) => ended(upload).await.err().unwrap_or_else(ApiError::stopping),
@@ -94,13 +94,13 @@ fn take(collection: &Collection, bytes: impl Read, content_type: &str, gzip: boo
     let upload =
         if gzip { collection.upload_gzip(bytes, content_type) } else { collection.upload(bytes, content_type) };
     upload.map_err(|error| match error {
-        // What was sent as gzip and is none, or what broke off.
+        // The bytes are not gzip, or the body broke off.
         recension::document::Error::Input { source } => ApiError::bad_request(source.to_string()),
         error => error.into(),
     })
 }
 
-/// What comes through the channel, as something to read. Without its end it broke off.
+/// A reader of the channel. If the channel closes without its end, reading fails.
 struct Arriving {
     receiver: mpsc::Receiver<Option<Bytes>>,
     piece: Bytes,

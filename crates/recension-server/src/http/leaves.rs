@@ -1,6 +1,6 @@
-//! `/{db}/_leaves`: all leaves of what changed behind a position, in one stream of lines, for a first replication
-//! between two Recensions. Each line is a revision as `_bulk_get` answers it, or says how far the stream has come, so
-//! that one that broke off is gone on with. CouchDB has none. Format: docs/src/replication.md.
+//! `/{db}/_leaves`: all leaves of documents that changed behind a position, in one stream of lines, for a first
+//! replication between two Recensions. A line is a revision as `_bulk_get` answers it, or a position: if the stream
+//! breaks off, the next one continues there. CouchDB has none. Format: docs/src/replication.md.
 
 use std::fmt::Write as _;
 
@@ -30,7 +30,7 @@ pub(crate) async fn endpoint(request: Request, db: Database) -> Result<Answer> {
 struct Lines {
     at: CollectionAt,
     changes: Changes,
-    /// Changes since the last position that was said.
+    /// Changes since the last line with a position.
     since_position: usize,
     ended: bool,
 }

@@ -1,5 +1,4 @@
-//! Which rows of a list by id are asked for: parameters of the query and members of the body, with CouchDB's words for
-//! what does not read.
+//! The parameters of a list by id, from the query and the body, with CouchDB's words for invalid ones.
 
 use std::ops::Bound;
 
@@ -13,11 +12,11 @@ use crate::error::{ApiError, Result};
 use crate::query::Query;
 use crate::request::Request;
 
-/// What a list is asked for.
+/// The parameters of a list.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // the protocol's flags
 pub(crate) struct ListQuery {
-    /// Keys as JSON texts: rows for them, in their order.
+    /// Keys as JSON texts: the rows are these, in this order.
     pub(crate) keys: Option<Vec<String>>,
     start: Edge,
     end: Edge,
@@ -66,12 +65,12 @@ impl<'r> Parameters<'r> {
         Parameters { query, body }
     }
 
-    /// Whether the body has it.
+    /// Whether the body has the parameter.
     pub(crate) fn is_in_body(&self, name: &str) -> bool {
         self.body.iter().any(|(own, _)| own == name)
     }
 
-    /// A parameter as JSON text; the body's counts.
+    /// A parameter as JSON text. The body's wins.
     pub(crate) fn get(&self, names: &[&str]) -> Option<&str> {
         let of_body =
             self.body.iter().rev().find(|(own, _)| names.contains(&own.as_str())).map(|(_, value)| value.as_str());
@@ -83,7 +82,7 @@ impl<'r> Parameters<'r> {
         self.json_of(&[name])
     }
 
-    /// The same of one of several names.
+    /// The same for a parameter that has several names.
     pub(crate) fn json_of(&self, names: &[&str]) -> Result<Option<String>> {
         self.get(names).map(checked_json).transpose()
     }
@@ -119,7 +118,7 @@ pub(crate) fn checked_json(text: &str) -> Result<String> {
 }
 
 impl ListQuery {
-    /// From a request: of POST the body too.
+    /// From a request; of POST, the body is read too.
     pub(crate) async fn of(request: &mut Request) -> Result<Self> {
         let mut in_body = Vec::new();
         if *request.method() == Method::POST {
@@ -130,7 +129,7 @@ impl ListQuery {
         Self::read(&request.query, in_body)
     }
 
-    /// From the query and members of a body.
+    /// From the query and the members of a body.
     pub(crate) fn read(query: &Query, body: Vec<(String, String)>) -> Result<Self> {
         let keys_in_body = body.iter().any(|(name, _)| name == "keys");
         let asked = Parameters { query, body };
@@ -163,7 +162,7 @@ impl ListQuery {
         })
     }
 
-    /// The rows as the library lists them: without `skip` and `limit`, which are counted over.
+    /// The rows for the library, without `skip` and `limit`, which the caller counts.
     pub(crate) fn options(&self) -> ListOptions {
         let (start, end) = (Self::bound(&self.start, true), Self::bound(&self.end, self.inclusive_end));
         let (start, end, direction) = if self.descending {
@@ -179,7 +178,7 @@ impl ListQuery {
         before(self.options())
     }
 
-    /// Whether an id is in the range.
+    /// Whether the range has an id.
     pub(crate) fn has(&self, id: &str) -> bool {
         let ListOptions { start, end, .. } = self.options();
         let above = match &start {
@@ -195,7 +194,7 @@ impl ListQuery {
             }
     }
 
-    /// An edge among the ids, of which none is empty and none is longer than the longest.
+    /// An edge as a bound of ids. No id is empty, and none is longer than the longest.
     fn bound(edge: &Edge, inclusive: bool) -> Place {
         match edge {
             Edge::None => Place::Open,
@@ -223,7 +222,7 @@ impl ListQuery {
     }
 }
 
-/// The rows that come before the first of some.
+/// The rows before the first of these.
 pub(crate) fn before(options: ListOptions) -> ListOptions {
     let all = ListOptions::default();
     let ListOptions { start, end, direction, .. } = options;

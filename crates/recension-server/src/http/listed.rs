@@ -1,5 +1,5 @@
-//! The rows of a list by id, from the first that is asked for to the last; and what comes before them. While nobody
-//! asks for rows a list is a moment and a place in it: the engine holds nothing for it.
+//! The rows of a list by id, and their offset. While no row is asked for, a list is only a moment and a place in it:
+//! the engine holds nothing for it.
 
 use std::ops::Bound;
 
@@ -14,12 +14,12 @@ use crate::limits::OFFSET_COUNTED_MAX;
 
 /// A row of a list.
 pub(crate) struct Row {
-    /// The id; of a key without a document the key.
+    /// The id; for a key without a document, the key.
     pub(crate) id: String,
     /// The revision; empty if there is no document.
     pub(crate) rev: String,
     deleted: bool,
-    /// The document, where it is asked for: `null` of what is deleted.
+    /// The document, if it is asked for; `null` for a deleted one.
     pub(crate) doc: Option<String>,
 }
 
@@ -43,24 +43,24 @@ pub(crate) struct List {
     rows: Rows,
 }
 
-/// What is left of it.
+/// The rest of its rows.
 enum Rows {
     /// Keys as JSON texts.
     Keys(std::vec::IntoIter<String>),
     /// A range of the documents.
     Range {
         left: ListOptions,
-        /// Documents that are to be passed over first.
+        /// Documents to pass over first.
         skip: usize,
-        /// The walk over them, while rows are asked for one after the other.
+        /// The open walk, while rows are asked for one after the other.
         walk: Option<Documents>,
-        /// The last one that was answered.
+        /// The id of the last row.
         last: Option<String>,
     },
 }
 
 impl List {
-    /// The list that is asked for, and what comes before its rows.
+    /// The list, and the text before its rows.
     pub(crate) fn of(at: CollectionAt, mut asked: ListQuery, part: &Part) -> Result<(String, Self)> {
         let options = part.narrowed(asked.options());
         let total = if *part == Part::Design { counted(&at, &designs())?.unwrap_or_default() } else { at.count()? };
@@ -108,7 +108,7 @@ impl List {
         }
     }
 
-    /// Lets go of what the engine holds for it. It goes on behind the last row.
+    /// Releases what the engine holds for it. The next row opens the walk again behind the last one.
     pub(crate) fn rest(&mut self) {
         if let Rows::Range { left, walk, last, .. } = &mut self.rows {
             *walk = None;
@@ -146,7 +146,7 @@ fn doc(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery) -> Result<
     asked.inline.text(at, shown, Extras { conflicts: asked.conflicts, ..Extras::default() })
 }
 
-/// How many documents there are in a range; `None` where counting them one by one would take too long.
+/// How many documents are in a range; `None` if counting them one by one would take too long.
 fn counted(at: &CollectionAt, options: &ListOptions) -> Result<Option<u64>> {
     let mut count = 0;
     for document in at.list(options)? {
@@ -163,18 +163,18 @@ fn designs() -> ListOptions {
     ListOptions::prefix("_design/")
 }
 
-/// Which of a database's documents a list is of.
+/// The documents that a list is made of.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
     All,
-    /// Counted and placed as if there were no others.
+    /// Design documents, counted as if there were no others.
     Design,
-    /// Those whose ids begin so, counted and placed among all.
+    /// Documents whose ids begin so; `total_rows` and `offset` count all documents.
     Partition(String),
 }
 
 impl Part {
-    /// A range, within the part.
+    /// The range, within the part.
     fn narrowed(&self, mut options: ListOptions) -> ListOptions {
         use std::ops::Bound::{Excluded, Included, Unbounded};
         let ListOptions { start, end, .. } = match self {
@@ -195,7 +195,7 @@ impl Part {
         options
     }
 
-    /// The rows that are counted for `offset`: those before the first that was asked for.
+    /// The rows that `offset` counts: those before the first row.
     fn before(&self, asked: &ListQuery) -> ListOptions {
         match self {
             Part::All => asked.before(),

@@ -42,7 +42,7 @@ pub(crate) async fn document(mut request: Request, db: Database, id: &str) -> Re
     }
 }
 
-/// `/{db}/_local_docs`. There are as many as replications, so that they are not streamed.
+/// `/{db}/_local_docs`. There are only as many as replications, so that they are not streamed.
 pub(crate) async fn list(mut request: Request, db: Database) -> Result<Answer> {
     only(&request, "GET,HEAD,POST")?;
     let asked = ListQuery::of(&mut request).await?;

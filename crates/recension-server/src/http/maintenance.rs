@@ -30,7 +30,7 @@ pub(crate) async fn endpoint(
             let db = session.database(db, Access::Admin)?;
             request.require_json()?;
             if !rest.is_empty() {
-                // Views come here.
+                // Requests to compact a view come here.
                 return Err(ApiError::missing());
             }
             super::revisions::compact(&request, &db).await?;

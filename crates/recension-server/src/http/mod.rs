@@ -1,5 +1,5 @@
 //! The endpoints, one file a family. Each checks its method, reads its parameters, asks the documents layer and puts
-//! the answer into CouchDB's form; none of them decides who may do what (`auth`), or how a thread waits (`state`).
+//! the answer into CouchDB's form. Rights are for `auth` to decide, waiting threads for `state`.
 
 pub(crate) mod access;
 pub(crate) mod all_docs;

@@ -22,14 +22,14 @@ use crate::limits::CHUNK_BYTES;
 use crate::request::Request;
 use crate::state::App;
 
-/// Whether a document comes with its attachments behind it.
+/// Whether the body is a document with its attachments behind it.
 pub(crate) fn is_related(request: &Request) -> bool {
     request
         .header(CONTENT_TYPE)
         .is_some_and(|value| value.trim_start().to_ascii_lowercase().starts_with("multipart/related"))
 }
 
-/// Whether the client names one of these types as what it takes. Who takes anything gets JSON.
+/// Whether the client names one of these types in `Accept`. A client that accepts anything gets JSON.
 pub(crate) fn is_taken(request: &Request, types: &[&str]) -> bool {
     let accepted = request.header(ACCEPT).unwrap_or_default().split(',');
     let mut named = accepted.map(|value| value.split(';').next().unwrap_or_default().trim());
@@ -67,8 +67,8 @@ impl Arriving<'_> {
     }
 }
 
-/// PUT of a document with attachments behind it. A part that names its file is the attachment of that name; others are
-/// those that the document announced (`"follows": true`), in its order.
+/// PUT of a document with attachments behind it. A part with a file name is the attachment of that name. Parts without
+/// one are the attachments that the document announced (`"follows": true`), in its order.
 pub(crate) async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
     let parser = Parser::new(request.header(CONTENT_TYPE).unwrap_or_default())?;
     let max = request.app.settings.live().max_request_size;
@@ -163,7 +163,7 @@ fn piece(text: impl Into<Vec<u8>>) -> Pieces {
     Box::new(std::iter::once(Ok(text.into())))
 }
 
-/// A document and its attachments as `multipart/related`, where it has any whose bytes are wanted.
+/// A document and its attachments as `multipart/related`, if the bytes of any are wanted.
 pub(crate) async fn document(
     request: &Request,
     at: &CollectionAt,
@@ -209,7 +209,7 @@ fn attachment(at: &CollectionAt, info: &AttachmentInfo, encoded: bool, boundary:
     let as_stored = encoded && info.encoding() == Encoding::Gzip;
     let reader = at.open_attachment(info)?;
     let (reader, length) = if as_stored { (reader.stored(), info.stored_length()) } else { (reader, info.length()) };
-    // A name may hold anything; a header must stay one line.
+    // The name may hold any character; a header must stay one line.
     let name: String = info.name.chars().filter(|own| !own.is_control()).collect();
     let content_type: String = info.content_type.chars().filter(|own| !own.is_control()).collect();
     let head = format!(
@@ -221,7 +221,7 @@ fn attachment(at: &CollectionAt, info: &AttachmentInfo, encoded: bool, boundary:
     Ok(Box::new(piece(head).chain(Blocks::of(reader, CHUNK_BYTES))))
 }
 
-/// A part of a `multipart/mixed`: its headers, and a revision, or that it is missing.
+/// A part of a `multipart/mixed`: its headers, and a revision, or an error that it is missing.
 pub(crate) fn part(at: &CollectionAt, id: &str, opened: &Opened, extras: Extras, inline: &Inline) -> Result<Pieces> {
     let revision = match opened {
         Opened::Found(revision) => revision,
@@ -238,7 +238,7 @@ pub(crate) fn part(at: &CollectionAt, id: &str, opened: &Opened, extras: Extras,
     Ok(Box::new(piece(head).chain(related(at, shown, extras, inline, wanted, &boundary)?)))
 }
 
-/// A part that says what went wrong.
+/// A part with an error.
 pub(crate) fn error_part(text: &str) -> Pieces {
     piece(format!("Content-Type: application/json; error=\"true\"\r\n\r\n{text}"))
 }

@@ -5,20 +5,20 @@ use bytes::{Buf, Bytes, BytesMut};
 
 use crate::limits::{BOUNDARY_BYTES_MAX, PART_HEAD_BYTES_MAX, PARTS_MAX};
 
-/// What comes out.
+/// An event of the parser.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     /// A part begins.
     Part(PartHead),
-    /// Bytes of the part: never none.
+    /// Bytes of the part; never empty.
     Data(Bytes),
     /// The part ends.
     EndOfPart,
-    /// The whole ends. What comes after it is of no interest.
+    /// The whole ends. Bytes behind it are ignored.
     End,
 }
 
-/// What the headers of a part say, as far as anybody asks.
+/// The headers of a part, as far as anybody asks for them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct PartHead {
     /// `Content-Type`
@@ -29,18 +29,18 @@ pub(crate) struct PartHead {
     pub(crate) gzip: bool,
 }
 
-/// Why it does not read.
+/// The reason for which a body is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Malformed {
-    /// The content type has no boundary, or one that cannot be.
+    /// The content type has no boundary, or an invalid one.
     Boundary,
     /// The headers of a part are too long.
     HeadTooLong,
-    /// The headers of a part do not read.
+    /// The headers of a part cannot be read.
     Head,
     /// There are too many parts.
     TooManyParts,
-    /// Before the first part comes too much else.
+    /// Too much text comes before the first part.
     NoPart,
 }
 
@@ -80,14 +80,14 @@ enum At {
     End,
 }
 
-/// What stands behind a delimiter.
+/// The text behind a delimiter.
 enum Behind {
     /// Another part, after so many bytes.
     Part(usize),
     End,
     /// Something else: it was no delimiter.
     Other,
-    /// That cannot be told yet.
+    /// More bytes have to come first.
     Unknown,
 }
 
@@ -95,7 +95,7 @@ enum Behind {
 const PADDING_MAX: usize = 64;
 
 impl Parser {
-    /// For a body of that content type.
+    /// A parser for a body of this content type.
     ///
     /// # Errors
     /// [`Malformed::Boundary`]
@@ -110,7 +110,7 @@ impl Parser {
         Ok(Parser { delimiter: format!("\r\n--{boundary}").into_bytes(), held, at: At::Preamble, parts: 0, skipped: 0 })
     }
 
-    /// Takes what has arrived. Ask for events until there are none before the next piece.
+    /// Takes bytes that have arrived. The caller takes events until there are none before it feeds the next piece.
     pub(crate) fn feed(&mut self, piece: &[u8]) {
         if self.at != At::End {
             self.held.extend_from_slice(piece);
@@ -120,7 +120,7 @@ impl Parser {
     /// The next event; `None`: more has to come first.
     ///
     /// # Errors
-    /// Where what came is no multipart body.
+    /// If the bytes are no multipart body.
     pub(crate) fn next_event(&mut self) -> Result<Option<Event>, Malformed> {
         match self.at {
             At::Preamble => {
@@ -150,7 +150,7 @@ impl Parser {
         self.held.len()
     }
 
-    /// What is certainly no part of a delimiter.
+    /// The bytes that cannot be part of a delimiter.
     fn data(&mut self) -> Option<Bytes> {
         let mut from = 0;
         let count = loop {
@@ -184,7 +184,7 @@ impl Parser {
         }
     }
 
-    /// Reads over the delimiter that is next.
+    /// Reads past the delimiter that is next.
     fn delimited(&mut self) -> Result<Option<Event>, Malformed> {
         if !self.held.starts_with(&self.delimiter) {
             return Ok(None);
@@ -200,7 +200,7 @@ impl Parser {
                     return Err(Malformed::TooManyParts);
                 }
                 self.parts += 1;
-                // The line's end stays: a part without headers has their end at once.
+                // The line's end stays: it ends the head of a part without headers.
                 self.held.advance(self.delimiter.len() + behind - 2);
                 self.at = At::Head;
                 self.head()
@@ -243,7 +243,7 @@ impl PartHead {
 
 enum Found {
     At(usize),
-    /// Not there; but from here on it may begin.
+    /// It is not there, but may begin at this place.
     Perhaps(usize),
 }
 
@@ -277,7 +277,7 @@ pub(crate) fn parameter(header: &str, wanted: &str) -> Option<String> {
     }
 }
 
-/// What stands before the closing quote, and what comes behind it.
+/// The text before the closing quote, and the text behind it.
 fn quoted_text(text: &str) -> (String, &str) {
     let mut value = String::new();
     let mut characters = text.char_indices();

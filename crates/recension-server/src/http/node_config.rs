@@ -46,7 +46,7 @@ pub(crate) async fn endpoint(request: Request, session: &Session, node: &str, pa
 }
 
 /// What cookies and tokens are signed with is told to nobody.
-fn is_secret(section: &str, key: &str) -> bool {
+pub(crate) fn is_secret(section: &str, key: &str) -> bool {
     key == "secret" || section == "jwt_keys"
 }
 
@@ -67,7 +67,7 @@ async fn put(mut request: Request, section: &str, key: &str) -> Result<Answer> {
     set(&request, section, key, Some(value)).await
 }
 
-/// An admin's password is kept as its hash.
+/// The hash by which an admin's password is stored.
 pub(crate) async fn admin(request: &Request, name: &str, password: String) -> Result<String> {
     if name.contains(':') || password.is_empty() || password.len() > PASSWORD_BYTES_MAX {
         return Err(ApiError::bad_request("An admin has a name without colons, and a password that is not empty."));
@@ -76,7 +76,7 @@ pub(crate) async fn admin(request: &Request, name: &str, password: String) -> Re
     request.app.credentials.hash(move || admins::hashed(&password, iterations)).await
 }
 
-/// Sets a setting, or takes it back.
+/// Sets a setting, or removes it.
 pub(crate) async fn set(request: &Request, section: &str, key: &str, value: Option<String>) -> Result<Answer> {
     let (app, section, key) = (request.app.clone(), section.to_owned(), key.to_owned());
     let before =

@@ -1,10 +1,10 @@
-//! Texts as CouchDB writes them: a number with a fraction or an exponent in its shortest form (`1e2` is `100.0`), strings
-//! with as few escapes as may be. Clients see what CouchDB would have answered, and the text need not be touched when it is
-//! read. Pure; the input is a minified JSON text.
+//! JSON texts in CouchDB's spelling: a number with a fraction or an exponent in its shortest form (`1e2` is `100.0`),
+//! strings with as few escapes as possible. Clients see the text that CouchDB would have answered, and a read need not
+//! change it. Pure; the input is a minified JSON text.
 
 use std::fmt::Write as _;
 
-/// The text in CouchDB's words; `None` where it is so already.
+/// The text in CouchDB's spelling; `None` if it is in that already.
 pub(crate) fn normalized(text: &str) -> Option<String> {
     if !may_differ(text) {
         return None;
@@ -23,7 +23,7 @@ pub(crate) fn normalized(text: &str) -> Option<String> {
     (out != text).then_some(out)
 }
 
-/// Whether there is anything that could be written otherwise: most documents have none of it.
+/// Whether anything in it could be spelled otherwise. In most documents nothing can.
 pub(crate) fn may_differ(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut in_string = false;
@@ -72,7 +72,7 @@ fn token_len(rest: &str) -> usize {
             let in_number = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
             bytes.iter().position(|byte| !in_number(byte)).unwrap_or(bytes.len())
         }
-        // Punctuation and the three words hold no character of several bytes.
+        // Punctuation and the three words consist of single bytes.
         _ => 1,
     }
 }
@@ -105,7 +105,7 @@ fn push_number(token: &str, out: &mut String) {
         return out.push_str(if token == "-0" { "0" } else { token });
     }
     let Ok(value) = token.parse::<f64>() else { return out.push_str(token) };
-    // CouchDB's parser loses what is smaller than the smallest normal number, and the sign of zero.
+    // CouchDB's parser loses subnormal numbers, and the sign of zero.
     if value.abs() < f64::MIN_POSITIVE {
         return out.push_str("0.0");
     }

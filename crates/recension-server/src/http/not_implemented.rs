@@ -1,12 +1,12 @@
-//! What CouchDB has and this server does not have yet, in one table: each is refused with 501 and says what it is
-//! that is missing, so that nobody looks for a mistake of their own. Access is decided before, as it will be.
+//! CouchDB's features that this server does not have yet, in one table. Each is refused with 501 and named, so that
+//! nobody looks for their own mistake. Access is decided before, as it will be.
 
 use http::Method;
 
 use crate::auth::{Access, Session};
 use crate::error::ApiError;
 
-/// Where a path stands.
+/// The place of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place<'p> {
     /// `/_name`
@@ -21,7 +21,7 @@ pub(crate) enum Place<'p> {
     Design(&'p str),
 }
 
-/// Who will be let in.
+/// The users who will be let in.
 #[derive(Clone, Copy)]
 enum To {
     ServerAdmins,
@@ -56,7 +56,7 @@ const ROOMS: &[Room] = &[
     (Place::Design(DB), "_nouveau_info", "", To::Members, SEARCH),
 ];
 
-/// How a request for something that is not there yet is refused; `None` where CouchDB has no such thing either.
+/// The refusal of a feature that is not there yet; `None` if CouchDB has no such feature either.
 pub(crate) fn refusal(session: &Session, method: &Method, place: Place<'_>, name: &str) -> Option<ApiError> {
     let of_place = |room: &&Room| std::mem::discriminant(&room.0) == std::mem::discriminant(&place) && room.1 == name;
     let fits = |room: &&Room| room.2.is_empty() || room.2 == method.as_str();

@@ -1,5 +1,5 @@
-//! `/_openapi.json`: what this server has, for people and tools. It is made from one table, which the tests compare
-//! with the table of access: a route that is added without a line here fails there.
+//! `/_openapi.json`: the server's endpoints, for people and tools. It is made from one table, which the tests compare
+//! with the table of access. A new route without a line here fails there.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ pub(crate) fn endpoint(request: &Request) -> Result<Answer> {
     Ok(Answer::ok(TEXT.as_str()))
 }
 
-/// What an operation takes and answers.
+/// The parameters and answers of an operation.
 struct Operation {
     method: &'static str,
     path: &'static str,
@@ -27,7 +27,7 @@ struct Operation {
     query: &'static str,
     /// The body, as a JSON schema; empty: none.
     body: &'static str,
-    /// What is answered when all is well, and in which form.
+    /// The successful answers, with their forms.
     answers: &'static [(u16, Form)],
 }
 
@@ -39,10 +39,10 @@ enum Form {
     Array,
     /// Any JSON.
     Json,
-    /// JSON, or lines or a table if the client asks for them.
+    /// JSON, or if the client asks for it, lines or a table.
     List,
     Text,
-    /// As it was stored.
+    /// Bytes as they were stored.
     Bytes,
 }
 
@@ -105,7 +105,7 @@ macro_rules! operations {
     };
 }
 
-/// Everything that this server has, but what it answers with 501.
+/// Every operation of this server, except those that it answers with 501.
 const OPERATIONS: &[Operation] = operations! {
     get "/", "What answers here, and its version", "", "", OK;
     get "/_up", "Whether the server is ready", "", "", OK;
@@ -116,7 +116,7 @@ const OPERATIONS: &[Operation] = operations! {
         cookie", "next:string", LOG_IN, &[(200, Form::Object), (302, Form::Object)];
     delete "/_session", "Logs out", "", "", OK;
     get "/_tokens", "API tokens that there are", "", "", OK;
-    post "/_tokens", "Makes an API token, whose text is told this once", "", TOKEN, &[(201, Form::Object)];
+    post "/_tokens", "Makes an API token, and shows its text only this once", "", TOKEN, &[(201, Form::Object)];
     delete "/_tokens/{token}", "Revokes an API token", "", "", OK;
     get "/_all_dbs", "The names of all databases", NAMES_QUERY, "", &[(200, Form::Array)];
     get "/_dbs_info", "What is told of every database", "", "", &[(200, Form::Array)];
@@ -168,7 +168,7 @@ const OPERATIONS: &[Operation] = operations! {
     get "/{db}/_design/{name}/_show/{function}/{id}", "A document as a function shows it", "", "", BYTES;
     get "/{db}/_design/{name}/_list/{function}/{view}", "Rows of a view as a function lists them", "", "", BYTES;
     put "/{db}/_design/{name}/_update/{function}/{id}", "What a function makes of a document", "", ANY, BYTES;
-    get "/{db}/_design/{name}/_rewrite/{path}", "Goes where the rules of a design document say", "", "", BYTES;
+    get "/{db}/_design/{name}/_rewrite/{path}", "Passes a request on by the rules of a design document", "", "", BYTES;
     get "/{db}/_local/{name}", "A local document, which no replica gets", "", "", OK;
     put "/{db}/_local/{name}", "Writes a local document", "rev:string", DOCUMENT, WRITTEN;
     delete "/{db}/_local/{name}", "Deletes a local document", "rev:string", "", OK;
@@ -220,8 +220,8 @@ const OPERATIONS: &[Operation] = operations! {
     get "/{db}/_schema", "The JSON Schema that documents have to fit", "history:boolean at:string", "", OK;
     put "/{db}/_schema", "Sets the JSON Schema, or tests what is there", "check:boolean", EMPTY, OK;
     delete "/{db}/_schema", "Takes the JSON Schema away", "", "", OK;
-    get "/{db}/_security", "Who may do what", "", "", OK;
-    put "/{db}/_security", "Sets who may do what", "", SECURITY, OK;
+    get "/{db}/_security", "Which users and roles may use the database", "", "", OK;
+    put "/{db}/_security", "Sets which users and roles may use the database", "", SECURITY, OK;
     post "/{db}/_compact", "Gives up the bodies of revisions that are no leaves", "", EMPTY, &[(202, Form::Object)];
     post "/{db}/_view_cleanup", "Drops rows of views that no design document has", "", EMPTY, &[(202, Form::Object)];
     post "/{db}/_ensure_full_commit", "Has nothing to do: what is acknowledged is durable", "", EMPTY, CREATED;
@@ -231,8 +231,8 @@ const OPERATIONS: &[Operation] = operations! {
     put "/{db}/_retention", "Sets how much of the past is kept", "", STRING, &[(200, Form::Json)];
     get "/{db}/_expiry", "Which member says when a document is deleted", "", "", &[(200, Form::Json)];
     put "/{db}/_expiry", "Sets which member says when a document is deleted", "", EXPIRY, &[(200, Form::Json)];
-    get "/{db}/_topics", "The topics that somebody listens to; feed=eventsource listens", "match:string", "", OK;
-    post "/{db}/_topics/{topic}", "Says something to who listens to a topic", "", ANY, OK;
+    get "/{db}/_topics", "The topics that have subscribers; feed=eventsource subscribes", "match:string", "", OK;
+    post "/{db}/_topics/{topic}", "Sends a message to the subscribers of a topic", "", ANY, OK;
 };
 
 /// The table as an `OpenAPI` 3.1 document.

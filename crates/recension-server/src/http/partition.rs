@@ -1,5 +1,5 @@
-//! Partitioned databases: ids are `partition:rest`, and a partition can be looked at by itself. The order of ids
-//! keeps a partition together, so that nothing is stored for it.
+//! Partitioned databases: ids are `partition:rest`, and a partition can be read by itself. The order of ids keeps a
+//! partition together, so that nothing more is stored.
 
 use recension::document::ListOptions;
 use recension::document::json::quote;
@@ -29,7 +29,7 @@ pub(crate) async fn endpoint(request: Request, db: Database, rest: &[&str]) -> R
     }
 }
 
-/// What is told of a partition. Its documents are counted, which takes time with their number.
+/// The description of a partition. Its documents are counted, which takes time with their number.
 async fn info(request: Request, db: Database, partition: &str) -> Result<Answer> {
     only(&request, "GET,HEAD")?;
     let (name, partition) = (db.name().to_owned(), partition.to_owned());
@@ -61,7 +61,7 @@ async fn info(request: Request, db: Database, partition: &str) -> Result<Answer>
 /// Pure.
 pub(crate) fn check_id(id: &str) -> Result<()> {
     if id.starts_with('_') {
-        // Whether such an id can be is not a question of partitions.
+        // Whether the id is valid otherwise is checked elsewhere.
         return Ok(());
     }
     let (partition, rest) = id.split_once(':').ok_or_else(ApiError::id_without_partition)?;

@@ -11,8 +11,8 @@ use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::request::Request;
 
-/// Applies a patch to what the document says at that moment, or where `rev` or `If-Match` names a revision, to that one or
-/// not at all.
+/// Applies a patch to the current document. If `rev` or `If-Match` names a revision, the patch applies to that revision
+/// or is refused.
 pub(crate) async fn document(mut request: Request, db: Database, id: &str) -> Result<Answer> {
     db.may_write(id)?;
     let content_type = request.header(CONTENT_TYPE).and_then(|value| value.split(';').next()).unwrap_or_default();

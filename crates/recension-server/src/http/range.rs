@@ -1,20 +1,19 @@
-//! The header `Range`, of one range of bytes. Pure. Several ranges in one request are answered with the whole, as RFC 9110
-//! allows.
+//! The header `Range`, with one range of bytes. Pure. A request with several ranges gets the whole, as RFC 9110 allows.
 
 use std::ops::Range;
 
-/// What a request asks for of a body of known length.
+/// The part that a request asks for, of a body of known length.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Asked {
     /// All of it.
     Whole,
     /// Some of it: never empty, and never beyond the end.
     Part(Range<u64>),
-    /// What is not there.
+    /// The range is not there.
     Unsatisfiable,
 }
 
-/// Reads `bytes=0-9`, `bytes=60-`, `bytes=-4`. What does not read is as none.
+/// Reads `bytes=0-9`, `bytes=60-`, `bytes=-4`. A header that cannot be read is ignored.
 pub(crate) fn asked(header: Option<&str>, length: u64) -> Asked {
     let Some(range) = header.and_then(|text| text.trim().strip_prefix("bytes=")) else { return Asked::Whole };
     let Some((first, last)) = range.split_once('-') else { return Asked::Whole };

@@ -10,7 +10,7 @@ use super::revisions::is_available;
 use crate::error::Result;
 use crate::query::Query;
 
-/// What is asked for besides the document.
+/// The members that are asked for besides the document.
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(clippy::struct_excessive_bools)] // the protocol's flags
 pub(crate) struct Extras {
@@ -22,7 +22,7 @@ pub(crate) struct Extras {
 }
 
 impl Extras {
-    /// What a query asks for.
+    /// From a query.
     pub(crate) fn of(query: &Query) -> Self {
         let meta = query.is_true("meta");
         Extras {
@@ -34,7 +34,7 @@ impl Extras {
         }
     }
 
-    /// The same without what is about the winner.
+    /// The same without members that are about the winner.
     pub(crate) fn of_any_leaf(self) -> Self {
         Extras { conflicts: false, deleted_conflicts: false, revs_info: false, ..self }
     }
@@ -76,7 +76,7 @@ impl<'r> Shown<'r> {
         }
     }
 
-    /// As JSON: `_id` and `_rev`, the stored members as they are, and what was asked for behind them.
+    /// As JSON: `_id` and `_rev`, the stored members as they are, and then the extras.
     pub(crate) fn to_json(self, at: &CollectionAt, extras: Extras) -> Result<String> {
         let members = self.body.strip_prefix('{').and_then(|body| body.strip_suffix('}')).unwrap_or_default();
         let mut out = String::with_capacity(self.body.len() + self.id.len() + 96);
@@ -122,7 +122,7 @@ impl<'r> Shown<'r> {
         let mut rows = Vec::new();
         for (rev, status) in at.ancestry_status(self.id, &self.rev)?.unwrap_or_default() {
             let status = match status {
-                // What was compacted is there and not given out.
+                // A compacted body still exists, but is not given out.
                 RevisionStatus::Available | RevisionStatus::Deleted if !is_available(at, self.id, &rev)? => "missing",
                 RevisionStatus::Available => "available",
                 RevisionStatus::Deleted => "deleted",

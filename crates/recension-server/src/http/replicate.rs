@@ -112,7 +112,8 @@ pub(crate) async fn scheduler(request: Request, session: Session, rest: &[&str])
     }
 }
 
-async fn document_rows(request: &Request, session: Session) -> Result<Vec<Value>> {
+/// The rows of `_scheduler/docs`.
+pub(crate) async fn document_rows(request: &Request, session: Session) -> Result<Vec<Value>> {
     let app = Arc::clone(&request.app);
     let rows = move || {
         let database = match session.database(documents::DATABASE, Access::Admin) {
@@ -128,7 +129,7 @@ async fn document_rows(request: &Request, session: Session) -> Result<Vec<Value>
     request.app.blocking(rows).await
 }
 
-/// Some of the rows, as `skip` and `limit` ask.
+/// The rows that `skip` and `limit` select.
 fn page(request: &Request, name: &str, rows: Vec<Value>) -> Result<Answer> {
     let bound = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let skip = request.query.number("skip")?.map_or(0, bound);

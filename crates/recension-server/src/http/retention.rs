@@ -1,4 +1,4 @@
-//! `/{db}/_retention`: how much of its documents' past a database promises to keep. CouchDB has none.
+//! `/{db}/_retention`: how much of its documents' past a database keeps. CouchDB has none.
 
 use http::Method;
 use recension::document::json::quote;
@@ -13,7 +13,7 @@ use crate::request::Request;
 const RULE_BYTES_MAX: usize = 1024;
 
 /// `GET` answers the rule as a JSON string, `PUT` takes one: `"everything"`, `"head"`, `"versions=3"`, `"days=30"`,
-/// `"duration=12h"`. Only admins of the database set it: what a narrower rule gives up is gone.
+/// `"duration=12h"`. Only admins of the database set it: a narrower rule gives up a part of the past for good.
 pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     match *request.method() {
         Method::GET => {

@@ -21,19 +21,19 @@ use crate::route::encode;
 /// The setting that says up to which commit old bodies were given up.
 const COMPACTED: &str = "compacted";
 
-/// What a revision says that can be asked for by `rev`: a leaf, or an older one that was not given up.
+/// A revision that `rev` may find: a leaf, or an older one whose body was not given up.
 pub(crate) fn body_of(at: &CollectionAt, id: &str, rev: &RevId) -> Result<Option<Revision>> {
     let Some(revision) = at.get_revision(id, rev)? else { return Ok(None) };
     let available = compacted(at)?.is_none_or(|until| revision.seq > until) || is_leaf(at, id, rev)?;
     Ok(Some(revision).filter(|_| available))
 }
 
-/// Whether `rev` finds a revision that there is a body of. Where nothing was compacted, it does.
+/// Whether the body of a revision is available to `rev`. If nothing was compacted, it is.
 pub(crate) fn is_available(at: &CollectionAt, id: &str, rev: &RevId) -> Result<bool> {
     Ok(compacted(at)?.is_none() || body_of(at, id, rev)?.is_some())
 }
 
-/// The commit up to which `_compact` gave old bodies up.
+/// The commit up to which `_compact` gave up old bodies.
 pub(crate) fn compacted(at: &CollectionAt) -> Result<Option<Seq>> {
     Ok(at.setting(COMPACTED)?.and_then(|text| text.parse().ok()).map(Seq))
 }
@@ -42,8 +42,8 @@ fn is_leaf(at: &CollectionAt, id: &str, rev: &RevId) -> Result<bool> {
     Ok(at.leaves(id)?.iter().any(|leaf| leaf.rev == *rev))
 }
 
-/// Gives up the bodies of revisions that are no leaves: `rev` does not find them any more. Whether the past still has
-/// them (`at`, `_history`) is for retention to say.
+/// Gives up the bodies of revisions that are no leaves: `rev` does not find them any more. Retention decides how long
+/// the past (`at`, `_history`) still has them.
 pub(crate) async fn compact(request: &Request, db: &Database) -> Result<()> {
     let collection = db.share();
     request
@@ -92,15 +92,15 @@ pub(crate) async fn open_revs(request: &Request, at: &CollectionAt, id: &str, op
     streaming::json(&request.app, "[".to_owned(), rows, "]\n").await
 }
 
-/// Which revisions are asked for.
+/// The revisions that are asked for.
 enum OpenRevs {
     All,
-    /// Those named; or with `true` the leaves that stand on them.
+    /// The named ones; with `true`, the leaves that stand on them.
     These(Vec<RevId>, bool),
 }
 
 impl OpenRevs {
-    /// The revisions, each read when its turn comes.
+    /// The revisions. Each is read when its turn comes.
     fn opened(self, at: &CollectionAt, id: &str) -> Result<Box<dyn Iterator<Item = Result<Opened>> + Send>> {
         match self {
             OpenRevs::All => {
@@ -121,7 +121,7 @@ impl OpenRevs {
     }
 }
 
-/// What the leaves of a document say, each read when its turn comes.
+/// The leaves of a document. Each is read when its turn comes.
 fn all_leaves(at: CollectionAt, id: String, leaves: Vec<Leaf>) -> impl Iterator<Item = Result<Opened>> + Send {
     leaves.into_iter().enumerate().map(move |(number, leaf)| {
         let revision = at.leaf_revision(&id, &leaf, number == 0)?;
@@ -136,7 +136,7 @@ fn text(text: String) -> Row {
     Box::new(std::iter::once(Ok(text)))
 }
 
-/// `{"ok":` a revision as JSON `}`, with the bytes of its attachments where the request asks for them.
+/// `{"ok":` a revision as JSON `}`, with the bytes of its attachments if the request asks for them.
 fn ok_row(at: &CollectionAt, id: &str, revision: &Revision, extras: Extras, inline: &Inline) -> Row {
     match inline.pieces(at, Shown::of(id, revision), extras) {
         Ok(pieces) => Box::new(text("{\"ok\":".to_owned()).chain(pieces).chain(text("}".to_owned()))),
@@ -155,7 +155,7 @@ fn open_one(at: &CollectionAt, id: &str, rev: RevId) -> Result<Opened> {
     Ok(body_of(at, id, &rev)?.map_or(Opened::Missing(rev), |revision| Opened::Found(Box::new(revision))))
 }
 
-/// Revisions by name, or with `latest` the leaves that stand on them.
+/// Revisions by name; with `latest`, the leaves that stand on them.
 pub(crate) fn open_many(at: &CollectionAt, id: &str, asked: &[RevId], latest: bool) -> Result<Vec<Opened>> {
     let mut opened = Vec::with_capacity(asked.len());
     for rev in asked {
@@ -170,14 +170,14 @@ pub(crate) fn open_many(at: &CollectionAt, id: &str, asked: &[RevId], latest: bo
     Ok(opened)
 }
 
-/// `PUT /{db}/{id}?new_edits=false`: the body says which revision it is.
+/// `PUT /{db}/{id}?new_edits=false`: the body names its own revision.
 pub(crate) async fn put(request: &Request, db: &Database, id: &str, body: &[u8]) -> Result<Answer> {
     let most = request.app.settings.live().max_document_size;
     let write = incoming::replicated_as(id, body, request.query.get("rev"), most)?;
     merged(request, db, id, write).await
 }
 
-/// Takes a revision over, and answers with the receipt.
+/// Writes a replicated revision, and answers with the receipt.
 pub(crate) async fn merged(request: &Request, db: &Database, id: &str, write: ReplicatedWrite) -> Result<Answer> {
     let rev = write.path().first().copied();
     let collection = db.share();
@@ -262,11 +262,11 @@ pub(crate) async fn bulk_get(mut request: Request, db: Database) -> Result<Answe
 struct Asked {
     /// The id, as JSON.
     id_json: String,
-    /// What is asked for, or why that cannot be.
+    /// The id and the revision, or the error of the request.
     what: std::result::Result<(String, Option<RevId>), ApiError>,
     /// The revision, as it was sent.
     rev_json: String,
-    /// Revisions that the client has: only attachments that came after one of them are sent with their bytes.
+    /// Revisions that the client has. Only attachments that are newer than one of them are sent with their bytes.
     atts_since: Option<Vec<RevId>>,
 }
 
@@ -307,7 +307,7 @@ impl Asked {
         }))
     }
 
-    /// What `form` makes of each revision, or of the error that is answered in its place.
+    /// Maps each revision, or the error in its place, by `form`.
     fn each<T>(
         &self,
         at: &CollectionAt,

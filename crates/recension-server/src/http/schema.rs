@@ -1,4 +1,4 @@
-//! `/{db}/_schema`: the JSON Schema that the documents of a database have to fit. CouchDB has none.
+//! `/{db}/_schema`: a JSON Schema that the documents of a database must fit. CouchDB has none.
 
 use http::Method;
 use recension::document::json::quote;
@@ -12,8 +12,8 @@ use crate::error::{ApiError, Result};
 use crate::request::{Request, at_its_moment};
 use crate::threads::{Asker, asker};
 
-/// `GET` answers the schema, with `history=true` all that there were; `PUT` sets it, with `check=true` it tests what is
-/// there and sets nothing; `DELETE` takes it away. Only admins of the database change it.
+/// `GET` answers the schema, with `history=true` all that there were. `PUT` sets it, with `check=true` it only tests
+/// the documents against it. `DELETE` removes it. Only admins of the database change it.
 pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -> Result<Answer> {
     match *request.method() {
         Method::GET => {

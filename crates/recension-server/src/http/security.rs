@@ -1,4 +1,4 @@
-//! `/{db}/_security`. What it means is in `auth/security.rs`.
+//! `/{db}/_security`. `auth/security.rs` says what it means.
 
 use http::Method;
 
@@ -23,7 +23,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str) -
             }
             let db = session.database(db, Access::Admin)?;
             let body = request.bytes().await?;
-            // Its members are checked here, so that a bad object cannot lock anybody out later.
+            // Its members are checked here, so that an invalid object cannot lock anybody out later.
             serde_json::from_slice::<crate::auth::security::Security>(&body)
                 .map_err(|_| ApiError::bad_request("Bad _security object"))?;
             let text = recension::document::json::minify(&body).map_err(|_| ApiError::bad_json())?;

@@ -19,8 +19,9 @@ use crate::limits::{DATABASES_ASKED_MAX, UUIDS_MAX};
 use crate::metrics::CONTENT_TYPE;
 use crate::query::Query;
 use crate::request::Request;
+use crate::samples;
 
-/// The version that clients are told: that of the CouchDB whose protocol this is.
+/// The version that clients are told: that of the CouchDB whose protocol this server speaks.
 const COUCHDB_VERSION: &str = "3.4.3";
 
 /// `/`
@@ -58,7 +59,7 @@ pub(crate) async fn endpoint(request: Request, session: Session, name: &str, res
         ("_session", []) => super::session::endpoint(request, &session).await,
         ("_node", [node, "_config", path @ ..]) => super::node_config::endpoint(request, &session, node, path).await,
         ("_metrics", []) | ("_node", [_, "_prometheus"]) => metrics(&request, &session),
-        // Parts of a node that CouchDB has and this server has not.
+        // Endpoints of a node that CouchDB has and this server does not.
         ("_node", [_, part, ..]) => {
             let refusal = not_implemented::refusal(&session, request.method(), Place::Node, part);
             Err(refusal.unwrap_or_else(ApiError::no_database))
@@ -99,7 +100,7 @@ fn all_dbs(request: &Request, session: &Session) -> Result<Answer> {
     Ok(Answer::ok(names_json(&request.query, names)?))
 }
 
-/// What is told of each of some databases (POST, `keys`) or of all (GET).
+/// The descriptions of some databases (POST, `keys`) or of all (GET).
 async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
     only(&request, "GET,POST")?;
     let names = if *request.method() == Method::POST {
@@ -126,12 +127,12 @@ async fn dbs_info(mut request: Request, session: &Session) -> Result<Answer> {
             None => format!("{{\"key\":{name},\"error\":\"not_found\"}}"),
         })
     };
-    // Of all databases it may be a hundred thousand reads.
+    // For all databases, these may be a hundred thousand reads.
     let rows = request.app.blocking(move || names.iter().map(row).collect::<Result<Vec<_>>>()).await?;
     Ok(Answer::ok(format!("[{}]", rows.join(","))))
 }
 
-/// The names that `startkey`, `endkey`, `descending`, `skip` and `limit` ask for, as an array.
+/// The names that `startkey`, `endkey`, `descending`, `skip` and `limit` select, as an array.
 fn names_json(query: &Query, mut names: Vec<String>) -> Result<String> {
     let key = |long: &str, short: &str| -> Result<Option<String>> {
         let text = query.get(long).or_else(|| query.get(short));
@@ -154,6 +155,5 @@ fn names_json(query: &Query, mut names: Vec<String>) -> Result<String> {
 fn metrics(request: &Request, session: &Session) -> Result<Answer> {
     only(request, "GET")?;
     session.server_admin()?;
-    let text = request.app.metrics.text(&request.app.databases.stats()?, &request.app.streams, &request.app.bodies);
-    Ok(Answer::of(StatusCode::OK, CONTENT_TYPE, text))
+    Ok(Answer::of(StatusCode::OK, CONTENT_TYPE, samples::text(&request.app)?))
 }

@@ -51,7 +51,7 @@ async fn log_in(mut request: Request) -> Result<Answer> {
     Ok(on(&request, text).with(SET_COOKIE, cookie))
 }
 
-/// Name and password: a form's, or JSON's members, of which `username` is another name for the first.
+/// Name and password, from a form or from JSON. In JSON, `username` is another name for `name`.
 fn pair(request: &Request, body: &[u8]) -> Result<(String, String)> {
     let content_type = request.header(CONTENT_TYPE).unwrap_or_default();
     if content_type.trim_start().to_ascii_lowercase().starts_with("application/json") {
@@ -65,7 +65,7 @@ fn pair(request: &Request, body: &[u8]) -> Result<(String, String)> {
     Ok((text("name").or_else(|| text("username")).unwrap_or_default(), text("password").unwrap_or_default()))
 }
 
-/// An answer, or the way to where `next` says: a path of this server, and of no other.
+/// An answer, or a redirection to `next`, if that is a path of this server.
 fn on(request: &Request, text: String) -> Answer {
     let next = request.query.get("next").filter(|next| is_own_path(next));
     match next {

@@ -1,5 +1,5 @@
-//! Answers that are made while they are sent. Pieces are made on the threads of lists, within the budget of all of them
-//! (`streams.rs`); the next one when the reader has taken the last. Between two of them no thread is held.
+//! Answers that are made while they are sent. The threads of lists make the pieces, within one budget of memory
+//! (`streams.rs`). The next piece is made when the reader has taken the last. Between two pieces no thread is held.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::error::{ApiError, Result};
 use crate::limits::CHUNK_BYTES;
 use crate::state::App;
 
-/// The rows of an answer, with all that stands between them.
+/// The rows of an answer, with separators.
 pub(crate) trait Rows: Send + 'static {
     /// Writes the next row; answers whether there was one.
     fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool>;
 
-    /// It may be minutes until the next row is asked for. Gives up what is only held to be quick.
+    /// The next row may be asked for minutes later. Gives up whatever is held for speed only.
     fn rest(&mut self) {}
 }
 
@@ -29,13 +29,14 @@ impl<R: AsRef<[u8]>, I: Iterator<Item = Result<R>> + Send + 'static> Rows for I 
 
 /// A JSON answer: what comes before the rows, the rows, and what comes after.
 ///
-/// A short answer is sent as a whole. An error in the first piece is the answer; later ones break the answer off, so
+/// A short answer is sent as a whole. An error in the first piece is the answer; a later error breaks the answer off,
+/// so
 /// that nobody takes it for whole.
 pub(crate) async fn json(app: &Arc<App>, before: String, rows: impl Rows, after: &'static str) -> Result<Answer> {
     bytes(app, "application/json", before.into_bytes(), rows, after).await
 }
 
-/// The same of any content type.
+/// The same for any content type.
 pub(crate) async fn bytes(
     app: &Arc<App>,
     content_type: &'static str,
@@ -55,14 +56,14 @@ pub(crate) async fn bytes(
     Ok(Answer::streamed(content_type, answer))
 }
 
-/// What is left of a list.
+/// The rest of a list.
 struct List<R> {
     rows: R,
     after: &'static str,
 }
 
 impl<R: Rows> List<R> {
-    /// Rows until there is enough for a piece, and what is left, if there may be more.
+    /// Rows for one piece, and the rest of the list, if there may be more.
     fn piece(mut self, before: Vec<u8>) -> Result<(Vec<u8>, Option<Self>)> {
         let mut text = before;
         while self.rows.write_next(&mut text)? {

@@ -24,7 +24,7 @@ struct Body {
     expires_seconds: Option<u64>,
 }
 
-/// `GET` lists them, `POST` makes one and tells its text, `DELETE` of one revokes it. Server admins only.
+/// `GET` lists the tokens, `POST` makes one and answers its text, `DELETE` revokes one. Server admins only.
 pub(crate) async fn endpoint(mut request: Request, session: &Session, rest: &[&str]) -> Result<Answer> {
     let proof = session.server_admin()?;
     let store = request.app.databases.store(proof);

@@ -1,5 +1,5 @@
 //! `/{db}/_topics`: publish and subscribe among a database's members. A topic of a database is the store's topic
-//! `db/topic`, which programs and clients of Redis hear and say, too. CouchDB has none.
+//! `db/topic`, which programs and clients of Redis can publish and subscribe to, too. CouchDB has none.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use crate::error::{ApiError, Result};
 use crate::request::Request;
 use crate::state::App;
 
-/// Time between signs of life of a stream that has nothing to say.
+/// Time between heartbeats of a stream without messages.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 /// Bytes of events that are collected before they are sent.
 const EVENTS_BYTES: usize = 256 * 1024;
 
-/// `POST /{db}/_topics/{topic}` says its body to who listens. `GET /{db}/_topics` lists the topics that somebody
-/// listens to by name; with `feed=eventsource` it listens to those that `match` means, by default all.
+/// `POST /{db}/_topics/{topic}` publishes its body. `GET /{db}/_topics` lists the topics that somebody subscribes to by
+/// name. With `feed=eventsource` it subscribes to the topics that the pattern `match` fits, by default all.
 pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
     let database = session.database(db, Access::Member)?;
     let topics = database.topics();
@@ -46,7 +46,7 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, r
             let app = Arc::clone(&request.app);
             tokio::spawn(async move {
                 app.metrics.feeds.inc();
-                // Who has gone needs no answer any more.
+                // An error means that the client has gone.
                 let _ = run(&app, subscriber, standing, prefix, sink).await;
                 app.metrics.feeds.dec();
             });
@@ -70,12 +70,12 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, r
     }
 }
 
-/// A name as a pattern that means it and nothing else.
+/// A pattern that fits this name only.
 fn literally(name: &str) -> String {
     name.chars().flat_map(|letter| ['\\', letter]).collect()
 }
 
-/// Sends what comes, until who listens goes or may not any more.
+/// Sends messages, until the subscriber goes or loses its rights.
 async fn run(
     app: &App,
     mut subscriber: Subscriber,
@@ -83,7 +83,7 @@ async fn run(
     prefix: usize,
     sink: Sink,
 ) -> std::result::Result<(), Gone> {
-    // A comment, so that the head is sent at once.
+    // A comment makes the head go out at once.
     sink.send(": listening\n\n").await?;
     let mut beats = Instant::now() + HEARTBEAT;
     loop {
@@ -119,7 +119,7 @@ async fn run(
     Ok(())
 }
 
-/// An event: the topic and the message, as text if it is text; or how many were missed.
+/// An event: the topic and the message, as text if it is text; or how many messages were missed.
 fn push(received: &Received, prefix: usize, out: &mut String) {
     let data = match received {
         Received::Missed(missed) => {

@@ -1,5 +1,5 @@
-//! The documents of `_replicator`: each asks for a replication, which begins when it is written or the server starts,
-//! and ends when it is deleted. What ended for good is written into the document, as CouchDB does.
+//! The documents of `_replicator`. Each asks for a replication, which begins when the document is written or the server
+//! starts, and ends when the document is deleted. A final state is written into the document, as CouchDB does.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::state::App;
 
 /// The database.
 pub(crate) const DATABASE: &str = "_replicator";
-/// How often it is looked whether documents were written.
+/// How often the database is checked for new documents.
 const EVERY: Duration = Duration::from_millis(300);
 
-/// A document, as far as it matters.
+/// A document, as far as replications need it.
 pub(crate) struct Wanted {
     pub(crate) id: String,
     pub(crate) body: Map<String, Value>,
@@ -80,7 +80,7 @@ pub(crate) fn all(database: &Database) -> Result<Vec<Wanted>> {
     Ok(all)
 }
 
-/// Keeps what runs as the documents say, until it is stopped.
+/// Begins and ends replications as the documents say, until it is stopped.
 pub(crate) fn watch(app: &Arc<App>, control: &Control) {
     let mut watcher = Watcher { app, seen: None, begun: HashMap::new() };
     loop {
@@ -97,7 +97,7 @@ struct Watcher<'a> {
     app: &'a Arc<App>,
     /// The newest commit of the database that was looked at.
     seen: Option<Seq>,
-    /// The replications that were begun for documents, and by what.
+    /// The replications that were begun, with the specifications that they were begun for.
     begun: HashMap<String, (Spec, Arc<Job>)>,
 }
 
@@ -115,7 +115,7 @@ impl Watcher<'_> {
             return Ok(());
         }
         let documents = all(&database)?;
-        // What is gone, or says something else now, ends.
+        // The replication ends if its document is gone or has changed.
         self.begun.retain(|id, (spec, job)| {
             let own = documents.iter().find(|own| own.id == *id && own.ended().is_none());
             let stays = own.is_some_and(|own| own.spec.as_ref().is_ok_and(|now| now == spec));
@@ -136,7 +136,7 @@ impl Watcher<'_> {
                     continue;
                 }
             };
-            // One that was asked to end is still at it.
+            // A former one was asked to end and has not ended yet.
             if self.app.replications.get(&Job::key_of(&own.id)).is_some() {
                 waiting = true;
                 continue;
@@ -149,7 +149,7 @@ impl Watcher<'_> {
                 Err(error) if error.error == "bad_request" || error.error == "forbidden" => {
                     note(&database.share(), &own.id, own.body, "failed", &error.reason, None);
                 }
-                // Until there is room, or until there is the database.
+                // It waits until there is room, or until there is the database.
                 Err(_) => waiting = true,
             }
         }
@@ -161,14 +161,14 @@ impl Watcher<'_> {
 fn ended(collection: &Collection, body: Map<String, Value>, job: &Job, outcome: std::result::Result<Outcome, Error>) {
     let Some(document) = &job.owner.document else { return };
     match outcome {
-        // It was stopped: by the document's deletion, or by the end of the server.
+        // It was stopped, because the document was deleted or the server ends.
         _ if job.control.is_stopped() => {}
         Ok(outcome) => note(collection, document, body, "completed", "", Some((job, &outcome))),
         Err(error) => note(collection, document, body, "failed", &error.to_string(), None),
     }
 }
 
-/// Writes into a document what became of its replication, unless the document says something else now.
+/// Writes the end of a replication into its document, unless the document has changed meanwhile.
 fn note(
     collection: &Collection,
     id: &str,

@@ -1,4 +1,4 @@
-//! A replication that runs, crashes and is tried again; and what `_scheduler` and `_active_tasks` tell of it.
+//! A replication that runs, crashes and is tried again, and its rows in `_scheduler` and `_active_tasks`.
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// The longest one.
 const PAUSE_MAX: Duration = Duration::from_mins(10);
 
-/// How it is with a replication, in CouchDB's words.
+/// The state of a replication, in CouchDB's words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     Running,
@@ -36,7 +36,7 @@ impl State {
 /// A replication that runs.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// What it is known by here.
+    /// Its key among the server's replications.
     pub(crate) key: String,
     /// The replication's id, as CouchDB shows it.
     pub(crate) id: String,
@@ -64,7 +64,7 @@ fn now() -> Timestamp {
     Timestamp(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
 }
 
-/// A moment as it is shown.
+/// A time as it is shown.
 pub(crate) fn shown_now() -> String {
     format_time(now())
 }
@@ -87,7 +87,7 @@ impl Job {
         format!("_replicator/{document}")
     }
 
-    /// Runs it to its end. What nobody waits for is tried again after it crashed.
+    /// Runs it to its end. After a crash it is tried again, unless a client waits for it.
     pub(super) fn run(&self, source: &dyn End, target: &dyn End, options: &Options) -> Result<Outcome, Error> {
         let again = self.live || self.owner.document.is_some();
         let mut pause = PAUSE;
@@ -124,7 +124,7 @@ impl Job {
         progress.events.truncate(REPLICATION_EVENTS);
     }
 
-    /// What it has done, in CouchDB's words.
+    /// Its statistics, in CouchDB's words.
     fn info(&self) -> Value {
         let own = self.control.statistics();
         let error = self.progress.lock().reason.clone();
@@ -188,7 +188,7 @@ impl Job {
     }
 }
 
-/// What another attempt does not change.
+/// Whether another attempt would fail in the same way.
 pub(crate) fn is_final(error: &Error) -> bool {
     matches!(error, Error::Stopped | Error::BadUrl { .. } | Error::BadOptions(_))
 }

@@ -1,5 +1,5 @@
-//! Replications that the server itself runs: asked for by `_replicate`, or by the documents of `_replicator`. Each has
-//! a thread of its own. Nothing that is shown of them has credentials in it.
+//! Replications that the server itself runs, asked for by `_replicate` or by documents of `_replicator`. Each has a
+//! thread of its own. Credentials are never shown.
 
 pub(crate) mod documents;
 pub(crate) mod job;
@@ -27,10 +27,10 @@ pub(crate) struct Replications {
     one_less: Condvar,
 }
 
-/// Whose replication it is.
+/// The owner of a replication.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Owner {
-    /// The user that asked for it.
+    /// The user who asked for it.
     pub(crate) user: Option<String>,
     /// The document of `_replicator`.
     pub(crate) document: Option<String>,
@@ -47,7 +47,7 @@ impl Replications {
         self.running.lock().get(key).cloned()
     }
 
-    /// Begins one; answers the one that runs under its key already. `ended` is called on the replication's thread.
+    /// Begins one, or answers the one that runs under its key. `ended` is called on the replication's thread.
     ///
     /// # Errors
     /// As [`Spec::ends`]; 503 if too many run.
@@ -96,7 +96,7 @@ impl Replications {
         self.one_less.notify_all();
     }
 
-    /// Asks all to end, and waits for that for some time; answers whether all have.
+    /// Asks all to end, and waits for some time; answers whether all have ended.
     pub(crate) fn stop(&self, patience: Duration) -> bool {
         let until = Instant::now() + patience;
         let mut running = self.running.lock();
@@ -110,7 +110,7 @@ impl Replications {
     }
 }
 
-/// The thread that goes by the documents of `_replicator`. When this is dropped, it ends, and all replications with it.
+/// The thread that follows the documents of `_replicator`. When this is dropped, it ends, and all replications with it.
 pub(crate) struct Watch {
     app: Arc<App>,
     control: Control,
@@ -132,7 +132,7 @@ impl Watch {
     pub(crate) fn end(mut self, patience: Duration) -> bool {
         self.control.stop();
         if let Some(thread) = self.thread.take() {
-            // A panic of its own was printed.
+            // An error means that the thread panicked, which was printed.
             let _ = thread.join();
         }
         self.app.replications.stop(patience)
@@ -146,7 +146,7 @@ impl Drop for Watch {
     }
 }
 
-/// Takes a replication out of the running ones, also if its thread panics.
+/// Removes a replication from the running ones, even if its thread panics.
 struct Done<'a>(&'a Replications, &'a Arc<Job>);
 
 impl Drop for Done<'_> {
@@ -155,7 +155,7 @@ impl Drop for Done<'_> {
     }
 }
 
-/// What an error of a replication is answered with.
+/// The answer to an error of a replication.
 pub(crate) fn refusal(error: Error) -> ApiError {
     use http::StatusCode;
     let reason = error.to_string();

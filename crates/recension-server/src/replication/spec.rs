@@ -1,5 +1,5 @@
-//! What a replication is asked to do: by a body of `_replicate` or by a document of `_replicator`. It has credentials,
-//! and so no `Debug`.
+//! The specification of a replication, from a body of `_replicate` or a document of `_replicator`. It has credentials,
+//! and therefore no `Debug`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::auth::ServerAdmin;
 use crate::error::{ApiError, Result};
 use crate::state::App;
 
-/// A side: a URL or the name of a database of this server, and how to log in.
+/// A side: a URL or the name of a database of this server, with credentials.
 #[derive(Clone, PartialEq, Eq)]
 struct Side {
     url: String,
@@ -33,7 +33,7 @@ pub(crate) struct Spec {
 
 /// A body of `_replicate`.
 pub(crate) struct Asked {
-    /// The replication; none if one is to be cancelled by its id.
+    /// The replication; an error if one is only to be cancelled by its id.
     pub(crate) spec: Result<Spec>,
     pub(crate) cancel: bool,
     /// The id of the one to cancel.
@@ -110,7 +110,7 @@ impl Asked {
         if body.is_empty() {
             return Err(ApiError::bad_request("Missing request body"));
         }
-        // The words of the parser may quote what is a password.
+        // The parser's message may quote a password.
         let form: Form = match serde_json::from_slice(body) {
             Ok(form) => form,
             Err(_) if serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err() => {
@@ -146,10 +146,10 @@ impl Spec {
         Ok(Spec { source, target, options })
     }
 
-    /// Its two sides. Databases of this server are for whoever has the proof.
+    /// Its two sides. A database of this server needs the proof.
     ///
     /// # Errors
-    /// 400 for what cannot be, 403 without the proof, 404 if a database of this server is not there.
+    /// 400 for an invalid side, 403 without the proof, 404 if a database of this server is not there.
     pub(crate) fn ends(&self, app: &Arc<App>, proof: Option<ServerAdmin>) -> Result<(Box<dyn End>, Box<dyn End>)> {
         let source = self.source.end(app, proof, (false, self.options.selector.as_deref()))?;
         let target = self.target.end(app, proof, (self.options.create_target, None))?;

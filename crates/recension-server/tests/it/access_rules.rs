@@ -119,6 +119,9 @@ fn every_way_of_reading_shows_what_the_rule_lets_through() {
         ("COPY", "/db/a"),
         ("POST", "/db/_all_docs/queries"),
         ("GET", "/_utils/db/db"),
+        ("GET", "/_utils/db/query?find=%7B%22selector%22:%7B%7D%7D"),
+        ("GET", "/_utils/db/export"),
+        ("GET", "/_utils/db/doc/theirs/conflicts"),
         ("GET", "/db/_partition/x/_all_docs"),
     ] {
         let (status, answer) = rules.as_user(BOB, method, path, json!({}));

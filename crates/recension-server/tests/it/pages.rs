@@ -301,3 +301,33 @@ fn the_console_shows_and_restores_and_other_sites_cannot() {
     let plain = format!("POST {restore} HTTP/1.0\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{{}}");
     assert!(served.raw(plain.as_bytes()).contains(" 415 "));
 }
+
+#[test]
+fn behind_a_proxy_with_a_path_of_its_own_links_and_tags_are_others() {
+    let served = served();
+    let below = "X-Forwarded-Prefix: /a%20b/\r\n";
+    for path in ["/db/_all_docs", "/db", "/db/c", "/", "/_utils/", "/_utils/db", "/_utils/db/doc/c", "/_utils/db/query"]
+    {
+        let (_, html) = page(&served, path, below);
+        for name in ["href", "src", "action", "data-to", "data-then", "data-newer"] {
+            for to in html.split(&format!(" {name}=\"")).skip(1).map(|rest| rest.split('"').next().unwrap()) {
+                assert!(to.starts_with("/a%20b/") || to.starts_with(['#', '?']), "{path}: {name}={to}");
+            }
+        }
+        assert!(html.contains("href=\"/a%20b/"), "{path}: {html}");
+        // What is no plain path is not believed.
+        for other in ["//evil.example", "https://evil.example", "/\"><script>"] {
+            assert!(!page(&served, path, &format!("X-Forwarded-Prefix: {other}\r\n")).1.contains("evil"), "{path}");
+        }
+    }
+    let tag = |headers: &str| {
+        let (head, _) = page(&served, "/db/c", headers);
+        head.lines().find_map(|line| line.to_lowercase().strip_prefix("etag: ").map(str::to_owned)).unwrap()
+    };
+    let (plain, other) = (tag(""), tag(below));
+    assert_ne!(plain, other);
+    for (headers, sent, status) in [("", &plain, " 304"), (below, &other, " 304"), (below, &plain, " 200")] {
+        let (head, _) = page(&served, "/db/c", &format!("{headers}If-None-Match: {sent}\r\n"));
+        assert!(head.contains(status), "{headers} {sent}: {head}");
+    }
+}

@@ -82,8 +82,8 @@
 //!                  (IntoPath) and refused where it is used; "a.b".parse::<Path>()?, Path::from_segments(["a.b", "c"])?
 //! ```
 //!
-//! Reads never wait for writers. A write without an expectation is tried again if others wrote what it had read; a
-//! write with one fails with [`Error::Conflict`] if that does not hold (any more).
+//! Reads never wait for writers. If others wrote what a write had read, the write is tried again. A write with an
+//! expectation fails with [`Error::Conflict`] if the expectation does not hold, or not any more.
 
 mod faces;
 mod kernel;
@@ -165,7 +165,7 @@ pub use self::values::time::format_time;
 pub use self::values::view::{Emitted, Signature, ViewOptions};
 pub use self::values::write::{Expect, Write};
 
-/// Declares the documents that a struct's values are. It has the name of what is read from a collection, and one
-/// `use` brings both: the macro is used in `#[derive(Document)]` and the type everywhere else.
+/// Declares the documents that a struct's values are. The macro has the name of the type that is read from a
+/// collection, so one `use` brings both: `#[derive(Document)]` uses the macro, and everything else the type.
 #[cfg(feature = "derive")]
 pub use recension_derive::Document;

@@ -1,6 +1,6 @@
-//! The articles' claims beside what a run found: each is a ratio of two times, so that nothing is compared across
-//! machines. What was published is data (`published.rs`), what was measured comes from the report, and whether a claim
-//! holds is computed.
+//! The claims of published articles beside the results of a run. Each claim is a ratio of two times, so that nothing is
+//! compared across machines. The published figures are data (`published.rs`), the measured ones come from the report,
+//! and whether a claim holds is computed.
 
 mod published;
 
@@ -12,7 +12,7 @@ use super::units::{digits, show};
 use crate::measure::stats;
 use crate::subjects::OURS;
 
-/// How near to the interval measured here a published ratio has to be for its size to hold, in times.
+/// A published ratio holds in size if it is within this factor of the measured interval.
 const NEAR: f64 = 1.5;
 /// Ratios nearer to one than this are even.
 const EVEN: f64 = 1.03;
@@ -32,9 +32,9 @@ struct Claim {
     published: &'static str,
     size: Size,
     sides: [Option<Side>; 2],
-    /// Whose place the first side takes, where that one cannot be measured.
+    /// The subject in whose place the first one is measured, if that subject cannot be measured.
     in_place_of: Option<&'static str>,
-    /// What was wrong with this figure; nothing where it is only what was wrong with all.
+    /// The fault of this figure. Empty if it has only the faults of all figures.
     fault: &'static str,
 }
 
@@ -45,14 +45,14 @@ struct Side {
     subject: &'static str,
 }
 
-/// What was published of the ratio.
+/// The published ratio.
 #[derive(Clone, Copy)]
 enum Size {
     /// A figure.
     Times(f64),
-    /// That the first is ahead.
+    /// The first subject is ahead.
     Less,
-    /// That the second is ahead.
+    /// The second subject is ahead.
     More,
     /// Nothing that a ratio could be made of.
     Unstated,
@@ -63,7 +63,7 @@ enum Size {
 enum Verdict {
     /// By order and by size, as far as it has one.
     Holds,
-    /// Who is ahead is, by another size.
+    /// The right subject is ahead, but by another factor.
     OrderHolds,
     /// Nobody is ahead beyond the noise.
     Even,
@@ -73,7 +73,7 @@ enum Verdict {
     Unstated,
 }
 
-/// What there is to say of an article in one report.
+/// The claims of an article, compared with one report.
 pub struct Claims {
     /// The article, its machine, what was wrong, in sentences.
     pub head: [String; 3],
@@ -83,11 +83,11 @@ pub struct Claims {
 
 /// One claim with what was measured.
 pub struct Found {
-    /// What it is about.
+    /// Its subject.
     pub what: &'static str,
     /// As it was printed.
     pub published: &'static str,
-    /// The published ratio; nothing where there is none.
+    /// The published ratio. Empty if there is none.
     pub claimed: String,
     /// Figures of the same here, and ours.
     pub measured: String,
@@ -97,8 +97,8 @@ pub struct Found {
     pub sentence: String,
 }
 
-/// The claims of the article that this report's suite repeats; none where it repeats none, or where its sizes are not
-/// the article's.
+/// The claims of the article whose experiment this report's suite repeats. `None` if it repeats none, or if its sizes
+/// are not the article's.
 pub fn claims(report: &Report) -> Option<Claims> {
     let experiment = published::EXPERIMENTS.iter().find(|experiment| experiment.suite == report.suite)?;
     if report.mode == "custom" {
@@ -153,7 +153,7 @@ fn find(report: &Report, claim: &Claim) -> Found {
     }
 }
 
-/// How many times the first is of the second: round by round where they were measured in the same rounds.
+/// The ratio of the first to the second: round by round if they were measured in the same rounds.
 fn ratio(first: &Row, second: &Row) -> Option<Ratio> {
     if first.operation == second.operation
         && let Some(found) =
@@ -246,7 +246,7 @@ fn small(value: f64) -> String {
     form_of(value)(value)
 }
 
-/// How a ratio is written, so that its interval is written likewise.
+/// The format of a ratio. Its interval is written in the same format.
 fn form_of(ratio: f64) -> fn(f64) -> String {
     match ratio {
         _ if ratio >= 0.95 => digits,

@@ -1,5 +1,5 @@
-//! What the articles published that the suites repeat: figures as they were printed, the machine, and what was wrong
-//! with them. Nothing here was measured by the laboratory; what it measured comes from a report.
+//! Published results of the experiments that suites repeat: the printed figures, the machine, and the faults of the
+//! experiment. The laboratory measured nothing of this; its own figures come from a report.
 
 use super::{Claim, Experiment, Side, Size};
 

@@ -1,11 +1,15 @@
-//! Who makes the page of the suite `bigtable`: static files, CGI and `FastCGI` programs behind lighttpd and nginx, and
-//! servers that stand alone. Each is started here on loopback with directories of its own; which program stands behind
-//! which server is data.
+//! The subjects of the suite `bigtable`: static files, CGI and `FastCGI` programs behind lighttpd and nginx, and
+//! standalone servers. Each is started here on loopback with directories of its own. Which program runs behind which
+//! server is data.
 
+mod ours;
 pub mod page;
+mod peers;
 mod start;
 
+pub use ours::Way;
 pub use page::Form;
+pub use peers::Library;
 pub use start::{Served, start};
 
 use super::external::Source;
@@ -14,7 +18,7 @@ use crate::given::PYTHON;
 use crate::servers::web::{Web, fcgiwrap_missing};
 use crate::servers::{no_compiler, recension as our_server, said_by};
 
-/// What makes the page behind a web server.
+/// The program that makes the page behind a web server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Program {
     /// Nobody: it is a file.
@@ -27,11 +31,15 @@ pub enum Program {
     CgiPython,
     /// Haskell, a process a page.
     CgiHaskell,
+    /// Haskell by the package `cgi`, a process a page.
+    CgiLibrary,
     /// C by libfcgi, processes that stay.
     FastCgiC,
+    /// Ours: documents of a store through a template.
+    Ours(Way),
 }
 
-/// What a subject is.
+/// The kind of subject.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Maker {
     /// A program behind a web server.
@@ -40,20 +48,29 @@ pub enum Maker {
     Hyper,
     /// Python's own server.
     Python,
-    /// Ours: rows as JSON and CSV; it has no HTML yet.
+    /// A server in Haskell.
+    Haskell(Library),
+    /// A server and a writer of templates in Rust, by their names.
+    Rust(&'static str, &'static str),
+    /// Ours: documents of a store through a template, as tables, as JSON and as CSV.
     Recension,
 }
 
 impl Program {
-    fn missing(self) -> Option<String> {
+    /// Whether it stays, so that the web server need start none for a page.
+    fn stays(self) -> bool {
+        matches!(self, Program::FastCgiC | Program::Ours(Way::FastCgi | Way::Scgi))
+    }
+
+    fn missing(self, given: &Given) -> Option<String> {
         match self {
             Program::Static => None,
             Program::CgiC => no_compiler(),
             Program::CgiPerl => said_by("perl", "-v").is_none().then(|| "no perl; `apt-get install perl`".to_owned()),
             Program::CgiPython => no_python(),
-            Program::CgiHaskell => {
-                Source::Haskell { library: "bytestring", package: "", files: &[] }.missing(&Given::default())
-            }
+            Program::CgiHaskell => Source::Haskell { library: "bytestring", package: "", files: &[] }.missing(given),
+            Program::CgiLibrary => peers::CGI.missing(given),
+            Program::Ours(_) => our_server::missing(given),
             Program::FastCgiC => {
                 let there = ["/usr/include/fcgiapp.h", "/usr/local/include/fcgiapp.h"];
                 let there = there.iter().any(|file| std::path::Path::new(file).is_file());
@@ -67,14 +84,31 @@ impl Maker {
     fn missing(self, given: &Given) -> Option<String> {
         match self {
             Maker::Behind(web, program) => {
-                let wrapped = web == Web::Nginx && !matches!(program, Program::Static | Program::FastCgiC);
+                let wrapped = web == Web::Nginx && program != Program::Static && !program.stays();
                 let gate = if wrapped { fcgiwrap_missing() } else { None };
                 // All at once, so that nobody installs one to be told of the next.
-                all_of([web.missing(), program.missing(), gate])
+                all_of([web.missing(), program.missing(given), gate])
             }
             Maker::Hyper => None,
             Maker::Python => no_python(),
+            Maker::Haskell(library) => library.source().missing(given),
+            Maker::Rust(..) => peers::no_pages(),
             Maker::Recension => our_server::missing(given),
+        }
+    }
+
+    /// Whether it answers this form.
+    fn makes(self, form: Form) -> bool {
+        match self {
+            Maker::Recension => true,
+            Maker::Behind(_, Program::Ours(way)) => {
+                matches!(form, Form::Page | Form::Escaped) || (form == Form::Kept && way != Way::Cgi)
+            }
+            Maker::Python => form != Form::Kept,
+            // A file, and a page in memory, are kept.
+            Maker::Behind(_, Program::Static) | Maker::Hyper => matches!(form, Form::Page | Form::Kept),
+            Maker::Rust(..) => matches!(form, Form::Page | Form::Escaped),
+            Maker::Behind(..) | Maker::Haskell(_) => form == Form::Page,
         }
     }
 }
@@ -93,16 +127,46 @@ fn python_version() -> String {
     said_by(PYTHON, "--version").unwrap_or_default()
 }
 
-macro_rules! behind {
-    ($web:ident, $program:ident, $name:literal, $what:literal) => {
+macro_rules! haskell {
+    ($library:ident, $name:literal, $what:literal) => {
         (
             Kind {
                 tier: Tier::T0,
-                floor: matches!(Program::$program, Program::Static),
-                missing: |given| Maker::Behind(Web::$web, Program::$program).missing(given),
+                missing: |given| Maker::Haskell(Library::$library).missing(given),
+                ..Kind::new($name, $what, || Library::$library.source().version())
+            },
+            Maker::Haskell(Library::$library),
+        )
+    };
+}
+
+macro_rules! rust {
+    ($server:literal, $writer:literal) => {
+        (
+            Kind {
+                tier: Tier::T0,
+                missing: |_| peers::no_pages(),
+                ..Kind::new(
+                    concat!($server, "-", $writer),
+                    concat!($server, " with ", $writer, "'s template; it has no store: texts are in memory"),
+                    || peers::versions($server, $writer),
+                )
+            },
+            Maker::Rust($server, $writer),
+        )
+    };
+}
+
+macro_rules! behind {
+    ($web:ident, $program:expr, $name:literal, $what:literal) => {
+        (
+            Kind {
+                tier: Tier::T0,
+                floor: matches!($program, Program::Static),
+                missing: |given| Maker::Behind(Web::$web, $program).missing(given),
                 ..Kind::new($name, $what, || Web::$web.version())
             },
-            Maker::Behind(Web::$web, Program::$program),
+            Maker::Behind(Web::$web, $program),
         )
     };
 }
@@ -114,7 +178,7 @@ pub fn subjects() -> Vec<(Kind, Maker)> {
         (
             alone(Kind {
                 missing: |given| Maker::Recension.missing(given),
-                ..Kind::new(OURS, "recension serve: rows as JSON and CSV; it makes no HTML yet", our_version)
+                ..Kind::new(OURS, "recension serve: stored documents through a template, and their rows", our_version)
             }),
             Maker::Recension,
         ),
@@ -127,18 +191,45 @@ pub fn subjects() -> Vec<(Kind, Maker)> {
             }),
             Maker::Hyper,
         ),
-        behind!(Lighttpd, Static, "lighttpd-static", "lighttpd, a file"),
-        behind!(Lighttpd, FastCgiC, "lighttpd-fcgi-c", "lighttpd, FastCGI in C"),
-        behind!(Lighttpd, CgiC, "lighttpd-cgi-c", "lighttpd, CGI in C, -O2"),
-        behind!(Lighttpd, CgiPerl, "lighttpd-cgi-perl", "lighttpd, CGI in Perl"),
-        behind!(Lighttpd, CgiPython, "lighttpd-cgi-python", "lighttpd, CGI in Python"),
-        behind!(Lighttpd, CgiHaskell, "lighttpd-cgi-haskell", "lighttpd, CGI in Haskell, -O2"),
-        behind!(Nginx, Static, "nginx-static", "nginx, a file"),
-        behind!(Nginx, FastCgiC, "nginx-fcgi-c", "nginx, FastCGI in C"),
-        behind!(Nginx, CgiC, "nginx-cgi-c", "nginx with fcgiwrap, CGI in C, -O2"),
-        behind!(Nginx, CgiPerl, "nginx-cgi-perl", "nginx with fcgiwrap, CGI in Perl"),
-        behind!(Nginx, CgiPython, "nginx-cgi-python", "nginx with fcgiwrap, CGI in Python"),
-        behind!(Nginx, CgiHaskell, "nginx-cgi-haskell", "nginx with fcgiwrap, CGI in Haskell, -O2"),
+        behind!(Lighttpd, Program::Static, "lighttpd-static", "lighttpd, a file"),
+        behind!(Lighttpd, Program::FastCgiC, "lighttpd-fcgi-c", "lighttpd, FastCGI in C"),
+        behind!(Lighttpd, Program::CgiC, "lighttpd-cgi-c", "lighttpd, CGI in C, -O2"),
+        behind!(Lighttpd, Program::CgiPerl, "lighttpd-cgi-perl", "lighttpd, CGI in Perl"),
+        behind!(Lighttpd, Program::CgiPython, "lighttpd-cgi-python", "lighttpd, CGI in Python"),
+        behind!(Lighttpd, Program::CgiHaskell, "lighttpd-cgi-haskell", "lighttpd, CGI in Haskell, -O2"),
+        behind!(
+            Lighttpd,
+            Program::CgiLibrary,
+            "lighttpd-cgi-haskell-cgi",
+            "lighttpd, CGI in Haskell by the package cgi"
+        ),
+        behind!(Lighttpd, Program::Ours(Way::FastCgi), "lighttpd-fcgi-recension", "lighttpd, recension fcgi"),
+        behind!(Lighttpd, Program::Ours(Way::Scgi), "lighttpd-scgi-recension", "lighttpd, recension scgi"),
+        behind!(Lighttpd, Program::Ours(Way::Cgi), "lighttpd-cgi-recension", "lighttpd, recension cgi"),
+        behind!(Nginx, Program::Static, "nginx-static", "nginx, a file"),
+        behind!(Nginx, Program::FastCgiC, "nginx-fcgi-c", "nginx, FastCGI in C"),
+        behind!(Nginx, Program::CgiC, "nginx-cgi-c", "nginx with fcgiwrap, CGI in C, -O2"),
+        behind!(Nginx, Program::CgiPerl, "nginx-cgi-perl", "nginx with fcgiwrap, CGI in Perl"),
+        behind!(Nginx, Program::CgiPython, "nginx-cgi-python", "nginx with fcgiwrap, CGI in Python"),
+        behind!(Nginx, Program::CgiHaskell, "nginx-cgi-haskell", "nginx with fcgiwrap, CGI in Haskell, -O2"),
+        behind!(
+            Nginx,
+            Program::CgiLibrary,
+            "nginx-cgi-haskell-cgi",
+            "nginx with fcgiwrap, CGI in Haskell by the package cgi"
+        ),
+        behind!(Nginx, Program::Ours(Way::FastCgi), "nginx-fcgi-recension", "nginx, recension fcgi"),
+        behind!(Nginx, Program::Ours(Way::Scgi), "nginx-scgi-recension", "nginx, recension scgi"),
+        behind!(Nginx, Program::Ours(Way::Cgi), "nginx-cgi-recension", "nginx with fcgiwrap, recension cgi"),
+        haskell!(Warp, "warp", "warp, bytestring's builder"),
+        haskell!(Snap, "snap", "snap-server, bytestring's builder"),
+        haskell!(Happstack, "happstack", "happstack-server with blaze-html"),
+        haskell!(Yesod, "yesod", "yesod-core with hamlet, behind warp"),
+        rust!("hyper", "sailfish"),
+        rust!("hyper", "maud"),
+        rust!("hyper", "askama"),
+        rust!("actix", "sailfish"),
+        rust!("ntex", "sailfish"),
         (
             alone(Kind {
                 missing: |given| Maker::Python.missing(given),
@@ -153,18 +244,19 @@ pub fn subjects() -> Vec<(Kind, Maker)> {
     ]
 }
 
-/// What they are.
+/// The kinds of subjects.
 pub fn kinds() -> Vec<Kind> {
     subjects().into_iter().map(|(kind, _)| kind).collect()
 }
 
 /// Whether one answers this form.
 pub fn makes(name: &str, form: Form) -> bool {
-    match name {
-        OURS => matches!(form, Form::Json | Form::Csv),
-        "python-http" => true,
-        _ => form == Form::Page,
-    }
+    subjects().into_iter().any(|(kind, maker)| kind.name == name && maker.makes(form))
+}
+
+/// Whether one is a CGI program, which can be run without its web server. Behind either it is the same one.
+pub fn is_cgi(name: &str) -> bool {
+    name.starts_with("lighttpd-cgi-")
 }
 
 /// The static file of the server that stands before a subject.

@@ -65,10 +65,14 @@ pub fn column(number: usize) -> String {
 /// The form of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Form {
-    /// The page of numbers.
+    /// The page of numbers, made for this request.
     Page,
+    /// The same, asked for again: whoever keeps pages has it.
+    Kept,
     /// The page of texts.
     Escaped,
+    /// The rows of texts as a table of HTML with their keys, in a page of the server's own.
+    Html,
     /// The rows of texts as JSON.
     Json,
     /// The same as CSV.
@@ -76,13 +80,15 @@ pub enum Form {
 }
 
 impl Form {
-    /// Compares an answer with what it has to be. Of JSON and CSV what they mean is compared: the order of members and
-    /// what a server adds (a revision) are its own.
+    /// Compares an answer with what it has to be. Of texts in HTML, of JSON and of CSV what they mean is compared: how
+    /// a character is escaped, the order of members and what a server adds (a revision) are its own.
     pub fn check(self, body: &[u8]) -> Result<()> {
         let text = std::str::from_utf8(body).map_err(LabError::subject("an answer"))?;
         match self {
-            Form::Page => same_bytes(&page(), text),
-            Form::Escaped => same_bytes(&escaped(), text),
+            Form::Page | Form::Kept => same_bytes(&page(), text),
+            Form::Escaped if text == escaped() => Ok(()),
+            Form::Escaped => same_rows(keyed(cells_of(text))),
+            Form::Html => same_rows(cells_of(text).into_iter().filter_map(first_is_key).collect()),
             Form::Json => same_rows(json(text)?),
             Form::Csv => same_rows(csv(text)?),
         }
@@ -124,6 +130,60 @@ fn same_rows(found: Vec<Cells>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Rows without keys, in the order of their keys.
+fn keyed(rows: Vec<Vec<String>>) -> Vec<Cells> {
+    rows.into_iter().enumerate().map(|(row, cells)| (id(row), cells)).collect()
+}
+
+/// A row with its key in the first cell.
+fn first_is_key(mut cells: Vec<String>) -> Option<Cells> {
+    if cells.is_empty() {
+        return None;
+    }
+    let key = cells.remove(0);
+    Some((key, cells))
+}
+
+/// The texts of the cells of a table of HTML, row by row. What is marked up within a cell is left out, so that a text
+/// that was not escaped is another; rows without cells (a head) are none.
+fn cells_of(text: &str) -> Vec<Vec<String>> {
+    let rows = text.split("<tr").skip(1).map(|row| {
+        let row = row.split_once("</tr>").map_or(row, |(row, _)| row);
+        let cells = row.split("<td").skip(1).map(|cell| {
+            let cell = cell.split_once("</td>").map_or(cell, |(cell, _)| cell);
+            shown(cell.split_once('>').map_or("", |(_, cell)| cell))
+        });
+        cells.collect::<Vec<_>>()
+    });
+    rows.filter(|cells| !cells.is_empty()).collect()
+}
+
+/// What is shown of a piece of HTML: its text, with references as what they stand for.
+fn shown(html: &str) -> String {
+    let (mut text, mut rest) = (String::new(), html);
+    while let Some(at) = rest.find(['<', '&']) {
+        let (before, special) = rest.split_at(at);
+        text.push_str(before);
+        let end = if special.starts_with('<') { '>' } else { ';' };
+        let Some((word, after)) = special.split_once(end) else { break };
+        text.push_str(referred(word));
+        rest = after;
+    }
+    text.push_str(rest);
+    text
+}
+
+/// What a reference stands for, of those that the texts need. A tag shows nothing.
+fn referred(word: &str) -> &'static str {
+    match word {
+        "&amp" | "&#38" | "&#x26" => "&",
+        "&lt" | "&#60" | "&#x3c" => "<",
+        "&gt" | "&#62" | "&#x3e" => ">",
+        "&quot" | "&#34" | "&#x22" => "\"",
+        _ => "",
+    }
 }
 
 /// Rows of an array of objects, or of `_all_docs` with documents.
@@ -192,6 +252,18 @@ mod tests {
         format!("id,rev,{head}\r\n{}", lines.collect::<String>())
     }
 
+    fn as_html() -> String {
+        let row = |row: usize| {
+            let cells = (0..COLUMNS).map(|column| {
+                let text = cell(row, column).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+                format!("<td class=\"a\"><bdi>{text}</bdi></td>")
+            });
+            format!("<tr><td><a href=\"/x\">{}</a></td>{}</tr>\n", id(row), cells.collect::<String>())
+        };
+        let rows = (0..ROWS).map(row).collect::<String>();
+        format!("<!DOCTYPE html><h1>rows</h1><table><thead><tr><th>id</th></tr></thead>{rows}</table>")
+    }
+
     fn as_json() -> String {
         let rows = (0..ROWS).map(|row| {
             let cells = (0..COLUMNS).map(|number| (column(number), cell(row, number).into()));
@@ -205,7 +277,10 @@ mod tests {
     fn right_answers_are_right_and_a_changed_byte_is_found() {
         for (form, right, part, other) in [
             (Form::Page, page(), "<td>7</td>", "<td>8</td>"),
+            (Form::Kept, page(), "<td>7</td>", "<td>8</td>"),
             (Form::Escaped, escaped(), "&lt;b&gt;", "<b>"),
+            (Form::Escaped, escaped().replace("&quot;", "&#34;"), "&lt;b&gt;", "<b>"),
+            (Form::Html, as_html(), "999, &lt;b&gt;", "999, <b>"),
             (Form::Json, as_json(), "999, <b>", "99, <b>"),
             (Form::Csv, as_csv(), "999, <b>", "99, <b>"),
         ] {

@@ -1,4 +1,4 @@
-//! Starting those who make the page: directories, programs that are built once, and the processes.
+//! Starts the subjects: directories, programs that are built once, and the processes.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -6,14 +6,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::page::{COLUMNS, ROWS, cell, column, id, page};
-use super::{Form, Maker, Program, subjects};
+use super::ours::{self, Door};
+use super::page::{COLUMNS, ROWS, cell, id, page};
+use super::{Form, Maker, Program, peers, subjects};
 use crate::error::{LabError, Result};
 use crate::given::PYTHON;
-use crate::servers::web::{PROCESSES, Web, fcgiwrap, plain_environment};
-use crate::servers::{Place, Process, hyper_floor, recension};
+use crate::servers::web::{Behind, PROCESSES, Web, fcgiwrap, plain_environment};
+use crate::servers::{Place, Process, hyper_floor};
 use crate::subjects::external;
-use crate::subjects::http::couch::Couch;
 use crate::subjects::{Given, named};
 
 const PAGE_C: &str = include_str!("../../../external/bigtable/page.c");
@@ -23,61 +23,47 @@ const PAGE_PYTHON: &str = include_str!("../../../external/bigtable/page.py");
 const PAGE_HASKELL: &str = include_str!("../../../external/bigtable/Main.hs");
 const SERVER_PYTHON: &str = include_str!("../../../external/bigtable/server.py");
 
-/// The database of the rows in our server.
-const DATABASE: &str = "bigtable";
-
 /// Somebody who answers.
 pub struct Served {
     /// All processes that were started; their children come and go.
     pub processes: Vec<Process>,
-    /// Where it listens.
+    /// Its address.
     pub address: SocketAddr,
-    /// How it is set up.
+    /// Its settings.
     pub settings: String,
-    maker: Maker,
-    couch: Option<Couch>,
+    pub(super) maker: Maker,
+    pub(super) ours: Option<Door>,
+    /// The CGI program, if it is one.
+    pub(super) program: Option<PathBuf>,
 }
 
 impl Served {
     /// The request for a form.
     pub fn request(&self, form: Form) -> Vec<u8> {
-        let get = |path: &str, fields: &str| {
-            format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{fields}\r\n", self.address).into_bytes()
-        };
+        let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address).into_bytes();
+        if let Some(door) = &self.ours {
+            return door.request(form);
+        }
         match (self.maker, form) {
-            (Maker::Behind(_, Program::Static), _) => get("/page.html", ""),
-            (Maker::Behind(_, Program::FastCgiC), _) => get("/fast", ""),
-            (Maker::Behind(..), _) => get("/page.cgi", ""),
-            (Maker::Hyper, _) | (Maker::Python, Form::Page) => get("/page", ""),
-            (Maker::Python, Form::Escaped) => get("/escaped", ""),
-            (Maker::Python, Form::Json) => get("/rows.json", ""),
-            (Maker::Python, Form::Csv) => get("/rows.csv", ""),
-            (Maker::Recension, form) => {
-                let names = (0..COLUMNS).map(column).collect::<Vec<_>>().join(",");
-                let couch = self.couch.as_ref();
-                let table = format!("{DATABASE}/_all_docs?fields={names}");
-                let rows = format!("{DATABASE}/_all_docs?include_docs=true");
-                let asked = if form == Form::Csv {
-                    couch.map(|couch| couch.get_as(&table, "text/csv"))
-                } else {
-                    couch.map(|couch| couch.get_as(&rows, "application/json"))
-                };
-                asked.unwrap_or_default()
-            }
+            (Maker::Behind(_, Program::Static), _) => get("/page.html"),
+            (Maker::Behind(_, Program::FastCgiC), _) => get("/fast"),
+            (Maker::Behind(..), _) => get("/page.cgi"),
+            (_, Form::Page | Form::Kept) => get("/page"),
+            (_, Form::Escaped) => get("/escaped"),
+            (_, Form::Html) => get("/rows.html"),
+            (_, Form::Json) => get("/rows.json"),
+            (_, Form::Csv) => get("/rows.csv"),
         }
     }
 
     /// Requests that store what is answered later, in their order; each has to be answered with 201.
     pub fn set_up(&self) -> Vec<Vec<u8>> {
-        let Some(couch) = &self.couch else { return Vec::new() };
-        let document = |row: usize| {
-            let cells = (0..COLUMNS).map(|number| (column(number), cell(row, number).into()));
-            let members: serde_json::Map<String, serde_json::Value> =
-                cells.chain([("_id".to_owned(), id(row).into())]).collect();
-            serde_json::Value::Object(members)
-        };
-        let documents: Vec<_> = (0..ROWS).map(document).collect();
-        vec![couch.make(DATABASE), couch.bulk_of(DATABASE, &serde_json::json!({"docs": documents}).to_string())]
+        self.ours.as_ref().map(Door::set_up).unwrap_or_default()
+    }
+
+    /// Its CGI program, to be run for a page without the web server.
+    pub fn alone(&self) -> Option<Command> {
+        Some(ours::asked(self.program.as_ref()?, self.ours.as_ref()))
     }
 }
 
@@ -93,24 +79,26 @@ pub fn start(name: &str, dir: &Path, traced: Option<&Path>, given: &Given) -> Re
         address,
         settings: settings.to_owned(),
         maker,
-        couch: None,
+        ours: None,
+        program: None,
     };
     match maker {
-        Maker::Behind(web, program) => behind(web, program, &place, maker),
+        Maker::Behind(web, program) => behind(web, program, &place, given),
         Maker::Hyper => Ok(alone(hyper_floor::start_with_page(&place)?, "HTTP/1.1, tokio's threads as many as cores")),
         Maker::Python => {
             python(&place).map(|started| alone(started, "one process, a thread a connection; SQLite's defaults"))
         }
-        Maker::Recension => {
-            let (process, address) = recension::start(&place, given)?;
-            let served =
-                alone((process, address), "defaults, requests as admin with Basic authentication; not compressed");
-            Ok(Served { couch: Some(Couch::new(address, Some(recension::ADMIN))), ..served })
+        Maker::Haskell(library) => library
+            .start(&place)
+            .map(|started| alone(started, "threads of the runtime as many as processors, an area of 16 MB each")),
+        Maker::Rust(server, writer) => {
+            peers::pages(&place, server, writer).map(|started| alone(started, "2 threads; a release build"))
         }
+        Maker::Recension => ours::alone(&place, given),
     }
 }
 
-fn behind(web: Web, program: Program, place: &Place<'_>, maker: Maker) -> Result<Served> {
+fn behind(web: Web, program: Program, place: &Place<'_>, given: &Given) -> Result<Served> {
     let www = place.dir.join("www");
     let gate = place.dir.join("g");
     for dir in [&www, &gate] {
@@ -131,11 +119,15 @@ fn behind(web: Web, program: Program, place: &Place<'_>, maker: Maker) -> Result
         Program::CgiPerl => written("page.cgi", PAGE_PERL, 0o755)?,
         Program::CgiPython => written("page.cgi", PAGE_PYTHON, 0o755)?,
         Program::CgiHaskell => linked(external::built("bigtable-haskell", &[("Main.hs", PAGE_HASKELL)])?)?,
-        Program::FastCgiC => {}
+        Program::CgiLibrary => linked(peers::cgi()?)?,
+        Program::FastCgiC | Program::Ours(_) => {}
     }
     let socket = gate.join("s");
     let traced = place.traced.map(|file| file.with_extension("gate"));
     let beside = Place { dir: &gate, traced: traced.as_deref() };
+    if let Program::Ours(way) = program {
+        return ours::behind(web, way, place, &beside, given);
+    }
     let (gate, how) = match (program, web) {
         (Program::FastCgiC, _) => {
             let built = compiled("bigtable-fastcgi", "fastcgi.c", FAST_C, &["-lfcgi"])?;
@@ -149,9 +141,16 @@ fn behind(web: Web, program: Program, place: &Place<'_>, maker: Maker) -> Result
         (_, Web::Lighttpd) => (None, "a process a page"),
         (_, Web::Nginx) => (Some(fcgiwrap(&beside, &socket)?), "a process a page, from 2 of fcgiwrap"),
     };
-    let (process, address) = web.start(place, gate.is_some().then_some(socket.as_path()))?;
-    let settings = format!("{}; {how}", web.settings());
-    Ok(Served { processes: [process].into_iter().chain(gate).collect(), address, settings, maker, couch: None })
+    let (process, address) =
+        web.start(place, if gate.is_some() { Behind::Programs(&socket) } else { Behind::Files })?;
+    Ok(Served {
+        processes: [process].into_iter().chain(gate).collect(),
+        address,
+        settings: format!("{}; {how}", web.settings()),
+        maker: Maker::Behind(web, program),
+        ours: None,
+        program: Some(www.join("page.cgi")).filter(|file| file.is_file()),
+    })
 }
 
 fn python(place: &Place<'_>) -> Result<(Process, SocketAddr)> {

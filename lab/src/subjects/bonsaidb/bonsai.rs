@@ -1,5 +1,5 @@
 //! `BonsaiDb` in the process, by its blocking API: collections, a unique view for the names of products, a reduced view
-//! for ratings, which is brought up to date by whoever reads it, and its key-value store.
+//! for ratings, and its key-value store. A reader brings the view of ratings up to date.
 
 use std::path::Path;
 
@@ -64,7 +64,7 @@ struct Order {
     products: Vec<u32>,
 }
 
-/// Its key is customer and product, so that a later one is written over it.
+/// Its key is customer and product, so that a later review overwrites it.
 #[derive(Debug, Clone, Serialize, Deserialize, Collection)]
 #[collection(name = "reviews", primary_key = (u32, u32), views = [Ratings], core = bonsaidb_core)]
 struct Review {
@@ -209,7 +209,7 @@ impl Shop for Bonsai {
     fn load(&mut self, data: &Data) -> Result<()> {
         let failed = || LabError::subject("loading");
         load(data).and_then(|all| all.apply(&self.0)).map_err(failed())?;
-        // Views are made by whoever reads them first.
+        // The first reader makes a view.
         self.0.view::<Ratings>().with_key(&1).reduce().map_err(failed())?;
         self.0.view::<ByCategory>().with_key(&1).query().map_err(failed())?;
         self.0.view::<ByCustomer>().with_key(&1).query().map_err(failed())?;

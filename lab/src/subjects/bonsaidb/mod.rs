@@ -1,6 +1,6 @@
-//! What `BonsaiDb` measures itself by: documents that are saved, values under keys, and a shop. Each subject behind two
-//! small traits, one file each. Whatever is written is durable when the call returns, or the tier says less; every look
-//! at a product answers its rating as of now.
+//! The workloads of `BonsaiDb`'s own benchmarks: saved documents, values under keys, and a shop. Each subject is behind
+//! two small traits, in a file of its own. Writes are durable when the call returns, or the tier says less. Every look
+//! at a product returns its present rating.
 
 mod model;
 mod recension;
@@ -25,7 +25,7 @@ use super::{Given, Kind, OURS, Tier, named, our_version, versions, without_peers
 use crate::error::{LabError, Result};
 use crate::servers::{postgresql as postgresql_server, redis as redis_server};
 
-/// Documents of text, values under keys, and numbers under keys.
+/// A store of text documents, values under keys, and numbers under keys.
 pub trait Values: Send {
     /// Saves a document that is new, under this number.
     fn save(&mut self, number: u64, text: &str) -> Result<()>;
@@ -57,7 +57,7 @@ pub trait Shop: Send {
     /// An agent with a connection of its own.
     fn agent(&self) -> Result<Box<dyn Agent>>;
 
-    /// What is there of carts, orders and reviews.
+    /// The carts, orders and reviews that it holds.
     fn contents(&self) -> Result<Contents>;
 
     /// How it was set up, in the subject's own words.
@@ -67,7 +67,7 @@ pub trait Shop: Send {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// Whoever acts for a shopper.
+/// An agent that acts for shoppers.
 pub trait Agent: Send {
     /// The product of a name.
     fn find(&mut self, name: &str) -> Result<Option<Found>>;
@@ -88,7 +88,7 @@ pub trait Agent: Send {
     fn review(&mut self, review: &Review) -> Result<()>;
 }
 
-/// What a subject has.
+/// The parts that a subject supports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
     /// Documents.
@@ -197,7 +197,7 @@ fn entries() -> Vec<Entry> {
     ]
 }
 
-/// What they are.
+/// The kinds of subjects.
 pub fn kinds() -> Vec<Kind> {
     entries().into_iter().map(|entry| entry.kind).collect()
 }
@@ -228,7 +228,7 @@ fn unavailable(kind: &Kind) -> LabError {
     LabError::Unavailable { reason }
 }
 
-/// What a step is about is not there.
+/// The error if an object of a step is not there.
 fn gone(what: &str) -> LabError {
     LabError::Wrong { what: what.to_owned(), expected: "that it is there".to_owned(), found: "none".to_owned() }
 }

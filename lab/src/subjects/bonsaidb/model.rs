@@ -1,4 +1,4 @@
-//! What is stored: documents and values are functions of their number, the shop's first data of a seed, so that a
+//! The stored data. Documents and values depend only on their numbers, the shop's first data only on a seed, so that a
 //! worker can make all of it again.
 
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ pub fn key(number: u64) -> String {
     format!("key-{number:04}")
 }
 
-/// How much a shop begins with.
+/// The size of a shop at the beginning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Size {
     /// Customers, numbered from 1.
@@ -60,9 +60,9 @@ impl Size {
 /// A customer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Customer {
-    /// Who.
+    /// The customer's name.
     pub name: String,
-    /// Where to write to.
+    /// The e-mail address.
     pub email: String,
     /// The street.
     pub address: String,
@@ -74,7 +74,7 @@ pub struct Customer {
     pub country: String,
     /// The postal code.
     pub postal_code: String,
-    /// Where to call.
+    /// The telephone number.
     pub phone: String,
 }
 
@@ -90,18 +90,18 @@ pub struct Product {
 /// An order.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Order {
-    /// Whose.
+    /// The number of the customer.
     pub customer: u32,
     /// The numbers of its products; one may be there twice.
     pub products: Vec<u32>,
 }
 
-/// What a customer thinks of a product: one review of both, the last.
+/// A customer's review of a product. Only the last one for both is kept.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Review {
-    /// Whose.
+    /// The number of the customer.
     pub customer: u32,
-    /// Of what.
+    /// The number of the product.
     pub product: u32,
     /// From 1 to 5.
     pub rating: u32,
@@ -109,7 +109,7 @@ pub struct Review {
     pub text: Option<String>,
 }
 
-/// What a shop begins with.
+/// The data of a shop at the beginning.
 #[derive(Clone, Debug, Default)]
 pub struct Data {
     /// Customers, from number 1 on.
@@ -129,13 +129,13 @@ pub struct Data {
 pub struct Found {
     /// Its number.
     pub id: u32,
-    /// What it is.
+    /// The product itself.
     pub product: Product,
     /// The average of its reviews; none without any.
     pub rating: Option<f64>,
 }
 
-/// What the shoppers have changed, each list in its order.
+/// The shoppers' changes. Each list is in its order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Contents {
     /// The products of each cart that was not checked out.

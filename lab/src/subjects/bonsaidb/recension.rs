@@ -1,5 +1,5 @@
 //! Recension in the process: typed documents with indexes. The key of a review is its customer and product, so that a
-//! later one replaces it; an index has product and rating, so that a rating is read without its reviews.
+//! later one replaces it. An index has product and rating, so that a rating is read without its reviews.
 
 use std::path::Path;
 
@@ -90,7 +90,7 @@ struct Order {
 #[derive(Serialize, Deserialize, Document)]
 #[recension(collection = "reviews", index(paths("product", "rating")))]
 struct Review {
-    /// Of customer and product.
+    /// Made of customer and product.
     #[recension(id)]
     id: String,
     customer: u32,

@@ -1,5 +1,5 @@
-//! What shoppers do: plans that are drawn before anything is timed. Each agent's shoppers have customers of their own,
-//! so that what is there in the end is known, however the agents' calls mix.
+//! The shoppers' plans, which are drawn before anything is timed. Each agent's shoppers have their own customers, so
+//! that the final contents are known however the agents' calls mix.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,21 +22,21 @@ pub enum Step {
     Add(u32),
     /// Makes an order of the cart.
     Checkout {
-        /// Whose.
+        /// The number of the customer.
         customer: u32,
     },
     /// Reviews a product.
     Review {
-        /// Whose.
+        /// The number of the customer.
         customer: u32,
-        /// Of what.
+        /// The number of the product.
         product: u32,
         /// From 1 to 5.
         rating: u32,
     },
 }
 
-/// What a step is.
+/// The kind of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum StepKind {
     /// [`Step::Find`].
@@ -54,7 +54,7 @@ pub enum StepKind {
 }
 
 impl Step {
-    /// What it is.
+    /// Its kind.
     pub fn kind(&self) -> StepKind {
         match self {
             Step::Find(_) => StepKind::Find,
@@ -67,8 +67,8 @@ impl Step {
     }
 }
 
-/// The plans of each agent, so many in all. Whoever has something in hand puts it into a cart, checks out, and reviews
-/// what was bought in so many of a hundred cases.
+/// The plans of each agent, `shoppers` in all. A shopper puts a product into a cart, checks out, and reviews the bought
+/// product, each in `percent` of a hundred cases.
 pub fn plans(size: &Size, percent: u64, agents: u32, shoppers: u64, seed: u64) -> Vec<Vec<Vec<Step>>> {
     let mut random = Random::new(seed ^ 0x00ca_2700);
     let share = |agent: u32| (shoppers + u64::from(agents - 1 - agent)) / u64::from(agents);
@@ -82,7 +82,7 @@ pub fn plans(size: &Size, percent: u64, agents: u32, shoppers: u64, seed: u64) -
     (0..agents).map(plans_of).collect()
 }
 
-/// One of an agent's own customers: those whose number leaves the agent's as remainder.
+/// One of an agent's own customers. The customers are dealt to the agents in turns.
 fn customer_of(random: &mut Random, size: &Size, agent: u32, agents: u32) -> u32 {
     let own = size.customers.saturating_sub(agent).div_ceil(agents);
     agent + 1 + agents * u32::try_from(random.below(u64::from(own))).unwrap_or_default()

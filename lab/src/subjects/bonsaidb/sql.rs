@@ -99,7 +99,7 @@ pub(super) fn cart(called: &str) -> Result<i32> {
     called.parse().map_err(LabError::subject("the number of a cart"))
 }
 
-/// What the rows of one product say.
+/// The product that the rows of a query describe.
 pub(super) fn found(rows: impl IntoIterator<Item = Viewed>) -> Option<Found> {
     let mut found: Option<Found> = None;
     for Viewed { id, name, total, number: ratings, category } in rows {

@@ -1,5 +1,5 @@
-//! `SQLite` in the process: WAL, synchronous=FULL, a connection an agent, statements prepared once. Transactions that
-//! write begin as writers.
+//! `SQLite` in the process: WAL, synchronous=FULL, one connection for each agent, statements prepared once. Writing
+//! transactions begin as writers.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn connect(file: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// A file with these tables, made where it is new.
+/// Opens a file with these tables, and makes them if it is new.
 fn open(file: &Path, tables: &[&str]) -> Result<Connection> {
     let fresh = !file.exists();
     let connection = connect(file)?;

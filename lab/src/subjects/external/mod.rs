@@ -1,5 +1,5 @@
-//! Subjects that are programs of their own, in any language: docs/src/external-subjects.md. Those of ours are sources
-//! within this program; it builds them beside itself when they are first needed.
+//! Subjects that are separate programs, in any language: docs/src/external-subjects.md. The sources of ours are within
+//! this program, which builds them beside itself when they are first needed.
 
 pub mod lines;
 mod program;
@@ -17,7 +17,7 @@ use crate::error::{LabError, Result};
 use crate::given::PYTHON;
 use crate::servers::said_by;
 
-/// A program of ours.
+/// One of our programs.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     /// Built by `ghc`.
@@ -29,7 +29,7 @@ pub enum Source {
         /// Files by their names.
         files: &'static [(&'static str, &'static str)],
     },
-    /// Run by Debian's Python, whose packages it uses.
+    /// It is run by Debian's Python, with Debian's packages.
     Python {
         /// The module that it is about.
         module: &'static str,
@@ -38,7 +38,7 @@ pub enum Source {
         /// The program, as `main.py`.
         text: &'static str,
     },
-    /// What `--external` names.
+    /// The program of `--external`.
     Given,
 }
 
@@ -80,7 +80,7 @@ pub const MONGODB: Source = Source::Python {
     package: "python3-pymongo",
     text: include_str!("../../../external/mongodb/main.py"),
 };
-/// What programs in Python share.
+/// The part that programs in Python share.
 const PYTHON_LINES: &str = include_str!("../../../external/python/lines.py");
 
 impl Source {
@@ -112,7 +112,7 @@ impl Source {
         found.unwrap_or_else(|| "not installed".to_owned())
     }
 
-    /// The command that starts it, built where it was not built yet.
+    /// The command that starts it. Builds it if that was not done before.
     pub(crate) fn command(self, given: &Given) -> Result<Command> {
         if let Some(reason) = self.missing(given) {
             return Err(LabError::Unavailable { reason });
@@ -136,7 +136,7 @@ impl Source {
     }
 }
 
-/// The version of a Haskell library, where it is installed.
+/// The version of a Haskell library, if it is installed.
 fn installed(library: &str) -> Option<&'static str> {
     static ALL: OnceLock<String> = OnceLock::new();
     let all = ALL.get_or_init(|| {
@@ -147,7 +147,7 @@ fn installed(library: &str) -> Option<&'static str> {
         .find_map(|package| package.rsplit_once('-').filter(|(name, _)| *name == library).map(|(_, version)| version))
 }
 
-/// The version of a Python module, where it is installed.
+/// The version of a Python module, if it is installed.
 fn python(module: &str) -> Option<String> {
     let asked = Command::new(PYTHON)
         .arg("-c")
@@ -157,7 +157,7 @@ fn python(module: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// A directory of this program's with these files: another one where they are others.
+/// A directory with these files. Other files get another directory.
 pub(crate) fn place(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
     let failed = |path: &Path| LabError::io(format!("writing {}", path.display()));
     let mut bytes = Vec::new();
@@ -166,7 +166,7 @@ pub(crate) fn place(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
         bytes.extend_from_slice(text.as_bytes());
     }
     let own = std::env::current_exe().map_err(LabError::io("finding this program"))?;
-    // Tests run from `deps`, beside which the program is.
+    // Tests run from `deps`, which is a folder beside the program.
     let beside = own.parent().unwrap_or(Path::new("."));
     let beside = if beside.ends_with("deps") { beside.parent().unwrap_or(beside) } else { beside };
     let dir = beside.join("external").join(format!("{name}-{:016x}", xxh3_64(&bytes)));
@@ -176,7 +176,7 @@ pub(crate) fn place(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
         if std::fs::read_to_string(&path).is_ok_and(|there| there == *text) {
             continue;
         }
-        // Another run may be at it, too: whoever is last puts the same file there.
+        // Another run may be building it too. Both put the same file there.
         let unfinished = dir.join(format!("{file}.{}", std::process::id()));
         std::fs::write(&unfinished, text).and_then(|()| std::fs::rename(&unfinished, &path)).map_err(failed(&path))?;
     }
@@ -185,15 +185,24 @@ pub(crate) fn place(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
 
 /// The program of these files in Haskell, built once.
 pub(crate) fn built(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
+    built_with(name, files, &["-with-rtsopts=-A16m"])
+}
+
+/// The same of a server, which uses all processors.
+pub(crate) fn built_threaded(name: &str, files: &[(&str, &str)]) -> Result<PathBuf> {
+    built_with(name, files, &["-threaded", "-with-rtsopts=-A16m -N"])
+}
+
+fn built_with(name: &str, files: &[(&str, &str)], more: &[&str]) -> Result<PathBuf> {
     built_by(name, files, |dir, unfinished| {
         let mut ghc = Command::new("ghc");
-        ghc.args(["-O2", "-rtsopts", "-with-rtsopts=-A16m", "-outputdir", "objects", "Main.hs", "-o"]).arg(unfinished);
+        ghc.args(["-O2", "-rtsopts"]).args(more).args(["-outputdir", "objects", "Main.hs", "-o"]).arg(unfinished);
         ghc.current_dir(dir);
         ghc
     })
 }
 
-/// The program of these files, built once, by the compiler that is told where they lie and where the program goes.
+/// Builds the program from these files once. The compiler is told where they are, and where the program goes.
 pub(crate) fn built_by(
     name: &str,
     files: &[(&str, &str)],
@@ -201,7 +210,7 @@ pub(crate) fn built_by(
 ) -> Result<PathBuf> {
     let dir = place(name, files)?;
     let (program, unfinished) = (dir.join("program"), dir.join("unfinished"));
-    // One at a time; who comes second finds it built.
+    // One build at a time: the second caller finds it built.
     let lock = std::fs::File::create(dir.join("lock")).map_err(LabError::io("making a lock file"))?;
     lock.lock().map_err(LabError::io("waiting for another build"))?;
     if !program.is_file() {
@@ -217,7 +226,7 @@ pub(crate) fn built_by(
     Ok(program)
 }
 
-/// What builds the Haskell programs.
+/// The compiler of the Haskell programs.
 pub fn compiler() -> String {
     said_by("ghc", "--numeric-version").map_or_else(|| "no ghc".to_owned(), |version| format!("ghc {version} -O2"))
 }

@@ -27,13 +27,13 @@ const EMPTY: usize = 1000;
 /// Rows of an answer: fields each.
 pub(super) type Rows = Vec<Vec<String>>;
 
-/// What a program is started for.
+/// The first message to a program.
 pub struct Hello<'h> {
     /// `goget` or `hasql`.
     pub experiment: &'h str,
     /// The directory of its store.
     pub dir: &'h Path,
-    /// The server, where the laboratory has started one.
+    /// The server, if the laboratory has started one.
     pub server: Option<SocketAddr>,
 }
 
@@ -43,7 +43,7 @@ pub struct Program {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     errors: PathBuf,
-    /// What it said of itself.
+    /// Its description of itself.
     pub about: String,
 }
 
@@ -76,7 +76,7 @@ impl Program {
         Ok(program)
     }
 
-    /// Says lines and waits for `ok`; untimed.
+    /// Sends lines and waits for `ok`. Not timed.
     pub fn set_up(&mut self, lines: &str) -> Result<()> {
         self.say(lines)?;
         self.expect(&["ok"])
@@ -120,7 +120,7 @@ impl Program {
         Ok(Timed { wall_ns, latencies_ns, answers, note })
     }
 
-    /// What the pipe costs, in words: an empty batch, and one of a thousand empty operations.
+    /// The cost of the pipe, in words: an empty batch, and one of a thousand empty operations.
     pub fn cost(&mut self) -> Result<String> {
         let nothing = line(&["nothing"]);
         let many = vec![nothing.clone(); EMPTY];
@@ -268,7 +268,7 @@ mod tests {
             ("hello\\t1\\tx\\ty\\nready\\ndone\\t7\\t1\\nrow\\t1\\n", "expected rows"),
             ("hello\\t1\\tx\\ty\\nwhat\\n", "expected ready"),
         ] {
-            // What said nothing must end, too.
+            // A program that prints nothing must end too.
             let script = dir.path().join("program.sh");
             let tried = if said.is_empty() {
                 std::fs::write(&script, "exit 3").unwrap();

@@ -1,4 +1,4 @@
-//! A program of its own that keeps accounts: calls as the lines of docs/src/external-subjects.md, and its rows as
+//! A separate program that keeps accounts. Calls are the lines of docs/src/external-subjects.md, and its rows become
 //! accounts.
 
 use std::path::Path;
@@ -13,7 +13,7 @@ pub(super) fn open(source: Source, dir: &Path, given: &Given) -> Result<Box<dyn 
     let mut entries = std::fs::read_dir(dir).map_err(LabError::io(format!("looking into {}", dir.display())))?;
     let fresh = entries.next().is_none();
     let mut program = Program::start(source, given, &Hello { experiment: "goget", dir, server: None })?;
-    // Once, and not where opening itself is timed.
+    // Once, and not if opening itself is timed.
     let cost = if fresh { program.cost()? } else { String::new() };
     Ok(Box::new(External { settings: format!("{}; {cost}", program.about), program }))
 }
@@ -44,7 +44,7 @@ fn operation(call: &Call<'_>) -> String {
     }
 }
 
-/// What a program has to have seen of a row.
+/// The sum that a program must have computed from a row.
 fn weight(row: &[String]) -> i64 {
     let length = |text: &String| i64::try_from(text.len()).unwrap_or_default();
     let number = |text: &String| text.parse::<i64>().unwrap_or_default();

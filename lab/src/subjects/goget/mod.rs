@@ -95,12 +95,12 @@ pub enum Call<'c> {
     Delete(u64),
 }
 
-/// What a call answers.
+/// The result of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// It is done.
     Done,
-    /// The account, where there is one.
+    /// The account, if there is one.
     One(Option<Account>),
     /// Accounts.
     All(Vec<Account>),
@@ -122,7 +122,7 @@ impl Call<'_> {
     }
 }
 
-/// How a store is opened.
+/// The way a store is opened.
 enum Open {
     /// In this process, or by a client here.
     Here(fn(&Path) -> Result<Box<dyn Accounts>>),
@@ -130,7 +130,7 @@ enum Open {
     Program(Source),
 }
 
-/// Why it is not measured where nobody names one.
+/// The reason if no server is named.
 const WITHOUT_MONGODB: &str = "needs a server at a URL: --mongodb-url mongodb://HOST:27017, or \
     RECENSION_LAB_MONGODB_URL (Debian and the registries have no server of it; its driver was tried by a stand-in \
     only)";
@@ -251,7 +251,7 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
     ]
 }
 
-/// What they are.
+/// The kinds of subjects.
 pub fn kinds() -> Vec<Kind> {
     subjects().into_iter().map(|(kind, _)| kind).collect()
 }

@@ -1,35 +1,35 @@
-//! What is stored: an account is a function of its number, so that the model of a store is cheap.
+//! The stored data. An account depends only on its number, so that the model of a store is cheap.
 
 use serde::{Deserialize, Serialize};
 
 use crate::data::Random;
 
-/// An account. As a document it has its items within.
+/// An account. As a document it contains its items.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, recension::document::Document)]
 #[recension(collection = "accounts")]
 pub struct Account {
     /// Its number.
     #[recension(id)]
     pub id: u64,
-    /// Whose it is: 80 random characters.
+    /// Its owner: 80 random characters.
     #[recension(unique)]
     pub name: String,
     /// Hashed elsewhere: outside of all timers.
     pub passphrase: String,
-    /// What is wanted.
+    /// The wanted items.
     pub items: Vec<Item>,
 }
 
 /// Something wanted.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Item {
-    /// What.
+    /// The name of the item.
     pub name: String,
-    /// What about it.
+    /// A comment.
     pub comment: String,
     /// Whether it is there.
     pub status: Status,
-    /// How many.
+    /// The number of pieces.
     pub count: u32,
 }
 

@@ -1,5 +1,5 @@
-//! The floor: what the machine asks for one durable append of the bytes that a call brings, and of nothing else. It
-//! keeps no accounts and answers no reads.
+//! The floor: the cost of one durable append of a call's bytes on this machine, and nothing else. It keeps no accounts
+//! and answers no reads.
 
 use std::path::Path;
 

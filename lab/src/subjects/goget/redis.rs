@@ -1,6 +1,6 @@
 //! Redis over loopback, its log synced at every write: accounts as JSON in one hash, names in a second one. A change
-//! reads the account within `WATCH`, and is refused where another was faster; a get by name is one script, one round
-//! trip.
+//! reads the account within `WATCH`, and is refused if another client was faster. A get by name is one script in one
+//! round trip.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(super) fn open(dir: &Path) -> Result<Box<dyn Accounts>> {
 
 struct Redis {
     connection: Connection,
-    /// What the script is known by.
+    /// The script's hash.
     by_name: Vec<u8>,
     process: Process,
 }

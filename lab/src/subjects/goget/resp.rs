@@ -1,7 +1,10 @@
-//! What a client of Redis needs: commands out, replies in, over one connection. Replies are whole or an error.
+//! The client's part of Redis's protocol: sends commands and reads replies over one connection. Replies are whole or an
+//! error.
 
-use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 use crate::error::{LabError, Result};
 
@@ -25,13 +28,13 @@ pub(in crate::subjects) enum Reply {
     Bytes(Vec<u8>),
     /// Several.
     Several(Vec<Reply>),
-    /// What Redis did not do, in its words.
+    /// The refusal, in Redis's words.
     Refused(String),
 }
 
-/// A connection.
-pub(in crate::subjects) struct Connection {
-    reader: BufReader<TcpStream>,
+/// A connection, by TCP or by a unix socket.
+pub(in crate::subjects) struct Connection<S: Read + Write = TcpStream> {
+    reader: BufReader<S>,
     out: Vec<u8>,
     waiting: usize,
 }
@@ -42,7 +45,20 @@ impl Connection {
         let failed = || LabError::io("connecting to Redis");
         let stream = TcpStream::connect(address).map_err(failed())?;
         stream.set_nodelay(true).map_err(failed())?;
-        Ok(Connection { reader: BufReader::with_capacity(1 << 16, stream), out: Vec::new(), waiting: 0 })
+        Ok(Connection::on(stream))
+    }
+}
+
+impl Connection<UnixStream> {
+    /// Connects through a unix socket.
+    pub(in crate::subjects) fn through(socket: &Path) -> Result<Self> {
+        UnixStream::connect(socket).map(Connection::on).map_err(LabError::io("connecting to Redis"))
+    }
+}
+
+impl<S: Read + Write> Connection<S> {
+    fn on(stream: S) -> Self {
+        Connection { reader: BufReader::with_capacity(1 << 16, stream), out: Vec::new(), waiting: 0 }
     }
 
     /// Adds a command to those that are sent next.

@@ -40,7 +40,7 @@ pub(super) trait Rows: Send {
     /// Reads in one transaction.
     fn read(&self, act: &mut dyn FnMut(&dyn Reading) -> Result<()>) -> Result<()>;
 
-    /// Writes in one transaction, which is durable when this returns, and has not happened where `act` fails.
+    /// Writes in one transaction. If `act` fails, nothing has happened; otherwise it is durable when this returns.
     fn write(&mut self, act: &mut dyn FnMut(&mut dyn Writing) -> Result<()>) -> Result<()>;
 
     /// How it was opened, in the subject's own words.

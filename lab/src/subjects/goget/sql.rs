@@ -28,7 +28,7 @@ pub(super) const UPDATE: &str = "UPDATE accounts SET passphrase = ? WHERE id = ?
 pub(super) const DELETE_ITEMS: &str = "DELETE FROM items WHERE account = ?";
 pub(super) const DELETE: &str = "DELETE FROM accounts WHERE id = ?";
 
-/// Accounts of one statement where they are loaded, which is not measured.
+/// Accounts of one statement while loading, which is not measured.
 pub(super) const LOADED_TOGETHER: usize = 500;
 
 /// [`CREATE`] of so many.
@@ -46,7 +46,7 @@ pub(super) fn numbered(sql: &str) -> String {
     text
 }
 
-/// A row of a join: an account, and one of its items where it has any.
+/// A row of a join: an account, and one of its items if it has any.
 pub(super) struct Joined {
     pub(super) id: i64,
     pub(super) name: String,

@@ -44,7 +44,7 @@ struct External {
     dir: PathBuf,
     process: Process,
     address: SocketAddr,
-    /// What the program says of itself, where it was asked.
+    /// The program's description of itself, if it was asked.
     settings: String,
 }
 
@@ -106,7 +106,7 @@ fn operations(call: &Call) -> Vec<String> {
     }
 }
 
-/// What a program has to have seen of a row.
+/// The sum that a program must have computed from a row.
 fn weight(row: &[String]) -> i64 {
     let number = |text: &String| text.parse::<i64>().unwrap_or_default();
     match row {

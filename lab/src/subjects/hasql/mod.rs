@@ -49,7 +49,7 @@ pub trait Database: Send {
     fn close(self: Box<Self>) -> Result<()>;
 }
 
-/// What came of a try to move money.
+/// The result of an attempt to move money.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moved {
     /// The two balances that were read.
@@ -63,7 +63,7 @@ pub trait Client: Send {
     /// `SELECT * FROM a`.
     fn all(&mut self, set: Set) -> Result<Vec<Person>>;
 
-    /// `SELECT * FROM a WHERE id > above AND id < below AND birthday != not`, so often; answers the rows of all.
+    /// `SELECT * FROM a WHERE id > above AND id < below AND birthday != not`, so many times. Returns the rows of all.
     fn between(&mut self, above: i32, below: i32, not: Day, count: u64) -> Result<u64>;
 
     /// Moves [`AMOUNT`] in one serializable transaction: reads, writes, reads, writes.
@@ -102,18 +102,18 @@ pub enum Call {
     Transfer(i32, i32),
 }
 
-/// What a call answers.
+/// The result of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// People.
     People(Vec<Person>),
     /// The number of rows.
     Rows(u64),
-    /// What came of a transfer.
+    /// The result of a transfer.
     Moved(Moved),
 }
 
-/// How a database is opened.
+/// The way a database is opened.
 enum Open {
     /// In this process, or by a client here.
     Here(fn(&Path) -> Result<Box<dyn Database>>),
@@ -235,7 +235,7 @@ fn subjects() -> Vec<(Kind, Option<Open>)> {
     ]
 }
 
-/// What they are.
+/// The kinds of subjects.
 pub fn kinds() -> Vec<Kind> {
     subjects().into_iter().map(|(kind, _)| kind).collect()
 }

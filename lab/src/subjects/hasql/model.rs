@@ -1,10 +1,10 @@
-//! What is stored: a person is a function of the number, so that the model is cheap.
+//! The stored data. A person depends only on the number, so that the model is cheap.
 
 use serde::{Deserialize, Serialize};
 
 use crate::data::Random;
 
-/// What one transfer moves.
+/// The amount of one transfer.
 pub const AMOUNT: i64 = 3;
 /// Accounts, numbered from 1.
 pub const ACCOUNTS: i32 = 20;
@@ -18,13 +18,13 @@ pub struct Day(pub i32);
 pub struct Person {
     /// Its number.
     pub id: i32,
-    /// Whose it is.
+    /// The person's name.
     pub name: String,
-    /// When they were born, where that is known.
+    /// The date of birth, if it is known.
     pub birthday: Option<Day>,
 }
 
-/// Which table of people.
+/// One of the tables of people.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Set {
     /// The smaller one.

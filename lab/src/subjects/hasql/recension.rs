@@ -1,4 +1,4 @@
-//! Recension in the process: typed documents, and transactions that are tried again where another was in the way.
+//! Recension in the process: typed documents, and transactions that are retried after a conflict.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ macro_rules! people {
         #[derive(Serialize, Deserialize, Document)]
         #[recension(collection = $collection)]
         struct $type {
-            /// The order of ids is the order of numbers.
+            /// A key in the order of numbers.
             #[recension(id)]
             key: String,
             #[recension(index)]

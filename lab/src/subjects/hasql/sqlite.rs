@@ -1,5 +1,5 @@
-//! `SQLite` in the process: WAL, synchronous=FULL, a connection a client, statements prepared once. It has no type for
-//! days: they are numbers. Its transactions begin as writers, so that two of them wait for each other and never
+//! `SQLite` in the process: WAL, synchronous=FULL, one connection for each client, statements prepared once. It has no
+//! type for days, so they are numbers. Its transactions begin as writers: two of them wait for each other and never
 //! conflict.
 
 use std::path::{Path, PathBuf};

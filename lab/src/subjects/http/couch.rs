@@ -58,7 +58,7 @@ struct Listed<'a> {
 }
 
 impl Couch {
-    /// Of a server, as an admin where it has any.
+    /// For a server, as an admin if it has one.
     pub(crate) fn new(address: SocketAddr, admin: Option<(&str, &str)>) -> Self {
         let mut fields = format!("host: {address}\r\naccept: application/json\r\n");
         if let Some((name, password)) = admin {
@@ -86,6 +86,11 @@ impl Couch {
     pub(crate) fn get_as(&self, target: &str, form: &str) -> Vec<u8> {
         let as_json = String::from_utf8(self.request("GET", target, None)).unwrap_or_default();
         as_json.replacen("accept: application/json", &format!("accept: {form}"), 1).into_bytes()
+    }
+
+    /// Posts a text to a target.
+    pub(crate) fn post(&self, target: &str, body: &str) -> Vec<u8> {
+        self.request("POST", target, Some(body))
     }
 
     /// Stores these documents.
@@ -132,7 +137,7 @@ impl Couch {
         (first..first + count).map(revision).collect()
     }
 
-    /// Whether a list has just these documents, in their order, with their revisions and, where they are wanted,
+    /// Checks that a list has exactly these documents, in their order, with their revisions and, if they are wanted,
     /// their bodies.
     pub fn check_all_docs(&self, revisions: &[String], with_documents: bool, answer: &Answer) -> Result<()> {
         let what = "_all_docs";

@@ -1,5 +1,5 @@
-//! Servers under load over the network: what each is asked in its own words, and whether it answered rightly. A
-//! dialect is pure: bytes of requests out, answers in.
+//! Servers under load over the network. A dialect makes the requests in a server's own form, and checks the answers. It
+//! is pure: bytes of requests out, answers in.
 
 mod bare;
 pub(crate) mod couch;
@@ -15,9 +15,9 @@ use crate::error::{LabError, Result};
 use crate::load::{Answer, Wire};
 use crate::servers::{self, Place, Process};
 
-/// What is said to a server. Documents are known by their numbers; their bodies are [`crate::data::value`].
+/// The requests of a server. Documents are known by their numbers. Their bodies are [`crate::data::value`].
 pub trait Dialect: Send {
-    /// What is spoken.
+    /// The wire protocol.
     fn wire(&self) -> Wire {
         Wire::Http
     }
@@ -28,7 +28,7 @@ pub trait Dialect: Send {
     /// Reads document `n`.
     fn get(&self, database: &str, n: u64) -> Vec<u8>;
 
-    /// Whether storing document `n` was answered rightly; answers its revision, where there are any.
+    /// Checks the answer to a put of document `n`. Returns its revision, if there are any.
     fn check_put(&self, n: u64, answer: &Answer) -> Result<String>;
 
     /// Whether document `n` was answered rightly.
@@ -39,7 +39,7 @@ pub trait Dialect: Send {
         true
     }
 
-    /// `CouchDB`'s own endpoints, where it has them.
+    /// `CouchDB`'s own endpoints, if it has them.
     fn couch(&self) -> Option<&Couch> {
         None
     }
@@ -52,13 +52,13 @@ pub fn id(n: u64) -> String {
 
 /// A server that can be asked.
 pub struct Server {
-    /// Its process, where it is ours to stop.
+    /// Its process, if we may stop it.
     pub process: Option<Process>,
-    /// Where it listens.
+    /// Its address.
     pub address: SocketAddr,
-    /// What it understands.
+    /// Its dialect.
     pub dialect: Box<dyn Dialect>,
-    /// Where it is for others, with name and password.
+    /// Its URL for others, with name and password.
     pub url: String,
     /// Its settings, for the report.
     pub settings: String,
@@ -165,7 +165,7 @@ fn couch(process: Option<Process>, address: SocketAddr, admin: Option<(&str, &st
     }
 }
 
-/// What they are.
+/// The kinds of subjects.
 pub fn kinds() -> Vec<Kind> {
     subjects().into_iter().map(|(kind, _)| kind).collect()
 }

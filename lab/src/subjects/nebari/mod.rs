@@ -1,5 +1,5 @@
-//! nebari: an append-only file a tree, and a log of transactions. What it calls a commit is one transaction over both
-//! trees; where history is asked for, one versioned tree has the place of both (`versioned.rs`).
+//! nebari: an append-only file for each tree, and a log of transactions. A commit of ours is one of its transactions
+//! over both trees. If history is measured, one versioned tree replaces both (`versioned.rs`).
 
 mod versioned;
 

@@ -1,6 +1,6 @@
-//! nebari's versioned tree. It numbers every row that is written (a sequence), and each number knows the one before it
-//! of the same key, so a read as of a commit goes back from the newest to the first that is not newer than the commit's
-//! last.
+//! nebari's versioned tree. It numbers every written row (a sequence), and each number refers to the previous one of
+//! the same key. A read as of a commit therefore goes back from the newest to the first that is not newer than the
+//! commit's last number.
 
 use nebari::io::fs::StdFile;
 use nebari::tree::{KeySequence, Root, ScanEvaluation, Versioned};
@@ -11,7 +11,7 @@ use crate::error::{LabError, Result};
 use crate::subjects::{Reader, RowToWrite, SeeRow, SeeValue, Settled, Subject, Tree};
 
 const TREE: &str = "versions";
-/// Keys whose newest sequences are looked up in one scan, of a range as of a commit.
+/// Number of keys whose newest sequences one scan looks up, in a range as of a commit.
 const PIECE: usize = 128;
 
 /// A scan that nobody ends before its end.

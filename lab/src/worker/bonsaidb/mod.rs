@@ -1,4 +1,4 @@
-//! What `BonsaiDb` measures itself by, in a worker: documents and keys (`values.rs`), and a shop (`shop.rs`).
+//! The workloads of `BonsaiDb`'s own benchmarks in a worker: documents and keys (`values.rs`), and a shop (`shop.rs`).
 
 mod shop;
 mod values;
@@ -16,7 +16,7 @@ use crate::subjects::bonsaidb::{Size, open_shop, open_values};
 use shop::Counter;
 use values::Keeper;
 
-/// What a worker of the suite `bonsaidb` is to do.
+/// A command to a worker of the suite `bonsaidb`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Bonsaidb {
     /// Opens documents and keys, as they were left.
@@ -32,7 +32,7 @@ pub enum Bonsaidb {
         call: Call,
         /// How many.
         count: u64,
-        /// Of the keys that are drawn.
+        /// The seed of the drawn keys.
         seed: u64,
     },
     /// Opens a shop, as it was left; or a new one that is loaded, and then that is timed.
@@ -41,7 +41,7 @@ pub enum Bonsaidb {
         subject: String,
         /// Its directory, which exists.
         dir: PathBuf,
-        /// What it begins with, and the seed of that.
+        /// Its size at the beginning, and the seed of its data.
         load: Option<(Size, u64)>,
     },
     /// Shoppers.
@@ -52,7 +52,7 @@ pub enum Bonsaidb {
     Close,
 }
 
-/// What is open, and what it should hold. What is closed leaves its model.
+/// The open subject, and its model. When it is closed, the model stays.
 #[derive(Default)]
 pub(super) struct Bonsai {
     values: Option<Keeper>,

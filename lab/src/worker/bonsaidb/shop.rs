@@ -1,6 +1,6 @@
-//! A shop under load: agents carry out plans, each call timed by itself, and every answer is compared with the model
-//! when the clock has stopped. Of one agent every answer is known; of several each has its own customers, so that all
-//! but the ratings in between is known, and in the end those are, too.
+//! A shop under load: agents carry out plans, and each call is timed by itself. Every answer is compared with the model
+//! when the clock has stopped. With one agent every answer is known. With several, each has its own customers, so that
+//! everything is known except the ratings in between; at the end those are known too.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -18,13 +18,13 @@ use crate::worker::serve::REST;
 /// Plans of shoppers that are carried out.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Shopping {
-    /// Of a hundred cases, in how many something is put into the cart, checked out, and reviewed.
+    /// In how many of a hundred cases a product is put into the cart, checked out, and reviewed.
     pub percent: u64,
     /// Agents that share the plans, each with a connection and customers of its own.
     pub agents: u32,
-    /// How many plans.
+    /// The number of plans.
     pub shoppers: u64,
-    /// Of the plans.
+    /// The seed of the plans.
     pub seed: u64,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Counter {
     model: Model,
 }
 
-/// What a shop should hold.
+/// The right contents of a shop.
 #[derive(Default)]
 pub(super) struct Model {
     size: Option<Size>,
@@ -163,7 +163,7 @@ impl Model {
         Model { data, ..model }
     }
 
-    /// Does what a plan did, and compares what it found; the ratings where they are sure.
+    /// Does the same as a plan, and compares its findings. Ratings are compared only if they are sure.
     fn follow(&mut self, plan: &Carried, sure: bool) -> Result<()> {
         let mut found = plan.found.iter();
         let mut cart: Option<Vec<u32>> = None;

@@ -14,7 +14,7 @@ use crate::worker::protocol::Reply;
 /// Keys that are set, read and counted under.
 const KEYS: u64 = 1000;
 
-/// What is done with documents and keys.
+/// A call on documents and keys.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Call {
     /// Saves documents of so many letters, one a call.
@@ -35,14 +35,14 @@ pub(super) struct Keeper {
     model: Model,
 }
 
-/// What a store should hold.
+/// The right contents of a store.
 #[derive(Default)]
 pub(super) struct Model {
     /// Letters of each document, from number 0 on.
     documents: Vec<usize>,
-    /// What each key was set to, as the number of its letters.
+    /// The value that each key was set to, as the number of its letters.
     set: Vec<Option<u64>>,
-    /// What was counted under each key.
+    /// The count of each key.
     counted: Vec<u64>,
     /// Values that were set.
     writes: u64,
@@ -57,7 +57,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: impl FnOnce() -> String, expected:
 }
 
 impl Keeper {
-    /// A store that is empty where there is no model of it.
+    /// A store. Without a model it is empty.
     pub(super) fn new(values: Box<dyn Values>, model: Option<Model>) -> Self {
         let empty = || Model { set: vec![None; KEYS as usize], counted: vec![0; KEYS as usize], ..Model::default() };
         Keeper { values, model: model.unwrap_or_else(empty) }

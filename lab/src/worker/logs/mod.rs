@@ -17,23 +17,23 @@ use crate::error::{LabError, Result};
 use crate::measure::clock::{come_to_rest, nanos, process_cpu};
 use crate::subjects::{RowToWrite, Tree, with_history};
 
-/// What a worker of the suite `nebari` is to do with its store.
+/// A command to a worker of the suite `nebari`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Logs {
     /// Writes rows; timed a row.
     Write {
-        /// Which.
+        /// The kind of write.
         what: Write,
         /// The first: of the entries, of the updates or of the blobs.
         first: u64,
         /// How many.
         count: u64,
-        /// How many a transaction.
+        /// The number of rows in each transaction.
         per_commit: u64,
     },
     /// Reads random entries; timed an entry.
     Get {
-        /// What there is.
+        /// The present entries.
         entries: Entries,
         /// As of this commit, at which `entries` were what there was.
         as_of: Option<u64>,
@@ -41,23 +41,23 @@ pub enum Logs {
         at_once: u64,
         /// How often.
         count: u64,
-        /// Of the random sequence.
+        /// The seed of the random sequence.
         seed: u64,
     },
     /// Scans entries from a random one on; timed a scan.
     Scan {
-        /// What there is.
+        /// The present entries.
         entries: Entries,
-        /// How many a scan.
+        /// The number of entries in each scan.
         limit: u64,
         /// How many scans.
         count: u64,
-        /// Of the random sequence.
+        /// The seed of the random sequence.
         seed: u64,
     },
     /// Reads all entries and compares them.
     Verify {
-        /// What there is.
+        /// The present entries.
         entries: Entries,
         /// As of this commit.
         as_of: Option<u64>,
@@ -338,7 +338,8 @@ mod tests {
         let order = Order::Random;
         let new = Entries::new(order, 100);
         let now = Entries { first: 20, updates: 100, ..new };
-        // Of a liar what it does not lie about, and what it does, given the commit that inserted all.
+        // A liar is asked for something that it does not lie about, and for something that it does. Both get the commit
+        // that inserted everything.
         let check = |name: &str, right: Logs, wrong: &dyn Fn(u64) -> Logs| {
             let store = Opened::new(name);
             let mark = store.write(Write::Insert(order), 0, 100);

@@ -1,4 +1,5 @@
-//! What the stores of the suite `nebari` hold, as functions of a few numbers: entries with their versions, and blobs.
+//! The contents of the stores in the suite `nebari`, as functions of a few numbers: entries with their versions, and
+//! blobs.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,9 +25,9 @@ pub struct Entries {
     pub order: Order,
     /// Those before this one were deleted.
     pub first: u64,
-    /// How many were inserted.
+    /// The number of inserted entries.
     pub count: u64,
-    /// How many updates were made.
+    /// The number of updates.
     pub updates: u64,
 }
 
@@ -36,7 +37,7 @@ impl Entries {
         Entries { order, first: 0, count, updates: 0 }
     }
 
-    /// How often entry `n` was updated.
+    /// The number of updates of entry `n`.
     fn version(&self, n: u64) -> u64 {
         let count = self.count.max(1);
         self.updates / count + u64::from(n < self.updates % count)
@@ -66,7 +67,7 @@ impl Entries {
     }
 }
 
-/// The key of entry `n`: a number of 64 bits whose bytes have its order.
+/// The key of entry `n`: a 64-bit number in bytes of the same order.
 pub(super) fn id(order: Order, n: u64) -> [u8; 8] {
     let id = match order {
         Order::Sequential => n,

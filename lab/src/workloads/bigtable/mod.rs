@@ -9,15 +9,15 @@ use crate::measure::stats::as_f64;
 use crate::measure::trace;
 use crate::subjects::Kind;
 use crate::subjects::bigtable::page::{BYTES, COLUMNS, ROWS};
-use crate::subjects::bigtable::{Form, kinds, makes, static_of};
+use crate::subjects::bigtable::{Form, is_cgi, kinds, makes, static_of};
 use crate::worker::bigtable::Bigtable;
 use crate::worker::{Command, Launch, Reply};
 
 /// The suite.
 pub const SUITE: Suite = Suite {
     name: "bigtable",
-    what: "a table of 550,015 bytes of HTML (2010): static, CGI, FastCGI and HTTP servers, byte-compared; rows as JSON \
-        and CSV",
+    what: "a table of 550,015 bytes of HTML (2010): static, CGI, FastCGI and HTTP servers, byte-compared; rows of a \
+        store as HTML, JSON and CSV",
     kinds,
     usual: &[
         "recension",
@@ -28,12 +28,29 @@ pub const SUITE: Suite = Suite {
         "lighttpd-cgi-perl",
         "lighttpd-cgi-python",
         "lighttpd-cgi-haskell",
+        "lighttpd-cgi-haskell-cgi",
+        "lighttpd-fcgi-recension",
+        "lighttpd-scgi-recension",
+        "lighttpd-cgi-recension",
         "nginx-static",
         "nginx-fcgi-c",
         "nginx-cgi-c",
         "nginx-cgi-perl",
         "nginx-cgi-python",
         "nginx-cgi-haskell",
+        "nginx-cgi-haskell-cgi",
+        "nginx-fcgi-recension",
+        "nginx-scgi-recension",
+        "nginx-cgi-recension",
+        "warp",
+        "snap",
+        "happstack",
+        "yesod",
+        "hyper-sailfish",
+        "hyper-maud",
+        "hyper-askama",
+        "actix-sailfish",
+        "ntex-sailfish",
         "python-http",
     ],
     sittings: super::SITTINGS,
@@ -42,7 +59,7 @@ pub const SUITE: Suite = Suite {
     run,
 };
 
-const OPERATIONS: [Operation; 9] = [
+const OPERATIONS: [Operation; 14] = [
     Operation::ns("page", "a page: time divided by pages, asked for by 4 clients", 10),
     Operation::ns("page_cpu", "processor time of a page: all processes of the server, and their children", 1),
     Operation::count(
@@ -50,6 +67,9 @@ const OPERATIONS: [Operation; 9] = [
         "the time of a page by that of the static file of the same server, round by round",
         1,
     ),
+    Operation::ns("page_kept", "the same page asked for again, from those who keep it: a file, a page in memory", 10),
+    Operation::ns("page_kept_cpu", "processor time of that", 1),
+    Operation::ns("cgi_process", "a CGI program from its start until it has ended, without a web server", 5),
     Operation::ns("first_byte", "the wait for the first byte of a page, one client, a connection of its own", 5),
     Operation::count(
         "page_writes",
@@ -62,6 +82,8 @@ const OPERATIONS: [Operation; 9] = [
         5,
     ),
     Operation::ns("escaped", "the page of as many texts that need escaping, read from a store", 5),
+    Operation::ns("escaped_cpu", "processor time of that", 1),
+    Operation::ns("rows_html", "the same rows with their keys in a page of the server's own", 5),
     Operation::ns("rows_json", "the same rows as JSON: time divided by answers, 4 clients", 5),
     Operation::ns("rows_csv", "the same rows as CSV", 5),
 ];
@@ -97,6 +119,18 @@ fn pages(kind: &Kind) -> bool {
     makes(kind.name, Form::Page)
 }
 
+/// Who makes a form.
+fn who(form: Form) -> fn(&Kind) -> bool {
+    match form {
+        Form::Page => pages,
+        Form::Kept => |kind| makes(kind.name, Form::Kept),
+        Form::Escaped => |kind| makes(kind.name, Form::Escaped),
+        Form::Html => |kind| makes(kind.name, Form::Html),
+        Form::Json => |kind| makes(kind.name, Form::Json),
+        Form::Csv => |kind| makes(kind.name, Form::Csv),
+    }
+}
+
 fn behind(kind: &Kind) -> bool {
     static_of(kind.name).is_some_and(|file| file != kind.name)
 }
@@ -130,11 +164,45 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     let sizes = Sizes::of(plan);
     let Sizes { rounds, pages: count, millis } = sizes;
     bench.prepare("starting", everybody, |member| open(member, plan, "b", None))?;
-    let load = |form| Bigtable::Pages { form, clients: CLIENTS, count, millis };
+    with_processor(bench, ("page", "page_cpu"), Form::Page, &sizes)?;
+    to_static(bench)?;
+    with_processor(bench, ("page_kept", "page_kept_cpu"), Form::Kept, &sizes)?;
+    bench.rounds(
+        "cgi_process",
+        |kind| is_cgi(kind.name),
+        (rounds, true),
+        Figure::PerOperation,
+        |member, _| ask(member, Bigtable::Alone { count: count.min(20) }),
+    )?;
+    bench.rounds("first_byte", pages, (rounds, true), Figure::PerOperation, |member, _| {
+        ask(member, Bigtable::FirstBytes { count: count.min(20) })
+    })?;
+    bench.single("page_memory", pages, |member| {
+        let reply = ask(member, Bigtable::Memory { clients: CLIENTS, count, millis })?;
+        Ok((as_f64(reply.number.unwrap_or_default() as usize), None))
+    })?;
+    with_processor(bench, ("escaped", "escaped_cpu"), Form::Escaped, &sizes)?;
+    for (name, form) in [("rows_html", Form::Html), ("rows_json", Form::Json), ("rows_csv", Form::Csv)] {
+        bench.rounds(name, who(form), (rounds, true), Figure::PerOperation, |member, _| {
+            let reply = ask(member, Bigtable::Pages { form, clients: CLIENTS, count, millis })?;
+            Ok(Reply { note: None, ..reply })
+        })?;
+    }
+    bench.prepare("stopping", everybody, close)?;
+    writes(bench)?;
+    bench.remove(everybody)
+}
 
+/// Pages of a form, and the processor time of one, in the same rounds.
+fn with_processor(
+    bench: &mut Bench<'_>,
+    (name, cpu_name): (&str, &str),
+    form: Form,
+    &Sizes { rounds, pages: count, millis }: &Sizes,
+) -> Result<()> {
     let mut cpu: Vec<(&'static str, f64, Option<String>)> = Vec::new();
-    bench.rounds("page", pages, (rounds, true), Figure::PerOperation, |member, round| {
-        let mut reply = ask(member, load(Form::Page))?;
+    bench.rounds(name, who(form), (rounds, true), Figure::PerOperation, |member, round| {
+        let mut reply = ask(member, Bigtable::Pages { form, clients: CLIENTS, count, millis })?;
         let how = reply.note.take();
         let all = as_f64(reply.cpu_ns.unwrap_or_default() as usize);
         // The first round is to warm up.
@@ -143,34 +211,14 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
         }
         Ok(reply)
     })?;
-    bench.samples("page_cpu", pages, |member| {
+    bench.samples(cpu_name, who(form), |member| {
         let own = || cpu.iter().filter(|(name, ..)| *name == member.kind.name);
         let values: Vec<f64> = own().map(|(_, ns, _)| *ns).collect();
         if values.is_empty() {
             return Err(LabError::Unavailable { reason: "its rounds failed".to_owned() });
         }
         Ok((values, own().next().and_then(|(.., how)| how.clone())))
-    })?;
-    to_static(bench)?;
-    bench.rounds("first_byte", pages, (rounds, true), Figure::PerOperation, |member, _| {
-        ask(member, Bigtable::FirstBytes { count: count.min(20) })
-    })?;
-    bench.single("page_memory", pages, |member| {
-        let reply = ask(member, Bigtable::Memory { clients: CLIENTS, count, millis })?;
-        Ok((as_f64(reply.number.unwrap_or_default() as usize), None))
-    })?;
-    for (name, form, who) in [
-        ("escaped", Form::Escaped, (|kind: &Kind| makes(kind.name, Form::Escaped)) as fn(&Kind) -> bool),
-        ("rows_json", Form::Json, |kind| makes(kind.name, Form::Json)),
-        ("rows_csv", Form::Csv, |kind| makes(kind.name, Form::Csv)),
-    ] {
-        bench.rounds(name, who, (rounds, true), Figure::PerOperation, |member, _| {
-            ask(member, load(form)).map(|reply| Reply { note: None, ..reply })
-        })?;
-    }
-    bench.prepare("stopping", everybody, close)?;
-    writes(bench)?;
-    bench.remove(everybody)
+    })
 }
 
 /// Medians of ratios within rounds: what was measured later would be another machine.

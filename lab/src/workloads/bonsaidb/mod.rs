@@ -94,7 +94,7 @@ const OPERATIONS: [Operation; 42] = [
 ];
 
 struct Sizes {
-    /// What a mode measures, but for a trial of the laboratory itself: that has as little as a quick run.
+    /// The mode of the sizes. A trial of the laboratory itself has the sizes of a quick run.
     mode: Mode,
     rounds: usize,
     saves: u64,
@@ -102,7 +102,7 @@ struct Sizes {
     gets: u64,
     shop_rounds: usize,
     shoppers: u64,
-    /// Of customers, products, orders and reviews of a shop, where a number of rows was chosen.
+    /// The greatest number of a shop's customers, products, orders and reviews, if a number of rows was chosen.
     at_most: u32,
 }
 
@@ -169,7 +169,7 @@ fn open(member: &mut Member) -> Result<()> {
     Ok(())
 }
 
-/// An operation, who takes part, what is called, and how often a round.
+/// An operation, the subjects that take part, the call, and the number of calls in a round.
 type Measured = (&'static str, fn(&Kind) -> bool, Call, u64);
 
 fn run(bench: &mut Bench<'_>) -> Result<()> {

@@ -21,12 +21,12 @@ const SIZES: [(&str, Size); 3] = [
     ("medium", Size { customers: 1_000, products: 1_000, categories: 50, orders: 1_500, reviews: 500 }),
     ("large", Size { customers: 5_000, products: 5_000, categories: 100, orders: 5_000, reviews: 1_000 }),
 ];
-/// Of a hundred cases, in how many something is put into the cart, checked out, and reviewed.
+/// In how many of a hundred cases a product is put into the cart, checked out, and reviewed.
 const MIXES: [(&str, u64); 3] = [("balanced", 25), ("readheavy", 10), ("writeheavy", 90)];
-/// How many agents: one, or so many a processor.
+/// The number of agents: one, or so many for each processor.
 const AGENTS: [(&str, Option<u32>); 3] = [("1", None), ("cpus", Some(1)), ("2cpus", Some(2))];
 
-/// The one whose steps have rows of their own.
+/// The mix whose steps have rows of their own.
 const IN_STEPS: &str = "shop_medium_balanced_1";
 const STEPS: [(&str, StepKind); 6] = [
     ("find_product", StepKind::Find),

@@ -1,6 +1,6 @@
-//! The suite `crash`: what is left of acknowledged commits when the process is killed, and when the power fails. Loss
-//! of power is made by a library that is preloaded into the worker (`power_loss.c`), built here with the system's C
-//! compiler: it keeps a second image of the store, into which comes only what was synced.
+//! The suite `crash`: how much is left of acknowledged commits after the process is killed, and after the power fails.
+//! A library that is preloaded into the worker (`power_loss.c`) simulates loss of power. It is built here with the
+//! system's C compiler. It keeps a second image of the store, which gets only synced data.
 
 use std::path::{Path, PathBuf};
 use std::process::Command as Program;
@@ -56,7 +56,7 @@ const OPERATIONS: [Operation; 6] = [
 
 const SHIM: &str = include_str!("power_loss.c");
 
-/// Whoever keeps rows in files.
+/// Whether a subject keeps rows in files.
 fn stores(kind: &Kind) -> bool {
     kind.name != FLOOR && kind.persistent
 }
@@ -65,7 +65,7 @@ fn everybody(_: &Kind) -> bool {
     true
 }
 
-/// How the process ends.
+/// The way the process ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     Killed,
@@ -74,7 +74,7 @@ enum End {
 }
 
 impl End {
-    /// What a subject keeps at most that has lost something so.
+    /// The greatest durability that a subject can have if it lost commits in this way.
     fn shown(self) -> (Tier, &'static str) {
         match self {
             End::Killed => (Tier::T0, "labelled by what was seen: kill -9 took acknowledged commits"),
@@ -109,7 +109,7 @@ impl Sizes {
     }
 }
 
-/// What came of all crashes of one kind.
+/// The results of all crashes of one kind.
 #[derive(Default)]
 struct Tally {
     acknowledged: u64,
@@ -180,7 +180,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     bench.remove(everybody)
 }
 
-/// Builds what is preloaded; where that cannot be, why.
+/// Builds the preloaded library. If that fails, returns the reason.
 fn build(dir: &Path) -> std::result::Result<PathBuf, String> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         return Err("losses of power are made on x86-64 Linux only".to_owned());
@@ -212,8 +212,8 @@ fn crashes(plan: &Plan, member: &mut Member, end: End, shim: Option<&Path>, size
     member.dir = base.join("0");
     empty_dir(&member.dir)?;
     for round in 0..=sizes.rounds {
-        // What one thread does takes the most calls, so a moment that is drawn among them may lie behind the end of
-        // four: then the crash comes when all is done.
+        // One thread makes the most calls. A moment that is drawn among its calls may therefore be after the end of
+        // four threads' work: then the crash comes when all is done.
         let threads = if round % 2 == 0 && round > 0 { 4 } else { 1 };
         // Threads that pause keep their rows; each has its own.
         let mut from = before.clone();
@@ -226,7 +226,7 @@ fn crashes(plan: &Plan, member: &mut Member, end: End, shim: Option<&Path>, size
         };
         let _ = std::fs::remove_file(&crash.counts);
         let _ = std::fs::remove_file(&crash.events);
-        // The first round only counts the calls that there are: its end is no crash.
+        // The first round only counts the calls, and its end is not a crash.
         let cut = (round > 0).then(|| match end {
             End::Killed => drawn(&mut random, (round, sizes.rounds), sizes.commits),
             End::PowerLost | End::Torn => drawn(&mut random, (round, sizes.rounds), calls),
@@ -280,7 +280,7 @@ fn begin_anew(member: &mut Member, before: &mut Vec<u64>, dir: PathBuf) -> Resul
     empty_dir(&member.dir)
 }
 
-/// What was counted; of a process that ended before it began to count, what was there before.
+/// The counts. If a process ended before it began to count, the counts from before.
 fn counted_or(counts: &Path, from: &[u64]) -> Vec<u64> {
     if counts.exists() { counted(counts, from.len()) } else { from.to_vec() }
 }
@@ -347,7 +347,7 @@ impl Crash {
         match ended {
             // It was killed, by itself, when it was its time.
             Err(LabError::Worker { what }) if cut.is_some() && what.contains("signal: 9") => Ok(()),
-            // What is preloaded has given up, and says why.
+            // The preloaded library has given up, and has printed the reason.
             Err(LabError::Worker { what }) if what.contains("exit status: 86") => {
                 Err(LabError::Unavailable { reason: what })
             }

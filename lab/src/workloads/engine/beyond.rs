@@ -1,5 +1,5 @@
-//! More rows than fit into a budget of memory: settled, then read at random, one subject at a time with the whole
-//! budget for its process and the page cache.
+//! Reads of more rows than fit into a budget of memory. The rows are settled and then read at random, one subject at a
+//! time with the whole budget for its process and the page cache.
 
 use super::data::{gets, ranges, write};
 use super::kept;
@@ -14,8 +14,8 @@ use crate::workloads::{Bench, Plan};
 
 const OPERATIONS: [&str; 2] = ["get_beyond_memory", "range_beyond_memory"];
 
-/// Measures it where there is a budget; else the rows say why not. In the last sitting alone, since filling the stores
-/// takes minutes; each round has a process of its own and empty caches anyway.
+/// Measures it if there is a budget. Otherwise the rows have a reason. It runs only in the last sitting, since filling
+/// the stores takes minutes; each round has a process of its own and empty caches anyway.
 pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     if !bench.is_last_sitting() {
         return Ok(());
@@ -42,12 +42,12 @@ pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
             let found = within(member, plan, &budget, &sizes, [reads(round), reads(round + 7000)]);
             found.map_err(|error| match error {
                 LabError::Wrong { .. } => error,
-                // What cannot live in the budget can be measured without one.
+                // A subject that cannot run in the budget can be measured without one.
                 other => LabError::Unavailable { reason: format!("{}: {other}", budget.how) },
             })
         })?;
     }
-    // What was read was compared, row by row; nothing was written since it was settled.
+    // Every row that was read was compared, and nothing was written since settling.
     bench.remove(kept)
 }
 

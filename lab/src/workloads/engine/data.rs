@@ -108,7 +108,7 @@ fn settle(bench: &mut Bench<'_>, sizes: &Sizes, options: &OpenOptions) -> Result
     bench.prepare("opening", stores, |member| open(plan, member, &Launch::Plain, options, sizes.rows))
 }
 
-/// Where a subject's settling was less than it will be, its settled rows say so.
+/// If a subject's settling was incomplete, its settled rows say so.
 fn note_settling(bench: &mut Bench<'_>, operation: &str) {
     let known: Vec<(String, Option<bool>)> = bench
         .rows
@@ -177,7 +177,7 @@ fn under_load(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
         member.next_row += reply.number.unwrap_or_default();
         Ok(reply)
     })?;
-    // No round before them: the puts and the gets beside commits were one.
+    // No round comes before them: the puts, and the gets beside commits, were one already.
     let offered = (sizes.offered_rounds, false);
     bench
         .rounds("put_p999_quiet", stores, offered, Figure::Quantile(0.999), |member, _| offer(member, sizes, false))?;

@@ -1,5 +1,5 @@
-//! Reopening after a crash of the process: a worker writes and is killed; the next one is timed from the call
-//! that opens the store to its first answer. Then every acknowledged row is looked for.
+//! Reopening after a crash of the process. A worker writes and is killed. The next one is timed from the call that
+//! opens the store to its first answer. Then every acknowledged row is looked for.
 
 use super::kept;
 use super::sizes::{LOAD_COMMIT, Sizes};

@@ -101,12 +101,12 @@ const OPERATIONS: [Operation; 30] = [
     ),
 ];
 
-/// Whoever keeps rows.
+/// Whether a subject keeps rows.
 fn stores(kind: &Kind) -> bool {
     kind.name != FLOOR
 }
 
-/// Whoever's rows are still there after the process.
+/// Whether a subject's rows are still there after its process.
 fn kept(kind: &Kind) -> bool {
     stores(kind) && kind.persistent
 }

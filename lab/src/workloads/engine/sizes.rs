@@ -1,4 +1,4 @@
-//! How much a run of the suite measures.
+//! The sizes of a run of the suite.
 
 use crate::data::ROW_BYTES;
 use crate::subjects::OpenOptions;
@@ -20,12 +20,12 @@ pub(super) struct Sizes {
     pub(super) offered_rounds: usize,
     pub(super) offered_millis: u64,
     pub(super) traced_commits: u64,
-    /// Where it is measured: the budget of memory, and rows of three times that.
+    /// If it is measured: the budget of memory, and three times as many bytes of rows.
     pub(super) beyond_memory: Option<(u64, u64)>,
     pub(super) beyond_rounds: usize,
 }
 
-/// The budget of memory of a full run where none was given.
+/// The budget of memory of a full run, if none was given.
 const BUDGET_BYTES: u64 = 100 << 20;
 /// A budget in which engines can live.
 const LEAST_BUDGET_BYTES: u64 = 64 << 20;
@@ -96,7 +96,7 @@ impl Sizes {
         )
     }
 
-    /// How stores are opened: caches that all of the data fits into twice.
+    /// The options of stores: their caches could hold all of the data twice.
     pub(super) fn options(&self, history: bool) -> OpenOptions {
         OpenOptions { history, cache_bytes: (2 * self.rows * ROW_BYTES).max(64 << 20) }
     }

@@ -1,5 +1,5 @@
-//! Whether each subject really syncs: its worker once more, under `strace`, and a known number of commits. A
-//! subject that claims to survive the loss of power and makes no durable sync is labelled by what was counted.
+//! Checks that each subject really syncs: its worker runs once more under `strace`, with a known number of commits. If
+//! a subject claims to survive loss of power and makes no durable syncs, its tier is set by the count.
 
 use super::everybody;
 use super::sizes::Sizes;
@@ -11,8 +11,8 @@ use crate::worker::{Command, Launch, Rows};
 use crate::workloads::Bench;
 use crate::workloads::bench::{empty_dir, open, remove_dir};
 
-/// Durable syncs a commit below which a subject does not keep what it claims. One a commit, less what a trace
-/// may miss.
+/// With fewer durable syncs for each commit, a subject does not keep its claim. The figure is one for each commit, less
+/// what a trace may miss.
 const ENOUGH: f64 = 0.95;
 
 /// Counts them, in the last sitting: a trace tells the same of each.

@@ -91,8 +91,8 @@ struct Sizes {
     rounds: usize,
     lists: usize,
     writes: u64,
-    /// Items that are added to an account in a round. Who writes an account whole pays for each that is there: in a run
-    /// of any length there are as many.
+    /// Items that are added to an account in a round. A subject that writes an account whole pays for all of its items,
+    /// so there are as many in a run of any length.
     items: u64,
     gets: u64,
 }
@@ -132,7 +132,7 @@ fn everybody(_: &Kind) -> bool {
     true
 }
 
-/// Whoever keeps accounts: all but the floor.
+/// Whether a subject keeps accounts: all except the floor.
 fn stores(kind: &Kind) -> bool {
     !kind.floor
 }
@@ -155,7 +155,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     let [of_small, of_medium, of_large, of_large_too] = sizes.focus;
 
     corpus(bench, "sm", 0, |bench| {
-        // The store was empty; what is read later is what these rounds made.
+        // The store was empty: later reads find what these rounds made.
         bench.prepare("making accounts", everybody, |member| ask(member, Goget::Create { count: small }).map(drop))?;
         published(bench, &sizes, ["sm_new", "sm_list", "sm_get_id", "sm_add_item"], of_small)
     })?;
@@ -165,7 +165,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     corpus(bench, "lg", large, |bench| {
         get(bench, &sizes, "lg_get_id", of_large, false)?;
         add(bench, &sizes, "lg_add_item", of_large)?;
-        // Beside the get by number, while the account has no items either.
+        // Together with the get by number, while the account has no items either.
         get(bench, &sizes, "lg2_get_name", of_large_too, true)?;
         published(bench, &sizes, ["lg2_new", "lg2_list", "lg2_get_id", "lg2_add_item"], of_large_too)?;
         more(bench, &sizes, of_large_too)
@@ -227,14 +227,14 @@ fn add(bench: &mut Bench<'_>, sizes: &Sizes, name: &str, id: u64) -> Result<()> 
     })
 }
 
-/// An operation, who takes part, what of it is told, and what is asked.
+/// An operation, the subjects that take part, the figure, and the request.
 type Measured = (&'static str, fn(&Kind) -> bool, Figure, Goget);
 
-/// What the article did not measure.
+/// Operations that the article did not measure.
 fn more(bench: &mut Bench<'_>, sizes: &Sizes, id: u64) -> Result<()> {
     let rounds = (sizes.rounds, true);
     let (count, items) = (sizes.writes, sizes.items);
-    // What is deleted is looked for: the floor could not answer.
+    // A deletion first looks for the item, which the floor could not do.
     let operations: [Measured; 5] = [
         ("lg2_change_item", everybody, Figure::PerOperation, Goget::ChangeItem { id, count: items }),
         ("lg2_update", everybody, Figure::PerOperation, Goget::Update { id, count }),

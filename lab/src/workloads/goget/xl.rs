@@ -13,7 +13,7 @@ use crate::workloads::{Mode, Plan};
 
 /// Bytes of an account, for how many of them are three times the budget.
 const ACCOUNT_BYTES: u64 = 256;
-/// The budget of a full run where none was given.
+/// The budget of a full run, if none was given.
 const BUDGET_BYTES: u64 = 128 << 20;
 /// Accounts of a trial of the laboratory itself at most.
 const TRIAL: u64 = 5_000;
@@ -24,21 +24,22 @@ const OPERATIONS: [&str; 3] = ["xl_get_id", "xl_get_name", "xl_new"];
 /// replaced.
 const ROOM: u64 = 4;
 
-/// The budget of a run; none where it is not to be measured.
+/// The budget of a run; `None` if it is not to be measured.
 fn budget_of(plan: &Plan) -> Option<u64> {
     plan.budget_bytes.or((plan.mode == Mode::Full).then_some(BUDGET_BYTES))
 }
 
-/// How many accounts are stored for a budget.
+/// The number of accounts that are stored for a budget.
 fn accounts_of(plan: &Plan, bytes: u64) -> u64 {
     let wanted = bytes.saturating_mul(3) / ACCOUNT_BYTES;
     if plan.rows.is_some_and(|rows| rows < TRIAL) { wanted.min(TRIAL) } else { wanted }
 }
 
-/// Whether the disk has room for all of its stores, which lie there at once: known before anything is measured.
+/// Checks that the disk has room for all stores, which are there at the same time. This is checked before anything is
+/// measured.
 ///
 /// # Errors
-/// [`LabError::Usage`] where it has not.
+/// [`LabError::Usage`] if it has not.
 pub(super) fn check_room(plan: &Plan) -> Result<()> {
     let Some(bytes) = budget_of(plan) else { return Ok(()) };
     let many = plan.subjects.iter().filter(|kind| stores(kind) && (kind.missing)(&plan.given).is_none()).count() as u64;
@@ -59,8 +60,8 @@ pub(super) fn check_room(plan: &Plan) -> Result<()> {
     })
 }
 
-/// Measures it where there is a budget; else the rows say why not. In the last sitting alone, since filling the stores
-/// takes minutes; each round has a process of its own and empty caches anyway.
+/// Measures it if there is a budget. Otherwise the rows have a reason. It runs only in the last sitting, since filling
+/// the stores takes minutes; each round has a process of its own and empty caches anyway.
 pub(super) fn run(bench: &mut Bench<'_>, sizes: &Sizes) -> Result<()> {
     if !bench.is_last_sitting() {
         return Ok(());
@@ -130,7 +131,7 @@ fn within(member: &mut Member, plan: &Plan, budget: &Budget, command: &dyn Fn(u6
     Ok(Reply { note: Some(note), ..reply })
 }
 
-/// Without a model of each account: they are functions of their number, and a model would be in the budget, too.
+/// No model of each account is kept: they depend only on their numbers, and a model would count towards the budget.
 fn open(member: &mut Member, plan: &Plan, load: Option<u64>) -> Result<()> {
     let (subject, dir, given) = (member.kind.name.to_owned(), member.dir.clone(), plan.given.clone());
     ask(member, Goget::OpenLean { subject, dir, load, given }).map(drop)

@@ -66,7 +66,7 @@ const OPERATIONS: [Operation; 24] = [
     Operation::count("syncs_per_put_8", "the same with 8 clients at once: how many requests share a sync", 20),
 ];
 
-/// How much a run measures.
+/// The sizes of a run.
 struct Sizes {
     batches: usize,
     batch: u64,
@@ -123,17 +123,17 @@ fn everybody(_: &Kind) -> bool {
     true
 }
 
-/// Whoever speaks `CouchDB`'s HTTP.
+/// Whether a subject has `CouchDB`'s HTTP interface.
 fn couches(kind: &Kind) -> bool {
     !kind.floor && kind.name != "redis"
 }
 
-/// Whoever keeps documents.
+/// Whether a subject keeps documents.
 fn keepers(kind: &Kind) -> bool {
     !kind.floor
 }
 
-/// Whoever is ours to start and stop.
+/// Whether we may start and stop a subject.
 fn ours_to_start(kind: &Kind) -> bool {
     keepers(kind) && kind.name != "couchdb"
 }

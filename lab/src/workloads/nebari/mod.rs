@@ -66,7 +66,7 @@ struct At<'s> {
 
 impl At<'_> {
     fn run(self, bench: &mut Bench<'_>) -> Result<()> {
-        // What takes longest to make is made in the last sitting alone.
+        // Phases that take long to prepare run only in the last sitting.
         if self.phase.is_long() && !bench.is_last_sitting() {
             return Ok(());
         }
@@ -87,7 +87,7 @@ impl At<'_> {
         })?;
         let steps = |bench: &mut Bench<'_>| phase.steps.iter().try_for_each(|step| self.step(bench, step));
         if phase.is_long() && matches!(phase.work, Work::Read(_)) {
-            // What a process was given is another one's the next time.
+            // Each repetition opens the stores in another process.
             bench.for_each_sitting(steps, |bench| self.open_again(bench))?;
         } else {
             steps(bench)?;
@@ -205,7 +205,7 @@ impl At<'_> {
     }
 }
 
-/// Of the largest blobs a refusal is an answer, in the subject's own words. Its store is looked at no more.
+/// For the largest blobs a refusal is an answer, in the subject's own words. Its store is not checked any more.
 fn refused(phase: &Phase, member: &mut Member, error: LabError) -> LabError {
     if phase.work != Work::Blobs(Blob::Largest) || matches!(error, LabError::Wrong { .. }) {
         return error;

@@ -1,19 +1,19 @@
-//! How much of everything.
+//! The sizes of the suite.
 
 use super::table::{Ask, Blob, Phase, Set, Work};
 use crate::subjects::OpenOptions;
 use crate::workloads::Plan;
 
 pub(super) struct Sizes {
-    /// Entries of the three sets; the largest is made where there is a number.
+    /// Entries of the three sets. The largest is made only if there is a number.
     sets: (u64, u64, Option<u64>),
     pub(super) rounds: usize,
     /// Rows of a round at most.
     written_max: u64,
-    /// Transactions of a round, where each has one entry.
+    /// Transactions of a round, if each has one entry.
     singles: u64,
     pub(super) gets: u64,
-    /// Blobs of a round, and their bytes; the largest are written where there is a number.
+    /// Blobs of a round, and their bytes. The largest are written only if there is a number.
     blobs: [(Option<u64>, u64); 3],
     /// Rounds of the largest blobs.
     large_rounds: usize,
@@ -55,14 +55,14 @@ impl Sizes {
         )
     }
 
-    /// Entries that are there before a phase's steps; none where it is not in this run.
+    /// Entries that are there before a phase's steps; `None` if the phase is not in this run.
     pub(super) fn loaded(&self, phase: &Phase) -> Option<u64> {
         let (small, middle, largest) = self.sets;
         match phase.work {
             Work::Insert => Some(0),
             Work::Blobs(blob) => self.blob(blob).0.map(|_| 0),
             Work::Update | Work::Read(Set::Middle) => Some(middle),
-            // What is deleted, and a quarter of that which remains.
+            // As many entries as are deleted, and a quarter more, which remain.
             Work::Delete => {
                 let writes = phase.steps.iter().map(|step| match step.ask {
                     Ask::Write(per_commit) => self.written(phase, per_commit),
@@ -84,7 +84,7 @@ impl Sizes {
         }
     }
 
-    /// Blobs of a round, where they are written in this run, and the bytes of each.
+    /// Blobs of a round, if they are written in this run, and the bytes of each.
     pub(super) fn blob(&self, blob: Blob) -> (Option<u64>, u64) {
         let [small, middle, largest] = self.blobs;
         match blob {

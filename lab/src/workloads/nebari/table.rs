@@ -1,17 +1,17 @@
-//! What is measured, as data: phases, each of stores that begin alike, and their steps, each an operation of the suite.
+//! The measurements as data. A phase has stores that begin alike, and steps; each step is an operation of the suite.
 
 use super::super::Operation;
 use crate::worker::logs::Order;
 
 /// Stores are made, filled, asked step by step, closed, opened again and read wholly.
 pub(super) struct Phase {
-    /// Of its directory.
+    /// The name of its directory.
     pub(super) name: &'static str,
     /// In which order the ids lie.
     pub(super) order: Order,
     /// Whether every older version is kept.
     pub(super) history: bool,
-    /// What there is before its steps, and what they write.
+    /// The contents before its steps, and the rows that they write.
     pub(super) work: Work,
     /// Its steps.
     pub(super) steps: &'static [Step],
@@ -59,20 +59,20 @@ pub(super) struct Step {
     pub(super) ask: Ask,
 }
 
-/// What a worker is asked in a round.
+/// A request to a worker in a round.
 #[derive(Clone, Copy)]
 pub(super) enum Ask {
-    /// To write, so many rows a transaction.
+    /// Write, with so many rows in each transaction.
     Write(u64),
-    /// To get so many by one reader.
+    /// Get so many, with one reader.
     Get(Part),
-    /// To scan so many.
+    /// Scan so many.
     Scan(Part),
-    /// To get what was there before the last update of each.
+    /// Get each entry as it was before its last update.
     AsOf,
 }
 
-/// How many of all.
+/// A part of all entries.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     One,
@@ -126,7 +126,7 @@ macro_rules! inserts {
     };
 }
 
-/// The same where every older version is kept.
+/// The same if every older version is kept.
 macro_rules! inserts_with_history {
     ($order:literal, $ids:literal) => {
         [

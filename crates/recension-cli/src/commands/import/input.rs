@@ -1,5 +1,5 @@
-//! The inputs of an import: opened, unpacked, their format told. Of a CSV all cells are looked at first, so that each
-//! column has one type; then it is read again.
+//! The inputs of an import: they are opened and unpacked, and their format is detected. The cells of a CSV are all
+//! looked at first, so that each column has one type; then the file is read again.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -35,13 +35,13 @@ impl Input {
         if metadata.is_dir() {
             return Err(CliError::Usage(format!("{} is a directory; name the files in it", path.display())));
         }
-        // A pipe or a device has no length that means anything.
+        // The length of a pipe or a device means nothing.
         let len = metadata.is_file().then_some(metadata.len());
         Ok(Input { name: path.display().to_string(), path: Some(path.to_owned()), len, reader: Box::new(file) })
     }
 }
 
-/// Why an input cannot be read: what is packed wrongly is malformed, the rest is the system's.
+/// The error for an input that cannot be read. Wrongly packed bytes are malformed input, anything else is an I/O error.
 pub(super) fn unreadable(name: &str, error: &io::Error) -> CliError {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::Unsupported => CliError::Input(format!("{name}: {error}")),
@@ -56,7 +56,7 @@ fn malformed(name: &str, error: InputError) -> CliError {
     }
 }
 
-/// The name without the ending of what packs it.
+/// The name without the ending of its compression.
 fn unpacked_name(path: &Path) -> PathBuf {
     let packed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst" || ending == "zstd");
     if packed { path.with_extension("") } else { path.to_owned() }
@@ -74,7 +74,7 @@ impl Import {
         let failed = |error: io::Error| unreadable(&name, &error);
         let spool = Spool::new();
         if len.is_some() {
-            // It is opened a second time.
+            // The file is opened a second time, so the copy is not needed.
             spool.forget();
         }
         let reader = unpacked(progress.count(spool.keeping(reader))).map_err(failed)?;
@@ -107,14 +107,15 @@ impl Import {
         Ok(Records::Json(JsonRecords::new(source, shape)))
     }
 
-    /// A record was looked at, or cannot be read: nothing is imported of an input that will not be read to its end.
+    /// Takes note of a record in the first pass. An error that would end the import ends it now, before anything of the
+    /// input is imported.
     fn passed(&self, context: &Context, name: &str, error: Option<InputError>) -> Result<()> {
         context.go_on()?;
         match error {
             Some(error) if self.on_error == OnError::Stop || matches!(error, InputError::Io(_)) => {
                 Err(malformed(name, error))
             }
-            // It is reported when it is read again.
+            // It is reported when the record is read again.
             _ => Ok(()),
         }
     }
@@ -122,7 +123,7 @@ impl Import {
     fn format_of(&self, start: &[u8], name: &str, path: Option<&Path>) -> Result<Format> {
         match self.format.or_else(|| detect(start, path.map(unpacked_name).as_deref())) {
             Some(format) => Ok(format),
-            // Nothing in, nothing out.
+            // Empty input imports nothing.
             None if start.iter().all(u8::is_ascii_whitespace) => Ok(Format::Ndjson),
             None => Err(CliError::Input(format!(
                 "{name}: this is neither JSON nor has a header of several columns; if it is a known format \

@@ -1,5 +1,5 @@
-//! `recension import`: documents out of files into a collection, in bounded memory. It must never leave
-//! doubt about what was imported when it stops.
+//! `recension import`: documents out of files into a collection, in bounded memory. If it stops, it must always be
+//! clear what was imported.
 
 mod input;
 
@@ -121,8 +121,8 @@ impl Import {
                 progress: &progress,
             };
             outcome = load.input(context, input);
-            // Whatever stopped it: what was read before is committed, and said to be. What is refused now came
-            // before what stopped it.
+            // Whatever stopped it, documents that were read before are committed, and reported. A document that is
+            // refused now came before what stopped it.
             outcome = load.finish().and(outcome);
             if outcome.is_err() {
                 break;
@@ -144,7 +144,7 @@ impl Import {
         }
     }
 
-    /// Which refusals are the end: nothing of the input that comes after them is written.
+    /// Decides which refusals stop the import: nothing of the input after them is written.
     fn stops(&self) -> fn(&Error) -> bool {
         match (self.on_error, self.on_conflict) {
             (OnError::Skip, _) => |_| false,
@@ -153,7 +153,7 @@ impl Import {
         }
     }
 
-    /// What to do after an import that stopped.
+    /// The advice after an import that stopped.
     fn way_on(&self, error: &CliError) -> &'static str {
         match (error, self.on_conflict) {
             (CliError::Interrupted(_) | CliError::Io(_), OnConflict::Replace) => "Run it again.",
@@ -169,7 +169,7 @@ impl Import {
         }
     }
 
-    /// All files are opened first: a name that is mistyped stops before anything is imported.
+    /// All files are opened first: a mistyped name stops before anything is imported.
     fn inputs(&self, context: &Context) -> Result<Vec<Input>> {
         if self.files.is_empty() {
             return Ok(vec![Input::standard(context)?]);
@@ -181,7 +181,7 @@ impl Import {
     }
 }
 
-/// What an import has done so far.
+/// The counts of an import so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     imported: u64,
@@ -201,13 +201,13 @@ impl Counts {
     }
 }
 
-/// An input under way.
+/// An input that is being imported.
 struct Load<'i> {
     import: &'i Import,
     id_field: Option<&'i DocumentPath>,
     name: String,
     loader: Loader,
-    /// The places of documents whose outcome may not be known yet: a batch's worth.
+    /// The positions of documents whose outcome may not be known yet: one batch.
     places: VecDeque<(u64, Position)>,
     pushed: u64,
     counts: &'i mut Counts,
@@ -288,14 +288,14 @@ impl Load<'_> {
         self.failures(failures)
     }
 
-    /// Commits what is still waiting.
+    /// Commits the documents that still wait.
     fn finish(mut self) -> Result<()> {
         let failures = self.loader.flush();
         self.counts.imported += self.loader.written();
         self.failures(failures?)
     }
 
-    /// Takes note of what was refused; the first refusal that stops the import is the outcome.
+    /// Takes note of refused documents. The first refusal that stops the import is the outcome.
     fn failures(&mut self, failures: Vec<LoadFailure>) -> Result<()> {
         let mut outcome = Ok(());
         for failure in failures {
@@ -311,7 +311,7 @@ impl Load<'_> {
         outcome
     }
 
-    /// A document that cannot be imported: the end, or a line about it.
+    /// A document cannot be imported: ends the import, or prints a line about it.
     fn fail(&mut self, error: CliError) -> Result<()> {
         if self.import.on_error == OnError::Stop {
             return Err(error);
@@ -322,7 +322,7 @@ impl Load<'_> {
     }
 }
 
-/// Whether every member of an object is an object: documents by their ids, most likely.
+/// Whether every member of an object is an object. It is most likely a map of documents by their ids then.
 fn looks_like_a_map(text: &str) -> bool {
     Members::of(text)
         .is_ok_and(|members| members.0.len() > 1 && members.0.iter().all(|member| member.value.starts_with('{')))

@@ -5,6 +5,8 @@ mod fronts;
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fronts::{Front, Gateway, Way};
@@ -179,4 +181,69 @@ fn cgi_behind_apache() {
     for n in 0..8 {
         assert_eq!(ask(&front, "GET", &format!("/db/p{n}"), "", b"").0, 200);
     }
+}
+
+/// A process of CGI, with its variables: the status and the body of its answer.
+fn cgi(store: &Path, flags: &[&str], variables: &[(&str, &str)]) -> (String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_recension"))
+        .args(["cgi", "--log", "off"])
+        .args(flags)
+        .arg(store)
+        .env("RECENSION_ADMIN_PARTY", "true")
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text} {:?}", output.stderr));
+    let status = head.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or("200 OK");
+    (status.get(..3).unwrap_or_default().to_owned(), body.to_owned())
+}
+
+/// Every file of a folder, with what is in it.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(files(&path));
+        } else {
+            all.push((path.clone(), std::fs::read(&path).unwrap()));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn cgi_that_only_reads_changes_no_byte_of_the_store() {
+    let place = tempfile::tempdir().unwrap();
+    let store = place.path().join("store");
+    let put = |uri: &str| cgi(&store, &[], &[("REQUEST_METHOD", "PUT"), ("REQUEST_URI", uri)]).0;
+    assert_eq!((put("/db"), put("/db/a?x")), ("201".to_owned(), "400".to_owned()));
+    let before = files(&store);
+    let get = |uri: &str| cgi(&store, &["--read-only"], &[("REQUEST_URI", uri)]);
+    let (status, body) = get("/db");
+    assert_eq!((status.as_str(), body.contains("\"doc_count\":0")), ("200", true), "{body}");
+    for (method, uri) in [("PUT", "/db/b"), ("DELETE", "/db"), ("POST", "/db"), ("POST", "/_replicate")] {
+        let (status, body) = cgi(&store, &["--read-only"], &[("REQUEST_METHOD", method), ("REQUEST_URI", uri)]);
+        assert_eq!((status.as_str(), body.contains("for reading only")), ("403", true), "{method} {uri}: {body}");
+    }
+    assert!(files(&store) == before, "the store was changed");
+    // Whoever has it open is asked, and not got past.
+    let _open = recension::open(&store.display().to_string()).unwrap();
+    assert_ne!(get("/db").0, "200");
+}
+
+#[test]
+fn links_lead_below_where_the_application_is_mounted() {
+    let place = tempfile::tempdir().unwrap();
+    let store = place.path().join("store");
+    let mounted = [("SCRIPT_NAME", "/data base"), ("REQUEST_URI", "/data%20base/_utils/"), ("PATH_INFO", "/_utils/")];
+    let (status, page) = cgi(&store, &[], &mounted);
+    assert_eq!(status, "200", "{page}");
+    let links: Vec<_> = page.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(links.len() > 5);
+    let astray: Vec<_> = links.iter().filter(|to| !to.starts_with("/data%20base/") && !to.starts_with('#')).collect();
+    assert!(astray.is_empty(), "{astray:?}");
 }

@@ -1,4 +1,4 @@
-//! From a request of a limited user to what answers it. What is not listed here is not there for them.
+//! Endpoints for limited users. An endpoint that is not listed here does not exist for them.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::query::Query;
 use crate::request::Request;
 use crate::route::Target;
 
-/// Answers a request to a database that has a rule, of a user whom it limits.
+/// Answers a request of a user whom the database's rule limits.
 pub(crate) async fn endpoint(request: Request, session: &Session, db: Database, target: &Target<'_>) -> Result<Answer> {
     if request.query.get("at").is_some() {
         return Err(refused());
@@ -70,7 +70,7 @@ pub(crate) async fn endpoint(request: Request, session: &Session, db: Database, 
     }
 }
 
-/// What is not offered to who is limited.
+/// The refusal of an endpoint that limited users do not have.
 pub(super) fn refused() -> ApiError {
     ApiError::forbidden("The database has access rules: this is for its admins.")
 }

@@ -1,4 +1,4 @@
-//! `_changes` within limits: what a user's replica has to be told, from the moment up to which it was told before.
+//! `_changes` within limits: the changes for a user's replica since the moment up to which it was told before.
 //! docs/decisions/0070-access.md says why that is right.
 
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::request::Request;
 enum Since {
     /// Everything up to a commit was told.
     Told(Seq),
-    /// A feed that was read in part: up to a position, of what is to be told from one commit to another.
+    /// A feed that was read in part: up to a position, among the changes from one commit to another.
     Within(Position, Seq, Seq),
 }
 

@@ -1,5 +1,5 @@
-//! What a user is told of a document at a commit: which leaves, and under which names. It follows from the store's
-//! history alone, so that it can be said again of any commit.
+//! The leaves of a document that a user is told of at a commit, and their names. Both follow from the store's history
+//! alone, so that they can be computed again for any commit.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::error::{ApiError, Result};
 pub(super) struct Limits {
     pub(super) db: Database,
     pub(super) names: Names,
-    /// From which commit on which rule held for the user; in order.
+    /// The rules that held for the user, each with its first commit; in order.
     times: Vec<(Seq, Tests)>,
     /// The commits that changed the rule.
     rules: Vec<Seq>,
@@ -48,7 +48,7 @@ impl Stamp {
 pub(super) struct Told {
     /// The leaf.
     pub(super) real: RevId,
-    /// Its number in the chain of names: 0 is its own.
+    /// Its number in the chain of names; 0 is its real name.
     pub(super) number: u32,
 }
 
@@ -75,7 +75,7 @@ impl Limits {
             let rule = rules.iter().rev().find(|(seq, _)| *seq <= moment).and_then(|(_, rule)| rule.as_deref());
             let own = match roles.iter().rev().find(|(seq, _)| *seq <= moment) {
                 Some((_, identity)) => identity.as_ref(),
-                // A user who is kept elsewhere, or was made later.
+                // The user is kept elsewhere, or was made later.
                 None if roles.is_empty() => Some(&user),
                 None => None,
             };
@@ -92,19 +92,19 @@ impl Limits {
         Limits::of(db, self.users.as_ref(), &self.secret)
     }
 
-    /// What holds at a commit.
+    /// The tests that held at a commit.
     pub(super) fn tests_at(&self, seq: Seq) -> &Tests {
         let at = self.times.partition_point(|(since, _)| *since <= seq);
-        // There is one from the first commit on.
+        // There always is one from the first commit on.
         &self.times[at.saturating_sub(1)].1
     }
 
-    /// What holds now.
+    /// The tests that hold now.
     pub(super) fn tests(&self) -> &Tests {
         self.tests_at(Seq(u64::MAX))
     }
 
-    /// Whether the rule, or the user's roles, changed behind a commit, up to another.
+    /// Whether the rule, or the user's roles, changed after a commit, up to another.
     pub(super) fn changed_between(&self, after: Seq, until: Seq) -> bool {
         self.times.iter().any(|(since, _)| *since > after && *since <= until)
     }
@@ -184,7 +184,7 @@ impl Limits {
         let document = document_of(id, revision);
         let mut born = revision.seq;
         if self.changed_between(Seq::ZERO, at.seq()) {
-            // Its row may have been written again since.
+            // The leaf's row may have been written again since.
             for version in at.history(id)? {
                 let version = version?;
                 if version.rev == revision.rev {
@@ -206,12 +206,12 @@ impl Limits {
         Ok(shown.then_some(number))
     }
 
-    /// The name of a leaf that is told.
+    /// The user's name for a leaf.
     pub(super) fn rev(&self, id: &str, told: Told) -> RevId {
         self.names.made_up(id, &told.real, told.number)
     }
 
-    /// The deletions by which a replica drops what it was told at `before` and is not told at `now`.
+    /// Deletions for leaves that a replica was told of at `before` and is not told of at `now`.
     pub(super) fn gone(&self, id: &str, before: &[Told], now: &[Told], at_now: &CollectionAt) -> Result<Vec<RevId>> {
         let mut gone = Vec::new();
         for own in before {
@@ -228,7 +228,7 @@ impl Limits {
         Ok(gone)
     }
 
-    /// Which revision a made-up name stands for, and its number.
+    /// The revision that a made-up name stands for, and its number.
     pub(super) fn meant(&self, at: &CollectionAt, id: &str, rev: &RevId) -> Result<Option<Told>> {
         if !self.names.is_made_up(id, rev) {
             return Ok(None);
@@ -245,7 +245,7 @@ impl Limits {
     }
 }
 
-/// A revision as a document, to be tested.
+/// A revision as a document, for the tests.
 pub(super) fn document_of<'r>(id: &'r str, revision: &'r Revision) -> Document<'r> {
     Document {
         id: Cow::Borrowed(id),
@@ -257,7 +257,7 @@ pub(super) fn document_of<'r>(id: &'r str, revision: &'r Revision) -> Document<'
     }
 }
 
-/// Who a user was, by their document; `None`: they were taken away.
+/// The user's identity by a revision of their document; `None` if they were removed.
 fn identity(name: &str, revision: &Revision) -> Option<Identity> {
     if revision.deleted {
         return None;

@@ -16,7 +16,7 @@ use crate::http::list_options::ListQuery;
 use crate::http::streaming;
 use crate::request::Request;
 
-/// `/{db}/_all_docs`: documents whose winner may be read. How many there are is not said: that would be counted.
+/// `/{db}/_all_docs`: documents whose winner may be read. Their number is `null`: it would have to be counted.
 pub(super) async fn all_docs(mut request: Request, limits: Shared) -> Result<Answer> {
     only(&request, "GET,HEAD,POST")?;
     let asked = ListQuery::of(&mut request).await?;
@@ -120,7 +120,7 @@ impl streaming::Rows for Rows {
     }
 }
 
-/// `/{db}/_find`: what the query selects and the rule lets through.
+/// `/{db}/_find`: documents that the query selects and the rule lets through.
 pub(super) async fn find(mut request: Request, limits: &Limits) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
@@ -145,7 +145,7 @@ pub(super) async fn find(mut request: Request, limits: &Limits) -> Result<Answer
     endpoints::mango::find_among(request, limits.db.clone(), among).await
 }
 
-/// A selector of what another one selects and the rule lets through.
+/// A selector for documents that another selector selects and the rule lets through.
 fn within(limits: &Limits, selector: &str) -> Result<String> {
     let asked = Selector::from_json(selector)?;
     let rule = limits.tests().reads().selector().ok_or_else(refused)?;

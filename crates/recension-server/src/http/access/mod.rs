@@ -1,5 +1,5 @@
-//! Per-document access: a rule of a database says which documents a user may read and write. Whoever is limited by it
-//! reaches the database by the endpoints in this folder and no others: `Session::database` refuses all else.
+//! Per-document access: a rule of a database says which documents a user may read and write. A user whom it limits
+//! reaches the database only by the endpoints in this folder: `Session::database` refuses all others.
 //! docs/decisions/0070-access.md has the protocol for replicas, and why it never deletes a document.
 //!
 //! `rule` is the rule, `served` what an index of access finds by it, `names` the revisions that are made up, `limits`

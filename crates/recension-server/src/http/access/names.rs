@@ -1,5 +1,5 @@
-//! Revisions that are made up for a user's replicas: their names show that this server made them, and are kept nowhere.
-//! Pure.
+//! Revisions that are made up for a user's replicas. Their names show that this server made them, so that they need not
+//! be stored. Pure.
 
 use recension::document::RevId;
 use sha2::{Digest, Sha256};
@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 /// Bytes of each half of a name.
 const HALF: usize = 8;
 
-/// Makes names, and knows its own.
+/// Makes names, and recognises its own.
 #[derive(Clone)]
 pub(super) struct Names {
     secret: Vec<u8>,
@@ -18,7 +18,7 @@ impl Names {
         Names { secret: secret.as_bytes().to_vec() }
     }
 
-    /// The revision of a number in the chain of a real one: odd ones are gone, even ones are back.
+    /// The revision with a number in the chain of a real one. Odd numbers are deletions, even ones bring it back.
     pub(super) fn made_up(&self, id: &str, real: &RevId, number: u32) -> RevId {
         if number == 0 {
             return *real;

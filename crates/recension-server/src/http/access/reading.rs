@@ -1,4 +1,4 @@
-//! Reading documents within limits: one, many revisions, what the database is.
+//! Reading documents within limits: one document, many revisions, and the database's description.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ use crate::http::reading::{Extras, Shown};
 use crate::http::streaming;
 use crate::request::Request;
 
-/// `/{db}`: what replications ask for. Counts would tell of documents that are hidden.
+/// `/{db}`: the members that replications need. Counts are left out: they would tell of hidden documents.
 pub(super) fn database(limits: &Limits) -> Answer {
     let at = limits.db.opened();
     Answer::ok(format!(
@@ -93,7 +93,7 @@ pub(super) async fn document(request: Request, limits: Shared, id: &str) -> Resu
     })
 }
 
-/// What is shown besides a document: nothing of its other leaves.
+/// The extras that are shown: none that tells of other leaves.
 fn shown_extras(request: &Request) -> Extras {
     let asked = Extras::of(&request.query);
     Extras { revs: asked.revs, ..Extras::default() }
@@ -108,7 +108,7 @@ struct Opener<'o> {
 }
 
 impl Opener<'_> {
-    /// A revision by its name; with `latest` the leaves that are told and stand on it, if there are any.
+    /// A revision by its name; with `latest`, the told leaves that stand on it, if there are any.
     fn open(&self, id: &str, rev: &RevId, latest: bool) -> Result<Vec<(RevId, String)>> {
         let made_up = self.limits.meant(self.at, id, rev)?;
         let asked = made_up.unwrap_or(Told { real: *rev, number: 0 });
@@ -155,7 +155,7 @@ impl Opener<'_> {
         Ok((rev, text))
     }
 
-    /// The deletion that tells a replica to drop a revision. Who knows its name was told of it.
+    /// The deletion that tells a replica to drop a revision. A client that knows its name was told of it.
     fn gone(&self, id: &str, told: Told) -> Result<Option<(RevId, String)>> {
         let rev = self.limits.rev(id, told);
         let mut text = format!("{{\"_id\":{},\"_rev\":\"{rev}\",\"_deleted\":true}}", quote(id));
@@ -163,7 +163,7 @@ impl Opener<'_> {
         Ok(Some((rev, text)))
     }
 
-    /// Adds `_revisions`, if it is asked for: the chain of made-up names, and what the real revision stands on.
+    /// Adds `_revisions` if it is asked for: the made-up names, then the ancestors of the real revision.
     fn push_path(&self, id: &str, told: Told, text: &mut String) -> Result<()> {
         if !self.extras.revs {
             return Ok(());

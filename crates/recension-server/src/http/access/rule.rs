@@ -18,7 +18,7 @@ const ROLES: &str = "$user.roles";
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rule {
     read: Value,
-    /// `None`: what may be read may be written.
+    /// `None`: a document that may be read may be written.
     write: Option<Value>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Tests {
     served: Option<Served>,
 }
 
-/// Which documents.
+/// The documents that a test lets through.
 pub(super) enum Test {
     /// There is no rule.
     All,
@@ -102,7 +102,7 @@ fn fill_in(value: &mut Value, user: &Identity) {
 }
 
 impl Tests {
-    /// A rule as text, or no rule, for a user. What does not read lets nothing through.
+    /// The tests of a rule's text, or of no rule, for a user. A text that cannot be read lets nothing through.
     pub(super) fn of(rule: Option<&str>, user: Option<&Identity>) -> Self {
         let Some(rule) = rule else { return Tests { read: Test::All, write: Test::All, served: None } };
         let read = |user| {
@@ -132,7 +132,7 @@ impl Tests {
 }
 
 impl Test {
-    /// Whether it is so for a document. Design documents are for all to read, and for admins to write.
+    /// Whether it lets a document through. Design documents are read by all, and written by admins.
     pub(super) fn takes(&self, document: &Document<'_>) -> bool {
         match self {
             Test::All => true,

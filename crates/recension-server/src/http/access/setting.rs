@@ -15,7 +15,7 @@ use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::request::Request;
 
-/// `GET` answers the rule, `PUT` sets it, `DELETE` takes it away. For admins of the database.
+/// `GET` answers the rule, `PUT` sets it, `DELETE` removes it. For admins of the database.
 pub(crate) async fn endpoint(mut request: Request, session: Session, name: &str) -> Result<Answer> {
     let db = session.database(name, Access::Admin)?;
     let rule = match *request.method() {

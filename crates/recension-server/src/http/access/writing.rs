@@ -1,4 +1,4 @@
-//! Writing within limits: what is written over may be written by the user, and so may what is written.
+//! Writing within limits: the user must be allowed to write both the document as it was and as it becomes.
 
 use std::borrow::Cow;
 
@@ -72,7 +72,7 @@ fn real(limits: &Limits, id: &str, rev: RevId) -> Result<RevId> {
     }
 }
 
-/// What a document is to say; `None`: it is a deletion.
+/// The document's new text; `None` for a deletion.
 fn write_of(body: &[u8]) -> Option<&str> {
     let members = members_of(body).ok()?;
     let deletes = member(&members, "_deleted").is_some_and(|value| value.get() == "true");
@@ -92,12 +92,12 @@ fn check_new(limits: &Limits, id: &str, body: Option<&str>) -> Result<()> {
     if limits.tests().writes().takes(&document) { Ok(()) } else { Err(denied()) }
 }
 
-/// Whether an edit may be made: of the revision that it names, or if it names none of what is there.
+/// Whether an edit may be made: the revision that it names may be overwritten, and the new document may be written.
 fn check_edit(limits: &Limits, id: &str, on: Option<RevId>, body: Option<&str>) -> Result<()> {
     let at = limits.db.opened();
     let old = match on {
         Some(rev) => at.get_revision(id, &rev)?,
-        // That there is one already is for the write to say.
+        // If there is a revision already, the write itself refuses.
         None => None,
     };
     if old.is_some_and(|old| !old.deleted && !may_overwrite(limits, id, &old)) {
@@ -106,11 +106,11 @@ fn check_edit(limits: &Limits, id: &str, on: Option<RevId>, body: Option<&str>) 
     check_new(limits, id, body)
 }
 
-/// What is to be done with a revision that comes from a replica.
+/// The verdict on a revision that comes from a replica.
 enum Verdict {
     /// It is written.
     Allowed,
-    /// It was made up here: it is taken as done.
+    /// It was made up here: it counts as written.
     MadeUp(RevId),
 }
 
@@ -142,7 +142,7 @@ pub(super) async fn bulk_docs(mut request: Request, limits: &Limits) -> Result<A
     let missing = || ApiError::bad_request("POST body must include `docs` parameter.");
     let docs = member(&members, "docs").and_then(elements).ok_or_else(missing)?;
     let new_edits = member(&members, "new_edits").map(RawValue::get) != Some("false");
-    // `None`: the row comes from who writes.
+    // `None`: the row comes from the endpoint that writes.
     let (mut rows, mut allowed): (Vec<Option<String>>, Vec<String>) = (Vec::new(), Vec::new());
     for doc in docs {
         let judged = if new_edits { edit_of(limits, doc)? } else { replicated_of(limits, doc, max)? };
@@ -165,7 +165,7 @@ pub(super) async fn bulk_docs(mut request: Request, limits: &Limits) -> Result<A
         for row in rows {
             match row {
                 Some(own) => all.push(own),
-                // Of revisions that are taken over there are rows of errors only, in no order.
+                // For replicated revisions there are only rows of errors, in no order.
                 None if new_edits => all.extend(theirs.next()),
                 None => {}
             }
@@ -175,12 +175,12 @@ pub(super) async fn bulk_docs(mut request: Request, limits: &Limits) -> Result<A
     }))
 }
 
-/// What is to be done with one document of many.
+/// The verdict on one document of many.
 enum Judged {
     Written(String),
-    /// It was made up here: there is nothing to be done, and no row.
+    /// It was made up here: it needs no write, and no row.
     Done,
-    /// With its row.
+    /// It is refused with this row.
     Refused(String),
 }
 
@@ -232,7 +232,7 @@ fn replicated_of(limits: &Limits, doc: &RawValue, max: usize) -> Result<Judged> 
     })
 }
 
-/// `POST /{db}/_revs_diff`: what was made up here is never missing, and nothing is told of what is there.
+/// `POST /{db}/_revs_diff`: made-up revisions are never reported as missing, and possible ancestors are left out.
 pub(super) async fn revs_diff(mut request: Request, limits: &Limits) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;

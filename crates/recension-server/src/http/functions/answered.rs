@@ -1,4 +1,4 @@
-//! What a function answers: CouchDB's response object as an answer.
+//! The answer of a function: CouchDB's response object.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -31,7 +31,7 @@ pub(crate) fn answer(response: &Value, usual: StatusCode) -> Result<Answer> {
     let mut answer = Answer::of(status, kind, body);
     for (name, value) in response.get("headers").and_then(Value::as_object).into_iter().flatten() {
         let Ok(name) = name.parse::<HeaderName>() else { continue };
-        // How the body is sent is not theirs to say; nor are sessions.
+        // A function may not set how the body is sent, nor sessions.
         if matches!(name, CONTENT_LENGTH | TRANSFER_ENCODING) || name.as_str() == "connection" {
             continue;
         }

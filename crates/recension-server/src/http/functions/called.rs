@@ -18,7 +18,7 @@ use crate::request::Request;
 const NEW_REV: HeaderName = HeaderName::from_static("x-couch-update-newrev");
 const ID: HeaderName = HeaderName::from_static("x-couch-id");
 
-/// The functions of a design document /// that has the function at `path`.
+/// The functions of a design document that has a function at `path`.
 pub(crate) fn script(request: &Request, db: &Database, design: &str, path: &[&str]) -> Result<Script> {
     let own = functions::design(db, design)?;
     let whole = json!(own.members());
@@ -32,7 +32,7 @@ pub(crate) fn script(request: &Request, db: &Database, design: &str, path: &[&st
     Ok(own.script(number, &functions))
 }
 
-/// Asks a function on a thread that may wait.
+/// Calls a function on a thread that may wait.
 pub(crate) async fn ask(
     request: &Request,
     script: Script,

@@ -49,7 +49,7 @@ pub(crate) async fn list(mut request: Request, db: Database, design: &str, rest:
                 }
                 rows.push(row);
             }
-            // What comes before the rows is an object without its end.
+            // The text before the rows is an object without its end.
             let head = before.strip_suffix("\"rows\":[").unwrap_or("{").trim_end_matches(',').to_owned() + "}";
             Ok((head, format!("[{}]", rows.join(","))))
         })

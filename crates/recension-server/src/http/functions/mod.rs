@@ -1,5 +1,5 @@
-//! Functions of design documents over HTTP: `_update`, `_show`, `_list`, `_rewrite`. What they are told of a request,
-//! what they make of it, and how that is answered.
+//! Functions of design documents over HTTP: `_update`, `_show`, `_list`, `_rewrite`; the request object that they are
+//! given, and the answer that is made from their result.
 
 mod answered;
 mod called;

@@ -1,4 +1,4 @@
-//! What functions are told of a request: CouchDB's request object.
+//! The request as functions see it: CouchDB's request object.
 
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use crate::request::Request;
 pub(crate) struct RequestObject(Value);
 
 impl RequestObject {
-    /// Of a request, with its body. `id`: the document that it is about.
+    /// The object of a request with its body. `id`: the document that it is about.
     pub(crate) fn of(request: &Request, db: &Database, id: Option<&str>, body: &[u8]) -> Result<Self> {
         let path = request.head.uri.path();
         let parts: Vec<String> = path
@@ -69,7 +69,7 @@ fn object(query: &Query) -> Value {
     Value::Object(pairs.collect())
 }
 
-/// Cookies without those that log in.
+/// Cookies, except those that log in.
 fn cookies(request: &Request) -> Value {
     let text = request.header(COOKIE).unwrap_or_default();
     let pairs = text.split(';').filter_map(|pair| pair.trim().split_once('='));

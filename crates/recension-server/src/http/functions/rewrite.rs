@@ -1,4 +1,4 @@
-//! `_rewrite`: where a request really goes, by the rules of a design document, or by a function of it.
+//! `_rewrite`: the target of a request, by the rules of a design document, or by its function.
 
 use http::{Method, StatusCode};
 use serde_json::{Map, Value};
@@ -86,14 +86,14 @@ fn filled(value: &Value, fill: &dyn Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => fill(text).into(),
         Value::Array(values) => {
-            // Keys are JSON, whose strings stay strings.
+            // Keys are JSON: a string in them stays a string.
             Value::Array(values.iter().map(|value| filled(value, fill)).collect())
         }
         other => other.clone(),
     }
 }
 
-/// What the variables of a pattern stand for, if a path fits it. Pure.
+/// The variables of a pattern and their values, if a path fits the pattern. Pure.
 fn matched(pattern: &str, path: &str) -> Option<Vec<(String, String)>> {
     let parts =
         |text: &str| -> Vec<String> { text.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect() };
@@ -114,7 +114,7 @@ fn matched(pattern: &str, path: &str) -> Option<Vec<(String, String)>> {
     (pattern.len() == path.len()).then_some(bound)
 }
 
-/// A path below another. It does not leave the server. Pure.
+/// A path relative to another. It does not leave the server. Pure.
 fn resolved(base: &str, to: &str) -> String {
     let mut parts: Vec<&str> = if to.starts_with('/') { Vec::new() } else { base.split('/').collect() };
     for part in to.split('/') {

@@ -30,8 +30,8 @@ pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answe
     drop(body);
     let format = Format::of(&request, &[Format::Lines, Format::Csv]);
     let at = db.opened().clone();
-    // What it holds in memory is paid for like the answers that are sent.
-    // Half of it at most: the pieces of the answer are paid for beside it.
+    // The pipeline's memory comes from the budget of streamed answers. It gets half of the budget at most: the pieces
+    // of its answer need some too.
     let memory = PIPELINE_MEMORY.min(request.app.streams.budget.max() / 2);
     let mut share = request.app.streams.budget.at_once(memory).ok_or_else(ApiError::too_many_lists)?;
     let pipeline = pipeline.bytes_max(memory / 3);
@@ -76,12 +76,12 @@ fn members_as_cells(row: &str, columns: &[String]) -> Vec<String> {
     columns.iter().map(|column| cell_of(member(&members, column).map(RawValue::get))).collect()
 }
 
-/// Rows that tell which columns a table has.
+/// Rows from which a table's columns are taken.
 const ROWS_LOOKED_AT: usize = 1000;
 
 fn rows(at: &CollectionAt, pipeline: &Pipeline) -> Result<Vec<String>> {
     Ok(at.aggregate(&Query::new().leaving_out("_design/"), pipeline)?)
 }
 
-/// Bytes that one aggregation may hold: a third of it each for groups, for rows that are sorted, and for the answer.
+/// Memory of one aggregation, in bytes: a third each for groups, for rows to sort, and for the answer.
 const PIPELINE_MEMORY: usize = 24 * 1024 * 1024;

@@ -1,5 +1,5 @@
-//! `_update_by_query` and `_delete_by_query`, which CouchDB does not have: every document that a selector selects is
-//! changed by one patch, or deleted, in commits of many.
+//! `_update_by_query` and `_delete_by_query`, which CouchDB does not have. Every document that a selector selects is
+//! changed by one patch, or deleted, in commits of many documents.
 
 use std::sync::Arc;
 
@@ -103,13 +103,13 @@ impl Change {
     }
 }
 
-/// What came of it.
+/// The result of a request.
 #[derive(Default)]
 struct Done {
     matched: u64,
     written: u64,
     unchanged: u64,
-    /// Documents that others wrote meanwhile, or that may not be written so, and why.
+    /// Documents that were left alone, and why: others wrote them meanwhile, or they may not be written so.
     left: Vec<String>,
     left_more: bool,
 }
@@ -138,7 +138,7 @@ fn carry_out(db: &Database, asked: &Asked, asker: &Asker, working: &Building) ->
     } else {
         let (mut writes, mut bytes) = (Vec::new(), 0);
         let mut found = at.find(&query)?;
-        // Of a scan every document is read, and of an index about as many as its plan says.
+        // A scan reads every document; an index reads about as many as its plan says.
         let scans = found.plan().index.is_none();
         #[allow(clippy::cast_sign_loss)] // numbers of rows are not negative
         let total = if scans { at.count()? } else { at.explain(&query)?.rows.map_or(0, |rows| rows as u64) };

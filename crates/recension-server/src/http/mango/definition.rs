@@ -20,19 +20,19 @@ pub(super) struct Definition {
     pub(super) fields: Vec<(String, Direction)>,
     /// The selector of a partial index, as it was given.
     pub(super) partial: Option<String>,
-    /// It is of the words at the fields, in this language.
+    /// If it is an index of words: the language of the words.
     pub(super) words: Option<Language>,
 }
 
 impl Definition {
-    /// From the index of a request to `_index`, or the map of a design document's view.
+    /// From the index in a request to `_index`, or the map of a design document's view.
     pub(super) fn read(ddoc: &str, name: &str, index: &RawValue) -> Result<Self> {
         let shown = || bad("invalid_index", format!("JSON indexes must be an object, not: {}", index.get()));
         let members = members_of(index.get().as_bytes()).map_err(|_| shown())?;
         let fields =
             member(&members, "fields").ok_or_else(|| bad("missing_required_key", "Missing required key: fields"))?;
         let fields = if fields.get().starts_with('{') {
-            // In a design document they are an object.
+            // In a design document the fields are an object.
             members_of(fields.get().as_bytes())?
                 .into_iter()
                 .map(|(name, direction)| Ok((name, direction_of(direction)?)))
@@ -51,7 +51,7 @@ impl Definition {
         Ok(Definition { ddoc: ddoc.to_owned(), name: name.to_owned(), fields, partial, words: None })
     }
 
-    /// The same of an index of words, from a request to `_index` or the `index` of a design document's `indexes`.
+    /// The same for an index of words, from a request to `_index` or the `index` of a design document's `indexes`.
     pub(super) fn read_words(ddoc: &str, name: &str, index: &RawValue) -> Result<Self> {
         let shown = || bad("invalid_index", format!("Text indexes must be an object, not: {}", index.get()));
         let members = members_of(index.get().as_bytes()).map_err(|_| shown())?;
@@ -72,12 +72,12 @@ impl Definition {
         Ok(Definition { ddoc: ddoc.to_owned(), name: name.to_owned(), fields, partial: None, words })
     }
 
-    /// The member of a design document that has it.
+    /// The design document's member that holds it.
     pub(super) fn member(&self) -> &'static str {
         if self.words.is_some() { "indexes" } else { "views" }
     }
 
-    /// The index's name in the store: it changes with the definition.
+    /// The index's name in the store. It changes with the definition.
     pub(super) fn stored_name(&self) -> String {
         let plain = |text: &str| -> String {
             let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
@@ -89,7 +89,7 @@ impl Definition {
         format!("{STORED_PREFIX}{}/{}/{hash}", plain(ddoc), plain(&self.name))
     }
 
-    /// The index as the store has it; `None` if the store needs none, or can have none: it is one of ids.
+    /// The index for the store; `None` if the store needs none (it is of ids), or can have none.
     pub(super) fn spec(&self) -> Option<IndexSpec> {
         if let Some(language) = self.words {
             let path = |(name, _): &(String, Direction)| Path::from_segments(segments(name)).ok();
@@ -97,7 +97,7 @@ impl Definition {
             return Some(IndexSpec::words(self.stored_name(), paths, language));
         }
         let mut fields = self.fields.clone();
-        // Documents with equal values are in the order of their ids.
+        // Documents with equal values are in the order of their ids anyway.
         if fields.last().is_some_and(|(name, _)| name == "_id") {
             fields.pop();
         }
@@ -135,7 +135,7 @@ impl Definition {
         self.fields.iter().map(field).collect::<Vec<_>>().join(",")
     }
 
-    /// As `_index` lists it.
+    /// The definition as `_index` lists it.
     pub(super) fn to_json(&self) -> String {
         format!(
             "{{\"ddoc\":{},\"name\":{},\"type\":\"{}\",\"partitioned\":false,\"def\":{}}}",
@@ -146,7 +146,7 @@ impl Definition {
         )
     }
 
-    /// The view that stands for it in its design document.
+    /// The view that represents it in its design document.
     pub(super) fn view_json(&self) -> String {
         if self.words.is_some() {
             return format!("{{\"index\":{}}}", self.def_json());
@@ -177,7 +177,7 @@ fn word_field(field: &RawValue) -> Option<String> {
     }
 }
 
-/// What the names of the store's indexes begin with that stand for design documents'.
+/// Prefix of the names of indexes in the store that belong to design documents.
 pub(super) const STORED_PREFIX: &str = "_mango/";
 
 fn word(direction: Direction) -> &'static str {
@@ -196,7 +196,7 @@ pub(super) fn mixed() -> crate::error::ApiError {
     bad("unsupported_mixed_sort", "Sorts currently only support a single direction for all fields.")
 }
 
-/// `["a", {"b":"desc"}]`
+/// `["a", {"b":"desc"}]`: fields and directions.
 pub(super) fn sort_fields(value: &RawValue) -> Result<Vec<(String, Direction)>> {
     let shown = || bad("invalid_sort_json", format!("Sort must be an array of sort specs, not: {}", value.get()));
     elements(value).ok_or_else(shown)?.into_iter().map(sort_field).collect()
@@ -213,7 +213,7 @@ fn sort_field(value: &RawValue) -> Result<(String, Direction)> {
     }
 }
 
-/// The names of a field: dots separate them, `\.` is a dot.
+/// The members' names in a field: dots separate them, `\.` is a dot.
 pub(super) fn segments(field: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut characters = field.chars();

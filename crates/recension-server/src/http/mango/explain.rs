@@ -1,4 +1,4 @@
-//! `_explain`: how a query would be carried out, as CouchDB tells it, and as this store weighs it (`plan`).
+//! `_explain`: the plan of a query, in CouchDB's words, and this store's costs of it (`plan`).
 
 use recension::document::json::quote;
 
@@ -33,7 +33,7 @@ fn explanation(db: &str, asked: &Asked, partition: Option<&str>) -> String {
     let of_ids = r#"{"ddoc":null,"name":"_all_docs","type":"special","def":{"fields":[{"_id":"asc"}]}}"#;
     let index = match (&asked.definition, &asked.plan.index) {
         (Some(definition), _) => definition.to_json(),
-        // One that was made with the library or the command line.
+        // The index was made with the library or the command line.
         (None, Some(name)) => {
             let of_type = if asked.plan.words.is_some() { "text" } else { "json" };
             let name = quote(name);

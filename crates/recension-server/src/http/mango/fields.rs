@@ -1,5 +1,5 @@
-//! What of a document is answered: the fields that were asked for, with the objects that they stand in. Pure; values
-//! are copied as they are.
+//! Projection: an answer has only the fields that were asked for, with the objects around them. Pure; values are copied
+//! as they are.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::http::format::{cell_of, csv_line};
 #[derive(Debug)]
 pub(super) struct Fields(Vec<(Vec<String>, Path)>);
 
-/// A value, or what stands in an object.
+/// A value, or an object's members.
 enum Tree<'t> {
     Value(&'t str),
     Object(Vec<(&'t str, Tree<'t>)>),
@@ -34,7 +34,7 @@ impl Fields {
         csv_line(self.0.iter().map(|(_, path)| Cow::from(cell_of(path.find(document)))))
     }
 
-    /// The fields of a document that has them.
+    /// The fields that the document has.
     pub(super) fn of_document(&self, document: &str) -> String {
         let mut top = Vec::new();
         for (names, path) in &self.0 {
@@ -57,7 +57,7 @@ fn put<'t>(members: &mut Vec<(&'t str, Tree<'t>)>, names: &'t [String], value: &
     });
     let Some((_, tree)) = members.get_mut(at) else { return };
     match tree {
-        // A field that holds the other one was asked for as well.
+        // An enclosing field was asked for as well.
         Tree::Value(_) => {}
         tree if rest.is_empty() => *tree = Tree::Value(value),
         Tree::Object(below) => put(below, rest, value),

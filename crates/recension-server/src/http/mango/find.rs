@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use recension::document::json::quote;
 use recension::document::{
@@ -23,6 +24,7 @@ use crate::http::reading::{Extras, Shown};
 use crate::http::streaming;
 use crate::limits::FIND_SORT_BYTES_MAX;
 use crate::request::Request;
+use crate::slow::SlowQueries;
 
 /// `/{db}/_find`, or of a partition.
 pub(super) async fn endpoint(
@@ -46,15 +48,17 @@ pub(super) async fn endpoint(
     if format == Format::Csv && options.fields.is_none() {
         return Err(bad("missing_required_key", "Missing required key: fields, which are the columns of a table"));
     }
+    let name = db.name().to_owned();
     let asked = move || Asked::of(&db, options, now, partition.as_deref(), among);
-    // An index may have to be made first.
+    // An index may have to be built first.
     let asked = request.app.blocking(asked).await?;
     let before = match (format, &asked.options.fields) {
         (Format::Csv, Some(fields)) => csv_line(fields.iter().map(Cow::from)),
         (Format::Lines, _) => String::new(),
         _ => "{\"docs\":[".to_owned(),
     };
-    let rows = request.app.streams.read(move || Rows::of(asked, format)).await?;
+    let noted = Noted::of(name, &asked, &request);
+    let rows = request.app.streams.read(move || Rows::of(asked, format, noted)).await?;
     let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows, "").await?;
     Ok(answer.varying("Accept"))
 }
@@ -65,7 +69,7 @@ pub(super) struct Asked {
     pub(super) options: Options,
     pub(super) query: Query,
     pub(super) plan: Plan,
-    /// The index that the plan goes by, where a design document defines it.
+    /// The index of the plan, if a design document defines it.
     pub(super) definition: Option<Definition>,
     pub(super) warnings: Vec<String>,
 }
@@ -115,7 +119,7 @@ impl Asked {
                     let reason = "No index exists for this sort, try indexing by the sort fields.";
                     return Err(bad("no_usable_index", reason));
                 }
-                // Partial indexes are used by who names them.
+                // A partial index is used only if the query names it.
                 let partial = definitions.iter().filter(|definition| definition.partial.is_some());
                 query.not_through(partial.map(Definition::stored_name))
             }
@@ -154,7 +158,7 @@ fn usable(
     })
 }
 
-/// Whether there is an index in whose order the answer is, or ids are what is asked for.
+/// Whether the order of an index is that of the answer, or the answer is in the order of ids.
 fn is_sorted_by_index(at: &CollectionAt, query: &Query, definitions: &[Definition]) -> Result<bool> {
     let partial = |name: &str| {
         name.starts_with(STORED_PREFIX)
@@ -174,6 +178,23 @@ fn is_sorted_by_index(at: &CollectionAt, query: &Query, definitions: &[Definitio
     Ok(plan.sort == PlanSort::ByIndex && plan.bounds.iter().any(|bound| bound.path.to_string() == "_id"))
 }
 
+/// A query that may turn out to take long.
+struct Noted {
+    slow: Arc<SlowQueries>,
+    database: String,
+    selector: String,
+    plan: Plan,
+    worked: Duration,
+}
+
+impl Noted {
+    fn of(database: String, asked: &Asked, request: &Request) -> Self {
+        let slow = Arc::clone(&request.app.slow);
+        let (selector, plan) = (asked.options.selector.to_json(), asked.plan.clone());
+        Noted { slow, database, selector, plan, worked: Duration::ZERO }
+    }
+}
+
 /// The documents of an answer, and what stands behind them.
 struct Rows {
     format: Format,
@@ -188,13 +209,16 @@ struct Rows {
     begun: Instant,
     answered: usize,
     ended: bool,
+    noted: Noted,
 }
 
 impl Rows {
-    fn of(asked: Asked, format: Format) -> Result<Self> {
+    fn of(asked: Asked, format: Format, mut noted: Noted) -> Result<Self> {
         let begun = Instant::now();
         let found = asked.at.find(&asked.query)?;
+        noted.worked += begun.elapsed();
         Ok(Rows {
+            noted,
             format,
             at: asked.at,
             found,
@@ -259,7 +283,10 @@ impl streaming::Rows for Rows {
         if self.ended {
             return Ok(false);
         }
-        match self.found.next().transpose()? {
+        let before = Instant::now();
+        let next = self.found.next().transpose()?;
+        self.noted.worked += before.elapsed();
+        match next {
             Some(document) => {
                 let row = self.row(&document)?;
                 let (before, after): (&[u8], &[u8]) = match (self.format, self.answered) {
@@ -275,6 +302,8 @@ impl streaming::Rows for Rows {
             }
             None => {
                 self.ended = true;
+                let Noted { slow, database, selector, plan, worked } = &self.noted;
+                slow.note((database, selector), plan, *worked, (self.found.examined().1, self.answered as u64));
                 if self.format == Format::Json {
                     out.extend_from_slice(self.tail().as_bytes());
                 }

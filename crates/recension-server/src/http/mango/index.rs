@@ -95,7 +95,7 @@ fn create(db: &Database, body: &[u8]) -> Result<Answer> {
     let definition = Definition { ddoc, name: text("name")?.unwrap_or(auto), ..unnamed };
     take_refusal(db, &definition)?;
     let made = save(db, &definition)?;
-    // The build is waited for, so that it is told here if a document cannot be in the index.
+    // The build is awaited, so that this request is refused if a document cannot be in the index.
     reconciled(db)?;
     if let Some(refused) = take_refusal(db, &definition)? {
         remove(db, &definition.ddoc, Some(&definition.name))?;
@@ -106,7 +106,7 @@ fn create(db: &Database, body: &[u8]) -> Result<Answer> {
     Ok(Answer::ok(format!("{{\"result\":\"{result}\",\"id\":{id},\"name\":{name}}}")))
 }
 
-/// Writes the index into its design document; answers whether it was not there.
+/// Writes the index into its design document; answers whether it is new.
 fn save(db: &Database, definition: &Definition) -> Result<bool> {
     db.may_write(&definition.ddoc)?;
     let there = db.now()?.get(&definition.ddoc)?.map(recension::document::Document::into_owned);
@@ -162,8 +162,8 @@ fn written(db: &Database, write: Write) -> Result<()> {
     }
 }
 
-/// Takes an index, or all of them, out of a design document; answers whether there was one. The last one takes the
-/// document with it.
+/// Removes an index, or all of them, from a design document; answers whether there was one. A design document without
+/// indexes is deleted.
 fn remove(db: &Database, ddoc: &str, name: Option<&str>) -> Result<bool> {
     db.may_write(ddoc)?;
     let Some(document) = db.now()?.get(ddoc)?.map(recension::document::Document::into_owned) else { return Ok(false) };

@@ -8,6 +8,7 @@ mod explain;
 mod fields;
 mod find;
 mod index;
+pub(crate) mod look;
 mod options;
 mod reconcile;
 
@@ -33,7 +34,7 @@ pub(crate) async fn find_among(request: Request, db: Database, among: Option<Acc
     find::endpoint(request, db, None, among).await
 }
 
-/// `/{db}/_index` and what is below. Who may write design documents may make indexes.
+/// `/{db}/_index` and below. A user who may write design documents may make indexes.
 pub(crate) async fn indexes(request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
     let access = if request.method() == http::Method::GET { Access::Member } else { Access::Admin };
     let database = session.database(db, access)?;

@@ -1,4 +1,4 @@
-//! What `_find` and `_explain` are asked, with CouchDB's words for what does not read. Pure.
+//! The parameters of `_find` and `_explain`, with CouchDB's words for invalid ones. Pure.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::definition::{mixed, sort_fields};
 use crate::error::{ApiError, Result};
 use crate::http::body::{elements, members_of};
 
-/// What `_find` is asked.
+/// The parameters of `_find`.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // the protocol's flags
 pub(super) struct Options {
@@ -24,7 +24,7 @@ pub(super) struct Options {
     pub(super) limit: usize,
     pub(super) skip: usize,
     pub(super) sort: Vec<(String, Direction)>,
-    /// In the order of relevance: `sort` was `["$score"]`.
+    /// The answer is in the order of relevance: `sort` was `["$score"]`.
     pub(super) relevance: bool,
     /// `None`: whole documents.
     pub(super) fields: Option<Vec<String>>,
@@ -38,7 +38,7 @@ pub(super) struct Options {
     pub(super) r: u64,
 }
 
-/// Rows where no limit is said.
+/// Rows, if no limit is set.
 const LIMIT_DEFAULT: usize = 25;
 
 pub(super) fn bad(error: &'static str, reason: impl Into<Cow<'static, str>>) -> ApiError {
@@ -119,7 +119,7 @@ fn number(value: &RawValue) -> Result<usize> {
 }
 
 fn sort(value: &RawValue) -> Result<Vec<(String, Direction)>> {
-    // PouchDB sends an object if there is no order.
+    // If there is no order, PouchDB sends an object.
     if value.get() == "{}" {
         return Ok(Vec::new());
     }

@@ -1,5 +1,5 @@
-//! The store's indexes follow the design documents: those that a design document defines are made when they are first
-//! asked for, whichever way the document came (`_index`, replication, a restored backup), and those of none are
+//! The store's indexes follow the design documents. An index that a design document defines is made when it is first
+//! asked for, however the document came (`_index`, replication, a restored backup). An index of no design document is
 //! dropped.
 
 use recension::document::{CollectionAt, Error, IndexState, ListOptions};
@@ -15,13 +15,13 @@ pub(super) fn definitions(at: &CollectionAt) -> Result<Vec<Definition>> {
     let mut definitions = Vec::new();
     for document in at.list(&ListOptions::prefix("_design/"))? {
         let document = document?;
-        // One that is none is nobody's index.
+        // An invalid definition defines no index.
         definitions.extend(of_document(&document.id, &document.body).unwrap_or_default());
     }
     Ok(definitions)
 }
 
-/// The indexes of one design document; none of one in another language.
+/// The indexes of one design document; none if it is in another language.
 pub(super) fn of_document(id: &str, body: &str) -> Result<Vec<Definition>> {
     type Read = fn(&str, &str, &RawValue) -> Result<Definition>;
     let members = members_of(body.as_bytes())?;
@@ -43,8 +43,8 @@ pub(super) fn of_document(id: &str, body: &str) -> Result<Vec<Definition>> {
     Ok(definitions)
 }
 
-/// Makes what is missing of the store's indexes and drops what is no design document's any more. Answers the
-/// definitions, and the database as it is after that.
+/// Makes the store's missing indexes and drops those of no design document. Answers the definitions, and the database
+/// after that.
 pub(super) fn reconciled(db: &Database) -> Result<(Vec<Definition>, CollectionAt)> {
     let now = db.now()?;
     let definitions = definitions(&now)?;
@@ -70,7 +70,7 @@ pub(super) fn reconciled(db: &Database) -> Result<(Vec<Definition>, CollectionAt
         changed = true;
         match db.collection().create_index(spec, |_| {}) {
             Ok(()) => {}
-            // Queries go without it, and it is not tried again with each of them.
+            // Queries do without it, and do not try to make it again.
             Err(
                 error @ (Error::ValueTooLong { .. }
                 | Error::TooManyEntries { .. }
@@ -88,12 +88,12 @@ pub(super) fn reconciled(db: &Database) -> Result<(Vec<Definition>, CollectionAt
     Ok((definitions, at))
 }
 
-/// The setting that says why an index of this name could not be made.
+/// The name of the setting that says why this index could not be made.
 fn refusal(stored_name: &str) -> String {
     format!("mango/refused/{}", stored_name.rsplit('/').next().unwrap_or_default())
 }
 
-/// Why an index could not be made, if it could not; it is forgotten, so that it is tried again.
+/// The reason for which an index could not be made, if there is one. It is forgotten, so that the index is tried again.
 pub(super) fn take_refusal(db: &Database, definition: &Definition) -> Result<Option<ApiError>> {
     let name = refusal(&definition.stored_name());
     let Some(reason) = db.collection().setting(&name)? else { return Ok(None) };

@@ -1,5 +1,4 @@
-//! What a view is asked for: parameters of the query and members of the body, with CouchDB's words for what does not
-//! read. Pure.
+//! The parameters of a view, from the query and the body, with CouchDB's words for invalid ones. Pure.
 
 use recension::document::{Grouping, ViewEdge, ViewRange};
 use recension::engine::Direction;
@@ -19,11 +18,11 @@ pub(crate) enum Update {
     Afterwards,
 }
 
-/// What a view is asked for.
+/// The parameters of a view.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // the protocol's flags
 pub(crate) struct ViewQuery {
-    /// The ranges that are read one after the other: one, or one for each of `keys`.
+    /// The ranges, read one after the other: one, or one for each of `keys`.
     pub(crate) ranges: Vec<ViewRange>,
     pub(crate) limit: u64,
     pub(crate) skip: u64,
@@ -32,7 +31,7 @@ pub(crate) struct ViewQuery {
     pub(crate) inline: Inline,
     pub(crate) update_seq: bool,
     pub(crate) update: Update,
-    /// Rows are reduced in these groups; `None`: they are read as they are.
+    /// The groups in which rows are reduced; `None`: they are not reduced.
     pub(crate) grouping: Option<Grouping>,
 }
 

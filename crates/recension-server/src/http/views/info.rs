@@ -1,4 +1,4 @@
-//! What is told of the views of a design document, and taking away what no design document names.
+//! Descriptions of a design document's views, and the removal of views that no design document names.
 
 use std::collections::BTreeSet;
 

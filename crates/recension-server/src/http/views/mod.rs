@@ -1,5 +1,5 @@
-//! Views of design documents over HTTP: `_view`, its `queries`, `_info`, `_view_cleanup`. One file each for what is
-//! asked, how it is answered, and what is told about views.
+//! Views of design documents over HTTP: `_view`, its `queries`, `_info`, `_view_cleanup`. One file each for the
+//! parameters, the rows and the descriptions.
 
 mod asked;
 mod info;

@@ -1,4 +1,4 @@
-//! The answer to a question to a view, in rows that are made while they are sent.
+//! The rows of a view's answer, which are made while they are sent.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct ViewList {
     within: Option<Arc<dyn Within>>,
     reduction: Option<Reduction>,
     remembered: Arc<ReducedBlocks>,
-    /// Ranges that were not begun.
+    /// Ranges that were not begun yet.
     ranges: std::vec::IntoIter<ViewRange>,
     walk: Option<Walk>,
     skip: u64,
@@ -36,7 +36,7 @@ enum Walk {
 }
 
 impl ViewList {
-    /// The list, and what comes before its rows.
+    /// The list, and the text before its rows.
     pub(crate) fn of(
         view: ViewAt,
         asked: ViewQuery,

@@ -24,13 +24,13 @@ use crate::query::Query;
 use crate::request::Request;
 use crate::state::App;
 
-/// A view that is asked, and where.
+/// A view that is queried, and its database.
 pub(crate) struct Asked {
     app: Arc<App>,
     db: Database,
     design: String,
     pub(crate) view: DesignView,
-    /// The moment is one of the past.
+    /// The moment lies in the past.
     past: bool,
     /// Who asks may not see all documents.
     within: Option<Arc<dyn Within>>,
@@ -40,7 +40,7 @@ impl Asked {
     /// The view of a design document.
     ///
     /// # Errors
-    /// 404, in CouchDB's words; 400 for a partition where there can be none, or has to be one.
+    /// 404, in CouchDB's words; 400 if a partition is given and there is none, or one is needed.
     pub(crate) fn of(request: &Request, db: Database, id: &str, name: &str, partition: Option<&str>) -> Result<Self> {
         let app = Arc::clone(&request.app);
         let design = functions::design(&db, id)?;
@@ -63,7 +63,7 @@ impl Asked {
         Ok(Asked { app, db, design: id.to_owned(), view, past: request.query.get("at").is_some(), within: None })
     }
 
-    /// The view, as it is to be read. Waits for what has to be mapped.
+    /// The view at its moment. Waits until missing documents are mapped.
     pub(crate) fn read(&self, update: Update) -> Result<ViewAt> {
         let view = self.read_all(update)?;
         match &self.within {
@@ -88,7 +88,7 @@ impl Asked {
         }
     }
 
-    /// Brings the view up to date, and tells how far that has come.
+    /// Brings the view up to date, and reports its progress.
     pub(crate) fn bring_up_to_date(&self) -> Result<()> {
         let task = self.app.scripts.build(self.db.name(), &self.design);
         let stop = AtomicBool::new(false);
@@ -100,7 +100,7 @@ impl Asked {
         Ok(self.db.collection().update_view(&self.view.view, &stop, progress)?)
     }
 
-    /// Brings the view up to date while nobody waits.
+    /// Brings the view up to date after the answer.
     fn afterwards(self) {
         let app = Arc::clone(&self.app);
         tokio::spawn(async move {
@@ -112,7 +112,7 @@ impl Asked {
     }
 }
 
-/// `/{db}/_design/{design}/_view/{view}` and `…/queries`; of a partition its rows only.
+/// `/{db}/_design/{design}/_view/{view}` and `…/queries`; of a partition, only its rows.
 pub(crate) async fn endpoint(
     mut request: Request,
     db: Database,
@@ -152,7 +152,7 @@ pub(crate) async fn endpoint(
     streaming::json(&app, before, list, "\n]}\n").await
 }
 
-/// `POST …/queries`: several questions in one answer.
+/// `POST …/queries`: several queries in one answer.
 async fn several(mut request: Request, asked: Asked, partition: Option<&str>) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;

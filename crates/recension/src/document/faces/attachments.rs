@@ -1,4 +1,4 @@
-//! The attachments of a collection's documents: reading them, and changing one of a document that else stays as it is.
+//! The attachments of a collection's documents: reading them, and changing one attachment of a document.
 
 use std::io::Read;
 
@@ -66,8 +66,8 @@ impl Collection {
         Err(Error::Busy { attempts: RESTORE_ATTEMPTS })
     }
 
-    /// The attachments of an older revision, for a new write. `uploaded`: their bytes are uploaded again, since no
-    /// document has them any more.
+    /// The attachments of an older revision, for a new write. `uploaded`: no document has their bytes any more, so they
+    /// are uploaded again.
     pub(in crate::document) fn restored(
         &self,
         reader: &CollectionAt,

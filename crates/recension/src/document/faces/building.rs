@@ -1,6 +1,6 @@
-//! Who builds an index: one thread of a process for each, be it the one that made it or the one that goes on with
-//! what a process which died has left. A store that is opened goes on with such builds by itself, on a thread that
-//! ends with it.
+//! The right to build an index: one thread of a process has it. The builder may be the caller that made the index, or a
+//! thread that continues a build of a process that died. An opened store starts such a thread, which ends with the
+//! store.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::document::values::error::{Error, Result};
 use crate::document::values::model::IndexState;
 use crate::engine::{Clock, Direction, Engine, KeyRange, Snapshot, TreeId};
 
-/// The trees of indexes that are being built by this process: a tree's number means one tree of one engine.
+/// The trees of indexes that this process is building. A tree is known by its engine and its number.
 static BUILDS: Builds = Builds { claimed: Mutex::new(BTreeSet::new()), given_back: Condvar::new() };
 
-/// How long is waited for another builder before it is asked again what has become of the index.
+/// Time to wait for another builder before looking at the index again.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 struct Builds {
@@ -32,15 +32,15 @@ struct Builds {
 pub(in crate::document) struct BuildClaim((usize, TreeId));
 
 impl BuildClaim {
-    /// Takes it; `None` if another thread has it.
+    /// Takes the right; `None` if another thread has it.
     pub(in crate::document) fn take(engine: &Arc<dyn Engine>, tree: TreeId) -> Option<Self> {
         let key = (Arc::as_ptr(engine).cast::<()>() as usize, tree);
-        // A claim that is dropped is given back: none is made before it is known that nobody has it.
+        // A dropped claim gives its right back, so a claim is made only if the right is free.
         let is_free = BUILDS.claimed.lock().insert(key);
         is_free.then(|| BuildClaim(key))
     }
 
-    /// Waits a little, less if somebody gives such a right back.
+    /// Waits a little, or until a claim is given back.
     pub(in crate::document) fn wait() {
         BUILDS.given_back.wait_for(&mut BUILDS.claimed.lock(), BETWEEN_LOOKS);
     }
@@ -53,14 +53,14 @@ impl Drop for BuildClaim {
     }
 }
 
-/// The thread that goes on with builds which were broken off. Dropping it ends it after its step.
+/// The thread that continues interrupted builds. It ends after its present step when this is dropped.
 pub(in crate::document) struct Builder {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Builder {
-    /// Starts it if there is anything to do; `None` if there is not, or the system gives no thread.
+    /// Starts it; `None` if there is nothing to do, or the system gives no thread.
     pub(in crate::document) fn start(engine: &Arc<dyn Engine>, clock: &Arc<dyn Clock>) -> Result<Option<Self>> {
         let snapshot = engine.snapshot()?;
         let mut builds = snapshot.range(CATALOGUE, &KeyRange::prefix(BUILDS_PREFIX), Direction::Forward);
@@ -71,7 +71,7 @@ impl Builder {
         let (engine, clock, stopped) = (engine.clone(), clock.clone(), stop.clone());
         let thread = std::thread::Builder::new().name("recension-indexing".to_owned());
         let work = move || {
-            // What cannot be done now is tried again by the next who opens the store.
+            // If it fails now, the next opening of the store tries again.
             let _ = Store::without_builder(engine, clock).finish_builds(&stopped);
         };
         Ok(thread.spawn(work).ok().map(|thread| Builder { stop, thread: Some(thread) }))
@@ -88,7 +88,7 @@ impl Drop for Builder {
 }
 
 impl Store {
-    /// Goes on with every build that nobody is at.
+    /// Continues every build that no thread has claimed.
     fn finish_builds(&self, stop: &AtomicBool) -> Result<()> {
         for info in self.collections(At::Now)? {
             let collection = self.collection(&info.name)?;
@@ -97,7 +97,7 @@ impl Store {
                 // A crash may have come before the index had the collection's rule.
                 collection.extend_retention()?;
                 match collection.finish_build(&index.spec, stop) {
-                    // It is gone, or a document that is there already does not fit, and it was dropped.
+                    // The index is gone, or an existing document does not fit, and the index was dropped.
                     Ok(())
                     | Err(
                         Error::NoSuchIndex { .. }
@@ -116,7 +116,7 @@ impl Store {
     }
 }
 
-/// How far the build of an index has come, as a snapshot has it: documents done.
+/// How many documents a build has done, according to a snapshot.
 pub(in crate::document) fn documents_done(snapshot: &dyn Snapshot, key: &[u8]) -> Result<u64> {
     Ok(snapshot.get(CATALOGUE, key)?.map_or(0, |row| BuildCursor::decode(&row).done))
 }

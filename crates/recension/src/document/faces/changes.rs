@@ -66,8 +66,8 @@ impl Store {
         Ok(Changes { feed: Feed::Store, moment, pages: Pages::new(since.into(), Direction::Forward), filter: None })
     }
 
-    /// The collections with changes after `since` up to a moment, each with the commit of its last change. If there are
-    /// few commits between and this process made them, no other collection is looked at.
+    /// The collections with changes after `since` up to a moment, each with the commit of its last change. If this
+    /// process made the few commits in between, only the collections in them are looked at.
     pub fn collections_changed(&self, since: Seq, until: At) -> Result<Vec<(Arc<str>, Seq)>> {
         let snapshot = self.snapshot(until)?;
         let mut changed = Vec::new();
@@ -84,7 +84,7 @@ impl Store {
     }
 }
 
-/// What a feed is of.
+/// The scope of a feed.
 #[derive(Clone)]
 enum Feed {
     Collection(Arc<str>),

@@ -1,6 +1,6 @@
 //! Checking that the rows of documents, revisions, indexes, changes, counts and attachments agree with each other. The
-//! engine checks its own checksums ([`Engine::verify`](crate::engine::Engine::verify)). This check finds what a fault
-//! in this layer, or another program, has done to the rows. It reads everything and changes nothing.
+//! engine checks its own checksums ([`Engine::verify`](crate::engine::Engine::verify)). This check finds rows that a
+//! fault in this layer, or another program, has broken. It reads everything and changes nothing.
 
 use crate::document::faces::store::Store;
 use crate::document::kernel::attachment::ContentsCheck;
@@ -36,7 +36,7 @@ pub struct CheckReport {
 pub struct CheckProblem {
     /// The collection that it is in.
     pub collection: String,
-    /// What does not agree.
+    /// The rows that do not agree.
     pub what: String,
 }
 
@@ -75,11 +75,11 @@ struct Check<'c> {
     report: &'c mut CheckReport,
 }
 
-/// What the documents call for in an index.
+/// The entries that an index should have, according to the documents.
 #[derive(Clone, Default)]
 struct InIndex {
     rows: u64,
-    /// Of an index of words, what it has to count.
+    /// For an index of words: the counts that it should have.
     tally: Tally,
 }
 
@@ -102,7 +102,7 @@ impl Check<'_> {
                 self.problem(format!("document {id:?}: {error}"));
             }
         }
-        // Every entry that the documents call for was found, so that an equal number means that there are no others.
+        // Every expected entry was found, so an equal number means that there are no others.
         let (all, leaves) = (KeyRange::all(), KeyRange::prefix([side::LEAF]));
         self.rows_are("changes", self.entry.changes, &all, found.documents + found.deleted)?;
         self.rows_are("leaves that lose", self.entry.side, &leaves, self.losing_leaves)?;
@@ -115,7 +115,7 @@ impl Check<'_> {
                 if let Some(counted) = counted.and_then(|counted| counters(&counted))
                     && counted != tally
                 {
-                    self.problem(format!("{what}: it counts {counted:?} where the documents call for {tally:?}"));
+                    self.problem(format!("{what}: it counts {counted:?}, but the documents need {tally:?}"));
                 }
             }
         }
@@ -218,7 +218,7 @@ impl Check<'_> {
             rows += 1;
         }
         if rows != expected {
-            self.problem(format!("{what}: {rows} entries where the documents call for {expected}"));
+            self.problem(format!("{what}: {rows} entries, but the documents need {expected}"));
         }
         Ok(())
     }

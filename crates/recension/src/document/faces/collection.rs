@@ -34,7 +34,7 @@ pub struct Collection {
     pub(in crate::document) slot: Arc<Slot>,
     /// Writes do not make the collection.
     pub(in crate::document) must_exist: bool,
-    /// Who writes; `None`: the program itself.
+    /// The writer's identity; `None`: the program itself.
     pub(in crate::document) actor: Option<Arc<dyn Actor>>,
 }
 
@@ -43,7 +43,7 @@ impl Collection {
         Collection { store, name: Arc::clone(&slot.shared_name), slot, must_exist: false, actor: None }
     }
 
-    /// The same collection, which no write makes: if it was dropped, its writes fail.
+    /// The same collection, but its writes do not make it: if it was dropped, they fail.
     ///
     /// # Errors of its writes
     /// [`Error::NoSuchCollection`].
@@ -52,7 +52,7 @@ impl Collection {
         Collection { must_exist: true, ..self }
     }
 
-    /// The same collection, whose writes are somebody's: validation functions are told whose. Without it they are
+    /// The same collection, whose writes have an identity, which validation functions are told. Without one, they are
     /// told that an admin writes.
     #[must_use]
     pub fn acting_as(self, actor: Arc<dyn Actor>) -> Self {
@@ -152,7 +152,7 @@ impl Collection {
         self.at(At::Now)?.page(query)
     }
 
-    /// What a query selects of the documents that it asks for; see [`CollectionAt::select`].
+    /// The values that a query selects of its documents; see [`CollectionAt::select`].
     pub fn select(&self, query: &Query) -> Result<Selected> {
         self.at(At::Now)?.select(query)
     }
@@ -162,7 +162,7 @@ impl Collection {
         self.at(At::Now)?.count_matching(query)
     }
 
-    /// What a pipeline makes of the documents that a query finds: [`CollectionAt::aggregate`].
+    /// The rows that a pipeline makes of the documents that a query finds: [`CollectionAt::aggregate`].
     pub fn aggregate(&self, query: &Query, pipeline: &Pipeline) -> Result<Vec<String>> {
         self.at(At::Now)?.aggregate(query, pipeline)
     }

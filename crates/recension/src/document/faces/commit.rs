@@ -78,7 +78,7 @@ pub(in crate::document) fn ensure_id(store: &Store, write: &mut Write) -> Result
     Ok(())
 }
 
-/// Runs `body` on a writer of the collection and commits what it has written. If another commit has changed what it has
+/// Runs `body` on a writer of the collection and commits its writes. If another commit has changed what `body` has
 /// read, it runs again. If it has written nothing, there is no commit, and the moment that was read is answered.
 pub(in crate::document) fn in_one_commit<T>(
     collection: &Collection,
@@ -125,7 +125,7 @@ pub(in crate::document) fn decide<T>(
     Ok(Decided::Commits(Commits { answer, view, batch }))
 }
 
-/// What a write came to, before its commit.
+/// The result of a write before its commit.
 #[expect(clippy::large_enum_variant, reason = "it is taken apart where it is made")]
 pub(in crate::document) enum Decided<T> {
     /// Nothing is written.
@@ -141,12 +141,12 @@ pub(in crate::document) struct Commits<T> {
 }
 
 impl<T> Commits<T> {
-    /// What is to be committed.
+    /// The batch to commit.
     pub(in crate::document) fn take_batch(&mut self) -> Batch {
         std::mem::take(&mut self.batch)
     }
 
-    /// What came of the commit.
+    /// The result, after the commit.
     pub(in crate::document) fn committed(
         self,
         collection: &Collection,

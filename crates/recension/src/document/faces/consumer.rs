@@ -1,6 +1,6 @@
 //! Durable topics: named consumers of a collection's changes, with acknowledgement, redelivery, groups and dead
-//! letters. A topic is a collection, a message a document, and the feed is the rows of the changes. What is kept of a
-//! consumer is its position and what it has been handed and has not acknowledged, as keys of one namespace.
+//! letters. A topic is a collection, a message is a document, and the feed is the collection's changes. A consumer's
+//! position and its unacknowledged messages are keys of one namespace.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use crate::document::values::revid::RevId;
 use crate::document::values::write::check_name;
 use crate::engine::{Direction, Seq};
 
-/// The namespace of what is kept of consumers.
+/// The namespace of consumers' positions and messages.
 const NAMESPACE: &str = "_consumers";
 
 /// How a consumer is served.
@@ -43,35 +43,36 @@ impl Default for ConsumerOptions {
 }
 
 impl ConsumerOptions {
-    /// From the first change on; thirty seconds to acknowledge; handed out again until it is acknowledged.
+    /// The defaults: from the first change on; thirty seconds to acknowledge; a message is redelivered until it is
+    /// acknowledged.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Where a consumer begins that is not known yet.
+    /// Where a new consumer begins.
     #[must_use]
     pub fn since(mut self, since: impl Into<Position>) -> Self {
         self.since = since.into();
         self
     }
 
-    /// After how long what was not acknowledged is handed out again.
+    /// The time after which an unacknowledged message is redelivered.
     #[must_use]
     pub fn acknowledged_within(mut self, duration: Duration) -> Self {
         self.acknowledged_within = duration;
         self
     }
 
-    /// What was handed out so many times and never acknowledged becomes a document of that collection, and is not
-    /// handed out again.
+    /// A message that was delivered `after` times without acknowledgement becomes a document of this collection, and is
+    /// not redelivered.
     #[must_use]
     pub fn dead_letters(mut self, collection: impl Into<String>, after: u32) -> Self {
         self.dead_letters = Some((collection.into(), after.max(1)));
         self
     }
 
-    /// Whether deletions are handed out, too.
+    /// Whether deletions are delivered, too.
     #[must_use]
     pub fn deletions(mut self, deletions: bool) -> Self {
         self.deletions = deletions;
@@ -79,7 +80,7 @@ impl ConsumerOptions {
     }
 }
 
-/// A message that a consumer was handed: a document as it is now.
+/// A delivered message: a document as it is now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Delivery {
     /// The document.
@@ -92,24 +93,24 @@ pub struct Delivery {
     pub deleted: bool,
     /// Its body: JSON text.
     pub body: String,
-    /// How often it has been handed out, with this time.
+    /// How often it has been delivered, including this time.
     pub attempt: u32,
 }
 
-/// Where a consumer stands.
+/// The state of a consumer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConsumerStatus {
-    /// Behind what has been handed out.
+    /// The position behind the last delivered change.
     pub position: Position,
-    /// What was handed out and not acknowledged.
+    /// The number of messages that were delivered and not acknowledged.
     pub unacknowledged: usize,
 }
 
-/// A named consumer of a collection's changes. Members of a group are consumers of the same name, in any process: each
-/// message goes to one of them. It is handed out at least once: again if it was not acknowledged in time.
+/// A named consumer of a collection's changes. Members of a group are consumers with the same name, in any process:
+/// each message goes to one of them. Delivery is at least once: an unacknowledged message is delivered again.
 ///
-/// A document that changed again before it was acknowledged is handed out as its last change and no longer as the
-/// earlier one, as the feed of changes has it.
+/// If a document changes again before it is acknowledged, only its last change is delivered from then on. The feed of
+/// changes does the same.
 ///
 /// ```
 /// # fn main() -> recension::Result<()> {
@@ -134,7 +135,7 @@ pub struct Consumer {
 }
 
 impl Collection {
-    /// A consumer of the collection's changes. It is known from the first time on that it is handed something.
+    /// A consumer of the collection's changes. It is stored from its first delivery on.
     ///
     /// # Errors
     /// [`Error::BadName`].
@@ -147,7 +148,7 @@ impl Collection {
     }
 }
 
-/// What is kept of a delivery: when it is handed out again (8), how often it has been (4).
+/// The stored state of a delivery: when it is due again (8 bytes), how often it was delivered (4).
 #[derive(Clone, Copy)]
 struct Outstanding {
     due: u64,
@@ -172,8 +173,8 @@ impl Consumer {
         &self.name
     }
 
-    /// The key of its position; with a delivery's seq and id behind it, of that. A collection that is dropped and made
-    /// again has another number.
+    /// The key of its position; with a delivery's seq and id appended, that delivery's key. It has the collection's
+    /// number: a collection that is dropped and made again has another.
     fn key(&self, number: u32) -> Vec<u8> {
         [&number.to_be_bytes()[..], self.name.as_bytes(), &[0]].concat()
     }
@@ -182,13 +183,13 @@ impl Consumer {
         [&self.key(number)[..], &seq.0.to_be_bytes(), id.as_bytes()].concat()
     }
 
-    /// The next messages that nobody of the group has, at most `max`; none if there is none now. At most a thousand
-    /// are handed out and not acknowledged at a time.
+    /// The next messages that no member of the group has, at most `max`; none if there are none now. At most a thousand
+    /// messages are unacknowledged at a time.
     pub fn receive(&self, max: usize) -> Result<Vec<Delivery>> {
         Ok(self.receive_or_wait(max)?.0)
     }
 
-    /// The same, waiting for the first one at most so long.
+    /// The same, waiting at most `timeout` for the first one.
     pub fn receive_timeout(&self, max: usize, timeout: Duration) -> Result<Vec<Delivery>> {
         let deadline = Instant::now().checked_add(timeout);
         loop {
@@ -204,7 +205,7 @@ impl Consumer {
         }
     }
 
-    /// What is there now; the commit that was looked at, and when something is to be handed out again.
+    /// The messages that are there now, the commit that was looked at, and when a redelivery is due.
     fn receive_or_wait(&self, max: usize) -> Result<(Vec<Delivery>, Seq, Option<u64>)> {
         self.collection.store().transaction(|tx| {
             let messages = tx.collection(self.collection.name())?.reader()?;
@@ -221,12 +222,12 @@ impl Consumer {
         })
     }
 
-    /// It was dealt with, and is not handed out again; answers whether it was still waited for.
+    /// Marks the message as done: it is not redelivered. Answers whether it was still unacknowledged.
     pub fn acknowledge(&self, delivery: &Delivery) -> Result<bool> {
         self.outstanding(delivery, |keys, key| Ok(keys.remove(key)?.is_some()))
     }
 
-    /// It was not dealt with, and is handed out again after so long.
+    /// Marks the message as not done: it is redelivered after this time.
     pub fn give_back(&self, delivery: &Delivery, after: Duration) -> Result<bool> {
         let due = self.due_after(after);
         self.outstanding(delivery, |keys, key| {
@@ -249,7 +250,7 @@ impl Consumer {
         })
     }
 
-    /// Where it stands; `None` if it was handed nothing yet.
+    /// Its state; `None` before its first delivery.
     pub fn status(&self) -> Result<Option<ConsumerStatus>> {
         self.collection.store().transaction(|tx| {
             let Some(number) = tx.collection(self.collection.name())?.reader()?.number() else { return Ok(None) };
@@ -260,7 +261,7 @@ impl Consumer {
         })
     }
 
-    /// Forgets it: a consumer of that name begins anew.
+    /// Forgets it: a new consumer with its name begins anew.
     pub fn forget(&self) -> Result<()> {
         self.collection.store().transaction(|tx| {
             let Some(number) = tx.collection(self.collection.name())?.reader()?.number() else { return Ok(()) };
@@ -281,19 +282,19 @@ fn position_of(value: KeyValue) -> Result<Position> {
     String::from_utf8(value.into_bytes()).unwrap_or_default().parse()
 }
 
-/// Handing out, within a transaction.
+/// Delivering, within a transaction.
 struct Take<'t> {
     consumer: &'t Consumer,
     tx: &'t Transaction,
     messages: &'t CollectionAt,
     keys: &'t TransactionKeys<'t>,
     number: u32,
-    /// The next moment at which something is handed out again.
+    /// When the next redelivery is due.
     due: Option<u64>,
 }
 
 impl Take<'_> {
-    /// What was not acknowledged in time; answers how much is outstanding.
+    /// Redelivers messages that were not acknowledged in time. Answers how many are unacknowledged.
     fn again(&mut self, max: usize, deliveries: &mut Vec<Delivery>) -> Result<usize> {
         let (prefix, now) = (self.consumer.key(self.number), self.keys.moment().0);
         let mut outstanding = 0;
@@ -312,7 +313,7 @@ impl Take<'_> {
             }
             let dead = self.consumer.options.dead_letters.as_ref().filter(|(_, after)| kept.attempts >= *after);
             match (self.delivery(seq, id, kept.attempts + 1)?, dead) {
-                // It changed since, or was purged: its last change comes by itself.
+                // The document has changed since, or was purged: the feed has its last change.
                 (None, _) => drop(self.keys.remove(&key)?),
                 (Some(delivery), Some((collection, _))) => {
                     self.bury(collection, &delivery)?;
@@ -335,7 +336,8 @@ impl Take<'_> {
         let mut position = known.clone().unwrap_or_else(|| self.consumer.options.since.clone());
         let (mut left, name) = (room, self.messages.name.clone());
         while left > 0 {
-            // The rows of changes are read beside the transaction: who takes them depends on the position.
+            // The changes are read outside of the transaction's read set: only the position decides which of them are
+            // taken.
             let read =
                 page(self.tx.view().base(), &name, &entry, &position, Direction::Forward, left.min(CHANGES_PAGE))?;
             let is_last = read.end.is_some();
@@ -360,7 +362,7 @@ impl Take<'_> {
         Ok(())
     }
 
-    /// The document, if that commit is its last change still.
+    /// The message, if that commit still is the document's last change.
     fn delivery(&self, seq: Seq, id: &str, attempt: u32) -> Result<Option<Delivery>> {
         let Some(found) = self.messages.current(id)?.filter(|found| found.seq == seq) else { return Ok(None) };
         let (rev, deleted, body) = (found.rev, found.deleted, found.body.into_owned());
@@ -376,7 +378,7 @@ impl Take<'_> {
         Ok(())
     }
 
-    /// Makes a dead letter of it.
+    /// Makes a dead letter of the message.
     fn bury(&self, collection: &str, Delivery { id, rev, seq, body, attempt, .. }: &Delivery) -> Result<()> {
         let (from, consumer) = (quote(&self.messages.name), quote(&self.consumer.name));
         let (quoted, deliveries) = (quote(id), attempt - 1);

@@ -14,12 +14,12 @@ use crate::document::values::json::{self, Pointer};
 use crate::document::values::model::Document;
 use crate::document::values::revid::RevId;
 
-/// A state of a document: a revision, or what the document said at a moment.
+/// A state of a document: a revision, or the state at a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Version {
     /// That revision.
     Revision(RevId),
-    /// What the document said then.
+    /// The state at this moment.
     At(At),
 }
 
@@ -156,7 +156,7 @@ pub struct CollectionDiff {
 }
 
 enum Source {
-    /// What was changed between the two moments.
+    /// The changes between the two moments.
     Changed(Changes),
     /// Both lists of documents, merged.
     Lists(Box<(Peekable<Documents>, Peekable<Documents>)>),

@@ -1,5 +1,5 @@
-//! Documents that expire: a rule of a collection says which member holds the moment. They are deleted then as anybody
-//! deletes them, by a revision that replicates. Until that has happened they are there.
+//! Documents that expire: a rule of a collection says which member holds the time. An expired document is deleted like
+//! any other, by a revision that replicates. Until then it can be read.
 
 use crate::document::faces::collection::Collection;
 use crate::document::faces::store::Store;
@@ -17,15 +17,15 @@ use crate::document::values::query::Query;
 use crate::document::values::write::Write;
 use crate::engine::{Direction, KeyRange, Snapshot, Timestamp};
 
-/// The index by which what has expired is found.
+/// The index that finds expired documents.
 const INDEX: &str = "_expires";
 
 impl Collection {
-    /// Documents whose member at `path` is a number of seconds since 1970 are deleted when that time has come; `None`:
-    /// none are any more. The collection is given an index on the path, and comes into being with it.
+    /// Sets the rule: documents whose member at `path` is a number of seconds since 1970 are deleted at that time.
+    /// `None` removes the rule. The rule makes an index on the path, and the collection if there is none.
     ///
-    /// A deletion is a revision like any other: it is among the changes and replicates, and the history stays as the
-    /// collection's retention has it. It is made within about a second by a store that is open.
+    /// The deletion is a revision like any other: it is among the changes and replicates, and retention decides how
+    /// long the history stays. An open store makes it within about a second.
     ///
     /// ```
     /// # fn main() -> recension::Result<()> {
@@ -37,7 +37,7 @@ impl Collection {
     /// ```
     ///
     /// # Errors
-    /// [`Error::BadName`] for what is no path; [`Error::BadIndex`] for a path with empty brackets.
+    /// [`Error::BadName`] for an invalid path; [`Error::BadIndex`] for a path with empty brackets.
     pub fn set_expiry(&self, path: Option<&str>) -> Result<()> {
         let store = self.store();
         if self.expiry()?.as_deref() == path {
@@ -82,7 +82,7 @@ impl Collection {
         })
     }
 
-    /// Deletes what has expired; answers how many.
+    /// Deletes expired documents; answers how many.
     fn sweep_documents(&self, path: &str, now: Timestamp) -> Result<u64> {
         #[allow(clippy::cast_precision_loss)] // parts of a microsecond, for centuries to come
         let seconds = Literal::from(now.0 as f64 / 1_000_000.0);
@@ -96,7 +96,7 @@ impl Collection {
             });
             let writes = found.collect::<Result<Vec<_>>>()?;
             let count = writes.len();
-            // Who wrote one meanwhile may have put its end off: it is looked at again.
+            // Somebody may have written the document meanwhile with a later time: the next sweep looks again.
             let done = self.bulk(writes)?.iter().filter(|written| written.is_ok()).count();
             deleted += done as u64;
             if count < EXPIRED_AT_ONCE || done == 0 {
@@ -139,7 +139,7 @@ impl Store {
         for (name, path) in self.expiry_rules()? {
             match self.collection(&name)?.only_existing().sweep_documents(&path, now) {
                 Ok(count) => deleted += count,
-                // It is being dropped, or the rule is.
+                // The collection, or its rule, is being dropped.
                 Err(Error::NoSuchCollection { .. } | Error::NoSuchIndex { .. } | Error::IndexNotUsable { .. }) => {}
                 Err(error) => return Err(error),
             }

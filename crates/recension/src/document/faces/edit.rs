@@ -118,7 +118,7 @@ impl Collection {
     }
 }
 
-/// What came of a change of the documents that a query finds.
+/// The result of changing the documents that a query finds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Matched {
     /// Documents written or deleted.
@@ -152,7 +152,7 @@ impl TransactionCollection<'_> {
         self.write_body(id, Expect::Anything, make(document.as_ref().map(|document| &*document.body))?)
     }
 
-    /// The body of the expected revision, and what the write has to expect: the revision may be a losing leaf of a
+    /// The body of the expected revision, and the expectation of the write: the revision may be a losing leaf of a
     /// conflict.
     fn expected(&self, id: &str, expect: Expect) -> Result<(String, Expect)> {
         let conflict = |expected, found| Error::conflict(id, expected, found, false);
@@ -160,7 +160,7 @@ impl TransactionCollection<'_> {
         let winner = reader.get(id)?;
         let found = winner.as_ref().map(|document| document.rev);
         match (winner, expect) {
-            // The transaction depends on what was read of the document, so that the write itself expects nothing more.
+            // The transaction depends on its read of the document, so the write itself expects nothing more.
             (Some(document), Expect::Anything) => Ok((document.body.into_owned(), Expect::Anything)),
             (Some(document), Expect::Revision(rev) | Expect::Leaf(rev)) if document.rev == rev => {
                 Ok((document.body.into_owned(), Expect::Anything))

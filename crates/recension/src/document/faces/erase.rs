@@ -1,5 +1,5 @@
-//! Erasing: documents leave every moment of the store, and what stays is a record that something was erased, and when.
-//! An order in the catalogue makes it whole: who opens a store and finds one carries it out before anybody reads.
+//! Erasing: documents leave every moment of the store. What remains is a record that something was erased, and when. An
+//! order in the catalogue makes it atomic: whoever opens a store and finds an order carries it out before any read.
 //! docs/internals/erase.md has the design.
 
 use std::collections::HashSet;
@@ -30,8 +30,8 @@ impl Collection {
     /// collection and in dropped ones of its name. When it returns no read finds them; a snapshot that was open
     /// before may go on answering. After the next [`Store::compact`] no byte of them is in any file of the store.
     ///
-    /// Nothing is kept of the ids, so that it is no replicated deletion: each replica has to be told, and one that
-    /// was not can bring the document back. Backups and copies that were made before are not reached.
+    /// No trace of the ids is kept, so an erasure is no replicated deletion. Every replica has to be told; a replica
+    /// that was not can bring the document back. Earlier backups and copies keep the documents.
     ///
     /// It takes time in proportion to the keys of the collection, its past included. Others read and write meanwhile.
     ///
@@ -54,7 +54,7 @@ impl Collection {
         self.erase_with(ids, |_| ())
     }
 
-    /// As [`Collection::erase`], telling now and then how far it has come.
+    /// As [`Collection::erase`], with calls of `progress`.
     pub fn erase_with<I: Into<String>>(
         &self,
         ids: impl IntoIterator<Item = I>,
@@ -81,7 +81,7 @@ impl Collection {
         let ((), ordered) = in_one_commit(self, |writer| {
             order.ids.iter().try_for_each(|id| writer.take_away(id))?;
             if let Some(entry) = writer.entry.clone() {
-                // What is counted in views would not be right: they are made anew.
+                // Counts in views would be wrong: the views are built again.
                 forget_views_in(writer.view, &entry, self.name())?;
             }
             writer.view.put_at_own_seq(CATALOGUE, ERASURES_PREFIX, &[], order.encode());
@@ -90,14 +90,14 @@ impl Collection {
         self.store().carry_out(ordered.seq, &order, &mut progress)
     }
 
-    /// What was erased from the collection, newest first: when, and how many documents.
+    /// Past erasures of the collection, newest first: when, and how many documents.
     pub fn erasures(&self) -> Result<Vec<Erasure>> {
         self.at(At::Now)?.erasures()
     }
 }
 
 impl CollectionAt {
-    /// What was erased up to this moment; see [`Collection::erasures`].
+    /// Erasures up to this moment; see [`Collection::erasures`].
     pub fn erasures(&self) -> Result<Vec<Erasure>> {
         let Some(entry) = &self.entry else { return Ok(Vec::new()) };
         let rows = self.snapshot.range(entry.side, &KeyRange::prefix([side::ERASED]), Direction::Backward);
@@ -106,7 +106,7 @@ impl CollectionAt {
 }
 
 impl Store {
-    /// Erases what was ordered, notes that it was, and takes the order away.
+    /// Erases the documents of an order, records the erasure, and removes the order.
     fn carry_out(&self, ordered: Seq, order: &Order, progress: &mut dyn FnMut(EraseProgress)) -> Result<Erasure> {
         let found = {
             let snapshot = self.snapshot(At::Now)?;
@@ -133,7 +133,7 @@ impl Store {
             }
             if let Some(entry) = entry.filter(|_| found.found > 0) {
                 view.put_at_own_seq(entry.side, &[side::ERASED], &[], Erasure::encode(found.found, time));
-                // The counts' row tells when the collection was changed last.
+                // The counts' row has the commit of the collection's last change.
                 view.add(CATALOGUE, &collection.slot.counts_key, &[0; 3]);
             }
             self.try_commit_view(&view, std::slice::from_ref(&collection.slot))
@@ -142,12 +142,12 @@ impl Store {
         Ok(Erasure { seq: done.seq, time, documents: found.found })
     }
 
-    /// The row of an order, which has ids, goes too.
+    /// Erases the order's row too, which has ids.
     fn erase_order(&self, key: Vec<u8>, through: Seq) -> Result<()> {
         self.erase_keys(&[ErasedKey { tree: CATALOGUE, key, versions: ErasedVersions::through(through) }])
     }
 
-    /// Erases keys; if too many wait to be settled, it settles first.
+    /// Erases keys; if too many wait for settling, it settles first.
     fn erase_keys(&self, keys: &[ErasedKey]) -> Result<()> {
         match self.engine().erase(keys) {
             Err(EngineError::TooLarge { .. }) => {
@@ -158,7 +158,7 @@ impl Store {
         }
     }
 
-    /// Goes on with erasures that a process has left unfinished. Called before anybody reads.
+    /// Carries out orders that another process has left. It is called before any read.
     pub(in crate::document) fn finish_erasures(&self) -> Result<()> {
         let snapshot = self.snapshot(At::Now)?;
         let keys: Vec<Vec<u8>> = match snapshot.keys(CATALOGUE, &KeyRange::prefix(ERASURES_PREFIX)).collect() {
@@ -171,7 +171,7 @@ impl Store {
                     let (ordered, order) = Order::decode(&key, &row)?;
                     self.carry_out(ordered, &order, &mut |_| ())?;
                 }
-                // It was carried out, and the row may still be in the past.
+                // The order was carried out, but its row may still be in the past.
                 None => {
                     let left = snapshot.versions(CATALOGUE, &key).next().transpose()?;
                     if let Some(deletion) = left {
@@ -185,7 +185,7 @@ impl Store {
 }
 
 impl Writer<'_> {
-    /// Takes all leaves of a document away, if it is there, without a word in the log of purges.
+    /// Removes all leaves of a document, if it is there, without an entry in the log of purges.
     fn take_away(&mut self, id: &str) -> Result<()> {
         let (Some(before), Some(entry)) = (self.read(id)?, self.entry.clone()) else { return Ok(()) };
         let mut tree = whole_tree(self.view, entry.side, id, before.tree.clone())?;

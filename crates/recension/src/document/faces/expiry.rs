@@ -1,5 +1,5 @@
-//! What has expired: the moment that expiry is judged by, and the thread that takes expired keys and documents away
-//! behind it. Nobody sees an expired key, whether it was taken away or not.
+//! Expiry: the moment by which it is judged, and the thread that deletes expired keys and documents. A reader never
+//! sees an expired key, even if the thread has not deleted it yet.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -15,13 +15,13 @@ use crate::document::kernel::rows::key_rows::SPACES_PREFIX;
 use crate::document::values::error::{Error, Result};
 use crate::engine::{Clock, Direction, Engine, EngineError, KeyRange, Timestamp, successor_of_prefix};
 
-/// How often the thread looks for what has expired.
+/// How often the thread looks for expired keys and documents.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(1);
 
 /// The expiry of one store.
 #[derive(Default)]
 pub(in crate::document) struct Expiring {
-    /// The latest moment that this store has been at. A clock that goes back brings nothing back that had expired.
+    /// The latest moment that this store has seen. If the clock goes back, expired keys stay expired.
     latest: Arc<AtomicU64>,
     sweeper: OnceLock<Option<Sweeper>>,
 }
@@ -32,7 +32,7 @@ impl Expiring {
     }
 
     fn at_least(&self, now: Timestamp) -> Timestamp {
-        // Most of the time it is a while since the last look, and one write.
+        // Only a later moment needs a write.
         let before = self.latest.load(Ordering::Relaxed);
         if before >= now.0 {
             return Timestamp(before);
@@ -42,19 +42,19 @@ impl Expiring {
 }
 
 impl Store {
-    /// The moment by which expiry is judged: the clock's, and never before one that it was judged by before, or the
-    /// time of a commit of this process.
+    /// The moment by which expiry is judged: the clock's, but never before an earlier such moment, or the time of a
+    /// commit of this process.
     pub(in crate::document) fn moment(&self) -> Timestamp {
         self.expiring().at_least(self.now())
     }
 
-    /// A commit of this store was made at that time.
+    /// Notes the time of a commit of this store.
     pub(in crate::document) fn was_at(&self, time: Timestamp) {
         self.expiring().at_least(time);
     }
 
-    /// Starts the thread that sweeps, if there may be anything to sweep one day. Expiry is judged by no moment before
-    /// the newest commit from then on; a store without keys is not asked for its time.
+    /// Starts the sweeping thread, if the store has keys or rules of expiry. From then on, expiry is judged by no
+    /// moment before the newest commit. Other stores need not read the time of a commit.
     pub(in crate::document) fn sweep_what_may_expire(&self) -> Result<()> {
         let snapshot = self.engine().snapshot()?;
         let wanted = KeyRange::between(SPACES_PREFIX, successor_of_prefix(EXPIRY_PREFIX).unwrap_or_default());
@@ -65,28 +65,28 @@ impl Store {
         Ok(())
     }
 
-    /// Starts the thread that sweeps, if there is none.
+    /// Starts the sweeping thread, if it does not run.
     pub(in crate::document) fn sweep_from_now_on(&self) {
         self.expiring()
             .sweeper
             .get_or_init(|| Sweeper::start(self.engine().clone(), self.clock().clone(), self.expiring().beside()));
     }
 
-    /// Takes away what has expired by now: keys, and documents of collections that have a rule for it. Answers how
-    /// many. A store does that by itself once a second as long as it is open.
+    /// Deletes expired keys, and expired documents of collections that have a rule. Answers how many. An open store
+    /// does this by itself once a second.
     pub fn sweep_expired(&self) -> Result<u64> {
         Ok(self.sweep_keys()? + self.sweep_all_documents()?)
     }
 }
 
-/// The thread that takes away what has expired. Dropping it ends it after its step.
+/// The sweeping thread. It ends after its present step when this is dropped.
 struct Sweeper {
     stop: Arc<(Mutex<bool>, Condvar)>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Sweeper {
-    /// Starts it; `None` if the system gives no thread. What has expired then stays on the disk until it is asked for.
+    /// Starts it; `None` if the system gives no thread. Expired keys then stay on the disk until they are read.
     fn start(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>, expiring: Expiring) -> Option<Self> {
         let stop = Arc::<(Mutex<bool>, Condvar)>::default();
         let stopped = stop.clone();
@@ -103,7 +103,7 @@ impl Sweeper {
                         return;
                     }
                 }
-                // What else cannot be done now is tried again.
+                // Other failures are tried again.
                 if let Err(Error::Engine(EngineError::ReadOnly | EngineError::Poisoned { .. })) = store.sweep_expired()
                 {
                     return;

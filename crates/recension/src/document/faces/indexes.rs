@@ -35,25 +35,23 @@ use crate::engine::{Batch, Direction, KeyRange, Seq, Snapshot};
 pub struct BuildProgress {
     /// Documents done, deleted ones included.
     pub done: u64,
-    /// Documents that there were when this build began or went on.
+    /// Documents that there were when this build began or was continued.
     pub total: u64,
 }
 
-/// How often a build that was given up elsewhere is begun anew.
+/// How often a build that another thread gave up is tried anew.
 const BUILDS_WAITED_FOR_MAX: u32 = 3;
 
 impl Collection {
-    /// Makes an index, and comes back when it is ready. Readers and writers go on meanwhile.
+    /// Makes an index, and returns when it is ready. Reads and writes go on meanwhile.
     ///
-    /// If the same index is there already, nothing happens; if its build goes on elsewhere in this process, its end is
-    /// waited for; if it was broken off, this goes on with it. `progress` is called after each step.
+    /// If the same index is there already, nothing happens. If another thread of this process is building it, the call
+    /// waits for that. If its build was interrupted, the call continues it. `progress` is called after each step.
     ///
-    /// What a process which died has left is gone on with by whoever opens the store, on a thread of its own.
+    /// If a process died while it built an index, the next one that opens the store continues, on a thread of its own.
     ///
-    /// # Errors
-    /// [`Error::BadIndex`]; [`Error::IndexExists`] if the name is taken; [`Error::NotUnique`],
-    /// [`Error::ValueTooLong`] and [`Error::TooManyEntries`] for documents that are there already: then there
-    /// is no index.
+    /// [`Error::BadIndex`]; [`Error::IndexExists`] if the name is taken; [`Error::NotUnique`], [`Error::ValueTooLong`]
+    /// and [`Error::TooManyEntries`] if an existing document does not fit: then there is no index.
     #[allow(clippy::needless_pass_by_value)] // a specification is made for its index
     pub fn create_index(&self, spec: IndexSpec, mut progress: impl FnMut(BuildProgress)) -> Result<()> {
         spec.check()?;
@@ -61,13 +59,14 @@ impl Collection {
         let mut waited = 0;
         loop {
             let ready = retry(|| self.declare(&spec))?;
-            // A crash in between leaves an index of which more is kept than need be.
+            // A crash in between leaves an index that keeps more history than it needs.
             self.extend_retention()?;
             if ready {
                 return Ok(());
             }
             match self.finish_build_with(&spec, &AtomicBool::new(false), &mut progress) {
-                // Another builder was refused a document, or somebody dropped it: this one finds out itself.
+                // Another builder met a document that does not fit, or somebody dropped the index: this one finds out
+                // itself.
                 Err(Error::NoSuchIndex { .. }) if waited < BUILDS_WAITED_FOR_MAX => waited += 1,
                 done => return done,
             }
@@ -104,7 +103,7 @@ impl Collection {
         self.create_index(IndexSpec::words(name, paths, language), |_| ())
     }
 
-    /// Goes on with a build until it is done or is to stop.
+    /// Continues a build until it is done or `stop` is set.
     pub(in crate::document) fn finish_build(&self, spec: &IndexSpec, stop: &AtomicBool) -> Result<()> {
         self.finish_build_with(spec, stop, &mut |_| ())
     }
@@ -138,7 +137,7 @@ impl Collection {
         }
     }
 
-    /// Drops an index, built or not. Reads at moments before still use it.
+    /// Drops an index, built or not. Reads at earlier moments still use it.
     ///
     /// # Errors
     /// [`Error::NoSuchIndex`].
@@ -188,13 +187,13 @@ impl Collection {
         entry.indexes.push(IndexEntry::new(tree, state, spec.clone()));
         view.put(CATALOGUE, &self.slot.key, entry.encode());
         if state == IndexState::Building {
-            // From here on, whoever opens the store goes on with it.
+            // From here on, any process that opens the store continues the build.
             view.put(CATALOGUE, &build_key(tree), BuildCursor::default().encode());
         }
         Ok(self.store().try_commit_view(&view, &[])?.map(|_| state == IndexState::Ready))
     }
 
-    /// How far the builds of indexes have come that are not ready, by their names.
+    /// The progress of indexes that are being built, by name.
     pub fn building(&self) -> Result<Vec<(String, BuildProgress)>> {
         let now = self.at(At::Now)?;
         let Some(entry) = &now.entry else { return Ok(Vec::new()) };
@@ -256,7 +255,7 @@ impl Collection {
                     documents = (documents * 2).min(BUILD_STEP_DOCUMENTS);
                     refused = 0;
                 }
-                // Writers were at work among these documents: fewer of them at a time.
+                // Other writers changed some of these documents: the next step takes fewer.
                 Attempt::Again => {
                     documents = (documents / 2).max(1);
                     refused += 1;
@@ -289,7 +288,7 @@ impl Collection {
                 Ok(self.store().try_commit(batch)?.map(|_| Some(reached.done)))
             }
             None => {
-                // Every document of this snapshot is in; later ones were put in by their writers.
+                // The index has every document of this snapshot. Writers add later ones.
                 let mut whole = CollectionEntry::clone(&entry);
                 for other in whole.indexes.iter_mut().filter(|other| other.tree == index.tree) {
                     other.state = IndexState::Ready;
@@ -352,7 +351,7 @@ impl Step<'_> {
                 let mut changes = Vec::new();
                 if self.index.spec.words.is_some() {
                     let rows = rows.first().map(Vec::as_slice).unwrap_or_default();
-                    // If it has rows, who wrote it since the index was declared has counted it.
+                    // If the document has rows, its writer has counted it since the index was declared.
                     let first = rows.first().map(|row| row.key.clone());
                     let tally = word_rows::tally(rows);
                     let counted = Counted { first, before: tally, after: tally };
@@ -367,7 +366,7 @@ impl Step<'_> {
                     }
                     self.index.add(snapshot, index_row, &id, true, &mut changes)?;
                 }
-                // Nobody else has the values of a unique index, here or in the batch: one row is put.
+                // No other document has the values of a unique index, here or in the batch: one row is put.
                 for IndexChange { tree, key, to } in changes {
                     match to {
                         To::Value(value) => {

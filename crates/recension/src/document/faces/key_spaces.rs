@@ -1,5 +1,5 @@
-//! The namespaces that a process knows, and their trees, which never change. A namespace that is new is made in a
-//! commit of its own.
+//! The namespaces that a process knows, and their trees, which never change. A new namespace is made in a commit of its
+//! own.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,8 +42,8 @@ pub(in crate::document) struct Space {
     key: Vec<u8>,
     /// Its trees, and the commit that made it.
     known: RwLock<Option<(SpaceTrees, Seq)>>,
-    /// What expired up to this moment has been taken away, whoever was writing: the next sweep begins there, and does
-    /// not walk over what earlier ones have deleted.
+    /// All keys that expired up to this moment have been deleted. The next sweep begins here, and does not walk over
+    /// keys that earlier sweeps have deleted.
     swept: AtomicU64,
 }
 
@@ -80,7 +80,7 @@ impl Space {
             }))
         })?;
         if is_new {
-            // History is off unless it is asked for. An engine that keeps no rules keeps it.
+            // History is off by default. An engine that has no rules of retention keeps all of it.
             match store.engine().set_retention(&rules(trees, Retention::HeadOnly)) {
                 Ok(()) | Err(EngineError::Unsupported { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -89,7 +89,7 @@ impl Space {
         Ok(trees)
     }
 
-    /// Up to where sweeps have come.
+    /// The moment up to which sweeps have come.
     pub(super) fn swept(&self) -> Timestamp {
         Timestamp(self.swept.load(Ordering::Relaxed))
     }
@@ -99,7 +99,7 @@ impl Space {
     }
 }
 
-/// The rules of retention of a namespace. What expires is of use now only.
+/// The rules of retention of a namespace. The tree of expiry times keeps no history.
 pub(super) fn rules(trees: SpaceTrees, retention: Retention) -> [RetentionRule; 2] {
     let rule = |tree, retention| RetentionRule { tree, range: KeyRange::all(), retention };
     [rule(trees.keys, retention), rule(trees.expiring, Retention::HeadOnly)]

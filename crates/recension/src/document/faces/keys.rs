@@ -19,9 +19,8 @@ use crate::engine::{Durability, EngineError, Retention};
 
 /// A namespace of keys. Clones are cheap; use it from any thread.
 ///
-/// A key is gone at its moment for every reader, by the clock and never twice: a clock that goes back brings none back.
-/// Of a past moment, it is gone if it had expired then. History is not kept unless it is asked for
-/// ([`Keys::set_retention`]).
+/// A key expires at its time for every reader, and stays expired: if the clock goes back, it does not come back. A read
+/// of a past moment judges by that moment. History is not kept unless it is asked for ([`Keys::set_retention`]).
 ///
 /// ```
 /// # fn main() -> recension::Result<()> {
@@ -64,7 +63,7 @@ impl Keys {
         &self.store
     }
 
-    /// The same namespace, whose writes through this handle are so durable.
+    /// The same namespace, with this durability for writes through this handle.
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = Some(durability);
@@ -86,12 +85,12 @@ impl Keys {
         Ok(KeysAt { trees: self.space.trees(&*snapshot)?, snapshot, now })
     }
 
-    /// The value of a key. If its expiry slides, it is put off.
+    /// The value of a key. If its expiry slides, the expiry is renewed.
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<KeyValue>> {
         Ok(self.entry_and_renew(key.as_ref())?.map(|entry| entry.value))
     }
 
-    /// The value of a key, and when it expires. That is not put off.
+    /// The value of a key, and when it expires. The expiry is not renewed.
     pub fn entry(&self, key: impl AsRef<[u8]>) -> Result<Option<KeyEntry>> {
         let snapshot = self.store.engine().snapshot()?;
         let Some(trees) = self.space.trees(&*snapshot)? else { return Ok(None) };
@@ -102,7 +101,7 @@ impl Keys {
         let entry = self.entry(key)?;
         if entry.as_ref().is_some_and(|entry| is_to_be_renewed(entry, self.store.moment())) {
             match self.write(|keys| keys.renew(key)) {
-                // Who may not write may read.
+                // A reader without the right to write may still read.
                 Ok(()) | Err(Error::Engine(EngineError::ReadOnly)) => {}
                 Err(error) => return Err(error),
             }
@@ -110,7 +109,7 @@ impl Keys {
         Ok(entry)
     }
 
-    /// Sets a key, whatever it was, to stay.
+    /// Sets a key, without expiry.
     pub fn set(&self, key: impl AsRef<[u8]>, value: impl Into<KeyValue>) -> Result<()> {
         self.set_with(key, value, &SetOptions::new()).map(|_| ())
     }
@@ -118,7 +117,7 @@ impl Keys {
     /// Sets a key.
     ///
     /// # Errors
-    /// [`Error::BadName`] for a key that is empty or too long; [`Error::BadField`] for a value that cannot be one.
+    /// [`Error::BadName`] for a key that is empty or too long; [`Error::BadField`] for an invalid value.
     pub fn set_with(
         &self,
         key: impl AsRef<[u8]>,
@@ -129,8 +128,8 @@ impl Keys {
         self.write(|keys| keys.set_with(key, value.clone(), options))
     }
 
-    /// Sets a key if it has the value `expected`, or there is none and `None` was expected; answers whether it was so.
-    /// When the key ends stays as it was.
+    /// Sets a key if its value is `expected`; `None` expects no key. Answers whether it did. The expiry stays as it
+    /// was.
     pub fn compare_and_set(
         &self,
         key: impl AsRef<[u8]>,
@@ -141,14 +140,14 @@ impl Keys {
         Ok(self.set_with(key, value, &SetOptions::new().keep_existing().only_if(condition))?.written)
     }
 
-    /// Takes a key away; answers what it was.
+    /// Removes a key; answers its entry.
     pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<Option<KeyEntry>> {
         let key = key.as_ref();
         self.write(|keys| keys.remove(key))
     }
 
-    /// Adds to an integer, from 0 if there is no key; answers the sum. The sum stays within the range of `i64`. When
-    /// the key ends stays as it was.
+    /// Adds to an integer; a missing key counts as 0. Answers the sum, which stays within the range of `i64`. The
+    /// expiry stays as it was.
     ///
     /// # Errors
     /// [`Error::NotANumber`].
@@ -169,7 +168,7 @@ impl Keys {
         self.write(|keys| keys.increment_float(key, by))
     }
 
-    /// Gives a key another end; answers whether there is such a key.
+    /// Gives a key another expiry; answers whether there is such a key.
     pub fn expire(&self, key: impl AsRef<[u8]>, expiry: Expiry) -> Result<bool> {
         let key = key.as_ref();
         self.write(|keys| keys.expire(key, expiry))
@@ -186,7 +185,7 @@ impl Keys {
         self.at(At::Now)?.scan(prefix, after, limit)
     }
 
-    /// Takes all keys away, in commits of ten thousand; answers how many.
+    /// Removes all keys, in commits of ten thousand; answers how many.
     pub fn clear(&self) -> Result<u64> {
         let mut cleared = 0;
         loop {
@@ -199,8 +198,8 @@ impl Keys {
         }
     }
 
-    /// Sets what of the keys' history is promised to stay; [`Retention::HeadOnly`] if nothing else was said. The
-    /// namespace comes into being with it.
+    /// Sets how much of the keys' history is kept; the default is [`Retention::HeadOnly`]. It makes the namespace if
+    /// there is none.
     ///
     /// # Errors
     /// [`EngineError::Unsupported`]; [`EngineError::TooLarge`] with too many rules in the store.
@@ -209,7 +208,7 @@ impl Keys {
         Ok(self.store.engine().set_retention(&rules(trees, retention))?)
     }
 
-    /// What of the keys' history is promised to stay.
+    /// How much of the keys' history is kept.
     pub fn retention(&self) -> Result<Retention> {
         let Some(trees) = self.space.trees(&*self.store.engine().snapshot()?)? else { return Ok(Retention::HeadOnly) };
         let rules = self.store.engine().retention()?;
@@ -217,7 +216,7 @@ impl Keys {
         Ok(own.map_or(Retention::Everything, |rule| rule.retention))
     }
 
-    /// Writes in one commit; runs again if others were faster.
+    /// Runs `body` and commits its writes; runs it again if others were faster.
     fn write<T>(&self, body: impl Fn(&TransactionKeys<'_>) -> Result<T>) -> Result<T> {
         let trees = self.space.made(&self.store)?;
         retry(|| {

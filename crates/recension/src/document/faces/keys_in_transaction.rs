@@ -1,4 +1,5 @@
-//! Keys inside of a transaction, together with documents; and inside of the one commit of a write outside of any.
+//! Keys inside of a transaction, together with documents. A write outside of any transaction uses the same code, in a
+//! transaction of its own.
 
 use crate::document::faces::transaction::Transaction;
 use crate::document::kernel::overlay::Overlay;
@@ -9,14 +10,14 @@ use crate::document::values::key_value::{Expiry, KeyCondition, KeyEntry, KeyValu
 use crate::document::values::write::check_name;
 use crate::engine::{Seq, Snapshot, Timestamp};
 
-/// A namespace of keys inside of a transaction. Expiry is judged by the moment at which it was asked for.
+/// A namespace of keys inside of a transaction. Expiry is judged by the moment when this handle was made.
 pub struct TransactionKeys<'t> {
     writer: KeyWriter<'t>,
 }
 
 impl Transaction {
-    /// A namespace of keys, as this transaction sees it. It comes into being, whether the transaction is committed or
-    /// not.
+    /// A namespace of keys, as this transaction sees it. The namespace is made even if the transaction is not
+    /// committed.
     ///
     /// # Errors
     /// [`Error::BadName`](crate::document::Error::BadName).
@@ -48,7 +49,7 @@ impl<'t> TransactionKeys<'t> {
         self.writer.entry(key.as_ref())
     }
 
-    /// The commit that wrote the key last, or took it away, as far as it is known; `None` if there is none.
+    /// The last known commit that wrote or removed the key; `None` if there is none.
     pub fn version(&self, key: impl AsRef<[u8]>) -> Result<Option<Seq>> {
         Ok(self.entry(key)?.map(|entry| entry.seq))
     }
@@ -79,7 +80,7 @@ impl<'t> TransactionKeys<'t> {
         Ok(self.set_with(key, value, &SetOptions::new().keep_existing().only_if(condition))?.written)
     }
 
-    /// Takes a key away; answers what it was.
+    /// Removes a key; answers its entry.
     pub fn remove(&self, key: impl AsRef<[u8]>) -> Result<Option<KeyEntry>> {
         self.writer.remove(key.as_ref())
     }
@@ -91,7 +92,7 @@ impl<'t> TransactionKeys<'t> {
 
     /// See [`Keys::decrement`](crate::document::Keys::decrement).
     pub fn decrement(&self, key: impl AsRef<[u8]>, by: i64) -> Result<i64> {
-        // The one number that has no opposite takes two steps.
+        // `i64::MIN` has no opposite, so it takes two steps.
         match by.checked_neg() {
             Some(by) => self.increment(key, by),
             None => {
@@ -111,7 +112,7 @@ impl<'t> TransactionKeys<'t> {
         self.writer.expire(key.as_ref(), expiry)
     }
 
-    /// Puts the end of a key off whose expiry slides, as [`Keys::get`](crate::document::Keys::get) does.
+    /// Renews the expiry of a key, if it slides, as [`Keys::get`](crate::document::Keys::get) does.
     pub fn renew(&self, key: impl AsRef<[u8]>) -> Result<()> {
         self.writer.renew(key.as_ref())
     }

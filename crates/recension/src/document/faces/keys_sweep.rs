@@ -1,4 +1,4 @@
-//! Taking expired keys away, in the order in which they expired: as many rows are read as have expired.
+//! Deleting expired keys, in the order in which they expired. No other keys' rows are read.
 
 use std::ops::Bound;
 
@@ -31,7 +31,7 @@ impl Store {
 }
 
 impl Keys {
-    /// Takes expired keys away, a thousand a commit; answers how many. It reads the rows of those and no others.
+    /// Deletes expired keys, a thousand a commit; answers how many. It reads only their rows.
     pub fn sweep(&self) -> Result<u64> {
         let now = self.store.moment();
         let mut swept = 0;
@@ -39,7 +39,8 @@ impl Keys {
             let (taken, is_last) = self.sweep_step(now)?;
             swept += taken;
             if is_last {
-                // Whoever is about to commit a key that ends soon has looked at the clock before.
+                // A writer that has read the clock before may still commit a key with an earlier expiry: the next sweep
+                // finds it.
                 self.space.set_swept(Timestamp(now.0.saturating_sub(SWEPT_AGAIN_MICROS)));
                 return Ok(swept);
             }
@@ -69,7 +70,7 @@ impl Keys {
                 return Ok(Attempt::Done((0, true)));
             }
             let mut batch = view.batch();
-            // What is lost with the process is swept again.
+            // If the deletion is lost with the process, the next sweep repeats it.
             batch.durability(Durability::Memory);
             Ok(self.store.try_commit(batch)?.map(|_| (taken, is_last)))
         })

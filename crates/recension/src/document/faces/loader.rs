@@ -11,11 +11,11 @@ use crate::document::values::write::Write;
 /// A document that was not loaded.
 #[derive(Clone, Debug)]
 pub struct LoadFailure {
-    /// Which push it was, from 0.
+    /// The number of its push, from 0.
     pub number: u64,
     /// Its id, if it has one.
     pub id: Option<String>,
-    /// Why.
+    /// The reason.
     pub error: Error,
 }
 
@@ -61,15 +61,15 @@ impl Loader {
         }
     }
 
-    /// With a stop at the first document that is refused for such a reason: what was pushed before it is written, and
-    /// nothing of its batch that was pushed after it. Whoever pushes has to stop then too.
+    /// With a stop at the first document that is refused for such a reason. Documents that were pushed before it are
+    /// written; those of its batch that were pushed after it are not. The caller then has to stop pushing.
     #[must_use]
     pub fn stopping_at(mut self, reason: fn(&Error) -> bool) -> Self {
         self.stop = reason;
         self
     }
 
-    /// Adds a document; answers those that failed, if this was the moment to commit.
+    /// Adds a document. If this push commits a batch, answers the documents that failed.
     ///
     /// # Errors
     /// An error of the engine, or [`Error::Busy`]: nothing of the batch was written.
@@ -110,7 +110,7 @@ impl Loader {
         Ok(failures)
     }
 
-    /// Documents that are in the store by now.
+    /// Documents that have been written so far.
     pub fn written(&self) -> u64 {
         self.written
     }

@@ -1,6 +1,6 @@
-//! Local documents: notes that belong to one store and are never replicated, such as how far a replication
-//! has come. They have no history and no conflicts, are not counted, listed or among the changes, and the
-//! last writer wins: CouchDB checks their revisions as weakly.
+//! Local documents: notes that belong to one store and are never replicated, such as a replication's checkpoint. They
+//! have no history and no conflicts; they are not counted, listed or among the changes. The last write wins: CouchDB
+//! checks their revisions as weakly.
 
 use crate::document::faces::collection::Collection;
 use crate::document::faces::commit::in_one_commit;
@@ -67,7 +67,7 @@ impl LocalDocument {
     }
 }
 
-/// What a local document is to say, as it was sent.
+/// A local document as it was sent.
 struct LocalWrite {
     /// The number in its `_rev`.
     number: u64,
@@ -122,7 +122,7 @@ fn check_name(name: &str) -> Result<()> {
 }
 
 impl CollectionAt {
-    /// A local document, by its name: what its id has after `_local/`.
+    /// A local document, by its name: its id after `_local/`.
     pub fn local(&self, name: &str) -> Result<Option<LocalDocument>> {
         let Some(entry) = &self.entry else { return Ok(None) };
         let key = LocalDocument::key(name);
@@ -138,7 +138,7 @@ impl CollectionAt {
 }
 
 impl Collection {
-    /// A local document, by its name: what its id has after `_local/`.
+    /// A local document, by its name: its id after `_local/`.
     pub fn local(&self, name: &str) -> Result<Option<LocalDocument>> {
         self.at(At::Now)?.local(name)
     }
@@ -148,8 +148,9 @@ impl Collection {
         self.at(At::Now)?.locals()
     }
 
-    /// The local document `name` shall say `body`, whatever it says now; answers its new revision's number: one
-    /// more than that of the `_rev` in the body, 1 without. With `_deleted` it is deleted, and 0 is answered.
+    /// Writes `body` as the local document `name`, whatever it says now. Answers the number of its new revision: one
+    /// more than in the `_rev` of the body, or 1 without. If the body has `_deleted`, the document is deleted, and 0 is
+    /// answered.
     ///
     /// # Errors
     /// [`Error::BadName`]; [`Error::BadField`] for a `_rev` that is not `0-` and a number;

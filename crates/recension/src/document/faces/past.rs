@@ -1,5 +1,5 @@
-//! Whose past it is: a collection's past begins when it was made. What an earlier collection of its name held is that
-//! one's, and is read by its number, or by who says that the name is meant, whoever had it.
+//! The past of a name. A collection's past begins when it was made. An earlier collection with its name has a past of
+//! its own: it is read by its number, or by name through [`Store::collection_as_of`].
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct DroppedCollection {
     pub dropped: CommitInfo,
 }
 
-/// A stretch of time in which a name had one collection.
+/// A time during which a name had one collection.
 struct Generation {
     number: u32,
     made: CommitInfo,
@@ -34,9 +34,9 @@ struct Generation {
 }
 
 impl Collection {
-    /// The collection at a moment: one commit for any number of reads. Before it was made it does not exist, whatever
-    /// collection had its name then: [`Collection::made`] tells when that was, and [`Store::dropped_collections`]
-    /// what was before. If there is none of the name now, the one that was there then is read.
+    /// The collection at a moment: one commit for any number of reads. Before it was made it does not exist, even if an
+    /// earlier collection had its name: [`Collection::made`] tells when it was made, and [`Store::dropped_collections`]
+    /// lists the earlier ones. If no collection has the name now, the one that had it then is read.
     pub fn at(&self, at: At) -> Result<CollectionAt> {
         let mut then = self.whichever_at(at)?;
         if at != At::Now
@@ -71,8 +71,8 @@ impl Collection {
 }
 
 impl Store {
-    /// Whatever collection had a name at a moment. For who looks after the store: [`Collection::at`] reads no other's
-    /// past.
+    /// The collection that had a name at a moment, whichever that was. For administration: [`Collection::at`] never
+    /// reads the past of another collection.
     ///
     /// # Errors
     /// [`Error::BadName`].

@@ -1,6 +1,5 @@
-//! Purging: leaves are taken away as if they had never been, so that not even their deletion is
-//! replicated. What was purged is kept in a log, for replicas to be told. The store as it was before still
-//! has them.
+//! Purging: leaves are removed as if they had never existed, so that not even their deletion is replicated. A log of
+//! purges tells replicas. Reads of earlier moments still find the leaves.
 
 use crate::document::faces::collection::Collection;
 use crate::document::faces::commit::in_one_commit;
@@ -26,16 +25,16 @@ pub struct Purge {
     pub seq: Seq,
     /// The document.
     pub id: String,
-    /// The leaves that were taken away.
+    /// The leaves that were removed.
     pub revs: Vec<RevId>,
 }
 
 impl Collection {
-    /// Takes leaves of a document away, with the ancestors that no other leaf stands on; answers which of
-    /// `revs` were leaves. A document of which no leaf is left is gone, and was never deleted.
+    /// Removes leaves of a document, with the ancestors that no other leaf stands on; answers which of `revs` were
+    /// leaves. A document without any leaf left is gone, and does not count as deleted.
     ///
     /// # Errors
-    /// [`Error::NotUnique`] if the leaf that wins then has a value that a unique index holds already.
+    /// [`Error::NotUnique`] if the new winner has a value that a unique index holds already.
     pub fn purge(&self, id: &str, revs: &[RevId]) -> Result<Vec<RevId>> {
         in_one_commit(self, |writer| writer.purge(id, revs)).map(|(purged, _)| purged)
     }
@@ -46,7 +45,7 @@ impl Collection {
         in_one_commit(self, purge).map(|(purged, _)| purged)
     }
 
-    /// What was purged, newest first, as far as the collection's limit of purges reaches.
+    /// Purges, newest first, as far back as the collection's limit of purges.
     pub fn purges(&self) -> Result<Vec<Purge>> {
         self.at(At::Now)?.purges()
     }
@@ -87,7 +86,7 @@ fn in_bounds(what: &'static str, value: u32, max: u32) -> Result<u32> {
 }
 
 impl CollectionAt {
-    /// What was purged up to this moment, newest first; see [`Collection::purges`].
+    /// Purges up to this moment, newest first; see [`Collection::purges`].
     pub fn purges(&self) -> Result<Vec<Purge>> {
         let Some(entry) = &self.entry else { return Ok(Vec::new()) };
         let rows = self.snapshot.range(entry.side, &KeyRange::prefix([side::PURGED]), Direction::Backward);
@@ -107,7 +106,7 @@ impl CollectionAt {
 }
 
 impl Writer<'_> {
-    /// Takes leaves away. After an error nothing of it is in the view.
+    /// Removes leaves. After an error the view is as before.
     pub(in crate::document) fn purge(&mut self, id: &str, revs: &[RevId]) -> Result<Vec<RevId>> {
         let (Some(before), Some(entry)) = (self.read(id)?, self.entry.clone()) else { return Ok(Vec::new()) };
         let mut tree = whole_tree(self.view, entry.side, id, before.tree.clone())?;
@@ -127,8 +126,8 @@ impl Writer<'_> {
         Ok(purged)
     }
 
-    /// Rows of the log that the limit does not reach any more. Who else takes them away at the same time does no
-    /// harm: the commit need not depend on the log.
+    /// Rows of the log beyond its limit. If another writer deletes them at the same time, no harm is done: the commit
+    /// need not depend on the log.
     fn purges_beyond(&self, entry: &CollectionEntry) -> Result<Vec<Vec<u8>>> {
         let log = KeyRange::prefix([side::PURGED]);
         let rows = self.view.base().range(entry.side, &log, Direction::Backward);

@@ -1,4 +1,4 @@
-//! Taking over revisions that were made elsewhere.
+//! Merging revisions that were made elsewhere.
 
 use crate::document::faces::collection::Collection;
 use crate::document::faces::commit::in_one_commit;
@@ -10,19 +10,18 @@ use crate::document::values::replicated::ReplicatedWrite;
 use crate::engine::CommitInfo;
 
 impl Collection {
-    /// Takes over revisions of other replicas in one commit (CouchDB's `new_edits=false`), with a result
-    /// for each: `None` if it was known already and nothing was written.
+    /// Merges revisions of other replicas in one commit (CouchDB's `new_edits=false`), with a result for each: `None`
+    /// if it was known already and nothing was written.
     ///
-    /// A unique index refuses none of them, or replicas would never agree: see
+    /// A unique index refuses none of them, because otherwise replicas would never agree: see
     /// [`CollectionAt::duplicates`](crate::document::CollectionAt::duplicates).
     ///
-    /// Equal revisions with equal ancestors may come any number of times and in any order: the collection
-    /// then is the same.
+    /// The same revisions, with the same ancestors, may come any number of times and in any order: the collection ends
+    /// up the same.
     ///
-    /// # Errors
     /// An error of the engine, or [`Error::Busy`]: nothing was written. The result of one revision may be
-    /// [`Error::ValueTooLong`], [`Error::TooManyRevisions`], [`Error::TooManyBranches`], [`Error::MissingStub`]. What a
-    /// document cannot become refuses all revisions of it that came together.
+    /// [`Error::ValueTooLong`], [`Error::TooManyRevisions`], [`Error::TooManyBranches`], [`Error::MissingStub`]. If one
+    /// revision of a document is refused, all revisions of the document in this call are.
     pub fn merge_revisions(
         &self,
         writes: impl IntoIterator<Item = ReplicatedWrite>,

@@ -1,5 +1,5 @@
-//! Going back: the documents of a query, of a collection or of a whole store become what they were at a moment.
-//! Nothing of the past is changed: what is restored are new revisions, and the way back is there too.
+//! Restoring: the documents of a query, of a collection or of a whole store go back to their state at a moment. The
+//! past is not changed: restored documents are new revisions, and can be restored back.
 
 use std::collections::VecDeque;
 
@@ -17,20 +17,21 @@ use crate::document::values::write::{Expect, Write};
 /// What a restoration did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Restored {
-    /// Documents that say again what they said.
+    /// Documents that have their former content again.
     pub restored: u64,
-    /// Documents that were not there then, and are deleted.
+    /// Documents that did not exist then, and are deleted.
     pub deleted: u64,
-    /// In how many commits: one if it all fitted into one (see [`limits`](crate::document::values::limits)), and then
-    /// others saw all of it or nothing; none if nothing was different.
+    /// Number of commits. It is one if everything fitted into one commit (see
+    /// [`limits`](crate::document::values::limits)); then others saw all of it or nothing. It is 0 if nothing was
+    /// different.
     pub commits: u64,
 }
 
 impl Collection {
-    /// Brings every document back to what it said at a moment; those that have been made since are deleted. Indexes
+    /// Brings every document back to its state at a moment. Documents that have been made since are deleted. Indexes
     /// stay as they are now. The cost is that of the changes since.
     ///
-    /// Documents that others write while this goes on may be restored or not; stop the writers, or look at
+    /// If others write meanwhile, their documents may or may not be restored: stop the writers, or look at
     /// [`Collection::diff_between`] afterwards.
     ///
     /// ```
@@ -47,8 +48,8 @@ impl Collection {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NotUnique`] if documents cannot have their values back one after the other, because they have
-    /// exchanged them; what was committed before stays.
+    /// [`Error::NotUnique`] if documents have exchanged values of a unique index, so that they cannot get them back one
+    /// after the other. Earlier commits of the call stay.
     pub fn restore_to(&self, at: At) -> Result<Restored> {
         let differences = self.diff_between(at, At::Now)?;
         let mut restoring = Restoring::new(self.store());
@@ -58,8 +59,8 @@ impl Collection {
         restoring.finish()
     }
 
-    /// Brings the documents that a query found at a moment back to what they said then. Other documents are left alone,
-    /// also those that the query would find now.
+    /// Brings the documents that a query found at a moment back to their state then. Other documents are left alone,
+    /// even if the query finds them now.
     ///
     /// # Errors
     /// As [`Collection::restore_to`].
@@ -79,16 +80,15 @@ impl Collection {
 }
 
 impl Store {
-    /// Brings the documents of every collection back to what they said at a moment. Collections that have been made
-    /// since are emptied; those that were dropped come back, with the indexes that they had. Other indexes stay as they
-    /// are now.
+    /// Brings the documents of every collection back to their state at a moment. Collections that have been made since
+    /// are emptied. Dropped ones come back, with their indexes. Other indexes stay as they are now.
     ///
     /// # Errors
     /// As [`Collection::restore_to`].
     pub fn restore_to(&self, at: At) -> Result<Restored> {
         let (then, now) = (At::Seq(self.resolve(at)?), At::Seq(self.resolve(At::Now)?));
         let there: Vec<String> = self.collections(now)?.into_iter().map(|collection| collection.name).collect();
-        // The differences are between two commits: indexes that are made here do not change them.
+        // The differences are between two fixed commits: indexes that are made here do not change them.
         let differences: Vec<(String, CollectionDiff)> = self.diff_between(then, now)?;
         for dropped in self.collections(then)?.into_iter().filter(|collection| !there.contains(&collection.name)) {
             let collection = self.collection(&dropped.name)?;
@@ -106,10 +106,10 @@ impl Store {
     }
 }
 
-/// Differences on their way to being undone.
+/// Differences that are being undone.
 struct Restoring<'s> {
     store: &'s Store,
-    /// Collection and write. What waits longest comes first.
+    /// Collections and writes. The longest waiting comes first.
     waiting: VecDeque<(String, Write)>,
     bytes: usize,
     done: Restored,
@@ -138,7 +138,7 @@ impl<'s> Restoring<'s> {
             (None, None) => return Ok(()),
         };
         if self.waiting.len() >= LOAD_BATCH_DOCUMENTS || self.bytes >= LOAD_BATCH_BYTES {
-            // What a unique index refuses goes on waiting for others to give way, but not beyond what one commit takes.
+            // Writes that a unique index refuses wait for others to free their values, up to the size of one commit.
             if let Some(error) = self.commit()?
                 && self.waiting.len() >= LOAD_BATCH_DOCUMENTS
             {
@@ -162,8 +162,8 @@ impl<'s> Restoring<'s> {
         Ok(self.done)
     }
 
-    /// Commits what waits. A value of a unique index may still be held by a document that is restored later: what
-    /// fails for that reason goes on waiting, and the first such error is answered.
+    /// Commits the waiting writes. A value of a unique index may still be held by a document that is restored later:
+    /// such a write goes on waiting, and the first such error is answered.
     fn commit(&mut self) -> Result<Option<Error>> {
         let waiting = &self.waiting;
         let (Outcome { refused, error, deleted }, _) = self.store.transaction_with(None, |tx| attempt(tx, waiting))?;
@@ -183,10 +183,10 @@ impl<'s> Restoring<'s> {
     }
 }
 
-/// What came of an attempt at some writes.
+/// The outcome of an attempt at some writes.
 #[derive(Default)]
 struct Outcome {
-    /// The numbers of those that a unique index refused, in order.
+    /// The numbers of the writes that a unique index refused, in order.
     refused: Vec<usize>,
     error: Option<Error>,
     deleted: u64,
@@ -195,7 +195,7 @@ struct Outcome {
 fn attempt(tx: &Transaction, waiting: &VecDeque<(String, Write)>) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     let mut left: Vec<usize> = (0..waiting.len()).collect();
-    // Until no document gives way to another any more.
+    // Repeats until no write frees a value for another one.
     loop {
         let before = left.len();
         outcome.error = None;
@@ -206,7 +206,7 @@ fn attempt(tx: &Transaction, waiting: &VecDeque<(String, Write)>) -> Result<Outc
             match collection.write(write.clone()) {
                 Ok(written) if write.is_deletion() => {
                     outcome.deleted += 1;
-                    // Behind each deleted revision of a conflict comes the next one to the front.
+                    // After a losing revision of a conflict was deleted, the next leaf becomes the winner.
                     while collection.get(&written.id)?.is_some() {
                         collection.write(write.clone())?;
                     }
@@ -216,7 +216,7 @@ fn attempt(tx: &Transaction, waiting: &VecDeque<(String, Write)>) -> Result<Outc
                     refused.push(at);
                     outcome.error.get_or_insert(error);
                 }
-                // Others were faster.
+                // Another writer deleted it first.
                 Err(Error::NoSuchDocument { .. }) if write.is_deletion() => {}
                 Err(error) => return Err(error),
             }

@@ -22,20 +22,20 @@ pub struct Compacted {
 }
 
 impl Collection {
-    /// What of its documents' history is promised to stay; [`Retention::Everything`] if nothing else was said.
+    /// How much of its documents' history is kept; the default is [`Retention::Everything`].
     pub fn retention(&self) -> Result<Retention> {
         let rules = self.store().engine().retention()?;
         let entry = self.at(At::Now)?.entry;
         Ok(entry.map_or(Retention::Everything, |entry| retention_of(&entry, &rules)))
     }
 
-    /// Sets what of its documents' history is promised to stay. It holds for what is there already, too: what is
-    /// beyond is given up in time, by [`Store::compact`] now, and then [`EngineError::Forgotten`] is the answer to who
-    /// asks for it. A wider rule brings nothing back. The collection comes into being with it.
+    /// Sets how much of its documents' history is kept. It holds for the existing history too: history beyond the rule
+    /// is given up in time, or at once by [`Store::compact`]. A read of it then fails with [`EngineError::Forgotten`].
+    /// A wider rule brings nothing back. The rule makes the collection if there is none.
     ///
-    /// With [`Retention::Versions`] the newest versions of each document stay, and those of its attachments; what
-    /// queries and feeds go by is kept for now only. So a query as of a past moment reads all documents, and is
-    /// refused if one of them has been written too often since.
+    /// With [`Retention::Versions`], the newest versions of each document and of its attachments stay. Rows that
+    /// queries and feeds use are kept for now only. A query of a past moment therefore reads all documents. It fails if
+    /// one of them has been written too often since.
     ///
     /// # Errors
     /// [`EngineError::Unsupported`]; [`EngineError::TooLarge`] with too many rules in the store.
@@ -55,7 +55,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Brings the rule of the collection to trees that have been made since it was set.
+    /// Applies the rule of the collection to trees that were made after it was set.
     pub(in crate::document) fn extend_retention(&self) -> Result<()> {
         let engine = self.store().engine();
         let rules = engine.retention()?;
@@ -75,10 +75,10 @@ impl Collection {
 }
 
 impl Store {
-    /// Gives up what the collections' rules do not promise, brings the store into its most compact form, and
-    /// gives the disk back; now rather than in time. Reads and writes go on meanwhile.
+    /// Gives up history beyond the collections' rules, brings the store into its most compact form, and frees disk
+    /// space; now rather than in time. Reads and writes go on meanwhile.
     ///
-    /// Takes time in proportion to the store.
+    /// It takes time in proportion to the store.
     pub fn compact(&self) -> Result<Compacted> {
         for info in self.collections(At::Now)? {
             let collection = self.collection(&info.name)?;
@@ -93,7 +93,7 @@ impl Store {
 
 fn rules_of(entry: &CollectionEntry, views: &[TreeId], name: &str, retention: Retention) -> Vec<RetentionRule> {
     let derived = match retention {
-        // Their rows are no versions of documents: how many of them are of use cannot be counted.
+        // Their rows are no versions of documents, so that a number of versions means nothing there.
         Retention::Versions(_) => Retention::HeadOnly,
         same => same,
     };
@@ -102,7 +102,7 @@ fn rules_of(entry: &CollectionEntry, views: &[TreeId], name: &str, retention: Re
         let is_own = tree == entry.documents || tree == entry.side;
         all(tree, if is_own { retention } else { derived })
     };
-    // Every commit writes the counts. If documents stay readable one by one, queries still go by them.
+    // Every commit writes the counts. If documents stay readable one by one, queries still need the counts.
     let of_counts = match retention {
         Retention::Versions(_) => Retention::Everything,
         same => same,
@@ -110,8 +110,8 @@ fn rules_of(entry: &CollectionEntry, views: &[TreeId], name: &str, retention: Re
     entry.trees().chain(views.iter().copied()).map(of_tree).chain([counts_rule(name, of_counts)]).collect()
 }
 
-/// The rule for the counts of a collection. When it is dropped that ends, since the next one of its name has the same
-/// row.
+/// The rule for the counts of a collection. It ends when the collection is dropped, because the next collection of its
+/// name has the same row.
 pub(in crate::document) fn counts_rule(name: &str, retention: Retention) -> RetentionRule {
     RetentionRule { tree: CATALOGUE, range: KeyRange::only(counts_key(name)), retention }
 }
@@ -122,7 +122,7 @@ pub(in crate::document) fn retention_of(entry: &CollectionEntry, rules: &[Retent
     own.map_or(Retention::Everything, |rule| rule.retention)
 }
 
-/// The collection without the indexes that are not kept for so long ago, so that queries do without them.
+/// The collection without indexes whose rows of that time may be forgotten, so that queries do without them.
 pub(in crate::document) fn without_forgotten_indexes(
     mut entry: Arc<CollectionEntry>,
     snapshot: &dyn Snapshot,

@@ -1,5 +1,5 @@
-//! The JSON Schema of a collection: setting it, reading it at any moment, and checking what is there already. Every
-//! write of a document is checked by the writer, in the commit that writes it.
+//! The JSON Schema of a collection: setting it, reading it at any moment, and checking existing documents. The writer
+//! checks every write of a document, in the commit that writes it.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::document::values::limits::CHECK_PROBLEMS_MAX;
 use crate::document::values::schema::{Schema, is_of_schema};
 use crate::engine::{CommitInfo, Seq};
 
-/// A schema that a collection had, and since when.
+/// A schema of a collection, and its first commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaVersion {
-    /// The commit that set it, or took it away.
+    /// The commit that set or removed it.
     pub since: CommitInfo,
     /// Its JSON text; `None`: the collection had none from then on.
     pub schema: Option<String>,
@@ -30,7 +30,7 @@ pub struct SchemaCheck {
     pub documents: u64,
     /// Documents that do not fit.
     pub refused: u64,
-    /// What is wrong with them, [`Error::NotOfSchema`], of the first thousand.
+    /// The problems ([`Error::NotOfSchema`]) of the first thousand.
     pub problems: Vec<Error>,
 }
 
@@ -40,8 +40,8 @@ impl CollectionAt {
         self.entry.as_ref()?.schema.as_ref().map(|schema| schema.text())
     }
 
-    /// Tests every document that was written behind `since` ([`Seq::ZERO`]: every one) against a schema. `progress` is
-    /// called with each document that was read, and says whether to go on.
+    /// Tests every document that was written after `since` ([`Seq::ZERO`]: all) against a schema. `progress` is called
+    /// with each document that was read, and says whether to go on.
     ///
     /// # Errors
     /// [`Error::BadSchema`], and errors of reading.
@@ -76,17 +76,17 @@ impl CollectionAt {
 }
 
 impl Collection {
-    /// The schema that its documents have to fit; `None` if there is none.
+    /// The schema of its documents; `None` if there is none.
     pub fn schema(&self) -> Result<Option<String>> {
         Ok(self.at(At::Now)?.schema().map(str::to_owned))
     }
 
-    /// Sets the schema, or with `None` takes it away; answers the commit. From that commit on a write of a document
-    /// that does not fit is refused, one from a replica too. What is there already stays;
-    /// [`CollectionAt::check_schema`] tests it. Deletions, design documents and local documents are not tested.
+    /// Sets the schema, or with `None` removes it; answers the commit. From that commit on, a write of a document that
+    /// does not fit is refused, even from a replica. Existing documents stay; [`CollectionAt::check_schema`] tests
+    /// them. Deletions, design documents and local documents are not tested.
     ///
     /// # Errors
-    /// [`Error::NoSuchCollection`] if there is nothing to take it away from.
+    /// [`Error::NoSuchCollection`] if there is no collection to remove it from.
     pub fn set_schema(&self, schema: Option<Schema>) -> Result<CommitInfo> {
         let schema = schema.map(Arc::new);
         let set = |writer: &mut Writer<'_>| {
@@ -120,7 +120,7 @@ impl Collection {
                 None => all.push(SchemaVersion { since, schema }),
             }
         }
-        // That it had none at first is no version.
+        // The time before the first schema is no version.
         if all.last().is_some_and(|oldest| oldest.schema.is_none()) {
             all.pop();
         }

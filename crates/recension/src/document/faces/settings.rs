@@ -1,5 +1,5 @@
-//! Settings: short texts under names, kept beside a collection's documents and dropped with it, for what a server
-//! or a program has to know of a collection and nobody replicates. And the making of an empty collection.
+//! Settings: short texts under names, kept beside a collection's documents and dropped with it. Servers and programs
+//! keep facts about the collection in them; they are not replicated. Also: making an empty collection.
 
 use crate::document::faces::collection::Collection;
 use crate::document::faces::commit::in_one_commit;
@@ -33,7 +33,7 @@ impl CollectionAt {
 }
 
 impl Collection {
-    /// What a setting was from which commit on, newest first; `None`: there was none.
+    /// The values of a setting, each with its first commit, newest first; `None`: there was none.
     pub fn setting_history(&self, name: &str) -> Result<Vec<(Seq, Option<String>)>> {
         let key = key(name)?;
         let now = self.at(At::Now)?;
@@ -52,7 +52,7 @@ impl Collection {
         self.at(At::Now)?.setting(name)
     }
 
-    /// Sets a setting of the collection, or with `None` takes it away. A backup has it, a replica does not.
+    /// Sets a setting of the collection, or with `None` removes it. Backups contain it, replicas do not.
     ///
     /// # Errors
     /// [`Error::BadName`]; [`Error::BadField`] for a text beyond the limit.
@@ -72,9 +72,9 @@ impl Collection {
         in_one_commit(self, write).map(|_| ())
     }
 
-    /// Makes the collection, empty, with settings; answers whether it is this call that made it.
+    /// Makes the collection, empty, with settings; answers whether this call made it.
     ///
-    /// Without it a collection comes into being with its first document.
+    /// A collection that is not made in this way is made with its first document.
     pub fn make(&self, settings: &[(&str, &str)]) -> Result<bool> {
         let rows: Vec<(Vec<u8>, &str)> =
             settings.iter().map(|(name, value)| Ok((key(name)?, *value))).collect::<Result<_>>()?;

@@ -1,5 +1,5 @@
-//! A store of documents: the engine, and what is known of its catalogue. Nothing here depends on how
-//! many collections there are; each is looked up by name when it is used.
+//! A store of documents: the engine, and known parts of its catalogue. Nothing here depends on the number of
+//! collections; each is looked up by name when it is used.
 
 use std::sync::Arc;
 #[cfg(feature = "async")]
@@ -35,7 +35,7 @@ use crate::engine::{
     NativeOptions, Retention, Seq, Snapshot, SystemClock, Timestamp,
 };
 
-/// Opens a store: a directory, which is made if there is none, or `memory:`; and with the feature of its system a
+/// Opens a store: a directory, which is made if there is none, or `memory:`. With the feature of its system, also a
 /// store on a shared log, such as `postgres://ada@db/app?log=orders`.
 ///
 /// Other engines come with their own crates and [`Store::on`].
@@ -52,16 +52,17 @@ pub fn open(address: &str) -> Result<Store> {
     OpenOptions::new().open(address)
 }
 
-/// Opens the store in a directory for reading, without changing a byte there: a copy, a backup, on media that cannot be
-/// written, or another user's. Nobody may have it open for writing. Writes are refused with [`EngineError::ReadOnly`].
+/// Opens the store in a directory for reading, without changing a byte there: a copy, a backup, a store on read-only
+/// media or of another user. No process may have it open for writing. Writes are refused with
+/// [`EngineError::ReadOnly`].
 ///
 /// # Errors
-/// [`EngineError::Locked`] where a process has it open for writing, [`EngineError::NotAStore`].
+/// [`EngineError::Locked`] if a process has it open for writing, [`EngineError::NotAStore`].
 pub fn open_read_only(path: impl AsRef<std::path::Path>) -> Result<Store> {
     Store::on(Arc::new(NativeEngine::open_read_only(path.as_ref(), NativeOptions::default())?))
 }
 
-/// How a store is opened.
+/// Options of opening a store.
 ///
 /// ```
 /// # fn main() -> recension::Result<()> {
@@ -80,13 +81,14 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// Those of [`open`].
+    /// The options of [`open`].
     #[must_use]
     pub fn new() -> Self {
         OpenOptions::default()
     }
 
-    /// Whether other processes of the same user can open the store meanwhile: they reach it through this one. Off by
+    /// Whether other processes of the same user can open the store meanwhile. They reach it through this process. Off
+    /// by
     /// default.
     #[must_use]
     pub fn share(mut self, share: bool) -> Self {
@@ -98,7 +100,7 @@ impl OpenOptions {
     /// open and shares is reached through that process.
     ///
     /// # Errors
-    /// [`EngineError::Locked`] where another process has it open and does not share it.
+    /// [`EngineError::Locked`] if another process has it open and does not share it.
     pub fn open(&self, address: &str) -> Result<Store> {
         #[cfg(feature = "log")]
         if recension_log::LogAddress::is_one(address) {
@@ -107,7 +109,7 @@ impl OpenOptions {
         match Address::parse(address)? {
             Address::Memory => Store::memory(),
             Address::Path(path) => Store::on(recension_remote::open(path, &NativeOptions::default(), self.share)?),
-            // What follows the scheme may be a password.
+            // The part after the scheme may have a password.
             Address::Scheme(scheme, _) => Err(EngineError::BadAddress {
                 address: format!("{scheme}:..."),
                 why: "no engine of this crate has that name; a path with a colon is written ./like:this".to_owned(),
@@ -124,7 +126,7 @@ pub struct Store {
 }
 
 struct Shared {
-    /// Goes on with builds of indexes that were broken off. It ends first, as does what sweeps.
+    /// Continues interrupted builds of indexes. It ends first, as does the sweeping thread.
     _builder: Option<Builder>,
     /// Commits for tasks, from their first write on. It ends before the engine.
     #[cfg(feature = "async")]
@@ -132,26 +134,26 @@ struct Shared {
     engine: Arc<dyn Engine>,
     clock: Arc<dyn Clock>,
     slots: Slots,
-    /// Whether it pays to say what will be read.
+    /// Whether announcing coming reads makes them faster.
     reads_wait: bool,
     /// Namespaces of keys.
     spaces: Spaces,
-    /// Who listens to topics.
+    /// Subscribers of topics.
     hub: Arc<Hub>,
     /// Mappers of views.
     views: KnownViews,
-    /// The clock as far as it has come, and who takes away what has expired.
+    /// The latest moment of the clock, and the sweeping thread.
     expiring: Expiring,
 }
 
-/// What is read after a collection's row.
+/// The rows to be read after a collection's row.
 #[derive(Clone, Copy)]
 pub(in crate::document) enum Ahead<'i> {
     /// These documents.
     Read(&'i [&'i str]),
-    /// These documents, and who decides whether they may be written.
+    /// These documents, and the validation functions that decide on them.
     Write(&'i [&'i str]),
-    /// What a query is planned by.
+    /// The rows that a query is planned by.
     Query,
 }
 
@@ -174,7 +176,7 @@ impl Store {
         Ok(store)
     }
 
-    /// The documents of an engine, for a thread that does something on its behalf.
+    /// The documents of an engine, for a background thread.
     pub(in crate::document) fn without_builder(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Self {
         Self::of(engine, clock, None, Expiring::default())
     }
@@ -207,14 +209,14 @@ impl Store {
         Self::on(Arc::new(MemoryEngine::new()))
     }
 
-    /// Gives the store who decides whether documents may be written, by the validation functions of design documents.
-    /// All clones of it have the guard from then on. A store has one guard: the first that it is given.
+    /// Gives the store a guard, which decides by the validation functions of design documents whether documents may be
+    /// written. All clones have the guard from then on. A store has one guard: the first that it is given.
     ///
     /// Without one, writes to a collection that has such functions fail with
     /// [`Error::NoGuard`](crate::document::Error::NoGuard).
     #[must_use]
     pub fn guarded(self, guard: Arc<dyn Guard>) -> Self {
-        // It has one already, which stays.
+        // The store keeps the guard that it has.
         let _ = self.shared.slots.guard().set(guard);
         self
     }
@@ -224,7 +226,7 @@ impl Store {
         &self.shared.engine
     }
 
-    /// What commits for tasks; `None` if the system gives no thread for it.
+    /// The committer for tasks; `None` if the system gives no thread for it.
     #[cfg(feature = "async")]
     pub(in crate::document) fn committer(&self) -> Option<&Committer> {
         self.shared.committer.get_or_init(|| Committer::start(self.shared.engine.clone())).as_ref()
@@ -234,7 +236,7 @@ impl Store {
         self.shared.clock.now()
     }
 
-    /// A collection. It comes into being with its first document or index.
+    /// A collection. It is made with its first document or index.
     ///
     /// # Errors
     /// [`Error::BadName`](crate::document::Error::BadName).
@@ -243,7 +245,7 @@ impl Store {
         Ok(Collection::new(self.clone(), self.slot(name)))
     }
 
-    /// The collections that there were at a moment, in the order of their names.
+    /// The collections that existed at a moment, in the order of their names.
     pub fn collections(&self, at: At) -> Result<Vec<CollectionInfo>> {
         let snapshot = self.snapshot(at)?;
         let rules = self.engine().retention()?;
@@ -258,8 +260,7 @@ impl Store {
         Ok(collections)
     }
 
-    /// Drops a collection and its indexes; answers whether there was one. Reads at moments before
-    /// still find it.
+    /// Drops a collection and its indexes; answers whether there was one. Reads at earlier moments still find it.
     pub fn drop_collection(&self, name: &str) -> Result<bool> {
         check_name("collection", name)?;
         let key = collection_key(name);
@@ -308,8 +309,8 @@ impl Store {
         }
     }
 
-    /// The store as of now, of which a collection's row in the catalogue, its counts and what comes next are read
-    /// first: over a distance in the same round trip.
+    /// A snapshot of now. A collection's row in the catalogue, its counts and the rows of `ahead` are read first: in
+    /// one round trip, if the engine is far away.
     pub(in crate::document) fn snapshot_for(&self, slot: &Slot, ahead: Ahead<'_>) -> Result<Arc<dyn Snapshot>> {
         if !self.shared.reads_wait {
             return self.snapshot(At::Now);
@@ -328,7 +329,7 @@ impl Store {
         Ok(self.shared.engine.snapshot_with(&keys)?)
     }
 
-    /// Commits; a conflict is an invitation to read and decide anew.
+    /// Commits. After a conflict, the caller reads and decides again.
     pub(in crate::document) fn try_commit(&self, batch: Batch) -> Result<Attempt<CommitInfo>> {
         self.try_commit_of(batch, &[])
     }
@@ -341,7 +342,7 @@ impl Store {
         self.tried(self.shared.engine.commit(batch), written)
     }
 
-    /// What came of a commit for collections.
+    /// The outcome of a commit for collections.
     pub(in crate::document) fn tried(
         &self,
         commit: crate::engine::Result<CommitInfo>,
@@ -357,7 +358,7 @@ impl Store {
         }
     }
 
-    /// Commits what a view has been given, for the collections that it writes.
+    /// Commits the writes of an overlay, for the collections that it writes.
     pub(in crate::document) fn try_commit_view(
         &self,
         view: &Overlay,
@@ -366,7 +367,7 @@ impl Store {
         self.try_commit_of(view.batch(), written)
     }
 
-    /// What is known of the namespaces of keys.
+    /// The known namespaces of keys.
     pub(in crate::document) fn spaces(&self) -> &Spaces {
         &self.shared.spaces
     }
@@ -376,12 +377,12 @@ impl Store {
         &self.shared.views
     }
 
-    /// Who listens to topics.
+    /// The subscribers of topics.
     pub(in crate::document) fn hub(&self) -> &Arc<Hub> {
         &self.shared.hub
     }
 
-    /// What expires, and by which clock.
+    /// The state of expiry.
     pub(in crate::document) fn expiring(&self) -> &Expiring {
         &self.shared.expiring
     }
@@ -391,7 +392,7 @@ impl Store {
         &self.shared.clock
     }
 
-    /// What is known of the collections.
+    /// The known collections.
     pub(in crate::document) fn slots(&self) -> &Slots {
         &self.shared.slots
     }

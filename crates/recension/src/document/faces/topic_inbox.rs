@@ -1,4 +1,4 @@
-//! The queue of one subscriber. It is bounded: what does not fit is counted, and the count takes its place.
+//! The queue of one subscriber. It is bounded: if it is full, messages are counted instead, and the count is delivered.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct Inbox {
 struct Queue {
     received: VecDeque<Received>,
     bytes: usize,
-    /// Messages that came since the queue was full; they are told of behind what is in it.
+    /// Messages that came since the queue was full. The subscriber is told of them after the queue's messages.
     missed: u64,
     waker: Option<Waker>,
 }

@@ -1,5 +1,5 @@
-//! Publish and subscribe within a process: messages under topics, to whoever listens now, at most once. Nothing is
-//! stored. What has to arrive is a document, and its readers are consumers (`Collection::consumer`).
+//! Publish and subscribe within a process: messages under topics, at most once, to the present subscribers. Nothing is
+//! stored. A message that must arrive should be a document, read by consumers (`Collection::consumer`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use crate::document::values::error::{Error, Result};
 use crate::document::values::glob::Glob;
 use crate::document::values::limits::{MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX, TOPIC_BYTES_MAX};
 
-/// What was published.
+/// A published message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
     /// The topic.
     pub topic: Vec<u8>,
-    /// What was said.
+    /// The content.
     pub payload: Vec<u8>,
 }
 
-/// What a subscriber is told.
+/// An item that a subscriber receives.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Received {
     /// A message, and the pattern by which it came, if it came by one.
     Message(Arc<Message>, Option<Arc<[u8]>>),
-    /// So many messages came while the subscriber's queue was full, and are lost to it.
+    /// So many messages came while the subscriber's queue was full. They are lost to it.
     Missed(u64),
 }
 
@@ -38,7 +38,7 @@ pub struct Topics {
     hub: Arc<Hub>,
 }
 
-/// Who listens to what.
+/// The subscribers, by topic and pattern.
 #[derive(Default)]
 pub(in crate::document) struct Hub {
     listeners: RwLock<Listeners>,
@@ -71,7 +71,7 @@ impl Store {
 }
 
 impl Topics {
-    /// Tells everybody who listens; answers how many times it was put into a queue, as Redis counts. It never waits.
+    /// Publishes a message; answers into how many queues it was put, as Redis counts. It never waits.
     ///
     /// # Errors
     /// [`Error::BadName`], [`Error::BadField`] for a topic or a message that is too long.
@@ -100,12 +100,12 @@ impl Topics {
         Ok(told)
     }
 
-    /// A subscriber, who listens to nothing yet. Its queue holds a thousand messages and 8 MiB.
+    /// A subscriber without topics. Its queue holds a thousand messages and 8 MiB.
     pub fn subscriber(&self) -> Subscriber {
         Subscriber { hub: self.hub.clone(), inbox: Arc::default(), topics: Vec::new(), patterns: Vec::new() }
     }
 
-    /// The topics that somebody listens to by their names, in no order.
+    /// The topics that have subscribers by name, in no order.
     pub fn listened(&self) -> Vec<Vec<u8>> {
         self.hub.listeners.read().by_topic.keys().cloned().collect()
     }
@@ -115,7 +115,7 @@ impl Topics {
         self.hub.listeners.read().by_topic.get(topic.as_ref()).map_or(0, Vec::len)
     }
 
-    /// How many patterns are listened to.
+    /// How many patterns have subscribers.
     pub fn patterns(&self) -> usize {
         self.hub.listeners.read().by_pattern.len()
     }
@@ -129,7 +129,7 @@ fn check_topic(topic: &[u8]) -> Result<()> {
     Err(Error::BadName { what: "topic", name, why: "a topic is at most 8000 bytes long" })
 }
 
-/// Somebody who listens. Dropping it ends that.
+/// A subscriber. Dropping it ends its subscriptions.
 pub struct Subscriber {
     hub: Arc<Hub>,
     inbox: Arc<Inbox>,
@@ -138,7 +138,7 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    /// Listens to a topic from now on.
+    /// Subscribes to a topic from now on.
     ///
     /// # Errors
     /// [`Error::BadName`]; [`Error::BadField`] beyond ten thousand topics and patterns.
@@ -155,7 +155,7 @@ impl Subscriber {
         Ok(())
     }
 
-    /// Listens to all topics that a pattern means: `*` any bytes, `?` one, `[a-z]` one of these.
+    /// Subscribes to all topics that fit a pattern: `*` is any bytes, `?` one byte, `[a-z]` one of these.
     ///
     /// # Errors
     /// As [`Subscriber::subscribe`].
@@ -179,14 +179,14 @@ impl Subscriber {
         Err(Error::BadField { field: "subscriptions", expected: "at most 10000 of one subscriber" })
     }
 
-    /// Ends listening to a topic.
+    /// Ends the subscription to a topic.
     pub fn unsubscribe(&mut self, topic: impl AsRef<[u8]>) {
         let topic = topic.as_ref();
         self.topics.retain(|own| own != topic);
         self.hub.forget_topic(topic, &self.inbox);
     }
 
-    /// Ends listening by a pattern.
+    /// Ends the subscription to a pattern.
     pub fn unsubscribe_pattern(&mut self, pattern: impl AsRef<[u8]>) {
         let pattern = pattern.as_ref();
         self.patterns.retain(|own| **own != *pattern);
@@ -194,17 +194,17 @@ impl Subscriber {
         self.hub.listeners.write().by_pattern.retain(|(own, _, inbox)| !is_it(own, inbox));
     }
 
-    /// The topics that it listens to by name.
+    /// The topics that it subscribes to by name.
     pub fn topics(&self) -> &[Vec<u8>] {
         &self.topics
     }
 
-    /// The patterns that it listens to.
+    /// The patterns that it subscribes to.
     pub fn patterns(&self) -> &[Arc<[u8]>] {
         &self.patterns
     }
 
-    /// How many topics and patterns it listens to.
+    /// How many topics and patterns it subscribes to.
     pub fn listening(&self) -> usize {
         self.topics.len() + self.patterns.len()
     }
@@ -214,7 +214,7 @@ impl Subscriber {
         self.inbox.take()
     }
 
-    /// The next message, waiting for it at most so long.
+    /// The next message, waiting at most `timeout` for it.
     pub fn next_timeout(&mut self, timeout: Duration) -> Option<Received> {
         self.inbox.wait(timeout)
     }

@@ -28,8 +28,8 @@ impl Store {
     /// writes. Transactions are serializable: if another commit has changed anything that `body` has read, nothing is
     /// written, and `body` runs again on a new snapshot.
     ///
-    /// `body` may run more than once, so that its other effects must bear that. An error of `body` ends the
-    /// transaction, and nothing is written. [`Error::abort`] makes an error for a reason of your own.
+    /// `body` may run more than once, so its other effects must allow that. An error of `body` ends the transaction,
+    /// and nothing is written. [`Error::abort`] makes an error for a reason of your own.
     ///
     /// ```
     /// # fn main() -> recension::document::Result<()> {
@@ -49,8 +49,8 @@ impl Store {
         self.transaction_with(None, body).map(|(answer, _)| answer)
     }
 
-    /// The same with another durability than the store's own. Answers the commit too. If nothing was written, there is
-    /// no commit, and the moment that was read is answered.
+    /// The same with another durability than the store's. Answers the commit too. If nothing was written, there is no
+    /// commit, and the moment that was read is answered.
     pub fn transaction_with<T>(
         &self,
         durability: Option<Durability>,
@@ -102,7 +102,7 @@ impl Store {
     }
 
     /// Begins a transaction that its caller commits: for code that cannot be a function that runs again, such as a
-    /// block of another language. Dropping it gives it up, and nothing is written.
+    /// block of another language. If it is dropped, nothing is written.
     pub fn begin(&self) -> Result<Transaction> {
         let view = Arc::new(Overlay::new(self.snapshot(At::Now)?));
         Ok(Transaction { store: self.clone(), view, written: Mutex::default() })
@@ -310,7 +310,7 @@ impl TransactionCollection<'_> {
         self.writing(|writer| writer.merge(write))
     }
 
-    /// Takes leaves of a document away; see [`Collection::purge`](crate::document::Collection::purge).
+    /// Removes leaves of a document; see [`Collection::purge`](crate::document::Collection::purge).
     pub fn purge(&self, id: &str, revs: &[RevId]) -> Result<Vec<RevId>> {
         self.writing(|writer| writer.purge(id, revs))
     }

@@ -22,7 +22,7 @@ use crate::document::values::limits::{
 use crate::engine::{Direction, KeyRange, Snapshot, Timestamp};
 
 impl Collection {
-    /// Takes the bytes of an attachment in, of any length and in little memory. Attach it with
+    /// Takes the bytes of an attachment, of any length and in little memory. Attach the upload with
     /// [`Write::attach`](crate::document::Write::attach).
     ///
     /// Text, JSON, XML and JavaScript are stored compressed, as CouchDB does.
@@ -34,7 +34,7 @@ impl Collection {
         self.take_in(bytes, content_type, Digest::of_type(content_type))
     }
 
-    /// The same for bytes that come gzipped and stay as they are, as another replica has stored them.
+    /// The same for gzipped bytes, which are stored as they are: another replica has compressed them.
     pub fn upload_gzip(&self, bytes: impl Read, content_type: &str) -> Result<Upload> {
         check_content_type(content_type)?;
         self.take_in(bytes, content_type, Digest::of_compressed())
@@ -103,7 +103,7 @@ impl Collection {
                 if writer.view.get(side, &key)?.is_none() {
                     return Ok(false);
                 }
-                // Nothing is added to the upload any more, so that the commit need not depend on the range.
+                // Nothing is added to the upload any more, so the commit need not depend on the range.
                 let rows = writer.view.base().range(side, &chunks_of(blob), Direction::Forward);
                 let keys: Vec<Vec<u8>> =
                     rows.take(SWEEP_STEP_CHUNKS).map(|row| Ok(row?.key.into_owned())).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! Keeping views: bringing their rows up to date in bounded steps, each of which is one commit, and dropping those that
+//! Keeping views: bringing their rows up to date in bounded steps, each of which is one commit, and dropping views that
 //! nobody names any more.
 
 use std::collections::BTreeSet;
@@ -27,22 +27,22 @@ use crate::document::values::limits::{VIEWS_IN_COMMIT_MAX, WRITE_ATTEMPTS_MAX};
 use crate::document::values::view::Signature;
 use crate::engine::{Batch, Direction, Durability, EngineError, KeyRange, Seq, Snapshot};
 
-/// What is known of the rows of a view.
+/// A description of a view's rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ViewInfo {
-    /// What they are known by.
+    /// The signature that identifies them.
     pub signature: Signature,
     /// How many there are.
     pub rows: u64,
-    /// Whether every document was in them once.
+    /// Whether the view has been complete once.
     pub whole: bool,
     /// Whether commits of documents keep them, so that they are never behind.
     pub in_commit: bool,
-    /// The commit up to which documents are in them.
+    /// The commit up to which documents were mapped.
     pub seq: Seq,
 }
 
-/// What a step of keeping a view came to.
+/// The result of one step.
 enum Step {
     /// The view was entered into the catalogue.
     Begun,
@@ -53,7 +53,7 @@ enum Step {
 }
 
 impl Collection {
-    /// A view as of now, exactly: its rows are brought up to date, and what is changed meanwhile is laid over them.
+    /// A view as of now, exactly: its rows are brought up to date, and later changes are added on reading.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -71,20 +71,20 @@ impl Collection {
     /// ```
     pub fn view(&self, view: &View) -> Result<ViewAt> {
         match self.update_view(view, &AtomicBool::new(false), |_| ()) {
-            // Nothing can be kept: it is mapped for this once.
+            // Rows cannot be kept, so they are mapped for this read only.
             Ok(()) | Err(Error::Engine(EngineError::ReadOnly)) => {}
             Err(error) => return Err(error),
         }
         self.at(At::Now)?.view(view)
     }
 
-    /// Brings the rows of a view up to date, in steps that are committed one by one, until it is done or is to stop.
-    /// If it is broken off, the next call goes on. `progress` is called after each step.
+    /// Brings the rows of a view up to date, in steps that are committed one by one, until it is done or `stop` is set.
+    /// If it is interrupted, the next call continues. `progress` is called after each step.
     ///
     /// # Errors
-    /// Those of the mapper: what was committed stays.
+    /// Errors of the mapper. Committed steps stay.
     pub fn update_view(&self, view: &View, stop: &AtomicBool, mut progress: impl FnMut(BuildProgress)) -> Result<()> {
-        // What comes after this moment may come faster than it can be mapped.
+        // Later changes may come faster than they can be mapped, so they are left out.
         let asked = self.store().engine().head();
         let counts = self.counts()?;
         let total = counts.documents + counts.deleted;
@@ -93,7 +93,7 @@ impl Collection {
         if in_commit {
             self.store().known_views().note(view);
         }
-        // One thread of this process at a time; another process is turned back by its commit.
+        // One thread of this process maps at a time. Another process's commit would conflict with it.
         let mut claim = None;
         while !stop.load(Ordering::Acquire) {
             if claim.is_none() {
@@ -110,7 +110,7 @@ impl Collection {
                     }
                 }
             }
-            // Under a stream of writes it may stay behind the commits.
+            // Under a stream of writes, the view may stay behind the commits.
             match self.view_step(view, in_commit && refused < SWITCHES_TRIED_MAX)? {
                 Attempt::Done(Step::Begun) => self.extend_retention()?,
                 Attempt::Done(Step::Went(some, reached)) => {
@@ -132,7 +132,7 @@ impl Collection {
         Ok(())
     }
 
-    /// `switch`: from here on commits of documents are to keep it, if this step makes it whole.
+    /// `switch`: if this step makes the view whole, commits of documents keep it from here on.
     fn view_step(&self, view: &View, switch: bool) -> Result<Attempt<Step>> {
         let at = self.at(At::Now)?;
         let Some(entry) = &at.entry else { return Ok(Attempt::Done(Step::Whole)) };
@@ -190,7 +190,7 @@ impl Collection {
         blocks.write(&*at.snapshot, kept.tree, &mut batch)?;
         let reached = position.seq;
         if switch {
-            // Nothing may be written in between, and whoever writes next sees it.
+            // Nothing may be written in between, and the next writer sees the switch.
             batch.depends_on(CATALOGUE, &self.slot.counts_key, seq);
             batch.depends_on(CATALOGUE, &kept_key(entry), seq);
             listed.push(view.signature);
@@ -202,7 +202,7 @@ impl Collection {
         if let Some(name) = name.filter(|_| end && !is_named) {
             batch.put(CATALOGUE, &name, &view.signature.0);
         }
-        // It can be made again: the next durable commit takes it along.
+        // The rows can be made again, so they become durable with the next durable commit.
         batch.durability(Durability::Process);
         Ok(self.store().try_commit(batch)?.map(|_| if end { Step::Whole } else { Step::Went(went, reached) }))
     }
@@ -222,8 +222,8 @@ impl Collection {
         Ok(self.store().try_commit(batch)?.map(|_| ()))
     }
 
-    /// Drops the rows of all views but these, and of names but these; answers of how many. Reads at moments before
-    /// still find them.
+    /// Drops the rows of all views, except these views and views with these names. Answers how many views were dropped.
+    /// Reads at earlier moments still find them.
     pub fn drop_other_views(&self, views: &BTreeSet<Signature>, names: &BTreeSet<String>) -> Result<usize> {
         let now = self.at(At::Now)?;
         let Some(entry) = &now.entry else { return Ok(0) };
@@ -232,7 +232,7 @@ impl Collection {
             .filter(|(_, kept)| kept.whole)
             .map(|(signature, _)| signature)
             .collect();
-        // What a name had before stays until what it has now is whole.
+        // The former view of a name stays until its present one is whole.
         let mut wanted = views.clone();
         let prefix = names_prefix(entry);
         for row in now.snapshot.range(CATALOGUE, &KeyRange::prefix(prefix.clone()), Direction::Forward) {
@@ -270,7 +270,7 @@ impl Collection {
         })
     }
 
-    /// What is known of the rows of its views.
+    /// Descriptions of its views.
     pub fn views(&self) -> Result<Vec<ViewInfo>> {
         let now = self.at(At::Now)?;
         let Some(entry) = &now.entry else { return Ok(Vec::new()) };
@@ -282,10 +282,10 @@ impl Collection {
     }
 }
 
-/// Writes a row of the catalogue, or takes it away.
+/// Writes or deletes a row of the catalogue.
 type CatalogueWrite<'w> = dyn FnMut(&[u8], Option<&[u8]>) + 'w;
 
-/// What has to be written into the catalogue so that views are no more; answers how many they are.
+/// Makes the catalogue writes that drop views; answers how many views are dropped.
 pub(in crate::document) fn forget_views(
     snapshot: &dyn Snapshot,
     entry: &CollectionEntry,
@@ -318,7 +318,7 @@ pub(in crate::document) fn forget_views(
     Ok(count)
 }
 
-/// Takes all views of a collection away with what else an overlay does.
+/// Drops all views of a collection within an overlay.
 pub(in crate::document) fn forget_views_in(view: &Overlay, entry: &CollectionEntry, name: &str) -> Result<usize> {
     let mut rows = Vec::new();
     let count = forget_views(view.base(), entry, name, &|_| true, &mut |key, value| {
@@ -328,7 +328,7 @@ pub(in crate::document) fn forget_views_in(view: &Overlay, entry: &CollectionEnt
         match value {
             Some(value) => view.put(CATALOGUE, &key, value),
             None => {
-                // Who keeps the view at this moment is turned back, or turns this back.
+                // The read makes this commit conflict with one that keeps the view at this moment.
                 view.get(CATALOGUE, &key)?;
                 view.delete(CATALOGUE, &key);
             }
@@ -337,10 +337,10 @@ pub(in crate::document) fn forget_views_in(view: &Overlay, entry: &CollectionEnt
     Ok(count)
 }
 
-/// How often it is tried to have a view kept in commits, before it is left behind them for now.
+/// How often a view's switch into commits is tried before the view stays behind them for now.
 const SWITCHES_TRIED_MAX: u32 = 3;
 
-/// Whether nothing was changed since the rows were kept, or nothing before the commit that was asked for.
+/// Whether the rows are up to date, or have reached the commit that was asked for.
 fn is_done(now: &CollectionAt, kept: &ViewEntry, asked: Seq) -> Result<bool> {
     let Position { seq, within } = &kept.position;
     Ok(kept.in_commit || kept.whole && within.is_none() && (*seq >= asked || now.counts()?.changed <= *seq))

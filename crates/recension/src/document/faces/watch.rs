@@ -1,4 +1,4 @@
-//! A query that is subscribed to: the documents that it finds, then what enters, changes in and leaves its result.
+//! A subscription to a query: the documents that it finds, then documents that enter, change in, and leave its result.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -13,14 +13,14 @@ use crate::document::values::model::Document;
 use crate::document::values::query::Query;
 use crate::engine::Seq;
 
-/// What has become of a query's result.
+/// A change of a query's result.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ResultChange {
-    /// The document was not in the result, and is.
+    /// The document has entered the result.
     Entered(Document<'static>),
-    /// It is in the result, and says something else.
+    /// The document is in the result, and has changed.
     Changed(Document<'static>),
-    /// It was in the result, and is not any more: by its id, and the commit that changed it.
+    /// The document has left the result: its id, and the commit that changed it.
     Left(String, Seq),
 }
 
@@ -33,8 +33,8 @@ pub struct Watch {
 }
 
 impl Collection {
-    /// The documents that a query finds now, and what becomes of them. Order, limit and the like of the query say
-    /// nothing here: the result is a set. It has at most a hundred thousand documents, of which the ids are held.
+    /// The documents that a query finds now, and the changes of this result. Order, limit and the like of the query
+    /// have no effect: the result is a set. It has at most a hundred thousand documents, whose ids are held in memory.
     ///
     /// ```
     /// # fn main() -> recension::Result<()> {
@@ -91,7 +91,7 @@ impl Watch {
         Ok(None)
     }
 
-    /// The next change of the result, waiting for it at most so long.
+    /// The next change of the result, waiting at most `timeout` for it.
     pub fn next_timeout(&mut self, timeout: Duration) -> Result<Option<ResultChange>> {
         let deadline = Instant::now().checked_add(timeout);
         loop {
@@ -109,10 +109,10 @@ impl Watch {
         self.follow.ready(waker)
     }
 
-    /// What a change of a document does to the result.
+    /// The effect that a change of a document has on the result.
     fn judged(&mut self, id: &str, seq: Seq) -> Result<Option<ResultChange>> {
         let now = self.collection.at(At::Now)?;
-        // A later change of the document comes by itself, and the result is right then.
+        // A later change of the document comes by itself, and then corrects the result.
         if now.written_at(id)? != Some(seq) {
             return Ok(None);
         }

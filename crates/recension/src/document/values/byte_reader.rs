@@ -1,6 +1,6 @@
-//! Reading numbers and lengths from a row's bytes, which may be any: every step says if there are too few.
+//! Reading numbers and lengths from the bytes of a row, which may be damaged: every step checks that there are enough.
 
-/// What is left to read.
+/// The unread bytes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::document) struct ByteReader<'b> {
     bytes: &'b [u8],

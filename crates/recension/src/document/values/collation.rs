@@ -22,10 +22,11 @@ use crate::engine::successor_of_prefix;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Collation {
-    /// By Unicode's root collation, as CouchDB orders its views: a, A, b, é, f. What it deems equal, by UTF-8 bytes.
+    /// By Unicode's root collation, as CouchDB orders its views: a, A, b, é, f. Equal strings are ordered by UTF-8
+    /// bytes.
     #[default]
     Unicode,
-    /// By UTF-8 bytes: A, a, b, f, é. Keys are shorter and quicker made.
+    /// By UTF-8 bytes: A, a, b, f, é. Keys are shorter and faster to make.
     Binary,
 }
 
@@ -73,7 +74,7 @@ impl Collation {
 
     /// Appends the key of a JSON value; answers whether [`Collation::decode_value`] gives the same text again.
     pub(in crate::document) fn encode_value(self, text: &str, out: &mut Vec<u8>) -> Result<bool, JsonError> {
-        // Strings are there twice, by their weights and as they are.
+        // Strings are stored twice, as their weights and as they are.
         out.reserve(text.len() * 2 + 16);
         let mut parser = Parser::of_text(text);
         let mut same = true;
@@ -104,7 +105,7 @@ impl Collation {
         !text.escaped || quote(&decoded).get(1..).and_then(|text| text.strip_suffix('"')) == Some(text.raw)
     }
 
-    /// The keys of all strings that begin with `prefix`, and maybe of others.
+    /// Bounds of the keys of all strings that begin with `prefix`, and maybe of others.
     pub(in crate::document) fn prefix_bounds(self, prefix: &str) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
         let mut start = vec![STRING];
         match self {
@@ -119,7 +120,7 @@ impl Collation {
     ///
     /// Numbers beyond the doubles' precision come out as the nearest double.
     pub(in crate::document) fn decode_value(self, key: &[u8], out: &mut String) -> Option<usize> {
-        // For each open container whether it is an object, and how many keys of names and values it has had.
+        // For each open container: whether it is an object, and how many keys of names and values it has had.
         let mut open: Vec<(bool, usize)> = Vec::new();
         let mut at = 0;
         loop {
@@ -288,7 +289,7 @@ fn encode_bytes(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// The text in which a double is given back.
+/// The text of a decoded double.
 fn text_of_double(double: f64) -> String {
     // Integers of up to 15 digits are doubles.
     if double.abs() < 1e15 && double.fract() == 0.0 {
@@ -297,7 +298,7 @@ fn text_of_double(double: f64) -> String {
     format!("{double:?}")
 }
 
-/// Answers whether the number's text can be given back from its key.
+/// Appends a number's key; answers whether its text can be decoded from the key.
 fn encode_number(number: Number<'_>, out: &mut Vec<u8>) -> bool {
     // -0 equals 0.
     let double = number.to_f64() + 0.0;
@@ -316,7 +317,7 @@ fn encode_number(number: Number<'_>, out: &mut Vec<u8>) -> bool {
     }
     let exact = BigInteger::parse(number.text);
     let residual = if double.is_finite() {
-        // Rounding keeps the sign, so that both have one.
+        // Rounding keeps the sign, so both have the same.
         exact.minus_same_sign(&BigInteger::of_whole_double(double))
     } else {
         exact

@@ -10,7 +10,7 @@ use crate::document::values::error::{Error, Result};
 use crate::document::values::json::{Event, IntoPath, Parser, Path, minify, quote};
 use crate::document::values::selector::Comparison;
 
-/// A JSON value to compare with. Made of Rust's own values, or of any JSON text with [`Literal::json`].
+/// A JSON value to compare with. It is made from Rust's values, or from any JSON text with [`Literal::json`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Literal {
     text: String,
@@ -67,7 +67,7 @@ macro_rules! literal_of {
 
 literal_of!(bool, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-/// What a range is narrowed by. The numbers are those of the stored form.
+/// A condition that narrows a range. The numbers are those of the stored form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Part {
     /// 1
@@ -88,10 +88,10 @@ enum Part {
 
 /// A contiguous range of values in collation order: null, false, true, numbers, strings, arrays, objects.
 ///
-/// A range with one end stays within the type of that end: above 20 lie numbers, and not the string "30".
+/// A range with one end stays within the type of that end: above 20 are numbers only, not the string "30".
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ValueRange {
-    /// All of them narrow it.
+    /// A value must meet all of them.
     parts: Vec<Part>,
 }
 
@@ -131,7 +131,7 @@ impl ValueRange {
         ValueRange { parts: vec![part(value), of_type] }
     }
 
-    /// What compares so with `value` in the order of all values, whatever their types.
+    /// The values that compare in this way with `value` in the order of all values, whatever their types.
     pub(in crate::document) fn compared(comparison: Comparison, value: Literal) -> Self {
         let part = match comparison {
             Comparison::Equal => Part::Equal,
@@ -158,7 +158,7 @@ impl ValueRange {
         ValueRange { parts: vec![Part::OfType(of_type)] }
     }
 
-    /// What lies in both ranges.
+    /// The values in both ranges.
     #[must_use]
     pub fn and(mut self, other: ValueRange) -> Self {
         for part in other.parts {
@@ -169,13 +169,13 @@ impl ValueRange {
         self
     }
 
-    /// What lies in either range.
+    /// The values in either range.
     #[must_use]
     pub fn or(self, other: impl Into<ValueSet>) -> ValueSet {
         ValueSet::from(self).or(other)
     }
 
-    /// Whether what lies in it depends on how strings are ordered.
+    /// Whether the order of strings decides which values are in it.
     fn orders_strings(&self) -> bool {
         self.parts.iter().any(|part| match part {
             Part::AtLeast(value) | Part::Above(value) | Part::AtMost(value) | Part::Below(value) => {
@@ -244,19 +244,19 @@ impl From<ValueRange> for ValueSet {
 }
 
 impl ValueSet {
-    /// Any of these values; of none, no document has one.
+    /// Any of these values. With no values, no document has one.
     pub fn one_of<L: Into<Literal>>(values: impl IntoIterator<Item = L>) -> Self {
         ValueSet { ranges: values.into_iter().map(ValueRange::equal).collect() }
     }
 
-    /// What lies in either.
+    /// The values in either.
     #[must_use]
     pub fn or(mut self, other: impl Into<ValueSet>) -> Self {
         self.ranges.extend(other.into().ranges);
         self
     }
 
-    /// What lies in both, and there are no other ranges for it than these.
+    /// The values in both; the set has no other ranges than these.
     pub(in crate::document) fn and(&self, other: &ValueSet) -> Self {
         let pairs = self.ranges.iter().flat_map(|a| other.ranges.iter().map(|b| a.clone().and(b.clone())));
         ValueSet { ranges: pairs.collect() }
@@ -266,12 +266,12 @@ impl ValueSet {
         self.ranges.len()
     }
 
-    /// Whether it is said that any value lies in it.
+    /// Whether it is a single range of any value.
     pub(in crate::document) fn is_anything(&self) -> bool {
         self.ranges.iter().any(|range| range.parts.is_empty())
     }
 
-    /// The value, if it is said to be one.
+    /// The value, if it is a single one.
     pub(in crate::document) fn one_value(&self) -> Option<&Literal> {
         match self.ranges.as_slice() {
             [ValueRange { parts }] => match parts.as_slice() {
@@ -282,7 +282,7 @@ impl ValueSet {
         }
     }
 
-    /// Whether what lies in it depends on how strings are ordered.
+    /// Whether the order of strings decides which values are in it.
     pub(in crate::document) fn orders_strings(&self) -> bool {
         self.ranges.iter().any(ValueRange::orders_strings)
     }
@@ -302,7 +302,7 @@ impl ValueSet {
         self.keys(if self.orders_strings() { collation } else { Collation::Binary })
     }
 
-    /// Bytes of the literals in it, about.
+    /// About how many bytes its literals take.
     pub(in crate::document) fn size_bytes(&self) -> usize {
         let mut out = Vec::new();
         self.encode(&mut out);
@@ -389,7 +389,7 @@ impl ValueSet {
 
 impl fmt::Display for ValueRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An end of a range says its type.
+        // The end of a range has a type of its own.
         let ends = self.parts.iter().filter(|part| !matches!(part, Part::OfType(_))).count();
         let shown = self.parts.iter().filter(|part| ends == 0 || !matches!(part, Part::OfType(_)));
         for (i, part) in shown.enumerate() {
@@ -419,7 +419,7 @@ impl fmt::Display for ValueSet {
     }
 }
 
-/// What must hold of the values at a path: one of them lies in a set.
+/// A condition on the values at a path: one of them is in a set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Condition {
     /// The path; one with empty brackets leads to any number of values.
@@ -452,7 +452,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// Where encoded values begin and end.
+/// Bounds of encoded values.
 pub(in crate::document) type Bounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
 /// A range of encoded values.
@@ -460,7 +460,7 @@ pub(in crate::document) type Bounds = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 pub(in crate::document) struct Span {
     pub(in crate::document) start: Bound<Vec<u8>>,
     pub(in crate::document) end: Bound<Vec<u8>>,
-    /// Beginnings that the strings must have besides, if the bounds do not say it.
+    /// Prefixes that the strings must also have, if the bounds do not say so.
     prefixes: Vec<String>,
 }
 
@@ -485,7 +485,7 @@ impl Span {
         std::ops::RangeBounds::<[u8]>::contains(&range, key)
     }
 
-    /// Whether all of `other` is certain to lie in it.
+    /// Whether all of `other` is certainly in it.
     fn holds(&self, other: &Span) -> bool {
         compare_starts(&self.start, &other.start).is_le()
             && compare_ends(&self.end, &other.end).is_ge()
@@ -494,7 +494,7 @@ impl Span {
 }
 
 fn compare_starts(a: &Bound<Vec<u8>>, b: &Bound<Vec<u8>>) -> std::cmp::Ordering {
-    // Nothing begins before an open start, and an excluded key begins after the included one.
+    // An open start is before everything, and an excluded key is after the included one.
     fn order(bound: &Bound<Vec<u8>>) -> Option<(&Vec<u8>, u8)> {
         match bound {
             Bound::Unbounded => None,
@@ -526,7 +526,7 @@ pub(in crate::document) struct KeySet {
 }
 
 impl KeySet {
-    /// Whether a value, given as minified JSON text, lies in it.
+    /// Whether a value, given as minified JSON text, is in it.
     pub(in crate::document) fn contains_text(&self, text: &str, scratch: &mut Vec<u8>) -> bool {
         scratch.clear();
         if self.collation.encode_value(text, scratch).is_err() {
@@ -552,19 +552,19 @@ impl KeySet {
         }
     }
 
-    /// Whether every value lies in it.
+    /// Whether every value is in it.
     pub(in crate::document) fn is_all(&self) -> bool {
         self.spans
             .iter()
             .any(|span| (&span.start, &span.end) == (&Bound::Unbounded, &Bound::Unbounded) && span.prefixes.is_empty())
     }
 
-    /// Whether the bounds alone say what lies in it.
+    /// Whether the bounds alone decide which values are in it.
     pub(in crate::document) fn is_exact(&self) -> bool {
         self.spans.iter().all(|span| span.prefixes.is_empty())
     }
 
-    /// Bounds of the keys, in their order; none lies in two of them.
+    /// Bounds of the keys, in their order. They do not overlap.
     pub(in crate::document) fn bounds(&self) -> Vec<Bounds> {
         let mut bounds: Vec<Bounds> = Vec::new();
         for span in &self.spans {
@@ -582,7 +582,7 @@ impl KeySet {
         bounds
     }
 
-    /// Whether all of `other` is certain to lie in it.
+    /// Whether all of `other` is certainly in it.
     pub(in crate::document) fn holds(&self, other: &KeySet) -> bool {
         self.collation == other.collation
             && other.spans.iter().all(|span| self.spans.iter().any(|wider| wider.holds(span)))

@@ -1,5 +1,5 @@
-//! Where a page of a query ended, as a token that can be handed out and taken back: versioned and
-//! checksummed, so that a damaged one is an error and never another page. Pure.
+//! The place where a page of a query ended, as a token for clients. It has a version and a checksum, so that a damaged
+//! one is an error and never another page. Pure.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,10 +12,11 @@ use crate::engine::{Seq, TreeId};
 const VERSION: u8 = 1;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The place of a document in the answer to a query: [`Query::after`](crate::document::Query::after) goes on behind it.
+/// The place of a document in the answer to a query: [`Query::after`](crate::document::Query::after) continues behind
+/// it.
 ///
-/// It stays good while others write: what is written behind it is found, what was found does not come again
-/// unless it moved. With [`Cursor::seq`] the pages can be of one moment.
+/// It stays valid while others write. Documents that are written behind it are found. A document that was found does
+/// not come again unless it moved. With [`Cursor::seq`] all pages can read the same moment.
 ///
 /// ```
 /// use recension::document::{Cursor, Query, Store};

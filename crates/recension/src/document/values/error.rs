@@ -1,5 +1,5 @@
-//! What can go wrong with documents. Every message can be shown to a person as it is, and says what to
-//! do next. Nothing here prints or exits.
+//! Errors of documents. Every message can be shown to a person as it is, and says what to do next. Nothing here prints
+//! or exits.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::engine::EngineError;
 /// The result of a document operation.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A refusal of the documents layer.
+/// An error of the documents layer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Error {
@@ -18,7 +18,7 @@ pub enum Error {
     Engine(EngineError),
     /// The text is not JSON.
     Json(JsonError),
-    /// A JSON patch is none, or could not be applied.
+    /// A JSON patch is invalid, or could not be applied.
     Patch(Box<PatchError>),
     /// A document is no value of the type that it was read as.
     Decode {
@@ -115,14 +115,14 @@ pub enum Error {
     Conflict {
         /// The document.
         id: String,
-        /// The revision that the writer expected; `None`: that there is no document.
+        /// The revision that the writer expected; `None`: no document.
         expected: Option<Box<RevId>>,
         /// The revision that it has; `None`: there is no document.
         found: Option<Box<RevId>>,
         /// Whether that revision is a deletion.
         deleted: bool,
     },
-    /// There is no such collection, or not any more, and a write was not to make it.
+    /// The collection does not exist, and the write was not allowed to make it.
     NoSuchCollection {
         /// Its name.
         collection: String,
@@ -148,7 +148,7 @@ pub enum Error {
         /// The revision.
         rev: RevId,
     },
-    /// What is not a position of a feed of changes.
+    /// A text is not a position of a feed of changes.
     BadPosition {
         /// The text, shortened.
         text: String,
@@ -158,9 +158,9 @@ pub enum Error {
         /// Its reason.
         reason: String,
     },
-    /// A row of a layout that development versions wrote before the first release.
+    /// A row has a layout from before the first release.
     OlderLayout {
-        /// What has it.
+        /// The kind of row.
         what: String,
         /// Its layout.
         found: u8,
@@ -237,7 +237,7 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// The index that a query was to go by cannot be used for it.
+    /// The index that the query names cannot be used for it.
     IndexNotUsable {
         /// Its name.
         index: String,
@@ -265,7 +265,7 @@ pub enum Error {
     },
     /// A selector that is none, in CouchDB's words.
     BadSelector {
-        /// The word for what is wrong: `bad_arg`, `invalid_operator`.
+        /// The kind of error: `bad_arg`, `invalid_operator`.
         error: &'static str,
         /// What is wrong with it.
         reason: String,
@@ -275,7 +275,7 @@ pub enum Error {
         /// What they may take, in bytes.
         max: usize,
     },
-    /// A cursor that cannot be gone on from.
+    /// A cursor cannot be used.
     BadCursor {
         /// What is wrong with it.
         why: &'static str,
@@ -318,7 +318,7 @@ pub enum Error {
         /// The number, shortened.
         number: String,
     },
-    /// The query has to be sorted without an index, and there is too much to sort in memory and no disk to sort on.
+    /// The query has to be sorted without an index. There is too much to sort in memory, and no disk to sort on.
     SortTooLarge {
         /// The path to sort by.
         path: String,
@@ -362,17 +362,17 @@ pub enum Error {
     ContentGone,
     /// The bytes that were to be uploaded cannot be read.
     Input {
-        /// What the reader said.
+        /// The reader's error.
         source: Arc<std::io::Error>,
     },
-    /// A key is to be added to, and its value is no such number.
+    /// A key is to be incremented, and its value is no number of this kind.
     NotANumber {
         /// The key, shortened.
         key: String,
         /// What it has to be.
         expected: &'static str,
     },
-    /// Others wrote what this write had read, again and again.
+    /// Other writers changed what this write had read, again and again.
     Busy {
         /// How often it was tried.
         attempts: u32,
@@ -396,7 +396,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether reading again and deciding anew may succeed.
+    /// Whether reading and deciding again may succeed.
     pub fn is_conflict(&self) -> bool {
         match self {
             Error::Engine(error) => error.is_conflict(),

@@ -1,4 +1,4 @@
-//! Errors of the engine, of texts and of patches as errors of documents.
+//! Conversions from errors of the engine, of JSON texts and of patches.
 
 use crate::document::values::error::Error;
 use crate::document::values::json::{JsonError, PatchError};

@@ -1,4 +1,4 @@
-//! What errors of documents say to a person.
+//! The messages of errors of documents.
 
 use std::fmt;
 

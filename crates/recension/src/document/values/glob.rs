@@ -1,5 +1,5 @@
-//! Patterns of names of topics and keys, as Redis has them: `*` any bytes, `?` one, `[a-z]` one of these, `[^a]` one
-//! of the others, `\` before a byte that is meant. Pure; the time is bounded by the product of the lengths.
+//! Patterns for names of topics and keys, as in Redis: `*` is any bytes, `?` one byte, `[a-z]` one of these, `[^a]` one
+//! of the others; `\` makes the next byte literal. Pure; the time is bounded by the product of the lengths.
 
 /// A pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,11 +39,11 @@ impl Glob {
         Glob { parts }
     }
 
-    /// Whether the whole name is meant.
+    /// Whether the whole name fits.
     pub fn matches(&self, name: impl AsRef<[u8]>) -> bool {
         let name = name.as_ref();
         let (mut part, mut at) = (0, 0);
-        // Where to go on if what follows the last star does not match: a byte later. Earlier stars need no second try.
+        // If the rest after the last star does not fit, try one byte later. Earlier stars need no second try.
         let mut again = None;
         while at < name.len() || part < self.parts.len() {
             match self.parts.get(part) {
@@ -70,7 +70,7 @@ impl Glob {
         true
     }
 
-    /// What every name begins with that is meant.
+    /// The prefix of all names that fit.
     pub fn prefix(&self) -> Vec<u8> {
         let bytes = self.parts.iter().map_while(|part| if let Part::Byte(byte) = part { Some(*byte) } else { None });
         bytes.collect()
@@ -90,7 +90,7 @@ impl Part {
     }
 }
 
-/// Reads a class behind its bracket; one that is not closed goes to the end.
+/// Reads a class behind its bracket. A class that is not closed goes to the end.
 fn class(rest: &mut &[u8]) -> Part {
     let inverted = rest.first() == Some(&b'^');
     if inverted {

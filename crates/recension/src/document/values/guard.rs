@@ -1,4 +1,4 @@
-//! Who decides whether documents may be written, and what they are told. Traits and plain values.
+//! The guard, which decides whether documents may be written, and its arguments. Traits and plain values.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,16 +9,16 @@ use crate::document::values::revid::RevId;
 
 /// Decides whether documents may be written, by the functions of design documents.
 pub trait Guard: Send + Sync {
-    /// Whether a design document can be one. Asked of those that are written here.
+    /// Checks that a design document is valid. It is called for design documents that are written here.
     ///
     /// # Errors
-    /// What is wrong with it: it is not written.
+    /// The reason for which it is not written.
     fn check_design(&self, id: &str, body: &str) -> Result<()>;
 
-    /// Whether a document may be written, by the validation function of one design document.
+    /// Checks that a document may be written, by the validation function of one design document.
     ///
     /// # Errors
-    /// [`Error::Refused`]; [`Error::Function`] if that cannot be found out. It is not written.
+    /// [`Error::Refused`]; [`Error::Function`] if the function fails. The document is not written then.
     fn validate(&self, design: &Validator<'_>, proposed: &Proposed<'_>) -> Result<()>;
 }
 
@@ -33,26 +33,26 @@ pub struct Validator<'w> {
     pub id: &'w str,
     /// Its revision.
     pub rev: RevId,
-    /// What it says, as JSON.
+    /// Its body, as JSON.
     pub body: &'w str,
 }
 
-/// A document that somebody wants to write.
+/// A document that a user wants to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Proposed<'w> {
     /// Its id.
     pub id: &'w str,
-    /// As it is to be, as JSON.
+    /// Its new state, as JSON.
     pub new: &'w str,
-    /// As it is; `None` if there is none, or it is deleted.
+    /// Its present state; `None` if there is none, or it is deleted.
     pub old: Option<&'w str>,
-    /// Who writes, as CouchDB's `userCtx`.
+    /// The user, as CouchDB's `userCtx`.
     pub user: &'w str,
-    /// Who may do what in the collection, as CouchDB's security object.
+    /// The rights in the collection, as CouchDB's security object.
     pub security: &'w str,
 }
 
-/// Who writes, as validation functions are told. It is only asked when there is such a function.
+/// The writer's identity, for validation functions. It is only asked for if there is such a function.
 pub trait Actor: Send + Sync {
     /// CouchDB's `userCtx`, as JSON.
     fn user(&self) -> String;

@@ -1,4 +1,4 @@
-//! What an index is on: paths with their directions, a filter, uniqueness, the order of strings. Its form in
+//! The specification of an index: paths with their directions, a filter, uniqueness, the order of strings. Its form in
 //! the catalogue is in docs/documents-format.md. Pure: bytes in, values out.
 
 use std::fmt;
@@ -22,12 +22,11 @@ pub struct IndexPart {
     pub direction: Direction,
 }
 
-/// What an index is on.
+/// The specification of an index.
 ///
-/// A document is in the index if it has a value at the first path and meets every condition of the filter; in a unique
-/// one if it has a value at every path.
-/// One of the paths may have empty brackets (`tags[]`): the document is then in the index once for each
-/// different value there.
+/// A document is in the index if it has a value at the first path and meets every condition of the filter. In a unique
+/// index, it needs a value at every path. One of the paths may have empty brackets (`tags[]`): the document is then in
+/// the index once for each different value there.
 ///
 /// ```
 /// use recension::document::{Condition, IndexSpec, ValueRange};
@@ -44,13 +43,13 @@ pub struct IndexSpec {
     pub name: String,
     /// The paths of the values that it orders, the first one first.
     pub parts: Vec<IndexPart>,
-    /// Whether the values of one document may not be another's too.
+    /// Whether no two documents may have the same values.
     pub unique: bool,
     /// How it orders strings.
     pub collation: Collation,
     /// Only documents that meet all of these are in it.
     pub filter: Vec<Condition>,
-    /// It is of the words of the strings at the paths, in this language, and not of the values.
+    /// If set, the index is of the words of the strings at the paths, in this language, and not of the values.
     pub words: Option<Language>,
 }
 
@@ -71,7 +70,7 @@ impl IndexSpec {
         IndexSpec { name: name.into(), parts, unique: false, collation, filter: Vec::new(), words }
     }
 
-    /// An index in which every value belongs to one document.
+    /// An index in which no two documents may have the same value.
     pub fn unique(name: impl Into<String>, path: impl IntoPath) -> Self {
         IndexSpec { unique: true, ..Self::new(name, path) }
     }
@@ -90,7 +89,7 @@ impl IndexSpec {
         self
     }
 
-    /// Of documents that meet this condition only.
+    /// Limited to documents that meet this condition.
     #[must_use]
     pub fn only_where(mut self, condition: Condition) -> Self {
         self.filter.push(condition);
@@ -148,7 +147,7 @@ impl IndexSpec {
         self.filter.iter().try_for_each(Condition::check)
     }
 
-    /// Appends all of it but its name and its flags.
+    /// Appends all of it except its name and its flags.
     pub(in crate::document) fn encode(&self, out: &mut Vec<u8>) {
         out.push(self.collation.encoding());
         out.push(self.parts.len() as u8);
@@ -163,7 +162,7 @@ impl IndexSpec {
         }
     }
 
-    /// Reads what [`IndexSpec::encode`] wrote.
+    /// Reads the form that [`IndexSpec::encode`] writes.
     pub(in crate::document) fn decode(name: String, unique: bool, reader: &mut ByteReader<'_>) -> Option<Self> {
         let collation = Collation::of_encoding(reader.byte()?)?;
         let parts = (0..reader.byte()?).map(|_| {
@@ -181,7 +180,7 @@ impl IndexSpec {
         });
         let filter = filter.collect::<Option<_>>()?;
         let spec = IndexSpec { name, parts, unique, collation, filter, words: None };
-        // An index of words, which a section behind says it is, may have several such paths.
+        // An index of words, which a later section marks, may have several such paths.
         let words = IndexSpec { words: Some(Language::Plain), ..spec.clone() };
         (spec.check().is_ok() || words.check().is_ok()).then_some(spec)
     }

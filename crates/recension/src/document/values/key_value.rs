@@ -1,4 +1,4 @@
-//! Keys with values, as a caller means them: the value, when it ends, on what condition it is written. Pure.
+//! Keys with values: the value, its expiry, the condition of a write. Pure.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub enum KeyValue {
 }
 
 impl KeyValue {
-    /// As bytes: those that there are, or the number's decimal digits.
+    /// As bytes: the bytes themselves, or the number's decimal digits.
     pub fn into_bytes(self) -> Vec<u8> {
         match self {
             KeyValue::Bytes(bytes) => bytes,
@@ -27,7 +27,7 @@ impl KeyValue {
         }
     }
 
-    /// As an integer: the number, or bytes that are the digits of one, in the shortest form.
+    /// As an integer: the number, or bytes with the digits of one, in the shortest form.
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             KeyValue::Integer(number) => Some(*number),
@@ -39,7 +39,7 @@ impl KeyValue {
         }
     }
 
-    /// As a finite number, bytes that are the digits of one too.
+    /// As a finite number; also bytes with the digits of one.
     pub fn as_float(&self) -> Option<f64> {
         let number = match self {
             #[allow(clippy::cast_precision_loss)] // it is asked for as a float
@@ -87,12 +87,12 @@ impl From<f64> for KeyValue {
     }
 }
 
-/// A key's value, and what is known of it.
+/// A key's value, expiry and commit.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KeyEntry {
     /// The value.
     pub value: KeyValue,
-    /// The moment at which it is gone; `None`: never.
+    /// The moment at which it expires; `None`: never.
     pub expires: Option<Timestamp>,
     /// By how long a read puts that moment off.
     pub slides: Option<Duration>,
@@ -100,24 +100,24 @@ pub struct KeyEntry {
     pub seq: Seq,
 }
 
-/// When a key is gone.
+/// When a key expires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Expiry {
     /// Never.
     #[default]
     Never,
-    /// So long after the write.
+    /// This long after the write.
     After(Duration),
     /// At that moment.
     At(Timestamp),
-    /// So long after the write, or the last read of the key by [`Keys::get`](crate::document::Keys::get). Reads put it
-    /// off at most 16 times within that time, so that most of them write nothing.
+    /// This long after the write, or the last read of the key by [`Keys::get`](crate::document::Keys::get). Reads write
+    /// the new expiry at most 16 times within that time, so that most of them write nothing.
     Sliding(Duration),
-    /// What the key has already; never, if there is none.
+    /// The expiry that the key has already; never, if there is none.
     Keep,
 }
 
-/// On what condition a key is written.
+/// The condition of a write.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum KeyCondition {
     /// None.
@@ -125,7 +125,7 @@ pub enum KeyCondition {
     Anything,
     /// There is no such key.
     Absent,
-    /// There is one.
+    /// The key exists.
     Present,
     /// It has this value.
     Equal(KeyValue),
@@ -139,26 +139,26 @@ pub struct SetOptions {
 }
 
 impl SetOptions {
-    /// No condition, and the key stays.
+    /// No condition, and no expiry.
     #[must_use]
     pub fn new() -> Self {
         SetOptions::default()
     }
 
-    /// When it is gone.
+    /// Sets the expiry.
     #[must_use]
     pub fn expiry(mut self, expiry: Expiry) -> Self {
         self.expiry = expiry;
         self
     }
 
-    /// It ends when the key was to end that is there already.
+    /// Keeps the expiry of the present key.
     #[must_use]
     pub fn keep_existing(self) -> Self {
         self.expiry(Expiry::Keep)
     }
 
-    /// On which condition.
+    /// Sets the condition.
     #[must_use]
     pub fn only_if(mut self, condition: KeyCondition) -> Self {
         self.condition = condition;
@@ -171,19 +171,19 @@ impl SetOptions {
         self.only_if(KeyCondition::Absent)
     }
 
-    /// Only if there is one.
+    /// Only if the key exists.
     #[must_use]
     pub fn only_if_present(self) -> Self {
         self.only_if(KeyCondition::Present)
     }
 }
 
-/// What came of setting a key.
+/// The outcome of setting a key.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SetOutcome {
     /// Whether it was written.
     pub written: bool,
-    /// What it was before.
+    /// The former entry.
     pub previous: Option<KeyEntry>,
 }
 

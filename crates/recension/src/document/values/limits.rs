@@ -18,7 +18,7 @@ pub const NAME_BYTES_MAX: usize = 238;
 /// Longest JSON path, in bytes.
 pub const PATH_BYTES_MAX: usize = 1024;
 
-/// Longest encoded values of an entry of an index, in bytes: with the longest id they are a longest key of a row.
+/// Longest encoded values in an entry of an index, in bytes: with the longest id they make the longest key of a row.
 pub const INDEX_VALUE_BYTES_MAX: usize = 6144;
 
 /// Most indexes of one collection.
@@ -45,10 +45,10 @@ pub const INDEX_ENTRIES_MAX: usize = 1000;
 /// Longest filter of an index, in bytes of its paths and values.
 pub const INDEX_FILTER_BYTES_MAX: usize = 16 * 1024;
 
-/// Bytes of values' texts that a row of an index holds, if its key does not give them.
+/// Bytes of values' texts in a row of an index, if they cannot be decoded from its key.
 pub const INDEX_TEXTS_BYTES_MAX: usize = 4096;
 
-/// Most ranges of one condition, and of keys that one query reads of an index.
+/// Most ranges of one condition, and most ranges of keys that one query reads in an index.
 pub const RANGES_MAX: usize = 1024;
 
 /// Most conditions of a query, and most paths that it sorts by or selects.
@@ -69,10 +69,10 @@ pub const SELECTOR_VALUES_MAX: usize = 100_000;
 /// Longest regular expression, in bytes.
 pub const PATTERN_BYTES_MAX: usize = 4096;
 
-/// Bytes that a regular expression takes when it is compiled, and that its automaton may come to hold.
+/// Bytes that a compiled regular expression takes, and that its automaton may grow to.
 pub const PATTERN_PROGRAM_BYTES_MAX: usize = 1024 * 1024;
 
-/// Most conditions that are made of one selector.
+/// Most conditions that are derived from one selector.
 pub const NARROWED_CONDITIONS_MAX: usize = 64;
 
 /// Longest JSON Schema of a collection, in bytes.
@@ -81,10 +81,10 @@ pub const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 /// Most regular expressions of a JSON Schema.
 pub const SCHEMA_PATTERNS_MAX: usize = 256;
 
-/// Tests of one value that a JSON Schema may come to.
+/// Most tests of one value by a JSON Schema.
 pub const SCHEMA_TESTS_MAX: u64 = 100_000;
 
-/// Characters of what is wrong with a document, or of the place where, that an error quotes.
+/// Characters of a document's problem, or of its place, that an error quotes.
 pub const VIOLATION_CHARS_MAX: usize = 300;
 
 /// Longest query of words, in bytes.
@@ -96,7 +96,7 @@ pub const TEXT_QUERY_CLAUSES_MAX: usize = 64;
 /// Most different words that one document has in an index of words.
 pub const TEXT_WORDS_MAX: usize = 50_000;
 
-/// Bytes of a word that count; what a longer one has beyond is not looked at.
+/// Bytes of a word that count; the rest of a longer one is ignored.
 pub const TEXT_WORD_BYTES_MAX: usize = 64;
 
 /// Most stages of a pipeline.
@@ -109,13 +109,13 @@ pub const PIPELINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Most alternatives of a selector that are read through indexes one by one.
 pub const ALTERNATIVES_MAX: usize = 64;
 
-/// Most rows of indexes whose ids are expected to be put together; beyond, one index or every document is read.
+/// Most index rows whose ids may be combined by estimate; beyond, one index or every document is read.
 pub const ID_SET_ROWS_MAX: u32 = 100_000;
 
-/// Bytes of ids that are put together, at most; if there are more, every document is read.
+/// Most bytes of ids that are combined; if there are more, every document is read.
 pub const ID_SET_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Documents of a collection from which on statistics of its indexes are kept. Of fewer, rows are counted.
+/// Documents of a collection from which on statistics of its indexes are kept. In a smaller one, rows are counted.
 pub const STATISTICS_DOCUMENTS_MIN: u64 = 2000;
 
 /// If more than one in so many documents was changed since, statistics are gathered anew.
@@ -130,7 +130,7 @@ pub const STATISTICS_KEY_BYTES_MAX: usize = 64;
 /// Rows of a range of an index without statistics that are counted for a choice between indexes.
 pub const SAMPLED_ROWS_MAX: usize = 200;
 
-/// Longest collated key of a row of a view, in bytes: with the longest id it is a longest key of a row.
+/// Longest collated key of a row of a view, in bytes: with the longest id it makes the longest key of a row.
 pub const VIEW_KEY_BYTES_MAX: usize = 5632;
 
 /// Most rows that one document has in a view.
@@ -142,33 +142,32 @@ pub const VIEW_ROW_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Documents that one step of keeping a view maps at most.
 pub const VIEW_STEP_DOCUMENTS: usize = 4000;
 
-/// Documents for which a thread of its own is worth while.
+/// Documents that are worth a thread of their own.
 pub const VIEW_DOCUMENTS_PER_THREAD_MIN: usize = 200;
 
-/// Bytes of documents that one step of keeping a view maps, about, on each thread of its mapper.
+/// About how many bytes of documents one step of keeping a view maps, on each thread of its mapper.
 pub const VIEW_STEP_BYTES: usize = 1024 * 1024;
 
-/// Bytes of rows that a read of a view lays over those that were kept.
+/// Bytes of rows that a read of a view adds to the kept ones.
 pub const VIEW_OVERLAY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Rows of a view that a reduction is given at once.
+/// Rows of a view that are reduced at once.
 pub const REDUCED_AT_ONCE_ROWS: usize = 1000;
 
-/// Bytes of them, about.
+/// About how many bytes of rows are reduced at once.
 pub const REDUCED_AT_ONCE_BYTES: usize = 1024 * 1024;
 
 /// How often a write is tried again because others wrote what it had read.
 pub const WRITE_ATTEMPTS_MAX: u32 = 1000;
 
-/// Keys and ranges of one tree whose reading a transaction remembers one by one; beyond, it depends on the
-/// whole tree.
+/// Keys and ranges of one tree whose reads a transaction remembers one by one; beyond, it depends on the whole tree.
 pub const READS_REMEMBERED_MAX: usize = 65_536;
 
 /// Most documents that are fetched ahead for a write of many.
 pub const IDS_AHEAD_MAX: usize = 16_384;
 
-/// Rows of an index that are read ahead at first, so that their documents are fetched together; then four times as many
-/// each time.
+/// Rows of an index that are read ahead at first, so that their documents are fetched together. Each further read takes
+/// four times as many.
 pub const ROWS_AHEAD_FIRST: usize = 64;
 
 /// Most rows of an index that are read ahead.
@@ -180,7 +179,7 @@ pub const RECENT_COMMITS_MAX: usize = 4096;
 /// Most documents that are erased at once.
 pub const ERASED_IDS_MAX: usize = 1000;
 
-/// Keys that the engine is told to erase at once; what is more comes in several steps.
+/// Keys that the engine erases at once; further ones come in several steps.
 pub const ERASED_KEYS_AT_ONCE: usize = 1 << 18;
 
 /// Findings that a check of the store lists.
@@ -195,35 +194,35 @@ pub const CHANGES_FILTERED_PAGE: usize = 1024;
 /// Most documents that a feed takes from an index at once. If more match, every change is read.
 pub const CHANGES_BY_INDEX_MAX: usize = 10_000;
 
-/// Most values of an index that are listed as had by several documents, and most documents of each.
+/// Most duplicate values of an index that are listed, and most documents of each.
 pub const DUPLICATES_MAX: usize = 1000;
 
-/// Most ids that a feed can be of.
+/// Most ids in a feed's filter.
 pub const CHANGES_IDS_MAX: usize = 100_000;
 
 /// Documents that one step of an index build indexes at most; one step is one commit.
 pub const BUILD_STEP_DOCUMENTS: usize = 1000;
 
-/// Bytes of documents that one step of an index build reads at most, about.
+/// About how many bytes of documents one step of an index build reads at most.
 pub const BUILD_STEP_BYTES: usize = 8 * 1024 * 1024;
 
 /// Documents that a [`Loader`](crate::document::Loader) commits together.
 pub const LOAD_BATCH_DOCUMENTS: usize = 1000;
 
-/// Bytes of bodies that a [`Loader`](crate::document::Loader) commits together, about.
+/// About how many bytes of bodies a [`Loader`](crate::document::Loader) commits together.
 pub const LOAD_BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// Bytes of values and ids that a sort without an index holds in memory. What is more goes to a temporary file of the
-/// store; a store without a disk refuses it.
+/// Bytes of values and ids that a sort without an index holds in memory. The rest goes to a temporary file of the
+/// store; a store without a disk refuses the query.
 pub const SORT_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// Bytes that one sort, or the groups of one aggregation, write to a temporary file.
 pub const SPILL_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
 
-/// Sorted runs of a temporary file that are merged at once; with more, these become one first.
+/// Sorted runs of a temporary file that are merged at once. If there are more, these are first merged into one.
 pub const SPILL_RUNS_MAX: usize = 64;
 
-/// Bytes that are written to a temporary file at once, and read of each of its runs.
+/// Bytes that are written to a temporary file at once, and read at once from each of its runs.
 pub const SPILL_BUFFER_BYTES: usize = 64 * 1024;
 
 /// Collections whose catalogue entries are kept in memory.
@@ -235,12 +234,12 @@ pub const PATCH_OPERATIONS_MAX: usize = 10_000;
 /// Longest JSON pointer, in bytes.
 pub const POINTER_BYTES_MAX: usize = 64 * 1024;
 
-/// Cells of the table in which the elements of two arrays are aligned, at most; beyond it an array is
-/// compared element by element if the lengths are equal, and as a whole if they are not.
+/// Most cells of the table in which the elements of two arrays are aligned. Larger arrays are compared element by
+/// element if the lengths are equal, and as a whole if they are not.
 pub const DIFF_CELLS_MAX: usize = 1024 * 1024;
 
-/// Bytes that the changes between two texts hold at most, about; if it would be more, they are one change
-/// of the whole text.
+/// About how many bytes the changes between two texts hold at most. If they would be more, they become one change of
+/// the whole text.
 pub const DIFF_BYTES_MAX: usize = 128 * 1024 * 1024;
 
 /// Most revisions in the tree of one document, ancestors included.
@@ -250,19 +249,19 @@ pub const REVISIONS_PER_DOCUMENT_MAX: usize = 50_000;
 /// takes time in proportion to them.
 pub const BRANCHES_PER_DOCUMENT_MAX: usize = 10_000;
 
-/// Revisions of a document that its tree keeps, from each leaf downwards, if a collection says nothing else.
+/// Revisions of a document that its tree keeps, from each leaf downwards, unless the collection has another limit.
 pub const REVS_LIMIT_DEFAULT: u32 = 1000;
 
-/// The greatest number of those that a collection can ask for.
+/// The greatest limit that a collection can set.
 pub const REVS_LIMIT_MAX: u32 = 10_000;
 
-/// Purges that a collection's log of purges keeps if it says nothing else.
+/// Purges that a collection's log of purges keeps, unless it has another limit.
 pub const PURGES_LIMIT_DEFAULT: u32 = 1000;
 
-/// The greatest number of those that a collection can ask for.
+/// The greatest limit that a collection can set.
 pub const PURGES_LIMIT_MAX: u32 = 1_000_000;
 
-/// Old entries of the log of purges that one purge takes away at most.
+/// Old entries of the log of purges that one purge deletes at most.
 pub const PURGES_TAKEN_AT_ONCE: usize = 16;
 
 /// Most attachments of one document.
@@ -277,40 +276,40 @@ pub const ATTACHMENT_TYPE_BYTES_MAX: usize = 255;
 /// Longest attachment as it is stored, in bytes: deleting it is one commit, with a row for each 64 KiB.
 pub const ATTACHMENT_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
 
-/// Bytes that one commit of an upload writes, about. Smaller uploads wait in memory for their document.
+/// About how many bytes one commit of an upload writes. Smaller uploads wait in memory for their document.
 pub const UPLOAD_STEP_BYTES: usize = 1024 * 1024;
 
-/// Age in microseconds at which an upload that no document was given is taken away: a day.
+/// Age in microseconds at which an upload that no document took is deleted: a day.
 pub const UPLOAD_AGE_MICROS_MAX: u64 = 24 * 3600 * 1_000_000;
 
 /// Microseconds between two looks for such uploads in a collection: an hour.
 pub const SWEEP_PAUSE_MICROS: u64 = 3600 * 1_000_000;
 
-/// Uploads that one look takes away at most.
+/// Uploads that one look deletes at most.
 pub const SWEEP_UPLOADS_MAX: usize = 100;
 
-/// Chunks that one commit takes away of them.
+/// Chunks of them that one commit deletes.
 pub const SWEEP_STEP_CHUNKS: usize = 256;
 
-/// Longest cursor of a query, in characters. The longest is of a sort by many long values in memory.
+/// Longest cursor of a query, in characters: that of a sort in memory by many long values.
 pub const CURSOR_CHARS_MAX: usize = 1024 * 1024;
 
 /// Items that a stream reads at once, ahead of the task that polls it.
 pub const ASYNC_BATCH_ITEMS: usize = 64;
 
 /// Longest body, in bytes, of a write that
-/// [`write_in_place`](crate::document::faces::asynchronous::AsyncCollection::write_in_place) decides where the task
-/// runs.
+/// [`write_in_place`](crate::document::faces::asynchronous::AsyncCollection::write_in_place) decides on the task's
+/// thread.
 pub const SHORT_BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// Commits of tasks that wait for the thread that makes them, at most; more wait as tasks.
+/// Most commits of tasks that wait for the committer's thread; further ones wait as tasks.
 pub const COMMITTER_QUEUE_MAX: usize = 1024;
 
-/// Bytes of batches that it commits together, about.
+/// About how many bytes of batches it commits together.
 pub const COMMITTER_GROUP_BYTES: usize = 4 * 1024 * 1024;
 
-/// How often a write of a task is decided again, because others wrote what it had read, before it is given a thread, on
-/// which later tries leave the others some time.
+/// How often a task's write is decided again, because others wrote what it had read, before it moves to a thread of the
+/// pool, where later tries pause.
 pub const COMMITTER_ATTEMPTS: u32 = 8;
 
 /// Longest key of a namespace of keys, in bytes.
@@ -319,19 +318,19 @@ pub const KEY_BYTES_MAX: usize = 8000;
 /// Longest value of a key, in bytes.
 pub const KEY_VALUE_BYTES_MAX: usize = 63 * 1024 * 1024;
 
-/// Expired keys or documents that one commit takes away at most.
+/// Expired keys or documents that one commit deletes at most.
 pub const EXPIRED_AT_ONCE: usize = 1000;
 
 /// Microseconds before the last sweep at which the next one begins: a minute.
 pub const SWEPT_AGAIN_MICROS: u64 = 60 * 1_000_000;
 
-/// Keys that one commit of [`Keys::clear`](crate::document::Keys::clear) takes away at most.
+/// Keys that one commit of [`Keys::clear`](crate::document::Keys::clear) deletes at most.
 pub const CLEARED_AT_ONCE: usize = 10_000;
 
-/// Messages that a consumer's group was handed and has not acknowledged, at most.
+/// Most unacknowledged messages of a consumer's group.
 pub const UNACKNOWLEDGED_MAX: usize = 1000;
 
-/// Most documents of a result that is watched.
+/// Most documents in the result of a watched query.
 pub const WATCHED_MAX: usize = 100_000;
 
 /// Longest name of a topic, in bytes.
@@ -343,10 +342,10 @@ pub const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// Most topics and patterns of one subscriber.
 pub const SUBSCRIPTIONS_MAX: usize = 10_000;
 
-/// Messages that wait for one subscriber, at most; it is told how many more there were.
+/// Most messages that wait for one subscriber; it is told how many more there were.
 pub const QUEUED_MESSAGES_MAX: usize = 1000;
 
-/// Bytes of messages that wait for one subscriber, at most, but for one message.
+/// Most bytes of messages that wait for one subscriber; a single message may be longer.
 pub const QUEUED_MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Longest setting of a collection, in bytes.

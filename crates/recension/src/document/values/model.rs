@@ -1,4 +1,4 @@
-//! What reads and writes answer: documents, revisions, receipts. Plain values.
+//! The answers of reads and writes: documents, revisions, receipts. Plain values.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use crate::document::values::json::quote;
 use crate::document::values::revid::RevId;
 use crate::engine::{Retention, Seq, Timestamp};
 
-/// A document as it was read: borrowed from the snapshot if the engine can, or owned.
+/// A document: borrowed from the snapshot if the engine can, or owned.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Document<'s> {
     /// Its id.
     pub id: Cow<'s, str>,
     /// Its revision.
     pub rev: RevId,
-    /// The commit that changed the document last: it wrote that revision, or a conflict with it.
+    /// The newest commit that changed the document: it wrote this revision, or a conflicting one.
     pub seq: Seq,
     /// Whether that revision is its deletion.
     pub deleted: bool,
@@ -125,20 +125,20 @@ pub struct CollectionInfo {
     pub name: String,
     /// Its indexes.
     pub indexes: Vec<IndexInfo>,
-    /// The rule for its history as it is now, whatever moment the collections are listed of.
+    /// The present rule for its history, even if the collections are listed as of a past moment.
     pub retention: Retention,
 }
 
 /// An index of a collection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IndexInfo {
-    /// What it is on.
+    /// Its specification.
     pub spec: IndexSpec,
     /// Whether it is ready.
     pub state: IndexState,
 }
 
-/// How far an index has come.
+/// The state of an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IndexState {
     /// Writers keep the index, and older documents are still being added. Queries do not use it yet.

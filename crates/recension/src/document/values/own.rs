@@ -1,7 +1,7 @@
 //! `_id` and `_rev` in paths: a document's id and its revision, as if they were members of its body. No body has
 //! members whose names begin with `_`. Pure.
 //!
-//! Ids are ordered by their bytes, whatever collation a query has: so they are stored, and so they are read.
+//! Ids are always ordered by their bytes, whatever the collation of a query is: they are stored in that order.
 
 use std::ops::Bound;
 
@@ -13,7 +13,7 @@ use super::json::{Path, Step, quote};
 use super::revid::RevId;
 use crate::engine::KeyRange;
 
-/// What a document has beside its body.
+/// A property of a document besides its body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::document) enum Own {
     /// `_id`
@@ -23,7 +23,7 @@ pub(in crate::document) enum Own {
 }
 
 impl Own {
-    /// What a path means; `None` for one that leads into the body.
+    /// The property that a path means; `None` for a path into the body.
     pub(in crate::document) fn of(path: &Path) -> Option<Self> {
         match path.steps() {
             [Step::Name(name)] if name == "_id" => Some(Own::Id),
@@ -41,27 +41,27 @@ impl Own {
     }
 }
 
-/// Whether a path's first name begins with `_`: it leads to no member of a body.
+/// Whether a path's first name begins with `_`: no member of a body has such a name.
 pub(in crate::document) fn is_reserved(path: &Path) -> bool {
     matches!(path.steps().first(), Some(Step::Name(name)) if name.starts_with('_'))
 }
 
-/// The order of strings at a path, in a query or an index with that one.
+/// The order of strings at a path, in a query or an index with this collation.
 pub(in crate::document) fn collation_at(path: &Path, collation: Collation) -> Collation {
     if Own::of(path).is_some() { Collation::Binary } else { collation }
 }
 
-/// Refuses paths of a query that no document has anything at.
+/// Refuses paths of a query at which no document has a value.
 pub(in crate::document) fn check_path(path: &Path) -> Result<()> {
     if is_reserved(path) && Own::of(path).is_none() {
         return Err(Error::BadQuery {
-            why: "of the names that begin with _ there are _id, a document's id, and _rev, its revision; both are text",
+            why: "of the names that begin with _ a query can have only _id, a document's id, and _rev, its revision; both are text",
         });
     }
     Ok(())
 }
 
-/// Refuses an index of what every index has, or of what changes with every write.
+/// Refuses an index on the id, which every index has, or on the revision, which changes with every write.
 pub(in crate::document) fn check_index(spec: &IndexSpec) -> Result<()> {
     let bad = |why| Err(Error::BadIndex { index: spec.name.clone(), why });
     let part = spec.parts.iter().map(|part| &part.path).find(|path| is_reserved(path));
@@ -74,7 +74,7 @@ pub(in crate::document) fn check_index(spec: &IndexSpec) -> Result<()> {
                  order of their ids; leave _id away",
             );
         }
-        Some(_) => return bad("of the names that begin with _ there are _id and _rev, and neither is indexed"),
+        Some(_) => return bad("members whose names begin with _ cannot be indexed, and _rev cannot either"),
     }
     let of_id = |path: &Path| Own::of(path) == Some(Own::Id);
     if spec.filter.iter().any(|condition| is_reserved(&condition.path) && !of_id(&condition.path)) {
@@ -83,7 +83,7 @@ pub(in crate::document) fn check_index(spec: &IndexSpec) -> Result<()> {
     Ok(())
 }
 
-/// The rows, among documents by id, of the ids that lie in a set.
+/// The ranges of rows, among documents by id, whose ids are in a set.
 pub(in crate::document) fn id_ranges(ids: &KeySet) -> Vec<KeyRange> {
     ids.bounds().iter().filter_map(id_range).collect()
 }
@@ -92,7 +92,7 @@ pub(in crate::document) fn id_ranges(ids: &KeySet) -> Vec<KeyRange> {
 enum At {
     /// Before every string.
     Before,
-    /// The id, and whether the key goes to its end.
+    /// The id, and whether the key is complete.
     Id(Vec<u8>, bool),
     /// Behind every string.
     Behind,
@@ -106,7 +106,7 @@ fn at(key: &[u8]) -> At {
             let mut bytes = rest.iter();
             while let Some(byte) = bytes.next() {
                 match (byte, bytes.as_slice().first()) {
-                    // As strings are encoded: a zero is followed by 0xff, or it is the end.
+                    // In encoded strings, a zero is followed by 0xff unless it is the end.
                     (0, Some(0xff)) => {
                         id.push(0);
                         bytes.next();

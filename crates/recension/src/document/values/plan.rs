@@ -1,4 +1,4 @@
-//! What a query's plan says to people and programs. Plain values.
+//! The plan of a query, for people and programs. Plain values.
 
 use std::fmt::{self, Write as _};
 
@@ -6,17 +6,17 @@ use crate::document::values::condition::Condition;
 use crate::document::values::json::{Path, quote};
 use crate::engine::Direction;
 
-/// The way in which a query is carried out, and what else was weighed.
+/// The way in which a query is carried out, and the other ways that were weighed.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Plan {
-    /// The index; `None`: documents are read by id, those that the bounds leave or all.
+    /// The index; `None`: documents are read by id, either all or those within the bounds.
     pub index: Option<String>,
-    /// What that index is on, for people.
+    /// The index's specification, for people.
     pub on: Option<String>,
     /// The direction in which the index, or the documents by id, are read.
     pub direction: Direction,
-    /// Conditions that bound what is read of the index, or of the documents by id.
+    /// Conditions that bound the rows that are read, of the index or of documents by id.
     pub bounds: Vec<Condition>,
     /// Ranges of keys that are read: `bounds` taken together.
     pub ranges: usize,
@@ -28,37 +28,37 @@ pub struct Plan {
     pub absent: Vec<Path>,
     /// The selector that is tested on documents, as JSON.
     pub selector: Option<String>,
-    /// Ways whose ids are put together in place of all that is said above: documents that any of them has.
+    /// Ways whose ids are combined, instead of all fields above: documents that any of the ways finds.
     pub union: Vec<Plan>,
-    /// The same of documents that all of them have; `index` and `on` are the first one's.
+    /// The same for documents that all of the ways find; `index` and `on` are those of the first one.
     pub intersection: Vec<Plan>,
     /// The words that are looked up in the index, if it is one of words.
     pub words: Option<String>,
-    /// How the order comes about.
+    /// How the answer is ordered.
     pub sort: PlanSort,
-    /// Whether the index alone has all that is asked for: no document is read.
+    /// Whether the index alone has all wanted values: no document is read.
     pub covering: bool,
-    /// Rows that are read of the index, or documents of the scan, about; `None` if it was not needed for
-    /// the choice ([`CollectionAt::explain`](crate::document::CollectionAt::explain) always tells).
+    /// About how many rows of the index, or documents of the scan, are read. `None` if the choice did not need it
+    /// ([`CollectionAt::explain`](crate::document::CollectionAt::explain) always has it).
     pub rows: Option<f64>,
-    /// What it costs, about; 1 is one document read and tested in a scan.
+    /// The estimated cost; 1 is one document read and tested in a scan.
     pub cost: Option<f64>,
-    /// If every document is read: the paths that an index would have to be on to help.
+    /// If every document is read: the paths on which an index would help.
     pub suggestion: Option<String>,
-    /// The other ways, the cheapest first, then those that cannot be gone.
+    /// The other ways, the cheapest first, then those that are not usable.
     pub alternatives: Vec<Alternative>,
 }
 
-/// How the order of an answer comes about.
+/// How an answer is ordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PlanSort {
     /// No order was asked for.
     Unsorted,
-    /// As the index, or the documents by id, have it.
+    /// In the order of the index, or of documents by id.
     ByIndex,
     /// In memory, before the first document is answered.
     InMemory,
-    /// By relevance, which the index of words tells.
+    /// By relevance, from the index of words.
     ByRelevance,
 }
 
@@ -71,7 +71,7 @@ pub struct Alternative {
     pub rows: Option<f64>,
     /// Cost, as in [`Plan::cost`].
     pub cost: Option<f64>,
-    /// Why it cannot be gone.
+    /// The reason for which it is not usable.
     pub rejected: Option<String>,
 }
 

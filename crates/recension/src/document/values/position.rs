@@ -6,14 +6,14 @@ use std::str::FromStr;
 use crate::document::values::error::{Error, Result};
 use crate::engine::Seq;
 
-/// How far a feed has been read: a commit, and the last change seen if the commit has more.
+/// How far a feed has been read: a commit, and if the commit has further changes, the last change that was read.
 ///
-/// A position can be kept as text and read back: `12`, or `12-` and more. It holds a collection's name and an id,
-/// nothing else.
+/// A position can be kept as text and read back: `12`, or `12-` and more. It only holds a commit, a collection's name
+/// and an id.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Position {
     pub(in crate::document) seq: Seq,
-    /// The collection and the id of the last change seen; `None`: all changes of the commit were seen.
+    /// The collection and the id of the last change that was read; `None`: all changes of the commit were read.
     pub(in crate::document) within: Option<(String, String)>,
 }
 
@@ -21,7 +21,7 @@ impl Position {
     /// Before the first change.
     pub const START: Position = Position { seq: Seq::ZERO, within: None };
 
-    /// The commit of the last change seen.
+    /// The commit of the last change that was read.
     pub fn seq(&self) -> Seq {
         self.seq
     }

@@ -1,5 +1,5 @@
-//! What a query asks for: conditions on paths, an order, a page of it, what of each document. Plain values;
-//! `planner` chooses how it is carried out, and `find` carries it out.
+//! A query: conditions on paths, an order, a page, and the values to select. Plain values; `planner` chooses how it is
+//! carried out, and `find` carries it out.
 
 use std::sync::Arc;
 
@@ -14,15 +14,13 @@ use crate::document::values::own::check_path;
 use crate::document::values::selector::{Highlighting, Highlights, Selector};
 use crate::engine::Direction;
 
-/// A question to a collection: the documents that meet all of its conditions.
+/// A query for the documents of a collection that meet all of its conditions. Paths lead into the body. The path `_id`
+/// is the document's id, and `_rev` its revision, both as strings. Ids are ordered by their bytes, whatever the
+/// collation. Conditions on `_id` and an order by it need no index. A document in which a path of a condition, or of
+/// the order, is absent does not match. A condition on a path with empty brackets (`tags[]`) is met if any of the
+/// values there is in the set. Without an order, the documents come in whatever order is cheapest.
 ///
-/// Paths lead into the body. The path `_id` is the document's id, and `_rev` its revision, both as strings; ids are
-/// ordered by their bytes, whatever the collation. Conditions on `_id` and an order by it are carried out without an
-/// index. A document in which a path of a condition, or of the order, is absent is not matched. A condition on a path
-/// with empty brackets (`tags[]`) is met if any of the values there is in the set. Without an order the documents
-/// come as is cheapest.
-///
-/// Alternatives of one path are a [`ValueSet`]; all else (alternatives over several paths, negations, parts of
+/// Alternatives of one path are a [`ValueSet`]. Anything else (alternatives over several paths, negations, parts of
 /// strings, regular expressions) is a [`Selector`], for [`Query::selecting`].
 ///
 /// ```
@@ -42,10 +40,10 @@ use crate::engine::Direction;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Query {
-    /// Shared: an answer keeps its query.
+    /// It is shared, because an answer keeps its query.
     pub(in crate::document) conditions: Arc<Vec<Condition>>,
     pub(in crate::document) absent: Vec<Path>,
-    /// What the conditions do not say; the conditions that it implies are among them.
+    /// A further test. The conditions that it implies are among `conditions`.
     pub(in crate::document) selector: Option<Arc<Selector>>,
     pub(in crate::document) sort: Vec<(Path, Direction)>,
     pub(in crate::document) select: Vec<Path>,
@@ -54,7 +52,7 @@ pub struct Query {
     pub(in crate::document) collation: Collation,
     pub(in crate::document) after: Option<Cursor>,
     pub(in crate::document) through: Through,
-    /// What the ids begin with of documents that are not wanted.
+    /// A prefix of the ids of unwanted documents.
     pub(in crate::document) left_out: Option<String>,
     /// All that it answers has one of these, as the index of access has it.
     pub(in crate::document) among: Option<AccessMarks>,
@@ -63,11 +61,11 @@ pub struct Query {
     pub(in crate::document) relevance: bool,
 }
 
-/// Which index a query may go by.
+/// The indexes that a query may use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::document) enum Through {
     Cheapest,
-    /// Any but these.
+    /// Any except these.
     Except(Vec<String>),
     Index(String),
     NoIndex,
@@ -100,9 +98,9 @@ impl Query {
         Self::default()
     }
 
-    /// Only documents whose value at `path` lies in `values`; a second condition on one path narrows the first.
+    /// Only documents whose value at `path` is in `values`. A second condition on the same path narrows the first.
     ///
-    /// On a path with empty brackets each condition stands for itself: different elements may meet them.
+    /// On a path with empty brackets, each condition stands for itself: different elements may meet them.
     /// [`ValueRange::and`](crate::document::ValueRange::and) asks for one element that meets both.
     #[must_use]
     pub fn matching(mut self, path: impl IntoPath, values: impl Into<ValueSet>) -> Self {
@@ -120,8 +118,9 @@ impl Query {
         self
     }
 
-    /// Only documents that a selector selects. What it says that conditions say too becomes conditions, so that indexes
-    /// serve them; the rest is tested on documents. Alternatives are read through several indexes if that pays.
+    /// Only documents that a selector selects. The parts of the selector that conditions can express become conditions,
+    /// so that indexes serve them; the rest is tested on documents. Alternatives are read through several indexes if
+    /// that pays.
     #[must_use]
     pub fn selecting(mut self, selector: Selector) -> Self {
         let narrowed = selector.narrowed();
@@ -145,18 +144,19 @@ impl Query {
         self
     }
 
-    /// In the order of the values at `path`, and of earlier ones if there are such: a further path orders
-    /// documents that are alike by the earlier ones. Documents that are alike by all come by their ids, in
-    /// the direction of the last path, or as an index that gives the order has them.
+    /// In the order of the values at `path`. A further path orders documents whose values at the earlier paths are
+    /// equal. Documents with equal values at all paths come by their ids, in the direction of the last path, or in the
+    /// order of the index that gives the order.
     #[must_use]
     pub fn sort(mut self, path: impl IntoPath, direction: Direction) -> Self {
         self.sort.push((path.into_path(), direction));
         self
     }
 
-    /// The most relevant documents first, to the words that its selector asks for
-    /// ([`Selector::contains_text`](crate::document::Selector::contains_text)): by BM25, reckoned from an index of
-    /// words on just those paths. [`Found::relevance`](crate::document::Found::relevance) tells how relevant each is.
+    /// The most relevant documents first, for the words of its selector
+    /// ([`Selector::contains_text`](crate::document::Selector::contains_text)). Relevance is BM25, computed from an
+    /// index of words on exactly those paths. [`Found::relevance`](crate::document::Found::relevance) tells it for each
+    /// document.
     #[must_use]
     pub fn by_relevance(mut self) -> Self {
         self.relevance = true;
@@ -170,7 +170,7 @@ impl Query {
         self
     }
 
-    /// Without the first `skip` documents. They are read all the same: [`Query::after`] goes on without.
+    /// Without the first `skip` documents. They are still read: [`Query::after`] avoids that.
     #[must_use]
     pub fn skip(mut self, skip: usize) -> Self {
         self.skip = skip;
@@ -191,21 +191,21 @@ impl Query {
         self
     }
 
-    /// Only what comes after the document that a cursor stands at; `None`: from the beginning.
+    /// Only documents behind the one that a cursor stands at; `None`: from the beginning.
     #[must_use]
     pub fn after(mut self, cursor: impl Into<Option<Cursor>>) -> Self {
         self.after = cursor.into();
         self
     }
 
-    /// Through the index of that name, whatever others cost.
+    /// Through the index of this name, whatever other ways cost.
     #[must_use]
     pub fn through(mut self, index: impl Into<String>) -> Self {
         self.through = Through::Index(index.into());
         self
     }
 
-    /// Through any index but those of these names.
+    /// Through any index except these.
     #[must_use]
     pub fn not_through<N: Into<String>>(mut self, indexes: impl IntoIterator<Item = N>) -> Self {
         let names: Vec<String> = indexes.into_iter().map(Into::into).collect();
@@ -213,7 +213,7 @@ impl Query {
         self
     }
 
-    /// Without the documents whose ids begin so.
+    /// Without the documents whose ids begin with `ids`.
     #[must_use]
     pub fn leaving_out(mut self, ids: impl Into<String>) -> Self {
         self.left_out = Some(ids.into());
@@ -240,15 +240,15 @@ impl Query {
         self
     }
 
-    /// Bytes of values and ids that a sort without an index holds in memory; 256 MiB if nothing is said. What is more
-    /// goes to a temporary file of the store, and is refused by a store that has no disk.
+    /// Bytes of values and ids that a sort without an index holds in memory; 256 MiB by default. The rest goes to a
+    /// temporary file of the store; a store without a disk refuses the query.
     #[must_use]
     pub fn sort_bytes_max(mut self, bytes: usize) -> Self {
         self.sort_bytes_max = bytes;
         self
     }
 
-    /// The paths that its conditions are on, each once.
+    /// The paths of its conditions, each once.
     pub fn paths(&self) -> Vec<Path> {
         let mut paths: Vec<Path> = self.conditions.iter().map(|condition| condition.path.clone()).collect();
         paths.extend(self.absent.iter().cloned());
@@ -283,7 +283,7 @@ impl Query {
         self.conditions.iter().try_for_each(Condition::check)
     }
 
-    /// What a cursor of this query has in common with its other pages: not the page, not what is selected.
+    /// A checksum that all pages of this query share: neither the page nor the selected paths are in it.
     pub(in crate::document) fn fingerprint(&self) -> u32 {
         let mut bytes = vec![self.collation.encoding()];
         for Condition { path, values } in self.conditions.iter() {

@@ -8,7 +8,7 @@ use crate::document::values::limits::REVISIONS_PER_DOCUMENT_MAX;
 use crate::document::values::revid::RevId;
 use crate::document::values::write::{check_id, string_of};
 
-/// A revision that was made elsewhere and is taken over as it is: CouchDB's `new_edits=false`.
+/// A revision that was made elsewhere and is stored as it is: CouchDB's `new_edits=false`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplicatedWrite {
     pub(in crate::document) id: String,
@@ -20,8 +20,8 @@ pub struct ReplicatedWrite {
 }
 
 impl ReplicatedWrite {
-    /// The revision `rev` of the document `id`, which stands on `ancestors` (newest first, as far as they
-    /// are known), says `body`, or deletes it.
+    /// The revision `rev` of the document `id`, with `ancestors` (newest first, as far as they are known). It has the
+    /// body `body`, or deletes the document.
     ///
     /// # Errors
     /// [`Error::BadName`] for the id; [`Error::BadField`] for ancestors whose generations do not follow each

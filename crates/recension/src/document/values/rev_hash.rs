@@ -8,7 +8,7 @@ use crate::document::values::json::{Event, Minified, Parser, Visitor, minify_obj
 use crate::document::values::revid::RevId;
 use crate::document::values::term::{self, Encoder, Mark};
 
-/// An attachment as far as the hash of a revision knows it.
+/// The properties of an attachment that a revision's hash depends on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct AttachmentDigest {
     /// Its name.
@@ -42,7 +42,7 @@ impl HashableBody {
         Ok(Self::encoded(encoder))
     }
 
-    /// What an encoder was told.
+    /// The body that an encoder has encoded.
     pub(in crate::document) fn encoded(encoder: Encoder) -> Self {
         HashableBody(encoder.into_bytes())
     }
@@ -55,7 +55,7 @@ impl HashableBody {
         let Beside { encoder, lost_at, .. } = encoder;
         let hashable = match lost_at {
             None => Ok(Self::encoded(encoder)),
-            // Rare: what is wrong, or what is left of members that came twice, is told from the minified text.
+            // Rare: the error, or the rest after duplicate members, comes from the minified text.
             Some(_) => Self::of(&minified.text),
         };
         Ok((minified, hashable))
@@ -67,7 +67,7 @@ impl HashableBody {
     }
 }
 
-/// The id of the revision that says `body` (or that the document is deleted), made from `parent`.
+/// The id of the revision made from `parent`, with `body`, or which deletes the document.
 ///
 /// `attachments` are in the order in which the document names them.
 pub fn revision_id(
@@ -76,7 +76,7 @@ pub fn revision_id(
     body: &HashableBody,
     attachments: &[AttachmentDigest],
 ) -> RevId {
-    // What comes before the body, then what comes behind it.
+    // The part before the body, then the part after it.
     let mut part = term::begin_revision(5, HEAD_BYTES_USUAL);
     term::put_atom(&mut part, if deleted { "true" } else { "false" });
     match parent {
@@ -113,9 +113,9 @@ pub fn revision_id(
 /// An encoder beside a minifier.
 struct Beside {
     encoder: Encoder,
-    /// Where the top-level member begins that came last.
+    /// The beginning of the last top-level member.
     member: Mark,
-    /// Where in the output it was found that the text cannot be encoded on the way.
+    /// The place in the output at which the text turned out not to be encodable on the way.
     lost_at: Option<usize>,
 }
 
@@ -124,7 +124,7 @@ impl Visitor for Beside {
     fn event(&mut self, event: Event<'_>) {
         if self.encoder.event(event).is_err() {
             self.lost_at.get_or_insert(self.encoder.mark().at);
-            // So that the next member does not begin at the same place.
+            // The next member then begins at another place.
             self.encoder.spoil();
         }
     }
@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    /// Names as they stand in a text, and what they stand for.
+    /// Names as they stand in a text, and as decoded.
     const NAMES: [(&str, &str); 9] = [
         ("a", "a"),
         ("\\u0061", "a"),
@@ -178,7 +178,7 @@ mod tests {
         "123456789012345678901234567890",
     ];
 
-    /// The text with what `blanks` says at its places, one after the other.
+    /// The text with the elements of `blanks` at its places, one after the other.
     fn blanked(text: &str, blanks: &[&str]) -> String {
         let mut blanks = blanks.iter().cycle();
         let parts = text.split('~').map(str::to_owned);

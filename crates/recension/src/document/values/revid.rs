@@ -1,5 +1,4 @@
-//! Revision ids: CouchDB's `N-32hex`, a generation and a suffix. Plain values; how a suffix comes about
-//! is `rev_hash`'s affair.
+//! Revision ids: CouchDB's `N-32hex`, a generation and a suffix. Plain values; `rev_hash` computes suffixes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,12 +10,12 @@ const SUFFIX_BYTES_MAX: usize = 67;
 /// The length of a hash, and of every suffix that is printed in hexadecimal digits.
 const HASH_BYTES: usize = 16;
 
-/// The id of a revision: how many edits it is away from the first, and a hash of what it says and
-/// where it comes from. Equal edits of equal revisions have equal ids, on any replica.
+/// The id of a revision: its generation, and a hash of its content and its ancestry. Equal edits of equal revisions
+/// have equal ids, on any replica.
 ///
-/// What follows the dash is a byte string. As in CouchDB, 32 hexadecimal digits are 16 bytes, and shorter
-/// text (`1-a`), which other writers make, stands for its own bytes. Text of 16 characters is therefore
-/// the same id as the 32 digits of its bytes, and is printed as those.
+/// The suffix behind the dash is a byte string. As in CouchDB, 32 hexadecimal digits are 16 bytes, and a shorter text
+/// (`1-a`), which other writers make, stands for its own bytes. A text of 16 characters is therefore the same id as the
+/// 32 digits of its bytes, and is printed as those.
 ///
 /// Ids are ordered as CouchDB orders them when it picks a winner: by generation, then by the suffix's bytes.
 ///
@@ -32,9 +31,9 @@ const HASH_BYTES: usize = 16;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RevId {
     generation: u32,
-    // Bytes beyond the length are zero, and the length comes last: so the derived order is the order of
-    // byte strings (no suffix holds a zero byte but hashes, which are all of one length; a hash against
-    // shorter text that is its beginning is decided by the length).
+    // Bytes beyond the length are zero, and the length comes last. The derived order is therefore the order of byte
+    // strings: only hashes contain zero bytes, and all hashes have the same length. If a shorter text is a prefix of a
+    // hash, the length decides.
     bytes: [u8; SUFFIX_BYTES_MAX],
     len: u8,
 }
@@ -47,7 +46,7 @@ impl RevId {
         RevId { generation, bytes, len: HASH_BYTES as u8 }
     }
 
-    /// The id with a suffix of any bytes that may be one; `None` for others, and for generation 0.
+    /// The id with a suffix of bytes; `None` if they are no valid suffix, and for generation 0.
     pub fn from_bytes(generation: u32, suffix: &[u8]) -> Option<Self> {
         let printable = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
         let fits = suffix.len() == HASH_BYTES || (!suffix.is_empty() && suffix.iter().all(printable));
@@ -56,12 +55,12 @@ impl RevId {
         (fits && generation > 0).then_some(RevId { generation, bytes, len: suffix.len() as u8 })
     }
 
-    /// 1 for a document's first revision, one more with every edit.
+    /// 1 for a document's first revision, and one more with every edit.
     pub fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// What follows the dash: the 16 bytes of a hash, or the bytes of other text.
+    /// The suffix: the 16 bytes of a hash, or the bytes of another text.
     pub fn suffix_bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.len)]
     }
@@ -71,7 +70,7 @@ impl RevId {
         self.suffix_bytes().try_into().ok()
     }
 
-    /// What follows the dash, as text: CouchDB's `_revisions` lists these.
+    /// The suffix as text: CouchDB's `_revisions` lists these.
     pub fn suffix(&self) -> String {
         let mut text = String::with_capacity(2 * HASH_BYTES);
         // Writing to a String cannot fail.
@@ -82,10 +81,10 @@ impl RevId {
     fn write_suffix(&self, to: &mut impl fmt::Write) -> fmt::Result {
         const HEX: &[u8; 16] = b"0123456789abcdef";
         let Some(hash) = self.hash() else {
-            // Every other suffix is of printable ASCII.
+            // Every other suffix is printable ASCII.
             return to.write_str(std::str::from_utf8(self.suffix_bytes()).unwrap_or_default());
         };
-        // Written at once: every answer with a document has it twice.
+        // It is written at once, because every answer with a document has it twice.
         let mut digits = [0; 2 * HASH_BYTES];
         for (pair, byte) in digits.chunks_exact_mut(2).zip(hash) {
             pair.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);

@@ -1,5 +1,5 @@
-//! A body in Erlang's external term format (`erl_ext_dist`), as CouchDB hashes it. Two feed it: who parses a text,
-//! with its events, and who writes one, piece by piece. Pure; what CouchDB's parser does to numbers is done here.
+//! A body in Erlang's external term format (`erl_ext_dist`), as CouchDB hashes it. A parser feeds it with events, a
+//! serializer piece by piece. Pure; it changes numbers as CouchDB's parser does.
 
 use crate::document::values::error::{Error, Result};
 use crate::document::values::json::{BigInteger, Event, Number};
@@ -17,7 +17,7 @@ const STRING: u8 = 107;
 const LIST: u8 = 108;
 const BINARY: u8 = 109;
 
-/// Bytes of a list, a string or a binary before what is in it: tag and length.
+/// Bytes of a list, a string or a binary before its content: tag and length.
 const HEAD_BYTES: usize = 5;
 /// Bytes of an integer from 0 to 255.
 const SMALL_INTEGER_BYTES: usize = 2;
@@ -25,11 +25,11 @@ const SMALL_INTEGER_BYTES: usize = 2;
 /// Writes one term.
 pub(in crate::document) struct Encoder {
     out: Vec<u8>,
-    /// The array or object that is open innermost; at the beginning, one that is never written.
+    /// The innermost open array or object; at the beginning, one that is never written.
     inner: Open,
-    /// Those around it.
+    /// The ones around it.
     outer: Vec<Open>,
-    /// Where the string begins that came last in pieces.
+    /// The beginning of the last string that came in pieces.
     #[cfg(feature = "typed")]
     string: usize,
 }
@@ -37,7 +37,7 @@ pub(in crate::document) struct Encoder {
 /// An open array or object.
 #[derive(Clone, Copy)]
 struct Open {
-    /// Where its list begins.
+    /// The beginning of its list.
     start: usize,
     object: bool,
     /// Its elements or members so far.
@@ -98,14 +98,14 @@ impl Encoder {
         Ok(())
     }
 
-    /// A member begins: its name is to follow, a string, and then its value.
+    /// A member begins: its name, a string, and its value follow.
     #[inline]
     pub(in crate::document) fn member(&mut self) {
         self.inner.count += 1;
         self.out.extend_from_slice(&[SMALL_TUPLE, 2]);
     }
 
-    /// An element of an array begins: its value is to follow.
+    /// An element of an array begins: its value follows.
     #[inline]
     pub(in crate::document) fn element(&mut self) {
         self.inner.count += 1;
@@ -169,7 +169,7 @@ impl Encoder {
         self.out.push(NIL);
     }
 
-    /// Makes the list of small integers that begins at `start` a string of Erlang's.
+    /// Turns the list of small integers that begins at `start` into an Erlang string.
     fn make_string(&mut self, start: usize, length: u16) {
         let elements = self.out.split_off(start);
         let bytes = elements.get(HEAD_BYTES..).unwrap_or_default().iter().skip(1).step_by(SMALL_INTEGER_BYTES);
@@ -178,7 +178,7 @@ impl Encoder {
         self.out.extend(bytes);
     }
 
-    /// The head of a list or a binary that begins at `start` gets its length.
+    /// Writes the length into the head of a list or a binary that begins at `start`.
     #[inline]
     fn put_length(&mut self, start: usize, length: usize) {
         if let Some(place) = self.out.get_mut(start + 1..start + HEAD_BYTES) {
@@ -186,18 +186,18 @@ impl Encoder {
         }
     }
 
-    /// The place where the next member of the outermost object begins. To be asked for when no other one is open.
+    /// The place where the next member of the outermost object begins. No other container may be open.
     pub(in crate::document) fn mark(&self) -> Mark {
         Mark { at: self.out.len(), count: self.inner.count }
     }
 
-    /// Takes back the members of the outermost object from a place on.
+    /// Removes the members of the outermost object from a place on.
     pub(in crate::document) fn rewind(&mut self, mark: Mark) {
         self.out.truncate(mark.at);
         self.inner.count = mark.count;
     }
 
-    /// A byte that makes the output longer and is of no use any more.
+    /// Appends a byte to an output that is of no use any more, so that the next member begins at another place.
     pub(in crate::document) fn spoil(&mut self) {
         self.out.push(NIL);
     }
@@ -224,7 +224,7 @@ impl Encoder {
     }
 }
 
-/// Begins the list of what a revision is made of.
+/// Begins the list that a revision is hashed from.
 pub(in crate::document) fn begin_revision(length: u8, room: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(room);
     out.extend([VERSION, LIST, 0, 0, 0, length]);
@@ -290,7 +290,7 @@ fn put_large_or_fraction(out: &mut Vec<u8>, number: Number<'_>) -> Result<()> {
     }
     if number.integer {
         let value = BigInteger::parse(number.text);
-        // INTEGER_DIGITS_MAX digits fit 255 bytes, the most that this tag can hold.
+        // INTEGER_DIGITS_MAX digits fit into 255 bytes, the most that this tag can have.
         put_big(out, value.negative, &value.magnitude_le());
     } else {
         out.push(NEW_FLOAT);
@@ -299,9 +299,9 @@ fn put_large_or_fraction(out: &mut Vec<u8>, number: Number<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The double that CouchDB's parser (jiffy) makes of a number. If the C library reports a range
-/// error, which it does for denormal results, jiffy computes a number without a point as its integer
-/// times a power of ten, and that power may be zero: 5e-324 becomes 0.0.
+/// The double that CouchDB's parser (jiffy) makes of a number. The C library reports a range error for denormal
+/// results. Jiffy then computes a number without a point as its integer times a power of ten, and that power may be
+/// zero: 5e-324 becomes 0.0.
 fn as_couchdb_reads(number: Number<'_>) -> f64 {
     let value = number.to_f64();
     let denormal =

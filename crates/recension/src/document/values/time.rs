@@ -1,4 +1,4 @@
-//! RFC 3339 times in UTC, to and from microseconds since 1970. Pure: no clock, no time zones but offsets.
+//! RFC 3339 times in UTC, to and from microseconds since 1970. Pure: no clock, and no time zones except offsets.
 
 use crate::engine::Timestamp;
 

@@ -12,7 +12,7 @@ const LEVEL_END: u8 = 1;
 /// The weight that most characters have on the second and third level.
 const COMMON: u8 = 5;
 
-/// How runs of the common weight are written, on the second level and on the third (ICU's compression).
+/// How runs of the common weight are encoded, on the second level and on the third (ICU's compression).
 const SECOND: Runs = Runs { low: COMMON, high: COMMON + 0x40, max: 0x21 };
 const THIRD: Runs = Runs { low: COMMON, high: COMMON + 0xc0, max: 0x61 };
 
@@ -23,7 +23,7 @@ struct Runs {
 }
 
 impl Runs {
-    /// A run of `count` common weights before a greater weight (`rises`), or before a lesser one or the end.
+    /// Writes a run of `count` common weights before a greater weight (`rises`), or before a lesser one or the end.
     fn write(&self, mut count: usize, rises: bool, out: &mut Vec<u8>) {
         if count == 0 {
             return;
@@ -37,10 +37,11 @@ impl Runs {
     }
 }
 
-/// What each ASCII character is in a sort key: its primary weight (one byte, or if the second is not zero two; 0: the
+/// The weights of each ASCII character in a sort key: its primary weight (one byte, or two if the second is not zero;
+/// 0: the
 /// character is ignored), and its tertiary one (0: the common one). All have the common weight on the second level.
 ///
-/// Written down, so that the first string of a process does not wait for the collation's data (0.2 ms).
+/// The table is here so that the first string of a process does not wait for the collation's data (0.2 ms).
 #[rustfmt::skip]
 const ASCII: [(u16, u8); 128] = [
     (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0), (0x0000, 0x0),
@@ -68,7 +69,7 @@ fn collator() -> &'static CollatorBorrowed<'static> {
         options.strength = Some(Strength::Tertiary);
         match Collator::try_new(CollatorPreferences::default(), options) {
             Ok(collator) => collator,
-            // The data of the root are compiled in.
+            // The data of the root collation are compiled in.
             Err(error) => unreachable!("the root collation: {error}"),
         }
     })
@@ -83,9 +84,9 @@ fn write_any(text: &str, out: &mut Vec<u8>) {
     let Ok(()) = collator().write_sort_key_to(text, out);
 }
 
-/// The beginning of the sort keys of all strings that begin with `prefix`, which other strings may have too.
+/// A prefix of the sort keys of all strings that begin with `prefix`; other strings may have it too.
 pub(in crate::document) fn write_primaries(prefix: &str, out: &mut Vec<u8>) {
-    // No ASCII character becomes another one by what follows it; others may.
+    // No ASCII character changes by what follows it; others may.
     let ascii = prefix.bytes().position(|byte| !byte.is_ascii()).unwrap_or(prefix.len());
     let start = out.len();
     write_sort_key(&prefix[..ascii], out);
@@ -105,7 +106,7 @@ fn write_ascii(text: &[u8], out: &mut Vec<u8>) {
         second_bytes |= primary & 0xff;
         primary.to_be_bytes()[0]
     }));
-    // Letters and digits, which most texts are made of, have primary weights of one byte.
+    // Letters and digits, of which most texts consist, have primary weights of one byte.
     if count < text.len() || second_bytes > 0 {
         out.truncate(start);
         write_primaries_of(text.iter().map(|&byte| weights(byte).0), out);
@@ -139,7 +140,7 @@ fn write_primaries_of(weights: impl ExactSizeIterator<Item = u16>, out: &mut Vec
         if let Some(place) = out.get_mut(written..written + 2) {
             place.copy_from_slice(&bytes);
         }
-        // What is ignored, or the second byte if there is none, is written over by the next one.
+        // The next weight overwrites the second byte if there is none, and both bytes of an ignored character.
         written += usize::from(primary > 0) + usize::from(bytes[1] > 0);
     }
     out.truncate(written);

@@ -1,4 +1,4 @@
-//! What views are known by, what their rows depend on, and what mappers emit. Plain values.
+//! Views as values: their signatures and options, and the rows that mappers emit. Plain values.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct Emitted {
     pub value: String,
 }
 
-/// What the rows of a view depend on besides its mapper.
+/// Options of a view, on which its rows depend besides its mapper.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ViewOptions {
     /// How strings among the keys are ordered.
@@ -26,7 +26,7 @@ pub struct ViewOptions {
     pub design_documents: bool,
 }
 
-/// Tells a view's rows from those of every other view of its collection.
+/// Identifies a view's rows among all views of its collection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Signature(pub(in crate::document) [u8; 16]);
 
@@ -43,7 +43,7 @@ impl fmt::Debug for Signature {
 }
 
 impl Signature {
-    /// What the rows of a function are known by.
+    /// The signature of the rows of a function.
     pub fn of(function: &str, options: ViewOptions) -> Self {
         let mut hash = Sha256::new();
         hash.update([options.collation.encoding(), options.partitioned.into(), options.design_documents.into()]);

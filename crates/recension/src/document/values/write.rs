@@ -10,7 +10,7 @@ use crate::document::values::limits::{DOCUMENT_ID_BYTES_MAX, NAME_BYTES_MAX};
 use crate::document::values::rev_hash::HashableBody;
 use crate::document::values::revid::RevId;
 
-/// What a writer expects of the document before the write.
+/// The writer's expectation about the document before the write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Expect {
     /// No expectation: the write replaces whatever is there.
@@ -20,8 +20,8 @@ pub enum Expect {
     Absent,
     /// The document has this revision, which is a leaf and no deletion: the winner, or a losing leaf of a conflict.
     Revision(RevId),
-    /// CouchDB's rule for `_rev`: the revision is a leaf, or there never was such a document. The second case lets a
-    /// document that is known from elsewhere be written here.
+    /// CouchDB's rule for `_rev`: the revision is a leaf, or there never was such a document. The second case allows a
+    /// write here of a document that was made elsewhere.
     Leaf(RevId),
 }
 
@@ -35,16 +35,15 @@ pub struct Write {
     pub(in crate::document) hashable: HashableBody,
     /// The write keeps the parent's body; `body` is not used.
     pub(in crate::document) same_body: bool,
-    /// Nothing is written if the document says this already.
+    /// Nothing is written if the document has this content already.
     pub(in crate::document) unless_same: bool,
     pub(in crate::document) attachments: Wanted,
 }
 
 impl Write {
     /// Reads a JSON object. Members whose names begin with `_` are taken out of the body: `_id` names the document,
-    /// `_rev` the revision that is replaced, `_deleted` says whether the write deletes, and `_attachments` lists the
-    /// attachments that the document is to have: new ones with their bytes in Base64 (`data`), those that stay as
-    /// `"stub": true`.
+    /// `_rev` the revision that is replaced, `_deleted` says whether the write deletes. `_attachments` lists the
+    /// attachments of the new document: new ones with their bytes in Base64 (`data`), kept ones as `"stub": true`.
     ///
     /// Without `_rev` the write expects nothing; see [`Write::expecting`].
     ///
@@ -56,7 +55,7 @@ impl Write {
         Self::of_minified(minified, hashable)
     }
 
-    /// The write of a text that was parsed. `hashable` is what its revision is hashed from.
+    /// The write of a parsed text. `hashable` is the form that its revision is hashed from.
     pub(in crate::document) fn of_minified(minified: Minified, hashable: Result<HashableBody>) -> Result<Self> {
         let Minified { text: body, reserved, kind } = minified;
         if kind != "an object" {
@@ -124,8 +123,8 @@ impl Write {
         self
     }
 
-    /// The same write, which is left out if the document has this body already, byte for byte. The answer then is the
-    /// revision that is there.
+    /// The same write, which is left out if the document has this body already, byte for byte. The answer then has the
+    /// present revision.
     #[must_use]
     pub fn unless_same(mut self) -> Self {
         self.unless_same = true;
@@ -163,8 +162,8 @@ impl Write {
         Ok(self)
     }
 
-    /// The same write with its body in other words: a minified JSON object that means the same, for example with
-    /// numbers in another form. The revision is hashed from the original words.
+    /// The same write with its body in another spelling: a minified JSON object with the same meaning, for example with
+    /// numbers in another form. The revision is hashed from the original spelling.
     #[must_use]
     pub fn reworded(mut self, body: String) -> Self {
         self.body = body;
@@ -191,7 +190,7 @@ impl Write {
         self.deleted
     }
 
-    /// Bytes that it holds, about.
+    /// About how many bytes it holds.
     pub fn size_bytes(&self) -> usize {
         self.body.len() + self.hashable.len_bytes() + self.attachments.size_bytes()
     }

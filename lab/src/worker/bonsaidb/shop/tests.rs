@@ -1,11 +1,11 @@
-//! A shop is compared with the model: whoever drops, keeps or reorders what it was given is found.
+//! A shop is compared with the model. A shop that drops, keeps or reorders data is found.
 
 use super::*;
 use crate::subjects::bonsaidb::open_shop;
 
 const SIZE: Size = Size { customers: 60, products: 40, categories: 8, orders: 50, reviews: 30 };
 
-/// What a shop does wrong.
+/// The ways in which a shop can be wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Lie {
     None,

@@ -42,8 +42,8 @@ impl ChangeStream {
     }
 }
 
-/// Some changes, and whether there may be more at once. With a filter a batch may be empty, so that a stream that is
-/// dropped does not keep its thread for long.
+/// Some changes, and whether there may be more at once. With a filter, a batch may be empty. A stream that is dropped
+/// therefore does not keep its thread for long.
 fn read(mut follow: Box<Follow>) -> (Box<Follow>, VecDeque<ChangeItem>, bool) {
     let mut changes = VecDeque::new();
     while changes.len() < ASYNC_BATCH_ITEMS {

@@ -28,12 +28,12 @@ pub(in crate::document) struct Committer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Whether other tasks write.
+/// Whether other tasks are writing.
 #[derive(Default)]
 struct Traffic {
     /// Commits that tasks wait for.
     under_way: AtomicUsize,
-    /// Of the last group, with those that waited at its end.
+    /// The size of the last group, with the commits that waited at its end.
     expected: AtomicUsize,
 }
 
@@ -47,14 +47,14 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Traffic {
-    /// Counts a commit; answers whether it is alone, and none is expected to come back.
+    /// Counts a commit. Answers whether it is alone, with no other expected to follow.
     fn enter(&self) -> (UnderWay<'_>, bool) {
         let others = self.under_way.fetch_add(1, Ordering::Relaxed);
         (UnderWay(self), others == 0 && self.expected.load(Ordering::Relaxed) <= 1)
     }
 }
 
-/// A batch to be committed, and where its answer goes.
+/// A batch to commit, and the channel for its answer.
 struct Asked {
     batch: Batch,
     answer: Sender<Result<CommitInfo>>,

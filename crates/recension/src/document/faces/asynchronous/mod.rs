@@ -209,9 +209,9 @@ impl AsyncCollection {
         }
     }
 
-    /// Commits what `decide` decides. `decide` is asked again if another commit has changed what it had read. `None`:
-    /// others were faster a few times; the write is to be tried on a thread of the pool, where later tries leave others
-    /// some time.
+    /// Commits the batch that `decide` makes. `decide` runs again if another commit has changed what it had read.
+    /// `None`: others were faster several times. The write is then tried on a thread of the pool, which pauses between
+    /// tries.
     async fn commit<F>(&self, wait: Option<Wait>, decide: impl Fn() -> F) -> Result<Option<(RevId, CommitInfo)>>
     where
         F: Future<Output = Result<Decided<RevId>>>,

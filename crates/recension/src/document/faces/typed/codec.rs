@@ -1,5 +1,5 @@
-//! Between values and documents: what a value says as a write, and the value that a document says, migrated
-//! if it is of an older version. Nothing here reads or writes a store.
+//! Between values and documents: from a value to a write, and from a document to a value, which is migrated if it is of
+//! an older version. Nothing here reads or writes a store.
 
 use std::any::type_name;
 use std::fmt::Display;
@@ -178,7 +178,7 @@ pub(super) fn version_in<T: DocumentType>(id: &str, body: &str) -> Result<Option
     }
 }
 
-/// A number of a text that a [`Value`] would not keep exactly.
+/// A number in the text that a [`Value`] would not keep exactly.
 fn number_beyond_doubles(body: &str) -> Result<Option<String>> {
     let mut parser = Parser::of_text(body);
     while let Some(event) = parser.next_event()? {
@@ -194,7 +194,7 @@ fn number_beyond_doubles(body: &str) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// An id or a revision as a value has it; empty if it has none yet, `None` if it is no such thing.
+/// An id or a revision in a value; empty if it has none yet, `None` if it is neither.
 fn text_of(mut member: String) -> Option<String> {
     if member == "null" {
         return Some(String::new());

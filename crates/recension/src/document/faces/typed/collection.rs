@@ -24,14 +24,14 @@ use crate::document::values::revid::RevId;
 use crate::document::values::write::Expect;
 use crate::engine::Seq;
 
-/// A value, and where it comes from. It is used as the value itself.
+/// A value with its document's id, revision and commit. It is used as the value itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entry<T> {
     /// The document's id.
     pub id: String,
     /// Its revision.
     pub rev: RevId,
-    /// The commit that wrote it; `u64::MAX` for what the transaction that reads it has written itself.
+    /// The commit that wrote it; `u64::MAX` if the reading transaction itself wrote it.
     pub seq: Seq,
     /// The value.
     pub value: T,
@@ -53,10 +53,10 @@ impl<T> Deref for Entry<T> {
 }
 
 impl Store {
-    /// The collection of a type, with the indexes that the type declares: those that are missing are made, which
-    /// takes as long as [`Collection::create_index`] does. If they are there this costs one read at most.
+    /// The collection of a type, with the indexes that the type declares. Missing indexes are made, which takes as long
+    /// as [`Collection::create_index`] does. If all are there, this costs one read at most.
     ///
-    /// Indexes that the type declares no more stay; [`Collection::drop_index`] drops them.
+    /// Indexes that the type no longer declares stay; [`Collection::drop_index`] drops them.
     ///
     /// # Errors
     /// As [`Collection::create_index`]; [`Error::BadName`](crate::document::Error::BadName).
@@ -95,9 +95,9 @@ impl<T: DocumentType> Typed<T> {
 
     /// The same collection, which brings documents of older versions to the newest one as they are read.
     ///
-    /// `step` is given a version and a body of that version, without id and revision, and answers the body of the
-    /// next version; it is called once for each version in between. Integers beyond 64 bits and numbers with more
-    /// digits than a double has are not handed to it: such a document is an error, and stays as it is.
+    /// `step` gets a version and a body of that version, without id and revision, and answers the body of the next
+    /// version. It is called once for each version in between. A document with an integer beyond 64 bits, or with a
+    /// number of more digits than a double has, is not migrated: reading it is an error, and it stays as it is.
     ///
     /// ```
     /// use recension::document::{Document, Result, Store};
@@ -163,7 +163,7 @@ impl<T: DocumentType> Typed<T> {
         Ok(TypedAt { reader: self.collection.at(at)?, codec: self.codec.clone() })
     }
 
-    /// The collection as a transaction sees it. Migrations come along.
+    /// The collection as a transaction sees it, with the same migrations.
     ///
     /// ```
     /// # use recension::document::{Document, Result, Store};
@@ -219,8 +219,8 @@ impl<T: DocumentType> Typed<T> {
         self.collection.count()
     }
 
-    /// Writes a value under its id, whatever the document says now; or makes a document with a new id if it has none.
-    /// If the value has a revision, the document must be at it.
+    /// Writes a value under its id, whatever the document says now. If the value has no id, a document with a new id is
+    /// made. If the value has a revision, the document must be at it.
     ///
     /// # Errors
     /// [`Error::Conflict`](crate::document::Error::Conflict), [`Error::NotUnique`](crate::document::Error::NotUnique),
@@ -253,10 +253,10 @@ impl<T: DocumentType> Typed<T> {
         self.collection.delete(id, rev)
     }
 
-    /// Writes many values, in commits of many; answers those that failed. Memory is bounded by one commit.
+    /// If a value cannot be encoded, or a commit fails as a whole. Earlier commits stay.
     ///
     /// # Errors
-    /// If a value does not encode, or a commit as a whole was not made; what was committed before stays.
+    /// If a value cannot be encoded, or a commit fails as a whole. Earlier commits stay.
     pub fn put_all(&self, values: impl IntoIterator<Item = T>) -> Result<Vec<LoadFailure>> {
         let mut loader = self.collection.loader();
         let mut failures = Vec::new();
@@ -267,8 +267,8 @@ impl<T: DocumentType> Typed<T> {
         Ok(failures)
     }
 
-    /// Changes the document `id`: `change` is given its value, and what it makes of it is written. If others have
-    /// written the document meanwhile, it is run again on what they wrote. Answers what was written.
+    /// Changes the document `id`: `change` changes its value, which is then written. If others have written the
+    /// document meanwhile, `change` runs again on their value. Answers the written value.
     ///
     /// # Errors
     /// [`Error::NoSuchDocument`](crate::document::Error::NoSuchDocument); that of `change`, and then nothing is
@@ -277,8 +277,8 @@ impl<T: DocumentType> Typed<T> {
         self.collection.store().transaction(|tx| self.within(tx)?.update(id, &mut change))
     }
 
-    /// Changes the document `id`, or makes it: `make` is given its value, if there is one, and answers the new one. If
-    /// others have written the document meanwhile, it is run again. Answers what was written.
+    /// Changes the document `id`, or makes it: `make` gets its value, if there is one, and answers the new one. If
+    /// others have written the document meanwhile, `make` runs again. Answers the written value.
     ///
     /// # Errors
     /// Those of [`Typed::update`].
@@ -286,9 +286,9 @@ impl<T: DocumentType> Typed<T> {
         self.collection.store().transaction(|tx| self.within(tx)?.upsert(id, &mut make))
     }
 
-    /// Changes the values that a query finds, in commits of many: `change` answers whether it has changed what it was
-    /// given. Documents of an older version are migrated by that. Documents that others write meanwhile are left alone
-    /// and named.
+    /// Changes the values that a query finds, in commits of many. `change` answers whether it has changed its value.
+    /// Changed documents of an older version are migrated. Documents that others write meanwhile are left alone and
+    /// named.
     ///
     /// # Errors
     /// That of `change`; [`Error::Encode`](crate::document::Error::Encode) if it changes the id; as

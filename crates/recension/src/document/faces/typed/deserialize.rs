@@ -14,23 +14,22 @@ use serde::{Deserialize, forward_to_deserialize_any};
 use super::text_value::TextValue;
 use crate::document::values::json::{Cursor, Number, Text};
 
-/// Arrays and objects within each other that a type is given, as many as `serde_json` gives it: more could exhaust the
-/// stack.
+/// Levels of nested arrays and objects, as many as `serde_json` allows: more could exhaust the stack.
 const DEPTH_MAX: usize = 128;
 
-/// What `serde_json` calls a newtype struct that wants the text of a value.
+/// The name by which `serde_json` asks for the raw text of a value.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 const OUT_OF_RANGE: &str = "number out of range";
 
-/// Why a body is no value of a type, and where.
+/// The reason for which a body is no value of a type, and the place.
 #[derive(Debug)]
 pub(super) struct Misfit(Box<Problem>);
 
 #[derive(Debug)]
 struct Problem {
     why: String,
-    /// The byte behind what was read last.
+    /// The byte behind the last one that was read.
     offset: Option<usize>,
 }
 
@@ -67,7 +66,7 @@ impl<'de> Body<'de> {
 
     #[inline]
     fn peek(&self) -> u8 {
-        // No value begins with a zero byte: the end of the text is an error wherever one is asked for.
+        // No value begins with a zero byte, so the end of the text is an error wherever a value is expected.
         self.cursor.peek().unwrap_or(0)
     }
 
@@ -184,7 +183,7 @@ impl<'de> Body<'de> {
 /// A number as the widest type that holds it.
 #[inline]
 fn visit_number<'de, V: Visitor<'de>>(number: Number<'de>, visitor: V) -> Result<V::Value> {
-    // No integer has the sign of this one.
+    // No integer can be minus zero.
     if number.integer && number.text != "-0" {
         if let Ok(value) = number.text.parse() {
             return visitor.visit_u64(value);

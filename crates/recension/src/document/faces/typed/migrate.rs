@@ -1,5 +1,5 @@
-//! Migrating a whole collection: every document of an older version is read, migrated and written, in
-//! bounded commits. What is migrated says so itself, so a run that was broken off is simply run again.
+//! Migrating a whole collection: every document of an older version is read, migrated and written, in bounded commits.
+//! A migrated document has its version, so an interrupted run is simply run again.
 
 use std::ops::Bound;
 
@@ -23,12 +23,12 @@ pub struct MigrationProgress {
 
 impl<T: DocumentType> Typed<T> {
     /// Migrates every document of an older version, so that queries and indexes see the newest one. Others read and
-    /// write meanwhile; each step is one commit, after which `progress` is called. A run that was broken off is run
-    /// again: what is migrated is passed over.
+    /// write meanwhile. Each step is one commit, after which `progress` is called. An interrupted run can be run again:
+    /// migrated documents are skipped.
     ///
     /// # Errors
-    /// [`Error::Migration`], [`Error::Decode`] and [`Error::NewerSchema`] name the document that stopped the run; those
-    /// of its step stay as they were, earlier ones are migrated.
+    /// [`Error::Migration`], [`Error::Decode`] and [`Error::NewerSchema`] name the document that stopped the run.
+    /// Documents of its step stay as they were; earlier ones are migrated.
     pub fn migrate_all(&self, mut progress: impl FnMut(MigrationProgress)) -> Result<MigrationProgress> {
         let mut done = MigrationProgress::default();
         let mut options = ListOptions::default();
@@ -77,7 +77,7 @@ impl<T: DocumentType> Typed<T> {
         Ok(Some(write.expecting(Expect::Revision(document.rev))))
     }
 
-    /// Migrates a document that others have written meanwhile, as they have left it.
+    /// Migrates a document that others have written meanwhile, in its present state.
     fn migrate_one(&self, id: &str) -> Result<bool> {
         for _ in 0..WRITE_ATTEMPTS_MAX {
             let Some(document) = self.collection.at(At::Now)?.get(id)?.map(Document::into_owned) else {

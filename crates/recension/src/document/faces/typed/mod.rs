@@ -88,8 +88,8 @@ pub struct DeclaredIndex {
     pub paths: &'static [&'static str],
     /// Whether each value belongs to one document.
     pub unique: bool,
-    /// What documents meet that are in it: paths, as text, and values there. None: every document is in it that has the
-    /// values.
+    /// The conditions of a partial index: paths, as text, with values. If it is empty, every document with the values
+    /// is in the index.
     pub only: &'static [(&'static str, DeclaredValues)],
 }
 
@@ -124,10 +124,10 @@ impl DeclaredValues {
 }
 
 impl DeclaredIndex {
-    /// What to create it with.
+    /// The specification to create it with.
     ///
     /// # Errors
-    /// [`Error::BadName`](crate::document::Error::BadName) for a path that is none;
+    /// [`Error::BadName`](crate::document::Error::BadName) for an invalid path;
     /// [`Error::Json`](crate::document::Error::Json) for a value that is no JSON.
     pub fn spec(&self) -> Result<IndexSpec> {
         let direction = |path: &'static str| path.strip_prefix('-').map_or((path, false), |path| (path, true));
@@ -138,7 +138,7 @@ impl DeclaredIndex {
         for other in others {
             let (path, other_down) = direction(other);
             let path: Path = path.parse()?;
-            // An index begins upwards; read backwards it is the other way round.
+            // The specification's first path is ascending; the reverse index gives the same order backwards.
             spec = if other_down == down { spec.then(path) } else { spec.then_descending(path) };
         }
         for (path, values) in self.only {

@@ -53,8 +53,7 @@ impl<T: DocumentType> TypedAt<T> {
     }
 
     /// The values that a query asks for, and the way in which they are found.
-    ///
-    /// A query looks at documents as they are stored: those of an older version are not migrated for it.
+    /// A query tests documents as they are stored: documents of an older version are not migrated before.
     pub fn find(&self, query: &Query) -> Result<TypedFound<T>> {
         Ok(TypedFound { found: self.reader.find(query)?, codec: self.codec.clone() })
     }
@@ -85,7 +84,7 @@ impl<T: DocumentType> Iterator for TypedDocuments<T> {
     type Item = Result<T>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // What does not decode is no failure of the engine: it must not end the list.
+        // A document that does not decode is no failure of the engine, and does not end the list.
         Some(self.documents.next_with(|document| self.codec.decode(&document))?.flatten())
     }
 }
@@ -102,7 +101,7 @@ impl<T> TypedFound<T> {
         self.found.plan()
     }
 
-    /// Where this page ends so far, for [`Query::after`].
+    /// The cursor of the last value of this page so far, for [`Query::after`].
     pub fn cursor(&self) -> Option<Cursor> {
         self.found.cursor()
     }
@@ -125,7 +124,7 @@ pub struct TypedRevision<T> {
     pub seq: Seq,
     /// When that commit was made.
     pub time: Timestamp,
-    /// What the document said; `None` if it is a deletion.
+    /// The value; `None` if it is a deletion.
     pub value: Option<T>,
 }
 

@@ -1,4 +1,4 @@
-//! A text that stands where serde asks for any value: the name of a member, an id, a revision.
+//! A text in a place where serde asks for any value: the name of a member, an id, a revision.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde::de::{Deserializer, Error, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// A text: a string, or a number or a truth if the type asks for one and the text is one.
+/// A text: a string, or a number or a boolean if the type asks for one and the text is one.
 pub(super) struct TextValue<'de, E> {
     text: Cow<'de, str>,
     error: PhantomData<E>,

@@ -38,7 +38,7 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
         &self.collection
     }
 
-    /// All reads of the collection, as the transaction sees it now; later writes of it are not sure to be seen.
+    /// All reads of the collection, as the transaction sees it now. They may not see later writes of the transaction.
     pub fn reader(&self) -> Result<TypedAt<T>> {
         Ok(TypedAt { reader: self.collection.reader()?, codec: self.codec.clone() })
     }
@@ -89,7 +89,7 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
         self.collection.delete(id, rev)
     }
 
-    /// Changes the document `id`; answers what was written.
+    /// Changes the document `id`; answers the written value.
     ///
     /// # Errors
     /// [`Error::NoSuchDocument`]; that of `change`; [`Error::Encode`] if it changes the id.
@@ -100,7 +100,7 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
         self.write_under(id, value)
     }
 
-    /// Changes the document `id`, or makes it; answers what was written.
+    /// Changes the document `id`, or makes it; answers the written value.
     ///
     /// # Errors
     /// That of `make`; [`Error::Encode`] if the new value has another id.
@@ -110,13 +110,13 @@ impl<'t, T: DocumentType> TypedTransaction<'t, T> {
     }
 
     fn write_under(&self, id: &str, value: T) -> Result<T> {
-        // What was read is what the transaction depends on: a revision in the value says nothing more, and
-        // in a new value it would be another document's.
+        // The transaction depends on its read, so a revision in the value says nothing more. In a new value, the
+        // revision would be another document's.
         self.collection.write(encode_under(id, &value)?.expecting(Expect::Anything))?;
         if T::REV_FIELD.is_none() {
             return Ok(value);
         }
-        // The value has the revision that it was read with; what was written has another.
+        // The value has the revision that it was read with. The written one has another.
         let none = || Error::NoSuchDocument { collection: T::COLLECTION.to_owned(), id: id.to_owned() };
         self.get(id)?.ok_or_else(none)
     }

@@ -1,4 +1,4 @@
-//! Typed views: a type says what the documents of another emit, and its keys and values come back as what they are.
+//! Typed views: a type maps the documents of another, and its keys and values come back as their types.
 
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
@@ -20,7 +20,7 @@ use crate::document::values::json::quote;
 use crate::document::values::view::{Emitted, ViewOptions};
 use crate::engine::Direction;
 
-/// A view of documents of a type: what each emits, and how what was emitted is reduced.
+/// A view of documents of a type: how they are mapped and reduced.
 ///
 /// ```
 /// use recension::document::{Document, DocumentView, Result, Store};
@@ -66,23 +66,24 @@ use crate::engine::Direction;
 pub trait DocumentView: 'static {
     /// The documents.
     type Document: DocumentType + 'static;
-    /// What rows are ordered by, in CouchDB's order of JSON values.
+    /// The type of keys, which order the rows, in CouchDB's order of JSON values.
     type Key: Serialize + DeserializeOwned;
-    /// What rows hold.
+    /// The type of values.
     type Value: Serialize + DeserializeOwned;
 
     /// Its name among the views of the collection.
     const NAME: &'static str;
 
-    /// To be counted up whenever [`DocumentView::map`] emits something else than before for any document: rows of
+    /// The version of [`DocumentView::map`]. It must be increased whenever `map` emits other rows for any document:
+    /// rows of
     /// another version are not read.
     const VERSION: u32 = 1;
 
     /// Emits the rows of a document. It must emit the same for the same document, whenever it is called.
     fn map(document: &Self::Document, emit: &mut dyn FnMut(Self::Key, Self::Value));
 
-    /// Reduces values, of rows or reduced ones, to one: in whatever way they are put together, the outcome is the same.
-    /// `None`, as it is if it is not written: the view is not reduced.
+    /// Reduces values, of rows or already reduced, to one. The outcome must not depend on how they are grouped. `None`,
+    /// which is the default: the view is not reduced.
     fn reduce(_values: &[Self::Value]) -> Option<Self::Value> {
         None
     }
@@ -161,7 +162,7 @@ impl<V: DocumentView> TypedView<V> {
         self.rows(&range)
     }
 
-    /// The rows whose keys begin with a text, being texts, or with some elements, being arrays or tuples.
+    /// The rows whose keys begin with a text (if they are texts), or with some elements (if they are arrays or tuples).
     pub fn prefix(&self, prefix: &impl Serialize) -> Result<TypedViewRows<V>> {
         self.rows(&beginning_with(&json::<V>(prefix)?))
     }
@@ -194,7 +195,7 @@ impl<V: DocumentView> TypedView<V> {
         groups.next().transpose()?.map(|group| read::<V, _>(&group.value)).transpose()
     }
 
-    /// The rows, reduced in groups of keys that begin with so many equal elements; 0: of equal keys.
+    /// The rows, reduced in groups of keys whose first `elements` elements are equal; 0: in groups of equal keys.
     pub fn grouped<K: DeserializeOwned>(&self, elements: usize) -> Result<Vec<(K, V::Value)>> {
         let grouping = if elements == 0 { Grouping::Exact } else { Grouping::Level(elements) };
         let range = ViewRange { direction: Direction::Forward, ..ViewRange::default() };
@@ -236,7 +237,7 @@ fn typed_row<V: DocumentView>(row: ViewRow) -> Result<TypedViewRow<V::Key, V::Va
 
 /// The rows whose keys begin with a text or with the elements of an array.
 fn beginning_with(prefix: &str) -> ViewRange {
-    // What sorts behind every other character, and behind every value that is no object with such a member.
+    // It sorts behind every other character, and behind every value that is not an object with such a member.
     const LAST: &str = "\u{ffff}";
     let end = match prefix.strip_suffix(']') {
         Some("[") => format!("[{{{}:{{}}}}]", quote(LAST)),

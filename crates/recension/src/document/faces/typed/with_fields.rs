@@ -1,5 +1,5 @@
-//! A body as serde shall see it: with the id and the revision as members of their own before the others, and
-//! without the schema's version. Nothing of the body is copied for that.
+//! A body as serde sees it: id and revision are members before the others, and the schema's version is left out. The
+//! body is not copied.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -58,10 +58,10 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Fields<'de, V> {
     }
 }
 
-/// The way through its members.
+/// Its members, one at a time.
 struct Members<'de, A> {
     map: A,
-    /// Still to come.
+    /// The id, until it was visited.
     id: Option<(&'static str, &'de str)>,
     rev: Option<(&'static str, String)>,
     hidden: Option<&'static str>,
@@ -96,7 +96,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Members<'de, A> {
     }
 }
 
-/// Reads a member's name, borrowed if that can be.
+/// Reads a member's name, borrowed if possible.
 struct Name;
 
 impl<'de> DeserializeSeed<'de> for Name {

@@ -14,8 +14,8 @@ use crate::document::values::attachment::{AttachmentInfo, Encoding};
 use crate::document::values::error::{Error, Result};
 use crate::engine::{Snapshot, TreeId};
 
-/// The bytes of an attachment: a [`Read`] of all of them, decoded; [`AttachmentReader::range`] for some,
-/// [`AttachmentReader::stored`] for those that are stored.
+/// The bytes of an attachment: a [`Read`] of all of them, decoded. [`AttachmentReader::range`] reads some of them;
+/// [`AttachmentReader::stored`] reads them as they are stored.
 ///
 /// After the last byte a whole read checks length and MD5. Errors are of the kind
 /// [`io::ErrorKind::InvalidData`] if the store is damaged.
@@ -25,7 +25,7 @@ pub struct AttachmentReader {
     /// Decoded bytes that are still to be skipped, and then to be read.
     skip: u64,
     left: u64,
-    /// Decoded bytes so far, in a whole read of a compressed one.
+    /// Decoded bytes so far, in a whole read of a compressed attachment.
     decoded: u64,
     whole: bool,
 }
@@ -67,7 +67,7 @@ impl AttachmentReader {
         Ok(AttachmentReader { left: info.length(), info, source, skip: 0, decoded: 0, whole: true })
     }
 
-    /// What it is.
+    /// The attachment's description.
     pub fn info(&self) -> &AttachmentInfo {
         &self.info
     }
@@ -81,8 +81,8 @@ impl AttachmentReader {
         self
     }
 
-    /// Some of the bytes; what is beyond the end is left out. Bytes of what is stored compressed are found by
-    /// decoding from the beginning; others at once.
+    /// Some of the bytes, up to the end. In a compressed attachment they are found by decoding from the beginning,
+    /// otherwise at once.
     #[must_use]
     pub fn range(mut self, bytes: Range<u64>) -> Self {
         let length = self.length();
@@ -106,7 +106,7 @@ impl AttachmentReader {
         self
     }
 
-    /// Bytes of the whole, decoded or as they are stored.
+    /// The length of the whole, decoded or as stored.
     fn length(&self) -> u64 {
         match self.source {
             Source::Stored(_) => self.info.stored_length(),
@@ -133,7 +133,7 @@ impl AttachmentReader {
         }
     }
 
-    /// Nothing may come after the last byte, and reading that checks what is below.
+    /// Reads once more: nothing may come after the last byte, and the read checks the stored bytes.
     fn check_end(&mut self) -> io::Result<()> {
         let Source::Gzip(decoder) = &mut self.source else { return Ok(()) };
         if !std::mem::take(&mut self.whole) {
@@ -189,9 +189,9 @@ struct Stored {
     info: AttachmentInfo,
     at: u64,
     end: u64,
-    /// The chunk that `at` is in, if that has been read.
+    /// The chunk that `at` is in, if it has been read.
     chunk: Vec<u8>,
-    /// Of all bytes so far, in a whole read.
+    /// The digest of all bytes so far, in a whole read.
     md5: Option<Md5>,
 }
 
@@ -244,8 +244,8 @@ impl Read for Stored {
     }
 }
 
-/// What a row says at a snapshot, or said last before: the bytes of a revision that is no leaf any more are gone now,
-/// and rows of contents never say two different things.
+/// The value of a row at a snapshot, or else its last value before. The bytes of a revision that is no leaf any more
+/// may be deleted now, and a row of a content never has two different values.
 fn value_of(snapshot: &dyn Snapshot, tree: TreeId, key: &[u8]) -> Result<Option<Vec<u8>>> {
     if let Some(row) = snapshot.get(tree, key)? {
         return Ok(Some(row.bytes.into_owned()));

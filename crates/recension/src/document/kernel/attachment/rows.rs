@@ -57,7 +57,7 @@ pub(in crate::document) fn content_key(sha256: &ContentHash) -> Vec<u8> {
     [&[side::CONTENT][..], sha256].concat()
 }
 
-/// Uploads are bounded, so that the number of a chunk is never beyond 32 bits.
+/// Uploads are bounded, so the number of a chunk always fits into 32 bits.
 pub(in crate::document) fn chunk_key(blob: &BlobId, number: u64) -> Vec<u8> {
     [&[side::CHUNK][..], blob, &(number as u32).to_be_bytes()].concat()
 }
@@ -66,13 +66,13 @@ pub(in crate::document) fn chunks_of(blob: &BlobId) -> KeyRange {
     KeyRange::prefix([&[side::CHUNK][..], blob].concat())
 }
 
-/// The document `id` has the content.
+/// The key of a reference: the document `id` has the content.
 pub(in crate::document) fn reference_key(sha256: &ContentHash, id: &str) -> Vec<u8> {
     let document = side::prefix_of(side::REFERENCE, id);
     [&[side::REFERENCE][..], sha256, document.get(1..).unwrap_or_default()].concat()
 }
 
-/// All documents that have the content.
+/// The references of a content.
 pub(in crate::document) fn references_of(sha256: &ContentHash) -> KeyRange {
     KeyRange::prefix([&[side::REFERENCE][..], sha256].concat())
 }
@@ -86,7 +86,8 @@ pub(in crate::document) fn upload_in(key: &[u8]) -> Option<BlobId> {
     key.strip_prefix(&[side::UPLOAD])?.try_into().ok()
 }
 
-/// Who takes an upload's chunks away says so first, by a time that none has: nobody can then use it.
+/// A time that no upload has. The thread that deletes an upload's chunks writes it first, and then no document can take
+/// the upload.
 pub(in crate::document) const GIVEN_UP: Timestamp = Timestamp(0);
 
 pub(in crate::document) fn upload_value(time: Timestamp) -> Vec<u8> {

@@ -1,5 +1,5 @@
-//! The attachments of a document as its row has them: a list, each with its name, its type and what its bytes are known
-//! by. The bytes themselves lie in the side tree (`rows.rs`). Layout: docs/documents-format.md, "Attachments".
+//! The attachments in a document's row: a list with the name, the type and the digests of each. The bytes lie in the
+//! side tree (`rows.rs`). Layout: docs/documents-format.md, "Attachments".
 
 use std::collections::BTreeSet;
 

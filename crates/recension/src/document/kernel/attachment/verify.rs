@@ -20,7 +20,7 @@ use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
 pub(in crate::document) struct ContentsCheck<'c> {
     snapshot: &'c dyn Snapshot,
     side: TreeId,
-    /// What the documents call for.
+    /// References that the documents need.
     references: u64,
 }
 
@@ -29,7 +29,7 @@ impl<'c> ContentsCheck<'c> {
         ContentsCheck { snapshot, side, references: 0 }
     }
 
-    /// Checks what a document's leaves call for.
+    /// Checks the contents that a document's leaves need.
     pub(in crate::document) fn document(&mut self, id: &str, row: &[u8], head: &StoredHead) -> Result<()> {
         let mut hashes = BTreeSet::new();
         self.leaf(id, row, head, &mut hashes)?;
@@ -66,12 +66,12 @@ impl<'c> ContentsCheck<'c> {
         ContentRow::decode(&row.ok_or_else(|| damaged(sha256, "its row is missing"))?, sha256)
     }
 
-    /// After all documents: that contents are whole, and that there is nothing that no document calls for.
+    /// After all documents: checks that contents are whole, and that each is needed by some document.
     pub(in crate::document) fn rest(&self, mut problem: impl FnMut(String)) -> Result<()> {
         let references = self.rows(&KeyRange::prefix([side::REFERENCE]))?;
         if references != self.references {
             let expected = self.references;
-            problem(format!("attachments: {references} references where the documents call for {expected}"));
+            problem(format!("attachments: {references} references, but the documents need {expected}"));
         }
         let mut chunks = 0;
         for row in self.snapshot.range(self.side, &KeyRange::prefix([side::CONTENT]), Direction::Forward) {
@@ -94,12 +94,12 @@ impl<'c> ContentsCheck<'c> {
         }
         let found = self.rows(&KeyRange::prefix([side::CHUNK]))?;
         if found != chunks {
-            problem(format!("attachments: {found} chunks where contents and uploads call for {chunks}"));
+            problem(format!("attachments: {found} chunks, but contents and uploads need {chunks}"));
         }
         Ok(())
     }
 
-    /// Checks that a content has all of its chunks and that somebody has it; answers how many chunks it has.
+    /// Checks that a content has all of its chunks and that some document has it; answers how many chunks it has.
     fn whole(&self, row: &ContentRow) -> Result<u64> {
         let Content { sha256, stored_len, .. } = row.content;
         if self.snapshot.range(self.side, &references_of(&sha256), Direction::Forward).next().is_none() {

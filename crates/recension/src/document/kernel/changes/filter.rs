@@ -204,8 +204,8 @@ impl Filtering {
 }
 
 impl ChangeFilter {
-    /// All changes within `keys` that pass, in any order, without reading every change; `None` if there is no such way
-    /// or it does not pay.
+    /// All changes within `keys` that pass, in any order, without reading every change; `None` if there is no such way,
+    /// or it would cost more.
     fn around(&self, at: &CollectionAt, entry: &CollectionEntry, keys: &KeyRange) -> Result<Option<Vec<Change>>> {
         match (&self.0.ids, &self.0.query) {
             (Some(ids), _) => self.by_ids(at, entry, keys, ids).map(Some),
@@ -259,8 +259,8 @@ impl ChangeFilter {
                 changes.push(Change::of(&at.name, &document.id, document.seq, document.rev, false));
             }
         }
-        // Deletions are in no index. Their rows among the changes are marked as deletions, so that no other document is
-        // read.
+        // Deletions are in no index. Their rows among the changes are marked as deletions, so other documents need not
+        // be read.
         if at.counts()?.deleted > 0 {
             for row in at.snapshot.range(entry.changes, keys, Direction::Forward) {
                 let row = row?;

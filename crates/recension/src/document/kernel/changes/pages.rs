@@ -39,7 +39,7 @@ impl Page {
     }
 }
 
-/// What a feed's next step came to.
+/// The result of a feed's next step.
 pub(in crate::document) enum Step {
     Change(Change),
     /// Changes were read and left out, and there may be more.

@@ -1,6 +1,6 @@
-//! Carrying out a pipeline over the documents that a query finds. Rows are JSON texts; what groups and sorts hold in
-//! memory is bounded, and more of it goes to the disk. A pipeline that begins with a group reads the values that it
-//! needs and no documents, if an index has them.
+//! Running a pipeline over the documents that a query finds. Rows are JSON texts. Groups and sorted rows hold bounded
+//! memory, and the rest goes to the disk. A pipeline that begins with a group reads no documents if an index has the
+//! values that it needs.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use crate::engine::{Direction, Snapshot};
 pub(super) type Rows<'r> = Box<dyn Iterator<Item = Result<String>> + 'r>;
 
 impl CollectionAt {
-    /// What a pipeline makes of the documents that a query finds: rows, as JSON objects. A `$match` at its beginning
-    /// is a part of the query.
+    /// The rows that a pipeline makes of the documents that a query finds, as JSON objects. A `$match` at its beginning
+    /// becomes a part of the query.
     ///
     /// # Errors
-    /// [`Error::AggregateTooLarge`] if the answer, or one group, takes more memory than the pipeline allows, or all
-    /// groups or rows that are sorted do and the store has no disk; as [`CollectionAt::find`].
+    /// [`Error::AggregateTooLarge`] if the answer, or one group, takes more memory than the pipeline allows. Also if
+    /// all groups, or all sorted rows, do and the store has no disk. As [`CollectionAt::find`].
     pub fn aggregate(&self, query: &Query, pipeline: &Pipeline) -> Result<Vec<String>> {
         let mut rows = Vec::new();
         let mut bytes = 0;
@@ -39,7 +39,7 @@ impl CollectionAt {
         Ok(rows)
     }
 
-    /// The same, with each row handed on as it comes.
+    /// The same, but each row is handed to `take` as it comes.
     ///
     /// # Errors
     /// As [`CollectionAt::aggregate`], and those of `take`.
@@ -95,14 +95,14 @@ impl CollectionAt {
     }
 }
 
-/// Whether all paths lead to what can be selected.
+/// Whether all paths lead to values that can be selected.
 fn bodies_have_no(id: &GroupId, folds: &[(String, Fold)]) -> bool {
     let paths = id.paths().into_iter().chain(folds.iter().filter_map(|(_, fold)| fold.path()));
     let selectable = |path: &Path| !matches!(path.steps().first(), Some(Step::Name(name)) if name.starts_with('_') && name != "_id" && name != "_rev");
     paths.into_iter().all(selectable)
 }
 
-/// Where what does not fit into memory goes, and how much does.
+/// The snapshot whose engine gives temporary files, and the bytes that may be held in memory.
 pub(super) type Room<'s> = (&'s Arc<dyn Snapshot>, usize);
 
 fn staged<'r>(rows: Rows<'r>, stage: &Stage, collation: Collation, room: Room<'_>) -> Result<Rows<'r>> {
@@ -140,7 +140,8 @@ fn staged<'r>(rows: Rows<'r>, stage: &Stage, collation: Collation, room: Room<'_
     })
 }
 
-/// One row, with what each of several lists of stages makes of all rows. The rows are held, and what is made of them is.
+/// One row with a member for each list of stages: the rows that the list makes of all rows. Both the rows and the
+/// results are held in memory.
 fn faceted<'r>(
     rows: Rows<'_>,
     facets: &[(String, Vec<Stage>)],
@@ -171,10 +172,10 @@ fn faceted<'r>(
 fn unwound(text: &str, path: &Path) -> Vec<String> {
     let Some(array) = path.find(text) else { return Vec::new() };
     if !array.starts_with('[') {
-        // A single value is as an array of one.
+        // A single value counts as an array of one.
         return vec![text.to_owned()];
     }
-    // Where the array stands in the text, of which it is a part.
+    // The place of the array, which is a part of the text.
     let start = array.as_ptr() as usize - text.as_ptr() as usize;
     let (before, after) = (text.get(..start).unwrap_or_default(), text.get(start + array.len()..).unwrap_or_default());
     let mut each = PathSet::default();
@@ -233,7 +234,7 @@ pub(super) fn damaged_file() -> Error {
     }
 }
 
-/// The value at a path of a row, or of the member that has the path's text as its name: groups have such members.
+/// The value at a path of a row, or of the member whose name is the path's text: groups have such members.
 fn named<'t>(path: &Path, row: &'t str) -> Option<&'t str> {
     path.find(row).or_else(|| Path::of_names(vec![path.to_string()]).find(row))
 }

@@ -1,5 +1,4 @@
-//! A query made ready to be tested on documents: every path once, the values at them, the keys that meet each
-//! condition.
+//! A query prepared for testing documents: each path once, the values at the paths, the keys that meet each condition.
 
 use crate::document::values::collation::Collation;
 use crate::document::values::condition::KeySet;
@@ -11,11 +10,11 @@ use crate::document::values::revid::RevId;
 use crate::document::values::selector::SelectorTest;
 use crate::engine::Direction;
 
-/// A query made ready to be tested on documents.
+/// A query prepared for testing documents.
 pub(in crate::document) struct Asked {
     /// Every path that the query names.
     pub(in crate::document) paths: PathSet,
-    /// The numbers of the paths that are not of the body, and what they mean.
+    /// The numbers of the paths that are not in the body, with their meanings.
     own: Vec<(usize, Own)>,
     /// For each condition its path and the keys that meet it.
     pub(in crate::document) tests: Vec<(usize, KeySet)>,
@@ -50,12 +49,12 @@ impl Asked {
         Asked { paths, own, tests, absent, selector, sort, select }
     }
 
-    /// The texts of what a document has beside its body, if the query asks for any; for [`Asked::values`].
+    /// The texts of a document's id and revision, if the query asks for any; for [`Asked::values`].
     pub(in crate::document) fn own_texts(&self, id: &str, rev: &RevId) -> Vec<(usize, String)> {
         self.own.iter().map(|(number, own)| (*number, own.text(id, rev))).collect()
     }
 
-    /// The same of an index's row, which has the id and not the revision.
+    /// The same for a row of an index, which has the id and not the revision.
     pub(in crate::document) fn id_text(&self, id: &str) -> Option<(usize, String)> {
         let (number, _) = self.own.iter().find(|(_, own)| *own == Own::Id)?;
         Some((*number, quote(id)))

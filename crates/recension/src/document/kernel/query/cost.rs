@@ -1,4 +1,5 @@
-//! What a way costs, about. Rows are counted from kept statistics, boundedly from the index where it has none.
+//! The estimated cost of a way. Rows are estimated by kept statistics; without these, a bounded number of index rows is
+//! counted.
 
 // Estimates need no more digits than doubles have.
 #![allow(clippy::cast_precision_loss)]
@@ -9,17 +10,17 @@ use crate::document::kernel::query::way::{ONE_VALUE_LETS, RANGE_LETS, Way};
 use crate::document::values::error::Result;
 use crate::document::values::limits::SAMPLED_ROWS_MAX;
 
-// Costs: 1 is reading a document of a scan. Estimates, not fitted to a measurement; examples/index_figures.rs shows
-// what they stand for.
+// Costs: 1 is reading a document of a scan. They are estimates, not fitted to a measurement; examples/index_figures.rs
+// shows what they stand for.
 const SCAN_TEST: f64 = 0.25;
-/// Tests of values that cutting a text into words is as dear as.
+/// Cutting a text into words costs as much as so many tests of values.
 const WORDS_TEST: f64 = 20.0;
 const SCAN_BEGINS: f64 = 10.0;
 pub(super) const RANGE_BEGINS: f64 = 1.0;
 pub(super) const KEY_READ: f64 = 0.2;
 pub(super) const DOCUMENT_GOT: f64 = 1.5;
 
-/// Documents of a collection that cannot be asked how many it has.
+/// The assumed number of documents, if the collection cannot be asked.
 const DOCUMENTS_UNKNOWN: f64 = 10_000.0;
 
 impl Planner<'_> {
@@ -37,7 +38,7 @@ impl Planner<'_> {
         if let Some(max) = way.rows_max {
             return Ok(max as f64);
         }
-        // There is no need to know more exactly what is much more than is wanted.
+        // A number far beyond the limit need not be exact.
         let most = self.page().map_or(SAMPLED_ROWS_MAX, |page| page.saturating_mul(4).clamp(20, SAMPLED_ROWS_MAX));
         let entry = way.index.and_then(|number| self.indexes.get(number));
         let counted = match entry {
@@ -83,7 +84,7 @@ impl Planner<'_> {
             && (query.sort.is_empty() || !way.ordered)
             && !way.covering
         {
-            // It narrows nothing and orders nothing.
+            // The index neither narrows the documents nor orders them.
             cost += SCAN_BEGINS;
         }
         way.rows = Some(rows * part);
@@ -91,7 +92,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// The same of a way by the ids of several: `reads` is what these cost, `found` the ids that are left.
+    /// The same for a way by the ids of several: `reads` is the cost of these, `found` the number of remaining ids.
     pub(super) fn weigh_ids(&self, way: &mut Way, rows: f64, reads: f64, found: f64) {
         let selected = if self.query.selector.is_some() { 0.5 } else { 1.0 };
         let got = found * self.part(way, found * selected) * (DOCUMENT_GOT + SCAN_TEST * self.tests(way));
@@ -99,7 +100,7 @@ impl Planner<'_> {
         way.cost = Some(reads + got + self.sorting(way, found * selected));
     }
 
-    /// With an order at hand reading ends with the page.
+    /// The part of the rows that is read: if the way gives the order, reading ends with the page.
     pub(super) fn part(&self, way: &Way, matching: f64) -> f64 {
         match self.page() {
             Some(page) if way.ordered => (page as f64 / matching.max(1.0)).min(1.0),
@@ -113,7 +114,7 @@ impl Planner<'_> {
         way.document_tests.len() as f64 + selector + WORDS_TEST * words as f64
     }
 
-    /// What it costs to test a document that was found.
+    /// The cost of testing a document that was found.
     pub(super) fn test_cost(&self, way: &Way) -> f64 {
         SCAN_TEST * self.tests(way)
     }
@@ -127,7 +128,7 @@ impl Planner<'_> {
         matching * (0.2 + 0.05 * matching.max(1.0).log2()) + read_again
     }
 
-    /// What part of documents these conditions are expected to let through.
+    /// The fraction of documents that these conditions are expected to let through.
     fn lets(&self, conditions: &[usize]) -> f64 {
         let one = |number: &usize| {
             if self.keys.is_one_value(*number) { 2.0 * ONE_VALUE_LETS } else { RANGE_LETS }

@@ -1,5 +1,4 @@
-//! Carrying out a query in the way that the planner chose: reading, testing, sorting. All of it is read from one
-//! snapshot.
+//! Carrying out a query by the way that the planner chose: reading, testing, sorting. All reads are of one snapshot.
 
 use std::fmt::Write as _;
 use std::ops::Bound;
@@ -28,7 +27,7 @@ pub struct Found {
     hits: Hits,
 }
 
-/// What a query selected of each document, one at a time. It ends after its first error.
+/// The values that a query selected of each document, one at a time. It ends after its first error.
 pub struct Selected {
     hits: Hits,
     paths: Arc<[Path]>,
@@ -92,7 +91,7 @@ impl CollectionAt {
     pub fn count_matching(&self, query: &Query) -> Result<u64> {
         let mut unsorted = query.clone();
         if query.limit.is_none() && query.skip == 0 && query.after.is_none() {
-            // The paths of the order must have values all the same. The order itself does not matter.
+            // The paths of the order must still have values. The order itself does not matter.
             for (path, _) in std::mem::take(&mut unsorted.sort) {
                 unsorted = unsorted.matching(path, crate::document::values::condition::ValueRange::anything());
             }
@@ -131,8 +130,8 @@ impl Found {
         self.hits.cursor()
     }
 
-    /// How relevant the document is that was answered last, if the query is by relevance
-    /// ([`Query::by_relevance`]). Only numbers of one answer compare.
+    /// The relevance of the document that was answered last, if the query is by relevance ([`Query::by_relevance`]).
+    /// Only numbers within one answer compare.
     pub fn relevance(&self) -> Option<f64> {
         match &self.hits.last {
             Some(Place::Sorted(key, _)) if self.hits.query.relevance => words::relevance_of_key(key),
@@ -140,7 +139,7 @@ impl Found {
         }
     }
 
-    /// How many keys of indexes, and how many documents, have been read for it so far.
+    /// How many keys of indexes and how many documents have been read so far.
     pub fn examined(&self) -> (u64, u64) {
         let Examined { keys, documents } = match &self.hits.source {
             Source::Stream(stream) => {
@@ -200,7 +199,7 @@ impl Iterator for Selected {
     }
 }
 
-/// The ids of a way that is of documents by id, if it is of some ids and not of ranges of them.
+/// The ids of a way that reads documents by single ids, not by ranges of ids.
 fn id_points(way: &Way) -> Option<Vec<String>> {
     if way.index.is_some() {
         return None;
@@ -217,7 +216,7 @@ struct Hits {
     query: Query,
     want: Want,
     chosen: Option<Chosen>,
-    /// What was read before the first was answered.
+    /// Reads that were made before the first answer.
     examined: Examined,
     source: Source,
     skip: usize,
@@ -273,14 +272,14 @@ impl Hits {
             return Ok(hits);
         }
         if chosen.way.words.is_some() {
-            // So many have the words that they are found as well by reading all.
+            // So many documents have the words that a scan finds them as fast.
             chosen = Chosen { way: planner.scan(), others: chosen.others };
         }
         let mut ids = id_points(&chosen.way);
         if let Some(set) = &chosen.way.ids {
             ids = set.gather(at, &entry, &mut hits.examined)?;
             if ids.is_none() {
-                // It has the order of the ids too.
+                // A scan has the order of the ids too.
                 chosen = Chosen { way: planner.scan(), others: chosen.others };
             }
         }
@@ -292,7 +291,7 @@ impl Hits {
         Ok(hits)
     }
 
-    /// Answers what a stream has, in the order that is asked for.
+    /// Answers a stream in the order that is asked for.
     fn answer(&mut self, mut stream: Stream, chosen: Chosen) -> Result<()> {
         self.source = if chosen.way.ordered {
             Source::Stream(Box::new(stream.skipping(std::mem::take(&mut self.skip))))
@@ -310,7 +309,7 @@ impl Hits {
         Ok(())
     }
 
-    /// The documents that an index of words finds; `None` if the way is none by words, or they are too many.
+    /// The documents that an index of words finds; `None` if the way is not by words, or there are too many.
     fn by_words(&mut self, way: &Way, entry: &CollectionEntry) -> Result<Option<Stream>> {
         let index = way.index.and_then(|number| entry.indexes.get(number));
         let (Some(words), Some(index)) = (&way.words, index) else { return Ok(None) };
@@ -379,7 +378,7 @@ impl Hits {
         None
     }
 
-    /// A document that is in the snapshot.
+    /// A document that exists in the snapshot.
     fn document(&self, id: &str) -> Result<Document<'static>> {
         let documents = self.at.entry.as_ref().map_or(TreeId(0), |entry| entry.documents);
         Ok(read_indexed(&*self.at.snapshot, documents, id)?.into_owned())

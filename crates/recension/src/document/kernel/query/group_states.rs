@@ -1,4 +1,4 @@
-//! Groups as bytes, and two groups of one id made into one: what groups that do not fit into memory need.
+//! Groups as bytes, and the merging of two groups with one id, for groups that do not fit into memory.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl Group {
         reader.is_empty().then_some(Group { values, states })
     }
 
-    /// Takes up a group of the same id, of rows that came later.
+    /// Merges a group with the same id, whose rows came later.
     pub(super) fn unite(&mut self, later: Group, folds: &[(String, Fold)]) {
         for ((state, later), (_, fold)) in self.states.iter_mut().zip(later.states).zip(folds) {
             state.unite(later, fold);
@@ -70,7 +70,7 @@ impl State {
         }
     }
 
-    /// The state of this kind that was written.
+    /// The encoded state of this kind.
     fn decoded(self, reader: &mut ByteReader<'_>) -> Option<Self> {
         Some(match self {
             State::Count(_) => State::Count(u64::from_be_bytes(reader.chunk()?)),

@@ -1,5 +1,5 @@
-//! The groups of an aggregation, in memory within a bound. Beyond it they are written to the disk as they are
-//! (`group_states`), and united when they are read.
+//! The groups of an aggregation, in bounded memory. Beyond the bound, they are written to the disk (`group_states`) and
+//! merged when they are read.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use crate::document::values::error::{Error, Result};
 use crate::document::values::json::quote;
 use crate::document::values::pipeline::{Fold, GroupId};
 
-/// Bytes that a group takes beside its texts, about.
+/// About how many bytes a group takes besides its texts.
 const GROUP_BYTES: usize = 128;
 
-/// Groups while rows come.
+/// Groups that are still being filled.
 pub(in crate::document) struct Groups<'p> {
     id: &'p GroupId,
     folds: &'p [(String, Fold)],
     collation: Collation,
-    /// By the keys of their values; those without a value come first.
+    /// Groups by the keys of their values; those without a value come first.
     by_key: BTreeMap<Vec<u8>, Group>,
     held_bytes: usize,
     room: Room<'p>,
@@ -39,7 +39,7 @@ pub(super) enum State {
         exact: bool,
         count: u64,
     },
-    /// A value, and its key where it is compared.
+    /// A value, with its key if it is compared.
     Value(Option<(Vec<u8>, String)>),
     Set(BTreeMap<Vec<u8>, String>),
     List(Vec<String>),
@@ -55,7 +55,7 @@ impl<'p> Groups<'p> {
         Groups { id, folds, collation, by_key: BTreeMap::new(), held_bytes: 0, room, spill: None }
     }
 
-    /// Adds a row: the values at the paths of the id, and at those of the folds (of [`Fold::Count`] nothing).
+    /// Adds a row: the values at the paths of the id, and those at the paths of the folds ([`Fold::Count`] has none).
     ///
     /// # Errors
     /// [`Error::AggregateTooLarge`].
@@ -86,7 +86,7 @@ impl<'p> Groups<'p> {
         Ok(())
     }
 
-    /// Writes all groups to the disk as they are, to be united later.
+    /// Writes all groups to the disk, to be merged later.
     fn spill(&mut self) -> Result<()> {
         let bytes_max = self.room.1;
         let too_large = || Error::AggregateTooLarge { max: bytes_max };
@@ -108,7 +108,7 @@ impl<'p> Groups<'p> {
         let Some(spill) = self.spill else {
             let mut groups: Vec<Group> = self.by_key.into_values().collect();
             if groups.is_empty() && id.paths().is_empty() {
-                // Of no rows at all there is one group, so that a count is 0.
+                // Without any row there is one group, so that a count is 0.
                 let states = folds.iter().map(|(_, fold)| State::of(fold)).collect();
                 groups.push(Group { values: Vec::new(), states });
             }
@@ -175,7 +175,7 @@ impl State {
         }
     }
 
-    /// Answers how many more bytes it holds.
+    /// Adds a value; answers how many more bytes are held.
     fn push(&mut self, fold: &Fold, value: Option<&str>, collation: Collation) -> Result<usize> {
         if let State::Count(count) = self {
             *count += 1;

@@ -1,6 +1,5 @@
-//! Ids of documents that several indexes give, put together: those of any of them (alternatives), or those of all of
-//! them. Only keys are read for it. Documents are then read in the order of their ids and tested as a whole, so that
-//! an id too many does no harm.
+//! The ids of documents that several indexes find: the union (alternatives) or the intersection. Only keys are read.
+//! Documents are then read in the order of their ids and tested completely, so that a wrong id does no harm.
 
 // Estimates need no more digits than doubles have.
 #![allow(clippy::cast_precision_loss)]
@@ -24,10 +23,10 @@ use crate::document::values::query::Query;
 use crate::document::values::selector::Selector;
 use crate::engine::Direction;
 
-/// Below so many rows of the narrowest index no other is read beside it.
+/// If the narrowest index has fewer rows, no other is read besides.
 const INTERSECTED_ROWS_MIN: f64 = 20.0;
 
-/// What ids are read through: some ways, and how they are put together.
+/// Some ways, and how their ids are combined.
 #[derive(Clone, Debug)]
 pub(in crate::document) struct IdSet {
     together: Together,
@@ -42,7 +41,7 @@ enum Together {
     All,
 }
 
-/// One of the ways, and the query that it is of.
+/// One of the ways, and its query.
 #[derive(Clone, Debug)]
 struct Part {
     query: Query,
@@ -57,7 +56,7 @@ impl Part {
         query.absent.clear();
         (query.selector, query.limit, query.after, query.skip) = (None, None, None, 0);
         let cost = RANGE_BEGINS * way.ranges.len() as f64 + KEY_READ * rows;
-        // Of an index only the keys are read; what they cannot tell is tested on the documents.
+        // Only the keys of an index are read. Conditions that keys cannot decide are tested on the documents.
         let covering = way.index.is_some();
         let document_tests = if covering { Vec::new() } else { way.document_tests };
         let (rows, cost) = (Some(rows), Some(cost));
@@ -85,7 +84,7 @@ impl Planner<'_> {
         self.query.selector.as_ref().and_then(|selector| selector.alternatives())
     }
 
-    /// The way by the ids that any of the alternatives has, if there is an index for each.
+    /// The union of the alternatives' ids, if there is an index for each.
     pub(super) fn union(&self, alternatives: Vec<Selector>, sampler: &dyn Sampler) -> Result<Option<Way>> {
         let mut parts = Vec::new();
         let mut total = 0.0;
@@ -132,11 +131,11 @@ impl Planner<'_> {
         Ok(Some(self.by_ids(IdSet { together: Together::Any, parts, access: None }, total, total)))
     }
 
-    /// The way by the ids that two indexes have both, if that may pay.
+    /// The intersection of two indexes' ids, if that may pay.
     pub(super) fn intersection(&self, ways: &[Way], sampler: &dyn Sampler) -> Result<Option<Way>> {
         let bounded = |way: &&Way| way.index.is_some() && !way.bounds.is_empty() && way.lets < 1.0;
         let mut candidates: Vec<Way> = ways.iter().filter(bounded).cloned().collect();
-        // Of an array several elements may be asked for: the same index serves each of them.
+        // Several elements of an array may be asked for: the same index serves each of them.
         for number in 0..candidates.len() {
             let first = &candidates[number];
             let entry = first.index.and_then(|index| Some((index, self.indexes.get(index)?)));
@@ -197,7 +196,7 @@ impl Planner<'_> {
 }
 
 impl IdSet {
-    /// The ids, in their order; `None` if they are too many to be held.
+    /// The ids in order; `None` if there are too many to hold.
     pub(in crate::document) fn gather(
         &self,
         at: &CollectionAt,
@@ -275,7 +274,7 @@ impl IdSet {
     }
 }
 
-/// What is in both of two lists that are in order.
+/// The ids that are in both of two sorted lists.
 fn in_both(mut known: Vec<String>, others: &[String]) -> Vec<String> {
     let mut others = others.iter().peekable();
     known.retain(|id| {

@@ -1,6 +1,6 @@
-//! Looking up a value in a unique index, which is the most frequent query. One key is made, and one row of the index
-//! and its document are read; no plan is weighed. Replication may bring several documents with one value, so that the
-//! look-up goes on until no other row has it.
+//! Looking up a value in a unique index, which is the most frequent query. It makes one key, and reads one row of the
+//! index and its document; no plan is weighed. Replication may bring several documents with one value, so the look-up
+//! continues until no other row has it.
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -16,7 +16,7 @@ use crate::document::values::model::{Document, IndexState};
 use crate::document::values::query::{Query, Through};
 use crate::engine::{Direction, KeyRange, Snapshot, TreeId};
 
-/// Bytes that an id and the engine's number of the tree mostly fit into. The key is then written without moving it.
+/// Bytes that usually suffice for an id and the tree's number in the engine. The key then grows without being moved.
 const ID_BYTES_USUAL: usize = 44;
 
 /// A walk over the documents that have one value, mostly one document.
@@ -36,7 +36,7 @@ pub(in crate::document) struct Lookup {
 }
 
 impl Lookup {
-    /// The look-up that a query comes to, if it asks for one value at each path of a unique index and for nothing else.
+    /// The look-up for a query that asks for one value at each path of a unique index and for nothing else.
     pub(in crate::document) fn of(indexes: &[IndexEntry], query: &Query) -> Option<Self> {
         if query.selector.is_some()
             || query.left_out.is_some()
@@ -59,7 +59,7 @@ impl Lookup {
                 return false;
             }
             values.clear();
-            // The paths of an index differ, so that each has a condition of its own if there are as many conditions.
+            // The paths of an index differ. If there are as many conditions, each path has one.
             spec.parts.len() == query.conditions.len()
                 && spec.parts.iter().all(|part| {
                     let asked = query.conditions.iter().find(|condition| condition.path == part.path);
@@ -72,7 +72,7 @@ impl Lookup {
     }
 
     fn at(index: usize, entry: &IndexEntry, values: Vec<u8>) -> Self {
-        // The key that is looked up has the id behind the values.
+        // The key that is looked up has the id after the values.
         let last = Vec::with_capacity(values.len() + ID_BYTES_USUAL);
         Lookup { index, tree: entry.tree, by_values: entry.by_values, values, last, answered: false, ended: false }
     }
@@ -110,7 +110,7 @@ impl Lookup {
 
     /// Moves on to the next row.
     fn step(&mut self, snapshot: &dyn Snapshot) -> Result<bool> {
-        // The document of the row at the values alone has the least id, so that the other rows lie behind it.
+        // The row at the values alone names the document with the least id, so the other rows lie behind it.
         let behind = KeyRange { start: Bound::Excluded(self.last.clone()), ..KeyRange::prefix(self.values.as_slice()) };
         let row = snapshot.range(self.tree, &behind, Direction::Forward).next().transpose()?;
         if let Some(row) = &row {

@@ -1,5 +1,5 @@
-//! Choosing how a query is carried out: every way is made and weighed once, and the cheapest is gone. `way` says what
-//! an index would read, `id_set` puts the ids of several together, `cost` weighs.
+//! Choosing how a query is carried out: every way is made and weighed once, and the cheapest is taken. `way` says what
+//! an index would read, `id_set` combines the ids of several, `cost` weighs.
 
 use std::cell::OnceCell;
 
@@ -26,13 +26,13 @@ pub(in crate::document) enum Want {
     Count,
 }
 
-/// What the choice stands on.
+/// A choice, with the ways that were not chosen.
 pub(in crate::document) struct Chosen {
     pub(in crate::document) way: Way,
     pub(in crate::document) others: Vec<Alternative>,
 }
 
-/// Where a query goes on.
+/// Where a query with a cursor continues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::document) enum Resume {
     Nowhere,
@@ -46,7 +46,7 @@ pub(in crate::document) struct Planner<'p> {
     pub(in crate::document) indexes: &'p [IndexEntry],
     pub(in crate::document) want: Want,
     pub(in crate::document) resume: Resume,
-    /// Every way is to be weighed, though one would do.
+    /// Every way is weighed, even if the choice is obvious.
     pub(in crate::document) explain: bool,
     pub(super) keys: ConditionKeys<'p>,
 }
@@ -64,7 +64,7 @@ impl ConditionKeys<'_> {
     }
 
     pub(super) fn is_one_value(&self, number: usize) -> bool {
-        // Many values need not be written as keys.
+        // A list of many values need not be encoded for this.
         self.conditions[number].values.len() == 1 && self.of(number, Collation::Binary).is_one_value()
     }
 }
@@ -111,7 +111,7 @@ impl<'p> Planner<'p> {
         if ways.is_empty() { self.scan_of_nothing() } else { self.chosen(ways, others, Some(index)) }
     }
 
-    /// The ways that can be gone, and why others cannot.
+    /// The usable ways, and why others are not usable.
     pub(super) fn ways(&self) -> (Vec<Way>, Vec<Alternative>) {
         let mut ways = Vec::new();
         let mut others = Vec::new();
@@ -128,10 +128,10 @@ impl<'p> Planner<'p> {
         (ways, others)
     }
 
-    /// The best way: a look-up in the index of this number, if it is one, else the cheapest.
+    /// The best way: a look-up in the index of this number, if there is one, else the cheapest.
     fn chosen(&self, mut ways: Vec<Way>, mut others: Vec<Alternative>, lookup: Option<usize>) -> Chosen {
         let lookup = lookup.and_then(|index| ways.iter().position(|way| way.index == Some(index)));
-        // The first of equals: an index before the scan.
+        // Of equal ways the first wins: an index before the scan.
         let order = |at: &usize| ways[*at].order_of_choice();
         let best = lookup.or_else(|| (0..ways.len()).min_by(|a, b| order(a).total_cmp(&order(b))));
         let way = ways.remove(best.unwrap_or(0));
@@ -171,7 +171,7 @@ impl<'p> Planner<'p> {
         }
     }
 
-    /// Whether several indexes may be read. Their documents come by ids, so that a cursor has to be of that order.
+    /// Whether several indexes may be combined. Their documents come in the order of ids, which a cursor must fit.
     fn may_put_ids_together(&self) -> bool {
         let through = matches!(self.query.through, Through::Cheapest | Through::Except(_));
         through && !self.query.relevance && !matches!(self.resume, Resume::Index(_))
@@ -198,7 +198,8 @@ impl<'p> Planner<'p> {
         Error::BadQuery { why: "there is no way to carry it out; leave the cursor or the index away" }
     }
 
-    /// Whether there is nothing to weigh: one way, or beside the scan one index that is entered by a value. If other
+    /// Whether there is nothing to weigh: there is one way, or besides the scan one index that is entered by a value.
+    /// If other
     /// elements of an array are asked for too, the index may be entered by these as well.
     fn is_obvious(&self, ways: &[Way]) -> bool {
         let of_elements = |number: &usize| self.query.conditions[*number].path.is_multiple();
@@ -213,7 +214,7 @@ impl<'p> Planner<'p> {
         }
     }
 
-    /// What is done if there is no collection.
+    /// The way of a query to a collection that does not exist.
     pub(in crate::document) fn scan_of_nothing(&self) -> Chosen {
         Chosen { way: Way { ordered: true, ..self.scan() }, others: Vec::new() }
     }
@@ -286,7 +287,7 @@ impl<'p> Planner<'p> {
 
 impl Way {
     fn order_of_choice(&self) -> f64 {
-        // What was not weighed is obvious: an index before the scan.
+        // If the ways were not weighed, the choice is obvious: an index before the scan.
         self.cost.unwrap_or(if self.index.is_some() { 0.0 } else { 1.0 })
     }
 }

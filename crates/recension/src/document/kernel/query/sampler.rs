@@ -1,4 +1,4 @@
-//! What the planner's estimates stand on: kept statistics of indexes, else a few rows that are counted.
+//! The data of the planner's estimates: kept statistics of indexes, or a few rows that are counted.
 
 use std::ops::Bound;
 
@@ -11,9 +11,9 @@ use crate::engine::{Direction, KeyRange, TreeId, Wanted};
 
 /// Counting rows for estimates.
 pub(in crate::document) trait Sampler {
-    /// The documents of the collection; `None` if they are not to be asked for.
+    /// The number of documents of the collection; `None` if it may not be read.
     fn documents(&self) -> Result<Option<u64>>;
-    /// The rows of the ranges, up to `max`; `None` if they are not to be read.
+    /// The number of rows in the ranges, up to `max`; `None` if they may not be read.
     fn rows(&self, tree: TreeId, ranges: &[KeyRange], max: usize) -> Result<Option<usize>>;
     /// The rows of the ranges by the index's kept statistics; `None` if it has none, or too old ones.
     fn estimate(&self, index: &IndexEntry, ranges: &[KeyRange]) -> Result<Option<f64>>;
@@ -25,7 +25,7 @@ pub(in crate::document) trait Sampler {
 
 impl Sampler for CollectionAt {
     fn documents(&self) -> Result<Option<u64>> {
-        // A transaction would come to depend on every write to the collection.
+        // The read would make a transaction depend on every write to the collection.
         if self.in_transaction { Ok(None) } else { Ok(Some(self.counts()?.documents)) }
     }
 

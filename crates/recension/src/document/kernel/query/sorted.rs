@@ -1,5 +1,5 @@
-//! Sorting what a way does not give in the order that is asked for, in memory within a bound and beyond it on the disk.
-//! A query with a limit keeps no more documents than its page.
+//! Sorting the documents of a way that does not give the wanted order, in bounded memory and beyond it on the disk. A
+//! query with a limit keeps no more documents than its page.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::document::values::error::{Error, Result};
 use crate::document::values::query::Query;
 use crate::engine::{Direction, Snapshot};
 
-/// Appends the key of a value, so that the bytes of keys have the order in that direction.
+/// Appends the key of a value. The bytes of keys sort in this direction.
 pub(in crate::document) fn order_key(
     collation: Collation,
     value: &str,
@@ -30,7 +30,7 @@ pub(in crate::document) fn order_key(
 /// Gathers hits and gives them back in order.
 pub(in crate::document) struct Sorted {
     spill: Spill,
-    /// Only what comes after this is wanted.
+    /// Only documents behind this key are wanted.
     after: Option<Vec<u8>>,
     /// The direction of the ids of documents whose values are equal.
     ids: Direction,
@@ -87,12 +87,12 @@ impl SortedHits {
     }
 }
 
-/// The encoded values are of any length, and none begins another: the id behind them orders those that are alike.
+/// Encoded values have any length, and none is a prefix of another. The id after them orders equal ones.
 fn with_id(mut order: Vec<u8>, id: &str, direction: Direction) -> Vec<u8> {
     match direction {
         Direction::Forward => order.extend(id.as_bytes()),
         Direction::Backward => {
-            // A longer id comes before one that it begins with.
+            // In this direction, a longer id comes before its own prefix.
             for byte in id.bytes() {
                 order.push(!byte);
                 order.extend((byte == 0).then_some(0));

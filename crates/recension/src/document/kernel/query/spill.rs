@@ -1,6 +1,6 @@
-//! Sorting more than memory holds: pairs of a key and a payload, in memory up to a bound, beyond it as sorted runs in a
-//! temporary file of the engine, which are merged when they are read. Pairs of one key come in the order in which they
-//! were given.
+//! Sorting more than memory holds: pairs of a key and a payload, in memory up to a bound. Beyond it they are sorted
+//! runs in a temporary file of the engine, which are merged on reading. Pairs with the same key keep the order in which
+//! they came.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,7 +10,7 @@ use crate::document::values::error::{Error, Result};
 use crate::document::values::limits::{SPILL_BUFFER_BYTES, SPILL_BYTES_MAX, SPILL_RUNS_MAX};
 use crate::engine::{Scratch, Snapshot};
 
-/// A key and what it is of.
+/// A key and its payload.
 pub(in crate::document) type Pair = (Vec<u8>, Vec<u8>);
 
 /// Gathers pairs.
@@ -19,7 +19,7 @@ pub(in crate::document) struct Spill {
     held: Vec<Pair>,
     held_bytes: usize,
     bytes_max: usize,
-    /// Only so many, the first ones, are wanted.
+    /// Only the first so many are wanted.
     wanted: Option<usize>,
     file: Option<Box<dyn Scratch>>,
     written: u64,
@@ -66,7 +66,7 @@ impl Spill {
         self.held.sort_by(|a, b| a.0.cmp(&b.0));
     }
 
-    /// Writes what is held as a run.
+    /// Writes the pairs in memory as a run.
     pub(in crate::document) fn flush(&mut self, too_large: impl FnOnce() -> Error) -> Result<()> {
         if self.file.is_none() {
             self.file = self.snapshot.scratch()?;
@@ -79,7 +79,7 @@ impl Spill {
         self.held_bytes = 0;
         self.write(held.into_iter().map(Ok))?;
         if self.runs.len() >= SPILL_RUNS_MAX {
-            // All become one, which is the oldest.
+            // All runs are merged into one, which is the oldest.
             let runs = std::mem::take(&mut self.runs);
             let file = self.file.take();
             let mut merged = Merged::new(file, &runs, Vec::new())?;
@@ -124,13 +124,13 @@ impl Spill {
 pub(in crate::document) struct Merged {
     file: Option<Box<dyn Scratch>>,
     runs: Vec<Run>,
-    /// What was held is the last run.
+    /// The pairs in memory are the last run.
     held: std::vec::IntoIter<Pair>,
     /// The next pair of each run that has one.
     next: BinaryHeap<Reverse<Next>>,
 }
 
-/// A key, the number of the run that it is of, and the payload.
+/// A key, the number of its run, and the payload.
 type Next = (Vec<u8>, usize, Vec<u8>);
 
 /// A run that is read, piece by piece.
@@ -152,7 +152,7 @@ impl Merged {
         Ok(merged)
     }
 
-    /// Takes the next pair of a run into account.
+    /// Adds the next pair of a run to the heap.
     fn fetch(&mut self, number: usize) -> Result<()> {
         let (Some(run), Some(file)) = (self.runs.get_mut(number), &self.file) else { return Ok(()) };
         if let Some((key, payload)) = run.next(&**file)? {
@@ -195,7 +195,7 @@ impl Run {
         Ok(Some(pair))
     }
 
-    /// Reads on until so many bytes are there that were not taken.
+    /// Reads on until so many unread bytes are there.
     fn have(&mut self, len: usize, file: &dyn Scratch) -> Result<()> {
         if self.buffer.len() - self.taken >= len {
             return Ok(());

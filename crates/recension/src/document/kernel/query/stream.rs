@@ -1,4 +1,4 @@
-//! Reading the documents of the way that the planner chose, row by row, and testing them.
+//! Reading and testing the documents of the way that the planner chose, row by row.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -47,7 +47,7 @@ pub(in crate::document) struct Stream {
     ranges: VecDeque<KeyRange>,
     /// In place of ranges: ids of documents, in the order in which they are read.
     ids: Option<std::vec::IntoIter<String>>,
-    /// How relevant each of these is, if they are in the order of that.
+    /// The relevance of each of these, if that is their order.
     scores: Option<std::vec::IntoIter<f64>>,
     /// Some that were found had no room: it ends with an error.
     cut: bool,
@@ -61,7 +61,7 @@ struct Reader {
     asked: Asked,
     /// `None`: the rows are documents.
     index: Option<IndexEntry>,
-    /// For each path of the query the part of the index that has it.
+    /// For each path of the query, the part of the index that has it.
     parts: Vec<Option<usize>>,
     /// Tells the first entry of a document in the index from its others.
     keys: Option<(IndexKeys, Vec<KeyRange>)>,
@@ -71,14 +71,14 @@ struct Reader {
     covering: bool,
     sorts: bool,
     want: Want,
-    /// Documents that are left to be passed over.
+    /// Documents that are still to be skipped.
     skip: usize,
-    /// What the ids begin with of documents that are not wanted.
+    /// A prefix of the ids of unwanted documents.
     left_out: Option<String>,
     examined: Examined,
 }
 
-/// What was read for an answer.
+/// How much was read for an answer.
 #[derive(Clone, Copy, Default, Debug)]
 pub(in crate::document) struct Examined {
     pub(in crate::document) keys: u64,
@@ -145,7 +145,7 @@ impl Stream {
         }
     }
 
-    /// The documents of these ids, which are in order, behind the place where the query goes on.
+    /// The documents of these ids, which are in order, behind the place where the query continues.
     pub(in crate::document) fn by_ids(mut self, mut ids: Vec<String>, query: &Query, direction: Direction) -> Self {
         if let Some(Place::Ids(key)) = query.after.as_ref().map(|cursor| &cursor.place) {
             ids.retain(|id| match direction {
@@ -174,8 +174,7 @@ impl Stream {
         self
     }
 
-    /// Passes over the first documents that it finds, without reading them where the way alone tells that it finds
-    /// them.
+    /// Skips the first documents that it finds. They are not read if the way alone decides that they are found.
     pub(in crate::document) fn skipping(mut self, skip: usize) -> Self {
         self.reader.skip = skip;
         self
@@ -186,7 +185,7 @@ impl Stream {
         self.reader.examined
     }
 
-    /// Hands on all that is left.
+    /// Hands on the rest.
     pub(in crate::document) fn drain(&mut self, mut take: impl FnMut(Hit) -> Result<()>) -> Result<()> {
         while let Some(hit) = self.next_hit() {
             take(hit?)?;
@@ -239,7 +238,7 @@ impl Stream {
     }
 }
 
-/// Cuts off what does not lie behind `key` in the direction.
+/// Cuts off everything up to `key` in the direction.
 fn cut(ranges: &mut VecDeque<KeyRange>, key: &[u8], direction: Direction) {
     for range in ranges.iter_mut() {
         let passed = Bound::Excluded(key.to_vec());
@@ -261,13 +260,13 @@ fn cut(ranges: &mut VecDeque<KeyRange>, key: &[u8], direction: Direction) {
 }
 
 impl Reader {
-    /// Rows of an index that name the documents which are read next.
+    /// Index rows, annotated with the documents that are read next.
     fn naming(&self, rows: OwnedRows, documents: TreeId) -> OwnedRows {
         let Some(index) = self.index.clone().filter(|_| !self.covering) else { return rows };
         rows.naming(documents, move |row| Some(RowRead::of(&index, &row.key, &row.value)?.id.as_bytes().to_vec()))
     }
 
-    /// The hit of a row, unless it is to be passed over.
+    /// The hit of a row, unless it is skipped.
     fn hit(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
         let found = self.found(snapshot, documents, row)?;
         if found.is_some() && self.skip > 0 {
@@ -293,7 +292,7 @@ impl Reader {
             why: "it is not values and an id; drop the index and create it again",
         };
         let place = || match self.want {
-            // Nobody goes on from what is counted.
+            // A count has no cursor.
             Want::Count => Place::Ids(Vec::new()),
             Want::Documents | Want::Selected => Place::Index(index.tree, row.key.to_vec()),
         };
@@ -365,8 +364,8 @@ impl Reader {
             .all(|(path, keys)| values(*path).any(|value| keys.contains_text(value, &mut scratch)))
     }
 
-    /// The hit of a document that was read, if it meets the conditions; `in_order`: it is known to have what the order
-    /// is by.
+    /// The hit of a document that was read, if it meets the conditions. `in_order`: the document is known to have the
+    /// values of the order.
     fn tested(&self, place: Place, document: Document<'_>, in_order: bool) -> Result<Option<Hit>> {
         if in_order && self.wants_no_values() {
             return Ok(Some(Self::whole(place, document)));

@@ -1,4 +1,4 @@
-//! What each index would read for a query, and what would be left to be tested. All of it is worked out without
+//! What each index would read for a query, and which conditions would be left to test. All of it is computed without
 //! reading.
 
 // Estimates need no more digits than doubles have.
@@ -21,11 +21,11 @@ use crate::document::values::model::IndexState;
 use crate::document::values::own::{Own, id_ranges, is_reserved};
 use crate::engine::{Direction, KeyRange};
 
-// What part of the rows a condition is expected to let through, if nothing was counted.
+// The fraction of rows that a condition is expected to let through, if nothing was counted.
 pub(super) const ONE_VALUE_LETS: f64 = 0.05;
 pub(super) const RANGE_LETS: f64 = 0.25;
 
-/// Where the documents come from.
+/// A way to find the documents.
 #[derive(Clone, Debug)]
 pub(in crate::document) struct Way {
     /// The index's place among those of the collection; `None`: every document is read.
@@ -33,32 +33,32 @@ pub(in crate::document) struct Way {
     /// The keys of the index, in order; none lies in two ranges.
     pub(in crate::document) ranges: Vec<KeyRange>,
     pub(in crate::document) direction: Direction,
-    /// The ids of several ways, put together; what is said above is of none of them.
+    /// The combined ids of several ways. The fields above then say nothing.
     pub(in crate::document) ids: Option<Arc<IdSet>>,
-    /// The words that are looked up in the index; nothing is said of ranges then.
+    /// The words that are looked up in the index. There are no ranges then.
     pub(in crate::document) words: Option<WordsWay>,
     /// A document may come more than once.
     pub(in crate::document) repeats: bool,
-    /// The conditions, by their numbers, that bound the ranges.
+    /// The numbers of the conditions that bound the ranges.
     pub(super) bounds: Vec<usize>,
-    /// The conditions that are tested on keys.
+    /// The numbers of the conditions that are tested on keys.
     pub(in crate::document) key_tests: Vec<usize>,
-    /// The conditions that are tested on documents.
+    /// The numbers of the conditions that are tested on documents.
     pub(in crate::document) document_tests: Vec<usize>,
-    /// It gives the order that the query asks for.
+    /// It gives the order of the query.
     pub(in crate::document) ordered: bool,
-    /// The keys have all that is wanted.
+    /// The keys hold all wanted values.
     pub(in crate::document) covering: bool,
-    /// One row for each value of a unique index, but for what replication has brought: an estimate, and no promise.
+    /// One row for each value of a unique index. It is an estimate: replication may have brought more.
     pub(super) rows_max: Option<usize>,
-    /// How much the bounds let through, as a guess.
+    /// The estimated fraction that the bounds let through.
     pub(super) lets: f64,
     pub(super) rows: Option<f64>,
     pub(super) cost: Option<f64>,
 }
 
 impl Planner<'_> {
-    /// Documents by id: those in the ranges that a condition on the id leaves, or all.
+    /// Documents by id: all, or those in the ranges that a condition on the id leaves.
     pub(in crate::document) fn scan(&self) -> Way {
         let query = self.query;
         let bound = query.conditions.iter().position(|condition| Own::of(&condition.path) == Some(Own::Id));
@@ -90,7 +90,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The direction in which documents by id have the order that is asked for, if they do.
+    /// The direction in which the order of ids is the order of the query, if it is.
     pub(super) fn id_order(&self) -> Option<Direction> {
         match self.query.sort.iter().find(|(path, _)| !self.is_constant(path)) {
             Some((path, direction)) => (Own::of(path) == Some(Own::Id)).then_some(*direction),
@@ -98,7 +98,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether all that is found has one value at the path.
+    /// Whether all found documents have the same value at the path.
     fn is_constant(&self, path: &Path) -> bool {
         let mut conditions = self.query.conditions.iter().enumerate();
         conditions.any(|(number, condition)| condition.path == *path && self.keys.is_one_value(number))
@@ -111,12 +111,12 @@ impl Planner<'_> {
             || Own::of(&condition.path).is_some()
     }
 
-    /// What would be read of an index, or why it cannot be used.
+    /// The way through an index, or the reason for which it cannot be used.
     pub(super) fn way(&self, number: usize, entry: &IndexEntry) -> std::result::Result<Way, String> {
         self.way_but(number, entry, &[])
     }
 
-    /// The same, not bounded by the conditions of these numbers.
+    /// The same, but the conditions of these numbers do not bound it.
     pub(super) fn way_but(&self, number: usize, entry: &IndexEntry, but: &[usize]) -> std::result::Result<Way, String> {
         let spec = &entry.spec;
         let query = self.query;
@@ -184,7 +184,8 @@ impl Planner<'_> {
         })
     }
 
-    /// Every document that the query wants meets a condition of the index's filter, or why that is not known.
+    /// Checks that every document of the query meets the conditions of the index's filter. The error says why that is
+    /// not known.
     pub(super) fn implies(
         &self,
         filter: &Condition,
@@ -217,7 +218,7 @@ impl Planner<'_> {
         let mut prefixes = vec![Vec::new()];
         let mut last = vec![(Bound::Unbounded, Bound::Unbounded)];
         for (place, part) in spec.parts.iter().enumerate() {
-            // What is absent is no value.
+            // An absent value is no value.
             let from_lowest = |(start, end): Bounds| match start {
                 Bound::Unbounded if entry.by_first && place > 0 => (Bound::Included(vec![LOWEST]), end),
                 start => (start, end),
@@ -230,7 +231,7 @@ impl Planner<'_> {
                 .filter(|(number, _)| !but.contains(number))
                 .filter(|(_, condition)| condition.path == part.path && self.means_the_same(condition, spec));
             let keys = usable.map(|(number, _)| (number, self.keys.of(number, spec.collation)));
-            // Of several conditions on the elements of an array one can bound, best one with one value.
+            // Of several conditions on the elements of an array only one can bound; one with a single value is best.
             let best = keys.min_by_key(|(_, keys)| !keys.is_one_value());
             let Some((number, keys)) = best else {
                 if self.query.sort.iter().any(|(path, _)| *path == part.path) && !part.path.is_multiple() {
@@ -272,7 +273,7 @@ impl Planner<'_> {
         bounded
     }
 
-    /// The direction in which an index gives the order that is asked for, if it does.
+    /// The direction in which an index gives the order of the query, if it does.
     fn order_by(&self, spec: &IndexSpec, one_value: &[bool]) -> Option<Direction> {
         let mut direction = None;
         let mut next = 0;
@@ -281,8 +282,8 @@ impl Planner<'_> {
                 continue;
             }
             if Own::of(path) == Some(Own::Id) {
-                // Documents that are alike by all parts of an index are in the order of their ids; nothing comes
-                // after that.
+                // Documents with equal values in all parts of an index are in the order of their ids, and nothing comes
+                // after the id.
                 while one_value.get(next).copied().unwrap_or(false) {
                     next += 1;
                 }
@@ -302,7 +303,7 @@ impl Planner<'_> {
                 return None;
             }
         }
-        // If all is constant there are the ids left to be ordered.
+        // If all parts are constant, only the order of the ids is left.
         Some(direction.unwrap_or_else(|| self.query.sort.last().map_or(Direction::Forward, |(_, last)| *last)))
     }
 }
@@ -310,7 +311,7 @@ impl Planner<'_> {
 struct Bounded {
     ranges: Vec<KeyRange>,
     conditions: Vec<usize>,
-    /// For each part that is bounded, whether by one value.
+    /// For each bounded part, whether it is bounded by one value.
     one_value: Vec<bool>,
     lets: f64,
 }
@@ -322,19 +323,19 @@ fn point(bounds: &Bounds) -> Option<&Vec<u8>> {
     }
 }
 
-/// The bounds of the same values with all bits turned, as descending parts have them.
+/// The bounds of the same values with all bits inverted, as in descending parts.
 fn inverted((start, end): Bounds) -> Bounds {
     let turn = |key: Vec<u8>| key.into_iter().map(|byte| !byte).collect::<Vec<u8>>();
     (end.map(turn), start.map(turn))
 }
 
-/// The keys of an index that begin with `prefix` and go on with a value within the bounds.
+/// The keys of an index that begin with `prefix`, followed by a value within the bounds.
 fn keys_within(prefix: &[u8], (start, end): &Bounds) -> KeyRange {
     let full = |key: &Vec<u8>| [prefix, key].concat();
     let start = match start {
         Bound::Unbounded => Bound::Included(prefix.to_vec()),
         Bound::Included(key) => Bound::Included(full(key)),
-        // What begins with the key lies before what comes after it.
+        // Keys that begin with this key lie before the keys after it.
         Bound::Excluded(key) => match after_prefix(&full(key)) {
             Bound::Excluded(after) => Bound::Included(after),
             other => other,

@@ -1,5 +1,5 @@
-//! Documents that have words, by an index of words: which index serves a query, what that costs, and reading it. The
-//! rows of all words are walked at once, in the order of the ids, and passed over where another word's have a gap.
+//! Finding documents by words: which index of words serves a query, its cost, and reading it. The rows of all words are
+//! walked at once, in the order of the ids. A gap in one word's rows is skipped in the others'.
 
 // Estimates need no more digits than doubles have.
 #![allow(clippy::cast_precision_loss)]
@@ -24,14 +24,14 @@ use crate::document::values::query::Query;
 use crate::document::values::text::{Clause, Relevance, TextQuery};
 use crate::engine::{Direction, KeyRange, Row, Rows, Snapshot, TreeId, counters};
 
-/// Rows that are passed over one by one before the place is looked for.
+/// Rows that are skipped one by one before the position is searched for.
 const STEPS_MAX: usize = 24;
 
-/// Words that an index is asked for.
+/// The words that an index is asked for.
 #[derive(Clone, Debug)]
 pub(in crate::document) struct WordsWay {
     pub(in crate::document) query: TextQuery,
-    /// Documents that the index finds need not be tested for the words.
+    /// The words need not be tested again on the documents that the index finds.
     pub(in crate::document) exact: bool,
 }
 
@@ -44,7 +44,7 @@ pub(in crate::document) enum ByWords {
 }
 
 impl Planner<'_> {
-    /// What would be looked up in an index of words, or why it cannot be used.
+    /// The look-up in an index of words, or the reason for which it cannot be used.
     pub(super) fn words_way(&self, number: usize, entry: &IndexEntry) -> std::result::Result<Way, String> {
         let (query, spec) = (self.query, &entry.spec);
         if entry.state != IndexState::Ready {
@@ -66,9 +66,9 @@ impl Planner<'_> {
             return Err("it has words, and the query asks for none at its paths in its language".to_owned());
         };
         if query.relevance && !same(asked.paths) {
-            return Err("it is on other paths too, and relevance is reckoned by those that are asked for".to_owned());
+            return Err("it is on other paths too, and relevance is computed from the asked ones alone".to_owned());
         }
-        // At a path with empty brackets one value has all the words; and what must not be there may be elsewhere.
+        // At a path with empty brackets, one value must have all the words. Unwanted words may be at another path.
         let exact = same(asked.paths) && !matches!(asked.paths, [path] if path.is_multiple());
         let order = self.id_order();
         let by_id = order.is_some() && self.resume != Resume::Sorted;
@@ -86,7 +86,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Estimates what such a way reads and costs.
+    /// Estimates the rows and the cost of such a way.
     pub(super) fn weigh_words(&self, way: &mut Way, sampler: &dyn Sampler) -> Result<()> {
         let (Some(words), Some(entry)) = (&way.words, way.index.and_then(|number| self.indexes.get(number))) else {
             return Ok(());
@@ -104,7 +104,7 @@ impl Planner<'_> {
                 (least, all, terms) = (least.min(rows), all + rows, terms + 1.0);
             }
         }
-        // Of frequent words only the rows are read that rare ones leave, but for relevance all of them are counted.
+        // Only rows of frequent words that the rare words leave are read, but relevance needs all of them.
         let rows = if self.query.relevance { all } else { all.min(least * terms) };
         let got = DOCUMENT_GOT + if words.exact { 0.0 } else { self.test_cost(way) };
         let cost = RANGE_BEGINS * terms + KEY_READ * rows + self.part(way, least) * least * got;
@@ -115,7 +115,7 @@ impl Planner<'_> {
 }
 
 impl Clause {
-    /// The rows of its word of this number.
+    /// The rows of the word of this number.
     fn range(&self, at: usize) -> KeyRange {
         let word = self.words.get(at).map(String::as_str).unwrap_or_default();
         let begins = self.begins && at + 1 == self.words.len();
@@ -124,8 +124,8 @@ impl Clause {
     }
 }
 
-/// The documents that have the words, in the order of their ids, or of their relevance; `None` if they are too many to
-/// be held.
+/// The documents that have the words, in the order of their ids or of their relevance; `None` if there are too many to
+/// hold.
 pub(in crate::document) fn gather(
     snapshot: &dyn Snapshot,
     index: &IndexEntry,
@@ -147,7 +147,7 @@ pub(in crate::document) fn gather(
         }
         match clause.negated {
             false => walk.wanted.push(Wanted { clause, terms, weight: 0.0 }),
-            // Only an exact index knows where a word is not.
+            // Only an exact index can tell that a word is absent.
             true if words.exact => walk.unwanted.push(Wanted { clause, terms, weight: 0.0 }),
             true => {}
         }
@@ -190,23 +190,23 @@ pub(in crate::document) fn gather(
     }))
 }
 
-/// What documents are sorted by that have this relevance: the greatest first.
+/// The sort key of a relevance: the greatest comes first.
 pub(in crate::document) fn relevance_key(score: f64) -> Vec<u8> {
-    // The bits of numbers that are not negative have their order.
+    // The bits of non-negative doubles sort as the numbers do.
     (!score.to_bits()).to_be_bytes().to_vec()
 }
 
-/// The relevance that such a key is of.
+/// The relevance of such a key.
 pub(in crate::document) fn relevance_of_key(key: &[u8]) -> Option<f64> {
     Some(f64::from_bits(!u64::from_be_bytes(key.try_into().ok()?)))
 }
 
-/// What is left of a query if an index has found the words, and they are all that its selector asks for.
+/// The rest of a query whose words an index has found; `None` if its selector asks for more than words.
 pub(in crate::document) fn without_words(query: &Query) -> Option<Query> {
     let selector = query.selector.as_ref().filter(|selector| selector.is_words_alone())?;
     let paths: Vec<Path> = selector.words().iter().flat_map(|asked| asked.paths).cloned().collect();
     let mut rest = Query { selector: None, ..query.clone() };
-    // Who has words at a path has a value there.
+    // A document with words at a path has a value there.
     let conditions = std::sync::Arc::make_mut(&mut rest.conditions);
     conditions.retain(|condition| !(paths.contains(&condition.path) && condition.values.is_anything()));
     Some(rest)
@@ -248,7 +248,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a document has what must not be there.
+    /// Whether a document has an unwanted word.
     fn has_unwanted(&mut self, id: &[u8], examined: &mut Examined) -> Result<bool> {
         for unwanted in &mut self.unwanted {
             let mut all = true;
@@ -262,7 +262,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// How relevant the document is that all terms stand at; `None` if it lacks a phrase.
+    /// The relevance of the document at which all terms stand; `None` if it lacks a phrase.
     fn score(&self, relevance: &Relevance, by_relevance: bool) -> Result<Option<f64>> {
         let mut score = 0.0;
         for wanted in &self.wanted {
@@ -281,7 +281,7 @@ impl Walk<'_> {
 }
 
 impl Wanted<'_> {
-    /// How often the clause stands in the document that all of its terms stand at.
+    /// How often the clause occurs in the document at which all of its terms stand.
     fn count(&self) -> Result<usize> {
         if let [only] = self.terms.as_slice() {
             return Ok(only.count());
@@ -322,11 +322,11 @@ enum Term<'s> {
         rows: Rows<'s>,
         at: Option<Row<'s>>,
     },
-    /// All words that begin so, put together.
+    /// All words with the prefix, together.
     Begins { documents: Vec<(Vec<u8>, Together)>, at: usize },
 }
 
-/// Where the words of a document stand that begin so.
+/// The places of a document's words with the prefix.
 #[derive(Default)]
 struct Together {
     class: u8,
@@ -334,7 +334,7 @@ struct Together {
 }
 
 impl<'s> Term<'s> {
-    /// `None`: too many to be held.
+    /// `None` if there are too many to hold.
     fn of(
         snapshot: &'s dyn Snapshot,
         tree: TreeId,
@@ -394,7 +394,7 @@ impl<'s> Term<'s> {
         }
     }
 
-    /// Of the document that it stands at: the class of its length.
+    /// The length class of the document at which it stands.
     fn class(&self) -> Option<u8> {
         match self {
             Term::Word { at, .. } => class_in(&at.as_ref()?.value),

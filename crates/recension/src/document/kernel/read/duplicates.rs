@@ -1,5 +1,4 @@
-//! Values that several documents have in a unique index. Local writes are refused then; replication may bring such
-//! values.
+//! Values that several documents have in a unique index. A local write cannot make such a value; replication can.
 
 use crate::document::kernel::read::reader::CollectionAt;
 use crate::document::kernel::rows::catalogue::IndexEntry;
@@ -49,7 +48,7 @@ impl CollectionAt {
                 }
                 let values = values_of(entry, values, texts).ok_or_else(damaged)?;
                 if values.iter().any(String::is_empty) {
-                    // What is absent is no value.
+                    // An absent value is no value.
                     continue;
                 }
                 open = true;
@@ -66,7 +65,7 @@ impl CollectionAt {
 fn values_of(entry: &IndexEntry, values: &[u8], texts: &[u8]) -> Option<Vec<String>> {
     match row_texts(&entry.spec, values, texts).ok()? {
         Some(texts) => Some(texts),
-        // Too long for a row: as the key gives them.
+        // The texts are too long for a row: they are derived from the key.
         None => texts_of(&entry.spec, values),
     }
 }

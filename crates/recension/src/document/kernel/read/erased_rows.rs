@@ -1,6 +1,6 @@
-//! Whose rows are they: finds every version of every row that tells of some documents, at any moment, in a collection
-//! and in those of its name that were dropped. Every key of their trees is asked, so that nothing depends on what of
-//! the past is still known.
+//! Finding every version of every row that belongs to some documents, at any moment, in a collection and in dropped
+//! ones with its name. Every key of their trees is looked at, so that nothing depends on how much of the past is still
+//! known.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -17,7 +17,7 @@ use crate::document::kernel::rows::view_rows::{decode_keys, of_document};
 use crate::document::values::error::Result;
 use crate::engine::{Direction, ErasedKey, ErasedVersions, KeyRange, Seq, Snapshot, TreeId};
 
-/// How far the search has come.
+/// The progress of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EraseProgress {
     /// Trees of the collection that are done.
@@ -31,10 +31,10 @@ pub struct EraseProgress {
 /// Keys between two calls that tell of progress.
 const KEYS_PER_CALL: u64 = 1 << 16;
 
-/// What was found.
+/// The result of the search.
 pub(in crate::document) struct ErasedRows {
     pub(in crate::document) keys: Vec<ErasedKey>,
-    /// Documents of which there was anything.
+    /// Documents that had any row.
     pub(in crate::document) found: u64,
 }
 
@@ -65,7 +65,7 @@ pub(in crate::document) fn erased_rows(
         for index in generation.indexes.values() {
             search.index(index)?;
             search.build_of(index.tree)?;
-            // They have keys of some documents, of which nobody knows whose.
+            // Statistics hold keys of some documents, and do not say of which.
             search.erase_all(CATALOGUE, statistics_key(index.tree));
             search.tree_done();
         }
@@ -79,7 +79,7 @@ pub(in crate::document) fn erased_rows(
     Ok(ErasedRows { found: search.found.len() as u64, keys: search.keys })
 }
 
-/// A collection of the name, with every index that it ever had.
+/// A collection with the name, with every index that it ever had.
 struct Generation {
     documents: TreeId,
     changes: TreeId,
@@ -89,7 +89,7 @@ struct Generation {
     access: BTreeSet<TreeId>,
 }
 
-/// The collections that ever had a name, by the trees of their documents.
+/// The collections that ever had a name, by their trees of documents.
 fn generations(snapshot: &dyn Snapshot, collection: &str) -> Result<BTreeMap<TreeId, Generation>> {
     let mut generations = BTreeMap::new();
     for version in snapshot.versions(CATALOGUE, &collection_key(collection)) {
@@ -102,7 +102,7 @@ fn generations(snapshot: &dyn Snapshot, collection: &str) -> Result<BTreeMap<Tre
         });
         generation.access.extend(entry.access.map(|access| access.tree));
         for index in entry.indexes {
-            // Newest first: the newest word on a tree counts.
+            // The rows come newest first, so the newest state of an index counts.
             generation.indexes.entry(index.tree).or_insert(index);
         }
     }
@@ -138,7 +138,7 @@ impl<'s> Search<'s> {
         self.ids.get(id).copied()
     }
 
-    /// Shows `each` every key of a range that ever was.
+    /// Calls `each` with every key that a range ever had.
     fn each_key(
         &mut self,
         tree: TreeId,
@@ -219,7 +219,7 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Where the bytes of a content were, and since which commit.
+    /// The blobs that a content ever had, each with its first commit.
     fn blobs_of(&self, tree: TreeId, key: &[u8]) -> Result<Vec<(Seq, [u8; 16])>> {
         let mut blobs = Vec::new();
         let sha256 = key.get(1..).and_then(|sha256| sha256.try_into().ok()).unwrap_or_default();
@@ -239,8 +239,8 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// Blobs that are no content's: they were uploaded and nobody took them, the content was there already, or the
-    /// rows that named them were given up. No read finds them; but nobody knows any more whose bytes they are.
+    /// Blobs without a content: no document took the upload, the content was stored already, or the rows that named the
+    /// blob were given up. No read finds them, but their owner is unknown.
     fn dead_blobs(&mut self, tree: TreeId) -> Result<()> {
         let mut dead = BTreeSet::new();
         self.each_key(tree, &KeyRange::prefix([side::CHUNK]), |_, key| {
@@ -269,7 +269,7 @@ impl<'s> Search<'s> {
         self.each_key(index.tree, &KeyRange::all(), |search, key| {
             let Some(id) = values_len(&index.spec, &key).and_then(|length| key.get(length..)) else { return Ok(()) };
             if id.is_empty() {
-                // What an index of words counts names nobody.
+                // The counters of an index of words name no document.
                 return if index.spec.words.is_some() { Ok(()) } else { search.holders(index, key) };
             }
             if let Some(id) = text(id).and_then(|id| search.wanted(&id)) {
@@ -280,7 +280,7 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// Of a row at the values alone the versions that name one of the documents, and the deletions that end them.
+    /// For a row at the values alone: the versions that name one of the documents, and the deletions that follow them.
     fn holders(&mut self, index: &IndexEntry, key: Vec<u8>) -> Result<()> {
         let versions: Vec<_> = self.snapshot.versions(index.tree, &key).collect::<crate::engine::Result<_>>()?;
         let (mut erased, mut held) = (Vec::new(), false);
@@ -300,8 +300,8 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Rows of views: of each view that the collection ever had, those that the documents ever had. How far a view had
-    /// come may name a document, too.
+    /// Rows of views: of every view that the collection ever had, the rows of the documents. The position of a view may
+    /// name a document, too.
     fn views(&mut self, documents: TreeId) -> Result<()> {
         let mut trees = BTreeSet::new();
         self.each_key(CATALOGUE, &KeyRange::prefix(views_prefix(documents)), |search, key| {
@@ -342,7 +342,7 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// How far the build of an index had come names a document.
+    /// The cursor of an index's build names a document.
     fn build_of(&mut self, tree: TreeId) -> Result<()> {
         let key = build_key(tree);
         let mut erased = Vec::new();

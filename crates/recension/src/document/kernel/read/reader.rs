@@ -23,9 +23,9 @@ use crate::engine::{
 /// Which documents a list holds, and in which order. The default is all of them, by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListOptions {
-    /// Where the ids begin.
+    /// The lower bound of the ids.
     pub start: Bound<String>,
-    /// Where the ids end.
+    /// The upper bound of the ids.
     pub end: Bound<String>,
     /// Ascending or descending by the bytes of the ids.
     pub direction: Direction,
@@ -72,7 +72,7 @@ pub struct CollectionAt {
     pub(in crate::document) name: Arc<str>,
     pub(in crate::document) snapshot: Arc<dyn Snapshot>,
     pub(in crate::document) entry: Option<Arc<CollectionEntry>>,
-    /// The commit of a transaction depends on what is read, so that nothing is read needlessly.
+    /// Reads become dependencies of the transaction's commit, so nothing is read without need.
     pub(in crate::document) in_transaction: bool,
 }
 
@@ -196,7 +196,7 @@ pub(in crate::document) fn document_of<'s>(id: Cow<'s, str>, value: Value<'s>) -
     with_document(&head, id, value, |document| document)
 }
 
-/// Shows the document whose row has this head.
+/// Passes the document of the row to `see`.
 fn with_document<'s, T>(
     head: &StoredHead,
     id: Cow<'s, str>,
@@ -255,15 +255,15 @@ self_cell!(
 /// Rows of a range that keep their snapshot alive.
 pub(in crate::document) struct OwnedRows {
     cell: RowsCell,
-    /// Over a distance, rows that name documents are read some at a time, and their documents fetched together.
+    /// If the engine is far away, rows that name documents are read in groups, and their documents fetched together.
     naming: Option<Naming>,
 }
 
-/// What the rows name, and those that were read ahead.
+/// The function that gives a row's document, and the rows that were read ahead.
 struct Naming {
     documents: TreeId,
     id: NamedId,
-    /// How many are read next.
+    /// How many rows are read next.
     most: usize,
     ahead: VecDeque<crate::engine::Result<Row<'static>>>,
 }
@@ -272,7 +272,7 @@ struct Naming {
 type NamedId = Box<dyn Fn(&Row<'_>) -> Option<Vec<u8>> + Send + Sync>;
 
 impl OwnedRows {
-    /// Has the documents that the rows name fetched together, where each would be waited for.
+    /// Fetches the documents that the rows name together, if each fetch would have to wait.
     pub(in crate::document) fn naming(
         mut self,
         documents: TreeId,
@@ -319,7 +319,7 @@ impl OwnedRows {
     /// The next row's document, with deletions or without, seen through `f`.
     fn next_document<T>(&mut self, deleted: bool, f: impl FnOnce(Document<'_>) -> T) -> Option<Result<T>> {
         self.cell.with_dependent_mut(|_, rows| {
-            // A document is large to move: it is made at the place of its use.
+            // Moving a document is expensive: it is made where it is used.
             let found = rows.find_map(|row| {
                 let with_head =
                     row.map_err(Error::from).and_then(|row| Ok((stored::decode(&row.value, &row.key)?, row)));
@@ -344,7 +344,8 @@ impl Naming {
     }
 }
 
-/// A snapshot of the same commit that dies with the walk over it, and with all that the walk has left in it.
+/// A new snapshot of the same commit, which is dropped with the walk, and with everything that the walk has cached in
+/// it.
 pub(in crate::document) fn afresh(snapshot: &Arc<dyn Snapshot>) -> Arc<dyn Snapshot> {
     snapshot.afresh().unwrap_or_else(|| snapshot.clone())
 }
@@ -385,7 +386,7 @@ impl Iterator for Documents {
     }
 }
 
-/// The revisions that a document has said, newest first. It ends after its first error.
+/// The revisions of a document, newest first. It ends after its first error.
 pub struct History {
     id: Vec<u8>,
     versions: Option<OwnedVersions>,
@@ -396,7 +397,7 @@ pub struct History {
 }
 
 impl History {
-    /// The next version of the row; `None` in it if the document was purged.
+    /// The next version of the row; the inner `None` means that the document was purged.
     fn version(&mut self) -> Option<Result<Option<Revision>>> {
         let id = &self.id;
         self.versions.as_mut()?.0.with_dependent_mut(|_, versions| {

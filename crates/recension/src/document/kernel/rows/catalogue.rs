@@ -74,7 +74,7 @@ pub(in crate::document) fn build_key(tree: TreeId) -> Vec<u8> {
     [&[BUILD_KEY][..], &tree.0.to_be_bytes()].concat()
 }
 
-/// The key of the row with what is known of an index's rows, see `index_statistics`.
+/// The key of the row with an index's statistics, see `index_statistics`.
 pub(in crate::document) fn statistics_key(tree: TreeId) -> Vec<u8> {
     [&[STATISTICS_KEY][..], &tree.0.to_be_bytes()].concat()
 }
@@ -130,22 +130,22 @@ pub(in crate::document) struct CollectionEntry {
     pub(in crate::document) documents: TreeId,
     /// Documents by the commit that wrote them last.
     pub(in crate::document) changes: TreeId,
-    /// What documents have besides: `side` has the kinds of its rows.
+    /// Further rows of documents; `side` lists their kinds.
     pub(in crate::document) side: TreeId,
     /// Revisions of a document that its tree keeps, from each leaf downwards.
     pub(in crate::document) revs_limit: u32,
     /// Purges that the log of purges keeps.
     pub(in crate::document) purges_limit: u32,
     pub(in crate::document) indexes: Vec<IndexEntry>,
-    /// What its documents have to fit.
+    /// The schema of its documents.
     pub(in crate::document) schema: Option<Arc<Schema>>,
     /// Which documents have which values, for rules of access.
     pub(in crate::document) access: Option<AccessEntry>,
     keys: KeysMemo,
 }
 
-/// The paths that the indexes read of a body, once they were asked for. A copy does not have them, since it is made to
-/// be changed.
+/// The paths that the indexes read of a body, computed when they are first asked for. A copy does not have them,
+/// because copies are made to be changed.
 #[derive(Default, Debug)]
 struct KeysMemo(OnceLock<IndexKeys>);
 
@@ -164,7 +164,7 @@ impl PartialEq for KeysMemo {
 impl Eq for KeysMemo {}
 
 impl CollectionEntry {
-    /// What is told of its indexes.
+    /// Descriptions of its indexes.
     pub(in crate::document) fn index_infos(&self) -> Vec<IndexInfo> {
         self.indexes.iter().map(|index| IndexInfo { spec: index.spec.clone(), state: index.state }).collect()
     }
@@ -297,7 +297,7 @@ impl BuildCursor {
     }
 
     pub(in crate::document) fn decode(value: &[u8]) -> Self {
-        // The build begins anew if the value is no cursor, which is right too.
+        // If the value is no cursor, the build begins anew, which is right too.
         let Some((done, after)) = value.split_first_chunk() else { return Self::default() };
         let after = if after.is_empty() { None } else { Some(after.to_vec()) };
         BuildCursor { done: u64::from_be_bytes(*done), after }
@@ -403,7 +403,7 @@ mod tests {
         let value = entry.encode();
         assert_eq!(CollectionEntry::decode(&value, "x").unwrap(), entry);
         assert_eq!(value[0], COLLECTION_LAYOUT_SECTIONS);
-        // Without its sections it is whole too.
+        // A value without its sections is valid too.
         for cut in (0..value.len()).filter(|cut| *cut != whole) {
             assert!(CollectionEntry::decode(&value[..cut], "x").is_err(), "{cut}");
         }

@@ -1,5 +1,5 @@
-//! The two rows of an erasure: the order, which is in the catalogue while it is carried out and has the ids, and the
-//! record, which stays in the collection's side tree and has none. Pure: bytes in, values out.
+//! The two rows of an erasure. The order is in the catalogue until it is carried out, and has the ids. The record stays
+//! in the collection's side tree, and has none. Pure: bytes in, values out.
 
 use crate::document::kernel::rows::catalogue::ERASURES_PREFIX;
 use crate::document::kernel::rows::side;
@@ -9,7 +9,7 @@ use crate::engine::{Seq, Timestamp};
 
 const LAYOUT: u8 = 1;
 
-/// Documents that are to be erased: everything of them up to the commit that ordered it.
+/// Documents to erase, with everything up to the commit of the order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::document) struct Order {
     /// The collection's name.
@@ -28,7 +28,7 @@ impl Order {
         out
     }
 
-    /// Reads a row: the commit that ordered it, and the order.
+    /// Reads a row: the commit of the order, and the order.
     pub(in crate::document) fn decode(key: &[u8], value: &[u8]) -> Result<(Seq, Self)> {
         let what = || format!("the order of an erasure, \"{}\"", key.escape_ascii());
         let mut reader = ByteReader::new(value);
@@ -53,14 +53,14 @@ impl Order {
     }
 }
 
-/// That documents were erased.
+/// A record that documents were erased.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Erasure {
-    /// The commit that noted it, when it was done.
+    /// The commit that noted it, after it was done.
     pub seq: Seq,
-    /// When.
+    /// The time.
     pub time: Timestamp,
-    /// How many documents: ids of which there was anything, at any moment.
+    /// How many documents: ids that had any row, at any moment.
     pub documents: u64,
 }
 

@@ -20,12 +20,13 @@ use crate::engine::{Direction, successor_of_prefix};
 const TEXTS: u8 = 1;
 const TEXTS_IN_DOCUMENT: u8 = 0;
 
-/// In place of the value at a later path that a document does not have. It is lower than every value, and begins none.
+/// It stands for the value at a later path that a document does not have. It sorts before every value, and is no prefix
+/// of one.
 const ABSENT: u8 = 0x08;
 /// The lowest first byte of a value.
 pub(in crate::document) const LOWEST: u8 = 0x10;
 
-/// A row of an index does not read.
+/// A row of an index cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::document) struct Damaged;
 
@@ -43,11 +44,11 @@ pub(in crate::document) struct RowsChange<'e> {
     pub(in crate::document) index: &'e IndexEntry,
     pub(in crate::document) gone: Vec<IndexRow>,
     pub(in crate::document) new: Vec<IndexRow>,
-    /// Of an index of words, how its counters change.
+    /// For an index of words: the change of its counters.
     pub(in crate::document) counted: Option<Counted>,
 }
 
-/// What a document has in the counters of an index of words, and what it is to have.
+/// A document's part in the counters of an index of words, before and after.
 pub(in crate::document) struct Counted {
     /// The key of the first row that it had.
     pub(in crate::document) first: Option<Vec<u8>>,
@@ -62,7 +63,7 @@ pub(in crate::document) struct IndexKeys {
     indexes: Vec<Wanted>,
 }
 
-/// What an index wants of a body.
+/// The part of a body that an index needs.
 #[derive(Debug)]
 struct Wanted {
     /// The numbers of its paths.
@@ -70,7 +71,7 @@ struct Wanted {
     /// Only the first path must have a value.
     by_first: bool,
     filter: Vec<(usize, KeySet)>,
-    /// The ids that it is of, one set for each condition on them.
+    /// The ids that it is limited to: a set for each condition on the id.
     ids: Vec<KeySet>,
 }
 
@@ -99,7 +100,7 @@ impl IndexKeys {
         self.indexes.iter().zip(entries).map(|(wanted, entry)| wanted.rows(&entry.spec, &values, id)).collect()
     }
 
-    /// What has to change when a document said `old` and shall say `new`, index by index.
+    /// The changes of each index when a document's body changes from `old` to `new`.
     pub(in crate::document) fn changes<'e>(
         &'e self,
         entries: &'e [IndexEntry],
@@ -115,7 +116,7 @@ impl IndexKeys {
             {
                 return Ok(None);
             }
-            // What cannot be in an index is not there.
+            // A body that cannot be in the index has no rows.
             let old_rows = old.as_ref().and_then(|old| wanted.rows(&index.spec, old, id).ok()).unwrap_or_default();
             let new_rows = new.as_ref().map(|new| wanted.rows(&index.spec, new, id)).transpose()?.unwrap_or_default();
             let gone: Vec<IndexRow> = missing_from(&old_rows, &new_rows);
@@ -125,7 +126,7 @@ impl IndexKeys {
                 after: word_rows::tally(&new_rows),
             });
             let mut fresh = new_rows;
-            // While an index of words is built, all rows of a document say that it was counted.
+            // While an index of words is being built, any row of a document says that it was counted.
             let counts_by_rows = index.spec.words.is_some() && index.state == IndexState::Building;
             if !counts_by_rows {
                 fresh.retain(|row| old_rows.binary_search(row).is_err());
@@ -227,7 +228,7 @@ impl Wanted {
         Ok(rows)
     }
 
-    /// The value of rows whose keys do not give the texts of the values as the document has them.
+    /// The value of a row whose key does not give back the texts in the document.
     fn texts<'v>(&self, multiple: Option<usize>, at: impl Fn(usize) -> &'v [&'v str]) -> Vec<u8> {
         let mut texts = vec![TEXTS];
         for (i, number) in self.parts.iter().enumerate() {
@@ -242,12 +243,12 @@ impl Wanted {
     }
 }
 
-/// What stands for a value that a document does not have.
+/// The byte for a value that a document does not have.
 pub(in crate::document) fn absent(direction: Direction) -> u8 {
     if direction == Direction::Backward { !ABSENT } else { ABSENT }
 }
 
-/// Appends the key of a value, as a part of an index has it; answers whether it gives the same text again.
+/// Appends the key of a value for a part of an index; answers whether the same text can be decoded from it.
 pub(in crate::document) fn encode_part(
     spec: &IndexSpec,
     direction: Direction,
@@ -287,7 +288,7 @@ pub(in crate::document) fn part_ends(spec: &IndexSpec, key: &[u8], ends: &mut Ve
     });
 }
 
-/// The JSON texts that the encoded values give; of a value that the document does not have, an empty one.
+/// The JSON texts that the encoded values decode to; for a missing value, an empty text.
 pub(in crate::document) fn texts_of(spec: &IndexSpec, values: &[u8]) -> Option<Vec<String>> {
     let mut texts = Vec::with_capacity(spec.parts.len());
     walk_values(spec, values, Some(&mut texts))?;
@@ -309,7 +310,7 @@ fn walk_values(spec: &IndexSpec, key: &[u8], mut texts: Option<&mut Vec<String>>
     })
 }
 
-/// Sees the rest of a key at each of its values, and its first byte; `see` answers the value's length.
+/// Walks over a key's values. `see` gets the rest of the key and its first byte, and answers the value's length.
 fn walk_parts(spec: &IndexSpec, key: &[u8], mut see: impl FnMut(&[u8], Option<u8>) -> Option<usize>) -> Option<usize> {
     let mut at = 0;
     for (number, part) in spec.parts.iter().enumerate() {
@@ -328,8 +329,8 @@ fn walk_parts(spec: &IndexSpec, key: &[u8], mut see: impl FnMut(&[u8], Option<u8
     Some(at).filter(|at| *at <= key.len())
 }
 
-/// The texts of the values of a row as the document has them, by the parts of the index: an empty one if it has no
-/// value there; of a part with many values, the one that the key gives. `None` if only the document has them.
+/// The texts of a row's values as in the document, by the parts of the index. A missing value has an empty text; a part
+/// with many values has the one of the key. `None` if only the document has the texts.
 pub(in crate::document) fn row_texts(
     spec: &IndexSpec,
     values: &[u8],
@@ -358,7 +359,7 @@ fn take_own_texts(spec: &IndexSpec, own: &[u8], texts: &mut [String]) -> Option<
     reader.is_empty().then_some(())
 }
 
-/// The keys of an index that begin with `prefix` and anything greater, up to what `prefix` cannot begin.
+/// A bound behind all keys of an index that begin with `prefix`.
 pub(in crate::document) fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
     successor_of_prefix(prefix).map_or(Bound::Unbounded, Bound::Excluded)
 }
@@ -376,7 +377,7 @@ mod tests {
         keys.indexes[0].rows(spec, &keys.paths.values(body), "d").unwrap()
     }
 
-    /// What the rows of a body say, read back.
+    /// The texts that the rows of a body decode to.
     fn read_back(spec: &IndexSpec, body: &str) -> Vec<Vec<String>> {
         let read = |row: IndexRow| {
             assert_eq!(values_len(spec, &[&row.key[..], b"the id"].concat()), Some(row.key.len()));

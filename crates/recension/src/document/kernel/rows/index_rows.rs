@@ -1,7 +1,7 @@
-//! Where the rows of an index lie. Most indexes have a row at values and id for each document. A unique index has one
-//! at the values alone, which names its document, so that a value is looked up, and refused, by one key. If replication
-//! brings documents with equal values, the first of them, in the order of ids, has that row, and the others rows at
-//! values and id behind it. Layout: docs/documents-format.md, "Trees of indexes".
+//! The place of an index's rows. Most indexes have a row at values and id for each document. A unique index has a row
+//! at the values alone, which names its document, so that one key finds or refuses a value. If replication brings
+//! documents with equal values, the one with the least id has that row, and the others have rows at values and id
+//! behind it. Layout: docs/documents-format.md, "Trees of indexes".
 
 use std::borrow::Cow;
 use std::ops::Bound;
@@ -31,7 +31,7 @@ pub(in crate::document) struct RowRead<'r> {
 }
 
 impl<'r> RowRead<'r> {
-    /// What a row says; `None` if it is damaged.
+    /// Reads a row; `None` if it is damaged.
     pub(in crate::document) fn of(index: &IndexEntry, key: &'r [u8], value: &'r [u8]) -> Option<Self> {
         let (values, id) = key.split_at_checked(values_len(&index.spec, key)?)?;
         if id.is_empty() {
@@ -40,7 +40,7 @@ impl<'r> RowRead<'r> {
         Some(RowRead { values, id: std::str::from_utf8(id).ok()?, texts: value, others: true })
     }
 
-    /// What the row at the values alone says.
+    /// Reads the row at the values alone.
     pub(in crate::document) fn at_values(values: &'r [u8], value: &'r [u8]) -> Option<Self> {
         let mut reader = ByteReader::new(value);
         let flags = reader.byte().filter(|flags| flags & !OTHERS == 0)?;
@@ -81,12 +81,12 @@ pub(in crate::document) struct IndexChange {
     pub(in crate::document) to: To,
 }
 
-/// What becomes of a row.
+/// The new state of a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::document) enum To {
     Value(Vec<u8>),
     Nothing,
-    /// So much is added to the counters.
+    /// Amounts that are added to the counters.
     More(Tally),
 }
 
@@ -139,8 +139,8 @@ impl IndexEntry {
         Ok(None)
     }
 
-    /// Adds what changes when a document gets a row, or another text in a row that it has. If it is `refusable`, an
-    /// error if the index is unique and another document has the values.
+    /// Adds the changes for a document that gets a row, or another text in its row. `refusable`: it is an error if the
+    /// index is unique and another document has the values.
     pub(in crate::document) fn add(
         &self,
         snapshot: &dyn Snapshot,
@@ -188,7 +188,7 @@ impl IndexEntry {
         Ok(())
     }
 
-    /// Adds what changes when a document loses a row.
+    /// Adds the changes for a document that loses a row.
     pub(in crate::document) fn remove(
         &self,
         snapshot: &dyn Snapshot,
@@ -203,7 +203,7 @@ impl IndexEntry {
             changes.push(behind(id));
             return Ok(());
         };
-        // The next one moves up.
+        // The next document takes its place.
         let next = if holder.others { self.first_behind(snapshot, &values)? } else { None };
         match next {
             Some(next) => {
@@ -215,7 +215,7 @@ impl IndexEntry {
         Ok(())
     }
 
-    /// Adds what changes in the counters of an index of words.
+    /// Adds the changes of the counters of an index of words.
     pub(in crate::document) fn count(
         &self,
         snapshot: &dyn Snapshot,
@@ -228,7 +228,7 @@ impl IndexEntry {
             && let Some(first) = first
             && snapshot.get(self.tree, &[&first, id.as_bytes()].concat())?.is_none()
         {
-            // The build has not come to the document yet.
+            // The build has not reached the document yet.
             before = [0, 0];
         }
         let more = [after[0] - before[0], after[1] - before[1]];

@@ -1,6 +1,6 @@
-//! What is known of an index's rows beside them, for the choice between ways: how many there are, how many different
-//! values, and every so manyth key. A row of the catalogue (docs/documents-format.md), so that a query of the past is
-//! planned by what was known then.
+//! Statistics of an index's rows, for the choice between ways: the number of rows, the number of different values, and
+//! every n-th key. They are a row of the catalogue (docs/documents-format.md), so that a query of the past is planned
+//! with the statistics of that time.
 
 // Estimates need no more digits than doubles have.
 #![allow(clippy::cast_precision_loss)]
@@ -16,18 +16,18 @@ use crate::engine::{Direction, KeyRange, Snapshot};
 
 const LAYOUT: u8 = 1;
 
-/// Statistics are used while the documents have not become or ceased to be so many times as many.
+/// Statistics are used unless the number of documents has changed by more than this factor.
 const DOCUMENTS_RATIO_MAX: f64 = 1.5;
-/// So many documents more or fewer are no reason to gather them anew.
+/// A change by so many documents is no reason to gather them anew.
 const DOCUMENTS_MORE_MAX: u64 = 1000;
 
-/// What is known of an index.
+/// The statistics of an index.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::document) struct IndexStatistics {
-    /// The documents of the collection then.
+    /// The number of documents in the collection when they were gathered.
     pub(in crate::document) documents: u64,
     rows: u64,
-    /// For each path how many different values there are at it and the ones before.
+    /// For each path, the number of different values at this and the former paths.
     different: Vec<u64>,
     /// The keys at the rows 0, `step`, 2 `step` and so on.
     step: u64,
@@ -65,13 +65,13 @@ impl IndexStatistics {
         Ok(known)
     }
 
-    /// Whether a collection has changed so much since that they are to be gathered anew.
+    /// Whether the collection has changed so much that they must be gathered anew.
     pub(in crate::document) fn are_old(&self, documents: u64) -> bool {
         let apart = self.documents.abs_diff(documents);
         apart > DOCUMENTS_MORE_MAX.min(self.documents / 10)
     }
 
-    /// About how many rows lie in ranges, in a collection of so many documents; `None` if too much has changed.
+    /// About how many rows are in ranges, if the collection has so many documents; `None` if too much has changed.
     pub(in crate::document) fn estimate(&self, index: &IndexEntry, ranges: &[KeyRange], documents: u64) -> Option<f64> {
         let grown = documents.max(1) as f64 / self.documents.max(1) as f64;
         let apart = self.documents.abs_diff(documents);
@@ -79,7 +79,7 @@ impl IndexStatistics {
             return None;
         }
         if self.step == 1 && apart > 0 && self.rows < 20 {
-            // Of next to nothing nothing follows.
+            // Almost no rows: nothing follows from them.
             return None;
         }
         let rows: f64 = ranges.iter().map(|range| self.rows_in(index, range)).sum();
@@ -95,7 +95,7 @@ impl IndexStatistics {
         if keys > 0 || self.step == 1 {
             return keys as f64 * self.step as f64;
         }
-        // Between two of the keys: fewer rows than a step, and of one value as many as values have on average.
+        // Between two keys there are fewer rows than a step; a single value has as many as the average value.
         let half = self.step as f64 / 2.0;
         let Bound::Included(prefix) = &range.start else { return half };
         if after_prefix(prefix) != range.end {
@@ -122,8 +122,8 @@ impl IndexStatistics {
         out
     }
 
-    /// Reads what [`IndexStatistics::encode`] wrote. What does not read is no statistics: nothing depends on them but
-    /// the choice of a way.
+    /// Reads the form that [`IndexStatistics::encode`] writes. If it cannot be read, there are no statistics: only the
+    /// choice of a way depends on them.
     pub(in crate::document) fn decode(value: &[u8]) -> Option<Self> {
         let mut reader = ByteReader::new(value);
         if reader.byte()? != LAYOUT {
@@ -157,7 +157,7 @@ mod tests {
             let keys = IndexKeys::of([&entry]);
             let (engine, mut batch) = (MemoryEngine::new(), Batch::new());
             for n in 0..documents {
-                // A tenth of them is of the kind 0, the others of kinds of their own.
+                // A tenth of them has kind 0, the others have kinds of their own.
                 let kind = if n % 10 == 0 { 0 } else { n };
                 let id = format!("d{n}");
                 let body = format!("{{\"kind\":{kind},\"n\":{n}}}");

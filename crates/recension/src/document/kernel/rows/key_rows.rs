@@ -1,5 +1,5 @@
-//! Rows of keys: the catalogue's row of a namespace, a key's row, a row of what expires. docs/documents-format.md has
-//! their bytes. Pure: bytes in, values out.
+//! Rows of keys: a namespace's row in the catalogue, a key's row, and its row among the expiring keys.
+//! docs/documents-format.md has their bytes. Pure: bytes in, values out.
 
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ fn number(rest: &mut &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(*number))
 }
 
-/// A duration in microseconds; the longest there are stand for longer ones.
+/// A duration in microseconds, at most the longest that fits.
 pub(in crate::document) fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

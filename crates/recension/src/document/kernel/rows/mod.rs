@@ -1,4 +1,4 @@
-//! Where the rows lie and what their bytes say: the catalogue, documents, side trees, indexes.
+//! The rows and their bytes: the catalogue, documents, side trees, indexes.
 
 pub(in crate::document) mod access_rows;
 pub(in crate::document) mod catalogue;

@@ -1,5 +1,5 @@
-//! The collections that the newest commits wrote. A feed of the whole store that is up to date need not look at every
-//! collection then. Commits that are not known are told, and never guessed.
+//! The collections that the newest commits wrote. With them, a feed of the whole store that is up to date need not look
+//! at every collection. If a commit is not known, this says so and never guesses.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;

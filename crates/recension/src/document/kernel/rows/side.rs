@@ -1,5 +1,5 @@
-//! Keys of a collection's side tree, which holds what documents have besides their rows. A key is a kind, the
-//! document's id in a form that keeps the keys of two documents apart, and what the kind adds. Layout:
+//! Keys of a collection's side tree, which holds the further rows of documents. A key is a kind, the document's id in a
+//! form that keeps the keys of two documents apart, and a part that depends on the kind. Layout:
 //! docs/documents-format.md.
 
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub(in crate::document) const LEAF: u8 = 0x01;
 pub(in crate::document) const ANCESTORS: u8 = 0x02;
 /// A local document, which is not replicated. Its key is the kind and the id as it is.
 pub(in crate::document) const LOCAL: u8 = 0x03;
-/// Where the bytes of a content of attachments are. The keys of this kind and of the next three: `attachment/rows.rs`.
+/// The place of a content's bytes. `attachment/rows.rs` has the keys of this kind and of the next three.
 pub(in crate::document) const CONTENT: u8 = 0x04;
 /// A chunk of a content's bytes.
 pub(in crate::document) const CHUNK: u8 = 0x05;
@@ -23,9 +23,9 @@ pub(in crate::document) const CHUNK: u8 = 0x05;
 pub(in crate::document) const REFERENCE: u8 = 0x06;
 /// An upload that no document has yet.
 pub(in crate::document) const UPLOAD: u8 = 0x08;
-/// What was purged: the kind, the commit that did it, the id as it is.
+/// A purge: the kind, its commit, the id as it is.
 pub(in crate::document) const PURGED: u8 = 0x07;
-/// That documents were erased: the kind and the commit that noted it.
+/// An erasure: the kind and the commit that noted it.
 pub(in crate::document) const ERASED: u8 = 0x0a;
 /// A setting of the collection: the kind and its name as it is.
 pub(in crate::document) const SETTING: u8 = 0x09;
@@ -44,7 +44,7 @@ pub(in crate::document) fn prefix_of(kind: u8, id: &str) -> Vec<u8> {
     key
 }
 
-/// The key of what a document has for a revision.
+/// The key of a kind for a revision of a document.
 pub(in crate::document) fn revision_key(kind: u8, id: &str, rev: &RevId) -> Vec<u8> {
     let mut key = prefix_of(kind, id);
     key.extend(rev.generation().to_be_bytes());
@@ -52,7 +52,7 @@ pub(in crate::document) fn revision_key(kind: u8, id: &str, rev: &RevId) -> Vec<
     key
 }
 
-/// The keys of what a document has for revisions from a generation on and before another.
+/// The keys of a kind for revisions of a document, in a range of generations.
 pub(in crate::document) fn of_generations(kind: u8, id: &str, generations: Range<u32>) -> KeyRange {
     let prefix = prefix_of(kind, id);
     let from = |generation: u32| [&prefix[..], &generation.to_be_bytes()].concat();
@@ -75,7 +75,7 @@ pub(in crate::document) fn id_and_revision_in(key: &[u8]) -> Result<(String, Rev
     Ok((id, rev))
 }
 
-/// The document at the beginning of what a key has behind its kind, and what follows; `None` if there is none.
+/// The document's id behind the kind of a key, and the rest; `None` if there is none.
 pub(in crate::document) fn id_in(mut rest: &[u8]) -> Option<(String, &[u8])> {
     let mut id = Vec::new();
     loop {

@@ -52,7 +52,7 @@ impl Slots {
         self.recent.note(seq, written.iter().map(|slot| slot.shared_name.clone()));
     }
 
-    /// Who decides whether documents may be written.
+    /// The guard of the store.
     pub(in crate::document) fn guard(&self) -> &GuardCell {
         &self.guard
     }
@@ -75,7 +75,7 @@ pub(in crate::document) struct Slot {
     known: RwLock<Known>,
     /// The time of the next search for uploads that were broken off.
     sweep_at: Mutex<Timestamp>,
-    /// Who decides whether documents may be written.
+    /// The guard of the store.
     pub(in crate::document) guard: GuardCell,
 }
 

@@ -46,8 +46,7 @@ pub(in crate::document) struct StoredHead {
 }
 
 impl StoredHead {
-    /// Whether the document, whose row has this `body`, says already what the write would make of it. Nothing is to be
-    /// written then.
+    /// Whether the document, whose row has this `body`, is as the write would make it. Nothing is written then.
     pub(in crate::document) fn says(&self, body: &[u8], write: &Write) -> bool {
         let attachments_stay = write.attachments.brings_none() && (!self.attachments || write.attachments.keeps());
         let writes_body = !write.deleted && !write.same_body;

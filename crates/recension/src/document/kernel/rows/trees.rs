@@ -5,7 +5,7 @@ use crate::document::kernel::rows::catalogue::{CATALOGUE, STORE_KEY, decode_stor
 use crate::document::values::error::{Error, Result};
 use crate::engine::{Snapshot, TreeId};
 
-/// Trees for a new collection or index. The commit takes them, and conflicts with whoever else does.
+/// Trees for a new collection or index. The commit conflicts with every other commit that takes trees.
 pub(in crate::document) fn take_trees<const N: usize>(view: &Overlay) -> Result<[TreeId; N]> {
     let first = decode_store(view.get(CATALOGUE, STORE_KEY)?.as_deref())?.0;
     let next = first.checked_add(N as u32).ok_or_else(|| Error::DamagedRow {

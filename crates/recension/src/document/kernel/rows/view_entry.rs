@@ -16,20 +16,20 @@ const LAYOUT: u8 = 2;
 const WHOLE: u8 = 1;
 const IN_COMMIT: u8 = 2;
 
-/// Behind this key of a view's tree: by how many rows commits of documents have changed what the catalogue counts.
+/// The key of a row in a view's tree: by how many rows commits of documents have changed the catalogue's count.
 pub(in crate::document) const COUNT_KEY: &[u8] = &[0x04];
 
 /// A view as the catalogue has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::document) struct ViewEntry {
     pub(in crate::document) tree: TreeId,
-    /// It had every document once.
+    /// It has been complete once.
     pub(in crate::document) whole: bool,
-    /// Its rows, but for what [`COUNT_KEY`] adds.
+    /// The number of its rows, without the amount in [`COUNT_KEY`].
     pub(in crate::document) rows: u64,
     /// Every commit that writes documents keeps it: all changes are in it.
     pub(in crate::document) in_commit: bool,
-    /// The changes up to here are in it; of no account if it is kept in commits.
+    /// The position up to which it has all changes; unused if commits keep it.
     pub(in crate::document) position: Position,
 }
 
@@ -65,7 +65,7 @@ pub(in crate::document) fn names_prefix(collection: &CollectionEntry) -> Vec<u8>
     [&[VIEW_NAME_KEY][..], &collection.documents.0.to_be_bytes()].concat()
 }
 
-/// The key of the row that says which whole view a name has or had last.
+/// The key of the row with the whole view that a name has, or had last.
 pub(in crate::document) fn name_key(collection: &CollectionEntry, name: &str) -> Vec<u8> {
     [&names_prefix(collection)[..], name.as_bytes()].concat()
 }
@@ -77,7 +77,7 @@ impl ViewEntry {
 
     pub(in crate::document) fn encode(&self) -> Vec<u8> {
         let flags = if self.whole { WHOLE } else { 0 } | if self.in_commit { IN_COMMIT } else { 0 };
-        // Who does not know of views in commits must not write documents of the collection.
+        // The layout keeps older versions from writing documents: they do not know of views in commits.
         let mut out = vec![if self.in_commit { LAYOUT } else { BEHIND }, flags];
         out.extend(self.tree.0.to_be_bytes());
         out.extend(self.rows.to_be_bytes());
@@ -112,7 +112,7 @@ impl ViewEntry {
         Ok(self.rows.wrapping_add_signed(added.unwrap_or(0)))
     }
 
-    /// Up to which commit it has all changes, as of a snapshot.
+    /// The commit up to which it has all changes, as of a snapshot.
     pub(in crate::document) fn seq(&self, snapshot: &dyn Snapshot) -> Seq {
         if self.in_commit { snapshot.seq() } else { self.position.seq() }
     }

@@ -32,12 +32,12 @@ pub(in crate::document) fn of_document(id: &str) -> Vec<u8> {
     [&[OF_DOCUMENT], id.as_bytes()].concat()
 }
 
-/// What stands before the collated keys of a partition's rows.
+/// The prefix of the collated keys of a partition's rows.
 pub(in crate::document) fn partition_prefix(partition: &str) -> Vec<u8> {
     [&[ROW], partition.as_bytes(), &[0]].concat()
 }
 
-/// What stands before the collated keys of the rows of a document.
+/// The prefix of the collated keys of a document's rows.
 fn prefix_of(id: &str, options: ViewOptions) -> Vec<u8> {
     match id.split_once(':').filter(|_| options.partitioned) {
         Some((partition, _)) => partition_prefix(partition),
@@ -49,7 +49,7 @@ fn prefix_of(id: &str, options: ViewOptions) -> Vec<u8> {
 /// Rows of a tree: keys and values.
 pub(in crate::document) type TreeRows = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// The rows that a document has by what it has emitted; none if that is too much.
+/// The rows for what a document has emitted; none at all if that is too much.
 pub(in crate::document) fn rows_of(id: &str, emitted: Vec<Emitted>, options: ViewOptions) -> Result<TreeRows> {
     if emitted.len() > VIEW_ROWS_PER_DOCUMENT_MAX {
         return Ok(Vec::new());
@@ -104,7 +104,7 @@ pub(in crate::document) fn decode_keys(value: &[u8]) -> Result<Vec<&[u8]>> {
 pub(in crate::document) struct RowParts<'r> {
     pub(in crate::document) id: &'r str,
     pub(in crate::document) collated: &'r [u8],
-    /// The key's text, if the collated key does not give it.
+    /// The key's text, if it cannot be decoded from the collated key.
     text: &'r str,
     pub(in crate::document) value: &'r str,
 }

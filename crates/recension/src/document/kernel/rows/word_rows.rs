@@ -1,5 +1,5 @@
-//! The rows of an index of words: one for each word of a document, with the places at which it stands, and one row of
-//! counters. Layout: docs/documents-format.md, "Indexes of words". Pure.
+//! The rows of an index of words: for each word of a document a row with its places, and one row of counters. Layout:
+//! docs/documents-format.md, "Indexes of words". Pure.
 
 use crate::document::kernel::rows::index_keys::IndexRow;
 use crate::document::values::error::{Error, Result};
@@ -10,7 +10,7 @@ use crate::document::values::text::{DocumentWords, Language, length_class, lengt
 /// The key of the counters. No word is empty.
 pub(in crate::document) const COUNTERS_KEY: &[u8] = &[0];
 
-/// What an index counts: documents, and the sum of their lengths.
+/// The counters of an index: documents, and the sum of their lengths.
 pub(in crate::document) type Tally = [i64; 2];
 
 /// The beginning of the keys of a word's rows.
@@ -43,7 +43,7 @@ pub(in crate::document) fn rows_of<'v>(
         });
     }
     let class = length_class(words.length);
-    // A map has its words in the order of their bytes.
+    // A map is in the order of its words' bytes.
     let row = |(word, places): (&String, &Vec<u32>)| IndexRow { key: word_key(word), value: value(class, places) };
     Ok(words.places.iter().map(row).collect())
 }
@@ -64,7 +64,7 @@ fn value(class: u8, places: &[u32]) -> Vec<u8> {
     value
 }
 
-/// The class of lengths that a row's document is of.
+/// The length class of a row's document.
 pub(in crate::document) fn class_in(value: &[u8]) -> Option<u8> {
     value.first().copied()
 }
@@ -90,7 +90,7 @@ pub(in crate::document) fn places_in(value: &[u8]) -> Option<Vec<u32>> {
     (shift == 0 && !places.is_empty()).then_some(places)
 }
 
-/// What a document adds to the counters that has these rows.
+/// The amounts that a document with these rows adds to the counters.
 pub(in crate::document) fn tally(rows: &[IndexRow]) -> Tally {
     match rows.first().and_then(|row| class_in(&row.value)) {
         Some(class) => [1, length_of_class(class).cast_signed()],

@@ -1,5 +1,5 @@
-//! Whole blocks of a view on the way of a reduction: each is reduced once, and what came of it is remembered as long as
-//! no row of the block changes. At any moment: what is remembered is of the commit that wrote the block's row.
+//! Whole blocks of a view within a reduction. Each is reduced once, and the result is remembered until a row of the
+//! block changes. Results have the commit that wrote the block's row, so that they are valid for reads of any moment.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Bound;
@@ -17,7 +17,7 @@ use crate::engine::{KeyRange, Seq, TreeId};
 /// Blocks that are read at a time.
 const BLOCKS_AT_ONCE: usize = 4096;
 
-/// Reduced blocks of the views of one store, within a bound of memory. Losing it costs reads and changes no answer.
+/// Reduced blocks of the views of one store, in bounded memory. Losing one costs reads and changes no answer.
 #[derive(Default)]
 pub struct ReducedBlocks(Mutex<Remembered>);
 
@@ -33,7 +33,7 @@ struct Remembered {
     bytes: usize,
 }
 
-/// Which block, reduced by what.
+/// A block, and the reduction.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct BlockKey {
     tree: TreeId,
@@ -59,7 +59,7 @@ impl Reduced {
 }
 
 impl ReducedBlocks {
-    /// Forgets all. To be called when documents were erased, which changes the past.
+    /// Forgets all. It must be called when documents were erased, which changes the past.
     pub fn forget(&self) {
         *self.0.lock() = Remembered::default();
     }
@@ -88,9 +88,9 @@ pub(in crate::document) struct Ahead {
     remembered: Arc<ReducedBlocks>,
     by: Arc<str>,
     tree: TreeId,
-    /// Those that begin behind the walk, in order.
+    /// The known blocks behind the walk, in order.
     blocks: VecDeque<Block>,
-    /// Where others are looked for; `None`: there are none.
+    /// The range in which further blocks are looked up; `None`: there are none.
     rest: Option<KeyRange>,
 }
 
@@ -112,7 +112,7 @@ impl Ahead {
         }
     }
 
-    /// If the walk comes to the first row of a whole block at `key`: the block, and where the next one begins.
+    /// If the walk is at the first row of a whole block: the block, and the key at which the next one begins.
     pub(in crate::document) fn enters(&mut self, view: &ViewAt, key: &[u8]) -> Result<Option<(Block, Vec<u8>)>> {
         let mut entered = None;
         loop {
@@ -133,7 +133,7 @@ impl Ahead {
         Ok(entered.and_then(|block| self.blocks.front().map(|next| (block, next.start.clone()))))
     }
 
-    /// A block, reduced: remembered, or by `reduce`.
+    /// A block, reduced: the remembered result, or that of `reduce`.
     pub(in crate::document) fn reduced(
         &self,
         block: &Block,

@@ -1,6 +1,6 @@
-//! Blocks: a view's rows are counted in blocks of some hundred, so that many rows are counted by few. A block begins at
-//! a key and ends where the next one begins. Its row is written whenever a row of it is, so that what was computed of a
-//! block holds as long as the block's row is of the same commit.
+//! Blocks: a view's rows are grouped into blocks of some hundred, so that many rows can be counted by few reads. A
+//! block begins at a key and ends where the next one begins. Its row is written whenever one of its rows is. A result
+//! computed from a block is therefore valid as long as the block's row is of the same commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -14,12 +14,13 @@ use crate::engine::{Batch, Direction, KeyRange, Seq, Snapshot, TreeId};
 /// The kind of a block's row; the key at which it begins follows.
 const BLOCK: u8 = 0x03;
 
-/// Behind this key: written whenever a commit of documents cuts blocks, so that other such commits see it.
+/// The key of a row in a view's tree, which is written whenever a commit of documents cuts blocks. Other such commits
+/// conflict with it.
 const CUTS_KEY: &[u8] = &[0x05];
 
-/// The blocks of a view, and what a commit does to them.
+/// The blocks of a view, and their changes by a commit.
 pub(in crate::document) struct Blocks {
-    /// How many rows each has, by where it begins, and whether any of them is written.
+    /// The number of rows of each block, by its first key, and whether a row of it is written.
     counts: BTreeMap<Vec<u8>, (u64, bool)>,
     added: BTreeSet<Vec<u8>>,
     removed: BTreeSet<Vec<u8>>,
@@ -32,7 +33,7 @@ pub(in crate::document) struct Block {
     /// The key at which it begins.
     pub(in crate::document) start: Vec<u8>,
     pub(in crate::document) rows: u64,
-    /// The commit that changed any of its rows last.
+    /// The newest commit that changed any of its rows.
     pub(in crate::document) seq: Seq,
 }
 
@@ -81,7 +82,7 @@ impl<'v> BlocksInCommit<'v> {
         BlocksInCommit { view, tree, changed: BTreeMap::new() }
     }
 
-    /// A row is written, and there are so many more.
+    /// A row is written; `more` is the change of the number of rows.
     pub(in crate::document) fn note(&mut self, key: &[u8], more: i64) -> Result<()> {
         let up_to = Bound::Included([&[BLOCK], key].concat());
         let range = KeyRange { start: Bound::Included(vec![BLOCK]), end: up_to };
@@ -94,7 +95,7 @@ impl<'v> BlocksInCommit<'v> {
         Ok(())
     }
 
-    /// Writes what becomes of the blocks. Those that have grown too large are cut.
+    /// Writes the changes. Blocks that have grown too large are cut.
     pub(in crate::document) fn write(self) -> Result<()> {
         let BlocksInCommit { view, tree, changed } = self;
         if changed.is_empty() {
@@ -131,7 +132,7 @@ impl Blocks {
         Ok(Blocks { counts, added: BTreeSet::new(), removed: BTreeSet::new(), nowhere: (0, false) })
     }
 
-    /// A row is put; `new`: there was none of its key.
+    /// A row is put; `new`: its key had no row.
     pub(in crate::document) fn put(&mut self, key: &[u8], new: bool) {
         let rows = self.touch(key);
         if new {
@@ -141,7 +142,7 @@ impl Blocks {
         }
     }
 
-    /// A row is taken away.
+    /// A row is removed.
     pub(in crate::document) fn remove(&mut self, key: &[u8]) {
         let rows = self.touch(key);
         *rows = rows.saturating_sub(1);
@@ -162,7 +163,7 @@ impl Blocks {
         rows
     }
 
-    /// Adds to a batch what becomes of the blocks. Those that have grown too large are cut.
+    /// Adds the changes to a batch. Blocks that have grown too large are cut.
     pub(in crate::document) fn write(self, snapshot: &dyn Snapshot, tree: TreeId, batch: &mut Batch) -> Result<()> {
         let touched = self.counts.iter().filter(|(_, (_, touched))| *touched);
         let touched: Vec<(Vec<u8>, u64)> = touched.map(|(start, (rows, _))| (start.clone(), *rows)).collect();

@@ -1,4 +1,4 @@
-//! Which documents have to be mapped, and mapping them: those that were changed or purged behind a view's position.
+//! The documents to be mapped, and mapping them: those that were changed or purged behind a view's position.
 
 use crate::document::kernel::changes::change::{Change, Position};
 use crate::document::kernel::changes::pages::page;
@@ -21,7 +21,7 @@ pub(in crate::document) struct Gathered {
     pub(in crate::document) documents: Vec<(String, TreeRows)>,
     /// The position behind them.
     pub(in crate::document) position: Position,
-    /// There are no others.
+    /// There are no further documents.
     pub(in crate::document) end: bool,
 }
 
@@ -38,7 +38,7 @@ pub(in crate::document) fn gather(
     let mut ids: Vec<String> = purged(at, entry, position.seq)?.into_iter().collect();
     let (mut inputs, mut bytes) = (Vec::new(), 0);
     let step_bytes = VIEW_STEP_BYTES * view.mapper.parallel().max(1);
-    // What was purged may be there again, or still: in other revisions.
+    // A purged document may exist again, or still, with other revisions.
     for id in &ids {
         bytes += read(at, entry, view, id, &mut inputs)?;
     }
@@ -100,7 +100,7 @@ fn function_error(reason: String) -> Error {
     Error::Function { error: "os_process_error".to_owned(), reason }
 }
 
-/// Reads a document for the mapper, if it is for the mapper; answers its length.
+/// Reads a document for the mapper, if it is one to be mapped; answers its length.
 fn read(
     at: &CollectionAt,
     entry: &CollectionEntry,
@@ -123,7 +123,7 @@ fn read(
     Ok(bytes + 64)
 }
 
-/// The documents that were purged after a commit. Their rows may be of a revision that is no more.
+/// The documents that were purged after a commit. Their rows may come from a revision that no longer exists.
 fn purged(at: &CollectionAt, entry: &CollectionEntry, after: Seq) -> Result<BTreeSet<String>> {
     let start = Bound::Included([&[side::PURGED][..], &after.next().0.to_be_bytes()].concat());
     let range = KeyRange { start, ..KeyRange::prefix([side::PURGED]) };
@@ -135,7 +135,7 @@ fn purged(at: &CollectionAt, entry: &CollectionEntry, after: Seq) -> Result<BTre
     Ok(ids)
 }
 
-/// Whether the log of purges reaches back to a position, so that nothing that was purged since is missed.
+/// Whether the log of purges reaches back to a position, so that no purge since is missed.
 pub(in crate::document) fn purges_are_known(
     at: &CollectionAt,
     entry: &CollectionEntry,

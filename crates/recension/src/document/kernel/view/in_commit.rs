@@ -1,7 +1,7 @@
-//! Views in the commit: whoever writes documents keeps the views that the catalogue lists, so that these are never
-//! behind. Counts are counters, so that commits of different documents do not hinder each other. A view whose mapper is
-//! not known here, that fails, or that would write too much is left behind by the commit, which says so in the
-//! catalogue: it is then kept behind the commits until it has come up.
+//! Views in the commit: every writer of documents keeps the views that the catalogue lists, so that these are never
+//! behind. Counts are counters, so that commits of different documents do not conflict. If a view's mapper is not known
+//! here, fails, or would write too much, the commit leaves the view behind and says so in the catalogue. The view is
+//! then kept behind the commits until it has caught up.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -25,8 +25,8 @@ use crate::document::values::position::Position;
 use crate::document::values::view::Signature;
 use crate::engine::{Snapshot, TreeId};
 
-/// Mappers of views that may be kept in commits, as far as a store has heard of them. Losing one costs that a view is
-/// kept behind the commits until it is asked.
+/// Mappers of views that may be kept in commits, as far as they are known to a store. If one is lost, its view is kept
+/// behind the commits until it is queried.
 #[derive(Default)]
 pub(in crate::document) struct KnownViews(RwLock<HashMap<Signature, View>>);
 
@@ -51,8 +51,8 @@ impl KnownViews {
 /// Documents that a commit writes, as mappers see them; `None`: it is deleted.
 type Written = BTreeMap<String, Option<MapInput>>;
 
-/// Writes what becomes of the views that are kept in commits, by the documents that an overlay has written. To be
-/// called when the overlay is ready to be committed.
+/// Writes the rows of the views that are kept in commits, for the documents that an overlay has written. It is called
+/// when the overlay is ready to be committed.
 pub(in crate::document) fn keep_views(view: &Overlay, slot: &Slot, known: &KnownViews) -> Result<()> {
     let Some(entry) = slot.entry_in(view)? else { return Ok(()) };
     let ids = view.written_keys(entry.documents);
@@ -73,7 +73,7 @@ pub(in crate::document) fn keep_views(view: &Overlay, slot: &Slot, known: &Known
                 write(view, tree, rows)?;
                 kept.push(*signature);
             }
-            // Whoever asks the view next is told what is wrong, if anything is.
+            // The next query of the view reports the error, if there is one.
             None | Some(Ok(None) | Err(Error::Function { .. })) => leave_behind(view, &entry, *signature)?,
             Some(Err(error)) => return Err(error),
         }
@@ -104,7 +104,7 @@ fn read(view: &Overlay, entry: &CollectionEntry, id: Vec<u8>) -> Result<(String,
     Ok((id, Some(MapInput { document, conflicts, deleted_conflicts })))
 }
 
-/// The rows that documents have now; `None`: they are too many for one commit.
+/// The documents' present rows; `None` if they are too many for one commit.
 fn rows(view: &View, written: &Written) -> Result<Option<Vec<(String, TreeRows)>>> {
     let (mut rows, mut count) = (Vec::with_capacity(written.len()), 0);
     for (id, input) in written {
@@ -127,7 +127,7 @@ fn rows(view: &View, written: &Written) -> Result<Option<Vec<(String, TreeRows)>
     Ok(Some(rows))
 }
 
-/// Writes rows of documents in the place of those that they had.
+/// Replaces documents' former rows by these.
 fn write(view: &Overlay, tree: TreeId, documents: Vec<(String, TreeRows)>) -> Result<()> {
     let mut blocks = BlocksInCommit::on(view, tree);
     let mut more = 0_i64;
@@ -143,7 +143,7 @@ fn write(view: &Overlay, tree: TreeId, documents: Vec<(String, TreeRows)>) -> Re
         let now = encode_keys(new.iter().map(|(key, _)| key.as_slice()));
         for (key, value) in new {
             let is_new = !old.contains(&key.as_slice());
-            // What stays as it was is not written: what was reduced of it holds.
+            // An unchanged row is not written, so that reductions of its block stay valid.
             if !is_new && view.get(tree, &key)?.is_some_and(|row| *row.bytes == *value) {
                 continue;
             }
@@ -163,7 +163,7 @@ fn write(view: &Overlay, tree: TreeId, documents: Vec<(String, TreeRows)>) -> Re
     blocks.write()
 }
 
-/// Says in the catalogue that a view has the changes up to the overlay's snapshot, and no longer every one.
+/// Notes in the catalogue that a view has the changes up to the overlay's snapshot only.
 fn leave_behind(view: &Overlay, entry: &CollectionEntry, signature: Signature) -> Result<()> {
     let key = view_key(entry, signature);
     let Some(own) = view.get(CATALOGUE, &key)?.map(|row| ViewEntry::decode(&row)).transpose()? else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Who makes the rows of a view: a mapper, which is given documents and answers keys and values.
+//! Mappers: a mapper is given documents and answers the keys and values of a view's rows.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -39,20 +39,20 @@ impl MapInput {
 
 /// Makes the rows of a view. It must answer the same for the same document, whenever it is asked.
 pub trait Mapper: Send + Sync {
-    /// What each of the documents emits, in their order: an answer for each.
+    /// The rows that each document emits: an answer for each, in their order.
     ///
     /// # Errors
-    /// [`Error::Function`](crate::document::Error::Function) if it cannot be said: the view stays where it was.
+    /// [`Error::Function`](crate::document::Error::Function) if the function fails: the view stays where it was.
     fn map(&self, documents: &[MapInput]) -> Result<Vec<Vec<Emitted>>>;
 
-    /// Whether it is so quick, for any document, that it may be asked while a document is written: its views are then
-    /// kept in the commits of documents, once they are whole, and are never behind. It must not look at the commit
-    /// that a document is of, which is not known then.
+    /// Whether it is so quick, for any document, that it may run while a document is written. Its views, once whole,
+    /// are then kept in the commits of documents and are never behind. It must not look at the commit of a document,
+    /// which is not known at that time.
     fn in_commit(&self) -> bool {
         false
     }
 
-    /// On how many threads it can be called at a time with profit.
+    /// The number of threads on which calling it in parallel pays.
     fn parallel(&self) -> usize {
         1
     }
@@ -64,7 +64,7 @@ impl<F: Fn(&MapInput) -> Vec<Emitted> + Send + Sync> Mapper for F {
     }
 }
 
-/// A view: a mapper, and what else its rows depend on.
+/// A view: a mapper, and everything else that its rows depend on.
 #[derive(Clone)]
 pub struct View {
     pub(in crate::document) signature: Signature,
@@ -83,20 +83,20 @@ impl fmt::Debug for View {
 }
 
 impl View {
-    /// A view. `function` tells the mapper from every other one: its text, or a name with a version. Views of equal
-    /// functions and options share their rows.
+    /// A view. `function` identifies the mapper: its text, or a name with a version. Views with equal functions and
+    /// options share their rows.
     pub fn new(function: &str, options: ViewOptions, mapper: Arc<dyn Mapper>) -> Self {
         View { signature: Signature::of(function, options), mapper, options, name: None }
     }
 
-    /// The same under a name. While the rows of the mapper that the name has now are not whole, those that were are
-    /// still there for who does not wait.
+    /// The same under a name. While the rows of the name's present mapper are not whole, reads that do not wait see the
+    /// rows of the former one.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         View { name: Some(name.into()), ..self }
     }
 
-    /// What its rows are known by.
+    /// The signature that identifies its rows.
     pub fn signature(&self) -> Signature {
         self.signature
     }

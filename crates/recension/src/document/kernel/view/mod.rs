@@ -1,5 +1,5 @@
-//! Views: indexes whose rows a mapper makes. What their rows are, and how they are read as of a commit, together with
-//! the documents that were changed since they were kept. docs/internals/views.md has the design.
+//! Views: indexes whose rows a mapper makes. The form of their rows, and reading them as of a commit, together with
+//! documents that were changed since the rows were kept. docs/internals/views.md has the design.
 
 pub(in crate::document) mod ahead;
 pub(in crate::document) mod blocks;

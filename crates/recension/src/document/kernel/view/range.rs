@@ -1,4 +1,4 @@
-//! Which rows of a view are asked for: a range of keys, of ids within a key, of a partition. Pure.
+//! Ranges of a view's rows: of keys, of ids within a key, of a partition. Pure.
 
 use std::ops::Bound;
 

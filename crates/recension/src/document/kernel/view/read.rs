@@ -1,4 +1,4 @@
-//! Reading a view as of a commit: its rows as they were kept, and laid over them the documents that were changed since.
+//! Reading a view as of a commit: its kept rows, overlaid by the rows of documents that were changed since.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Bound;
@@ -82,8 +82,8 @@ impl CollectionAt {
         Ok(ViewAt { recent: Arc::new(recent), ..ViewAt::kept_as(self, view, kept)? })
     }
 
-    /// A view as it was kept at this moment, which may be behind it. If its rows have never been whole and it has a
-    /// name, those that the name had before are read.
+    /// A view as it was kept at this moment; it may be behind. If its rows have never been whole and it has a name, the
+    /// former rows of the name are read.
     pub fn view_as_kept(&self, view: &View) -> Result<ViewAt> {
         let Some(entry) = &self.entry else { return Ok(ViewAt::empty(self, view)) };
         let mut kept = ViewEntry::of(&*self.snapshot, entry, view.signature)?;
@@ -102,7 +102,7 @@ impl ViewAt {
         ViewAt { at: at.clone(), view: view.clone(), kept: None, kept_rows: 0, recent: Arc::default(), shown: None }
     }
 
-    /// A view as it was kept, with nothing laid over it.
+    /// A view as it was kept, without later changes.
     fn kept_as(at: &CollectionAt, view: &View, kept: Option<ViewEntry>) -> Result<Self> {
         let kept_rows = kept.as_ref().map_or(Ok(0), |kept| kept.total_rows(&*at.snapshot))?;
         Ok(ViewAt { kept, kept_rows, ..ViewAt::empty(at, view) })
@@ -116,7 +116,7 @@ impl ViewAt {
         }
     }
 
-    /// The collection that it is of, as of the same moment.
+    /// The collection of the view, at the same moment.
     pub fn collection(&self) -> &CollectionAt {
         &self.at
     }
@@ -174,7 +174,7 @@ impl ViewAt {
         self.kept_rows.saturating_sub(self.recent.hidden_rows) + self.recent.rows.len() as u64
     }
 
-    /// Its rows, of a range.
+    /// The rows of a range.
     pub fn rows(&self, range: &ViewRange) -> Result<ViewRows> {
         Ok(self.walk(range.keys(self.view.options)?, range.direction))
     }
@@ -185,7 +185,7 @@ impl ViewAt {
         ViewRows { view: self.clone(), keys, direction, base, next_kept: None }
     }
 
-    /// The tree of its rows, if nothing is laid over them.
+    /// The tree of its rows, if there are no later changes.
     pub(in crate::document) fn bare_tree(&self) -> Option<TreeId> {
         let bare = self.recent.hidden.is_empty() && self.shown.is_none();
         self.kept.as_ref().filter(|_| bare).map(|kept| kept.tree)
@@ -212,14 +212,14 @@ impl ViewAt {
             }
             return Ok((count <= max).then_some(count));
         }
-        // Nothing is laid over the kept rows: whole blocks need not be looked at.
+        // Without later changes, whole blocks count as they are.
         let Some(kept) = self.kept.as_ref().filter(|_| !keys.is_empty()) else { return Ok(Some(0)) };
         let snapshot = &*self.at.snapshot;
         let most = usize::try_from(max / VIEW_BLOCK_ROWS as u64).unwrap_or(usize::MAX).saturating_add(2);
         let blocks = blocks_in(snapshot, kept.tree, &keys, most)?;
         let (first, last) = (blocks.first().map(|block| &block.start), blocks.last().map(|block| &block.start));
         count += blocks.iter().rev().skip(1).map(|block| block.rows).sum::<u64>();
-        // What lies before the first block that begins here, and the last one, which may end beyond.
+        // The part before the first block that begins in the range, and the last block, which may end beyond it.
         let before = KeyRange {
             start: keys.start.clone(),
             end: first.map_or_else(|| keys.end.clone(), |first| Bound::Excluded(first.clone())),
@@ -241,7 +241,7 @@ impl ViewAt {
 /// Rows of a view, one at a time.
 pub struct ViewRows {
     view: ViewAt,
-    /// What is left of the range.
+    /// The rest of the range.
     keys: KeyRange,
     direction: Direction,
     base: Option<OwnedRows>,
@@ -255,18 +255,18 @@ impl ViewRows {
         &self.view
     }
 
-    /// What is left of the range.
+    /// The rest of the range.
     pub(in crate::document) fn left(&self) -> &KeyRange {
         &self.keys
     }
 
-    /// The key of the next row, if it is a kept one and nothing is laid over the view.
+    /// The key of the next row, if it is a kept one and the view has no later changes.
     pub(in crate::document) fn peek_kept(&mut self) -> Result<Option<&[u8]>> {
         self.fetch_kept()?;
         Ok(self.next_kept.as_ref().map(|(key, _)| key.as_slice()))
     }
 
-    /// Goes on at a key.
+    /// Continues at a key.
     pub(in crate::document) fn go_on_at(&mut self, key: Vec<u8>) {
         self.rest();
         self.keys.start = Bound::Included(key);
@@ -305,7 +305,7 @@ impl ViewRows {
         Ok(Some(made))
     }
 
-    /// Lets go of what the engine holds for it. It goes on behind the last row.
+    /// Releases what the engine holds for it. The next row continues behind the last one.
     pub fn rest(&mut self) {
         self.base = None;
         self.next_kept = None;

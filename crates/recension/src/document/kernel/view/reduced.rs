@@ -12,43 +12,42 @@ use crate::document::values::view::ViewOptions;
 use crate::engine::Direction;
 use std::sync::Arc;
 
-/// A reduction that is not built in. It must answer the same whichever way rows are put together: what was reduced is
-/// reduced again.
+/// A custom reduction. Its result must not depend on how rows are grouped: reduced values are reduced again.
 pub trait Reducer: Send + Sync {
-    /// Reduces rows: of each the key, the document's id, and the value, all but the id as JSON.
+    /// Reduces rows: the key, the document's id and the value of each. Key and value are JSON.
     fn reduce(&self, rows: &[(String, String, String)]) -> Result<String>;
-    /// Tells it from every other one, so that what it has made of rows can be remembered. `None`: nothing is.
+    /// Identifies it, so that its results can be remembered. `None`: they are not.
     fn signature(&self) -> Option<String> {
         None
     }
-    /// Reduces what was reduced.
+    /// Reduces reduced values.
     fn rereduce(&self, values: &[String]) -> Result<String>;
 }
 
 /// How rows are reduced.
 #[derive(Clone)]
 pub enum Reduction {
-    /// By a function that every view can have.
+    /// A built-in function.
     BuiltIn(BuiltIn),
-    /// By one that is brought along.
+    /// A custom one.
     Own(Arc<dyn Reducer>),
 }
 
-/// Which rows are reduced together.
+/// How rows are grouped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Grouping {
     /// All.
     All,
-    /// Those whose keys, being arrays, begin with so many equal elements; other keys as they are.
+    /// Rows whose keys, if they are arrays, begin with so many equal elements; other keys as they are.
     Level(usize),
-    /// Those of one key.
+    /// Rows with the same key.
     Exact,
 }
 
 /// A group of rows, reduced.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReducedRow {
-    /// The key of the group, as JSON: `null` of all rows.
+    /// The key of the group, as JSON; `null` for all rows.
     pub key: String,
     /// The reduced value, as JSON.
     pub value: String,
@@ -61,7 +60,7 @@ impl ViewAt {
         Ok(ViewGroups { rows, grouping, reduction: reduction.clone(), ahead: None, next: None, ended: false })
     }
 
-    /// The same, with what was reduced before and has not changed.
+    /// The same, with a memory of reduced blocks.
     pub fn reduced_with(
         &self,
         range: &ViewRange,
@@ -103,7 +102,7 @@ struct Taken {
 }
 
 impl ViewGroups {
-    /// Lets go of what the engine holds for it. It goes on with the next group.
+    /// Releases what the engine holds for it. The next group continues behind the last one.
     pub fn rest(&mut self) {
         self.rows.rest();
     }
@@ -116,7 +115,7 @@ impl ViewGroups {
             && let Some(key) = self.rows.peek_kept()?
             && ahead.is_at(key)
         {
-            // A block of which a row was taken alone is not taken whole.
+            // A block from which one row was taken alone is not taken whole.
             let (key, view) = (key.to_vec(), self.rows.view().clone());
             ahead.enters(&view, &key)?;
         }
@@ -126,7 +125,7 @@ impl ViewGroups {
     fn group(&mut self) -> Result<Option<ReducedRow>> {
         let Some(first) = self.take()? else { return Ok(None) };
         let key = first.group.clone();
-        // Keys that are equal but for their texts (1 and 1.0) are one.
+        // Keys that differ only in their texts (1 and 1.0) are one key.
         let exact = (self.grouping == Grouping::Exact).then(|| first.collated.clone());
         let mut partial = Partial::of(&self.reduction);
         partial.add(first)?;
@@ -146,7 +145,8 @@ impl ViewGroups {
         Ok(Some(ReducedRow { key, value: partial.finish()? }))
     }
 
-    /// Takes a whole block into a group, if the next row is the first one of a block whose rows are all of the group.
+    /// Takes a whole block into a group, if the next row is the block's first and all of the block's rows are in the
+    /// group.
     fn take_block(&mut self, group: &str, exact: Option<&[u8]>, partial: &mut Partial) -> Result<bool> {
         let Some(ahead) = &mut self.ahead else { return Ok(false) };
         let options = self.rows.options();
@@ -222,7 +222,7 @@ impl Iterator for ViewGroups {
     }
 }
 
-/// A group under way.
+/// A group that is being reduced.
 enum Partial {
     BuiltIn(Fold),
     Own { reducer: Arc<dyn Reducer>, rows: Vec<(String, String, String)>, bytes: usize, reduced: Vec<String> },
@@ -257,7 +257,7 @@ impl Partial {
         }
     }
 
-    /// What it has come to, for another one to take.
+    /// Its result, for another group to take.
     fn reduced(self) -> Result<Reduced> {
         match self {
             Partial::BuiltIn(fold) => Ok(Reduced::BuiltIn(fold)),
@@ -281,7 +281,7 @@ impl Partial {
                 }
                 Ok(())
             }
-            // What is remembered is of the same reduction.
+            // Remembered results are of the same reduction.
             _ => Ok(()),
         }
     }
@@ -311,7 +311,7 @@ fn group_of(key: &str, grouping: Grouping) -> String {
     }
 }
 
-/// An array of the first elements of an array; `None` if it has no more, or is none.
+/// An array with the first elements of an array; `None` if it has no more, or is no array.
 fn first_elements(key: &str, level: usize) -> Option<String> {
     if !key.starts_with('[') {
         return None;

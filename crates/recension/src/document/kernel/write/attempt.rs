@@ -3,7 +3,7 @@
 use crate::document::values::error::{Error, Result};
 use crate::document::values::limits::WRITE_ATTEMPTS_MAX;
 
-/// What came of one try of a write.
+/// The outcome of one try of a write.
 pub(in crate::document) enum Attempt<T> {
     Done(T),
     Again,
@@ -24,7 +24,7 @@ pub(in crate::document) fn retry<T>(mut attempt: impl FnMut() -> Result<Attempt<
         if let Attempt::Done(value) = attempt()? {
             return Ok(value);
         }
-        // The first tries follow at once; later ones leave the others some time: 2 us to 4 ms.
+        // The first tries follow at once; later ones pause for 2 us to 4 ms.
         if attempts >= 3 {
             std::thread::sleep(std::time::Duration::from_micros(1 << attempts.min(14).saturating_sub(2)));
         }

@@ -148,7 +148,7 @@ impl Writer<'_> {
         Ok(blob)
     }
 
-    /// The content is stored at `blob` already, so that the upload's bytes are deleted.
+    /// The content is stored at `blob` already, so the upload's bytes are deleted.
     fn drop_upload(&self, upload: &Upload, blob: &BlobId, changes: &mut Changes) -> Result<()> {
         let own = upload.blob();
         if upload.in_memory().is_none() && own != *blob && self.is_uploaded(&own)? {

@@ -1,5 +1,5 @@
-//! Validation: whether a document may be written is asked of the guard that the store was given, inside of the write.
-//! Which design documents have validation functions is kept in the catalogue, in the commits that write them.
+//! Validation: within a write, the store's guard is asked whether the document may be written. The catalogue lists the
+//! design documents that have validation functions; the commits that write these keep the list.
 
 use std::fmt::Write as _;
 
@@ -71,8 +71,8 @@ impl CollectionAt {
 }
 
 impl Writer<'_> {
-    /// Asks whether a document may be written. `path`: the new revision's ancestors, newest first, where it is known.
-    /// The function sees, as what was there, the leaf that the new revision stands on; if there is none, the winner.
+    /// Asks whether a document may be written. `path`: the new revision's ancestors, newest first, if known. As the old
+    /// document, the function sees the leaf that the new revision stands on; if there is none, the winner.
     pub(in crate::document) fn ask_guard(
         &self,
         id: &str,
@@ -102,7 +102,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What was there before a revision, as validation functions see it.
+    /// The document before a revision, as validation functions see it.
     fn shown_before(&self, id: &str, path: &[RevId], before: &Before) -> Result<Option<String>> {
         let live = |rev: &&RevId| before.tree.leaf(rev).is_some_and(|leaf| !leaf.deleted);
         let rev = path.iter().find(live).copied().or((!before.head.deleted).then_some(before.head.rev));
@@ -120,7 +120,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Asks whether a design document that is written here can be one.
+    /// Asks whether a design document that is written here is valid.
     pub(in crate::document) fn ask_guard_of_design(&self, id: &str, deleted: bool, body: &str) -> Result<()> {
         match self.slot.guard.get().filter(|_| !deleted && id.starts_with("_design/")) {
             Some(guard) => guard.check_design(id, body),
@@ -128,7 +128,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Keeps the list of validators when a design document becomes what it is to be.
+    /// Updates the list of validators for a design document's next state.
     pub(in crate::document) fn note_validator(
         &self,
         entry: &CollectionEntry,
@@ -155,7 +155,7 @@ impl Writer<'_> {
     }
 }
 
-/// What a revision is to say.
+/// The next state of a document.
 #[derive(Clone, Copy)]
 pub(in crate::document) struct ToBe<'w> {
     pub(in crate::document) deleted: bool,

@@ -1,5 +1,5 @@
-//! Reading and writing keys on an overlay: a key's row and the row of what expires together. The moment at which
-//! expiry is judged comes from outside.
+//! Reading and writing keys on an overlay: a key's row together with its row among the expiring keys. The moment by
+//! which expiry is judged is an argument.
 
 use std::ops::Bound;
 use std::time::Duration;
@@ -68,7 +68,7 @@ impl KeyWriter<'_> {
         read_key(self.view, self.trees, key, self.now)
     }
 
-    /// The row whether it has expired or not: its row of what expires may be there.
+    /// The row, even if it has expired: its row among the expiring keys may still exist.
     fn stored(&self, key: &[u8]) -> Result<Option<KeyEntry>> {
         let row = self.view.get(self.trees.keys, key)?;
         row.map(|row| decode_entry(&row, row.seq, key)).transpose()
@@ -94,7 +94,7 @@ impl KeyWriter<'_> {
         Ok(SetOutcome { written: true, previous })
     }
 
-    /// The moment that an expiry names, and by how long reads put it off.
+    /// The moment of an expiry, and by how long reads put it off.
     fn end_of(
         &self,
         expiry: Expiry,
@@ -116,7 +116,7 @@ impl KeyWriter<'_> {
             self.view.delete(self.trees.expiring, &expiring_key(before, key));
         }
         if expires.is_some_and(|expires| expires <= self.now) {
-            // It is gone already: nobody sees it, and no row is left to be swept.
+            // It has expired already: nobody sees it, and no row is left for the sweep.
             self.view.delete(self.trees.keys, key);
             return;
         }
@@ -126,7 +126,7 @@ impl KeyWriter<'_> {
         }
     }
 
-    /// Takes a key away; answers what it was.
+    /// Removes a key; answers its entry.
     pub(in crate::document) fn remove(&self, key: &[u8]) -> Result<Option<KeyEntry>> {
         let Some(stored) = self.stored(key)? else { return Ok(None) };
         self.view.delete(self.trees.keys, key);
@@ -136,7 +136,7 @@ impl KeyWriter<'_> {
         Ok(Some(stored).filter(|entry| is_live(entry, self.now)))
     }
 
-    /// Takes a key away that the row `expires` speaks of, if it is the same key still.
+    /// Removes the expired key of the row `expires`, if the key still has that expiry.
     pub(in crate::document) fn sweep(&self, expires: Timestamp, key: &[u8]) -> Result<bool> {
         let is_it = self.stored(key)?.is_some_and(|entry| entry.expires == Some(expires));
         if is_it {
@@ -146,7 +146,7 @@ impl KeyWriter<'_> {
         Ok(is_it)
     }
 
-    /// Gives a key another end; answers whether there is one.
+    /// Gives a key another expiry; answers whether there is such a key.
     pub(in crate::document) fn expire(&self, key: &[u8], expiry: Expiry) -> Result<bool> {
         let Some(entry) = self.entry(key)? else { return Ok(false) };
         let kept = entry.expires.map(|expires| (expires, entry.slides));
@@ -154,7 +154,7 @@ impl KeyWriter<'_> {
         Ok(true)
     }
 
-    /// Puts the end of a key off that was read, if it slides and enough of its time has passed.
+    /// Puts off the expiry of a key that was read, if it slides and enough of its time has passed.
     pub(in crate::document) fn renew(&self, key: &[u8]) -> Result<()> {
         let Some(entry) = self.entry(key)? else { return Ok(()) };
         match (entry.slides, is_to_be_renewed(&entry, self.now)) {
@@ -163,7 +163,7 @@ impl KeyWriter<'_> {
         }
     }
 
-    /// Adds to an integer, from 0 if there is none; at the ends of their range integers stay.
+    /// Adds to an integer, from 0 if there is none. The result stays within the range of integers.
     pub(in crate::document) fn increment(&self, key: &[u8], by: i64) -> Result<i64> {
         let number = match self.entry(key)? {
             None => 0,
@@ -186,7 +186,7 @@ impl KeyWriter<'_> {
     }
 }
 
-/// Whether a read of a key that slides puts its end off: a sixteenth of its time has passed.
+/// Whether a read of a sliding key writes its new expiry: a sixteenth of its time has passed.
 pub(in crate::document) fn is_to_be_renewed(entry: &KeyEntry, now: Timestamp) -> bool {
     let (Some(slides), Some(expires)) = (entry.slides, entry.expires) else { return false };
     let (slides, left) = (micros(slides), expires.0.saturating_sub(now.0));

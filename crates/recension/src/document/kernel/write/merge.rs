@@ -16,8 +16,8 @@ use crate::document::values::replicated::ReplicatedWrite;
 use crate::document::values::revid::RevId;
 use crate::document::values::revision_tree::{Paths, RevisionTree};
 
-/// The places of writes that are merged together: those of one document, but if one has attachments of another
-/// that it stands on, which has to be there before it.
+/// Groups of writes that are merged together: the writes of one document. A write that needs attachments of an ancestor
+/// among them goes into a later group.
 fn together(writes: &[ReplicatedWrite]) -> Vec<Vec<usize>> {
     let mut of_ids: HashMap<&str, usize> = HashMap::new();
     let mut all: Vec<(Vec<usize>, HashSet<&RevId>)> = Vec::new();
@@ -58,8 +58,8 @@ impl Writer<'_> {
         Ok(merged)
     }
 
-    /// Merges revisions of one document, of which none needs what another brings, into its tree; answers for each
-    /// whether that changed anything. After an error of the whole, or of each, nothing of them is in the overlay.
+    /// Merges revisions of one document into its tree, none of which needs attachments of another. Answers for each
+    /// whether that changed anything. If the whole fails, or each of them, nothing of them is in the overlay.
     fn merge_all(&mut self, writes: &[&ReplicatedWrite]) -> Result<Vec<Result<bool>>> {
         let Some(first) = writes.first() else { return Ok(Vec::new()) };
         let id = first.id.as_str();
@@ -87,7 +87,7 @@ impl Writer<'_> {
         let taken: Vec<Result<Option<Vec<AttachmentInfo>>>> = writes.iter().map(|write| take(write)).collect();
         let mut tree = known.clone();
         tree.merge(&paths.into_tree());
-        // What is merged may be what stemming gave up before.
+        // Merging may bring back revisions that stemming gave up before.
         tree.stem(self.entry.as_ref().map_or(REVS_LIMIT_DEFAULT, |entry| entry.revs_limit));
         let mut written = Contents::default();
         let mut results: Vec<Result<bool>> = Vec::with_capacity(writes.len());
@@ -96,7 +96,7 @@ impl Writer<'_> {
             if let (Ok(Some(infos)), Some(newest)) = (&infos, write.path.first())
                 && tree.leaf(newest).is_some()
             {
-                // A revision that another one stands on already needs no body any more.
+                // A revision that another one of them stands on needs no body any more.
                 let attachments = attachment::encode(infos).map(Cow::Owned);
                 let content = Content { body: Cow::Borrowed(&*write.body), attachments };
                 written.push(*newest, content, &write.attachments);

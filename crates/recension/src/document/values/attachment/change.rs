@@ -1,4 +1,4 @@
-//! What writes say of attachments: one more, one less, all as before.
+//! The attachments of a write: adding one, removing one, keeping all.
 
 use super::upload::Upload;
 use super::{AttachmentInfo, Following};
@@ -7,7 +7,7 @@ use crate::document::values::replicated::ReplicatedWrite;
 use crate::document::values::write::{Expect, Write};
 
 impl Write {
-    /// The document `id` shall say what it says, with changed attachments: see [`Write::attach`] and
+    /// A write that keeps the body of the document `id` and changes its attachments: see [`Write::attach`] and
     /// [`Write::detach`]. If there is no document, it is made, with the body `{}`.
     pub fn same_body(id: &str, expect: Expect) -> Result<Self> {
         let mut write = Self::from_json("{}")?.with_id(id)?.expecting(expect).keep_attachments();
@@ -15,7 +15,7 @@ impl Write {
         Ok(write)
     }
 
-    /// The document shall have this attachment. It takes the place of one of that name, or comes first.
+    /// Adds this attachment. It replaces one with its name, or comes first.
     ///
     /// # Errors
     /// [`Error::BadName`](crate::document::Error::BadName);
@@ -25,8 +25,8 @@ impl Write {
         Ok(self)
     }
 
-    /// The document shall have this attachment, whose bytes a document or a revision of the collection has: another
-    /// one's, or an older one's. It comes after those that were named before.
+    /// Adds an attachment whose bytes the collection has already, in another document or in an older revision. It comes
+    /// after those that were named before.
     ///
     /// # Errors
     /// As [`Write::attach`]; the write fails with [`Error::ContentGone`](crate::document::Error::ContentGone) if no
@@ -36,15 +36,15 @@ impl Write {
         Ok(self)
     }
 
-    /// The document shall keep the attachments that it has, besides those that the write names. Without this it
-    /// loses them.
+    /// Keeps the document's present attachments, besides those that the write names. Without this, the document loses
+    /// them.
     #[must_use]
     pub fn keep_attachments(mut self) -> Self {
         self.attachments.keep();
         self
     }
 
-    /// The document, which has an attachment `name`, shall not have it any more and keep the others.
+    /// Removes the attachment `name`, which the document must have, and keeps the others.
     #[must_use]
     pub fn detach(mut self, name: &str) -> Self {
         self.attachments.keep();
@@ -52,15 +52,15 @@ impl Write {
         self
     }
 
-    /// The attachments that the document announced (`"follows": true`) and that [`Write::attach`] has not been
-    /// given yet.
+    /// The attachments that the document announced (`"follows": true`) and that have not been passed to
+    /// [`Write::attach`] yet.
     pub fn following(&self) -> Vec<Following> {
         self.attachments.following()
     }
 }
 
 impl ReplicatedWrite {
-    /// The revision has this attachment. It takes the place of one of that name, or comes first.
+    /// Adds this attachment to the revision. It replaces one with its name, or comes first.
     ///
     /// # Errors
     /// As [`Write::attach`].
@@ -69,7 +69,7 @@ impl ReplicatedWrite {
         Ok(self)
     }
 
-    /// The attachments that the revision announced (`"follows": true`) and that have not been given yet.
+    /// The attachments that the revision announced (`"follows": true`) and that have not been added yet.
     pub fn following(&self) -> Vec<Following> {
         self.attachments.following()
     }

@@ -1,5 +1,5 @@
-//! The bytes of an attachment on their way in: encoded as they shall be stored, hashed, counted. What goes in at
-//! one end comes out of the other in pieces, so that memory does not grow with the attachment.
+//! The bytes of an attachment on their way in: encoded for storage, hashed, counted. They go in and come out in pieces,
+//! so that memory does not grow with the attachment.
 
 use std::io::Write as _;
 
@@ -12,7 +12,7 @@ use super::info::{Content, Encoding};
 
 /// CouchDB's `compression_level`.
 const LEVEL: u32 = 8;
-/// What zlib writes as the operating system on Unix, wherever this runs: revisions depend on it.
+/// The operating system in zlib's header on Unix, used on every system: revisions depend on it.
 const OPERATING_SYSTEM: u8 = 3;
 
 /// Whether CouchDB stores attachments of this type compressed (its `compressible_types`).
@@ -52,12 +52,12 @@ impl std::io::Write for Count {
 }
 
 impl Digest {
-    /// For bytes of a type, which says whether they are compressed here.
+    /// For bytes of a type, which decides whether they are compressed here.
     pub(in crate::document) fn of_type(content_type: &str) -> Self {
         if !is_compressible(content_type) {
             return Self::new(Form::Identity);
         }
-        // No time, and the flags and level as zlib itself writes them: equal bytes must give equal bytes, for ever.
+        // No time, and flags and level as zlib itself writes them: equal input must give equal output for ever.
         let builder = GzBuilder::new().mtime(0).operating_system(OPERATING_SYSTEM);
         Self::new(Form::Compress(builder.write(Vec::new(), Compression::new(LEVEL))))
     }
@@ -81,7 +81,7 @@ impl Digest {
         self.stored_len
     }
 
-    /// Takes `bytes`, and appends to `out` what is to be stored.
+    /// Takes `bytes`, and appends the bytes to store to `out`.
     pub(in crate::document) fn write(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> std::io::Result<()> {
         let from = out.len();
         match &mut self.form {
@@ -109,7 +109,7 @@ impl Digest {
         self.stored_len += stored.len() as u64;
     }
 
-    /// All has been written: appends the rest to `out` and says what it was.
+    /// Ends the input: appends the rest to `out` and describes the content.
     pub(in crate::document) fn finish(mut self, out: &mut Vec<u8>) -> std::io::Result<Content> {
         let encoding = match std::mem::replace(&mut self.form, Form::Identity) {
             Form::Identity => Encoding::Identity,

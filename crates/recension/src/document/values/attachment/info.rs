@@ -1,4 +1,4 @@
-//! What a document says of an attachment: its name, its type and what its bytes are known by.
+//! The description of an attachment in a document: its name, its type and the digests of its bytes.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::document::values::json::quote;
 use crate::document::values::limits::{ATTACHMENT_NAME_BYTES_MAX, ATTACHMENT_TYPE_BYTES_MAX};
 use crate::document::values::rev_hash::AttachmentDigest;
 
-/// What an attachment's stored bytes are known by, for ever: their SHA-256.
+/// The SHA-256 of an attachment's stored bytes, which identifies them for ever.
 pub(in crate::document) type ContentHash = [u8; 32];
 
 /// How the bytes of an attachment are stored.
@@ -33,7 +33,7 @@ impl Encoding {
     }
 }
 
-/// What the stored bytes of an attachment are.
+/// A description of an attachment's stored bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::document) struct Content {
     pub(in crate::document) sha256: ContentHash,
@@ -61,7 +61,7 @@ impl AttachmentInfo {
         self.content.decoded_len
     }
 
-    /// Its length in bytes as it is stored: fewer, mostly, if that is compressed.
+    /// Its length in bytes as it is stored: usually less, if it is compressed.
     pub fn stored_length(&self) -> u64 {
         self.content.stored_len
     }

@@ -1,5 +1,5 @@
-//! Attachments as values: what a document says of one (`info.rs`), bytes on their way in (`digest.rs` encodes and
-//! hashes them, then they wait as an `upload.rs`), and what a write wants (`parse.rs`, `wanted.rs`, `change.rs`).
+//! Attachments as values: the description of one (`info.rs`), its bytes on their way in (`digest.rs` encodes and hashes
+//! them, then they wait in an `upload.rs`), and the attachments of a write (`parse.rs`, `wanted.rs`, `change.rs`).
 
 mod change;
 pub(in crate::document) mod digest;

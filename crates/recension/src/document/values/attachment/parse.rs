@@ -17,7 +17,7 @@ use crate::document::values::json::{Event, Parser};
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
-/// What CouchDB takes an attachment for that does not say.
+/// The type that CouchDB assumes for an attachment without one.
 const DEFAULT_TYPE: &str = "application/octet-stream";
 
 /// One member of `_attachments`.

@@ -1,5 +1,5 @@
-//! Uploads: bytes that are on their way into the store, before a document has them. Small ones wait in memory; others
-//! are in the store already, under a random name.
+//! Uploads: bytes on their way into the store, before a document has them. Small ones wait in memory; others are in the
+//! store already, under a random name.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use super::info::{Content, check_content_type};
 use crate::document::values::error::{Error, Result};
 use crate::engine::EngineError;
 
-/// The name of the bytes in the store: random, so that no two uploads ever write the same keys.
+/// The name of the bytes in the store. It is random, so that no two uploads ever write the same keys.
 pub(in crate::document) type BlobId = [u8; 16];
 
 /// The bytes of an attachment, ready to be attached to a document of the collection that they were uploaded to.
 ///
-/// Clones are cheap and are the same upload. When the last one is dropped and no document was given it, its bytes
-/// are deleted.
+/// Clones are cheap and are the same upload. If the last one is dropped before a document has the upload, its bytes are
+/// deleted.
 #[derive(Clone)]
 pub struct Upload(Arc<Inner>);
 
@@ -25,14 +25,14 @@ struct Inner {
     held: Held,
 }
 
-/// Takes the bytes of an upload away that no document has.
+/// Deletes the bytes of an upload that no document has.
 pub(in crate::document) type Discard = Box<dyn Fn(&BlobId) + Send + Sync>;
 
 /// Where the bytes are until a document has them.
 pub(in crate::document) enum Held {
     /// All of them in memory; the document's own commit writes them.
     Memory(Vec<u8>),
-    /// In the collection's side tree already. The function takes them away from there.
+    /// Already in the collection's side tree. The function deletes them there.
     Stored(Discard),
 }
 

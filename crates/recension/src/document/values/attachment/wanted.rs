@@ -6,21 +6,21 @@ use super::upload::Upload;
 use crate::document::values::error::{Error, Result};
 use crate::document::values::limits::ATTACHMENTS_MAX;
 
-/// What a write says of attachments. By default the document is to have none.
+/// The attachments of a write. By default the document gets none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::document) struct Wanted {
     /// The attachments that the write names, in their order.
     items: Vec<Item>,
     /// Whether the other attachments of the parent stay, after the named ones.
     keep: bool,
-    /// Attachments of the parent that go although the others stay. They must be there.
+    /// Attachments of the parent that are removed although the others stay. They must exist.
     detached: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Item {
     name: String,
-    /// The number of the revision that the attachment came with, as a replica says it.
+    /// The number of the revision that the attachment came with, as given by a replica.
     revpos: Option<u32>,
     source: Source,
 }
@@ -78,7 +78,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// Names an attachment: in its place where it was named before, else in front, as CouchDB does.
+    /// Names an attachment: in its former place if it was named before, else in front, as CouchDB does.
     pub(in crate::document) fn attach(&mut self, name: &str, upload: Upload) -> Result<()> {
         check_name(name)?;
         let source = Source::Upload(upload);
@@ -104,7 +104,7 @@ impl Wanted {
         self.push(info.name.clone(), None, Source::Known(Box::new(info)))
     }
 
-    /// Those whose bytes have not come yet.
+    /// The attachments whose bytes have not come yet.
     pub(in crate::document) fn following(&self) -> Vec<Following> {
         let following = |item: &Item| match &item.source {
             Source::Follows { content_type, gzip } => {
@@ -122,12 +122,12 @@ impl Wanted {
         })
     }
 
-    /// Bytes of memory that it takes, about.
+    /// About how many bytes of memory it takes.
     pub(in crate::document) fn size_bytes(&self) -> usize {
         self.uploads().map(Upload::size_bytes).sum()
     }
 
-    /// The attachments that the revision of number `generation` of the document `id` has, whose parent has `parent`.
+    /// The attachments of the revision with number `generation` of the document `id`; `parent` has the parent's.
     pub(in crate::document) fn resolve(
         &self,
         id: &str,

@@ -1,5 +1,5 @@
-//! Aligning two sequences: which elements of one are those of the other, in order, as many as can be. Common
-//! ends are found first, and only what is between them by a table, whose size is bounded. Pure.
+//! Aligning two sequences: the longest common subsequence. Common ends are found first, and only the middle by a table,
+//! whose size is bounded. Pure.
 
 use crate::document::values::limits::DIFF_CELLS_MAX;
 
@@ -8,13 +8,13 @@ use crate::document::values::limits::DIFF_CELLS_MAX;
 pub(super) enum Step {
     /// An element of the first is the same as one of the second.
     Keep,
-    /// An element of the first goes.
+    /// An element of the first is removed.
     Remove,
-    /// An element of the second comes.
+    /// An element of the second is inserted.
     Insert,
 }
 
-/// The steps from `a` to `b`; `None` if finding them would take too much.
+/// The steps from `a` to `b`; `None` if the table would be too large.
 pub(super) fn align(a: &[u32], b: &[u32]) -> Option<Vec<Step>> {
     let before = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (rest_a, rest_b) = (&a[before..], &b[before..]);

@@ -1,5 +1,5 @@
-//! What is different between two JSON texts: which values went, came and changed, and the JSON patch that
-//! makes the one into the other. Pure; what it costs is bounded.
+//! Differences between two JSON texts: values that were removed, added and changed, and the JSON patch that makes one
+//! text into the other. Pure; the cost is bounded.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,11 +25,10 @@ pub struct Change {
 
 /// The differences between two JSON texts, which are checked.
 ///
-/// Members are compared whatever their order, strings by what they stand for, numbers by their text: `1`
-/// and `1.0` are two, as they are in revisions. Elements of arrays are aligned, so that one that is put in
-/// or taken out is one change; arrays that are too large for that (see
-/// [`DIFF_CELLS_MAX`](crate::document::values::limits::DIFF_CELLS_MAX)) are compared element by element
-/// if they are of one length, and else are one change.
+/// Members are compared in any order, strings by their decoded characters, numbers by their text: `1` and `1.0` differ,
+/// as they do in revisions. Elements of arrays are aligned, so that one inserted or removed element is one change. If
+/// arrays are too large for that (see [`DIFF_CELLS_MAX`](crate::document::values::limits::DIFF_CELLS_MAX)), they are
+/// compared element by element if they have the same length; otherwise they are one change.
 ///
 /// ```
 /// use recension::document::json::diff;
@@ -50,8 +49,8 @@ pub(in crate::document) fn diff_minified(before: &str, after: &str) -> Result<Ve
 }
 
 impl JsonPatch {
-    /// The patch that makes `before` into `after`: what [`diff`] finds, as operations. If they would be
-    /// more than a patch may have, it is the replacement of the whole.
+    /// The patch that makes `before` into `after`: the differences of [`diff`] as operations. If they are more than a
+    /// patch may have, it replaces the whole.
     ///
     /// ```
     /// use recension::document::json::JsonPatch;
@@ -80,8 +79,8 @@ impl JsonPatch {
 
 struct Difference {
     change: Change,
-    /// The place once all earlier differences are applied. As arrays are gone through from their beginnings,
-    /// it is the place in the second text.
+    /// The place once all earlier differences are applied. Arrays are compared from their beginnings, so it is the
+    /// place in the second text.
     patch_path: Pointer,
 }
 
@@ -102,8 +101,8 @@ fn differences(before: &str, after: &str) -> Result<Vec<Difference>> {
     Ok(walk.found)
 }
 
-/// The way through both texts. Recursive: what is outlined nests no deeper than `JSON_DEPTH_MAX`.
-/// `None` means that the bound of the answer is reached.
+/// The walk through both texts. It recurses, because outlined texts nest no deeper than `JSON_DEPTH_MAX`. `None` means
+/// that the bound of the answer is reached.
 struct Walk {
     before: Pointer,
     after: Pointer,
@@ -167,7 +166,7 @@ impl Walk {
                 (i, j) = (i + 1, j + 1);
                 continue;
             }
-            // What goes and what comes at one place is compared pair by pair.
+            // Values that are removed and inserted at the same place are compared in pairs.
             let (mut removed, mut inserted) = (usize::from(step == Step::Remove), usize::from(step == Step::Insert));
             while let Some(step) = steps.next_if(|step| *step != Step::Keep) {
                 removed += usize::from(step == Step::Remove);
@@ -179,7 +178,7 @@ impl Walk {
         Some(())
     }
 
-    /// Elements of the first array from `i`, in the place of which those of the second from `j` come.
+    /// Compares elements of the first array from `i` with the elements of the second from `j` that replace them.
     fn compare_runs(&mut self, (a, i): (&[View<'_>], usize), (b, j): (&[View<'_>], usize)) -> Option<()> {
         let pairs = a.len().min(b.len());
         for at in 0..pairs {
@@ -187,7 +186,7 @@ impl Walk {
             self.inside(Some(&names.0), Some(&names.1), |walk| walk.compare(a[at], b[at]))?;
         }
         for (at, gone) in a.iter().enumerate().skip(pairs) {
-            // The elements before it are in the second array's places already.
+            // The elements before have their places of the second array already.
             let names = ((i + at).to_string(), (j + pairs).to_string());
             self.inside(Some(&names.0), Some(&names.1), |walk| walk.note(Some(*gone), None))?;
         }

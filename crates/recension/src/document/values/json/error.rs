@@ -1,13 +1,13 @@
-//! Why a text is not JSON, and where.
+//! The reason for which a text is not JSON, and the place.
 
 use std::fmt;
 
-/// What is wrong with a text, and the place.
+/// The problem of a text, and its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JsonError {
-    /// What is wrong.
+    /// The problem.
     pub problem: JsonProblem,
-    /// The byte it is at, from 0.
+    /// The byte's offset, from 0.
     pub offset: usize,
     /// Its line, from 1.
     pub line: usize,
@@ -15,7 +15,7 @@ pub struct JsonError {
     pub column: usize,
 }
 
-/// What is wrong with a text that is not JSON.
+/// The problem of a text that is not JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum JsonProblem {

@@ -1,4 +1,4 @@
-//! Finding the members of an object whose names come again later in it: the last one counts.
+//! Finding members of an object whose names occur again later in it: the last one counts.
 
 use std::borrow::Cow;
 
@@ -38,26 +38,25 @@ fn same(a: Text<'_>, b: Text<'_>) -> bool {
     if a.escaped || b.escaped { a.decode() == b.decode() } else { a.raw == b.raw }
 }
 
-/// The names of the object that was last looked at, all different: in most arrays of objects each one has the names of
-/// the one before, and need not be looked at again.
+/// The names of the object that was last looked at, all different. In most arrays of objects, each has the names of the
+/// one before, which then need no check.
 #[cfg(feature = "typed")]
 #[derive(Default)]
 pub(in crate::document) struct Shape {
-    /// As they stand in the text, each with its closing quote, which is in no name.
+    /// The names as in the text, each with its closing quote, which is part of no name.
     names: Vec<u8>,
 }
 
 #[cfg(feature = "typed")]
 impl Shape {
-    /// Where the names go on, if the one at `at` is `name`.
+    /// The place behind the name at `at`, if that is `name`.
     #[inline]
     pub(in crate::document) fn follows(&self, at: usize, name: &[u8]) -> Option<usize> {
         let end = at + name.len();
         (self.names.get(at..end) == Some(name) && self.names.get(end) == Some(&b'"')).then_some(end + 1)
     }
 
-    /// Whether all of `names` are different as they stand in the text; then they are the ones that are known from now
-    /// on.
+    /// Whether all of `names` are different as they stand in the text. If so, they become the known names.
     pub(in crate::document) fn learn<'n>(&mut self, names: impl ExactSizeIterator<Item = &'n [u8]> + Clone) -> bool {
         if !all_differ(names.clone()) {
             return false;

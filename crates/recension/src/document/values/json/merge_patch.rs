@@ -1,5 +1,5 @@
-//! JSON merge patches, RFC 7386: an object that says what its target's members shall be, null for those
-//! that shall go. What the patch does not name keeps its text. Pure.
+//! JSON merge patches, RFC 7386: an object with the new values of its target's members; null removes a member. Members
+//! that the patch does not name keep their text. Pure.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,8 +9,8 @@ use super::{JsonError, minify};
 
 /// Applies a merge patch to a JSON text; both are checked. The answer is minified.
 ///
-/// A patch that is no object replaces the target as a whole. Arrays are not merged: an array replaces
-/// what is there. The time grows with the lengths of both texts.
+/// A patch that is no object replaces the whole target. Arrays are not merged: an array replaces the former value. The
+/// time grows with the lengths of both texts.
 ///
 /// ```
 /// use recension::document::json::merge_patch;
@@ -31,7 +31,7 @@ fn merge_minified(target: &str, patch: &str) -> Result<String, JsonError> {
     Ok(out)
 }
 
-/// Recursive: what is outlined nests no deeper than `JSON_DEPTH_MAX`, and so does what is merged of it.
+/// It recurses, because outlined texts nest no deeper than `JSON_DEPTH_MAX`, and neither does the merged text.
 fn merge(target: Option<View<'_>>, patch: View<'_>, out: &mut String) {
     if patch.kind() != Kind::Object {
         out.push_str(patch.text());
@@ -57,7 +57,7 @@ fn merge(target: Option<View<'_>>, patch: View<'_>, out: &mut String) {
             }
         }
     }
-    // New members come behind, in the patch's order.
+    // New members come last, in the patch's order.
     for change in patch.children() {
         let applied = changes.get(&change.name().decode()).is_some_and(|(_, applied)| *applied);
         if !applied && !is_gone(change) {

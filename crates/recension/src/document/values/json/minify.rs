@@ -1,5 +1,5 @@
-//! JSON text without its blanks: checked and copied in one pass. Numbers and strings keep their text,
-//! members their order; of members with one name only the last stays, at its own place.
+//! JSON text without its blanks: checked and copied in one pass. Numbers and strings keep their text, members their
+//! order. Of members with the same name only the last stays, at its own place.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use super::{Event, JsonError, Parser, Text};
 /// A minified text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Minified {
-    /// The text, without what was taken out of it.
+    /// The text, without the members that were taken out.
     pub text: String,
     /// Top-level members whose names start with `_`, taken out: name and value's text. `_replication_state` and the
     /// like stay.
     pub reserved: Vec<(String, String)>,
-    /// What the text is: `an object`, `an array`, `a string`, `a number`, `true or false`, `null`.
+    /// The kind of value: `an object`, `an array`, `a string`, `a number`, `true or false`, `null`.
     pub kind: &'static str,
 }
 
-/// Members of a document whose names start with `_` and that are as others: what CouchDB's replicator notes in the
-/// documents that ask for a replication.
+/// Members whose names start with `_` and that stay in a document: CouchDB's replicator writes them into the documents
+/// that ask for a replication.
 const KEPT: [&str; 5] = [
     "_replication_id",
     "_replication_state",
@@ -43,7 +43,7 @@ pub fn minify_object(bytes: &[u8]) -> Result<Minified, JsonError> {
     minify_object_beside(bytes, &[], &mut ())
 }
 
-/// The same, and takes out the top-level members named in `also` too. `visitor` is shown what is left.
+/// The same, and also takes out the top-level members named in `also`. `visitor` sees the rest.
 pub(in crate::document) fn minify_object_beside(
     bytes: &[u8],
     also: &[&str],
@@ -52,7 +52,7 @@ pub(in crate::document) fn minify_object_beside(
     run(bytes, Some(also), visitor)
 }
 
-/// Somebody who is shown the pieces of a text while it is minified, so that nobody has to parse it once more.
+/// Sees the pieces of a text while it is minified, so that the text need not be parsed again.
 pub(in crate::document) trait Visitor {
     /// The next piece.
     fn event(&mut self, event: Event<'_>);
@@ -60,14 +60,14 @@ pub(in crate::document) trait Visitor {
     /// A member of the top-level object begins.
     fn member(&mut self);
 
-    /// The member that began last is taken out: it is as if it had never been shown.
+    /// The last member is taken out, as if it had never been shown.
     fn withdraw(&mut self);
 
-    /// Members that were shown came again later in their object, and are not in the text.
+    /// Some members that were shown occurred again later in their object, and are not in the text.
     fn superseded(&mut self);
 }
 
-/// Nobody.
+/// A visitor that does nothing.
 impl Visitor for () {
     fn event(&mut self, _: Event<'_>) {}
     fn member(&mut self) {}
@@ -76,22 +76,22 @@ impl Visitor for () {
 }
 
 struct Open {
-    /// Where the container's bracket stands in the output.
+    /// The place of the container's bracket in the output.
     start: usize,
     /// How many members were open when it began.
     members_before: usize,
 }
 
-/// A top-level member that does not stay.
+/// A top-level member that is taken out.
 struct Leaving {
     name: String,
-    /// Where it starts in the output, with the comma before it.
+    /// Its start in the output, with the comma before it.
     start: usize,
     value_start: usize,
 }
 
-/// The output. What stands in the input as it shall stand here is copied in pieces as long as can be: most texts that
-/// come have no blanks, and are one piece.
+/// The output. Pieces of the input that stay as they are are copied as long as possible: most texts have no blanks, and
+/// are one piece.
 struct Output<'t> {
     input: &'t str,
     text: String,
@@ -111,12 +111,12 @@ impl Output<'_> {
         &mut self.text
     }
 
-    /// Adds what the input has up to `end`.
+    /// Adds the input up to `end`.
     fn go_on(&mut self, end: usize) {
         self.piece.end = end;
     }
 
-    /// What follows is behind `end` in the input; what was before that has to be put into the text.
+    /// Continues behind `end` in the input. Text before that has to be added to the output.
     fn skip_to(&mut self, end: usize) -> &mut String {
         self.text();
         self.piece = end..end;
@@ -129,15 +129,15 @@ fn run(bytes: &[u8], take: Option<&[&str]>, visitor: &mut impl Visitor) -> Resul
     let input = parser.text();
     let mut out = Output { input, text: String::with_capacity(bytes.len()), piece: 0..0 };
     let mut open: Vec<Open> = Vec::new();
-    // The members of all open objects: name, and where it starts in the output.
+    // The members of all open objects: the name, and its start in the output.
     let mut names: Vec<(Text<'_>, usize)> = Vec::new();
     let mut reserved: Vec<(String, String)> = Vec::new();
     let mut leaving: Option<Leaving> = None;
-    // Whether nothing stands before what comes next in its container.
+    // Whether the next piece is the first in its container.
     let mut first = true;
     while let Some(event) = parser.step()? {
-        // The input has the next piece as the text shall have it, unless there are blanks in it, or a comma if none
-        // belongs.
+        // Whether the next piece can stay as it is in the input. It cannot if there are blanks in it, or a comma that
+        // does not belong.
         let mut as_it_stands = !parser.take_blanks();
         match event {
             Event::ObjectStart | Event::ArrayStart => {
@@ -145,7 +145,7 @@ fn run(bytes: &[u8], take: Option<&[&str]>, visitor: &mut impl Visitor) -> Resul
             }
             Event::ArrayEnd => drop(open.pop()),
             Event::Key(_) | Event::ObjectEnd => {
-                // A member of the outermost object begins, or that object has been closed.
+                // A member of the outermost object begins, or that object was closed.
                 let of_the_whole = parser.depth() == usize::from(matches!(event, Event::Key(_)));
                 if of_the_whole && let Some(Leaving { name, start, value_start }) = leaving.take() {
                     let text = out.text();
@@ -215,21 +215,21 @@ fn push_piece(out: &mut String, comma: bool, event: &Event<'_>) {
     }
 }
 
-/// Whether a top-level member of this name does not stay in a document's text. It has no escapes.
+/// Whether a top-level member of this name is taken out of a document's text. The name has no escapes.
 pub(in crate::document) fn is_reserved(name: &str, also: &[&str]) -> bool {
     also.contains(&name) || (name.starts_with('_') && !KEPT.contains(&name))
 }
 
-/// The name of a top-level member that is to be taken out.
+/// The name of a top-level member that is taken out.
 fn taken_name(name: Text<'_>, also: &[&str]) -> Option<String> {
-    // Most names are plain, and are looked at as they stand.
+    // Most names are plain, and are compared as they are.
     if !name.escaped {
         return is_reserved(name.raw, also).then(|| name.raw.to_owned());
     }
     Some(name.decode().into_owned()).filter(|name| is_reserved(name, also))
 }
 
-/// What a minified text is.
+/// The kind of value of a minified text.
 fn kind_of(text: &str) -> &'static str {
     match text.bytes().next() {
         Some(b'{') => "an object",
@@ -247,7 +247,7 @@ fn push_string(out: &mut String, text: Text<'_>) {
     out.push('"');
 }
 
-/// Writes the object that starts at `start` once more, without the members that come again later.
+/// Writes the object that starts at `start` again, without the members that occur again later.
 fn rebuild(out: &mut String, start: usize, members: &[(Text<'_>, usize)], again: &[bool]) {
     let old = out.split_off(start);
     out.push('{');

@@ -1,6 +1,6 @@
-//! JSON as text: a strict streaming parser (RFC 8259), a minifier, paths into a text, numbers.
-//! What is stored is the text that came in. Changes (patches, differences) work on an outline of the text, and
-//! what they do not touch is copied as it stands.
+//! JSON as text: a strict streaming parser (RFC 8259), a minifier, paths into a text, numbers. The stored text is the
+//! text that came in. Changes (patches, differences) work on an outline of the text, and copy the parts that they do
+//! not touch as they stand.
 
 mod align;
 mod diff;

@@ -1,5 +1,5 @@
-//! A JSON text being edited: only the arrays and objects on the way to a change are taken apart, all else
-//! stays the text that it was. Pure.
+//! A JSON text that is edited: only the arrays and objects on the way to a change are taken apart. Everything else
+//! stays text. Pure.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(super) enum Node<'t> {
 
 #[derive(Clone)]
 pub(super) struct Member<'t> {
-    /// As it stands in the text, between its quotes.
+    /// As it stands in the text, without its quotes.
     raw_name: Cow<'t, str>,
     value: Node<'t>,
 }
@@ -54,7 +54,7 @@ impl<'t> Node<'t> {
         Ok(node)
     }
 
-    /// Puts a value at a place: the new value of a member, or an element before the one that is there.
+    /// Puts a value at a place: as the new value of a member, or as an element before the present one.
     pub(super) fn add(&mut self, place: &Pointer, value: Node<'t>) -> Result<()> {
         let Some((last, container)) = place.split_last() else {
             *self = value;
@@ -83,7 +83,7 @@ impl<'t> Node<'t> {
         Ok(())
     }
 
-    /// Takes out the value at a place.
+    /// Removes the value at a place.
     pub(super) fn remove(&mut self, place: &Pointer) -> Result<Node<'t>> {
         let (last, container) = place.split_last().ok_or(PatchProblem::WholeText)?;
         match self.walk(container)?.take_apart() {
@@ -96,7 +96,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// One level of it, if it is an array or an object.
+    /// Takes one level apart, if it is an array or an object.
     fn take_apart(&mut self) -> &mut Self {
         if let Node::Text(view) = self {
             match view.kind() {

@@ -1,5 +1,5 @@
-//! Numbers of JSON texts: kept as text, read as doubles, or as exact integers where that matters.
-//! Sizes are bounded by the caller's checks in `limits`.
+//! Numbers of JSON texts: kept as text, read as doubles, or as exact integers if necessary. The caller's checks in
+//! `limits` bound their size.
 
 use crate::document::values::limits::INTEGER_DIGITS_MAX;
 
@@ -15,7 +15,7 @@ pub struct Number<'t> {
 impl Number<'_> {
     /// The nearest double; infinite if it is out of range.
     pub fn to_f64(self) -> f64 {
-        // The grammar of JSON numbers is a part of what Rust reads.
+        // Every JSON number is valid for Rust's parser.
         self.text.parse().unwrap_or(f64::NAN)
     }
 
@@ -87,7 +87,7 @@ impl BigInteger {
         bytes
     }
 
-    /// `self - other`, if both have one sign.
+    /// `self - other`, if both have the same sign.
     pub(in crate::document) fn minus_same_sign(&self, other: &Self) -> Self {
         if self.magnitude_cmp(other).is_lt() {
             let mut difference = other.minus_same_sign(self);

@@ -1,5 +1,5 @@
-//! The shape of a minified text: where each of its values begins and ends, and which one follows it. One
-//! pass makes it; values are then visited without reading the text again. 20 bytes a value.
+//! The shape of a minified text: where each value begins and ends, and which one follows it. One pass makes it. Values
+//! are then visited without reading the text again. It takes 20 bytes a value.
 
 use super::{Event, JsonError, Parser, Text};
 
@@ -13,11 +13,11 @@ struct Entry {
     name_len: u32,
     start: u32,
     end: u32,
-    /// The entry behind this one and all that is inside it.
+    /// The entry behind this one and everything inside it.
     after: u32,
 }
 
-/// The values of a minified text, each before what is inside it.
+/// The values of a minified text, each before the values inside it.
 pub(in crate::document) struct Outline<'t> {
     text: &'t str,
     entries: Vec<Entry>,
@@ -30,7 +30,7 @@ pub(in crate::document) struct View<'o> {
     at: u32,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::document) enum Kind {
     Object,
@@ -42,7 +42,7 @@ pub(in crate::document) enum Kind {
 }
 
 impl<'t> Outline<'t> {
-    /// Outlines a text. One that has blanks gives texts of arrays and objects that have them too.
+    /// Outlines a text. If the text has blanks, the texts of its arrays and objects have them too.
     pub(in crate::document) fn of(text: &'t str) -> Result<Self, JsonError> {
         let mut parser = Parser::new(text.as_bytes())?;
         let mut entries: Vec<Entry> = Vec::new();
@@ -91,7 +91,7 @@ impl<'t> Outline<'t> {
 
 impl<'o> View<'o> {
     fn entry(self) -> Entry {
-        // A view is made of an entry that there is.
+        // A view always has an existing entry.
         self.outline.entries[self.at as usize]
     }
 
@@ -101,7 +101,7 @@ impl<'o> View<'o> {
         self.outline.slice(entry.start, entry.end)
     }
 
-    /// The name that it is a member under; empty if it is no member.
+    /// Its name as a member; empty if it is no member.
     pub(in crate::document) fn name(self) -> Text<'o> {
         let Entry { name_start, name_len, .. } = self.entry();
         let raw = if name_len == NO_NAME { "" } else { self.outline.slice(name_start, name_start + name_len) };
@@ -118,7 +118,7 @@ impl<'o> View<'o> {
         }
     }
 
-    /// What a string stands for; empty if it is none.
+    /// The characters of a string; empty if it is none.
     pub(in crate::document) fn string(self) -> Text<'o> {
         let raw = self.text().strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default();
         Text { raw, escaped: raw.contains('\\') }

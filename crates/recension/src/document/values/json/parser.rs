@@ -1,8 +1,7 @@
-//! The parser: JSON text in, events out, one at a time. Strict RFC 8259; UTF-8 is checked, lone
-//! surrogates and control characters are refused, depth and length are bounded. It never allocates
-//! but for one byte per level of nesting.
+//! The parser: JSON text in, events out, one at a time. Strict RFC 8259. UTF-8 is checked; lone surrogates and control
+//! characters are refused; depth and length are bounded. It allocates nothing except one byte per level of nesting.
 
-// What is read where it is asked for has to be compiled there, see `Parser::step`.
+// A piece must be compiled into its caller, see `Parser::step`.
 #![allow(clippy::inline_always)]
 
 use super::scan::plain_len;
@@ -59,11 +58,11 @@ pub struct Parser<'t> {
     text: &'t str,
     at: usize,
     next: Next,
-    /// Whether the container that is open innermost is an object.
+    /// Whether the innermost open container is an object.
     in_object: bool,
-    /// The same of those around it, outermost first, and before them of none.
+    /// The same for the containers around it, outermost first.
     outer: Vec<bool>,
-    /// Whether blanks have been passed over.
+    /// Whether blanks were skipped.
     blanks: bool,
 }
 
@@ -95,27 +94,27 @@ impl<'t> Parser<'t> {
         self.text
     }
 
-    /// The byte behind the piece that came last; behind a name's colon.
+    /// The offset behind the last piece; behind the colon for a name.
     pub fn offset(&self) -> usize {
         self.at
     }
 
-    /// Whether blanks have been passed over since this was asked last.
+    /// Whether blanks were skipped since the last call.
     #[inline]
     pub(super) fn take_blanks(&mut self) -> bool {
         std::mem::take(&mut self.blanks)
     }
 
-    /// The next piece; `None` if the text has ended as it should.
+    /// The next piece; `None` at the proper end of the text.
     ///
     /// # Errors
-    /// What is wrong, and where. After an error every further call may say anything.
+    /// The problem, and its place. After an error the results of further calls mean nothing.
     pub fn next_event(&mut self) -> Result<Option<Event<'t>>, JsonError> {
         self.step()
     }
 
-    /// The next piece, read where it is asked for: whoever does little with each then never has it in memory. This is
-    /// where the write of a document from outside spends most of its time.
+    /// The next piece, inlined into the caller: a caller that does little with a piece then never has it in memory. A
+    /// write of a document from outside spends most of its time here.
     #[inline(always)]
     pub(super) fn step(&mut self) -> Result<Option<Event<'t>>, JsonError> {
         let Some(mut byte) = self.peek() else { return self.ended() };
@@ -141,7 +140,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The text ends: as it should, or too early.
+    /// The end of the text: the proper one, or too early.
     #[cold]
     fn ended(&self) -> Result<Option<Event<'t>>, JsonError> {
         match self.next {
@@ -154,7 +153,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The next byte that is no blank.
+    /// The next byte that is not blank.
     #[inline(always)]
     fn peek(&mut self) -> Option<u8> {
         match self.bytes().get(self.at) {
@@ -294,7 +293,7 @@ impl<'t> Parser<'t> {
         Ok(Text { raw, escaped })
     }
 
-    /// From what is not plain in a string to its closing quote.
+    /// Reads the rest of a string, from its first byte that is not plain to its closing quote.
     #[inline(never)]
     fn rest_of_string(&mut self) -> Result<(), JsonError> {
         loop {

@@ -1,5 +1,5 @@
-//! JSON patches, RFC 6902: operations on places of a JSON text, applied all or not at all. What no
-//! operation touches keeps its text. Pure.
+//! JSON patches, RFC 6902: operations on places of a JSON text, applied all or not at all. Values that no operation
+//! touches keep their text. Pure.
 
 use std::fmt::Write as _;
 
@@ -14,41 +14,41 @@ use crate::document::values::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX, PATCH_OPER
 /// One operation of a [`JsonPatch`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Operation {
-    /// A member gets a value, whatever it had; or an element is put before the one that is at its place.
+    /// A member gets a value, whatever it had; or an element is inserted before the present one.
     Add {
         /// Where.
         path: Pointer,
         /// The value.
         value: Literal,
     },
-    /// A value that is there goes.
+    /// An existing value is removed.
     Remove {
         /// Where.
         path: Pointer,
     },
-    /// A value that is there becomes another.
+    /// An existing value is replaced.
     Replace {
         /// Where.
         path: Pointer,
         /// The value.
         value: Literal,
     },
-    /// A value goes from one place to another.
+    /// A value moves from one place to another.
     Move {
         /// Where it is.
         from: Pointer,
         /// Where it is added.
         path: Pointer,
     },
-    /// A value that is there is added at another place too.
+    /// An existing value is copied to another place.
     Copy {
         /// Where it is.
         from: Pointer,
         /// Where it is added.
         path: Pointer,
     },
-    /// The patch is applied only if the value is the one that is there. Numbers are compared as numbers,
-    /// and members in any order.
+    /// The patch is applied only if the value is the present one. Numbers are compared as numbers, and members in any
+    /// order.
     Test {
         /// Where.
         path: Pointer,
@@ -218,13 +218,13 @@ impl JsonPatch {
 /// A text while a patch is applied to it.
 struct Edit<'t> {
     root: Node<'t>,
-    /// Copies of copies grow beyond all bounds within a few operations.
+    /// Bytes that were copied. Copies of copies would grow without bound within a few operations.
     copied_bytes: usize,
 }
 
 impl<'t> Edit<'t> {
     fn apply(&mut self, operation: &Operation, value: Option<View<'t>>) -> std::result::Result<(), PatchProblem> {
-        // An operation that has a value has one here too.
+        // If an operation has a value, it is here too.
         let value = || value.map(Node::Text).ok_or(PatchProblem::Malformed("the operation has no value"));
         match operation {
             Operation::Add { path, .. } => self.add(path, value()?),
@@ -288,7 +288,7 @@ fn malformed(operation: Option<usize>, why: &'static str) -> PatchError {
     PatchError { operation, op: "", place: None, problem: PatchProblem::Malformed(why) }
 }
 
-/// Reads one operation. Members that no operation has are passed over, as the RFC wants it.
+/// Reads one operation. Unknown members are ignored, as the RFC demands.
 fn read(at: usize, view: View<'_>) -> Result<Operation> {
     let bad = |why| malformed(Some(at), why);
     if view.kind() != Kind::Object {
@@ -318,8 +318,8 @@ fn read(at: usize, view: View<'_>) -> Result<Operation> {
     })
 }
 
-/// An operation that says twice what it does says nothing (RFC 6902, A.13); in a minified text the first
-/// of the two would be gone.
+/// An operation with a repeated member is invalid (RFC 6902, A.13). The minified text would have lost the first of the
+/// two.
 fn refuse_repeated_members(bytes: &[u8]) -> Result<()> {
     let mut parser = Parser::new(bytes)?;
     let mut operation = 0;

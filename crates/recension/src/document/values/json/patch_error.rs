@@ -1,15 +1,15 @@
-//! Why a JSON patch is none, or could not be applied: which operation, and where.
+//! The reason for which a JSON patch is invalid, or could not be applied: the operation, and the place.
 
 use std::fmt;
 
 use super::Pointer;
 
-/// A JSON patch that is none, or that could not be applied; nothing of it was.
+/// A JSON patch that is invalid, or could not be applied. Nothing of it was applied.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PatchError {
-    /// Which operation it was, from 0; `None` if the patch as a whole is at fault.
+    /// The operation's number, from 0; `None` if the whole patch is at fault.
     pub operation: Option<usize>,
-    /// What the operation does: `add`, `remove` and so on; empty if that is not known.
+    /// The operation's kind: `add`, `remove` and so on; empty if it is not known.
     pub op: &'static str,
     /// The place that the operation names, if it names one.
     pub place: Option<Pointer>,
@@ -25,9 +25,9 @@ pub enum PatchProblem {
     Malformed(&'static str),
     /// There is no value at the place.
     NothingThere,
-    /// What the place should be in is no array and no object, or is not there.
+    /// The parent of the place is no array and no object, or does not exist.
     NoContainer,
-    /// The place is in an array, and is none of its elements.
+    /// The place is in an array, and none of its elements.
     NotAnElement {
         /// How many elements there are.
         elements: usize,

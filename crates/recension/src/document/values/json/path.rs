@@ -1,5 +1,5 @@
-//! Paths into JSON: read from text, and followed in a minified text without parsing what is beside the way.
-//! A text that is not minified JSON gives no value or a wrong one, but never a panic.
+//! Paths into JSON: read from text, and followed in a minified text without parsing anything beside the way. A text
+//! that is not minified JSON gives no value or a wrong one, but never a panic.
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,14 +36,14 @@ pub enum Step {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Path {
     steps: Vec<Step>,
-    /// It is no path: the text that was given, and why.
+    /// If the text is no path: the text, and the reason.
     refused: Option<Box<(String, &'static str)>>,
 }
 
-/// What can be given as a path: a [`Path`], or its text.
+/// A path as an argument: a [`Path`], or its text.
 ///
-/// A text that is no path is refused by what the path is used for: the query, or the creation of the index, fails with
-/// [`Error::BadName`]. [`str::parse`] tells it at once.
+/// If the text is no path, the function that uses it fails: the query, or the creation of the index, with
+/// [`Error::BadName`]. [`str::parse`] fails at once.
 ///
 /// ```
 /// use recension::{Error, Query, Store};
@@ -90,7 +90,7 @@ impl IntoPath for &String {
     }
 }
 
-/// Characters of a text that is no path which an error shows.
+/// Characters of an invalid path that an error shows.
 const NAME_SHOWN_CHARS: usize = 80;
 
 impl Path {
@@ -102,7 +102,7 @@ impl Path {
         path.checked().map_err(|why| bad_path(&text, why))
     }
 
-    /// A path over any names, as selectors have them: no document is refused a member with an empty name.
+    /// A path over any names, as selectors have them: members may have empty names.
     pub(in crate::document) fn of_names(names: Vec<String>) -> Self {
         Path { steps: names.into_iter().map(Step::Name).collect(), refused: None }
     }
@@ -124,8 +124,8 @@ impl Path {
         self.steps.contains(&Step::Each)
     }
 
-    /// The text of the value at this path in a minified text, if there is one; none for a path to any
-    /// number of values.
+    /// The text of the value at this path in a minified text, if there is one. A path to any number of values finds
+    /// none.
     pub fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
         let mut cursor = Cursor::new(text);
         for step in &self.steps {
@@ -316,7 +316,7 @@ impl<'t> Cursor<'t> {
                     escaped = true;
                     self.at += 2;
                 }
-                // No string of a JSON text has a control character in it.
+                // No string of a JSON text contains a control character.
                 _ => self.at += 1,
             }
         }

@@ -1,9 +1,9 @@
-//! Following many paths through a text at once: every value is passed over once, however many paths there are.
-//! A text that is not minified JSON gives fewer values or wrong ones, but never a panic.
+//! Following many paths through a text at once: every value is passed once, however many paths there are. A text that
+//! is not minified JSON gives fewer values or wrong ones, but never a panic.
 
 use super::path::{Cursor, Path, Step, is_number};
 
-/// Paths, each with a number by which its values are found.
+/// Paths, each with a number, by which its values are found.
 #[derive(Clone, Debug, Default)]
 pub(in crate::document) struct PathSet {
     paths: Vec<Path>,
@@ -47,7 +47,7 @@ impl PathSet {
                         next
                     }
                 },
-                // Not shared with a name: that leads into objects, too.
+                // It is not shared with a name, which leads into objects, too.
                 Step::Item(item) => {
                     node.items.push((*item, next));
                     next
@@ -66,7 +66,7 @@ impl PathSet {
         number
     }
 
-    /// The number of a path that is not looked for: it has no values.
+    /// The number of a path that is never followed: it has no values.
     pub(in crate::document) fn add_unlooked(&mut self, path: &Path) -> usize {
         self.number(path).unwrap_or_else(|| {
             self.paths.push(path.clone());
@@ -82,7 +82,7 @@ impl PathSet {
         &self.paths
     }
 
-    /// The number of a path that is in.
+    /// The number of a path in the set.
     pub(in crate::document) fn number(&self, path: &Path) -> Option<usize> {
         self.paths.iter().position(|known| known == path)
     }
@@ -112,8 +112,8 @@ impl PathSet {
     }
 
     fn walk_object<'t>(&self, node: &Node, cursor: &mut Cursor<'t>, values: &mut [Vec<&'t str>]) -> Option<()> {
-        // Nobody asks where the whole text ends: it is left as soon as nothing more can be found in it. A name is in an
-        // object once.
+        // Nobody needs the end of the whole text: the walk ends as soon as nothing more can be found. An object has
+        // each name once.
         let mut left = if cursor.at == 0 { node.names.len() } else { usize::MAX };
         cursor.at += 1;
         while cursor.peek()? != b'}' {

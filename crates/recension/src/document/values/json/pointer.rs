@@ -29,7 +29,7 @@ impl Pointer {
         Self::default()
     }
 
-    /// The member or the element `token` of what is here.
+    /// The member or the element `token` of this place.
     #[must_use]
     pub fn child(mut self, token: impl Into<String>) -> Self {
         self.tokens.push(token.into());
@@ -54,7 +54,7 @@ impl Pointer {
         self.tokens.pop();
     }
 
-    /// Bytes that it holds, about.
+    /// About how many bytes it holds.
     pub(super) fn len_bytes(&self) -> usize {
         self.tokens.iter().map(|token| token.len() + size_of::<String>()).sum()
     }

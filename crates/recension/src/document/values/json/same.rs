@@ -1,31 +1,31 @@
-//! When two JSON values are the same: members in any order, strings by what they stand for, numbers by
-//! their text or by their exact value. Values become one canonical text each, which is compared.
+//! Equality of JSON values: members in any order, strings by their characters, numbers by their text or by their exact
+//! value. Values become one canonical text each, which is compared.
 
 use super::outline::{Kind, View};
 use super::quote;
 
-/// What makes two numbers the same.
+/// How numbers are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Numbers {
-    /// Their text: `1` and `1.0` are two, as they are in a document's revision.
+    /// By their text: `1` and `1.0` differ, as they do in a document's revision.
     ByText,
-    /// Their value, exactly: `1`, `1.0` and `10e-1` are one.
+    /// By their value, exactly: `1`, `1.0` and `10e-1` are equal.
     ByValue,
 }
 
-/// Whether two values are the same.
+/// Whether two values are equal.
 pub(super) fn same(a: View<'_>, b: View<'_>, numbers: Numbers) -> bool {
     a.text() == b.text() || (a.kind() == b.kind() && canonical(a, numbers) == canonical(b, numbers))
 }
 
-/// A text that all values that are the same have, and no others.
+/// The canonical text of a value: equal values, and no others, have the same.
 pub(super) fn canonical(value: View<'_>, numbers: Numbers) -> String {
     let mut out = String::with_capacity(value.text().len());
     write(value, numbers, &mut out);
     out
 }
 
-/// Recursive: what is outlined nests no deeper than `JSON_DEPTH_MAX`.
+/// It recurses, because outlined texts nest no deeper than `JSON_DEPTH_MAX`.
 fn write(value: View<'_>, numbers: Numbers, out: &mut String) {
     match value.kind() {
         Kind::Object => {
@@ -53,7 +53,7 @@ fn write(value: View<'_>, numbers: Numbers, out: &mut String) {
     }
 }
 
-/// Whether two texts of numbers are of one value, exactly.
+/// Whether two texts of numbers have exactly the same value.
 #[cfg(feature = "typed")]
 pub(in crate::document) fn same_number(a: &str, b: &str) -> bool {
     let decimal = |text| {
@@ -77,7 +77,7 @@ fn push_decimal(text: &str, out: &mut String) {
         return;
     }
     let Ok(exponent) = exponent.parse::<i64>() else {
-        // A power of ten beyond all bounds: nothing but its own text is known to be the same.
+        // The power of ten is beyond all bounds: the number only equals its own text.
         out.push_str(text);
         return;
     };

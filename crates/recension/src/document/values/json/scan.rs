@@ -1,5 +1,5 @@
-//! Looking for the byte at which a string of a JSON text stops being plain, eight bytes at a time: most of a document
-//! is the inside of strings, and every write looks at each byte of it.
+//! Finding the byte at which a string of a JSON text stops being plain, eight bytes at a time: most of a document is
+//! strings, and every write looks at each byte.
 
 const WORD: usize = 8;
 const LOW_BITS: u64 = u64::from_ne_bytes([1; WORD]);
@@ -18,8 +18,8 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
     words.len() * WORD + plain
 }
 
-/// The high bit of each byte that is no plain one. Behind the first such byte others may be marked wrongly: what is
-/// borrowed in a subtraction goes upwards.
+/// The high bit of each byte that is not plain. Bytes after the first such one may be marked wrongly, because borrows
+/// of the subtraction carry upwards.
 fn marks(word: u64) -> u64 {
     let below = |word: u64, bound: u8| word.wrapping_sub(LOW_BITS * u64::from(bound)) & !word & HIGH_BITS;
     let equal = |byte: u8| below(word ^ (LOW_BITS * u64::from(byte)), 1);

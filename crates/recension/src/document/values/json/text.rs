@@ -1,4 +1,4 @@
-//! JSON strings as they stand in a text: raw between their quotes, decoded when asked.
+//! JSON strings as they stand in a text: raw between their quotes, decoded on demand.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -8,19 +8,19 @@ use super::scan::plain_len;
 /// A string of a JSON text whose escapes have been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'t> {
-    /// What stands between the quotes.
+    /// The text between the quotes.
     pub raw: &'t str,
     /// Whether there is a backslash in it.
     pub escaped: bool,
 }
 
 impl<'t> Text<'t> {
-    /// The characters that it stands for.
+    /// The decoded characters.
     pub fn decode(self) -> Cow<'t, str> {
         if self.escaped { Cow::Owned(unescape(self.raw)) } else { Cow::Borrowed(self.raw) }
     }
 
-    /// Whether it stands for `other`.
+    /// Whether its characters are `other`.
     pub fn is(self, other: &str) -> bool {
         if self.escaped { unescape(self.raw) == other } else { self.raw == other }
     }
@@ -76,7 +76,7 @@ pub fn quote_into(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
     loop {
-        // What ends the plain bytes is a character of one byte.
+        // The plain bytes end before a character of one byte.
         let (plain, marked) = rest.split_at_checked(plain_len(rest.as_bytes())).unwrap_or((rest, ""));
         out.push_str(plain);
         let mut chars = marked.chars();

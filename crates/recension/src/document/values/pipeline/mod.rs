@@ -1,5 +1,5 @@
-//! Pipelines: what is made of the documents that a query finds, step by step. Plain values; `parse` reads them in
-//! MongoDB's words, `kernel::query::aggregate` carries them out.
+//! Pipelines: steps that transform the documents that a query finds. Plain values; `parse` reads them in MongoDB's
+//! words, `kernel::query::aggregate` runs them.
 
 mod parse;
 
@@ -9,7 +9,7 @@ use crate::document::values::limits::{PIPELINE_BYTES_MAX, PIPELINE_STAGES_MAX};
 use crate::document::values::selector::Selector;
 use crate::engine::Direction;
 
-/// What is made of the documents that a query finds: [`Collection::aggregate`](crate::document::Collection::aggregate).
+/// Steps for the documents that a query finds: [`Collection::aggregate`](crate::document::Collection::aggregate).
 ///
 /// ```
 /// use recension::document::{Fold, Pipeline, Query, Store};
@@ -41,13 +41,13 @@ pub(in crate::document) enum Stage {
     Limit(usize),
     /// The fields that stay, each under its name.
     Project(Vec<(String, Path)>),
-    /// One row: how many there are, under a name.
+    /// One row with the number of rows, under a name.
     Count(String),
-    /// One row: under each name the rows that its stages make of all rows.
+    /// One row with, under each name, the rows that its stages make of all rows.
     Facet(Vec<(String, Vec<Stage>)>),
 }
 
-/// What the rows of a group have in common, and how it is told.
+/// The values that the rows of a group share, and their form in the row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::document) enum GroupId {
     /// Under each path's text.
@@ -71,16 +71,16 @@ impl GroupId {
     }
 }
 
-/// What is made of the values of a group at a path.
+/// A value that is computed from the values of a group at a path.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Fold {
     /// How many rows there are.
     Count,
-    /// The sum of the numbers: exact while they are integers.
+    /// The sum of the numbers. It is exact while they are integers.
     Sum(Path),
     /// The mean of the numbers.
     Average(Path),
-    /// The least value but `null`, in the order of all values.
+    /// The least value that is not `null`, in the order of all values.
     Min(Path),
     /// The greatest value.
     Max(Path),
@@ -151,8 +151,8 @@ impl Pipeline {
         parse::pipeline(text.as_ref())
     }
 
-    /// Groups of rows that have equal values at `by`, with what is made of each under a name. A path with empty
-    /// brackets (`items[].sku`) makes a row of each element of the array before; all such paths are of one array.
+    /// Groups rows with equal values at `by`, and computes a value for each name. A path with empty brackets
+    /// (`items[].sku`) first makes a row of each element of the array; all such paths must be of the same array.
     #[must_use]
     pub fn group<P: IntoPath, N: Into<String>>(
         mut self,
@@ -179,14 +179,14 @@ impl Pipeline {
         self
     }
 
-    /// Only the rows that a selector selects: of groups, what SQL calls `HAVING`.
+    /// Only the rows that a selector selects; after groups, this is `HAVING` in SQL.
     #[must_use]
     pub fn having(mut self, selector: Selector) -> Self {
         self.stages.push(Stage::Match(selector));
         self
     }
 
-    /// In the order of the values at paths of the rows.
+    /// Sorted by the values at paths of the rows.
     #[must_use]
     pub fn sort<P: IntoPath>(mut self, by: impl IntoIterator<Item = (P, Direction)>) -> Self {
         self.stages.push(Stage::Sort(by.into_iter().map(|(path, way)| (path.into_path(), way)).collect()));
@@ -207,7 +207,7 @@ impl Pipeline {
         self
     }
 
-    /// Bytes that groups and sorts may hold in memory; 64 MiB if nothing is said.
+    /// Bytes that groups and sorts may hold in memory; 64 MiB by default.
     #[must_use]
     pub fn bytes_max(mut self, bytes: usize) -> Self {
         self.bytes_max = bytes;
@@ -223,7 +223,7 @@ impl Pipeline {
 }
 
 impl Stage {
-    /// How many stages it is.
+    /// The number of stages.
     pub(in crate::document) fn len(&self) -> usize {
         match self {
             Stage::Facet(facets) => 1 + facets.iter().flat_map(|(_, stages)| stages).map(Stage::len).sum::<usize>(),

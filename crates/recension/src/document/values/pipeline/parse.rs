@@ -31,11 +31,11 @@ fn stages(view: View<'_>) -> Result<Vec<Stage>> {
         };
         stage(&member.name().decode(), member)
     };
-    // One more than there may be is enough to refuse them.
+    // One more than allowed suffices to refuse them.
     view.children().take(PIPELINE_STAGES_MAX + 1).map(one).collect()
 }
 
-/// Stages under names. None of them is a `$facet` itself, so that nothing nests.
+/// Stages under names. None of them may be a `$facet`, so that nothing nests.
 fn facets(view: View<'_>) -> Result<Stage> {
     let mut facets = Vec::new();
     for member in view.children().filter(|_| view.kind() == Kind::Object).take(PIPELINE_STAGES_MAX + 1) {

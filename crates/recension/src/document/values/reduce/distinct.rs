@@ -1,10 +1,10 @@
-//! `_approx_count_distinct`: `HyperLogLog` (Flajolet and others, 2007) with 2^11 registers, as CouchDB's; about 2 %
-//! off. Pure.
+//! `_approx_count_distinct`: `HyperLogLog` (Flajolet and others, 2007) with 2^11 registers, as in CouchDB; the error is
+//! about 2 %. Pure.
 
 const BITS: u32 = 11;
 const REGISTERS: usize = 1 << BITS;
 
-/// The registers: in each the longest run of zeros of the hashes that fell into it.
+/// The registers. Each has the longest run of zeros among the hashes that belong to it.
 #[derive(Clone)]
 pub(in crate::document) struct Distinct([u8; REGISTERS]);
 
@@ -22,7 +22,7 @@ impl Distinct {
         self.0[register] = self.0[register].max(zeros);
     }
 
-    /// Takes the keys that another one has taken.
+    /// Merges the keys of another one.
     pub(super) fn merge(&mut self, other: &Distinct) {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
             *own = (*own).max(*other);
@@ -41,7 +41,7 @@ impl Distinct {
     }
 }
 
-/// FNV-1a, and splitmix64's finish, which spreads what is alike.
+/// FNV-1a, and the finish of splitmix64, which spreads similar values.
 fn hash(bytes: &[u8]) -> u64 {
     let fnv = bytes
         .iter()

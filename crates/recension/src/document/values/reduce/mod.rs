@@ -1,5 +1,5 @@
-//! Reductions of views: the built-in ones, as CouchDB has them, with its errors. Pure: rows in, JSON out, in bounded
-//! memory, one row after the other.
+//! Built-in reductions of views, as CouchDB has them, with its errors. Pure: rows in, JSON out, one row after the
+//! other, in bounded memory.
 
 mod distinct;
 mod number;
@@ -26,7 +26,7 @@ pub enum BuiltIn {
 }
 
 impl BuiltIn {
-    /// The reduction of a name.
+    /// The reduction with this name.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "_sum" => Some(BuiltIn::Sum),
@@ -58,7 +58,7 @@ pub(in crate::document) enum Fold {
 }
 
 impl Fold {
-    /// Takes a row: its collated key, and its value as JSON.
+    /// Adds a row: its collated key, and its value as JSON.
     pub(in crate::document) fn add(&mut self, key: &[u8], value: &str) -> Result<()> {
         match self {
             Fold::Sum(sum) => sum.add(value)?,
@@ -69,20 +69,20 @@ impl Fold {
         Ok(())
     }
 
-    /// Takes the rows that another one of the kind has taken, which come after its own.
+    /// Merges another one of the same kind, whose rows come after its own.
     pub(in crate::document) fn merge(&mut self, other: Fold) -> Result<()> {
         match (self, other) {
             (Fold::Sum(own), Fold::Sum(other)) => own.merge(other)?,
             (Fold::Count(own), Fold::Count(other)) => *own += other,
             (Fold::Stats(own), Fold::Stats(other)) => own.merge(other)?,
             (Fold::Distinct(own), Fold::Distinct(other)) => own.merge(&other),
-            // Reductions are of one kind from their beginning to their end.
+            // A reduction never changes its kind.
             _ => {}
         }
         Ok(())
     }
 
-    /// Bytes that it takes, about.
+    /// About how many bytes it takes.
     pub(in crate::document) fn bytes(&self) -> usize {
         match self {
             Fold::Sum(sum) => 64 + sum.bytes(),

@@ -69,14 +69,14 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// Takes a JSON text apart; `None` if it is none.
+    /// Takes a JSON text apart; `None` if it is invalid.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut parser = Parser::of_text(text);
         let first = parser.next_event().ok()??;
         value(first, &mut parser)
     }
 
-    /// Bytes that it takes, about.
+    /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Value::Number(_) | Value::Other => 32,
@@ -113,7 +113,7 @@ impl Value {
     }
 }
 
-/// The parser bounds how deep values nest.
+/// The parser bounds the depth of values.
 fn value<'t>(event: Event<'t>, parser: &mut Parser<'t>) -> Option<Value> {
     Some(match event {
         Event::Number(number) => Value::Number(Amount::of(number)),

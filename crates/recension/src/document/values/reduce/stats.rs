@@ -9,11 +9,11 @@ pub(in crate::document) enum Stats {
     #[default]
     Nothing,
     One(Of),
-    /// Of arrays of one length: of each element.
+    /// For arrays of the same length: the statistics of each element.
     Each(Vec<Of>),
 }
 
-/// Of numbers.
+/// The statistics of numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::document) struct Of {
     sum: Amount,
@@ -28,7 +28,7 @@ impl Of {
         Of { sum: number, count: Amount::Whole(1), min: number, max: number, sumsqr: number.squared() }
     }
 
-    /// Statistics that a map function has made itself.
+    /// Statistics that the map function has computed.
     fn prebuilt(members: &[(String, Value)]) -> Option<Self> {
         let get = |name: &str| {
             members.iter().find(|(own, _)| own == name).and_then(|(_, value)| match value {
@@ -88,7 +88,7 @@ impl Stats {
         self.merge(Stats::One(Of::from_value(&value).ok_or_else(strange)?))
     }
 
-    /// Takes what other statistics have taken.
+    /// Merges other statistics.
     pub(super) fn merge(&mut self, other: Stats) -> Result<()> {
         let refused =
             |reason: &str| Err(Error::Function { error: "invalid_value".to_owned(), reason: reason.to_owned() });

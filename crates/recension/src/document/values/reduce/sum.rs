@@ -15,14 +15,14 @@ pub(in crate::document) struct Sum {
     offender: Option<String>,
 }
 
-/// What does not add up.
+/// The two values cannot be added.
 struct Misfit;
 
 impl Sum {
     pub(super) fn add(&mut self, text: &str) -> Result<()> {
         let value = Value::parse(text).unwrap_or(Value::Other);
         if !is_summable(&value) {
-            // It is the value of the row, and no error of the request.
+            // The error is the value of the row, not an error of the request.
             self.offender = Some(text.to_owned());
             return Ok(());
         }
@@ -38,7 +38,7 @@ impl Sum {
         Ok(())
     }
 
-    /// Adds what another sum has come to.
+    /// Adds another sum.
     pub(super) fn merge(&mut self, other: Sum) -> Result<()> {
         self.offender = other.offender.or(self.offender.take());
         other.sum.map_or(Ok(()), |sum| self.plus(sum))

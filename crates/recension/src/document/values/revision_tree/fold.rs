@@ -1,14 +1,14 @@
-//! Folding: long lines of a tree are moved into blocks, rows of their own that are never changed, so
-//! that a document's row carries a few revisions of each branch however long its history is.
+//! Folding: long lines of a tree move into blocks, which are rows of their own that never change. A document's row then
+//! holds only a few revisions of each branch, however long its history is.
 
 use std::collections::HashMap;
 
 use super::{Node, RevId, RevisionTree, Stretch};
 use crate::document::values::limits::REVISIONS_PER_DOCUMENT_MAX;
 
-/// Inner nodes in one line from which on the oldest are folded away.
+/// Inner nodes in one line from which on the oldest ones are folded.
 pub(super) const LINE_NODES_MAX: usize = 16;
-/// Nodes that are folded away together. What stays is enough for most replicas to find where they meet.
+/// Nodes that are folded together. The remaining ones suffice for most replicas to find a common ancestor.
 pub(in crate::document) const BLOCK_NODES: usize = 8;
 
 /// A line of inner nodes, and the block that it stands on.
@@ -20,7 +20,7 @@ pub(in crate::document) struct Block {
     pub(super) below: Option<RevId>,
 }
 
-/// What stands on a node.
+/// The nodes above a node.
 #[derive(Clone, Copy, Default)]
 struct Above {
     count: usize,
@@ -56,7 +56,7 @@ impl RevisionTree {
         blocks
     }
 
-    /// The nodes that one other stands on, as lines, each oldest first.
+    /// The nodes with exactly one child, as lines, each oldest first.
     fn lines(&self) -> Vec<Vec<RevId>> {
         if let Some((mut line, _)) = self.only_line() {
             line.pop();
@@ -74,14 +74,14 @@ impl RevisionTree {
         starts.map(line).collect()
     }
 
-    /// The nodes, oldest first, of a tree that is one line on at most one stretch, and that stretch's newest revision:
-    /// nearly every document's, told without looking anything up.
+    /// The nodes, oldest first, of a tree that is one line on at most one stretch, and that stretch's newest revision.
+    /// Nearly every document has such a tree. No look-up is needed.
     pub(super) fn only_line(&self) -> Option<(Vec<RevId>, Option<RevId>)> {
         let (_, oldest) = self.nodes.iter().next().filter(|_| self.is_only_line())?;
         Some((self.nodes.keys().copied().collect(), oldest.parent))
     }
 
-    /// Whether it is one line on at most one stretch.
+    /// Whether the tree is one line on at most one stretch.
     pub(super) fn is_only_line(&self) -> bool {
         let parents = self.nodes.values().map(|node| node.parent.as_ref());
         if !self.nodes.keys().zip(parents.skip(1)).all(|(below, parent)| parent == Some(below)) {
@@ -109,7 +109,7 @@ impl RevisionTree {
         above
     }
 
-    /// Folds a line away, oldest first. Its nodes stay until all lines are done.
+    /// Folds a line, oldest first. Its nodes stay until all lines are done.
     fn fold_line(&mut self, line: &[RevId]) -> Option<Block> {
         let (oldest, newest) = (line.first()?, line.last()?);
         let parent = self.nodes.get(oldest)?.parent;
@@ -121,10 +121,10 @@ impl RevisionTree {
         Some(Block { nodes, below })
     }
 
-    /// The tree with nothing folded away; `read` hands out blocks by their newest revision.
+    /// The tree with nothing folded; `read` gives blocks by their newest revision.
     ///
     /// # Errors
-    /// What `read` answers, and what `damaged` makes of a reason.
+    /// Errors of `read`, and `damaged` of a reason.
     pub(in crate::document) fn unfold<E>(
         mut self,
         mut read: impl FnMut(&RevId) -> Result<Block, E>,
@@ -154,7 +154,7 @@ impl RevisionTree {
                 }
             }
         }
-        // The oldest first, as the map has them.
+        // The map has the oldest first.
         unfolded.reverse();
         if !self.nodes.add_all(unfolded) {
             return Err(damaged("a block of its ancestors repeats a revision"));

@@ -1,5 +1,5 @@
-//! The byte forms of a folded tree and of its blocks: docs/documents-format.md, "Revision trees".
-//! What is read here may be any bytes.
+//! The byte forms of a folded tree and of its blocks: docs/documents-format.md, "Revision trees". The bytes to read may
+//! be damaged.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -13,13 +13,13 @@ const BLOCK_LAYOUT: u8 = 1;
 const SUFFIX_LEN: u8 = 0b1_1111;
 pub(super) const DELETED: u8 = 32;
 pub(super) const INNER: u8 = 64;
-/// The suffix is longer than the bits for its length tell: how much stands in the next byte.
+/// The suffix is too long for the length bits: the next byte has the rest.
 const LONG: u8 = 128;
 
 const STANDS_ON_NODE: u8 = 1;
 pub(super) const STRETCH_BELOW: u8 = 2;
 
-/// Why bytes are no tree or no block.
+/// The reason for which bytes are no tree or no block.
 pub(super) type Damage = &'static str;
 
 /// A line of nodes as it is stored.
@@ -31,12 +31,12 @@ struct Run {
 }
 
 impl RevisionTree {
-    /// The bytes of a tree whose winner is `winner`; `None` for the tree of that alone.
+    /// The bytes of a tree whose winner is `winner`; `None` if the tree is only that.
     pub(in crate::document) fn encode(&self, winner: &RevId) -> Option<Vec<u8>> {
         const USUAL_NODE_BYTES: usize = 1 + 16;
         let mut out = Vec::with_capacity((self.nodes.len() + 2) * USUAL_NODE_BYTES);
         let runs = self.runs();
-        // Of a tree of one line nobody asks for places.
+        // A tree of one line needs no places.
         let mut places: HashMap<RevId, (u16, u16)> = HashMap::new();
         if let [run] = runs.as_slice()
             && run.nodes == [*winner]
@@ -70,7 +70,7 @@ impl RevisionTree {
         Some(out)
     }
 
-    /// The tree as runs, each of which stands on an earlier one, if on any.
+    /// The tree as runs, each of which may stand on an earlier one.
     fn runs(&self) -> Vec<Run> {
         if let Some((nodes, stretch)) = self.only_line() {
             return vec![Run { nodes, stretch, stands_on: None }];
@@ -102,7 +102,7 @@ impl RevisionTree {
         runs
     }
 
-    /// Reads the tree of a document whose row says `winner`.
+    /// Reads the tree of a document whose row has `winner`.
     pub(in crate::document) fn decode(bytes: &[u8], winner: &RevId) -> Result<Self, Damage> {
         let mut reader = ByteReader::new(bytes);
         let mut decoded = Decoded::default();
@@ -125,7 +125,7 @@ impl RevisionTree {
     }
 }
 
-/// What was read of a tree: entries in any order.
+/// The part of a tree that was read: entries in any order.
 #[derive(Default)]
 struct Decoded {
     nodes: Vec<(RevId, Node)>,
@@ -175,7 +175,7 @@ impl Decoded {
             return Err(MISFIT);
         }
         self.runs.push(self.nodes.len());
-        // A node has a byte at least.
+        // A node has at least one byte.
         self.nodes.reserve(usize::from(count).min(reader.rest().len()) + 1);
         for generation in (0..u32::from(count)).map(|index| first.checked_add(index)) {
             let (flags, suffix) = node(reader).ok_or(CUT)?;
@@ -258,7 +258,7 @@ pub(super) fn node<'b>(reader: &mut ByteReader<'b>) -> Option<(u8, &'b [u8])> {
     let head = reader.byte()?;
     let len = match head & (LONG | SUFFIX_LEN) {
         len if len & LONG == 0 => usize::from(len),
-        // One way to write each length.
+        // Each length has only one encoding.
         len if len & SUFFIX_LEN == SUFFIX_LEN => usize::from(SUFFIX_LEN) + 1 + usize::from(reader.byte()?),
         _ => return None,
     };

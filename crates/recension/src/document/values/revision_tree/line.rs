@@ -1,5 +1,5 @@
-//! The next revision of a tree that is one line, told from its byte form: nearly every document has such a tree, and
-//! nearly every write of it needs no more. What is not this simple is left to [`RevisionTree`](super::RevisionTree).
+//! The next revision of a tree that is one line, computed from its byte form. Nearly every document has such a tree,
+//! and nearly every write of it needs no more. Other cases are left to [`RevisionTree`](super::RevisionTree).
 
 use super::RevId;
 use super::fold::LINE_NODES_MAX;
@@ -16,9 +16,9 @@ const NODE_BYTES: usize = 1 + HASH_BYTES;
 pub(in crate::document) struct Line<'r> {
     winner: &'r RevId,
     deleted: bool,
-    /// The oldest revision that is known, folded away or not.
+    /// The oldest known revision, folded or not.
     oldest: u32,
-    /// The generation of the first node that is not folded away.
+    /// The generation of the first node that is not folded.
     first: u32,
     /// Its bytes before the first node's generation.
     below: &'r [u8],
@@ -27,8 +27,8 @@ pub(in crate::document) struct Line<'r> {
 }
 
 impl<'r> Line<'r> {
-    /// The tree with this byte form, which is `None` if it is the winner alone. `None`: it is not that simple, or
-    /// damaged.
+    /// The tree with this byte form, which is `None` if it is the winner alone. Answers `None` if the tree is not that
+    /// simple, or damaged.
     pub(in crate::document) fn of(bytes: Option<&'r [u8]>, winner: &'r RevId, deleted: bool) -> Option<Self> {
         winner.hash()?;
         let Some(bytes) = bytes else {
@@ -60,20 +60,19 @@ impl<'r> Line<'r> {
         whole.then_some(Line { winner, deleted, oldest: folded_from.unwrap_or(first), first, below, nodes })
     }
 
-    /// Whether one more revision is all that its next write needs: nothing is to be folded away, or forgotten beyond
-    /// `revs_limit`.
+    /// Whether the next write only appends a revision: nothing has to be folded, or forgotten beyond `revs_limit`.
     pub(in crate::document) fn has_room(&self, revs_limit: u32) -> bool {
         let age = self.winner.generation().checked_add(1).and_then(|next| next.checked_sub(self.oldest));
         let kept = |age| age < revs_limit && (age as usize) < REVISIONS_PER_DOCUMENT_MAX;
         self.count() < LINE_NODES_MAX && age.is_some_and(kept)
     }
 
-    /// Its nodes that are not folded away.
+    /// Its nodes that are not folded.
     fn count(&self) -> usize {
         self.nodes.len() / NODE_BYTES + 1
     }
 
-    /// The byte form of the tree when `rev` stands on its winner; `None` if it cannot, or has no room.
+    /// The byte form of the tree after `rev` on top of its winner; `None` if that is impossible, or there is no room.
     pub(in crate::document) fn next(&self, rev: &RevId, deleted: bool, revs_limit: u32) -> Option<Vec<u8>> {
         let follows = rev.hash().is_some() && self.winner.generation().checked_add(1) == Some(rev.generation());
         if !follows || !self.has_room(revs_limit) {
@@ -150,7 +149,7 @@ mod tests {
             let mut damaged = whole.clone();
             let at = at.index(damaged.len());
             damaged[at] = byte;
-            // If it is taken for a line, it is one to the tree as well, and no other.
+            // If it is taken for a line, the tree must read it as the same line.
             if let Some(next) = Line::of(Some(&damaged), &path[0], false).and_then(|line| line.next(&rev(5, 5), false, 1000)) {
                 let mut tree = RevisionTree::decode(&damaged, &path[0]).unwrap();
                 tree.append(&path[0], rev(5, 5), false);

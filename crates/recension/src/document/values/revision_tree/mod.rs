@@ -1,5 +1,5 @@
-//! The tree of a document's revisions: which there are, which stands on which, and who wins. Pure.
-//! Replicas that have heard of the same revisions have the same tree, in whatever order they heard.
+//! The tree of a document's revisions: the revisions, their parents, and the winner. Pure. Replicas that have heard of
+//! the same revisions have the same tree, in whatever order they heard.
 
 mod fold;
 mod form;
@@ -18,23 +18,22 @@ use crate::document::values::revid::RevId;
 
 /// A tree (a forest, if ancestors are not known) of revisions.
 ///
-/// **Architecture Invariant:** [`RevisionTree::merge`] is a join of what is known of each node, so it is
-/// commutative, associative and idempotent whatever the trees hold. (`merging_is_a_join`)
+/// **Architecture Invariant:** [`RevisionTree::merge`] is a join of the facts about each node. It is therefore
+/// commutative, associative and idempotent, whatever the trees hold. (`merging_is_a_join`)
 ///
-/// As it is stored, long lines of it are folded away into blocks: see `fold`. What asks for a *whole*
-/// tree has to be given one that was unfolded.
+/// In its stored form, long lines are folded into blocks: see `fold`. Functions that ask for a *whole* tree must be
+/// given an unfolded one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::document) struct RevisionTree {
     nodes: RevMap<Node>,
-    /// Lines that are folded away, by their newest revision.
+    /// Folded lines, by their newest revision.
     stretches: RevMap<Stretch>,
 }
 
-/// What is known of a revision.
+/// The facts about a revision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Node {
-    /// The revision that it stands on, of the generation before; `None` for the first one, and where
-    /// that is not known.
+    /// The revision that it stands on, of the generation before; `None` for the first one, and if it is not known.
     parent: Option<RevId>,
     deleted: bool,
     /// A revision stands on it. It stays so even if two replicas disagree about which one.
@@ -50,15 +49,15 @@ impl Node {
     }
 }
 
-/// Paths that are to be added to a tree together: it is gone through once for all of them.
+/// Paths to be added to a tree together, so that the tree is walked once for all of them.
 #[derive(Default)]
 pub(in crate::document) struct Paths {
     nodes: HashMap<RevId, Node>,
 }
 
 impl Paths {
-    /// Adds a path, newest first, of which `deleted` is said. Answers whether it says anything that neither `known`,
-    /// which is whole, nor the paths before it have said; `None` where its generations do not follow each other.
+    /// Adds a path, newest first; `deleted` is about its newest revision. Answers whether it has a fact that neither
+    /// `known`, which is whole, nor the earlier paths have. `None` if its generations do not follow each other.
     pub(in crate::document) fn add(&mut self, path: &[RevId], deleted: bool, known: &RevisionTree) -> Option<bool> {
         debug_assert!(known.is_whole());
         let sent = RevisionTree::of_path(path, deleted)?;
@@ -75,7 +74,7 @@ impl Paths {
         Some(is_new)
     }
 
-    /// The tree of what is new in them.
+    /// The tree of the new facts in them.
     pub(in crate::document) fn into_tree(self) -> RevisionTree {
         let mut nodes: Vec<(RevId, Node)> = self.nodes.into_iter().collect();
         nodes.sort_unstable_by_key(|(rev, _)| *rev);
@@ -88,7 +87,7 @@ impl Paths {
 struct Stretch {
     /// The generation of its oldest node.
     oldest: u32,
-    /// What its oldest node stands on.
+    /// The parent of its oldest node.
     before: Option<RevId>,
 }
 
@@ -102,14 +101,14 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    /// What leaves are ranked by: a live one beats a deleted one, then the greater revision wins.
+    /// The rank of a leaf: a live one beats a deleted one, then the greater revision wins.
     fn rank(&self) -> (bool, RevId) {
         (!self.deleted, self.rev)
     }
 }
 
 impl RevisionTree {
-    /// The tree of one revision of which no ancestor is known.
+    /// The tree of one revision without known ancestors.
     pub(in crate::document) fn of_one(rev: RevId, deleted: bool) -> Self {
         let node = Node { parent: None, deleted, inner: false };
         RevisionTree { nodes: RevMap::of_one(rev, node), stretches: RevMap::default() }
@@ -135,12 +134,12 @@ impl RevisionTree {
         self.stretches.iter().map(folded).fold(self.nodes.len(), usize::saturating_add)
     }
 
-    /// Whether nothing of it is folded away.
+    /// Whether nothing of it is folded.
     pub(in crate::document) fn is_whole(&self) -> bool {
         self.stretches.is_empty()
     }
 
-    /// The oldest generation that is folded away; `None` if nothing is.
+    /// The oldest folded generation; `None` if nothing is folded.
     pub(in crate::document) fn oldest_folded(&self) -> Option<u32> {
         self.stretches.values().map(|stretch| stretch.oldest).min()
     }
@@ -151,7 +150,7 @@ impl RevisionTree {
         self.nodes.contains(rev)
     }
 
-    /// Whether it has a revision; `None` if only the whole tree tells.
+    /// Whether it has a revision; `None` if only the whole tree could tell.
     pub(in crate::document) fn knows(&self, rev: &RevId) -> Option<bool> {
         let folded =
             |(newest, stretch): (&RevId, &Stretch)| (stretch.oldest..=newest.generation()).contains(&rev.generation());
@@ -167,14 +166,14 @@ impl RevisionTree {
         Some(Leaf { rev: *rev, deleted: node.deleted })
     }
 
-    /// The leaves, the winner first, then as they would win.
+    /// The leaves: the winner first, then the order in which they would win.
     pub(in crate::document) fn leaves(&self) -> Vec<Leaf> {
         let mut leaves: Vec<Leaf> = self.each_leaf().collect();
         leaves.sort_unstable_by_key(|leaf| std::cmp::Reverse(leaf.rank()));
         leaves
     }
 
-    /// The leaf that speaks for the document.
+    /// The winning leaf.
     pub(in crate::document) fn winner(&self) -> Option<Leaf> {
         self.each_leaf().max_by_key(Leaf::rank)
     }
@@ -212,7 +211,7 @@ impl RevisionTree {
         leaves
     }
 
-    /// Which of `revs` it does not have, and the leaves that might be ancestors of those. On a whole tree.
+    /// The revisions of `revs` that it does not have, and leaves that might be ancestors of those. On a whole tree.
     pub(in crate::document) fn missing(&self, revs: &[RevId]) -> (Vec<RevId>, Vec<RevId>) {
         let missing: Vec<RevId> = revs.iter().filter(|rev| !self.contains(rev)).copied().collect();
         let newest = missing.iter().map(RevId::generation).max().unwrap_or(0);
@@ -221,8 +220,8 @@ impl RevisionTree {
         (missing, ancestors)
     }
 
-    /// Whether all that a path (newest first) adds is its newest revision, on a leaf. What is folded away is
-    /// not looked at: if the path meets it in a revision, both have the same ancestors.
+    /// Whether a path (newest first) only adds its newest revision, on a leaf. Folded revisions are not looked at: if
+    /// the path and the tree have a revision in common, both have the same ancestors.
     pub(in crate::document) fn is_extended_by(&self, path: &[RevId]) -> bool {
         let [newest, parent, ..] = path else { return false };
         if self.leaf(parent).is_none() || self.knows(newest) != Some(false) {
@@ -248,7 +247,7 @@ impl RevisionTree {
         true
     }
 
-    /// Adds a revision that stands on `parent`, which is there and not folded away.
+    /// Adds a revision that stands on `parent`, which is in the tree and not folded.
     pub(in crate::document) fn append(&mut self, parent: &RevId, rev: RevId, deleted: bool) {
         debug_assert!(rev.generation() == parent.generation() + 1);
         if let Some(parent) = self.nodes.get_mut(parent) {
@@ -261,28 +260,28 @@ impl RevisionTree {
         }
     }
 
-    /// Whether another tree says something else of any revision of a path. Both whole.
+    /// Whether another tree has another fact about any revision of a path. Both are whole.
     pub(in crate::document) fn differs_in(&self, other: &RevisionTree, path: &[RevId]) -> bool {
         path.iter().any(|rev| self.nodes.get(rev) != other.nodes.get(rev))
     }
 
-    /// Adds what another tree knows. Both whole.
+    /// Adds the facts of another tree. Both are whole.
     pub(in crate::document) fn merge(&mut self, other: &RevisionTree) {
         debug_assert!(self.is_whole() && other.is_whole());
         self.nodes.join_all(&other.nodes, Node::join);
     }
 
-    /// Forgets all but the newest `limit` revisions of each line from a leaf downwards.
+    /// Forgets all except the newest `limit` revisions of each line from a leaf downwards.
     pub(in crate::document) fn stem(&mut self, limit: u32) {
         let newest = self.nodes.keys().next_back().map_or(0, RevId::generation);
         let oldest = self.nodes.keys().next().map_or(0, RevId::generation);
         if newest - oldest.min(self.oldest_folded().unwrap_or(oldest)) < limit {
             return; // No line is longer than that.
         }
-        // Of one line the newest node is the only tip.
+        // If the tree is one line, its newest node is the only tip.
         let only = self.is_only_line().then_some(newest);
         let lowest = if only.is_some() { HashMap::new() } else { self.lowest_tips() };
-        // Of a node below a tip: whether the tip's line still holds it.
+        // For a node below a tip: whether the tip's line still holds it.
         let lowest_tip = |rev: &RevId| only.or_else(|| lowest.get(rev).copied());
         let oldest_kept = |rev: &RevId| lowest_tip(rev).map_or(0, |tip| tip.saturating_sub(limit - 1));
         self.nodes.retain(|rev| rev.generation() >= oldest_kept(rev));
@@ -307,7 +306,7 @@ impl RevisionTree {
         node.parent.is_some_and(|parent| !self.nodes.contains(&parent) && !self.stretches.contains(&parent))
     }
 
-    /// For each node and stretch, the least generation of those above it that nothing stands on.
+    /// For each node and stretch, the least generation of the tips above it.
     fn lowest_tips(&self) -> HashMap<RevId, u32> {
         let mut lowest: HashMap<RevId, u32> = HashMap::with_capacity(self.nodes.len());
         // From the newest down: each node is complete when it is its turn.
@@ -322,8 +321,8 @@ impl RevisionTree {
         lowest
     }
 
-    /// Takes leaves away, with what no other leaf stands on; answers which of `revs` were leaves. On a
-    /// whole tree.
+    /// Removes leaves, with the ancestors that no other leaf stands on; answers which of `revs` were leaves. On a whole
+    /// tree.
     pub(in crate::document) fn purge(&mut self, revs: &[RevId]) -> Vec<RevId> {
         debug_assert!(self.is_whole());
         let mut purged: Vec<RevId> = revs.iter().filter(|rev| self.leaf(rev).is_some()).copied().collect();
@@ -333,7 +332,7 @@ impl RevisionTree {
             let kept = self.leaves().into_iter().filter(|leaf| purged.binary_search(&leaf.rev).is_err());
             let mut held = HashSet::new();
             for leaf in kept {
-                // What is held already is held with all below it.
+                // If a revision is held already, all its ancestors are.
                 held.extend(self.path(&leaf.rev).into_iter().take_while(|rev| !held.contains(rev)).collect::<Vec<_>>());
             }
             self.nodes.retain(|rev| held.contains(rev));

@@ -1,8 +1,8 @@
-//! A map from revisions, in their order, in one piece of memory: nearly every tree has a line of a few nodes, which is
-//! read, copied and added to at its end with every write of its document.
+//! A map from revisions, in their order, in one piece of memory. Nearly every tree has a line of a few nodes, which is
+//! read, copied and extended at its end with every write of its document.
 //!
-//! What comes at the end costs nothing to speak of; anything else moves what lies behind it, so whoever brings many
-//! brings them together ([`RevMap::join_all`], [`RevMap::add_all`]).
+//! Adding at the end is cheap. Adding anywhere else moves the entries behind, so many entries are added together
+//! ([`RevMap::join_all`], [`RevMap::add_all`]).
 
 use super::RevId;
 
@@ -51,7 +51,7 @@ impl<V> RevMap<V> {
         self.find(rev).is_ok()
     }
 
-    /// Puts a value; answers the one that was there.
+    /// Puts a value; answers the former one.
     pub(super) fn insert(&mut self, rev: RevId, value: V) -> Option<V> {
         match self.find(&rev) {
             Ok(at) => self.entries.get_mut(at).map(|(_, known)| std::mem::replace(known, value)),
@@ -78,7 +78,7 @@ impl<V> RevMap<V> {
         self.entries.iter_mut().map(|(rev, value)| (&*rev, value))
     }
 
-    /// From a revision on.
+    /// The entries from a revision on.
     pub(super) fn iter_from(&self, rev: &RevId) -> impl Iterator<Item = (&RevId, &V)> {
         let at = self.find(rev).unwrap_or_else(|at| at);
         self.entries.iter().skip(at).map(|(rev, value)| (rev, value))
@@ -108,7 +108,7 @@ impl<V> RevMap<V> {
         self.entries.len() == all
     }
 
-    /// Adds what another map has; `join` is given what both have.
+    /// Adds the entries of another map; `join` is called for revisions that both have.
     pub(super) fn join_all(&mut self, other: &Self, join: impl Fn(&mut V, &V))
     where
         V: Clone,
@@ -133,7 +133,7 @@ impl<V> RevMap<V> {
 }
 
 impl<V> FromIterator<(RevId, V)> for RevMap<V> {
-    /// Of entries with one revision the first stays.
+    /// Of entries with the same revision the first stays.
     fn from_iter<I: IntoIterator<Item = (RevId, V)>>(entries: I) -> Self {
         let mut map = RevMap::default();
         map.add_all(entries.into_iter().collect());

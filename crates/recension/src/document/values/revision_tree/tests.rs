@@ -16,7 +16,7 @@ fn path(text: &str) -> Vec<RevId> {
     text.split_whitespace().map(rev).collect()
 }
 
-/// The tree of paths, each newest first; a `!` before it deletes.
+/// The tree of paths, each newest first; a `!` before a path deletes.
 fn tree(paths: &[&str]) -> RevisionTree {
     let mut tree = RevisionTree::default();
     for text in paths {
@@ -151,7 +151,7 @@ fn hash(generation: u32, branch: u8) -> RevId {
     RevId::new(generation, bytes)
 }
 
-/// Blocks as the side tree keeps them.
+/// Blocks, stored as in the side tree.
 #[derive(Default, Clone)]
 struct Stored {
     blocks: HashMap<RevId, Vec<u8>>,
@@ -212,7 +212,7 @@ fn any_tree() -> impl Strategy<Value = RevisionTree> {
     })
 }
 
-/// Edits of revisions that there are: which one, how many in a line, and whether the last one deletes.
+/// Edits of existing revisions: which revision, how many in a line, and whether the last one deletes.
 fn any_edits() -> impl Strategy<Value = Vec<(prop::sample::Index, u32, bool)>> {
     vec((any::<prop::sample::Index>(), prop_oneof![1..4_u32, 1..40_u32], any::<bool>()), 1..8)
 }
@@ -260,7 +260,7 @@ proptest! {
         }),
         cut in 0..20_usize,
     ) {
-        // One heard of them in order, one in any order and cut short, one from both of these.
+        // One replica hears of them in order, one in any order and cut short, one from both of these.
         let first = tree_of(&paths);
         let mut second = RevisionTree::default();
         for (path, deleted) in &shuffled {
@@ -348,7 +348,7 @@ proptest! {
                 whole.merge(&RevisionTree::of_path(&path, false).unwrap());
                 prop_assert_eq!(stored.round_trip(&folded), whole.clone());
             }
-            // An ancestor more than is known, or another one than that.
+            // The path has an ancestor more than is known, or another one.
             let mut longer = vec![newest];
             longer.extend(before.path(&parent));
             let oldest = longer.last().unwrap().generation();

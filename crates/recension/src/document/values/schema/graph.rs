@@ -1,23 +1,24 @@
-//! What testing a value against a schema may cost: which parts of the schema lead to which, how many tests they come to
-//! if each is made as often as it is led to, and whether they lead in circles. Pure.
+//! The cost of testing a value against a schema: which parts of the schema refer to which, how many tests that makes if
+//! each part is tested as often as it is referred to, and whether there are circles. Pure.
 //!
-//! The validator remembers what it found where references lead in circles, and nowhere else: definitions that each
-//! stand for the next one twice would be tested 2^n times.
+//! The validator remembers results only within circles of references. Definitions that each refer to the next one twice
+//! would otherwise be tested 2^n times.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// What testing may cost.
+/// The cost of testing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Cost {
-    /// Tests of one value and all below it, at most, if circles are gone once.
+    /// Most tests of one value and everything below it, if circles are followed once.
     pub(super) tests: u64,
-    /// How many times as many tests each level of a value may come to where circles are gone. 1: there are none.
+    /// The factor by which the number of tests may grow with each level of a value, because of circles. 1: there are
+    /// none.
     pub(super) per_level: u64,
 }
 
-/// Members that hold one schema; a list of them is taken too.
+/// Members that hold one schema; some may also hold a list.
 const ONE: [&str; 13] = [
     "not",
     "if",
@@ -37,7 +38,7 @@ const ONE: [&str; 13] = [
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 /// Members that hold schemas by names.
 const MAPS: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
-/// Members that name schemas which are elsewhere.
+/// Members that refer to schemas elsewhere.
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 struct Graph<'s> {
@@ -47,7 +48,7 @@ struct Graph<'s> {
     waiting: Vec<&'s Value>,
 }
 
-/// What testing against a schema may cost, or why that cannot be told.
+/// The cost of testing against a schema, or the reason for which it cannot be told.
 pub(super) fn cost(schema: &Value) -> Result<Cost, String> {
     let mut graph = Graph { root: schema, places: HashMap::new(), edges: Vec::new(), waiting: Vec::new() };
     graph.place(schema);
@@ -62,7 +63,7 @@ pub(super) fn cost(schema: &Value) -> Result<Cost, String> {
 }
 
 impl<'s> Graph<'s> {
-    /// The number of a schema, which is looked into later if it was not.
+    /// The number of a schema. A new one is looked into later.
     fn place(&mut self, schema: &'s Value) -> usize {
         if let Some(place) = self.places.get(&std::ptr::from_ref(schema)) {
             return *place;
@@ -95,7 +96,7 @@ impl<'s> Graph<'s> {
             }
         }
         if members.keys().any(|name| name.starts_with("unevaluated")) {
-            // All else is gone through twice: to test, and to see what was looked at.
+            // All others are walked twice: to test, and to see which members were looked at.
             edges.extend(edges.clone());
         }
         Ok(edges)
@@ -122,7 +123,7 @@ impl<'s> Graph<'s> {
     }
 }
 
-/// Every value of that anchor.
+/// Finds every value with that anchor.
 fn anchored<'s>(value: &'s Value, name: &str, found: &mut Vec<&'s Value>) {
     let is_it = |members: &Map<String, Value>, key: &str| members.get(key).and_then(Value::as_str) == Some(name);
     match value {

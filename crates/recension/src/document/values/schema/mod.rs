@@ -1,6 +1,6 @@
-//! The JSON Schema of a collection: read within bounds, and tested on bodies. It sees a document's own members and not
-//! `_id` or `_rev`. References lead into the schema itself only, and regular expressions take linear time.
-//! Pure: text in, verdicts out.
+//! The JSON Schema of a collection: read within bounds, and tested on bodies. It sees a document's own members, not
+//! `_id` or `_rev`. References lead into the schema itself only, and regular expressions take linear time. Pure: text
+//! in, verdicts out.
 
 mod graph;
 
@@ -33,7 +33,7 @@ use crate::document::values::limits::{
 /// ```
 pub struct Schema {
     text: String,
-    /// Made of the text when it is first needed: most readers of the catalogue never do.
+    /// The compiled schema, made when it is first needed: most readers of the catalogue never need it.
     made: OnceLock<std::result::Result<Box<Made>, String>>,
 }
 
@@ -68,11 +68,11 @@ impl Schema {
         &self.text
     }
 
-    /// Whether the document `id` may say `body`.
+    /// Checks that the document `id` may have the body `body`.
     ///
     /// # Errors
-    /// [`Error::NotOfSchema`] with the first thing that is wrong; [`Error::BadSchema`] if a release that knew more
-    /// has stored the schema.
+    /// [`Error::NotOfSchema`] with the first problem; [`Error::BadSchema`] if a newer release has stored a schema that
+    /// this one cannot read.
     pub fn check(&self, id: &str, body: &str) -> Result<()> {
         let Made { validator, cost } = self.made()?;
         let refused = |path: String, why: String| Error::NotOfSchema { id: id.to_owned(), path, why };
@@ -84,7 +84,7 @@ impl Schema {
             return Ok(());
         }
         if !cost.is_small(&body) {
-            let why = "it does not fit, and the schema leads back to itself in too many ways to say where";
+            let why = "it does not fit; the schema refers to itself in too many ways to find the place";
             return Err(refused(String::new(), why.to_owned()));
         }
         match validator.validate(&body) {
@@ -100,7 +100,7 @@ impl Schema {
 }
 
 impl Cost {
-    /// Whether finding out what is wrong with a value takes little time, as finding out that something is always does.
+    /// Whether finding the problem of a value takes little time; finding out that there is one always does.
     fn is_small(self, value: &Value) -> bool {
         let tests = (0..levels(value)).fold(1_u64, |tests, _| tests.saturating_mul(self.per_level));
         tests <= SCHEMA_TESTS_MAX
@@ -137,7 +137,7 @@ fn made(text: &str) -> std::result::Result<Made, String> {
     Ok(Made { validator, cost })
 }
 
-/// Whether the schema of a collection is of the document `id`: it is not of design documents.
+/// Whether the schema of a collection applies to the document `id`: it does not to design documents.
 pub(in crate::document) fn is_of_schema(id: &str) -> bool {
     !id.starts_with("_design/")
 }
@@ -165,7 +165,7 @@ fn bad(why: impl Into<String>) -> Error {
     Error::BadSchema { why: why.into() }
 }
 
-/// A text that quotes a document, without most of a long one.
+/// A text that quotes a document, shortened if it is long.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(VIOLATION_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn schemas_that_multiply_are_refused_and_those_that_lead_in_circles_end_soon() {
-        // Each of 40 definitions stands for the next one twice: 2^40 tests.
+        // Each of 40 definitions refers to the next one twice: 2^40 tests.
         let definition =
             |n| format!(r##""d{n}":{{"allOf":[{{"$ref":"#/$defs/d{0}"}},{{"$ref":"#/$defs/d{0}"}}]}}"##, n + 1);
         let defs: Vec<String> = (0..40).map(definition).collect();

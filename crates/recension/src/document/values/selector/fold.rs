@@ -1,28 +1,27 @@
-//! Texts made alike that differ in case, or in case and accents, so that they can be compared by their characters.
-//! Pure.
+//! Folding texts: texts that differ only in case, or in case and accents, become equal texts. Pure.
 
 use icu_normalizer::DecomposingNormalizerBorrowed;
 use icu_normalizer::properties::CanonicalCombiningClassMapBorrowed;
 
-/// What is not looked at when texts are compared.
+/// The differences that are ignored when texts are compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::document) enum Fold {
     Case,
-    /// Case, and accents: `José`, `JOSE` and `jose` are one text.
+    /// Case and accents: `José`, `JOSE` and `jose` are equal.
     Accents,
 }
 
-/// Letters that ICU's root collation tells from others by an accent only, and that have none to be taken off.
+/// Letters that ICU's root collation distinguishes from others by an accent only, and that have no accent to remove.
 const LETTERS: [(char, &str); 8] =
     [('ø', "o"), ('ł', "l"), ('đ', "d"), ('ħ', "h"), ('ŧ', "t"), ('ß', "ss"), ('æ', "ae"), ('œ', "oe")];
 
-/// Signs that modify the letter before them: those attached, the points of Hebrew and Arabic, and all above and below.
+/// Signs that modify the letter before them: attached ones, the points of Hebrew and Arabic, and all above and below.
 fn is_accent(class: u8) -> bool {
     matches!(class, 1 | 10..=36 | 200..)
 }
 
 impl Fold {
-    /// The text as it is compared.
+    /// The folded text.
     pub(in crate::document) fn of(self, text: &str) -> String {
         let lower = text.to_lowercase();
         if self == Fold::Case || lower.is_ascii() {

@@ -14,25 +14,25 @@ use crate::document::values::text::TextQuery;
 /// A test of one value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::document) enum Leaf {
-    /// In the order of all values: above 20 lies the string "30" too.
+    /// It compares in the order of all values: the string "30" is above 20.
     Compare(Comparison, Literal),
-    /// It lies in a set.
+    /// It is in a set.
     Lies(ValueSet),
-    /// It is one of these; of an array, an element is.
+    /// It is one of these; of an array, one element is.
     OneOf(Vec<Literal>),
     NoneOf(Vec<Literal>),
     Exists(bool),
-    /// The name of a type; one that is none is never met.
+    /// It is of the type with this name. If there is no such type, it is never met.
     Type(String),
     Size(u64),
     Mod(i64, i64),
     Text(TextTest, String),
-    /// The same without regard to case, or to accents either; the text is folded.
+    /// The same, ignoring case, or case and accents. The text is folded.
     Folded(Fold, TextTest, String),
     Matches(Pattern),
     /// The strings in the value have words.
     Words(TextQuery),
-    /// The strings in the values at these paths have words, taken together. It stands at no path.
+    /// The strings in the values at these paths have words, taken together. This test has no path of its own.
     WordsIn(Vec<Path>, TextQuery),
     HasAll(Vec<Literal>),
     Element(Box<Node>),
@@ -69,7 +69,7 @@ impl TextTest {
     }
 }
 
-/// A regular expression, and what it was made of.
+/// A regular expression, and its text.
 #[derive(Clone, Debug)]
 pub(in crate::document) struct Pattern {
     pub(super) source: String,
@@ -101,12 +101,12 @@ impl Pattern {
         Ok(Pattern { source: source.to_owned(), regex })
     }
 
-    /// What every string that it finds begins with, if it is anchored.
+    /// A prefix of every string that it finds, if it is anchored.
     pub(super) fn prefix(&self) -> Option<&str> {
         let rest = self.source.strip_prefix('^')?;
         let special = |c: char| r"\.+*?()|[]{}^$".contains(c);
         let end = rest.find(special).unwrap_or(rest.len());
-        // The last character may be optional, and an alternative need not begin so.
+        // The last character may be optional, and an alternative may begin otherwise.
         let end = match rest[end..].chars().next() {
             Some('*' | '?' | '{') => rest[..end].char_indices().next_back().map_or(0, |(at, _)| at),
             _ => end,
@@ -148,12 +148,12 @@ impl Leaf {
         }
     }
 
-    /// Whether of several values all have to pass.
+    /// Whether all of several values have to pass.
     pub(super) fn is_of_all(&self) -> bool {
         matches!(self, Leaf::Not(_) | Leaf::NoneOf(_) | Leaf::Compare(Comparison::NotEqual, _))
     }
 
-    /// The paths that it leads to itself.
+    /// The paths in the test itself.
     pub(super) fn paths(&self) -> Option<&[Path]> {
         match self {
             Leaf::WordsIn(paths, _) => Some(paths),
@@ -171,7 +171,7 @@ impl Leaf {
     }
 }
 
-/// A type by the name that `$type` has for it.
+/// The type with this name in `$type`.
 pub(super) fn type_of_name(name: &str) -> Option<JsonType> {
     Some(match name {
         "null" => JsonType::Null,

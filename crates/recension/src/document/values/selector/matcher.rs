@@ -1,5 +1,5 @@
-//! Selectors made ready to be tested on documents: every path once, values as keys. A document's text is read once, and
-//! again only inside of arrays that a test looks into.
+//! Selectors prepared for testing documents: each path once, values as keys. A document's text is read once, and again
+//! only within arrays that a test looks into.
 
 use std::borrow::Cow;
 
@@ -15,12 +15,12 @@ use crate::document::values::model::Document;
 use crate::document::values::own::{Own, collation_at};
 use crate::document::values::text::TextQuery;
 
-/// A selector made ready to be tested on documents, for [`Selector::test`].
+/// A selector prepared for testing documents, by [`Selector::test`].
 #[derive(Clone, Debug)]
 pub struct SelectorTest {
     inner: Nested,
     own: Vec<(usize, Own)>,
-    /// It asks for what only the whole document has.
+    /// It needs parts that only the whole document has.
     whole: bool,
 }
 
@@ -55,7 +55,7 @@ enum Check {
     Matches(Regex),
     Words(TextQuery),
     WordsIn(PathSet, TextQuery),
-    /// Each lies in an array; or the array is the one.
+    /// Each is in an array; or the array is the one.
     HasAll(Vec<KeySet>, Option<KeySet>),
     Element(Box<Nested>),
     EveryElement(Box<Nested>),
@@ -82,7 +82,7 @@ impl SelectorTest {
         SelectorTest { inner: Nested { paths, test }, own, whole }
     }
 
-    /// The same for texts that are no documents: all paths lead into the text.
+    /// The same for texts that are not documents: all paths lead into the text.
     pub(in crate::document) fn of_texts(selector: &Selector, collation: Collation) -> Self {
         let mut paths = PathSet::default();
         let test = compiled(&selector.0, collation, false, &mut |path| paths.add(path));
@@ -246,7 +246,7 @@ fn elements(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The names of the members of an object, as they stand with their quotes.
+/// The names of the members of an object, as they stand, with their quotes.
 fn names(value: &str) -> impl Iterator<Item = &str> {
     items(value, b'{', |cursor| {
         let start = cursor.at;

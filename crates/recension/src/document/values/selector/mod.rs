@@ -1,5 +1,5 @@
-//! Selectors: trees of tests of a document, with CouchDB's Mango semantics. Plain values; `parse` reads them from JSON,
-//! `json` writes them, `narrow` says which conditions they imply, `matcher` makes them ready to be tested.
+//! Selectors: trees of tests of a document, with the semantics of CouchDB's Mango. Plain values; `parse` reads them
+//! from JSON, `json` writes them, `narrow` derives the conditions that they imply, `matcher` prepares them for testing.
 
 mod fold;
 mod highlight;
@@ -24,8 +24,8 @@ pub use self::matcher::SelectorTest;
 
 /// A tree of tests that a document passes or not: what [`Query::selecting`](crate::document::Query::selecting) takes.
 ///
-/// A test of a path that a document does not have fails, and so does its negation; only [`Selector::absent`] passes.
-/// All else is as in CouchDB's Mango, whose JSON [`Selector::from_json`] reads.
+/// If a document does not have the path of a test, the test fails, and so does its negation; only [`Selector::absent`]
+/// passes. Everything else is as in CouchDB's Mango, whose JSON [`Selector::from_json`] reads.
 ///
 /// ```
 /// use recension::document::{Query, Selector, Store, ValueRange};
@@ -59,8 +59,8 @@ pub(in crate::document) enum Node {
 impl Selector {
     /// Reads a selector in the form of CouchDB's Mango: `{"state":"open","total":{"$gt":50}}`.
     ///
-    /// Beside CouchDB's operators there are `$contains` (a part of a string), `$icontains`, `$ieq` and `$ibeginsWith`
-    /// (the same without regard to case), `$aicontains`, `$aieq` and `$aibeginsWith` (nor to accents) and `$between`
+    /// Beyond CouchDB's operators there are `$contains` (a part of a string), `$icontains`, `$ieq` and `$ibeginsWith`
+    /// (the same ignoring case), `$aicontains`, `$aieq` and `$aibeginsWith` (ignoring case and accents) and `$between`
     /// (`[least, greatest]`).
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl Selector {
         Selector::not(Selector::any(selectors))
     }
 
-    /// Documents whose value at `path` lies in `values`; on a path with empty brackets one of the values.
+    /// Documents whose value at `path` is in `values`. On a path with empty brackets, one of the values is.
     pub fn at(path: impl IntoPath, values: impl Into<ValueSet>) -> Self {
         Self::leaf(path, Leaf::Lies(values.into()))
     }
@@ -111,53 +111,53 @@ impl Selector {
         Self::leaf(path, Leaf::Exists(false))
     }
 
-    /// Documents whose value at `path` is a string that has `part` in it.
+    /// Documents whose value at `path` is a string that contains `part`.
     pub fn contains(path: impl IntoPath, part: impl Into<String>) -> Self {
         Self::leaf(path, Leaf::Text(TextTest::Contains, part.into()))
     }
 
-    /// The same, without regard to case.
+    /// The same, ignoring case.
     pub fn contains_ignoring_case(path: impl IntoPath, part: &str) -> Self {
         Self::leaf(path, Leaf::Folded(Fold::Case, TextTest::Contains, Fold::Case.of(part)))
     }
 
-    /// Documents whose value at `path` is this string, without regard to case.
+    /// Documents whose value at `path` is this string, ignoring case.
     pub fn equals_ignoring_case(path: impl IntoPath, text: &str) -> Self {
         Self::leaf(path, Leaf::Folded(Fold::Case, TextTest::Equals, Fold::Case.of(text)))
     }
 
-    /// As [`Selector::contains_ignoring_case`], and without regard to accents: `jose` is in `Don José`.
+    /// As [`Selector::contains_ignoring_case`], ignoring accents too: `jose` is in `Don José`.
     pub fn contains_ignoring_accents(path: impl IntoPath, part: &str) -> Self {
         Self::leaf(path, Leaf::Folded(Fold::Accents, TextTest::Contains, Fold::Accents.of(part)))
     }
 
-    /// As [`Selector::equals_ignoring_case`], and without regard to accents.
+    /// As [`Selector::equals_ignoring_case`], ignoring accents too.
     pub fn equals_ignoring_accents(path: impl IntoPath, text: &str) -> Self {
         Self::leaf(path, Leaf::Folded(Fold::Accents, TextTest::Equals, Fold::Accents.of(text)))
     }
 
-    /// Documents whose value at `path` is a string that begins so, without regard to case and accents.
+    /// Documents whose value at `path` is a string that begins with `text`, ignoring case and accents.
     pub fn begins_ignoring_accents(path: impl IntoPath, text: &str) -> Self {
         Self::leaf(path, Leaf::Folded(Fold::Accents, TextTest::Begins, Fold::Accents.of(text)))
     }
 
-    /// Documents whose value at `path` is a string that a regular expression (of the crate `regex`) finds something in.
+    /// Documents whose value at `path` is a string in which a regular expression (of the crate `regex`) finds a match.
     ///
     /// # Errors
-    /// [`Error::BadSelector`] if it is none, or too large.
+    /// [`Error::BadSelector`] if the regular expression is invalid, or too large.
     pub fn matches(path: impl IntoPath, pattern: &str) -> Result<Self> {
         Ok(Self::leaf(path, Leaf::Matches(Pattern::read(pattern)?)))
     }
 
-    /// Documents whose strings at `path`, or within the value there, have the words that a query asks for. An index of
-    /// words in the query's language ([`IndexSpec::words`](crate::document::IndexSpec::words)) that is on the path,
-    /// maybe beside others, serves it.
+    /// Documents whose strings at `path`, or within the value there, have the words of a query. An index of words in
+    /// the query's language ([`IndexSpec::words`](crate::document::IndexSpec::words)) serves it, if it is on the path,
+    /// maybe besides others.
     pub fn contains_text(path: impl IntoPath, query: TextQuery) -> Self {
         Self::leaf(path, Leaf::Words(query))
     }
 
     /// Documents whose strings at some paths, or within the values there, have the words, taken together: each word may
-    /// stand at another path. An index of words on just these paths serves it.
+    /// be at another path. An index of words on exactly these paths serves it.
     pub fn contains_text_in<P: IntoPath>(paths: impl IntoIterator<Item = P>, query: TextQuery) -> Self {
         let paths = paths.into_iter().map(IntoPath::into_path).collect();
         Selector(Node::At(None, Leaf::WordsIn(paths, query)))
@@ -173,12 +173,12 @@ impl Selector {
         Self::leaf(path, Leaf::HasAll(values.into_iter().map(Into::into).collect()))
     }
 
-    /// Documents whose value at `path` is an array of which one element is selected.
+    /// Documents whose value at `path` is an array, one element of which is selected.
     pub fn some_element(path: impl IntoPath, selector: Selector) -> Self {
         Self::leaf(path, Leaf::Element(Box::new(selector.0)))
     }
 
-    /// Documents whose value at `path` is an array of which every element is selected, and which has one.
+    /// Documents whose value at `path` is an array with at least one element, all of which are selected.
     pub fn every_element(path: impl IntoPath, selector: Selector) -> Self {
         Self::leaf(path, Leaf::EveryElement(Box::new(selector.0)))
     }
@@ -210,12 +210,12 @@ impl Selector {
         paths
     }
 
-    /// Conditions that every document meets which it selects, and maybe others; for the filter of an index.
+    /// Conditions that every selected document meets, and maybe others; for the filter of an index.
     pub fn conditions(&self) -> Vec<Condition> {
         self.narrowed().conditions
     }
 
-    /// Made ready to be tested on documents, with strings in an order.
+    /// Prepared for testing documents, with this order of strings.
     pub fn test(&self, collation: Collation) -> SelectorTest {
         SelectorTest::of(self, collation)
     }
@@ -273,7 +273,7 @@ pub(in crate::document) fn too_large() -> Error {
     }
 }
 
-/// Whether a path leads to what only the whole document has: `_deleted`, `_attachments`.
+/// Whether a path leads to a part that only the whole document has: `_deleted`, `_attachments`.
 fn needs_whole(path: &Path) -> bool {
     is_reserved(path) && Own::of(path).is_none()
 }

@@ -1,5 +1,5 @@
-//! What a selector implies that indexes can answer: conditions that every document meets which it selects, and
-//! whether they say all of it; and its alternatives, which can be asked for one by one. Pure.
+//! The parts of a selector that indexes can answer: conditions that every selected document meets, and whether they are
+//! all of the selector; and its alternatives, which can be queried one by one. Pure.
 
 use super::leaf::{Leaf, TextTest, type_of_name};
 use super::{Node, Selector};
@@ -10,16 +10,16 @@ use crate::document::values::limits::{ALTERNATIVES_MAX, NARROWED_CONDITIONS_MAX,
 use crate::document::values::own::{Own, is_reserved};
 use crate::document::values::text::TextQuery;
 
-/// What a selector implies.
+/// The conditions that a selector implies.
 #[derive(Default, Debug)]
 pub(in crate::document) struct Narrowed {
     pub(in crate::document) conditions: Vec<Condition>,
     pub(in crate::document) absent: Vec<Path>,
-    /// Whether the conditions say all of it.
+    /// Whether the conditions are all of it.
     pub(in crate::document) exact: bool,
 }
 
-/// A query of words, and the paths whose values are to have them, taken together.
+/// A query of words, and the paths whose values must have them, taken together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::document) struct WordsAsked<'s> {
     pub(in crate::document) paths: &'s [Path],
@@ -43,7 +43,7 @@ impl Selector {
         narrowed
     }
 
-    /// The words that every document has at some paths which the selector selects.
+    /// The words that every selected document has at some paths.
     pub(in crate::document) fn words(&self) -> Vec<WordsAsked<'_>> {
         let nodes = match &self.0 {
             Node::All(nodes) => nodes.as_slice(),
@@ -52,7 +52,7 @@ impl Selector {
         nodes.iter().filter_map(Node::words).collect()
     }
 
-    /// Whether words at some paths are all that it asks for.
+    /// Whether it only asks for words at some paths.
     pub(in crate::document) fn is_words_alone(&self) -> bool {
         match &self.0 {
             Node::All(nodes) => nodes.len() == 1 && self.words().len() == 1,
@@ -60,7 +60,7 @@ impl Selector {
         }
     }
 
-    /// The alternatives of which every document meets one that it selects, if it has any.
+    /// Its alternatives, if it has any: every selected document meets one of them.
     pub(in crate::document) fn alternatives(&self) -> Option<Vec<Selector>> {
         let any = match &self.0 {
             Node::Any(nodes) => Some(nodes),
@@ -75,10 +75,10 @@ impl Selector {
     }
 }
 
-/// Adds what a node implies of the values below `steps`; answers whether that says all of it.
+/// Adds the conditions that a node implies for the values below `steps`; answers whether they are all of it.
 fn collect(node: &Node, steps: &[Step], narrowed: &mut Narrowed) -> bool {
     match node {
-        // Not `all`: each of them is to be added.
+        // Not `all`: the conditions of each node are added.
         Node::All(nodes) => nodes.iter().fold(true, |exact, node| collect(node, steps, narrowed) & exact),
         Node::Any(nodes) => collect_any(nodes, steps, narrowed),
         Node::At(path, leaf) => {
@@ -110,13 +110,13 @@ fn collect(node: &Node, steps: &[Step], narrowed: &mut Narrowed) -> bool {
                     None => false,
                 },
             };
-            // Of the elements of an array different ones may meet the conditions.
+            // Different elements of an array may meet the conditions.
             exact && steps.is_empty()
         }
     }
 }
 
-/// Alternatives of one path are a set.
+/// Alternatives on one path become a set.
 fn collect_any(nodes: &[Node], steps: &[Step], narrowed: &mut Narrowed) -> bool {
     let mut all: Option<(Path, ValueSet)> = None;
     for node in nodes {
@@ -146,17 +146,17 @@ fn joined(steps: &[Step], below: &[Step]) -> Option<Path> {
     (!is_reserved(&path) || Own::of(&path).is_some()).then_some(path)
 }
 
-/// The values at a path with which a leaf holds, and whether it holds with all of them.
+/// The values at a path for which a leaf may hold, and whether it holds for all of them.
 fn implied(path: &Path, leaf: &Leaf) -> Option<(ValueSet, bool)> {
     let of_type = |of_type| ValueSet::from(ValueRange::of_type(of_type));
     Some(match leaf {
-        // On a path to several values such a test is of all of them.
+        // On a path to several values, such a test needs all of them.
         leaf if leaf.is_of_all() && path.is_multiple() => (ValueRange::anything().into(), false),
         Leaf::Compare(comparison, value) => (comparison.set(value), true),
         Leaf::Lies(values) => (values.clone(), true),
         Leaf::OneOf(values) if values.len() < RANGES_MAX || Own::of(path).is_some() => {
             let set = ValueSet::one_of(values.iter().cloned());
-            // An array is met by its elements.
+            // An array passes if its elements do.
             if Own::of(path).is_some() { (set, true) } else { (set.or(of_type(JsonType::Array)), false) }
         }
         Leaf::Exists(true) => (ValueRange::anything().into(), true),

@@ -1,4 +1,4 @@
-//! Selectors from Mango's JSON, with CouchDB's words for what is wrong. Pure; depth, length and terms are bounded.
+//! Reading selectors from Mango's JSON, with CouchDB's words for errors. Pure; depth, length and terms are bounded.
 
 use super::fold::Fold;
 use super::leaf::{Comparison, Leaf, Pattern, TextTest};
@@ -44,14 +44,14 @@ fn bad(error: &'static str, reason: String) -> Error {
 }
 
 struct Reading {
-    /// The names on the way to where is read.
+    /// The names on the way to the present place.
     names: Vec<String>,
     terms: usize,
     values: usize,
 }
 
 impl Reading {
-    /// What is asked of one value: operators, members below it, or a value that it equals.
+    /// The condition on one value: operators, members below it, or a value that it equals.
     fn condition(&mut self, view: View<'_>, depth: usize) -> Result<Node> {
         self.terms += 1;
         if depth > SELECTOR_DEPTH_MAX || self.terms > SELECTOR_TERMS_MAX {
@@ -123,7 +123,7 @@ impl Reading {
         of_array.then(|| view.children().map(|element| self.condition(element, depth + 1)).collect())
     }
 
-    /// An operator on one value; `None` if its argument is none.
+    /// An operator on one value; `None` if its argument is invalid.
     fn leaf(&mut self, name: &str, view: View<'_>) -> Result<Option<Leaf>> {
         let compare = |comparison| Ok(Some(Leaf::Compare(comparison, literal(view)?)));
         let string = || (view.kind() == Kind::String).then(|| view.string().decode().into_owned());
@@ -192,7 +192,7 @@ impl Reading {
     }
 }
 
-/// `"words"`, or `{"$search": "words", "$language": "english"}`; at no path with `"$fields": ["title", "text"]`.
+/// `"words"`, or `{"$search": "words", "$language": "english"}`; without a path also `"$fields": ["title", "text"]`.
 fn words(view: View<'_>) -> Result<Option<Leaf>> {
     let string = |view: View<'_>| (view.kind() == Kind::String).then(|| view.string().decode().into_owned());
     let (mut search, mut language, mut fields) = (string(view), None, None);
@@ -225,7 +225,7 @@ fn literal(view: View<'_>) -> Result<Literal> {
     Literal::json(view.text())
 }
 
-/// A name with dots is a path; `\.` is a dot. A name that is empty leads nowhere.
+/// Splits a name with dots into a path; `\.` is a dot. An empty name is no path.
 fn segments(name: &str) -> Vec<String> {
     if name.is_empty() {
         return Vec::new();

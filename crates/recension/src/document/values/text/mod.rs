@@ -1,5 +1,5 @@
-//! Words of texts, for conditions: how a text is cut into words (Unicode's word boundaries, lower case, and
-//! the stems of a language if one is named), and where in a document each word stands. Pure.
+//! The words of texts, for conditions: how a text is split into words (Unicode's word boundaries, lower case, and the
+//! stems of a language if one is named), and at which places of a document each word is. Pure.
 
 mod query;
 mod relevance;
@@ -20,7 +20,7 @@ use crate::document::values::limits::TEXT_WORD_BYTES_MAX;
 /// Places between the words of two strings, so that no phrase reaches from one into the other.
 const BETWEEN_STRINGS: u32 = 1000;
 
-/// Whose words a text is in.
+/// The language of a text's words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum Language {
@@ -71,7 +71,7 @@ const LANGUAGES: [(&str, Language, Option<Algorithm>); 13] = [
 ];
 
 impl Language {
-    /// The language of a name: `plain`, `english`, `german`, …
+    /// The language with this name: `plain`, `english`, `german`, …
     ///
     /// # Errors
     /// [`Error::BadName`].
@@ -90,12 +90,12 @@ impl Language {
         self.row().0
     }
 
-    /// What stands for it in the catalogue.
+    /// Its number in the catalogue.
     pub(in crate::document) fn number(self) -> u8 {
         LANGUAGES.iter().position(|(_, language, _)| *language == self).unwrap_or(0) as u8
     }
 
-    /// The language of such a number.
+    /// The language with this number.
     pub(in crate::document) fn of_number(number: u8) -> Option<Self> {
         LANGUAGES.get(usize::from(number)).map(|(_, language, _)| *language)
     }
@@ -104,13 +104,13 @@ impl Language {
         LANGUAGES.iter().find(|(_, language, _)| *language == self).unwrap_or(&LANGUAGES[0])
     }
 
-    /// The words of a text, each with the bytes of the text where it stands.
+    /// The words of a text, each with its range of bytes in the text.
     pub(in crate::document) fn words(self, text: &str) -> impl Iterator<Item = (String, Range<usize>)> {
         let stemmer = self.row().2.map(Stemmer::create);
         text.unicode_word_indices().filter(|(_, word)| !word.contains('\0')).map(move |(at, word)| {
             let lower = shortened(word.to_lowercase());
             let stem = stemmer.as_ref().map(|stemmer| stemmer.stem(&lower).into_owned());
-            // A word that is all ending stays as it is: none is empty.
+            // If a word's stem is empty, the word stays as it is: no word is empty.
             (stem.filter(|stem| !stem.is_empty()).unwrap_or(lower), at..at + word.len())
         })
     }
@@ -125,7 +125,7 @@ fn shortened(mut word: String) -> String {
     word
 }
 
-/// The words of a document, and at which places each stands.
+/// The words of a document, with their places.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(in crate::document) struct DocumentWords {
     pub(in crate::document) places: BTreeMap<String, Vec<u32>>,
@@ -153,7 +153,7 @@ impl DocumentWords {
         words
     }
 
-    /// The places of a word; of all words that begin so, if it is a beginning.
+    /// The places of a word, or if `begins`, of all words with this prefix.
     pub(in crate::document) fn places_of(&self, word: &str, begins: bool) -> Vec<u32> {
         if !begins {
             return self.places.get(word).cloned().unwrap_or_default();

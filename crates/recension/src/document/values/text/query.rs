@@ -1,4 +1,4 @@
-//! What is asked of a text: words, phrases, beginnings of words, and what must not be there. Pure.
+//! Queries for words in a text: words, phrases, prefixes of words, and unwanted words. Pure.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use super::{DocumentWords, Language};
 use crate::document::values::error::{Error, Result};
 use crate::document::values::limits::{TEXT_QUERY_BYTES_MAX, TEXT_QUERY_CLAUSES_MAX};
 
-/// What is asked of a text: `hot soup` (both words), `"hot soup"` (one after the other), `sou*` (a word that begins
-/// so), `-cold` (not this one).
+/// A query for words: `hot soup` (both words), `"hot soup"` (one after the other), `sou*` (a word with this prefix),
+/// `-cold` (not this word).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TextQuery {
     source: String,
@@ -15,11 +15,11 @@ pub struct TextQuery {
     pub(in crate::document) clauses: Vec<Clause>,
 }
 
-/// Words that stand one after the other.
+/// Words that must stand one after the other.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::document) struct Clause {
     pub(in crate::document) words: Vec<String>,
-    /// The last one is the beginning of a word.
+    /// The last one is the prefix of a word.
     pub(in crate::document) begins: bool,
     pub(in crate::document) negated: bool,
 }
@@ -28,7 +28,7 @@ impl TextQuery {
     /// Reads a query.
     ///
     /// # Errors
-    /// [`Error::BadQuery`] if it names no word that must be there, or is beyond a bound: 4 KiB, 64 parts.
+    /// [`Error::BadQuery`] if it has no wanted word, or is beyond a bound: 4 KiB, 64 parts.
     pub fn new(text: &str, language: Language) -> Result<Self> {
         if text.len() > TEXT_QUERY_BYTES_MAX {
             return Err(Error::BadQuery { why: "a query of words is longer than 4 KiB" });
@@ -66,8 +66,8 @@ impl TextQuery {
         })
     }
 
-    /// A text with `before` and `after` around each word that was asked for, shortened to the surroundings of the
-    /// first ones: at most about `chars` characters. `None` if the text has none of them.
+    /// A text with `before` and `after` around each matching word, shortened to the surroundings of the first ones: at
+    /// most about `chars` characters. `None` if the text has none of them.
     pub fn highlight(&self, text: &str, before: &str, after: &str, chars: usize) -> Option<String> {
         let asked = |word: &str| {
             self.clauses.iter().filter(|clause| !clause.negated).any(|clause| {
@@ -95,7 +95,7 @@ impl TextQuery {
     }
 }
 
-/// The next part of a query: a phrase in quotes, or what stands up to a blank; with the minus before it.
+/// The next part of a query: a phrase in quotes, or the text up to a blank, maybe with a minus before it.
 fn part<'q>(rest: &mut &'q str) -> Option<(bool, &'q str, bool)> {
     let text = rest.trim_start();
     let (negated, text) = match text.strip_prefix('-') {
@@ -122,7 +122,7 @@ fn part<'q>(rest: &mut &'q str) -> Option<(bool, &'q str, bool)> {
 fn clause((negated, part, _): (bool, &str, bool), language: Language) -> Option<Clause> {
     let begins = part.ends_with('*');
     let mut words: Vec<String> = language.words(part).map(|(word, _)| word).collect();
-    // A beginning has no stem.
+    // A prefix is not stemmed.
     if begins
         && let Some((last, _)) = Language::Plain.words(part).last()
         && let Some(own) = words.last_mut()
@@ -133,7 +133,7 @@ fn clause((negated, part, _): (bool, &str, bool), language: Language) -> Option<
 }
 
 impl Clause {
-    /// The places where it begins, if `places` tells where each word stands, by its number.
+    /// The places where the clause begins; `places` tells the places of each word, by its number.
     pub(in crate::document) fn occurrences(&self, mut places: impl FnMut(usize, &str, bool) -> Vec<u32>) -> Vec<u32> {
         let last = self.words.len().saturating_sub(1);
         let mut found: Option<Vec<u32>> = None;

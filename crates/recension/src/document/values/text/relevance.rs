@@ -1,18 +1,18 @@
-//! How relevant a document is to a query of words: BM25 (Robertson and Zaragoza, 2009), with the constants that are
-//! usual. The length of a document goes into it as a class of lengths, which a row of an index has room for. Pure.
+//! The relevance of a document for a query of words: BM25 (Robertson and Zaragoza, 2009), with the usual constants. The
+//! document's length counts as a class of lengths, for which a row of an index has room. Pure.
 
 // Scores need no more digits than doubles have.
 #![allow(clippy::cast_precision_loss)]
 
-/// How soon more occurrences of a word say no more.
+/// How soon further occurrences of a word count no more (BM25's k1).
 const SATURATION: f64 = 1.2;
-/// How much long documents are held against.
+/// How much long documents are penalised (BM25's b).
 const LENGTH_COUNTS: f64 = 0.75;
 
-/// Up to here a length is its own class.
+/// Lengths up to this one are classes of their own.
 const EXACT: u32 = 16;
 
-/// The class of a length: near the same for near lengths, so that a small edit changes few rows.
+/// The class of a length: near lengths share a class, so that a small edit changes few rows.
 pub(in crate::document) fn length_class(words: u32) -> u8 {
     if words < EXACT {
         return words as u8;
@@ -31,7 +31,7 @@ pub(in crate::document) fn length_of_class(class: u8) -> u64 {
     (8 + above % 8) << (above / 8 + 1).min(40)
 }
 
-/// What relevance is reckoned by: the documents that have words, and how long they are.
+/// The data of relevance: the number of documents with words, and their length.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::document) struct Relevance {
     documents: f64,
@@ -44,13 +44,13 @@ impl Relevance {
         Relevance { documents, average: (length as f64 / documents).max(1.0) }
     }
 
-    /// What a word says that so many of the documents have.
+    /// The weight of a word that so many of the documents have.
     pub(in crate::document) fn weight(&self, having: u64) -> f64 {
         let having = having as f64;
         (1.0 + (self.documents - having + 0.5).max(0.0) / (having + 0.5)).ln()
     }
 
-    /// What so many occurrences say, in a document of a class of lengths.
+    /// The weight of so many occurrences in a document of a class of lengths.
     pub(in crate::document) fn occurrences(&self, count: usize, class: u8) -> f64 {
         let count = count as f64;
         let length = length_of_class(class) as f64 / self.average;

@@ -1,4 +1,4 @@
-//! What `serde_json` makes of a text with exact numbers is made of it here.
+//! This reader gives the same values as `serde_json` with exact numbers.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -14,7 +14,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T> {
     T::deserialize(&mut Body::of(text))
 }
 
-/// Both read the same value, or both none.
+/// Checks that both read the same value, or neither reads one.
 fn alike<T: DeserializeOwned + PartialEq + Debug>(text: &str) -> Option<T> {
     let (found, expected) = (read::<T>(text), serde_json::from_str::<T>(text));
     match (&found, &expected) {

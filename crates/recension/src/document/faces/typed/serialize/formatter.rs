@@ -1,4 +1,4 @@
-//! What `serde_json` writes of a value, call by call, as text and as what is hashed.
+//! A formatter for `serde_json` that writes the text of a value and its hashable form at once.
 
 use std::io;
 

@@ -1,6 +1,6 @@
-//! A value as its text and as what its revision is made of, both written at once while serde says it: a text that is
-//! made here need not be parsed to be checked. What the parser would decide (members that come twice, raw texts,
-//! numbers out of range, too many levels) is left to the parser, so that there is one rule for each.
+//! A value's text, and the bytes that its revision is hashed from, both written while serde serializes it. A text that
+//! is made here need not be parsed to be checked. Cases that the parser would decide (duplicate members, raw texts,
+//! numbers out of range, too many levels) are left to the parser, so that there is one rule for each.
 
 mod formatter;
 #[cfg(test)]
@@ -17,16 +17,15 @@ use crate::document::values::limits::{JSON_BYTES_MAX, JSON_DEPTH_MAX};
 use crate::document::values::rev_hash::HashableBody;
 use crate::document::values::term::{Encoder, Mark};
 
-/// What was written of a value.
+/// The written form of a value.
 pub(super) enum Written {
-    /// An object: its text without what does not stay, with the schema's version; and what is hashed of that.
+    /// An object: its text, without members that are cut out and with the schema's version, and its hashable form.
     Object(Minified, HashableBody),
-    /// The text as it came, to be parsed.
+    /// The text as serde wrote it, to be parsed.
     Text(String),
 }
 
-/// Writes a value. Of an object the members named in `own` do not stay, nor do reserved ones; `version` becomes a
-/// member.
+/// Writes a value. Members named in `own`, and reserved ones, are cut out of an object; `version` becomes a member.
 pub(super) fn write<T: Serialize>(
     value: &T,
     own: &[&str],
@@ -37,10 +36,10 @@ pub(super) fn write<T: Serialize>(
     Ok(output.finish())
 }
 
-/// Bytes that there is room for at first.
+/// Bytes that are allocated at first.
 const ROOM: usize = 512;
 
-/// What serde says of a value becomes its text and what is hashed, as far as it has come.
+/// The text and the hashable form of a value, as far as serde has come.
 struct TextAndHash<'o> {
     text: Vec<u8>,
     encoder: Encoder,
@@ -50,16 +49,16 @@ struct TextAndHash<'o> {
     /// The names of the members of all open objects, as they stand in the text.
     names: Vec<Range<usize>>,
     shape: Shape,
-    /// Whether a string is being written; numbers can stand in one, if they are names.
+    /// Whether a string is being written. A number can be within one, if it is a name.
     in_string: bool,
-    /// Where the name or string that came last begins, behind its quote.
+    /// Where the last name or string begins, behind its quote.
     string_start: usize,
-    /// The member of the outermost object that came last.
+    /// The last member of the outermost object.
     member: Member,
     reserved: Vec<(String, String)>,
-    /// Where in the text the members stand that do not stay.
+    /// The places in the text of the members that are cut out.
     gone: Vec<Range<usize>>,
-    /// The parser shall say what the text is.
+    /// The text must be checked by the parser.
     unsure: bool,
 }
 
@@ -79,7 +78,7 @@ struct Member {
     start: usize,
     value_start: usize,
     mark: Mark,
-    /// Where its name stands, if it does not stay.
+    /// The place of its name, if it is cut out.
     leaves_as: Option<Range<usize>>,
 }
 
@@ -106,7 +105,7 @@ impl<'o> TextAndHash<'o> {
         let whole = !self.unsure && self.open.is_empty() && self.text.len() <= JSON_BYTES_MAX;
         let is_object = self.text.first() == Some(&b'{');
         if whole && is_object {
-            // From the end, so that the places of the others stay right. With each goes a comma, if there is one.
+            // From the end, so that earlier places stay right. With each member goes a comma, if there is one.
             for Range { start, end } in self.gone.iter().rev().cloned() {
                 let before = usize::from(self.text.get(start - 1) == Some(&b','));
                 let behind = usize::from(before == 0 && self.text.get(end) == Some(&b','));
@@ -118,7 +117,7 @@ impl<'o> TextAndHash<'o> {
                 self.text.splice(1..1, member.into_bytes());
             }
         }
-        // All of it came as strings.
+        // All of it came in strings.
         let text = String::from_utf8(self.text).unwrap_or_default();
         if !(whole && is_object) {
             return Written::Text(text);
@@ -127,7 +126,7 @@ impl<'o> TextAndHash<'o> {
         Written::Object(minified, HashableBody::encoded(self.encoder))
     }
 
-    /// A word or a number begins or has been written: in a name it is a piece of it.
+    /// Writes a word or a number. Within a name it is a piece of the name.
     fn word(&mut self, word: &str) {
         self.text.extend_from_slice(word.as_bytes());
         if self.in_string {
@@ -181,17 +180,17 @@ impl<'o> TextAndHash<'o> {
             let text = &self.text;
             let name = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
             let names = self.names.get(open.names_before..).unwrap_or_default().iter().map(name);
-            // Behind the outermost object none follows.
+            // After the outermost object no other follows.
             let differ = if self.open.is_empty() { all_differ(names) } else { self.shape.learn(names) };
             self.unsure |= !differ;
-            // Those around it, which have names of the shape before, are to be looked at.
+            // Enclosing objects with names of the former shape have to be compared with the new one.
             self.open.iter_mut().filter(|open| open.in_shape != Some(0)).for_each(|open| open.in_shape = None);
         }
         self.names.truncate(open.names_before);
     }
 
-    /// A member or an element begins. The text is no JSON if that is in the middle of another one, or in what is closed
-    /// already: of names without values, or of more members than were announced.
+    /// A member or an element begins. If it begins within another one, or within a closed object or array, the text is
+    /// no JSON: serde sent names without values, or more members than it had announced.
     fn begin_entry(&mut self, object: bool, first: bool) {
         if !first {
             self.text.push(b',');
@@ -214,7 +213,7 @@ impl<'o> TextAndHash<'o> {
         let name = self.text.get(range.clone()).unwrap_or_default();
         if self.open.len() == 1 {
             let text = std::str::from_utf8(name).unwrap_or_default();
-            // What an escaped name stands for the parser knows.
+            // Only the parser knows what an escaped name stands for.
             self.unsure |= text.contains('\\');
             if is_reserved(text, self.own) {
                 self.member.leaves_as = Some(range);
@@ -227,7 +226,7 @@ impl<'o> TextAndHash<'o> {
         self.names.push(range);
     }
 
-    /// A member of the outermost object has ended, which does not stay.
+    /// Cuts out a member of the outermost object, which has ended.
     fn leave(&mut self, name: Range<usize>) {
         let text = |range| String::from_utf8_lossy(self.text.get(range).unwrap_or_default()).into_owned();
         let (name, value) = (text(name), text(self.member.value_start..self.text.len()));

@@ -1,4 +1,4 @@
-//! What is written at once is what the parser makes of serde's text.
+//! The text that is written at once is the text that the parser makes of serde's.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::document::values::rev_hash::revision_id;
 
 const OWN: [&str; 3] = ["id", "rev", "v"];
 
-/// Writes a value, with and without a version; what comes out is what the parser makes of serde's text. Answers
-/// whether the parser was not needed.
+/// Writes a value, with and without a version, and compares it with the parser's text. Answers whether the parser was
+/// not needed.
 fn is_written_at_once(value: &impl Serialize) -> bool {
     let text = serde_json::to_string(value).unwrap();
     [None, Some(("v", 3))].map(|version| match write(value, &OWN, version).unwrap() {
@@ -36,7 +36,7 @@ fn is_written_at_once(value: &impl Serialize) -> bool {
     }) == [true; 2]
 }
 
-/// Members as they are given, also twice, of which as many are announced as `.1` says.
+/// Members, maybe with duplicates; `.1` is the number that is announced.
 struct Members(Vec<(String, Value)>, Option<usize>);
 
 impl Serialize for Members {
@@ -53,7 +53,7 @@ fn members(names: &[&str]) -> Members {
     Members(names.iter().map(|name| ((*name).to_owned(), json!(1))).collect(), None)
 }
 
-/// Elements, none of which are announced.
+/// Elements whose number is not announced.
 struct Elements(Vec<Value>);
 
 impl Serialize for Elements {
@@ -104,7 +104,7 @@ fn what_serde_can_say_is_written_at_once() {
     for order in [["id", "a", "rev"], ["a", "id", "rev"], ["id", "rev", "a"], ["a", "v", "_x"], ["_", "id", "b"]] {
         assert!(is_written_at_once(&members(&order)), "{order:?}");
     }
-    // Of members that do not stay the last one counts, and nobody minds.
+    // Of several members that are cut out, the last one counts; duplicates are allowed.
     assert!(is_written_at_once(&members(&["id", "_x", "a", "id", "b", "_x", "id"])));
 
     assert!(is_written_at_once(&BTreeMap::from([(-1, 2), (1, 3)])));
@@ -130,7 +130,7 @@ fn what_only_the_parser_can_judge_is_left_to_it() {
     assert!(matches!(write(&nested(JSON_DEPTH_MAX + 1), &OWN, None).unwrap(), Written::Text(_)));
 
     assert!(!is_written_at_once(&members(&["a", "b", "a"])));
-    // The names of the object inside are learned, and it is not with them that those around it go on.
+    // The names of the inner object are learned. The outer object must not continue with them.
     let around = [("id", json!({ "": 1 })), ("", json!({ "a": 1 })), ("", json!(1))];
     let around = around.map(|(name, value)| (name.to_owned(), value)).to_vec();
     assert!(!is_written_at_once(&Members(around, None)));

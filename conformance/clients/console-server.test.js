@@ -1,0 +1,329 @@
+// The console's pages of the server in real Chromium, each used once: users, rights, replications, settings, backups,
+// metrics; attachments and conflicts; queries with their exports; what another changes meanwhile; and all of it behind
+// a proxy that has put the server below a path of its own.
+import assert from 'node:assert/strict';
+import { createServer, request as forward } from 'node:http';
+import { after, before, test } from 'node:test';
+import { Browsing, isSound, photographed, written } from './browsing.js';
+
+const HOSTILE = '"><script>alert(1)</script>';
+let browsing, http, page;
+const ask = (...request) => browsing.ask(...request);
+const go = (path) => page.goto(http + path);
+const button = (name) => page.getByRole('button', { name, exact: true });
+const told = (text) => page.getByRole('status').getByText(text).waitFor();
+
+before(async () => {
+  browsing = await new Browsing().start();
+  http = browsing.http;
+  await ask('PUT', '/notes');
+  const docs = Array.from({ length: 60 }, (_, n) => ({ _id: `n${n}`, n, tag: ['a', 'b', 'c'][n % 3], text: `<b>${n}</b>` }));
+  await ask('POST', '/notes/_bulk_docs', { docs });
+  page = await browsing.loggedIn();
+});
+
+after(() => browsing?.end());
+
+test('a user is made, changed, logs in, changes the own password, and is deleted', async () => {
+  await go('/_utils/-/users');
+  await page.getByText('New user').click();
+  const form = page.locator('details.new').filter({ hasText: 'New user' });
+  await form.getByLabel('Name').fill('ada');
+  await form.getByLabel('Password').fill('first');
+  await form.getByLabel('Roles').fill('editors, readers');
+  await form.getByRole('button', { name: 'Create' }).click();
+  await told('The user was made.');
+  const row = page.getByRole('row').filter({ hasText: 'ada' });
+  assert.match(await row.innerText(), /editors\s+readers/);
+  await row.getByText('Change').click();
+  await row.getByLabel('Roles').fill('editors');
+  await photographed(page, 'users-changing');
+  await row.getByRole('button', { name: 'Save' }).click();
+  await told('ada was changed.');
+  assert.deepEqual((await ask('GET', '/_users/org.couchdb.user:ada')).roles, ['editors']);
+
+  const own = await browsing.loggedIn({}, 'ada', 'first');
+  await own.goto(`${http}/_utils/-/account`);
+  await own.getByLabel('New password').fill('second');
+  await own.getByRole('button', { name: 'Change it' }).click();
+  await own.getByText('Log in to see the databases').waitFor();
+  await own.context().close();
+  const again = await browsing.loggedIn({}, 'ada', 'second');
+  for (const name of ['users', 'replications', 'tasks', 'metrics', 'logs', 'settings', 'backups', 'laboratory']) {
+    const response = await again.goto(`${http}/_utils/-/${name}`);
+    assert.equal(response.status(), 401, name);
+    assert.equal(await again.getByRole('table').count(), 0, name);
+  }
+  await again.context().close();
+
+  // What is on the page is older than the password.
+  await row.getByText('Change').click();
+  await row.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alert').getByText('409').waitFor();
+  await go('/_utils/-/users');
+  await row.getByText('Change').click();
+  await row.getByRole('button', { name: 'Delete' }).click();
+  await told('The user was deleted.');
+  assert.equal((await ask('GET', '/_users/org.couchdb.user:ada')).reason, 'deleted');
+  assert.deepEqual(page.said, []);
+});
+
+test('who may read a database is written as names and roles, and what fits into it as a schema', async () => {
+  await go('/_utils/notes/security');
+  const members = page.getByRole('group', { name: 'Members' });
+  await members.getByLabel('Names').fill('ada, eve');
+  await members.getByLabel('Roles').fill('');
+  await button('Save').first().click();
+  await told('Security was changed.');
+  const { members: known, admins } = await ask('GET', '/notes/_security');
+  assert.deepEqual([known, admins], [{ roles: [], names: ['ada', 'eve'] }, { roles: ['_admin'], names: [] }]);
+  await page.getByText('What documents have to be like').click();
+  await written(page, 'Schema', '{"properties": {"n": {"type": "integer"}}}');
+  await page.locator('details[open]').getByRole('button', { name: 'Save' }).click();
+  await told('The schema holds');
+  await go('/_utils/notes/doc/n1');
+  await page.getByText('Edit', { exact: true }).click();
+  const text = await page.locator('textarea[name=body]').first().inputValue();
+  await written(page, 'JSON', text.replace('"n": 1', '"n": "one"'));
+  await button('Save').click();
+  await page.getByRole('alert').getByText(/403.*n.*integer/s).waitFor();
+  await photographed(page, 'schema-refuses');
+  await button('Dismiss').click();
+  assert.deepEqual(page.said, []);
+});
+
+test('a file is added, shown as the picture that it is, and removed', async () => {
+  await go('/_utils/notes/doc/n2');
+  await page.getByText('Add a file').click();
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==';
+  const file = { name: 'a <b> #1?.png', mimeType: 'image/png', buffer: Buffer.from(png, 'base64') };
+  await page.getByLabel('File').setInputFiles(file);
+  await button('Add it').click();
+  await told('The file was added.');
+  const picture = page.locator('.attachments img');
+  await picture.waitFor();
+  assert.equal(await picture.evaluate((own) => own.decode().then(() => own.naturalWidth)), 5);
+  await photographed(page, 'attachment');
+  await isSound(page, 'with a picture');
+  await button('Remove').click();
+  await told('The file was removed.');
+  assert.equal(await page.locator('.attachments').count(), 0);
+  // It stays in the past.
+  await page.locator('.line a').nth(-2).click();
+  await page.locator('.attachments img').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Remove' }).count(), 0);
+});
+
+test('a conflict is resolved member by member', async () => {
+  await ask('POST', '/notes/_bulk_docs', { new_edits: false, docs: [
+    { _id: 'torn', _rev: '1-a', n: 1, name: HOSTILE, both: true }, { _id: 'torn', _rev: '1-b', n: 2, name: 'b', both: true }] });
+  await go('/_utils/notes/doc/torn');
+  await page.getByRole('link', { name: /side by side/ }).click();
+  await page.getByRole('row', { name: /^n / }).getByRole('radio').nth(1).check();
+  const kept = JSON.parse(await page.locator('textarea').inputValue());
+  assert.deepEqual(kept, { _id: 'torn', _rev: '1-b', n: 1, name: 'b', both: true });
+  await photographed(page, 'conflicts-choosing');
+  await isSound(page, 'conflicts');
+  await button('Keep this, and take the others away').click();
+  await told('The conflict is resolved.');
+  const { n, name, _conflicts } = await ask('GET', '/notes/torn?conflicts=true');
+  assert.deepEqual([n, name, _conflicts], [1, 'b', undefined]);
+});
+
+test('a replication is begun, kept, watched and ended', async () => {
+  const begin = async (to, how, live) => {
+    await go('/_utils/-/replications');
+    await page.getByText('New replication').click();
+    await page.getByLabel('From').fill('notes');
+    await page.getByLabel('To', { exact: true }).fill(to);
+    await page.getByLabel('Make the target').check();
+    if (live) await page.getByLabel('Go on as changes come').check();
+    await button(how).click();
+    await told('The replication was begun.');
+  };
+  await begin('once', 'Start', false);
+  assert.equal((await ask('GET', '/once')).doc_count, 61);
+  await begin('kept', 'Start and keep', true);
+  const row = page.locator('#asked').getByRole('row').filter({ hasText: 'kept' });
+  await row.getByText('running').waitFor();
+  await photographed(page, 'replications-running');
+  await isSound(page, 'replications');
+  await go('/_utils/-/tasks');
+  await page.locator('#tasks').getByText('kept').waitFor();
+  await photographed(page, 'tasks-running');
+  await isSound(page, 'tasks');
+  await go('/_utils/-/replications');
+  await row.getByRole('button', { name: 'Cancel' }).click();
+  await told('It ends.');
+  await page.locator('#asked').getByText('No document of _replicator').waitFor();
+  assert.deepEqual(page.said, []);
+});
+
+test('a setting is changed, holds, is refused if it cannot be, and taken back', async () => {
+  await go('/_utils/-/settings');
+  const field = page.getByLabel('max_document_size');
+  const row = page.getByRole('row').filter({ has: field });
+  const before = await field.inputValue();
+  for (const [value, holds] of [['1000', true], ['many', false]]) {
+    await field.fill(value);
+    await row.getByRole('button', { name: 'Set' }).click();
+    if (holds) await told('The setting holds now.');
+    else await page.getByRole('alert').getByText('max_document_size is a number').waitFor();
+  }
+  assert.equal(await ask('GET', '/_node/_local/_config/couchdb/max_document_size'), '1000');
+  await button('Dismiss').click();
+  await row.getByRole('button', { name: 'As configured' }).click();
+  await told('It is as configured again.');
+  assert.equal(await field.inputValue(), before);
+  assert.doesNotMatch(await page.content(), /secret/);
+});
+
+test('a backup is made, and a database got back out of it under another name', async () => {
+  await ask('PUT', '/notes/with', { _id: 'with', _attachments: { x: { content_type: 'text/plain', data: btoa('hello') } } });
+  await go('/_utils/-/backups');
+  await button('Make one now').click();
+  await told('A backup was made.');
+  await ask('DELETE', `/notes/with?rev=${(await ask('GET', '/notes/with'))._rev}`);
+  await page.getByLabel('Database').fill('notes');
+  await page.getByLabel('As', { exact: true }).fill('notes-then');
+  await photographed(page, 'backups-restoring');
+  await isSound(page, 'backups');
+  await button('Get it back').click();
+  await told('The database is back');
+  await page.waitForURL('**/_utils/notes-then');
+  const file = await fetch(`${http}/notes-then/with/x`, { headers: { Authorization: `Basic ${btoa('adm:pass')}` } });
+  assert.equal(await file.text(), 'hello');
+  for (const [body, reason] of [
+    [{ backup: '../notes', database: 'notes', into: 'x' }, /no such backup/],
+    [{ backup: 'backup-20260101T000000Z', database: 'notes', into: 'y' }, /./],
+  ]) {
+    const answer = await ask('POST', '/_utils/-/restore', body);
+    assert.match(answer.reason, reason);
+  }
+  assert.equal((await ask('GET', '/y')).error, 'not_found');
+});
+
+test('metrics are drawn, and go on', async () => {
+  await go('/_utils/-/metrics');
+  await page.locator('.plots[data-drawn]').waitFor();
+  assert.equal(await page.locator('.plots canvas').count(), 6);
+  assert.match(await page.locator('#figures').innerText(), /Newest commit/);
+  const inked = await page.locator('.plots canvas').first().evaluate((canvas) =>
+    canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte > 0));
+  assert.ok(inked);
+  await photographed(page, 'metrics-drawn');
+  await isSound(page, 'metrics');
+});
+
+test('a query and an aggregation are asked, pictured, and exported in every form', async () => {
+  await go('/_utils/notes/query');
+  await written(page, 'Query', '{"selector": {"tag": "b"}, "fields": ["_id", "n", "text"], "limit": 5}');
+  await button('Ask').click();
+  await page.locator('.plan-picture').getByText('every document').first().waitFor();
+  assert.equal(await page.locator('.wide tbody tr').filter({ hasText: /<b>/ }).count(), 5);
+  const exported = async (name) => {
+    const to = await page.getByRole('link', { name, exact: true }).last().getAttribute('href');
+    return (await page.context().request.get(http + to)).text();
+  };
+  assert.equal(JSON.parse(await exported('JSON')).docs.length, 5);
+  assert.deepEqual(JSON.parse((await exported('NDJSON')).split('\n')[0]), { _id: 'n1', n: 1, text: '<b>1</b>' });
+  assert.equal((await exported('CSV')).split('\r\n')[1], 'n1,1,<b>1</b>');
+  assert.match(await exported('HTML'), /&lt;b>1|&lt;b&gt;1/);
+  await page.getByRole('link', { name: 'Aggregation' }).click();
+  await written(page, 'Pipeline', '[{"$group": {"_id": "$tag", "count": {"$count": {}}}}, {"$sort": {"_id": 1}}]');
+  await button('Ask').click();
+  await page.locator('.flow').getByText('$group').waitFor();
+  assert.equal((await exported('CSV')).split('\r\n')[0], '_id,count');
+  assert.equal(JSON.parse(await exported('JSON')).rows.length >= 3, true);
+  await go(`/_utils/notes?q=${encodeURIComponent('tag = c')}&sort=-n&fields=n`);
+  assert.equal((await exported('CSV')).split('\r\n').slice(0, 3).join('|'), '_id,n|n59,59|n56,56');
+  assert.equal((await exported('NDJSON')).trim().split('\n').length, 20);
+  assert.deepEqual(page.said, []);
+});
+
+test('what another writes is told, and a list stays as it is', async () => {
+  await go('/_utils/notes');
+  await ask('PUT', '/notes/0newer', {});
+  await page.locator('.newer').getByText('1 change since').click();
+  await page.getByRole('link', { name: '0newer' }).waitFor();
+  assert.deepEqual(page.said, []);
+});
+
+test('the editor is fetched when somebody edits, and not before', async () => {
+  const other = await browsing.loggedIn();
+  const fetched = [];
+  other.on('request', (request) => fetched.push(new URL(request.url()).pathname));
+  for (const path of ['/_utils/', '/_utils/notes', '/_utils/notes/doc/n3', '/_utils/notes/security']) {
+    await other.goto(http + path);
+    await other.waitForLoadState('networkidle').catch(() => {});
+  }
+  assert.ok(!fetched.includes('/_utils/-/editor.js') && fetched.includes('/_utils/-/console.js'), fetched.join(' '));
+  await other.goto(`${http}/_utils/notes/doc/n3`);
+  await other.getByText('Edit', { exact: true }).click();
+  await other.locator('.cm-content').waitFor();
+  assert.ok(fetched.includes('/_utils/-/editor.js'));
+  assert.deepEqual(other.said, []);
+  await other.context().close();
+});
+
+test('one gets about by keyboard alone', async () => {
+  await go('/_utils/notes');
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Skip to the content');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('/');
+  await page.keyboard.type('tag = a');
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**q=tag*');
+  await go('/_utils/notes?rows=20');
+  await page.keyboard.press(']');
+  await page.waitForURL('**after=*');
+  // Every control has a name and can be reached.
+  const reached = new Set();
+  for (let n = 0; n < 40; n++) {
+    await page.keyboard.press('Tab');
+    reached.add(await page.evaluate(() => document.activeElement.getAttribute('name') ?? document.activeElement.tagName));
+  }
+  for (const name of ['at', 'q', 'sort', 'fields', 'facet', 'A', 'BUTTON']) assert.ok(reached.has(name), [...reached].join(' '));
+});
+
+test('behind a proxy with a path of its own, every link leads there', async () => {
+  const { hostname, port } = new URL(http);
+  const proxy = createServer((request, response) => {
+    if (!request.url.startsWith('/a%20b/')) return response.writeHead(404).end('elsewhere');
+    const headers = { ...request.headers, 'x-forwarded-prefix': '/a%20b' };
+    const on = { hostname, port, path: request.url.slice('/a%20b'.length), method: request.method, headers };
+    const out = forward(on, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    response.on('close', () => out.destroy());
+    out.on('error', () => response.destroy());
+    request.pipe(out);
+  });
+  await new Promise((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${proxy.address().port}/a%20b`;
+  const other = await browsing.loggedIn({}, 'adm', 'pass', base);
+  for (const path of ['/_utils/', '/_utils/notes', '/_utils/notes/doc/n4', '/_utils/notes/query', '/_utils/notes/changes',
+    '/_utils/notes/indexes', '/_utils/notes/security', '/_utils/-/users', '/_utils/-/replications', '/_utils/-/metrics',
+    '/_utils/-/settings', '/_utils/-/backups', '/notes/_all_docs?limit=3', '/notes', '/notes/n4', '/notes/n4/_history']) {
+    await other.goto(base + path);
+    const names = ['href', 'src', 'action', 'data-to', 'data-then', 'data-live', 'data-place', 'data-newer', 'data-samples', 'data-merge', 'data-resolve'];
+    const astray = await other.evaluate((names) => names.flatMap((name) =>
+      [...document.querySelectorAll(`[${name}]`)].map((own) => own.getAttribute(name))
+        .filter((to) => !/^(\/a%20b\/|#|\?|https?:)/.test(to)).map((to) => `${name}=${to}`)), names);
+    assert.deepEqual(astray, [], path);
+  }
+  await other.goto(`${base}/_utils/notes/doc/n4`);
+  await other.getByText('Edit', { exact: true }).click();
+  await written(other, 'JSON', JSON.stringify({ ...(await ask('GET', '/notes/n4')), through: 'the proxy' }));
+  await other.getByRole('button', { name: 'Save' }).click();
+  await other.getByRole('status').getByText('It was saved.').waitFor();
+  assert.equal((await ask('GET', '/notes/n4')).through, 'the proxy');
+  await other.getByRole('button', { name: 'Log out' }).click();
+  await other.getByText('Log in to see the databases').waitFor();
+  assert.deepEqual(other.said, []);
+  await other.context().close();
+  proxy.closeAllConnections();
+  proxy.close();
+});

@@ -1,0 +1,211 @@
+//! What a page of the console lists, whole, for other programs: as JSON, as NDJSON, as CSV, and as a plain page. It is
+//! streamed, and of the moment that the page is of.
+
+use std::borrow::Cow;
+
+use http::header::CONTENT_DISPOSITION;
+use recension::document::json::quote;
+use recension::document::{Change, CollectionAt, Document, Found, Query};
+
+use super::difference::{self, Difference};
+use super::{documents, query};
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::error::Result;
+use crate::html::links::Parameters;
+use crate::html::writer::Html;
+use crate::http::body::members_of;
+use crate::http::format::{Format, cells, csv_line};
+use crate::http::mango::look;
+use crate::http::streaming;
+use crate::request::{Request, at_its_moment};
+use crate::route::encode;
+
+/// Rows that the columns of a table are found in.
+const LOOKED_AT: usize = 200;
+const COLUMNS_MAX: usize = 60;
+
+/// Links to the forms of what parameters ask for.
+pub(super) fn links(db: &str, parameters: &Parameters, before: &str, html: &mut Html) {
+    let path = format!("/_utils/{}/export", encode(db));
+    html.tag("<p class=\"exports\">").text(before).tag(" ");
+    for (form, name) in [("json", "JSON"), ("ndjson", "NDJSON"), ("csv", "CSV"), ("html", "HTML")] {
+        html.link(&parameters.with("format", form).on(&path), name).tag(" ");
+    }
+    html.tag("</p>\n");
+}
+
+/// Links to what an endpoint of the server answers.
+pub(super) fn server_links(path: &str, html: &mut Html) {
+    html.tag("<p class=\"exports\">The same as ");
+    for (form, name) in [("json", "JSON"), ("html", "HTML")] {
+        html.link(&Parameters::default().with("format", form).on(path), name).tag(" ");
+    }
+    html.tag("</p>\n");
+}
+
+/// `/_utils/{db}/export`
+pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> Result<Answer> {
+    let database = at_its_moment(request, session.database(db, Access::Member)?)?;
+    let text = |name: &str| request.query.get(name).map(str::to_owned).filter(|text| !text.is_empty());
+    let format = match request.query.get("format") {
+        Some("ndjson") => Format::Lines,
+        Some("csv") => Format::Csv,
+        // A page is made of the JSON.
+        _ => Format::Json,
+    };
+    let now = request.query.get("at").is_none();
+    let (mango, pipeline, of) = (text("find"), text("pipeline"), text("of"));
+    let (asked, moments) = (documents::Asked::of(request)?, difference::moments(request));
+    let source = request.app.blocking(move || {
+        Ok(match (mango, pipeline, of.as_deref()) {
+            (Some(mango), ..) => {
+                let look::Prepared { at, query, fields } = look::prepared(&database, &mango, now)?;
+                Source::of(at, &query, fields)?
+            }
+            (_, Some(text), _) => Source::Rows(look::pipeline(&database, &text, query::BYTES_MAX)?.rows.into_iter()),
+            (.., Some("changes")) => Source::changes(database.opened()),
+            (.., Some("differences")) => {
+                Source::differences(difference::between(&database.share(), &moments, &asked.filter)?)
+            }
+            _ => Source::of(database.opened().clone(), &asked.whole()?, asked.fields)?,
+        })
+    });
+    let source = source.await?;
+    let columns = if format == Format::Csv { source.columns()? } else { Vec::new() };
+    let before = match format {
+        Format::Csv => csv_line(columns.iter().map(Cow::from)),
+        Format::Lines => String::new(),
+        _ => format!("{{\"{}\":[", source.name()),
+    };
+    let after = if format == Format::Json { "\n]}\n" } else { "" };
+    let mut first = true;
+    let rows = source.map(move |row| {
+        let row = row?;
+        Ok(match format {
+            Format::Csv => csv_line(cells(&row, &columns).into_iter().map(Cow::from)),
+            Format::Lines => row + "\n",
+            _ if std::mem::take(&mut first) => format!("\n{row}"),
+            _ => format!(",\n{row}"),
+        })
+    });
+    let answer = streaming::bytes(&request.app, format.content_type(), before.into_bytes(), rows, after).await?;
+    let ending = match (format, request.query.get("format")) {
+        (Format::Lines, _) => "ndjson",
+        (Format::Csv, _) => "csv",
+        // Shown, and not kept.
+        (_, Some("html")) => return Ok(answer),
+        _ => "json",
+    };
+    let name: String = db.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
+    Ok(answer.with(CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.{ending}\"")))
+}
+
+/// Where rows come from.
+enum Source {
+    Documents {
+        at: CollectionAt,
+        query: Box<Query>,
+        found: Box<Found>,
+        fields: Option<Vec<String>>,
+    },
+    Rows(std::vec::IntoIter<String>),
+    /// Rows of some columns, as they come.
+    Coming(&'static [&'static str], Box<dyn Iterator<Item = Result<String>> + Send>),
+}
+
+impl Source {
+    /// What has changed, the newest first.
+    fn changes(at: &CollectionAt) -> Self {
+        let row = |change: recension::document::Result<Change>| {
+            let Change { id, seq, rev, deleted, .. } = change?;
+            Ok(format!("{{\"id\":{},\"seq\":{seq},\"rev\":\"{rev}\",\"deleted\":{deleted}}}", quote(&id)))
+        };
+        Source::Coming(&["id", "seq", "rev", "deleted"], Box::new(at.changes_backward().map(row)))
+    }
+
+    /// What is different between two moments.
+    fn differences(all: impl Iterator<Item = Result<Difference>> + Send + 'static) -> Self {
+        let row = |different: Result<Difference>| {
+            let Difference { id, before, after } = different?;
+            let what = match (before, after) {
+                (false, _) => "made",
+                (_, false) => "gone",
+                _ => "changed",
+            };
+            Ok(format!("{{\"id\":{},\"what\":\"{what}\"}}", quote(&id)))
+        };
+        Source::Coming(&["id", "what"], Box::new(all.map(row)))
+    }
+
+    fn of(at: CollectionAt, query: &Query, fields: Option<Vec<String>>) -> Result<Self> {
+        let found = Box::new(at.find(query)?);
+        Ok(Source::Documents { at, query: Box::new(query.clone()), found, fields })
+    }
+
+    /// What the rows are called.
+    fn name(&self) -> &'static str {
+        match self {
+            Source::Documents { .. } => "docs",
+            Source::Rows(_) | Source::Coming(..) => "rows",
+        }
+    }
+
+    /// The columns of a table: those that are asked for, or the members of the first rows.
+    fn columns(&self) -> Result<Vec<String>> {
+        let mut columns: Vec<String> = Vec::new();
+        let mut look = |row: &str| {
+            for (name, _) in members_of(row.as_bytes()).unwrap_or_default() {
+                if columns.len() < COLUMNS_MAX && !columns.contains(&name) {
+                    columns.push(name);
+                }
+            }
+        };
+        match self {
+            Source::Documents { fields: Some(fields), .. } => {
+                columns.push("_id".to_owned());
+                columns.extend(fields.iter().filter(|field| *field != "_id").cloned());
+            }
+            Source::Documents { at, query, fields: None, .. } => {
+                for document in at.find(query)?.take(LOOKED_AT) {
+                    look(&documents::row(&document?));
+                }
+            }
+            Source::Coming(known, _) => columns.extend(known.iter().map(|name| (*name).to_owned())),
+            Source::Rows(rows) => rows.as_slice().iter().take(LOOKED_AT).for_each(|row| look(row)),
+        }
+        Ok(columns)
+    }
+}
+
+impl Iterator for Source {
+    type Item = Result<String>;
+
+    fn next(&mut self) -> Option<Result<String>> {
+        match self {
+            Source::Rows(rows) => rows.next().map(Ok),
+            Source::Coming(_, rows) => rows.next(),
+            Source::Documents { found, fields, .. } => {
+                let document = found.next()?.map_err(Into::into);
+                Some(document.map(|document| with_fields(&document, fields.as_deref())))
+            }
+        }
+    }
+}
+
+/// A document, or what of it is asked for.
+fn with_fields(document: &Document<'_>, fields: Option<&[String]>) -> String {
+    let whole = documents::row(document);
+    let Some(fields) = fields else { return whole };
+    let mut out = format!("{{\"_id\":{}", quote(&document.id));
+    for field in fields.iter().filter(|field| *field != "_id") {
+        if let Some(value) = crate::html::list::at(&whole, field) {
+            out.push(',');
+            out.push_str(&quote(field));
+            out.push(':');
+            out.push_str(&value);
+        }
+    }
+    out.push('}');
+    out
+}

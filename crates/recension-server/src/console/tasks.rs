@@ -1,0 +1,86 @@
+//! What the server is at: replications, indexes and views that are being made, each with how far it has come.
+
+use recension::document::{At, IndexState};
+use serde_json::Value;
+
+use super::export;
+use super::frame::{Frame, empty, grouped, table, table_end};
+use crate::answer::Answer;
+use crate::auth::{Access, Session};
+use crate::error::Result;
+use crate::html::writer::Html;
+use crate::request::Request;
+use crate::route::encode;
+
+/// Databases whose indexes are looked at.
+const DATABASES_MAX: usize = 1000;
+
+/// `/_utils/-/tasks`
+pub(super) async fn page(request: &Request, session: &Session) -> Result<Answer> {
+    let proof = session.server_admin()?;
+    let jobs = request.app.replications.all();
+    let mut tasks: Vec<Value> = jobs.iter().map(|job| job.task()).collect();
+    tasks.extend(request.app.scripts.tasks().iter().filter_map(|task| serde_json::from_str(task).ok()));
+    let (app, own) = (request.app.clone(), session.clone());
+    let building = request.app.blocking(move || {
+        let mut building = Vec::new();
+        for name in app.databases.names(proof)?.into_iter().take(DATABASES_MAX) {
+            let Ok(database) = own.database(&name, Access::Admin) else { continue };
+            let indexes = database.collection().at(At::Now)?.indexes();
+            let own = indexes.into_iter().filter(|index| index.state == IndexState::Building);
+            building.extend(own.map(|index| (name.clone(), index.spec.name)));
+        }
+        Ok(building)
+    });
+    let building = building.await?;
+    let mut frame = Frame::begin(request, session, "Tasks", None, "Tasks", false);
+    let html = &mut frame.html;
+    html.tag("<div id=\"tasks\" data-again=\"2000\">");
+    if tasks.is_empty() && building.is_empty() {
+        empty("Nothing is under way.", html);
+    } else {
+        table("Tasks", &["What", "Of", "Progress", "#Done", "#Of", "Since"], html);
+        for task in &tasks {
+            row(task, html);
+        }
+        for (database, index) in &building {
+            html.tag("<tr><th scope=\"row\">index</th><td>");
+            html.link(&format!("/_utils/{}/indexes", encode(database)), format!("{database}: {index}"));
+            html.tag("</td><td><progress aria-label=\"Progress\"></progress></td><td></td><td></td><td></td></tr>\n");
+        }
+        table_end(html);
+    }
+    html.tag("</div>\n");
+    export::server_links("/_active_tasks", html);
+    Ok(frame.end())
+}
+
+fn row(task: &Value, html: &mut Html) {
+    let text = |name: &str| task.get(name).and_then(Value::as_str);
+    let number = |name: &str| task.get(name).and_then(Value::as_u64);
+    html.tag("<tr><th scope=\"row\">").text(text("type").unwrap_or("task")).tag("</th><td>");
+    // A replication does not know how much there is, but how much is left.
+    let (done, all) = match (text("source"), text("target")) {
+        (Some(source), Some(target)) => {
+            html.tag("<span><bdi>").text(source).tag("</bdi> to <bdi>").text(target).tag("</bdi></span>");
+            let checked = number("revisions_checked");
+            (checked, checked.zip(number("changes_pending")).map(|(done, left)| done + left))
+        }
+        _ => {
+            let database = text("database").unwrap_or_default();
+            html.link(&format!("/_utils/{}", encode(database)), database.as_bytes()).tag(" ");
+            html.tag("<bdi>").text(text("design_document").unwrap_or_default()).tag("</bdi>");
+            (number("changes_done"), number("total_changes"))
+        }
+    };
+    html.tag("</td><td><progress aria-label=\"Progress\"");
+    if let (Some(done), Some(all)) = (done, all.filter(|all| *all > 0)) {
+        html.tag(" max=\"").show(all).tag("\" value=\"").show(done.min(all)).tag("\"");
+    }
+    html.tag("></progress></td>");
+    for count in [done, all] {
+        html.tag("<td class=\"number\">").text(count.map(grouped).unwrap_or_default()).tag("</td>");
+    }
+    let since = number("started_on").map(|seconds| recension::engine::Timestamp(seconds * 1_000_000));
+    html.tag("<td>").text(since.map(recension::document::format_time).unwrap_or_default()).tag("</td></tr>\n");
+}

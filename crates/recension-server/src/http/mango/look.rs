@@ -1,0 +1,107 @@
+//! A query of Mango's or an aggregation for people to look at: its first rows, how it was carried out, and what that
+//! took. And the same for whoever wants all rows.
+
+use std::time::Instant;
+
+use recension::document::{CollectionAt, Pipeline, Plan, Query, Selector};
+
+use super::find::Asked;
+use super::options::Options;
+use crate::databases::Database;
+use crate::error::{ApiError, Result};
+use crate::http::body::{elements, member, members_of};
+use crate::http::reading::{Extras, Shown};
+
+/// What was found.
+pub(crate) struct Looked {
+    /// Documents or rows, as JSON.
+    pub(crate) rows: Vec<String>,
+    pub(crate) plan: Plan,
+    /// Of an aggregation, what is done with the documents: `$group: {…}`.
+    pub(crate) stages: Vec<String>,
+    /// Keys and documents that were read.
+    pub(crate) examined: Option<(u64, u64)>,
+    pub(crate) millis: f64,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A query of Mango's as the library has it, for whoever streams all that it finds.
+pub(crate) struct Prepared {
+    pub(crate) at: CollectionAt,
+    pub(crate) query: Query,
+    pub(crate) fields: Option<Vec<String>>,
+}
+
+/// A query of Mango's; `now`: no past moment was asked for.
+pub(crate) fn prepared(db: &Database, body: &str, now: bool) -> Result<Prepared> {
+    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?;
+    Ok(Prepared { at: asked.at, query: asked.query, fields: asked.options.fields })
+}
+
+/// The first rows of a query of Mango's.
+pub(crate) fn query(db: &Database, body: &str, now: bool, rows_max: usize) -> Result<Looked> {
+    let begun = Instant::now();
+    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?;
+    let mut found = asked.at.find(&asked.query)?;
+    let fields = asked.options.fields.as_deref().map(super::fields::Fields::of);
+    let mut rows = Vec::new();
+    for document in found.by_ref().take(rows_max) {
+        let document = document?;
+        let shown = Shown {
+            id: &document.id,
+            rev: document.rev,
+            seq: document.seq.0,
+            deleted: false,
+            body: &document.body,
+            attachments: &document.attachments,
+        };
+        let text = shown.to_json(&asked.at, Extras::default())?;
+        rows.push(fields.as_ref().map_or(text.clone(), |fields| fields.of_document(&text)));
+    }
+    let millis = begun.elapsed().as_secs_f64() * 1000.0;
+    let (keys, documents) = found.examined();
+    let examined = Some((keys, documents));
+    Ok(Looked { rows, plan: asked.plan, stages: Vec::new(), examined, millis, warnings: asked.warnings })
+}
+
+/// A pipeline, whose rows may take so many bytes.
+pub(crate) fn pipeline(db: &Database, text: &str, bytes_max: usize) -> Result<Looked> {
+    let begun = Instant::now();
+    let pipeline = Pipeline::from_json(text)?.bytes_max(bytes_max);
+    let (query, stages) = parts(text)?;
+    let plan = db.opened().explain(&query)?;
+    let rows = db.opened().aggregate(&Query::new().leaving_out("_design/"), &pipeline)?;
+    let millis = begun.elapsed().as_secs_f64() * 1000.0;
+    Ok(Looked { rows, plan, stages, examined: None, millis, warnings: Vec::new() })
+}
+
+/// What of a pipeline is a query, and the stages behind it.
+fn parts(text: &str) -> Result<(Query, Vec<String>)> {
+    let bad = || ApiError::bad_request("A pipeline is an array of stages: [{\"$match\": {…}}, {\"$group\": {…}}].");
+    let whole = serde_json::from_str::<&serde_json::value::RawValue>(text).map_err(|_| bad())?;
+    let mut query = Query::new().leaving_out("_design/");
+    let mut stages = Vec::new();
+    for stage in elements(whole).ok_or_else(bad)? {
+        let members = members_of(stage.get().as_bytes())?;
+        match member(&members, "$match") {
+            Some(selector) if stages.is_empty() => query = query.selecting(Selector::from_json(selector.get())?),
+            _ => stages.extend(members.iter().map(|(name, value)| format!("{name}: {}", value.get()))),
+        }
+    }
+    Ok((query, stages))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_beginning_of_a_pipeline_is_a_query() {
+        let text = r#"[{"$match": {"a": 1}}, {"$group": {"_id": "$b"}}, {"$match": {"_id": 2}}]"#;
+        let (_, stages) = parts(text).unwrap();
+        assert_eq!(stages, [r#"$group: {"_id": "$b"}"#, r#"$match: {"_id": 2}"#]);
+        for text in ["{}", "[1]", "["] {
+            assert!(parts(text).is_err(), "{text}");
+        }
+    }
+}

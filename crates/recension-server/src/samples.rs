@@ -1,0 +1,143 @@
+//! What the server has counted, noted every few seconds: for plots of the last hours. It is read out of the text that
+//! Prometheus gets, and is forgotten when the server ends.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use parking_lot::Mutex;
+use serde_json::{Map, Value, json};
+
+use crate::error::Result;
+use crate::state::App;
+
+/// How often it is noted.
+const EVERY: Duration = Duration::from_secs(10);
+/// Notes that are kept: six hours.
+const NOTES_MAX: usize = 2160;
+
+/// What is noted: a name, and the figures of the text that are added up for it.
+pub(crate) const SERIES: [(&str, &str, &str); 10] = [
+    ("requests", "recension_http_requests_total", ""),
+    ("failures", "recension_http_requests_total", "5xx"),
+    ("refusals", "recension_http_requests_total", "4xx"),
+    ("seconds", "recension_http_request_duration_seconds_sum", ""),
+    ("sent", "recension_http_response_size_bytes_sum", ""),
+    ("connections", "recension_http_connections", ""),
+    ("feeds", "recension_changes_feeds", ""),
+    ("commits", "recension_store_head_seq", ""),
+    ("disk", "recension_store_disk_bytes", ""),
+    ("memory", "recension_store_memory_bytes", ""),
+];
+
+/// The notes, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Samples(Mutex<VecDeque<Sample>>);
+
+/// A note.
+#[derive(Clone, Debug, PartialEq)]
+struct Sample {
+    /// Seconds since 1970.
+    time: u64,
+    values: [f64; SERIES.len()],
+}
+
+impl Sample {
+    /// The figures of a text. Pure.
+    fn of(text: &str, time: u64) -> Self {
+        let mut values = [0.0; SERIES.len()];
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let Some((left, value)) = line.rsplit_once(' ') else { continue };
+            let (name, labels) = left.split_once('{').unwrap_or((left, ""));
+            let Ok(value) = value.parse::<f64>() else { continue };
+            for (own, (_, series, label)) in values.iter_mut().zip(SERIES) {
+                if series == name && labels.contains(label) {
+                    *own += value;
+                }
+            }
+        }
+        Sample { time, values }
+    }
+}
+
+/// The text that Prometheus gets.
+pub(crate) fn text(app: &App) -> Result<String> {
+    Ok(app.metrics.text(&app.databases.stats()?, &app.streams, &app.bodies))
+}
+
+fn now(app: &App) -> Result<Sample> {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    Ok(Sample::of(&text(app)?, time))
+}
+
+/// Notes, until the server ends.
+pub(crate) async fn watch(app: Arc<App>) {
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = app.stopped() => return,
+        }
+        let own = Arc::clone(&app);
+        // What cannot be read now is read the next time.
+        if let Ok(sample) = app.blocking(move || now(&own)).await {
+            app.samples.note(sample);
+        }
+    }
+}
+
+impl Samples {
+    fn note(&self, sample: Sample) {
+        let mut all = self.0.lock();
+        all.push_back(sample);
+        while all.len() > NOTES_MAX {
+            all.pop_front();
+        }
+    }
+
+    /// All notes and how it is now, by the names of the series.
+    pub(crate) fn to_json(&self, app: &App) -> Result<String> {
+        let mut all: Vec<Sample> = self.0.lock().iter().cloned().collect();
+        let now = now(app)?;
+        all.retain(|sample| sample.time < now.time);
+        all.push(now);
+        let times: Vec<u64> = all.iter().map(|sample| sample.time).collect();
+        let mut values = Map::new();
+        for (number, (name, ..)) in SERIES.iter().enumerate() {
+            let column: Vec<f64> = all.iter().map(|sample| sample.values[number]).collect();
+            values.insert((*name).to_owned(), Value::from(column));
+        }
+        Ok(json!({ "times": times, "values": values }).to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# HELP x y\nrecension_http_requests_total{code=\"2xx\"} 5\n\
+                        recension_http_requests_total{code=\"5xx\"} 2\nrecension_store_disk_bytes 4096\n\
+                        recension_http_request_duration_seconds_sum{method=\"GET\",endpoint=\"x\"} 0.5\n# EOF\n";
+
+    #[test]
+    fn figures_are_added_up_by_series() {
+        let sample = Sample::of(TEXT, 7);
+        let of = |wanted: &str| {
+            let number = SERIES.iter().position(|(name, ..)| *name == wanted).unwrap();
+            sample.values[number].to_string()
+        };
+        assert_eq!((of("requests"), of("failures"), of("refusals")), ("7".into(), "2".into(), "0".into()));
+        assert_eq!((of("disk"), of("seconds"), sample.time), ("4096".into(), "0.5".into(), 7));
+    }
+
+    #[test]
+    fn notes_are_few() {
+        let samples = Samples::default();
+        for time in 0..NOTES_MAX as u64 + 5 {
+            samples.note(Sample::of("", time));
+        }
+        let all = samples.0.lock();
+        assert_eq!((all.len(), all[0].time), (NOTES_MAX, 5));
+    }
+}

@@ -1,0 +1,158 @@
+//! Ours in this process. What is asked is written as over HTTP, in Mango's words.
+
+use std::path::Path;
+
+use recension::document::json::merge_patch;
+use recension::document::{Language, Pipeline, Selector, Write};
+use recension::engine::Direction;
+use recension::{Collection, IndexSpec, Query};
+use serde_json::{Value, json};
+
+use super::Orders;
+use super::model::{Answer, Ask, Order, id, sku};
+use crate::error::{LabError, Result};
+
+/// Documents of a commit of the load.
+const LOADED_AT_ONCE: usize = 1000;
+
+type Ours<T> = recension::Result<T>;
+
+struct Embedded {
+    orders: Collection,
+}
+
+pub(super) fn open(dir: &Path) -> Result<Box<dyn Orders>> {
+    let opened = recension::open(&dir.join("store").display().to_string());
+    let store = opened.map_err(LabError::subject("opening the store"))?;
+    let orders = store.collection("orders").map_err(LabError::subject("opening a collection"))?;
+    Ok(Box::new(Embedded { orders }))
+}
+
+/// The paths of the indexes, over HTTP too.
+pub(super) const INDEXES: [(&str, &[&str]); 5] = [
+    ("customer", &["customer.id"]),
+    ("total", &["total"]),
+    ("state-total", &["state", "total"]),
+    ("sku", &["items[].sku"]),
+    ("name", &["customer.name"]),
+];
+
+/// The index of words.
+pub(super) const WORDS: (&str, &str) = ("words", "note");
+
+/// What an ask selects, in Mango's words; over HTTP too.
+pub(super) fn selector(ask: &Ask) -> Value {
+    match ask {
+        Ask::Equal { customer } | Ask::Update { customer, .. } => json!({"customer.id": customer}),
+        Ask::Range { low, high } => json!({"total": {"$gte": low, "$lte": high}}),
+        Ask::Or { customer, low } => json!({"$or": [{"customer.id": customer}, {"total": {"$gte": low}}]}),
+        Ask::In { numbers } => json!({"_id": {"$in": numbers.iter().map(|number| id(*number)).collect::<Vec<_>>()}}),
+        Ask::Element { sku: number, least } => {
+            json!({"items": {"$elemMatch": {"sku": sku(*number), "n": {"$gte": least}}}})
+        }
+        Ask::Prefix { name } => json!({"customer.name": {"$beginsWith": name}}),
+        Ask::Contains { part } => json!({"note": {"$contains": part}}),
+        Ask::SortByIndex { state, .. } => json!({"state": state}),
+        Ask::Words { words } => json!({"note": {"$text": words.join(" ")}}),
+        Ask::Phrase { words } => json!({"note": {"$text": format!("\"{}\"", words.join(" "))}}),
+        Ask::Page { .. } => json!({"total": {"$gte": 0}}),
+        Ask::Sort { .. } | Ask::GroupByCountry | Ask::GroupByState | Ask::Distinct => json!({}),
+    }
+}
+
+/// What is made of all orders, in MongoDB's words; over HTTP too.
+pub(super) fn pipeline(ask: &Ask) -> Option<Value> {
+    let group = |path: &str| json!([{"$group": {"_id": path, "sum": {"$sum": "$total"}, "count": {"$sum": 1}}}, {"$sort": {"_id": 1}}]);
+    match ask {
+        Ask::GroupByCountry => Some(group("$customer.country")),
+        Ask::GroupByState => Some(group("$state")),
+        Ask::Distinct => Some(json!([{"$group": {"_id": "$customer.country"}}, {"$sort": {"_id": 1}}])),
+        _ => None,
+    }
+}
+
+/// The answer that rows of a pipeline are.
+pub(super) fn grouped<R: AsRef<str>>(ask: &Ask, rows: &[R]) -> Result<Answer> {
+    let read = |row: &R| serde_json::from_str(row.as_ref()).map_err(LabError::subject("a row of a group"));
+    let rows: Vec<Value> = rows.iter().map(read).collect::<Result<_>>()?;
+    let text = |row: &Value| row["_id"].as_str().unwrap_or_default().to_owned();
+    if *ask == Ask::Distinct {
+        return Ok(Answer::Values(rows.iter().map(text).collect()));
+    }
+    let number = |row: &Value, name: &str| row[name].as_u64().unwrap_or_default();
+    Ok(Answer::Groups(rows.iter().map(|row| (text(row), number(row, "sum"), number(row, "count"))).collect()))
+}
+
+fn query(ask: &Ask) -> Ours<Query> {
+    let query = Query::new();
+    let query = match ask {
+        Ask::Sort { .. } => query,
+        _ => query.selecting(Selector::from_json(selector(ask).to_string())?),
+    };
+    Ok(match ask {
+        Ask::SortByIndex { limit, .. } => query.sort("total", Direction::Backward).limit(*limit),
+        Ask::Sort { limit } => query.sort("placed", Direction::Backward).limit(*limit),
+        Ask::Page { skip, limit } => query.sort("total", Direction::Forward).skip(*skip).limit(*limit),
+        _ => query,
+    })
+}
+
+impl Embedded {
+    fn answer(&self, ask: &Ask) -> Ours<Answer> {
+        let query = query(ask)?;
+        if let Ask::Update { state, .. } = ask {
+            let patch = json!({"state": state}).to_string();
+            let change = |_: &str, body: &str| Ok(Some(merge_patch(body, &patch)?));
+            return Ok(Answer::Changed(self.orders.update_matching(&query, change)?.written));
+        }
+        if ask.wants_ids() {
+            let ids = self.orders.select(&query.select(["_id"]))?.map(|found| Ok(found?.id));
+            return ids.collect::<Ours<_>>().map(Answer::Ids);
+        }
+        let documents = self.orders.find(&query)?.map(|found| {
+            let found = found?;
+            Ok((found.id.to_string(), found.body.to_string()))
+        });
+        documents.collect::<Ours<_>>().map(Answer::Documents)
+    }
+
+    fn load_all(&self, orders: &[Order]) -> Ours<()> {
+        for some in orders.chunks(LOADED_AT_ONCE) {
+            let writes = some.iter().map(|order| Write::put(&id(order.number), order.document().to_string()));
+            for written in self.orders.bulk(writes.collect::<Ours<Vec<_>>>()?)? {
+                written?;
+            }
+        }
+        for (name, paths) in INDEXES {
+            let spec = match paths {
+                [first, second] => IndexSpec::new(name, *first).then(*second),
+                _ => IndexSpec::new(name, paths.first().copied().unwrap_or_default()),
+            };
+            self.orders.create_index(spec, |_| {})?;
+        }
+        let (name, path) = WORDS;
+        self.orders.create_index(IndexSpec::words(name, [path], Language::Plain), |_| {})
+    }
+}
+
+impl Orders for Embedded {
+    fn load(&mut self, orders: &[Order]) -> Result<()> {
+        self.load_all(orders).map_err(LabError::subject("loading"))
+    }
+    fn ask(&mut self, ask: &Ask) -> Result<Answer> {
+        let Some(pipeline) = pipeline(ask) else {
+            return self.answer(ask).map_err(LabError::subject("a query"));
+        };
+        let rows = Pipeline::from_json(pipeline.to_string())
+            .and_then(|pipeline| self.orders.aggregate(&Query::new(), &pipeline))
+            .map_err(LabError::subject("an aggregation"))?;
+        grouped(ask, &rows)
+    }
+    fn settings(&self) -> String {
+        "defaults, durability Disk; 5 indexes and one of words, made when all documents are there".to_owned()
+    }
+    fn close(self: Box<Self>) -> Result<()> {
+        drop(self);
+        Ok(())
+    }
+}
