@@ -105,24 +105,3 @@ test('a query is run', async () => {
   assert.match(found, /city-28/);
   assert.doesNotMatch(found, /city-10/);
 });
-
-test('a database is replicated from the page of replications', async () => {
-  await open('replication/_create', '#replication-source');
-  const choose = async (field, option) => {
-    await page.locator(`#${field}`).selectOption({ label: option });
-  };
-  await choose('replication-source', 'Local database');
-  const source = page.locator('.replication__section').nth(0);
-  await source.locator('input').last().fill('cities');
-  await page.keyboard.press('Enter');
-  await choose('replication-target', 'New local database');
-  await page.locator('.replication__section input[type="text"]').last().fill('towns');
-  await page.locator('button:has-text("Start Replication")').click();
-  const towns = new PouchDB(`${server.url}/towns`, { skip_setup: true });
-  for (let tries = 0; ; tries++) {
-    const { doc_count } = await towns.info().catch(() => ({}));
-    if (doc_count === 31) break;
-    if (tries > 150) throw new Error(`the replica has ${doc_count} documents; the page says ${await shown()}`);
-    await page.waitForTimeout(100);
-  }
-});
