@@ -39,8 +39,8 @@ export class Browsing {
     if (assets) {
       await context.route('**/_utils/-/*.*', (route) => {
         const name = new URL(route.request().url()).pathname.split('/').pop();
-        const path = join(assets, name);
-        return existsSync(path) ? route.fulfill({ path }) : route.continue();
+        const path = [join(assets, name), join(assets, 'vendor', name)].find(existsSync);
+        return path ? route.fulfill({ path }) : route.continue();
       });
     }
     const page = await context.newPage();
@@ -85,9 +85,14 @@ export async function isSound(page, what) {
   assert.deepEqual(told, [], what);
 }
 
-// The editor in a form, and its text put in place of what was there.
+// The editor of a form, with all of its text replaced by what is pasted there, as a person would.
 export async function written(page, label, text) {
   const editor = page.locator('.cm-content[contenteditable]').and(page.getByLabel(label)).filter({ visible: true }).first();
-  await editor.waitFor();
-  await editor.fill(text);
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await editor.evaluate((place, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', text);
+    place.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  }, text);
 }

@@ -1,12 +1,14 @@
 //! A store in which one document has left every possible trace, and checks that it is wholly there or wholly gone. They
 //! look through every read, in every row of every tree at every moment, and in the bytes of files.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use recension::document::{
-    At, Collection, Expect, IndexSpec, ListOptions, Literal, Query, ReplicatedWrite, RevId, Store, ValueRange, Write,
+    At, Collection, ConsumerOptions, Expect, IndexSpec, ListOptions, Literal, Query, ReplicatedWrite, RevId, Store,
+    ValueRange, Write,
 };
-use recension::engine::{Direction, KeyRange, Seq, TreeId};
+use recension::engine::{Direction, EngineError, KeyRange, Seq, TreeId};
 
 /// The document's id. It is searched for by its pieces of eight bytes, since keys share prefixes in files.
 pub const ID: &str = "zK7qW2mXv9pR4tYb";
@@ -17,9 +19,11 @@ const EMAIL: &str = "Rg3hB5yHu2jFo1Kw";
 const SMALL: &[u8] = b"Xs9dV7eCw4rFt6Gb";
 const LARGE: &[u8] = b"Nj8mK3iLo0pQa5Zs";
 const DROPPED: &str = "Ty2uI7oPl4kJh9Gf";
+/// The id as a position has it.
+const ID_IN_POSITIONS: &str = "7a4b377157326d587639705234745962";
 
-/// Bytes that nobody must find after the erasure.
-const MARKS: [&[u8]; 8] = [
+/// What nobody shall find.
+const MARKS: [&[u8]; 9] = [
     ID.as_bytes(),
     BODY.as_bytes(),
     FORMER.as_bytes(),
@@ -28,10 +32,11 @@ const MARKS: [&[u8]; 8] = [
     SMALL,
     LARGE,
     DROPPED.as_bytes(),
+    ID_IN_POSITIONS.as_bytes(),
 ];
 
-/// One more than the last tree of the store.
-const TREES: u32 = 40;
+/// Beyond the last tree of the store.
+const TREES: u32 = 44;
 const COLLECTION: &str = "people";
 
 /// A description of a failure.
@@ -70,7 +75,19 @@ pub fn build(store: &Store) -> Result<Seq, Finding> {
     people.put(ID, body(FORMER, "first@example.org")).map_err(text)?;
     people.create_index(IndexSpec::new("name", "name"), |_| ()).map_err(text)?;
     people.create_index(IndexSpec::new("old", "name"), |_| ()).map_err(text)?;
-    // A value of a unique index that moves from one document to another.
+    // Consumers that were handed it: one has acknowledged it, one has not, and both stand behind it.
+    for name in ["prompt", "slow"] {
+        let consumer = people.consumer(name, ConsumerOptions::new()).map_err(text)?;
+        for delivery in consumer.receive(100).map_err(text)? {
+            if name == "prompt" {
+                consumer.acknowledge(&delivery).map_err(text)?;
+            }
+        }
+    }
+    let forgotten = people.consumer("forgotten", ConsumerOptions::new()).map_err(text)?;
+    let _ = forgotten.receive(100).map_err(text)?;
+    forgotten.forget().map_err(text)?;
+    // A value of a unique index that passes from one to the other.
     people.put("bob", body("Bob", "passing@example.org")).map_err(text)?;
     people.put("bob", body("Bob", "bob@example.org")).map_err(text)?;
     people.put(ID, body(BODY, "passing@example.org")).map_err(text)?;
@@ -134,11 +151,19 @@ pub fn wholly_there(store: &Store, there: Seq) -> Result<(), Finding> {
 pub fn wholly_gone(store: &Store) -> Result<(), Finding> {
     let people = people(store)?;
     let head = store.engine().head();
+    let mut forgotten = BTreeSet::new();
     for seq in (0..=head.0).rev().map(Seq) {
         let snapshot = store.engine().snapshot_at(seq).map_err(text)?;
         for tree in (0..TREES).map(TreeId) {
             for row in snapshot.range(tree, &KeyRange::all(), Direction::Forward) {
-                let row = row.map_err(text)?;
+                let row = match row {
+                    // What is kept of consumers has no past.
+                    Err(EngineError::Forgotten { .. }) => {
+                        forgotten.insert(tree);
+                        break;
+                    }
+                    row => row.map_err(text)?,
+                };
                 if let Some(mark) = mark_in(&row.key).or_else(|| mark_in(&row.value)) {
                     return Err(format!("as of {seq} tree {} has {mark} at {}", tree.0, row.key.escape_ascii()));
                 }
@@ -146,9 +171,13 @@ pub fn wholly_gone(store: &Store) -> Result<(), Finding> {
         }
         reads_find_nothing(&people, seq).map_err(|what| format!("as of {seq}: {what}"))?;
     }
+    if forgotten.len() > 2 {
+        return Err(format!("the past of {forgotten:?} is forgotten"));
+    }
     if people.purges().map_err(text)?.iter().any(|purge| purge.id == ID) {
         return Err("the log of purges has it".to_owned());
     }
+    consumers_go_on(&people)?;
     let bob = people.get("bob").map_err(text)?.ok_or("bob is gone")?;
     let mut shared = Vec::new();
     let reader = people.attachment("bob", "shared").map_err(text)?.ok_or("bob's attachment is gone")?;
@@ -158,6 +187,21 @@ pub fn wholly_gone(store: &Store) -> Result<(), Finding> {
     }
     let problems = store.check(At::Now).map_err(text)?.problems;
     if problems.is_empty() { Ok(()) } else { Err(format!("{problems:?}")) }
+}
+
+/// Who stood behind the document is handed what came after it, and nothing again that was acknowledged.
+fn consumers_go_on(people: &Collection) -> Result<(), Finding> {
+    let consumer = people.consumer("prompt", ConsumerOptions::new()).map_err(text)?;
+    let mut handed = Vec::new();
+    for delivery in consumer.receive(100).map_err(text)? {
+        consumer.acknowledge(&delivery).map_err(text)?;
+        handed.push(delivery.id);
+    }
+    if handed.iter().any(|id| id == ID) {
+        return Err("a consumer is handed it".to_owned());
+    }
+    let again = consumer.receive(100).map_err(text)?;
+    if again.is_empty() { Ok(()) } else { Err(format!("a consumer is handed things twice: {again:?}")) }
 }
 
 fn reads_find_nothing(people: &Collection, seq: Seq) -> Result<(), Finding> {

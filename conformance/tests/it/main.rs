@@ -10,6 +10,7 @@ mod crash_documents;
 mod crash_erase;
 mod crash_forget;
 mod crash_harness;
+mod crash_keys;
 mod crash_native;
 mod crash_retention;
 mod crash_sim_disk;

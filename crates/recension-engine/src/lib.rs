@@ -242,8 +242,8 @@ pub trait Snapshot: Send + Sync {
         keys.iter().map(|(tree, key)| self.get(*tree, key)).collect()
     }
 
-    /// Whether each unannounced read waits for another process. If so, announcing reads with [`Snapshot::prefetch`]
-    /// pays.
+    /// Whether each read that was not announced waits for another process: then it pays to announce reads with
+    /// [`Snapshot::announce`].
     fn is_distant(&self) -> bool {
         false
     }
@@ -251,6 +251,10 @@ pub trait Snapshot: Send + Sync {
     /// Begins to fetch into the processor's caches the data that [`Snapshot::get`] of each of these keys will read, so
     /// that the waits for memory overlap. It is a hint without other effects.
     fn prefetch(&self, _tree: TreeId, _keys: &[&[u8]]) {}
+
+    /// Fetches the rows that will be read, in one round trip, if the engine is asked over a distance. A hint, without
+    /// effect otherwise.
+    fn announce(&self, _keys: &[(TreeId, &[u8])]) {}
 
     /// The commit that wrote the value at `key`, without the value if the engine can; `None` if there is none.
     fn version(&self, tree: TreeId, key: &[u8]) -> Result<Option<Seq>> {

@@ -19,7 +19,7 @@ pub enum Address {
     Native(PathBuf),
     /// `postgres://...`, `etcd://...` and others: a store on a shared log. `recension-log` reads it.
     Log(LogAddress),
-    /// `recension://TOKEN@HOST:PORT`: a store of a server. `recension-remote` reads it.
+    /// `recension://[NAME@]HOST:PORT`: a store of a server. It is understood by `recension-remote`.
     Network(NetworkAddress),
 }
 
@@ -54,7 +54,7 @@ impl Address {
             Ok(Form::Scheme(..)) => bad(
                 "the kinds of store are memory:, sqlite:FILE, a path (write ./ before a path with a colon), and on a \
                      shared log postgres://, mysql://, mongodb://, etcd://, s3:// and file://, and of a server \
-                     recension://TOKEN@HOST:PORT",
+                     recension://[NAME@]HOST:PORT",
             ),
             Err(EngineError::BadAddress { why, .. }) => bad(&why),
             Err(error) => Err(error),

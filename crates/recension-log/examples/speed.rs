@@ -1,7 +1,7 @@
 //! What each system takes, for people to look at: bare appends, and commits of one writer, of many, and of several
-//! nodes. `cargo run --release -p recension-log --example speed -- postgresql etcd` measures those systems, without
-//! names all; `--without mysql` leaves one out. A system that is asked for and missing ends it with an exit code
-//! that is not 0.
+//! nodes, with where the time of each node's commits went. `cargo run --release -p recension-log --example speed --
+//! postgresql etcd` measures those systems, without names all; `--without mysql` leaves one out. A system that is asked
+//! for and missing ends it with an exit code that is not 0.
 
 #![allow(clippy::cast_precision_loss, reason = "rates, for people to read")]
 
@@ -102,5 +102,11 @@ fn speed(system: &System) {
             sum as f64 / TIME.as_secs_f64(),
             engines[0].position().0
         );
+        for (n, engine) in engines.iter().enumerate() {
+            let details = engine.stats().unwrap().details;
+            let spent = details.iter().skip_while(|(name, ..)| *name != "records written");
+            let spent: Vec<String> = spent.map(|(name, number, unit)| format!("{name} {number} {unit}")).collect();
+            println!("{}: node {n}: {}", system.name, spent.join(", "));
+        }
     }
 }

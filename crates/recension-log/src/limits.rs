@@ -48,7 +48,8 @@ pub const NODE_LISTED: Duration = Duration::from_hours(1);
 /// Snapshots that are kept.
 pub const SNAPSHOTS_KEPT: usize = 2;
 
-/// Longest piece of a snapshot's file: what is in memory at a time, and what a move writes anew if a byte of it differs.
+/// Longest piece of a snapshot's file: what is in memory at a time, and what a move writes anew if a byte of it
+/// differs.
 pub const PIECE_BYTES: usize = 4 << 20;
 
 /// Files of a snapshot that are shorter are always looked at again when it is brought up to date.
@@ -57,7 +58,7 @@ pub const SMALL_FILE_BYTES: u64 = 1 << 20;
 /// Tries of a node to fetch a snapshot that others remove for a newer one.
 pub const FETCHES_MAX: usize = 8;
 
-/// How long the store of a cache that began anew stays for those who read it.
+/// How long the old store of a cache that began anew stays for those that still read it.
 pub const STORE_KEPT: Duration = Duration::from_mins(10);
 
 /// Caches of one log in the user's folder of caches: as many processes share a log on one machine without naming

@@ -52,7 +52,7 @@ pub struct LogStatus {
     pub system: &'static str,
     /// Where it is, without passwords.
     pub place: String,
-    /// What an acknowledged commit survives.
+    /// The durability of an acknowledged commit.
     pub keeps: &'static str,
     /// The log's identity; empty if there is no record yet.
     pub log: String,

@@ -44,14 +44,15 @@ pub(crate) fn write(log: &dyn SharedLog, folder: &Path, head: &Head) -> Result<(
 /// A snapshot that is being written. It can be brought up to date with its folder again and again, which writes what
 /// has changed there, until its list is written.
 pub(crate) struct Upload {
-    /// What its pieces' names begin with. A name of its own: another node may write a snapshot of the same position.
+    /// The prefix of its pieces' names. It is unique, since another node may write a snapshot of the same position.
     name: String,
     next: u64,
     files: BTreeMap<String, Uploaded>,
 }
 
 struct Uploaded {
-    /// What tells that the file was not touched: its number in the file system, its length, when it was written.
+    /// The stamp that shows that the file was not touched: its number in the file system, its length, its time of
+    /// writing.
     stamp: (u64, u64, SystemTime),
     at: Elsewhere,
     hashes: Vec<[u8; 32]>,

@@ -2,6 +2,7 @@
 //! commands between MULTI and EXEC. Nothing here knows sockets.
 
 use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -13,7 +14,7 @@ use crate::command::{Command, Kind};
 use crate::data::{Data, Refusal, hash_name};
 use crate::limits::{DATABASES, QUEUED_BYTES_MAX, QUEUED_MAX, SCANS_MAX, WATCHED_MAX};
 use crate::reply::{Protocol, Reply};
-use crate::settings::Settings;
+use crate::settings::{Attempt, Settings};
 
 /// A store as clients of Redis see it. Clones are cheap and the same.
 #[derive(Clone)]
@@ -62,6 +63,8 @@ impl Door {
             database: 0,
             protocol: Protocol::Resp2,
             known: false,
+            from: None,
+            attempted: None,
             queued: None,
             watched: Vec::new(),
             subscriber: None,
@@ -134,6 +137,10 @@ pub struct Caller {
     pub(crate) protocol: Protocol,
     /// It needs no password, or has sent the right one.
     pub(crate) known: bool,
+    /// Where it asks from.
+    pub(crate) from: Option<IpAddr>,
+    /// What came of the attempt to log in that is answered next.
+    pub(crate) attempted: Option<Attempt>,
     pub(crate) queued: Option<Queue>,
     pub(crate) watched: Vec<Watched>,
     pub(crate) subscriber: Option<Subscriber>,

@@ -25,4 +25,4 @@ mod settings;
 
 pub use door::{Caller, Door};
 pub use reply::{Protocol, Reply};
-pub use settings::{Authenticate, Settings};
+pub use settings::{Attempt, Authenticate, Settings};

@@ -3,6 +3,7 @@
 
 use std::future::poll_fn;
 use std::io;
+use std::net::IpAddr;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use crate::door::{Caller, Door};
 use crate::limits::{IDLE_BYTES, READ_BYTES, REPLIES_BYTES, WRITES_TOGETHER_MAX};
 use crate::reply::Reply;
 use crate::resp::Requests;
+use crate::settings::Attempt;
 
 /// The next event of a connection.
 enum Came {
@@ -30,10 +32,12 @@ impl Door {
     pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: &mut S,
+        from: Option<IpAddr>,
         mut stopping: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let patience = self.shared.settings.patience;
         let (mut caller, mut requests) = (self.caller(), Requests::default());
+        caller.from = from;
         let (mut read, mut out) = (vec![0; READ_BYTES], Vec::new());
         loop {
             let is_open = requests.waiting() > 0;
@@ -112,8 +116,8 @@ async fn answer<S: AsyncWrite + Unpin>(
         }
         let is_last = together.len() < WRITES_TOGETHER_MAX;
         if !together.is_empty() {
-            // Only HELLO changes the protocol of the replies after it.
-            for replies in in_protocols(caller, together) {
+            // HELLO changes how what comes behind it is answered, and nothing else does.
+            for replies in in_protocols(caller, together).await {
                 replies.0.iter().for_each(|reply| reply.write(replies.1, out));
             }
         }
@@ -133,17 +137,48 @@ async fn answer<S: AsyncWrite + Unpin>(
     }
 }
 
-/// The replies to requests, grouped by protocol.
-fn in_protocols(caller: &mut Caller, mut requests: Vec<Vec<Vec<u8>>>) -> Vec<(Vec<Reply>, crate::reply::Protocol)> {
+/// Makes the attempt to log in that a request is, and waits its turn.
+async fn attempt(caller: &mut Caller, request: &[Vec<u8>]) {
+    let named = |name: &str| request.first().is_some_and(|word| word.eq_ignore_ascii_case(name.as_bytes()));
+    let (name, password) = match request {
+        [_, password] if named("AUTH") => (&b"default"[..], password),
+        [_, name, password] if named("AUTH") => (&name[..], password),
+        _ if named("HELLO") => match request.iter().position(|word| word.eq_ignore_ascii_case(b"AUTH")) {
+            Some(at) if request.len() > at + 2 => (&request[at + 1][..], &request[at + 2]),
+            _ => return,
+        },
+        _ => return,
+    };
+    let (Some(authenticate), Ok(name)) = (&caller.shared.settings.authenticate, std::str::from_utf8(name)) else {
+        return;
+    };
+    let mut attempt = authenticate.attempt(caller.from, name, password, false);
+    if let Attempt::Later(wait) = attempt {
+        tokio::time::sleep(wait).await;
+        attempt = authenticate.attempt(caller.from, name, password, true);
+    }
+    caller.attempted = Some(attempt);
+}
+
+/// The replies to requests, in stretches of one protocol.
+async fn in_protocols(
+    caller: &mut Caller,
+    mut requests: Vec<Vec<Vec<u8>>>,
+) -> Vec<(Vec<Reply>, crate::reply::Protocol)> {
     let changes = |request: &Vec<Vec<u8>>| {
-        request.first().is_some_and(|name| name.eq_ignore_ascii_case(b"HELLO") || name.eq_ignore_ascii_case(b"RESET"))
+        let named = |word: &&str| request.first().is_some_and(|name| name.eq_ignore_ascii_case(word.as_bytes()));
+        ["HELLO", "RESET", "AUTH"].iter().any(|word| named(&word))
     };
     let mut stretches = Vec::new();
     while !requests.is_empty() {
         let end = requests.iter().position(changes).map_or(requests.len(), |at| at.max(1));
         let rest = requests.split_off(end);
         let mut replies = Vec::with_capacity(requests.len());
+        if let [only] = &requests[..] {
+            attempt(caller, only).await;
+        }
         caller.call_all(std::mem::replace(&mut requests, rest), &mut replies);
+        caller.attempted = None;
         stretches.push((replies, caller.protocol));
         if caller.ends {
             break;

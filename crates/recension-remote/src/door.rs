@@ -19,12 +19,22 @@ pub(crate) trait Door: Send + Sync {
     fn close(&self) {}
 }
 
-/// An incoming connection. Its other side may not be known yet.
+/// A connection whose other side may use the store.
+pub(crate) struct Opened {
+    pub(crate) wire: Box<dyn Wire>,
+    /// Whether it still may; `None`: as long as the connection lasts.
+    pub(crate) still: Option<Still>,
+}
+
+/// Whether somebody who was let in would be still.
+pub type Still = Box<dyn Fn() -> bool + Send>;
+
+/// A connection that has come in. Who it is may not be known yet.
 pub(crate) trait Arrival: Send {
     fn socket(&self) -> BorrowedFd<'_>;
 
-    /// The connection, once it is certain that its other side may use the store. It may wait for that.
-    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Box<dyn Wire>>;
+    /// The connection, once it is known that its other side may use the store. It may wait for that.
+    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Opened>;
 }
 
 /// The socket in the store's folder.
@@ -59,9 +69,9 @@ impl Arrival for UnixStream {
         self.as_fd()
     }
 
-    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Box<dyn Wire>> {
+    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Opened> {
         socket::check_peer(&self)?;
         self.set_write_timeout(Some(answer_taken_within))?;
-        Ok(self)
+        Ok(Opened { wire: self, still: None })
     }
 }

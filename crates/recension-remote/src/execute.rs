@@ -21,7 +21,9 @@ pub(crate) fn execute(engine: &dyn Engine, request: Request) -> Answer {
 
 fn answer(engine: &dyn Engine, request: Request) -> Result<Answer> {
     Ok(match request {
-        Request::Token { .. } => return Err(malformed("a token that nobody asked for")),
+        Request::Token { .. } | Request::Login { .. } => {
+            return Err(malformed("a token or a log-in where none is asked for"));
+        }
         Request::Hello { .. } => Answer::Hello { version: PROTOCOL_VERSION, process: std::process::id() },
         Request::Head => Answer::Seq(engine.head()),
         Request::Get { at, keys } => Answer::Values(values(&*engine.snapshot_at(at)?, &keys)?),

@@ -4,7 +4,8 @@
 //! get a [`RemoteEngine`], which can do everything that the engine can. [`open`] does the one or the other.
 //! docs/remote-engine.md has the protocol.
 //!
-//! A request goes: `engine` and `snapshot` -> `link` (finds the owner, or its successor) -> `pool` (a connection) ->
+//! A request goes: `engine` and `snapshot` -> `link` (which owner, and what if it dies) -> `pool` (which connection) ->
+//! `pipe` (one that threads share) ->
 //! `frame` -> `serve` (the owner's thread for it) -> `execute` (the call of the owner's engine).
 #![warn(missing_docs)]
 
@@ -25,6 +26,7 @@ pub mod network;
 mod open;
 mod owner;
 mod pieces;
+mod pipe;
 mod pool;
 mod request;
 mod serve;

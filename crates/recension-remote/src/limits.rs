@@ -21,6 +21,12 @@ pub const CONNECTIONS_MAX: usize = 1024;
 /// Most connections of one client. A thread that needs one more waits until another has its answer.
 pub const CLIENT_CONNECTIONS_MAX: usize = 64;
 
+/// Most connections that requests share which are answered at once.
+pub const PIPES_MAX: usize = 4;
+
+/// Requests under way on every shared connection from which on another one is opened.
+pub const UNDER_WAY_MANY: usize = 16;
+
 /// Most milliseconds that one request waits for a commit; to wait longer, a client asks again.
 pub const WAIT_MILLISECONDS_MAX: u32 = 60_000;
 
@@ -34,6 +40,9 @@ pub const BEGINNING_BYTES_MAX: usize = 64 << 10;
 
 /// Fewest bytes of the token of a store on a network.
 pub const TOKEN_BYTES_MIN: usize = 16;
+
+/// Most bytes of a password or a token that a client says; of a name half as many.
+pub const SECRET_BYTES_MAX: usize = 2048;
 
 /// Most bytes of the message with the token.
 pub const TOKEN_MESSAGE_BYTES_MAX: usize = 4096;

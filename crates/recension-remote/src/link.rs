@@ -11,7 +11,8 @@ use recension_engine::{Engine, EngineError, HeadSignal, Result, Seq};
 use crate::answer::Answer;
 use crate::execute::execute;
 use crate::limits::MESSAGE_BYTES_MAX;
-use crate::pool::{NoAnswer, Pool};
+use crate::pipe::NoAnswer;
+use crate::pool::Pool;
 use crate::request::Request;
 use crate::wire::Connector;
 
@@ -118,7 +119,7 @@ impl Link {
     /// carried out twice.
     pub(crate) fn ask(&self, request: Request) -> Result<Answer> {
         let once = matches!(request, Request::Commit { .. });
-        let waits = matches!(request, Request::Wait { .. });
+        let manner = request.manner();
         let mut encoded = Vec::new();
         let deadline = Instant::now() + self.patience;
         loop {
@@ -136,7 +137,7 @@ impl Link {
                 }
             }
             self.round_trips.fetch_add(1, Ordering::Relaxed);
-            match pool.ask(&encoded, waits) {
+            match pool.ask(&encoded, manner) {
                 Ok(answer) => return refused(answer),
                 Err(NoAnswer::Unknown(why)) if once => {
                     // Reads that tell the outcome must reach the store's present owner, which knows it.

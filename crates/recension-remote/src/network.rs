@@ -1,10 +1,12 @@
-//! The engine over a network: `recension://TOKEN@HOST:PORT`, for clients with the token. TLS is needed except on
-//! loopback.
+//! The engine over a network: `recension://HOST:PORT`, in TLS but on loopback, for those whom the
+//! server lets in.
 
 mod address;
 mod client;
+mod secret;
 mod server;
 
+pub use crate::door::Still;
 pub use address::NetworkAddress;
 pub use client::open;
-pub use server::{Token, listen};
+pub use server::{Gate, Said, Token, listen};

@@ -16,8 +16,9 @@ use crate::socket::{self, InFolder};
 /// How long a new owner is waited for: the recovery of a large store takes time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long an owner that has just taken the lock may need to make its socket.
-const SOCKET_MADE_WITHIN: Duration = Duration::from_millis(300);
+/// How long an owner that has no socket yet may need to make one, having just taken the lock, on a machine that has much
+/// else to do.
+const SOCKET_MADE_WITHIN: Duration = Duration::from_secs(3);
 
 /// Opens the store in `folder`, or reaches it through the process that has it open, if that shares it. If `share` is
 /// set, other processes can reach it through this one.
@@ -28,6 +29,12 @@ const SOCKET_MADE_WITHIN: Duration = Duration::from_millis(300);
 /// [`EngineError::Locked`] if the owner does not share the store, and those of [`NativeEngine::open`].
 pub fn open(folder: &Path, options: &NativeOptions, share: bool) -> Result<Arc<dyn Engine>> {
     let started = Instant::now();
+    // Where somebody answers, nothing else has to be looked at. A dead process's socket refuses.
+    if socket::is_there(folder)
+        && let Ok(remote) = RemoteEngine::with(InFolder::of(folder), PATIENCE, Some(take_over(folder, options)))
+    {
+        return Ok(Arc::new(remote));
+    }
     loop {
         let locked = match NativeEngine::open(Arc::new(FsDisk::new(folder)), options.clone()) {
             Ok(engine) => return shared(engine, folder, share),

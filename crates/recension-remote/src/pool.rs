@@ -1,17 +1,18 @@
-//! A client's connections. Each has one request under way. If there are as many as allowed, a thread that needs one
-//! waits.
+//! A client's connections. What the owner answers at once shares a few of them, with many requests under way; what
+//! may take long has one to itself, so that nobody waits behind it, and commits of several threads meet in the owner's
+//! queue.
 
-use std::io::{self, BufReader};
 use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
 use recension_engine::{EngineError, Result};
 
+use crate::PROTOCOL_VERSION;
 use crate::answer::Answer;
-use crate::limits::CLIENT_CONNECTIONS_MAX;
-use crate::request::Request;
-use crate::wire::{Connector, Wire};
-use crate::{PROTOCOL_VERSION, frame};
+use crate::limits::{CLIENT_CONNECTIONS_MAX, PIPES_MAX, UNDER_WAY_MANY};
+use crate::pipe::{NoAnswer, Pipe};
+use crate::request::{Manner, Request};
+use crate::wire::Connector;
 
 /// Connections to one owner.
 pub(crate) struct Pool {
@@ -22,22 +23,74 @@ pub(crate) struct Pool {
 
 #[derive(Default)]
 struct State {
-    idle: Vec<Connection>,
-    in_use: usize,
+    connections: Vec<Connection>,
+    /// How many are being opened.
+    opening: usize,
+    opened: u64,
 }
 
 struct Connection {
-    stream: BufReader<Box<dyn Wire>>,
-    last_request: u32,
+    number: u64,
+    pipe: Arc<Pipe>,
+    /// A request has it to itself.
+    alone: bool,
+    under_way: usize,
 }
 
-/// The reason for which there is no answer.
-#[derive(Debug)]
-pub(crate) enum NoAnswer {
-    /// The owner cannot have received the whole request: nothing was done.
-    NotSent(String),
-    /// It is unknown whether the request was carried out.
-    Unknown(String),
+/// What there is for a request.
+enum Place {
+    /// This connection, by its place in the list.
+    At(usize),
+    /// A new one.
+    New,
+    /// There are as many as may be.
+    None,
+}
+
+impl State {
+    fn place(&self, manner: Manner) -> Place {
+        let free = self.connections.iter().enumerate().filter(|(_, connection)| !connection.alone);
+        let room = self.connections.len() + self.opening < CLIENT_CONNECTIONS_MAX;
+        if manner == Manner::Together {
+            let pipes = free.clone().count() + self.opening;
+            return match free.min_by_key(|(_, connection)| connection.under_way) {
+                Some((_, least)) if least.under_way >= UNDER_WAY_MANY && room && pipes < PIPES_MAX => Place::New,
+                Some((at, _)) => Place::At(at),
+                None if room => Place::New,
+                None => Place::None,
+            };
+        }
+        match free.clone().find(|(_, connection)| connection.under_way == 0) {
+            Some((at, _)) => Place::At(at),
+            None if room || manner == Manner::Waits => Place::New,
+            None => Place::None,
+        }
+    }
+
+    fn take(&mut self, at: usize, manner: Manner) -> (u64, Arc<Pipe>) {
+        let connection = &mut self.connections[at];
+        connection.under_way += 1;
+        connection.alone = manner != Manner::Together;
+        (connection.number, Arc::clone(&connection.pipe))
+    }
+
+    fn add(&mut self, pipe: Arc<Pipe>) -> usize {
+        self.opened += 1;
+        self.connections.push(Connection { number: self.opened, pipe, alone: false, under_way: 0 });
+        self.connections.len() - 1
+    }
+
+    fn give_back(&mut self, number: u64, is_whole: bool) {
+        let Some(at) = self.connections.iter().position(|connection| connection.number == number) else { return };
+        let too_many = self.connections.len() > CLIENT_CONNECTIONS_MAX;
+        let connection = &mut self.connections[at];
+        connection.under_way -= 1;
+        connection.alone = false;
+        // A connection that has failed once has nothing more to say.
+        if !is_whole || (too_many && connection.under_way == 0) {
+            self.connections.swap_remove(at);
+        }
+    }
 }
 
 impl Pool {
@@ -45,76 +98,62 @@ impl Pool {
     pub(crate) fn connect(to: &Arc<dyn Connector>) -> Result<Self> {
         let pool = Pool { to: Arc::clone(to), state: Mutex::default(), given_back: Condvar::new() };
         let first = pool.open()?;
-        pool.state.lock().idle.push(first);
+        pool.state.lock().add(Arc::new(first));
         Ok(pool)
     }
 
-    fn open(&self) -> Result<Connection> {
-        let unavailable = |error: io::Error| EngineError::Unavailable { why: error.to_string() };
-        let stream = BufReader::with_capacity(64 << 10, self.to.connect().map_err(unavailable)?);
-        let mut connection = Connection { stream, last_request: 0 };
-        if let Some(token) = self.to.token() {
-            match connection.ask(&Request::Token { token: token.to_owned() }.encode()) {
-                Ok(Answer::Done) => {}
-                Ok(Answer::Failed(error)) => return Err(error),
-                Ok(_) => return Err(crate::bytes::malformed("no answer to the token")),
-                Err(NoAnswer::NotSent(why) | NoAnswer::Unknown(why)) => return Err(EngineError::Unavailable { why }),
-            }
-        }
-        let greeting = Request::Hello { version: PROTOCOL_VERSION }.encode();
-        match connection.ask(&greeting) {
-            Ok(Answer::Hello { .. }) => Ok(connection),
+    fn open(&self) -> Result<Pipe> {
+        let connected = self.to.connect();
+        let pipe = Pipe::new(connected.map_err(|error| EngineError::Unavailable { why: error.to_string() })?);
+        let ask = |request: &Request| match pipe.ask(&request.encode()) {
             Ok(Answer::Failed(error)) => Err(error),
-            Ok(_) => Err(crate::bytes::malformed("no greeting")),
+            Ok(answer) => Ok(answer),
             Err(NoAnswer::NotSent(why) | NoAnswer::Unknown(why)) => Err(EngineError::Unavailable { why }),
+        };
+        if let Some(introduction) = self.to.introduction() {
+            let Answer::Done = ask(&introduction)? else {
+                return Err(crate::bytes::malformed("no answer to who asks"));
+            };
+        }
+        match ask(&Request::Hello { version: PROTOCOL_VERSION })? {
+            Answer::Hello { .. } => Ok(pipe),
+            _ => Err(crate::bytes::malformed("no greeting")),
         }
     }
 
-    /// The owner's answer to an encoded request. A request that may wait long gets a connection beyond the usual
-    /// number.
-    pub(crate) fn ask(&self, request: &[u8], waits: bool) -> std::result::Result<Answer, NoAnswer> {
-        let mut state = self.state.lock();
-        while !waits && state.in_use >= CLIENT_CONNECTIONS_MAX {
-            self.given_back.wait(&mut state);
-        }
-        state.in_use += usize::from(!waits);
-        let idle = state.idle.pop();
-        drop(state);
-        let connection = idle.map_or_else(|| self.open().map_err(|error| NoAnswer::NotSent(error.to_string())), Ok);
-        let (connection, answer) = match connection {
-            Ok(mut connection) => {
-                let answer = connection.ask(request);
-                (Some(connection), answer)
-            }
-            Err(error) => (None, Err(error)),
-        };
-        let mut state = self.state.lock();
-        state.in_use -= usize::from(!waits);
-        // A connection that has failed once is not used again.
-        if answer.is_ok() && state.idle.len() < CLIENT_CONNECTIONS_MAX {
-            state.idle.extend(connection);
-        }
-        drop(state);
+    /// The owner's answer to an encoded request. One that may wait long has a connection beyond the usual number.
+    pub(crate) fn ask(&self, request: &[u8], manner: Manner) -> std::result::Result<Answer, NoAnswer> {
+        let (number, pipe) = self.take(manner)?;
+        let answer = pipe.ask(request);
+        self.state.lock().give_back(number, answer.is_ok());
         self.given_back.notify_one();
         answer
     }
-}
 
-impl Connection {
-    fn ask(&mut self, request: &[u8]) -> std::result::Result<Answer, NoAnswer> {
-        self.last_request = self.last_request.wrapping_add(1);
-        let number = self.last_request;
-        frame::write(self.stream.get_mut(), number, request).map_err(|error| NoAnswer::NotSent(error.to_string()))?;
-        let unknown = |why: String| NoAnswer::Unknown(why);
-        let message = frame::read(&mut self.stream)
-            .map_err(|error| unknown(error.to_string()))?
-            .ok_or_else(|| unknown("its owner has ended".to_owned()))?;
-        let answer = Answer::decode(&message.payload).map_err(|error| unknown(error.to_string()))?;
-        match answer {
-            // An error of the connection itself belongs to no request.
-            Answer::Failed(error) if message.request == 0 => Err(NoAnswer::NotSent(error.to_string())),
-            answer if message.request == number => Ok(answer),
-            _ => Err(unknown("the owner has answered another request".to_owned())),
+    fn take(&self, manner: Manner) -> std::result::Result<(u64, Arc<Pipe>), NoAnswer> {
+        let mut state = self.state.lock();
+        loop {
+            match state.place(manner) {
+                Place::At(at) => return Ok(state.take(at, manner)),
+                Place::None => self.given_back.wait(&mut state),
+                Place::New => break,
+            }
+        }
+        state.opening += 1;
+        drop(state);
+        let opened = self.open();
+        let mut state = self.state.lock();
+        state.opening -= 1;
+        match opened {
+            Ok(pipe) => {
+                let at = state.add(Arc::new(pipe));
+                Ok(state.take(at, manner))
+            }
+            Err(error) => {
+                // There is room for another one again.
+                self.given_back.notify_one();
+                Err(NoAnswer::NotSent(error.to_string()))
+            }
         }
     }
 }

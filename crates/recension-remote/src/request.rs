@@ -36,11 +36,40 @@ pub(crate) enum Request {
     Backup { to: Vec<u8> },
     Now { keys: Vec<(TreeId, Vec<u8>)> },
     Token { token: String },
+    Login { name: String, password: String },
     Seal { to: String },
     Unseal,
 }
 
+/// How a request is on its way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Manner {
+    /// It is answered at once: others may be behind it.
+    Together,
+    /// It may take long.
+    Alone,
+    /// It waits for what somebody else does.
+    Waits,
+}
+
 impl Request {
+    pub(crate) fn manner(&self) -> Manner {
+        match self {
+            Request::Hello { .. }
+            | Request::Token { .. }
+            | Request::Login { .. }
+            | Request::Head
+            | Request::Get { .. }
+            | Request::Now { .. }
+            | Request::Version { .. }
+            | Request::FirstKey { .. }
+            | Request::Time { .. }
+            | Request::CommitAt { .. } => Manner::Together,
+            Request::Wait { .. } => Manner::Waits,
+            _ => Manner::Alone,
+        }
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64);
         match self {
@@ -120,6 +149,11 @@ impl Request {
                 out.u8(21);
                 put_keys(&mut out, keys);
             }
+            Request::Login { name, password } => {
+                out.u8(25);
+                out.bytes(name.as_bytes());
+                out.bytes(password.as_bytes());
+            }
             Request::Token { token } => {
                 out.u8(22);
                 out.bytes(token.as_bytes());
@@ -173,6 +207,7 @@ impl Request {
             20 => Request::Backup { to: from.bytes()?.to_vec() },
             21 => Request::Now { keys: from.list(take_key)? },
             22 => Request::Token { token: from.text()? },
+            25 => Request::Login { name: from.text()?, password: from.text()? },
             23 => Request::Seal { to: from.text()? },
             24 => Request::Unseal,
             _ => return Err(malformed("a request of no known kind")),

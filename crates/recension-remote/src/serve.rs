@@ -16,7 +16,7 @@ use recension_engine::{Engine, EngineError, Result, Seq};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::answer::Answer;
-use crate::door::{Arrival, Door, InFolder};
+use crate::door::{Arrival, Door, InFolder, Opened};
 use crate::execute::execute;
 use crate::limits::{CONNECTIONS_MAX, WAIT_MILLISECONDS_MAX};
 use crate::request::Request;
@@ -114,13 +114,17 @@ fn begin(shared: &Arc<Shared>, number: u64, arrival: Box<dyn Arrival>) -> Result
     let thread = {
         let shared = Arc::clone(shared);
         spawn("recension-client", move || {
-            // However it ends, the client sees it.
-            let _ = arrival.open(ANSWER_TAKEN_WITHIN).and_then(|mut wire| {
+            // However it ends, its client sees that.
+            let _ = arrival.open(ANSWER_TAKEN_WITHIN).and_then(|mut opened| {
                 if refused {
                     let why = format!("its owner serves {CONNECTIONS_MAX} connections already");
-                    return frame::write(&mut wire, 0, &Answer::Failed(EngineError::Unavailable { why }).encode());
+                    return frame::write(
+                        &mut opened.wire,
+                        0,
+                        &Answer::Failed(EngineError::Unavailable { why }).encode(),
+                    );
                 }
-                converse(&shared, wire)
+                converse(&shared, opened)
             });
             let connections = Arc::clone(&shared.connections);
             // Closing the store waits for the listed connections: once this one is not listed, nothing may hold the
@@ -139,7 +143,7 @@ fn begin(shared: &Arc<Shared>, number: u64, arrival: Box<dyn Arrival>) -> Result
 }
 
 /// Answers one request after the other, in their order.
-fn converse(shared: &Shared, wire: Box<dyn Wire>) -> io::Result<()> {
+fn converse(shared: &Shared, Opened { wire, still }: Opened) -> io::Result<()> {
     let distant = wire.is_network();
     let mut from = BufReader::with_capacity(64 << 10, wire);
     let mut greeted = false;
@@ -147,6 +151,13 @@ fn converse(shared: &Shared, wire: Box<dyn Wire>) -> io::Result<()> {
         let request = Request::decode(&message.payload);
         drop(message.payload);
         let answer = match request {
+            _ if still.as_ref().is_some_and(|still| !still()) => {
+                let why = "the server does not let in any more who asks: log in again";
+                let answer = Answer::Failed(EngineError::Unavailable { why: why.to_owned() });
+                // The connection is refused, and nothing was done.
+                frame::write(from.get_mut(), 0, &answer.encode())?;
+                return from.get_mut().flush();
+            }
             Ok(Request::Hello { version }) if version != PROTOCOL_VERSION => Answer::Failed(other_version(version)),
             Ok(request @ Request::Hello { .. }) => {
                 greeted = true;

@@ -149,11 +149,21 @@ impl Snapshot for RemoteSnapshot {
     }
 
     fn prefetch(&self, tree: TreeId, keys: &[&[u8]]) {
-        // A single row is fetched just as well when it is read.
+        let keys: Vec<_> = keys.iter().map(|key| (tree, *key)).collect();
+        self.announce(&keys);
+    }
+
+    fn announce(&self, keys: &[(TreeId, &[u8])]) {
+        let wanted = |(tree, key): &(TreeId, &[u8])| (*tree, key.to_vec());
+        let mut keys: Vec<_> = keys.iter().map(wanted).collect();
+        {
+            let ahead = self.ahead.lock();
+            keys.retain(|place| !ahead.rows.contains_key(place));
+        }
+        // One is fetched as well when it is asked for.
         if keys.len() < 2 {
             return;
         }
-        let keys: Vec<_> = keys.iter().map(|key| (tree, key.to_vec())).collect();
         let (mut next, mut bytes) = (keys.iter(), 0);
         // Rows without an answer are read when they are needed, and the read then reports the error.
         let _ = self.fetch(&keys, |values| {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use recension_engine::{EngineError, Result};
 
-use crate::wire::{Connector, Wire};
+use crate::wire::{Connector, Halves};
 
 /// Its name in the folder.
 pub(crate) const SOCKET_FILE: &str = "SOCKET";
@@ -69,8 +69,9 @@ impl InFolder {
 }
 
 impl Connector for InFolder {
-    fn connect(&self) -> io::Result<Box<dyn Wire>> {
-        Ok(Box::new(connect(&self.0)?))
+    fn connect(&self) -> io::Result<Halves> {
+        let stream = connect(&self.0)?;
+        Ok(Halves { read: Box::new(stream.try_clone()?), write: Box::new(stream) })
     }
 }
 

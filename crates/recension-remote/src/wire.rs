@@ -1,4 +1,5 @@
-//! The transports of messages: a unix socket, or TCP with or without TLS.
+//! What messages come over: a unix socket, or TCP with TLS or without. The owner has a connection whole, a client in
+//! halves.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -6,7 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 #[cfg(feature = "network")]
-use rustls::{ClientConnection, ServerConnection, StreamOwned};
+use rustls::{ServerConnection, StreamOwned};
+
+use crate::request::Request;
 
 /// A connection.
 pub(crate) trait Wire: Read + Write + Send {
@@ -36,26 +39,25 @@ impl Wire for TcpStream {
 }
 
 #[cfg(feature = "network")]
-impl Wire for StreamOwned<ClientConnection, TcpStream> {
-    fn socket(&self) -> BorrowedFd<'_> {
-        self.sock.as_fd()
-    }
-}
-
-#[cfg(feature = "network")]
 impl Wire for StreamOwned<ServerConnection, TcpStream> {
     fn socket(&self) -> BorrowedFd<'_> {
         self.sock.as_fd()
     }
 }
 
-/// Makes new connections.
+/// A client's connection in two: one thread reads answers while another writes a request.
+pub(crate) struct Halves {
+    pub(crate) read: Box<dyn Read + Send>,
+    pub(crate) write: Box<dyn Write + Send>,
+}
+
+/// Makes a connection anew each time.
 pub(crate) trait Connector: Send + Sync {
     /// Connects.
-    fn connect(&self) -> io::Result<Box<dyn Wire>>;
+    fn connect(&self) -> io::Result<Halves>;
 
-    /// The token, which is sent first.
-    fn token(&self) -> Option<&str> {
+    /// What is said before all else: who asks.
+    fn introduction(&self) -> Option<Request> {
         None
     }
 }

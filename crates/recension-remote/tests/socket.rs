@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use recension_engine::{Batch, Engine, EngineError, MemoryEngine, Seq, TreeId};
+use recension_engine::{Batch, Direction, Engine, EngineError, KeyRange, MemoryEngine, Seq, TreeId};
 use recension_native::NativeOptions;
 use recension_remote::{Owner, RemoteEngine, open};
 
@@ -121,11 +121,93 @@ fn frame(request: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 fn read_frame(from: &mut UnixStream) -> Vec<u8> {
+    read_numbered(from).unwrap().1
+}
+
+fn read_numbered(from: &mut UnixStream) -> std::io::Result<(u32, Vec<u8>)> {
     let mut header = [0; 8];
-    from.read_exact(&mut header).unwrap();
+    from.read_exact(&mut header)?;
     let mut payload = vec![0; u32::from_le_bytes(header[..4].try_into().unwrap()) as usize];
-    from.read_exact(&mut payload).unwrap();
-    payload
+    from.read_exact(&mut payload)?;
+    Ok((u32::from_le_bytes(header[4..].try_into().unwrap()), payload))
+}
+
+/// An owner that answers no get before all of them are there. A get is answered with the last byte of its key.
+fn owner_that_waits_for(gets: usize, listener: UnixListener) -> usize {
+    let (tell, told) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        for (connection, stream) in listener.incoming().map_while(Result::ok).enumerate() {
+            let tell = tell.clone();
+            thread::spawn(move || {
+                let mut stream = stream;
+                while let Ok((number, payload)) = read_numbered(&mut stream) {
+                    let answer = match payload[0] {
+                        0 => {
+                            [&[2][..], &recension_remote::PROTOCOL_VERSION.to_le_bytes(), &7_u32.to_le_bytes()].concat()
+                        }
+                        1 => [&[3][..], &7_u64.to_le_bytes()].concat(),
+                        _ => {
+                            let held = (connection, stream.try_clone().unwrap(), number, *payload.last().unwrap());
+                            tell.send(held).unwrap();
+                            continue;
+                        }
+                    };
+                    stream.write_all(&frame(number, &answer)).unwrap();
+                }
+            });
+        }
+    });
+    let held: Vec<_> = (0..gets).map(|_| told.recv_timeout(LONG).expect("it waits for answers")).collect();
+    let mut connections = std::collections::BTreeSet::new();
+    for (connection, mut stream, number, byte) in held {
+        connections.insert(connection);
+        let value = [&7_u64.to_le_bytes()[..], &1_u32.to_le_bytes(), &[byte]].concat();
+        let answer = [&[5][..], &1_u32.to_le_bytes(), &[1], &value].concat();
+        stream.write_all(&frame(number, &answer)).unwrap();
+    }
+    connections.len()
+}
+
+#[test]
+fn gets_of_many_threads_are_under_way_at_once_on_a_few_connections() {
+    let dir = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(dir.path().join("SOCKET")).unwrap();
+    let owner = thread::spawn(move || owner_that_waits_for(64, listener));
+    let other = RemoteEngine::connect(dir.path(), LONG).unwrap();
+    let snapshot = other.snapshot().unwrap();
+    thread::scope(|scope| {
+        for key in 0..64_u8 {
+            let snapshot = &snapshot;
+            scope.spawn(move || assert_eq!(*snapshot.get(T, &[1, key]).unwrap().unwrap().bytes, [key]));
+        }
+    });
+    let connections = owner.join().unwrap();
+    assert!(connections <= recension_remote::limits::PIPES_MAX, "{connections}");
+}
+
+#[test]
+fn threads_that_share_connections_get_their_own_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    let owner = Owner::of(Arc::new(MemoryEngine::new()), dir.path()).unwrap();
+    for key in 0..64_u8 {
+        put(&owner, &[key]);
+    }
+    let other = RemoteEngine::connect(dir.path(), LONG).unwrap();
+    thread::scope(|scope| {
+        for key in 0..32_u8 {
+            let other = &other;
+            scope.spawn(move || {
+                for _ in 0..200 {
+                    assert!(has(other, &[key]));
+                    assert!(!has(other, &[key, key]));
+                }
+                put(other, &[key, key]);
+                let rows = other.snapshot().unwrap().range(T, &KeyRange::all(), Direction::Forward).count();
+                assert!(rows > 64, "{rows}");
+                assert!(has(other, &[key, key]));
+            });
+        }
+    });
 }
 
 #[test]
@@ -150,7 +232,7 @@ fn another_version_and_what_is_no_message_are_refused() {
     for (sent, said) in [
         (frame(1, &[0, 9, 0, 0, 0]), "version 9"),
         (frame(1, &[1]), "before the greeting"),
-        (frame(1, &[200]), "no message"),
+        (frame(1, &[200]), "malformed"),
     ] {
         let mut stream = UnixStream::connect(dir.path().join("SOCKET")).unwrap();
         stream.write_all(&sent).unwrap();

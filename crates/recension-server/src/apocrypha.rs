@@ -59,7 +59,7 @@ fn usual_event_loops() -> usize {
     std::thread::available_parallelism().map_or(1, |processors| (processors.get() - 1).max(1))
 }
 
-/// Who answers a frame.
+/// The part that answers a frame.
 #[derive(Clone)]
 pub enum Backend {
     /// A database of this process.
@@ -191,7 +191,8 @@ impl Apocrypha {
     }
 }
 
-/// What a connection holds while it lasts: a sender by which the server sees that it is alive, and its place.
+/// The values that a connection holds: a sender, whose drop shows the server that the connection has ended, and its
+/// place.
 type Holds = (mpsc::Sender<()>, OwnedSemaphorePermit);
 
 /// Event loops. A connection that waits becomes a session of this runtime and goes back to its loop afterwards.

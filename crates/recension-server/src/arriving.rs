@@ -25,7 +25,7 @@ pub(crate) struct Secure;
 #[derive(Clone, Debug)]
 pub(crate) struct Mount(pub(crate) String);
 
-/// The body breaks off: whoever sent it has gone.
+/// The body breaks off: its sender has gone.
 #[derive(Debug)]
 pub(crate) struct Cut;
 

@@ -27,9 +27,11 @@ fn allowed<'h>(cors: &Cors, headers: &'h HeaderMap) -> Option<&'h str> {
 /// or password, but do not let the page read the answer. They say so in `Sec-Fetch-Site`. Without TLS they only name
 /// the page's origin, which is then neither this host nor that of the web server before it.
 pub(crate) fn is_forged(cors: &Cors, head: &Parts) -> bool {
-    if matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS) {
-        return false;
-    }
+    !matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS) && is_foreign(cors, head)
+}
+
+/// Whether a page of another site asks, which the configuration does not let in.
+pub(crate) fn is_foreign(cors: &Cors, head: &Parts) -> bool {
     let text = |name: &str| head.headers.get(name).and_then(|value| value.to_str().ok());
     let own = match (text("sec-fetch-site"), text("origin")) {
         (Some(site), _) => matches!(site, "same-origin" | "none"),

@@ -252,6 +252,7 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
         }
         ("_erase", []) => endpoints::erase::endpoint(request, session, db).await,
         ("_expiry", []) => endpoints::expiry::endpoint(request, session, db).await,
+        ("_consumers", rest) => endpoints::consumers::endpoint(request, session, db, rest).await,
         ("_topics", rest) => endpoints::topics::endpoint(request, session, db, rest).await,
         ("_retention", []) => endpoints::retention::endpoint(request, session, db).await,
         ("_access", []) => endpoints::access::setting(request, session, db).await,

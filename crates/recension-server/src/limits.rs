@@ -273,3 +273,15 @@ pub const VIEW_OFFSET_COUNTED_MAX: u64 = 1_000_000;
 
 /// Changes between two lines of a stream of leaves that say how far it has come.
 pub const LEAVES_BETWEEN_POSITIONS: usize = 250;
+
+/// Most bytes of what a client says over a WebSocket: it listens, and says good-bye.
+pub const SOCKET_MESSAGE_BYTES_MAX: usize = 4096;
+
+/// Most consumers of a database that are kept over HTTP.
+pub const CONSUMERS_MAX: usize = 1000;
+
+/// Longest that a request waits for messages of a consumer, in seconds.
+pub const CONSUMER_WAIT_SECONDS_MAX: u64 = 60;
+
+/// Most bytes of a request to a consumer.
+pub const CONSUMER_REQUEST_BYTES_MAX: usize = 1 << 20;

@@ -7,19 +7,13 @@ use std::time::Duration;
 
 use recension::document::Store;
 use recension_redis::{Authenticate, Door, Settings};
-use ring::digest::{SHA256, digest};
 use tokio::sync::{mpsc, watch};
 
-use crate::auth::tokens;
-use crate::config::{Config, ConfigError};
+use crate::auth::doors::RedisLogIns;
+use crate::config::ConfigError;
 use crate::listen::{Listeners, Listening, Taken, Tls};
 use crate::serve::ServeError;
-
-/// Whether a password is an API token with the rights of a server admin.
-fn is_token_of_server_admin(store: &Store, said: &[u8]) -> bool {
-    let found = std::str::from_utf8(said).map(|text| tokens::find(store, text));
-    matches!(found, Ok(Ok(Some(token))) if token.rights == tokens::Rights::Server)
-}
+use crate::state::App;
 
 /// A listener for clients of Redis, which answers once it runs.
 pub(crate) struct Redis {
@@ -31,18 +25,12 @@ pub(crate) struct Redis {
 
 impl Redis {
     /// Listens, if the configuration says where.
-    pub(crate) async fn bind(config: &Config, store: &Store) -> Result<Option<Self>, ServeError> {
+    pub(crate) async fn bind(app: &Arc<App>, store: &Store) -> Result<Option<Self>, ServeError> {
+        let config = &app.config;
         let Some(listen) = config.redis.listen else { return Ok(None) };
         let wrong = |error: ConfigError| ServeError::Configured(error.message);
-        // The time that it takes to compare hashes tells nothing of the texts.
-        let hash = |text: &[u8]| digest(&SHA256, text).as_ref().to_vec();
-        let authenticate = config.redis.password.clone().map(|password| -> Authenticate {
-            let right = hash(password.as_bytes());
-            let store = store.clone();
-            Arc::new(move |name, said| {
-                name == "default" && (hash(said) == right || is_token_of_server_admin(&store, said))
-            })
-        });
+        let log_ins = |password: &String| -> Arc<dyn Authenticate> { Arc::new(RedisLogIns::new(app, password)) };
+        let authenticate = config.redis.password.as_ref().map(log_ins);
         let settings =
             Settings { authenticate, durability: config.redis.durability().map_err(wrong)?, ..Settings::default() };
         let tls = config.tls_certificate.as_deref().zip(config.tls_key.as_deref());
@@ -74,12 +62,13 @@ impl Redis {
         let (alive, mut ended) = mpsc::channel::<()>(1);
         let take = |taken: Taken, place| {
             let (door, held, stopping) = (door.clone(), (alive.clone(), place), stopping.clone());
+            let from = taken.peer();
             tokio::spawn(async move {
                 // A socket without a handshake is used directly: a virtual call for each read costs time.
                 let served = match taken.open_plain() {
-                    Ok(mut stream) => door.serve(&mut stream, stopping).await,
+                    Ok(mut stream) => door.serve(&mut stream, from, stopping).await,
                     Err(taken) => match taken.open().await {
-                        Ok(mut stream) => door.serve(&mut stream, stopping).await,
+                        Ok(mut stream) => door.serve(&mut stream, from, stopping).await,
                         Err(error) => Err(error),
                     },
                 };

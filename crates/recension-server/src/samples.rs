@@ -1,5 +1,5 @@
-//! What the server has counted, noted every few seconds: for plots of the last hours. It is read out of the text that
-//! Prometheus gets, and is forgotten when the server ends.
+//! Samples of the server's counters, taken every few seconds, for plots of the last hours. They are read from the text
+//! for Prometheus, and are lost when the server ends.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 use crate::error::Result;
 use crate::state::App;
 
-/// How often it is noted.
+/// The interval of samples.
 const EVERY: Duration = Duration::from_secs(10);
-/// Notes that are kept: six hours.
+/// Samples that are kept: six hours.
 const NOTES_MAX: usize = 2160;
 
 /// What is noted: a name, and the figures of the text that are added up for it.

@@ -22,7 +22,7 @@ use crate::apocrypha::{Apocrypha, ApocryphaConfig, Backend};
 use crate::arriving::Arriving;
 use crate::auth::admins;
 use crate::auth::connection::Connection;
-use crate::auth::throttle::Address;
+use crate::auth::doors::EngineGate;
 use crate::backups::Backups;
 use crate::config::{Config, ConfigError};
 use crate::databases::Databases;
@@ -117,12 +117,12 @@ impl Server {
     /// [`ServeError`].
     pub async fn on(store: Store, config: Config) -> Result<Self, ServeError> {
         let apocrypha = apocrypha(&config, &store).await?;
-        let engine = engine(&config, &store)?;
-        let redis = Redis::bind(&config, &store).await?;
-        let databases = Databases::on(store);
+        let databases = Databases::on(store.clone());
         let (stop, stopping) = watch::channel(false);
         let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
         let app = Arc::new(App::new(config, databases, stopping).map_err(configured)?);
+        let engine = engine(&app, &store)?;
+        let redis = Redis::bind(&app, &store).await?;
         let first_admin = first_admin(&app, app.config.listen.ip().is_loopback()).map_err(configured)?;
         let listeners = Listeners::bind(&Listening::http(&app.config)).await?;
         Ok(Server { app, listeners, stop, first_admin, apocrypha, engine, redis })
@@ -207,8 +207,9 @@ impl Server {
                 match taken.open().await {
                     Ok(stream) => {
                         let stream = Patient::new(stream, app.streams.patience());
-                        let connection =
-                            builder.serve_connection(TokioIo::new(stream), service(&app, peer)).into_owned();
+                        let service = service(&app, Connection::placed(peer, place));
+                        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+                        let connection = connection.into_owned();
                         if let Err(error) = watcher.watch(connection).await {
                             tracing::debug!(%error, "a connection ended");
                         }
@@ -216,7 +217,6 @@ impl Server {
                     Err(error) => tracing::debug!(%error, "a handshake failed"),
                 }
                 app.metrics.connections.dec();
-                drop(place);
             });
         };
         let beside = apocrypha.map(|apocrypha| {
@@ -283,12 +283,13 @@ async fn apocrypha(config: &Config, store: &Store) -> Result<Option<Apocrypha>, 
 }
 
 /// The port of the store itself that is configured.
-fn engine(config: &Config, store: &Store) -> Result<Option<(recension_remote::Listening, SocketAddr)>, ServeError> {
-    let wrong = |error: ConfigError| ServeError::Configured(error.message);
+fn engine(app: &Arc<App>, store: &Store) -> Result<Option<(recension_remote::Listening, SocketAddr)>, ServeError> {
+    let (config, wrong) = (&app.config, |error: ConfigError| ServeError::Configured(error.message));
     let Some((listen, token)) = config.engine.place().map_err(wrong)? else { return Ok(None) };
     let files = config.tls_certificate.as_deref().zip(config.tls_key.as_deref());
     let tls = files.map(|(certificate, key)| read_tls(certificate, key, &[])).transpose()?;
-    let listening = recension_remote::network::listen(Arc::clone(store.engine()), listen, tls, token);
+    let gate = Arc::new(EngineGate::new(app, token));
+    let listening = recension_remote::network::listen(Arc::clone(store.engine()), listen, tls, gate);
     Ok(Some(listening.map_err(recension::document::Error::from)?))
 }
 
@@ -314,10 +315,10 @@ pub(crate) fn first_admin(app: &App, loopback: bool) -> crate::error::Result<Opt
 /// What answers the requests of a connection.
 fn service(
     app: &Arc<App>,
-    peer: Address,
+    connection: Connection,
 ) -> impl Service<Request<Incoming>, Response = Response<ObservedBody>, Error = Infallible, Future: Send> + Send + use<>
 {
-    let (app, connection) = (Arc::clone(app), Arc::new(Connection::from(peer)));
+    let (app, connection) = (Arc::clone(app), Arc::new(connection));
     service_fn(move |request: Request<Incoming>| {
         let answer = answered(Arc::clone(&app), Arc::clone(&connection), request.map(Arriving::Http));
         async move { Ok::<_, Infallible>(answer.await) }

@@ -1,4 +1,4 @@
-//! The queries of late that took long, for advice on indexes. It is forgotten when the server ends.
+//! Recent queries that took long, for advice on indexes. They are lost when the server ends.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use recension::document::Plan;
 
-/// What is long.
+/// Queries that take longer are kept.
 const LONG: Duration = Duration::from_millis(50);
 /// Queries that are kept, and how much of a selector.
 const QUERIES_MAX: usize = 200;

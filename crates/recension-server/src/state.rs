@@ -38,9 +38,9 @@ pub(crate) struct App {
     /// The id of the server.
     pub(crate) uuid: String,
     pub(crate) metrics: Metrics,
-    /// What was counted, as it was in the last hours.
+    /// The counters' samples of the last hours.
     pub(crate) samples: Samples,
-    /// Queries of late that took long.
+    /// Recent queries that took long.
     pub(crate) slow: Arc<SlowQueries>,
     /// Where the log of requests goes.
     pub(crate) request_lines: RequestLines,

@@ -192,7 +192,8 @@ pub const OURS: &str = "recension";
 /// Whether a subject is us, by whatever way we are reached: `nginx-fcgi-recension`, `recension-http`. What we are asked
 /// through is what stands before our name, and who else is asked through that has the same there.
 pub fn is_ours(name: &str) -> bool {
-    name == OURS || name.starts_with("recension-") || name.ends_with("-recension")
+    let ours = ["recension-", "log-"].iter().any(|begin| name.starts_with(begin));
+    ours || name == OURS || name.ends_with("-recension")
 }
 
 /// What the machine sets: an append and a sync.

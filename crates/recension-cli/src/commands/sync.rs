@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use recension_engines::Address;
 use recension_replicate::{Control, End, Error, Http, HttpOptions, Local, Options, Outcome, replicate};
 
 use crate::context::{Context, Missing};
@@ -24,9 +25,10 @@ Examples:
   recension sync http://localhost:5984/notes notes --live
   recension sync old.store#notes new.store#notes
   RECENSION_SYNC_LOGIN=ada:secret recension sync notes https://example.org/notes --create
+  RECENSION_PASSWORD=secret recension sync recension://ada@db.example:5985#notes notes
 
 A side is the URL of a database (of CouchDB, PouchDB Server or recension serve), a collection of the store \
-that --store names, or STORE#COLLECTION. It goes one way: for both ways, sync twice. A local target is \
+that --store names, or STORE#COLLECTION, if STORE is a folder or an address such as recension://HOST:PORT. It goes one way: for both ways, sync twice. A local target is \
 created; a target at a URL with --create only. How far it has come is kept on both sides, so that the next \
 sync, and one that was interrupted, goes on from there. Conflicts come over as they are: recension conflicts \
 lists them.
@@ -145,8 +147,11 @@ impl Sync {
             };
             return Ok(Box::new(end.map_err(failed)?));
         }
-        if let Some((scheme, _)) = side.split_once("://") {
-            let why = format!("{scheme}:// is no way to a database; a URL begins with http:// or https://");
+        if let Some((scheme, _)) = side.split_once("://").filter(|(_, rest)| !rest.contains('#')) {
+            let why = format!(
+                "{scheme}:// is no way to a database: a URL begins with http:// or https://, and a collection of \
+                 another store is written STORE#COLLECTION"
+            );
             return Err(CliError::Usage(why));
         }
         let name = match side.rsplit_once('#') {
@@ -158,7 +163,10 @@ impl Sync {
         };
         let store = context.store(missing)?;
         let address = context.address();
-        let place = std::fs::canonicalize(&address).map_or(address, |path| path.display().to_string());
+        let place = match Address::parse(&address) {
+            Ok(Address::Network(network)) => network.place(),
+            _ => std::fs::canonicalize(&address).map_or(address, |path| path.display().to_string()),
+        };
         Ok(Box::new(Local::new(store.collection(name)?).identified(format!("{place}#{name}"))))
     }
 }

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::Place;
+use crate::common::{Ended, Place};
 
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_mins(1);
@@ -110,12 +110,23 @@ fn with_a_port(place: &Place, more: &[&str]) -> (Sharing, String) {
     (server, port)
 }
 
+/// Runs a command whose environment has a secret.
+fn run_with_secret(place: &Place, (name, secret): (&str, &str), args: &[&str]) -> Ended {
+    let mut command = place.command(args);
+    for name in ["RECENSION_TOKEN", "RECENSION_PASSWORD"] {
+        command.env_remove(name);
+    }
+    let ended = command.env(name, secret).stdin(Stdio::null()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Ended { code: ended.status.code().unwrap_or(-1), out: text(ended.stdout), err: text(ended.stderr) }
+}
+
 #[test]
 fn commands_work_over_a_network_for_who_knows_the_token() {
     let place = filled();
     let (_server, port) = with_a_port(&place, &[]);
-    let at = format!("recension://{TOKEN}@127.0.0.1:{port}");
-    let run = |args: &[&str]| place.run(&[&["--store", &at], args].concat());
+    let at = format!("recension://127.0.0.1:{port}");
+    let run = |args: &[&str]| run_with_secret(&place, ("RECENSION_TOKEN", TOKEN), &[&["--store", &at], args].concat());
     let put: serde_json::Value = serde_json::from_str(&run(&["put", "notes", "c", r#"{"n":3}"#]).out).unwrap();
     assert!(put["seq"].is_u64(), "{put}");
     assert!(run(&["find", "notes", "n >= 2"]).out.contains(r#""n":3"#));
@@ -125,12 +136,67 @@ fn commands_work_over_a_network_for_who_knows_the_token() {
     assert!(backup.code != 0 && backup.err.contains("run the command on the server's"), "{}", backup.err);
     // It is what others see.
     assert!(place.ok(&["get", "notes", "c"]).contains(r#""n":3"#));
-    let wrong = format!("recension://another-token-than-that@127.0.0.1:{port}");
-    let refused = place.run(&["--store", &wrong, "get", "notes", "a"]);
+    let get = ["--store", &at, "get", "notes", "a"];
+    let refused = run_with_secret(&place, ("RECENSION_TOKEN", "another-token-than-that"), &get);
     assert!(refused.code != 0 && refused.err.contains("does not take that token"), "{}", refused.err);
     assert!(!refused.err.contains("another-token"), "{}", refused.err);
-    let none = place.run(&["--store", &format!("recension://127.0.0.1:{port}"), "get", "notes", "a"]);
+    let none = run_with_secret(&place, ("UNUSED", ""), &get);
     assert!(none.err.contains("a token is missing"), "{}", none.err);
+    let shown = place.run(&["--store", &format!("recension://{TOKEN}@127.0.0.1:{port}"), "get", "notes", "a"]);
+    assert!(shown.code != 0 && shown.err.contains("RECENSION_TOKEN") && !shown.err.contains(TOKEN), "{}", shown.err);
+}
+
+#[test]
+fn the_servers_admins_open_its_store_over_a_network_and_nobody_else_does() {
+    let place = filled();
+    let mut command =
+        place.command(&["serve", "--listen", "127.0.0.1:0", "--engine", "127.0.0.1:0", "recension.store"]);
+    command.env("RECENSION_ADMIN", "ada:swordfish");
+    let (mut server, http) = {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let mut server = Sharing(child, out);
+        let http = server.line();
+        (server, http)
+    };
+    let port = server.line().trim().rsplit_once(':').unwrap().1.to_owned();
+    let get = |name: &str, secret: (&str, &str)| {
+        let at = format!("recension://{name}127.0.0.1:{port}");
+        run_with_secret(&place, secret, &["--store", &at, "get", "notes", "a"])
+    };
+    let found = get("ada@", ("RECENSION_PASSWORD", "swordfish"));
+    assert!(found.out.contains(r#""n":1"#), "{} {http}", found.err);
+    let wrong = get("ada@", ("RECENSION_PASSWORD", "guessed"));
+    assert!(wrong.code != 0 && wrong.err.contains("Name or password is incorrect"), "{}", wrong.err);
+    let made = place.ok(&["token", "create", "programs", "--rights", "server"]);
+    let token = made.trim();
+    assert!(get("", ("RECENSION_TOKEN", token)).out.contains(r#""n":1"#));
+    let listed: serde_json::Value = serde_json::from_str(&place.ok(&["token", "list"])).unwrap();
+    let limited = place.ok(&["token", "create", "reader", "--rights", "read", "--database", "notes"]);
+    let refused = get("", ("RECENSION_TOKEN", limited.trim()));
+    assert!(refused.code != 0 && refused.err.contains("for the server's admins"), "{}", refused.err);
+    place.ok(&["token", "revoke", listed["id"].as_str().unwrap()]);
+    let revoked = get("", ("RECENSION_TOKEN", token));
+    assert!(revoked.code != 0 && revoked.err.contains("does not take that token"), "{}", revoked.err);
+}
+
+#[test]
+fn collections_are_synced_from_and_to_a_store_on_a_network() {
+    let place = filled();
+    let (_server, port) = with_a_port(&place, &[]);
+    let there = format!("recension://127.0.0.1:{port}#notes");
+    let run = |args: &[&str]| run_with_secret(&place, ("RECENSION_TOKEN", TOKEN), args);
+    let here = ["--store", "elsewhere.store"];
+    let pulled = run(&[&here[..], &["sync", &there, "copies"]].concat());
+    assert_eq!(pulled.code, 0, "{}", pulled.err);
+    assert!(place.ok(&[&here[..], &["get", "copies", "b"]].concat()).contains(r#""n":2"#));
+    place.ok(&[&here[..], &["put", "copies", "c", r#"{"n":3}"#]].concat());
+    let pushed = run(&[&here[..], &["sync", "copies", &there]].concat());
+    assert!(pushed.code == 0 && pushed.err.contains("1 revision written"), "{} {}", pushed.out, pushed.err);
+    assert!(place.ok(&["get", "notes", "c"]).contains(r#""n":3"#));
+    // How far it has come is known on both sides.
+    let again = run(&[&here[..], &["sync", "copies", &there]].concat());
+    assert!(again.code == 0 && again.err.contains("0 revisions written"), "{} {}", again.out, again.err);
 }
 
 #[test]
@@ -140,9 +206,14 @@ fn a_network_is_spoken_to_in_tls() {
     let file = |name: &str| format!("{keys}/{name}");
     let (chain, key) = (file("vouched.pem"), file("vouched.key.pem"));
     let (_server, port) = with_a_port(&place, &["--tls-certificate", &chain, "--tls-key", &key]);
-    let at = format!("recension://{TOKEN}@localhost:{port}?ca={}", file("authority.pem"));
+    let secret = place.file("secret", format!("{TOKEN}\n"));
+    std::fs::set_permissions(place.path().join(&secret), std::fs::Permissions::from_mode(0o600)).unwrap();
+    let at = format!("recension://localhost:{port}?ca={}&secret={secret}", file("authority.pem"));
     assert!(place.ok(&["--store", &at, "find", "notes"]).contains(r#""n":2"#));
-    let other = format!("recension://{TOKEN}@localhost:{port}?ca={}", file("certificate.pem"));
+    let long = format!(r#"{{"n":9,"text":"{}"}}"#, "long ".repeat(200_000));
+    place.ok_with(&["--store", &at, "put", "notes", "long"], long.as_bytes());
+    assert!(place.ok(&["--store", &at, "get", "notes", "long"]).len() > 1_000_000);
+    let other = format!("recension://localhost:{port}?ca={}&secret={secret}", file("certificate.pem"));
     let refused = place.run(&["--store", &other, "find", "notes"]);
     assert!(refused.code != 0 && refused.err.contains("no TLS with localhost"), "{}", refused.err);
 }

@@ -193,7 +193,7 @@ impl Folder {
         self.path.join(if number == 0 { STORE.to_owned() } else { format!("{STORE}.{number}") })
     }
 
-    /// What lies in the directory as a store, with its number; a snapshot that is being fetched has none.
+    /// The stores in the directory, with their numbers. A snapshot that is being fetched has none.
     fn stores(&self) -> Result<Vec<(Option<u64>, PathBuf)>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(|error| io("reading", &self.path, error))? {
@@ -234,7 +234,7 @@ impl Folder {
         Ok(engine)
     }
 
-    /// Fetches the newest snapshot behind `after`; answers where in the log it is.
+    /// Fetches the newest snapshot after `after`. Returns its head.
     fn fetch(&self, log: &dyn SharedLog, id: Id, after: Position) -> Result<Option<Head>> {
         let to = self.path.join(NEW_STORE);
         gone(&to, fs::remove_dir_all(&to))?;
@@ -247,14 +247,14 @@ impl Folder {
         fs::rename(&from, self.store(number)).map_err(|error| io("renaming", &from, error))
     }
 
-    /// Has a store made from the newest snapshot take the place of the one in use, which goes on until the new one is
-    /// whole, and stays where it is for those who read it. `None` if there is no snapshot behind `head`.
+    /// Replaces the store in use by one from the newest snapshot. The store in use goes on until the new one is whole,
+    /// and stays for those that still read it. `None` if there is no snapshot after `head`.
     pub(super) fn begin_anew(&self, log: &dyn SharedLog, head: &Head) -> Result<Option<Begun>> {
         let Some(head) = self.fetch(log, head.log, head.position)? else { return Ok(None) };
         let (before, number) = {
             let mut current = self.number.lock();
             let (before, number) = (*current, *current + 1);
-            // What the note speaks of is about to be another store.
+            // The note would be about another store.
             self.forget_note()?;
             self.name_new(number)?;
             *current = number;
@@ -323,7 +323,7 @@ impl Folder {
     }
 }
 
-/// What became of a removal, of which nothing may have been there.
+/// The result of a removal. It is no error if there was nothing to remove.
 fn gone(path: &Path, removed: std::io::Result<()>) -> Result<()> {
     match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(io("removing", path, error)),

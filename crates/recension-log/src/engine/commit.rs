@@ -12,6 +12,7 @@ use recension_engine::{
 use super::Shared;
 use super::core::{Core, LOST, Stop};
 use super::overlay::Overlay;
+use super::spent;
 use crate::entry::{self, Entry};
 use crate::limits::{ENTRIES_MAX, PAUSES};
 use crate::record::{self, HEADER_BYTES, Header, Kind};
@@ -61,8 +62,10 @@ struct Group<'s> {
 
 impl Group<'_> {
     fn all(mut self, mut work: VecDeque<Work>) -> Vec<Answer> {
+        let mut began = Instant::now();
         give_way(self.shared);
         let mut core = self.shared.core.lock();
+        spent::add(&mut core.spent.turns, &mut began);
         let mut failure: Option<EngineError> = self.shared.check_poison().err();
         while let Some(first) = work.front() {
             if let Some(moved) = &core.moved {
@@ -79,10 +82,12 @@ impl Group<'_> {
                 self.answers.extend(work.drain(..).map(|_| Err(rest.clone())));
                 break;
             }
+            let mut began = Instant::now();
             let draft = match first {
                 Work::Commit(_) => draft_of_commits(self.shared, &core, &work),
                 order => draft_of_order(self.shared, &core, order),
             };
+            spent::add(&mut core.spent.drafts, &mut began);
             let covers = draft.answers.len();
             if draft.entries.is_empty() && draft.kind != Kind::Moved {
                 self.answers.extend(draft.answers);
@@ -270,11 +275,19 @@ fn append(shared: &Shared, core: &mut Core, draft: Draft) -> std::result::Result
         chain_before: core.head.chain,
     };
     let bytes = record::encode(&header, &body);
-    let began = Instant::now();
-    match decide(shared, &header, &bytes)? {
-        Outcome::Written => core.turns.was_ours(Instant::now(), began.elapsed()),
+    let mut began = Instant::now();
+    let decided = decide(shared, &header, &bytes);
+    let took = spent::add(&mut core.spent.appends, &mut began);
+    match decided? {
+        Outcome::Written => {
+            core.spent.records += 1;
+            core.turns.was_ours(began, took);
+        }
         Outcome::Overtaken => {
+            core.spent.lost += 1;
+            core.spent.lost_appends += took;
             core.catch_up(log, &shared.cache().engine())?;
+            spent::add(&mut core.spent.catching_up, &mut began);
             if let Some(beside) = beside {
                 // No record will ever name these pieces; they only take room.
                 let _ = large::delete(log.blobs(), &beside);
@@ -286,6 +299,7 @@ fn append(shared: &Shared, core: &mut Core, draft: Draft) -> std::result::Result
         core.moved = Some(String::from_utf8_lossy(&body).into_owned());
     }
     let orders = core.apply(&shared.cache().engine(), &header, &bytes, entries)?;
+    spent::add(&mut core.spent.applying, &mut began);
     for (answer, order) in answers.iter_mut().zip(orders) {
         if let Err(refusal) = order {
             *answer = Err(refusal);

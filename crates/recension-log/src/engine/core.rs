@@ -7,6 +7,7 @@ use std::time::Instant;
 use recension_engine::{Batch, CommitInfo, Engine, EngineError, HeadSignal, Seq, Timestamp};
 
 use super::clock;
+use super::spent::Spent;
 use super::turns::Turns;
 use crate::bytes_reader::{BytesReader, Short};
 use crate::entry::{self, Entry};
@@ -41,9 +42,10 @@ pub(super) struct Core {
     /// Records of others that were applied.
     pub(super) foreign: u64,
     pub(super) turns: Turns,
+    pub(super) spent: Spent,
     /// Which store of the cache's folder this is the head of.
     pub(super) store: u64,
-    /// What this node needs next was trimmed: the follower begins anew with a snapshot.
+    /// The records that this node needs next were trimmed: the follower begins anew with a snapshot.
     pub(super) behind: bool,
     /// Wakes those that wait for the head, whichever store has it.
     pub(super) signal: Arc<HeadSignal>,
@@ -54,7 +56,7 @@ pub(super) const LOST: &str = "this node has it, and the log ends before it: the
                                or another log took this one's name. Restore the log, or remove this node's cache to \
                                take the log as it is";
 
-/// What is said while a node that was away for too long begins anew.
+/// The message while a node that was away for too long begins anew.
 const BEHIND: &str = "this node was away for longer than the log reaches back, and loads a snapshot; try again, or ask \
                       another node";
 
@@ -62,9 +64,9 @@ const BEHIND: &str = "this node was away for longer than the log reaches back, a
 pub(super) enum Stop {
     /// The log does not answer now.
     Log(LogError),
-    /// What it needs next was trimmed: it goes on once it has begun anew.
+    /// The records that it needs next were trimmed. It goes on once it has begun anew.
     Behind(LogError),
-    /// What it says, or the cache, cannot be trusted any more: no commit is taken.
+    /// The log's contents, or the cache, cannot be trusted any more: no commit is taken.
     Broken(EngineError),
 }
 
@@ -78,7 +80,7 @@ impl From<LogError> for Stop {
     }
 }
 
-/// What those are told who ask a node that begins anew.
+/// The error of requests to a node that begins anew.
 pub(super) fn behind() -> LogError {
     LogError::Unavailable(BEHIND.to_owned())
 }

@@ -1,5 +1,5 @@
-//! What a node does beside its commits: it applies what others write, begins anew when it was away for too long, notes
-//! how far its cache is, writes snapshots, says where it is, and checks the log.
+//! The work of a node besides its commits. It applies other nodes' commits, begins anew if it was away for too long,
+//! notes how far its cache is, writes snapshots, reports its position, and checks the log.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,7 +37,11 @@ fn follow(shared: &Shared) {
         if shared.is_stopping() {
             return;
         }
-        let caught = shared.catch_up().or_else(|error| match shared.begin_anew() {
+        // What a commit of ours has moved on from was most likely our own record: that is no news, and what else there
+        // is the next turn finds.
+        let is_ours = shared.core.lock().head.position != head.position;
+        let caught = if is_ours { Ok(()) } else { shared.catch_up() };
+        let caught = caught.or_else(|error| match shared.begin_anew() {
             Ok(Some(store)) => {
                 left.push(store);
                 Ok(())
@@ -84,7 +88,7 @@ impl Left {
     /// Removes it if nobody can be reading it any more; whether it is gone.
     fn goes(&self) -> bool {
         let is_over = self.since.elapsed() >= STORE_KEPT && Arc::strong_count(&self.engine) == 1;
-        // What stays for now goes when the cache is opened again.
+        // If it stays for now, the next opening of the cache removes it.
         is_over && std::fs::remove_dir_all(&self.path).is_ok()
     }
 }
@@ -110,8 +114,9 @@ impl Shared {
         caught
     }
 
-    /// Goes on with the newest snapshot if what this node needs next was trimmed. Until it is whole, reads are of what
-    /// there is, and who asks for now, or commits, is told to wait. Answers what it went on from.
+    /// If the records that this node needs next were trimmed, goes on with the newest snapshot. Until that is whole,
+    /// reads see the present state, and commits and refreshes get the error that they have to wait. Returns the store
+    /// that it has left.
     fn begin_anew(&self) -> Result<Option<Left>> {
         let (head, behind) = {
             let core = self.core.lock();

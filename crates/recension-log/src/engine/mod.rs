@@ -8,6 +8,7 @@ mod commit;
 mod core;
 mod follow;
 mod overlay;
+mod spent;
 mod turns;
 
 use std::ops::Deref;
@@ -175,12 +176,30 @@ impl Shared {
         Ok(self.cache().head())
     }
 
-    /// Applies everything that the log has.
+    /// Applies everything that the log has. It is read while others commit: they wait for what is applied, and not for
+    /// the log's answer.
     fn catch_up(&self) -> Result<()> {
         self.check_poison()?;
-        let mut core = self.core.lock();
-        let caught = core.catch_up(&*self.log, &self.cache().engine());
-        caught.map_err(|stop| self.stopped(&mut core, stop))
+        loop {
+            let known = self.core.lock().head.position;
+            let read = self.log.read(known.next(), limits::READ_BYTES);
+            let mut core = self.core.lock();
+            let records = match read {
+                Ok(records) if records.is_empty() => return Ok(()),
+                Ok(records) => records,
+                // It has gone on meanwhile, perhaps from a snapshot.
+                Err(_) if core.head.position != known => continue,
+                Err(error) => return Err(self.stopped(&mut core, error.into())),
+            };
+            let cache = self.cache().engine();
+            for (position, record) in records {
+                if position > core.head.position
+                    && let Err(stop) = core.apply_read(&*self.log, &cache, position, &record)
+                {
+                    return Err(self.stopped(&mut core, stop));
+                }
+            }
+        }
     }
 }
 
@@ -206,6 +225,7 @@ impl ReplicatedEngine {
             bytes_since_snapshot: 0,
             foreign: 0,
             turns: turns::Turns::default(),
+            spent: spent::Spent::default(),
             store: folder.as_ref().map_or(0, Folder::number),
             behind: false,
             signal: signal.clone(),
@@ -425,6 +445,7 @@ impl Engine for ReplicatedEngine {
         stats.details.push(("log position", core.head.position.0, "records"));
         stats.details.push(("records of other nodes", core.foreign, "records"));
         stats.details.push(("begun anew with a snapshot", core.store, "times"));
+        stats.details.extend(core.spent.details());
         Ok(stats)
     }
 }

@@ -58,10 +58,10 @@ impl Gate {
     }
 
     fn way(&self) -> Result<&dyn SharedLog> {
-        match self.closed.load(Ordering::SeqCst) {
-            true => Err(LogError::Unavailable("the gate is closed".to_owned())),
-            false => Ok(&*self.below),
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(LogError::Unavailable("the gate is closed".to_owned()));
         }
+        Ok(&*self.below)
     }
 }
 

@@ -4,6 +4,7 @@ use crate::data::{Args, is};
 use crate::door::Caller;
 use crate::limits::DATABASES;
 use crate::reply::{Protocol, Reply};
+use crate::settings::Attempt;
 
 pub(super) fn ping(caller: &mut Caller, args: Args<'_>) -> Reply {
     let listens = caller.subscriber.as_ref().is_some_and(|subscriber| subscriber.listening() > 0);
@@ -52,11 +53,17 @@ fn log_in(caller: &mut Caller, name: &[u8], password: &[u8]) -> Result<(), Reply
         ));
     };
     let name = std::str::from_utf8(name).map_err(|_| wrong())?;
-    if !authenticate(name, password) {
-        return Err(wrong());
+    let attempted = caller.attempted.take();
+    match attempted.unwrap_or_else(|| authenticate.attempt(caller.from, name, password, false)) {
+        Attempt::Right => {
+            caller.known = true;
+            Ok(())
+        }
+        Attempt::Wrong => Err(wrong()),
+        Attempt::Later(_) | Attempt::TooMany => {
+            Err(Reply::error("too many attempts to log in came from there: wait some seconds, then try again"))
+        }
     }
-    caller.known = true;
-    Ok(())
 }
 
 pub(super) fn auth(caller: &mut Caller, args: Args<'_>) -> Reply {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use recension::Store;
-use recension_redis::{Door, Settings};
+use recension_redis::{Attempt, Authenticate, Door, Settings};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -12,7 +12,7 @@ fn connected(door: &Door) -> (DuplexStream, watch::Sender<bool>, JoinHandle<std:
     let (client, mut server) = tokio::io::duplex(1 << 16);
     let (stop, stopping) = watch::channel(false);
     let door = door.clone();
-    (client, stop, tokio::spawn(async move { door.serve(&mut server, stopping).await }))
+    (client, stop, tokio::spawn(async move { door.serve(&mut server, None, stopping).await }))
 }
 
 async fn expect(client: &mut DuplexStream, bytes: &str) {
@@ -87,4 +87,40 @@ async fn a_server_that_stops_ends_connections() {
     expect(&mut client, "+PONG\r\n").await;
     stop.send(true).unwrap();
     served.await.unwrap().unwrap();
+}
+
+/// Lets nobody try before it has waited, and refuses the third attempt.
+#[derive(Default)]
+struct Slow(std::sync::atomic::AtomicU32);
+
+impl Authenticate for Slow {
+    fn attempt(&self, _: Option<std::net::IpAddr>, _: &str, password: &[u8], waited: bool) -> Attempt {
+        use std::sync::atomic::Ordering::SeqCst;
+        match (waited, self.0.load(SeqCst)) {
+            (false, 2) => Attempt::TooMany,
+            (false, _) => Attempt::Later(Duration::from_millis(1)),
+            (true, _) => {
+                self.0.fetch_add(1, SeqCst);
+                if password == b"right" { Attempt::Right } else { Attempt::Wrong }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attempts_to_log_in_wait_their_turn_and_too_many_are_refused() {
+    let slow = std::sync::Arc::new(Slow::default());
+    let settings = Settings { authenticate: Some(slow.clone()), ..Settings::default() };
+    let (mut client, _stop, _served) = connected(&Door::on(&Store::memory().unwrap(), settings));
+    client.write_all(b"GET a\r\nAUTH wrong\r\nHELLO 2 AUTH default wrong\r\nAUTH right\r\nGET a\r\n").await.unwrap();
+    expect(&mut client, "-NOAUTH Authentication required.\r\n-WRONGPASS").await;
+    let mut found = vec![0; 1024];
+    let mut said = String::new();
+    while !said.ends_with("NOAUTH Authentication required.\r\n") {
+        let read = client.read(&mut found).await.unwrap();
+        said.push_str(&String::from_utf8_lossy(&found[..read]));
+    }
+    assert_eq!(said.matches("WRONGPASS").count(), 1, "{said}");
+    assert_eq!(said.matches("too many attempts").count(), 1, "{said}");
+    assert_eq!(slow.0.load(std::sync::atomic::Ordering::SeqCst), 2, "one attempt each, after its wait");
 }

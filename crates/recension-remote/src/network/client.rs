@@ -9,11 +9,12 @@ use std::time::Duration;
 use recension_engine::{Engine, EngineError, Result};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use super::address::NetworkAddress;
 use crate::engine::RemoteEngine;
-use crate::wire::{Connector, Wire};
+use crate::request::Request;
+use crate::wire::{Connector, Halves};
 
 /// How long a server is waited for, to connect and to reconnect.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -30,7 +31,7 @@ const SYSTEM_BUNDLES: [&str; 4] = [
 /// named.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`] if it does not answer, is not trusted, or does not take the token;
+/// [`EngineError::Unavailable`] if it does not answer, is not trusted, or does not let in who asks;
 /// [`EngineError::Io`] for certificates that cannot be read.
 pub fn open(address: &NetworkAddress) -> Result<Arc<dyn Engine>> {
     let tls = Arc::new(trusting(address.ca.as_deref())?);
@@ -44,7 +45,7 @@ struct Server {
 }
 
 impl Connector for Server {
-    fn connect(&self) -> io::Result<Box<dyn Wire>> {
+    fn connect(&self) -> io::Result<Halves> {
         let NetworkAddress { host, port, ca, .. } = &self.address;
         let places: Vec<_> = (host.as_str(), *port).to_socket_addrs()?.collect();
         let plain = ca.is_none() && places.iter().all(|place| place.ip().is_loopback());
@@ -53,7 +54,10 @@ impl Connector for Server {
             match TcpStream::connect_timeout(&place, PATIENCE) {
                 Ok(stream) => {
                     stream.set_nodelay(true)?;
-                    return if plain { Ok(Box::new(stream)) } else { self.encrypted(stream) };
+                    if !plain {
+                        return self.encrypted(stream);
+                    }
+                    return Ok(Halves { read: Box::new(stream.try_clone()?), write: Box::new(stream) });
                 }
                 Err(error) => last = error,
             }
@@ -61,13 +65,17 @@ impl Connector for Server {
         Err(last)
     }
 
-    fn token(&self) -> Option<&str> {
-        Some(&self.address.token)
+    fn introduction(&self) -> Option<Request> {
+        let NetworkAddress { user, secret, .. } = &self.address;
+        Some(match user {
+            Some(name) => Request::Login { name: name.clone(), password: secret.clone() },
+            None => Request::Token { token: secret.clone() },
+        })
     }
 }
 
 impl Server {
-    fn encrypted(&self, mut stream: TcpStream) -> io::Result<Box<dyn Wire>> {
+    fn encrypted(&self, mut stream: TcpStream) -> io::Result<Halves> {
         let host = &self.address.host;
         let failed = |error: rustls::Error| io::Error::other(format!("no TLS with {host}: {error}"));
         let name = ServerName::try_from(host.clone())
@@ -80,7 +88,7 @@ impl Server {
             })?;
         }
         stream.set_read_timeout(None)?;
-        Ok(Box::new(StreamOwned::new(connection, stream)))
+        super::secret::halves(connection, stream)
     }
 }
 

@@ -1,7 +1,7 @@
-//! The server's side: a port, TLS, and the token that has to be sent first.
+//! The server's side: a port, TLS, and the token or the name and password that have to be said first.
 
 use std::io::{self, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use recension_engine::{Engine, EngineError, Result};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::answer::Answer;
-use crate::door::{Arrival, Door};
+use crate::door::{Arrival, Door, Opened, Still};
+use crate::frame;
 use crate::limits::{TOKEN_BYTES_MIN, TOKEN_MESSAGE_BYTES_MAX};
 use crate::request::Request;
 use crate::serve::Listening;
 use crate::wire::Wire;
-use crate::{bytes, frame};
 
-/// How long a client has for the TLS handshake and its token.
+/// How long a guest has to speak TLS and to say who asks.
 const TOKEN_WITHIN: Duration = Duration::from_secs(10);
 
-/// How long a client with a wrong token waits for the answer.
-const WRONG_TOKEN_WAITS: Duration = Duration::from_secs(1);
+/// How long one who is not let in waits for the answer.
+const REFUSED_WAITS: Duration = Duration::from_secs(1);
 
 /// The token that clients of a store on a network have to send.
 #[derive(Clone)]
@@ -34,8 +34,8 @@ impl Token {
         fits.then(|| Token(Arc::from(text)))
     }
 
-    /// Whether the token is `other`. The time does not tell how much of it is right.
-    fn is(&self, other: &str) -> bool {
+    /// Whether it is that one, in a time that does not tell how much of it is.
+    pub fn is(&self, other: &str) -> bool {
         let differ = self.0.bytes().zip(other.bytes()).fold(0, |differ, (a, b)| differ | (a ^ b));
         self.0.len() == other.len() && std::hint::black_box(differ) == 0
     }
@@ -47,8 +47,46 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// Lets clients with the token use an engine over a network, until the returned value is dropped. Answers the address,
-/// too.
+/// What somebody says who wants to use the store.
+#[derive(Clone, Copy)]
+pub enum Said<'a> {
+    /// A token.
+    Token(&'a str),
+    /// A user's name and password.
+    Password {
+        /// The name.
+        name: &'a str,
+        /// The password.
+        password: &'a str,
+    },
+}
+
+impl std::fmt::Debug for Said<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Said(..)")
+    }
+}
+
+/// Who decides about those who want to use the store.
+pub trait Gate: Send + Sync {
+    /// Lets somebody in; what is answered tells before each of their requests whether that holds.
+    ///
+    /// # Errors
+    /// Why not, for them to read.
+    fn admit(&self, from: IpAddr, said: Said<'_>) -> std::result::Result<Still, String>;
+}
+
+impl Gate for Token {
+    fn admit(&self, _: IpAddr, said: Said<'_>) -> std::result::Result<Still, String> {
+        match said {
+            Said::Token(token) if self.is(token) => Ok(Box::new(|| true)),
+            _ => Err("the server does not take that token: it is in its configuration, under [engine]".to_owned()),
+        }
+    }
+}
+
+/// Lets those whom the gate admits use an engine over a network, until what is answered is dropped; and where it
+/// listens.
 ///
 /// # Errors
 /// [`EngineError::BadAddress`] for an address that is not loopback without TLS; [`EngineError::Io`].
@@ -56,18 +94,18 @@ pub fn listen(
     engine: Arc<dyn Engine>,
     at: SocketAddr,
     tls: Option<Arc<ServerConfig>>,
-    token: Token,
+    gate: Arc<dyn Gate>,
 ) -> Result<(Listening, SocketAddr)> {
     if tls.is_none() && !at.ip().is_loopback() {
         return Err(EngineError::BadAddress {
             address: at.to_string(),
-            why: "it is not loopback, and the token would be read on its way: give a certificate".to_owned(),
+            why: "it is not loopback, and a password would be read on its way: give a certificate".to_owned(),
         });
     }
     let failed = |error| EngineError::io(format!("listening on {at}"), error);
     let listener = TcpListener::bind(at).map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    let listening = Listening::at(engine, Box::new(Port { listener, tls, token }))?;
+    let listening = Listening::at(engine, Box::new(Port { listener, tls, gate }))?;
     Ok((listening, address))
 }
 
@@ -75,7 +113,7 @@ pub fn listen(
 struct Port {
     listener: TcpListener,
     tls: Option<Arc<ServerConfig>>,
-    token: Token,
+    gate: Arc<dyn Gate>,
 }
 
 impl Door for Port {
@@ -84,16 +122,17 @@ impl Door for Port {
     }
 
     fn accept(&self) -> io::Result<Box<dyn Arrival>> {
-        let (stream, _) = self.listener.accept()?;
-        Ok(Box::new(Guest { stream, tls: self.tls.clone(), token: self.token.clone() }))
+        let (stream, from) = self.listener.accept()?;
+        Ok(Box::new(Guest { stream, from: from.ip(), tls: self.tls.clone(), gate: Arc::clone(&self.gate) }))
     }
 }
 
 /// A client that has connected, and has sent nothing yet.
 struct Guest {
     stream: TcpStream,
+    from: IpAddr,
     tls: Option<Arc<ServerConfig>>,
-    token: Token,
+    gate: Arc<dyn Gate>,
 }
 
 impl Arrival for Guest {
@@ -101,8 +140,8 @@ impl Arrival for Guest {
         self.stream.as_fd()
     }
 
-    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Box<dyn Wire>> {
-        let Guest { mut stream, tls, token } = *self;
+    fn open(self: Box<Self>, answer_taken_within: Duration) -> io::Result<Opened> {
+        let Guest { mut stream, from, tls, gate } = *self;
         let socket = stream.try_clone()?;
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(TOKEN_WITHIN))?;
@@ -120,20 +159,24 @@ impl Arrival for Guest {
         let Some(message) = frame::read_at_most(&mut wire, TOKEN_MESSAGE_BYTES_MAX)? else {
             return Err(io::ErrorKind::UnexpectedEof.into());
         };
-        let right = matches!(Request::decode(&message.payload), Ok(Request::Token { token: said }) if token.is(&said));
-        let answer = if right {
-            Answer::Done
-        } else {
-            std::thread::sleep(WRONG_TOKEN_WAITS);
-            let why = "the server does not take that token: it is in its configuration, under [engine]";
-            Answer::Failed(EngineError::Unavailable { why: why.to_owned() })
+        let admitted = match Request::decode(&message.payload) {
+            Ok(Request::Token { token }) => gate.admit(from, Said::Token(&token)),
+            Ok(Request::Login { name, password }) => {
+                gate.admit(from, Said::Password { name: &name, password: &password })
+            }
+            _ => Err("a token, or a name and a password, have to be said first".to_owned()),
+        };
+        let answer = match &admitted {
+            Ok(_) => Answer::Done,
+            Err(why) => {
+                std::thread::sleep(REFUSED_WAITS);
+                Answer::Failed(EngineError::Unavailable { why: why.clone() })
+            }
         };
         frame::write(&mut wire, message.request, &answer.encode())?;
         wire.flush()?;
-        if !right {
-            return Err(io::Error::other(bytes::malformed("a wrong token").to_string()));
-        }
+        let still = admitted.map_err(io::Error::other)?;
         socket.set_read_timeout(None)?;
-        Ok(wire)
+        Ok(Opened { wire, still: Some(still) })
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use http::HeaderValue;
 use parking_lot::Mutex;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::throttle::Address;
 use super::users::{self, Account};
@@ -20,6 +21,8 @@ use crate::state::App;
 pub(crate) struct Connection {
     address: Address,
     last: Mutex<Option<Remembered>>,
+    /// Its place among the connections that there may be, which a WebSocket keeps.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 struct Remembered {
@@ -38,7 +41,12 @@ impl std::fmt::Debug for Remembered {
 impl Connection {
     /// One from an address; unix sockets have none.
     pub(crate) fn from(address: Address) -> Self {
-        Connection { address, last: Mutex::default() }
+        Connection { address, ..Connection::default() }
+    }
+
+    /// The same, with its place among the connections that there may be.
+    pub(crate) fn placed(address: Address, place: OwnedSemaphorePermit) -> Self {
+        Connection { address, last: Mutex::default(), _place: Some(place) }
     }
 
     /// Where it comes from.

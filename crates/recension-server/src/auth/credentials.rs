@@ -49,6 +49,11 @@ impl Credentials {
         })
     }
 
+    /// Who counts attempts.
+    pub(super) fn throttle(&self) -> &Throttle {
+        &self.throttle
+    }
+
     /// Runs slow work on passwords, a few at a time.
     pub(crate) async fn hash<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         let _waiting = Waiting::among(&self.waiting)?;

@@ -1,16 +1,17 @@
-//! Who asks, and what they may do. There are two ways to the data, and both go through here: [`Session::database`]
+//! Identity and rights. There are two ways to the data, and both go through here: [`Session::database`]
 //! and [`Session::server_admin`]. What they answer ([`Database`], [`ServerAdmin`]) cannot be made elsewhere, and the
 //! store cannot be reached without one: a handler that forgets to ask for access does not compile.
 //!
-//! Identity: `evidence.rs` asks `sessions.rs` (the cookie), `jwt.rs` (`Bearer`), `basic.rs` (`Basic`). The names and
-//! passwords behind them: `users.rs` (`_users`), `admins.rs`, `credentials.rs` (checking, slowly), `password.rs`
-//! (hashes), `throttle.rs` (guessing). Rights: `security.rs` (`_security`), `users_guard.rs` (`_users`); `standing.rs`
-//! asks whether they still hold.
+//! Who one is: `evidence.rs` asks `sessions.rs` (the cookie), `jwt.rs` (`Bearer`), `basic.rs` (`Basic`); the names
+//! and passwords behind them: `users.rs` (`_users`), `admins.rs`, `credentials.rs` (checking, slowly), `password.rs`
+//! (hashes), `throttle.rs` (guessing). What one may do: `security.rs` (`_security`), `users_guard.rs` (`_users`);
+//! whether one still may: `standing.rs`. Doors beside HTTP: `doors.rs`.
 
 pub(crate) mod admins;
 pub(crate) mod basic;
 pub(crate) mod connection;
 pub(crate) mod credentials;
+pub(crate) mod doors;
 pub(crate) mod evidence;
 pub(crate) mod failed_log_ins;
 pub(crate) mod jwt;

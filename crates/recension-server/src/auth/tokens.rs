@@ -186,14 +186,6 @@ fn hash(text: &str) -> Vec<u8> {
     digest(&SHA256, text.as_bytes()).as_ref().to_vec()
 }
 
-/// The token with this text.
-pub(crate) fn find(store: &Store, text: &str) -> recension::Result<Option<ApiToken>> {
-    if !text.starts_with(PREFIX) {
-        return Ok(None);
-    }
-    store.keys(NAMESPACE)?.entry(hash(text))?.map(read).transpose()
-}
-
 /// A token that was shown, by its hash.
 #[derive(Clone)]
 pub(crate) struct Shown(Arc<[u8]>);
@@ -218,7 +210,7 @@ impl Scope {
 
     /// Whether the token allows the request: any, or only one that reads.
     pub(super) fn permits(&self, method: &Method, target: &Target<'_>) -> bool {
-        // What is written at the server, server admins write.
+        // Only server admins can write at the server's own paths.
         let of_server = matches!(target, Target::Root | Target::Server { .. } | Target::Redirect { .. });
         self.rights > Rights::Read || of_server || reads(method, target)
     }

@@ -46,7 +46,7 @@ pub struct ServeFlags {
     /// Let other machines' programs open the store there: recension --store recension://HOST:PORT
     #[arg(long, env = "RECENSION_ENGINE", value_name = "ADDRESS:PORT")]
     pub engine: Option<SocketAddr>,
-    /// What they have to say first, 16 bytes at least; they may read and write everything
+    /// What they may say first in place of a server admin's password, 16 bytes at least
     #[arg(long, env = "RECENSION_ENGINE_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub engine_token: Option<String>,
     /// Answer clients of Redis there too

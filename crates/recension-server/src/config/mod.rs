@@ -162,21 +162,23 @@ impl ApocryphaSection {
 pub struct EngineSection {
     /// The address; without it there is no port. Beyond loopback it needs a certificate.
     pub listen: Option<SocketAddr>,
-    /// The token of its users, who may read and write everything.
+    /// What those may say who use it, in place of a server admin's name and password: they may read and write
+    /// everything.
     #[serde(skip_serializing)]
     pub token: Option<String>,
 }
 
 impl EngineSection {
-    /// The address, and the token that is needed there.
+    /// Where to listen, and the token that is taken there.
     ///
     /// # Errors
-    /// If the text cannot be a token, or there is none.
-    pub fn place(&self) -> Result<Option<(SocketAddr, EngineToken)>, ConfigError> {
+    /// If the token can be none.
+    pub fn place(&self) -> Result<Option<(SocketAddr, Option<EngineToken>)>, ConfigError> {
         let Some(listen) = self.listen else { return Ok(None) };
-        let token = self.token.as_deref().and_then(EngineToken::new).ok_or_else(|| ConfigError {
-            message: "the engine's port needs a token of 16 to 2048 bytes: set RECENSION_ENGINE_TOKEN".to_owned(),
-        })?;
+        let bad = || ConfigError {
+            message: "the token of the engine's port has 16 to 2048 bytes: set RECENSION_ENGINE_TOKEN".to_owned(),
+        };
+        let token = self.token.as_deref().map(|token| EngineToken::new(token).ok_or_else(bad)).transpose()?;
         Ok(Some((listen, token)))
     }
 }
@@ -408,7 +410,7 @@ mod tests {
             engine_token: token.map(str::to_owned),
             ..flags("127.0.0.1:1", None)
         };
-        assert!(Config::of(&engine("127.0.0.1:2", None), None).is_err());
+        assert!(Config::of(&engine("127.0.0.1:2", None), None).is_ok());
         assert!(Config::of(&engine("127.0.0.1:2", Some("short")), None).is_err());
         assert!(Config::of(&engine("127.0.0.1:2", Some("a token of 24 characters")), None).is_ok());
         assert!(Config::of(&engine("0.0.0.0:2", Some("a token of 24 characters")), None).is_err());

@@ -61,8 +61,8 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str, id: &st
 }
 
 fn beside(id: &str, revisions: &[Revision], resolves: bool, html: &mut Html) {
-    html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Revisions\" tabindex=\"0\"><table class=\"beside\"><thead><tr>");
-    html.tag("<th scope=\"col\">Member</th>");
+    html.tag("<div class=\"wide\" role=\"region\" aria-label=\"Revisions\" tabindex=\"0\">");
+    html.tag("<table class=\"beside\"><thead><tr><th scope=\"col\">Member</th>");
     for (number, revision) in revisions.iter().enumerate() {
         html.tag("<th scope=\"col\"");
         if resolves {

@@ -1,5 +1,5 @@
-//! What the server counts: how it is now and what each endpoint takes as tables, and with a script as plots of the
-//! last hours.
+//! What the server counts: how it is now and what each endpoint takes as tables, and with a script as plots of the last
+//! hours.
 
 use std::collections::BTreeMap;
 

@@ -93,7 +93,8 @@ mod tests {
         for n in 0..100 {
             notes.put(&format!("n{n}"), "{}").unwrap();
         }
-        let last = notes.delete("n3").unwrap().seq;
+        let rev = notes.get("n3").unwrap().unwrap().rev;
+        let last = notes.delete("n3", &rev).unwrap().seq;
         let points = growth(&notes, first, last);
         assert_eq!((points[0], points.len()), ((first.0, 1), 41));
         assert_eq!(points.last(), Some(&(last.0, 100)));

@@ -1,5 +1,5 @@
-//! CGI: a process for one request. The store is opened beside whoever has it open, or alone; or only for reading, so
-//! that nothing of it is changed and a web server that may not write there can serve it.
+//! CGI: a process for one request. The store is opened for sharing with the process that has it open, or alone. Or it
+//! is opened only for reading, so that a web server that may not write there can serve it and nothing of it is changed.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -68,16 +68,16 @@ pub async fn run(
 fn only_reads(ready: &Ready) -> bool {
     let (method, path) = (ready.request.method(), ready.request.uri().path());
     match Target::parse(path) {
-        // Whoever logs in changes nothing.
+        // Logging in writes nothing to the store.
         Ok(Target::Server { name, .. }) if matches!(&*name, "_session" | "_dbs_info") => true,
         Ok(target) => reads(method, &target),
-        // What does not read is refused as such.
+        // A malformed path is refused as such.
         Err(_) => true,
     }
 }
 
-/// What requests share, on a store that is opened for reading; through its owner if a process has it open, or if it is
-/// no folder.
+/// The state of requests on a store that is opened for reading. If a process has it open, or it is not a folder, it is
+/// opened in the usual way.
 fn reading(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
     if !Path::new(&config.store).is_dir() {
         return app(config);

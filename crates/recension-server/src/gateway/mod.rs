@@ -217,14 +217,14 @@ fn inherited() -> io::Result<(Listener, Place)> {
     Ok((Listener::Tcp(TcpListener::from_std(tcp)?), Place::Inherited))
 }
 
-/// What requests share, on a store that other processes may have open too.
+/// The state of requests on a store that other processes may have open too.
 fn app(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
     let engine = recension_engines::open_as(&config.store, recension_engines::Sharing::Shared)
         .map_err(recension::document::Error::from)?;
     on(Store::on(engine)?, config)
 }
 
-/// What requests share, on a store.
+/// The state of requests on a store.
 fn on(store: Store, config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
     let (stop, stopping) = watch::channel(false);
     let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());

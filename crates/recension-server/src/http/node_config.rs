@@ -45,7 +45,7 @@ pub(crate) async fn endpoint(request: Request, session: &Session, node: &str, pa
     }
 }
 
-/// What cookies and tokens are signed with is told to nobody.
+/// Whether a setting is a key of cookies or tokens. Nobody can read these.
 pub(crate) fn is_secret(section: &str, key: &str) -> bool {
     key == "secret" || section == "jwt_keys"
 }

@@ -76,6 +76,10 @@ const DOCIDS: &str =
     r#"{"type":"object","required":["docids"],"properties":{"docids":{"type":"array","items":{"type":"string"}}}}"#;
 const NUMBER: &str = r#"{"type":"integer","minimum":1}"#;
 const EXPIRY: &str = r#"{"type":["string","null"]}"#;
+const CONSUMER: &str = r#"{"type":"object","additionalProperties":false,"properties":{"since":{"type":"string"},"acknowledge_seconds":{"type":"integer","minimum":1,"maximum":86400},"dead_letters":{"type":"object","required":["database","after"],"additionalProperties":false,"properties":{"database":{"type":"string"},"after":{"type":"integer","minimum":1}}},"deletions":{"type":"boolean"}}}"#;
+const FETCH: &str = r#"{"type":"object","additionalProperties":false,"properties":{"max":{"type":"integer","minimum":1,"maximum":1000},"wait_seconds":{"type":"integer","minimum":0}}}"#;
+const MESSAGES: &str = r#"{"type":"object","required":["messages"],"properties":{"messages":{"type":"array","maxItems":1000,"items":{"type":"object","required":["id","seq"],"properties":{"id":{"type":"string"},"seq":{"type":"integer"}}}}}}"#;
+const GIVE_BACK: &str = r#"{"type":"object","required":["messages"],"properties":{"after_seconds":{"type":"integer","minimum":0},"messages":{"type":"array","maxItems":1000,"items":{"type":"object","required":["id","seq"],"properties":{"id":{"type":"string"},"seq":{"type":"integer"}}}}}}"#;
 const STRING: &str = r#"{"type":"string"}"#;
 const ANY: &str = "{}";
 const EMPTY: &str = r#"{"type":"object"}"#;
@@ -107,23 +111,23 @@ macro_rules! operations {
 
 /// Every operation of this server, except those that it answers with 501.
 const OPERATIONS: &[Operation] = operations! {
-    get "/", "What answers here, and its version", "", "", OK;
+    get "/", "The server's name and version", "", "", OK;
     get "/_up", "Whether the server is ready", "", "", OK;
     get "/_uuids", "Identifiers for new documents", "count:integer", "", OK;
     get "/_openapi.json", "This description", "", "", OK;
-    get "/_session", "Who asks", "", "", OK;
+    get "/_session", "The present user", "", "", OK;
     post "/_session", "Logs in: the answer has a \
         cookie", "next:string", LOG_IN, &[(200, Form::Object), (302, Form::Object)];
     delete "/_session", "Logs out", "", "", OK;
-    get "/_tokens", "API tokens that there are", "", "", OK;
+    get "/_tokens", "The API tokens", "", "", OK;
     post "/_tokens", "Makes an API token, and shows its text only this once", "", TOKEN, &[(201, Form::Object)];
     delete "/_tokens/{token}", "Revokes an API token", "", "", OK;
     get "/_all_dbs", "The names of all databases", NAMES_QUERY, "", &[(200, Form::Array)];
-    get "/_dbs_info", "What is told of every database", "", "", &[(200, Form::Array)];
-    post "/_dbs_info", "What is told of some databases", "", KEYS, &[(200, Form::Array)];
+    get "/_dbs_info", "Information on every database", "", "", &[(200, Form::Array)];
+    post "/_dbs_info", "Information on some databases", "", KEYS, &[(200, Form::Array)];
     get "/_db_updates", "Databases that were made, written to and dropped", FEED_QUERY, "", &[(200, Form::Json)];
-    get "/_active_tasks", "What runs in the background", "", "", &[(200, Form::Array)];
-    post "/_backup", "A backup of the whole store: its files as a stream, but those that the client \
+    get "/_active_tasks", "The tasks that run in the background", "", "", &[(200, Form::Array)];
+    post "/_backup", "A backup of the whole store: its files as a stream, except those that the client \
         has", "", BACKUP, &[(200, Form::Bytes)];
     post "/_replicate", "Replicates from one database to another, once or until it is \
         cancelled", "", REPLICATION, &[(200, Form::Object), (202, Form::Object)];
@@ -141,8 +145,8 @@ const OPERATIONS: &[Operation] = operations! {
     get "/_node/{node}/_config/{section}", "The settings of a section", "", "", OK;
     get "/_node/{node}/_config/{section}/{setting}", "A setting", "", "", &[(200, Form::Json)];
     put "/_node/{node}/_config/{section}/{setting}", "Changes a setting", "", STRING, &[(200, Form::Json)];
-    delete "/_node/{node}/_config/{section}/{setting}", "Takes a setting back", "", "", &[(200, Form::Json)];
-    get "/{db}", "What is told of the database", "", "", OK;
+    delete "/_node/{node}/_config/{section}/{setting}", "Resets a setting", "", "", &[(200, Form::Json)];
+    get "/{db}", "Information on the database", "", "", OK;
     head "/{db}", "Whether there is the database", "", "", HEAD;
     put "/{db}", "Makes the database", "partitioned:boolean", "", CREATED;
     delete "/{db}", "Drops the database", "", "", OK;
@@ -161,13 +165,13 @@ const OPERATIONS: &[Operation] = operations! {
     get "/{db}/_design/{name}", "A design document", READ_QUERY, "", &[(200, Form::Json), (304, Form::None)];
     put "/{db}/_design/{name}", "Writes a design document", WRITE_QUERY, DOCUMENT, WRITTEN;
     delete "/{db}/_design/{name}", "Deletes a design document", "rev:string", "", OK;
-    get "/{db}/_design/{name}/_info", "What is told of the views of a design document", "", "", OK;
+    get "/{db}/_design/{name}/_info", "Information on the views of a design document", "", "", OK;
     get "/{db}/_design/{name}/_view/{view}", "Rows of a view", VIEW_QUERY, "", OK;
     post "/{db}/_design/{name}/_view/{view}", "Rows of a view", VIEW_QUERY, KEYS, OK;
     post "/{db}/_design/{name}/_view/{view}/queries", "Several questions to a view", "", QUERIES, OK;
     get "/{db}/_design/{name}/_show/{function}/{id}", "A document as a function shows it", "", "", BYTES;
     get "/{db}/_design/{name}/_list/{function}/{view}", "Rows of a view as a function lists them", "", "", BYTES;
-    put "/{db}/_design/{name}/_update/{function}/{id}", "What a function makes of a document", "", ANY, BYTES;
+    put "/{db}/_design/{name}/_update/{function}/{id}", "Updates a document by a function", "", ANY, BYTES;
     get "/{db}/_design/{name}/_rewrite/{path}", "Passes a request on by the rules of a design document", "", "", BYTES;
     get "/{db}/_local/{name}", "A local document, which no replica gets", "", "", OK;
     put "/{db}/_local/{name}", "Writes a local document", "rev:string", DOCUMENT, WRITTEN;
@@ -185,9 +189,8 @@ const OPERATIONS: &[Operation] = operations! {
         att_encoding_info:boolean", BULK_GET, OK;
     post "/{db}/_revs_diff", "Which of some revisions are missing here", "", REVS, OK;
     post "/{db}/_missing_revs", "Which of some revisions are missing here, in an older form", "", REVS, OK;
-    get "/{db}/_changes", "What has changed", CHANGES_QUERY, "", &[(200, Form::List)];
-    post "/{db}/_changes", "What has \
-        changed", CHANGES_QUERY, r#"{"type":"object","properties":{"doc_ids":{"type":"array","items":{"type":"string"}},"selector":{"type":"object"}}}"#, &[(200, Form::List)];
+    get "/{db}/_changes", "The changes", CHANGES_QUERY, "", &[(200, Form::List)];
+    post "/{db}/_changes", "The changes", CHANGES_QUERY, r#"{"type":"object","properties":{"doc_ids":{"type":"array","items":{"type":"string"}},"selector":{"type":"object"}}}"#, &[(200, Form::List)];
     post "/{db}/_find", "Documents that a selector selects", "at:string", FIND, OK;
     post "/{db}/_explain", "How a query would be carried out", "at:string", FIND, OK;
     post "/{db}/_aggregate", "Counts, sums and the like of groups of documents", "at:string", PIPELINE, OK;
@@ -202,37 +205,45 @@ const OPERATIONS: &[Operation] = operations! {
         selects", "at:string", FIND, OK;
     post "/{db}/_partition/{partition}/_explain", "How a query of a partition would be carried \
         out", "at:string", FIND, OK;
-    get "/{db}/_partition/{partition}", "What is told of a partition", "", "", OK;
+    get "/{db}/_partition/{partition}", "Information on a partition", "", "", OK;
     get "/{db}/_partition/{partition}/_all_docs", "Documents of a partition by id", LIST_QUERY, "", LIST;
     post "/{db}/_partition/{partition}/_all_docs", "Documents of a partition by id", LIST_QUERY, KEYS, LIST;
     get "/{db}/_partition/{partition}/_design/{name}/_view/{view}", "Rows of a view, of a \
         partition", VIEW_QUERY, "", OK;
     post "/{db}/_purge", "Removes revisions as if they had never been", "", REVS, CREATED;
-    get "/{db}/_erase", "What was erased: when, and how many documents", "", "", OK;
-    post "/{db}/_erase", "Takes documents out of every moment", "settle:boolean", IDS, OK;
-    get "/{db}/_purged_infos", "What was purged", "", "", OK;
+    get "/{db}/_erase", "The erasures: when, and how many documents", "", "", OK;
+    post "/{db}/_erase", "Removes documents from every moment", "settle:boolean", IDS, OK;
+    get "/{db}/_purged_infos", "The purged revisions", "", "", OK;
     get "/{db}/_purged_infos_limit", "How many purges are remembered", "", "", &[(200, Form::Json)];
     put "/{db}/_purged_infos_limit", "Sets how many purges are remembered", "", NUMBER, OK;
     get "/{db}/_access", "The rule by which users read and write documents", "explain:boolean", "", OK;
     put "/{db}/_access", "Sets the access rule", "", EMPTY, OK;
-    delete "/{db}/_access", "Takes the access rule away", "", "", OK;
-    get "/{db}/_leaves", "All leaves behind a position, in one stream of lines", "since:string", "", &[(200, Form::None)];
+    delete "/{db}/_access", "Removes the access rule", "", "", OK;
+    get "/{db}/_leaves", "All leaves after a position, in one stream of lines", "since:string", "", &[(200, Form::None)];
     get "/{db}/_schema", "The JSON Schema that documents have to fit", "history:boolean at:string", "", OK;
-    put "/{db}/_schema", "Sets the JSON Schema, or tests what is there", "check:boolean", EMPTY, OK;
-    delete "/{db}/_schema", "Takes the JSON Schema away", "", "", OK;
+    put "/{db}/_schema", "Sets the JSON Schema, or tests existing documents", "check:boolean", EMPTY, OK;
+    delete "/{db}/_schema", "Removes the JSON Schema", "", "", OK;
     get "/{db}/_security", "Which users and roles may use the database", "", "", OK;
     put "/{db}/_security", "Sets which users and roles may use the database", "", SECURITY, OK;
     post "/{db}/_compact", "Gives up the bodies of revisions that are no leaves", "", EMPTY, &[(202, Form::Object)];
     post "/{db}/_view_cleanup", "Drops rows of views that no design document has", "", EMPTY, &[(202, Form::Object)];
-    post "/{db}/_ensure_full_commit", "Has nothing to do: what is acknowledged is durable", "", EMPTY, CREATED;
+    post "/{db}/_ensure_full_commit", "Does nothing: acknowledged writes are durable already", "", EMPTY, CREATED;
     get "/{db}/_revs_limit", "How many revisions of a document are remembered", "", "", &[(200, Form::Json)];
     put "/{db}/_revs_limit", "Sets how many revisions of a document are remembered", "", NUMBER, OK;
     get "/{db}/_retention", "How much of the past is kept", "", "", &[(200, Form::Json)];
     put "/{db}/_retention", "Sets how much of the past is kept", "", STRING, &[(200, Form::Json)];
     get "/{db}/_expiry", "Which member says when a document is deleted", "", "", &[(200, Form::Json)];
     put "/{db}/_expiry", "Sets which member says when a document is deleted", "", EXPIRY, &[(200, Form::Json)];
-    get "/{db}/_topics", "The topics that have subscribers; feed=eventsource subscribes", "match:string", "", OK;
-    post "/{db}/_topics/{topic}", "Sends a message to the subscribers of a topic", "", ANY, OK;
+    get "/{db}/_topics", "The topics that somebody listens to; feed=eventsource listens", "match:string", "", OK;
+    post "/{db}/_topics/{topic}", "Says something to who listens to a topic", "", ANY, OK;
+    get "/{db}/_consumers", "The names of the database's consumers", "", "", OK;
+    put "/{db}/_consumers/{consumer}", "Makes a consumer, or serves it \
+        otherwise", "", CONSUMER, &[(200, Form::Object), (201, Form::Object)];
+    get "/{db}/_consumers/{consumer}", "How a consumer is served, and where it stands", "", "", OK;
+    delete "/{db}/_consumers/{consumer}", "Forgets a consumer", "", "", OK;
+    post "/{db}/_consumers/{consumer}/fetch", "Hands out the next messages", "", FETCH, OK;
+    post "/{db}/_consumers/{consumer}/acknowledge", "Messages were dealt with", "", MESSAGES, OK;
+    post "/{db}/_consumers/{consumer}/give_back", "Messages were not dealt with", "", GIVE_BACK, OK;
 };
 
 /// The table as an `OpenAPI` 3.1 document.
@@ -242,9 +253,8 @@ fn description() -> String {
          \"security\":[{{}},{{\"basic\":[]}},{{\"cookie\":[]}},{{\"bearer\":[]}}],\"paths\":{{",
         env!("CARGO_PKG_VERSION"),
         quote(
-            "The HTTP interface of Apache CouchDB 3, as far as it is there, and what goes beyond. COPY, which \
-             documents \
-             have too, is no method that OpenAPI knows."
+            "The supported part of the HTTP interface of Apache CouchDB 3, and additions to it. Documents also have \
+             the method COPY, which OpenAPI does not know."
         ),
     );
     let mut paths: Vec<&str> = OPERATIONS.iter().map(|operation| operation.path).collect();

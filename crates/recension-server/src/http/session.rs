@@ -1,4 +1,4 @@
-//! `/_session`: who asks, logging in, and logging out.
+//! `/_session`: the present user, logging in, and logging out.
 
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, LOCATION, SET_COOKIE};

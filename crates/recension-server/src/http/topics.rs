@@ -10,23 +10,26 @@ use base64::prelude::BASE64_STANDARD;
 use http::Method;
 use http::header::CACHE_CONTROL;
 use recension::document::json::quote;
-use recension::document::{Received, Subscriber};
+use recension::document::{Received, Subscriber, Topics};
 use tokio::time::{Instant, sleep_until};
 
 use crate::answer::{Answer, Gone, Sink, pieces};
 use crate::auth::standing::Standing;
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
+use crate::http::web_socket::{self, End, Socket};
 use crate::request::Request;
 use crate::state::App;
 
 /// Time between heartbeats of a stream without messages.
 const HEARTBEAT: Duration = Duration::from_secs(30);
+/// Signs of life of a WebSocket after which a client that has answered none has gone.
+const HEARTBEATS_UNANSWERED_MAX: u32 = 3;
 /// Bytes of events that are collected before they are sent.
 const EVENTS_BYTES: usize = 256 * 1024;
 
-/// `POST /{db}/_topics/{topic}` publishes its body. `GET /{db}/_topics` lists the topics that somebody subscribes to by
-/// name. With `feed=eventsource` it subscribes to the topics that the pattern `match` fits, by default all.
+/// `POST /{db}/_topics/{topic}` says its body to who listens. `GET /{db}/_topics` lists the topics that somebody
+/// listens to by name; with `feed=eventsource`, or as a WebSocket, it listens to those that `match` means, by default all.
 pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
     let database = session.database(db, Access::Member)?;
     let topics = database.topics();
@@ -36,10 +39,21 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, r
             let heard = topics.publish(format!("{db}/{}", rest.join("/")), &body)?;
             Ok(Answer::ok(format!("{{\"ok\":true,\"heard\":{heard}}}")))
         }
+        (&Method::GET, []) if web_socket::is_asked(&request) => {
+            let (socket, answer) = web_socket::taken(&mut request, &session)?;
+            let subscriber = subscribed(&request, &topics, db)?;
+            let standing = Standing::in_database(&session, &database);
+            let (app, prefix) = (Arc::clone(&request.app), db.len() + 1);
+            tokio::spawn(async move {
+                let Ok(socket) = socket.opened().await else { return };
+                app.metrics.feeds.inc();
+                listen(&app, subscriber, standing, prefix, socket).await;
+                app.metrics.feeds.dec();
+            });
+            Ok(answer)
+        }
         (&Method::GET, []) if request.query.get("feed") == Some("eventsource") => {
-            let mut subscriber = topics.subscriber();
-            let pattern = request.query.get("match").unwrap_or("*");
-            subscriber.subscribe_pattern(format!("{}/{pattern}", literally(db)))?;
+            let subscriber = subscribed(&request, &topics, db)?;
             let standing = Standing::in_database(&session, &database);
             let prefix = db.len() + 1;
             let (sink, answer) = pieces(request.app.streams.patience());
@@ -70,7 +84,54 @@ pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, r
     }
 }
 
-/// A pattern that fits this name only.
+/// Somebody who hears the topics of a database that the request means.
+fn subscribed(request: &Request, topics: &Topics, db: &str) -> Result<Subscriber> {
+    let mut subscriber = topics.subscriber();
+    let pattern = request.query.get("match").unwrap_or("*");
+    subscriber.subscribe_pattern(format!("{}/{pattern}", literally(db)))?;
+    Ok(subscriber)
+}
+
+/// Sends what comes over a WebSocket, until who listens goes or may not any more.
+async fn listen(app: &App, mut subscriber: Subscriber, mut standing: Standing, prefix: usize, mut socket: Socket) {
+    let mut beats = Instant::now() + HEARTBEAT;
+    let end = loop {
+        let due = standing.due();
+        let next = tokio::select! {
+            next = poll_fn(|context| subscriber.poll_next(context)) => Some(next),
+            end = socket.ended() => break end,
+            () = sleep_until(beats) => None,
+            () = standing.changed() => None,
+            () = sleep_until(due) => None,
+            () = app.stopped() => break End::Stopping,
+        };
+        if !standing.holds().unwrap_or(false) {
+            break End::Rights;
+        }
+        let (mut texts, mut bytes, mut next) = (Vec::new(), 0, next);
+        while let Some(received) = next.take() {
+            let text = json_of(&received, prefix);
+            bytes += text.len();
+            texts.push(text);
+            if bytes < EVENTS_BYTES {
+                next = subscriber.try_next();
+            }
+        }
+        let now = Instant::now();
+        let mut sent = if texts.is_empty() { Ok(()) } else { socket.send(texts).await };
+        if sent.is_ok() && beats <= now {
+            beats = now + HEARTBEAT;
+            let is_there = now.duration_since(socket.heard()) < HEARTBEATS_UNANSWERED_MAX * HEARTBEAT;
+            sent = if is_there { socket.ping().await } else { Err(Gone) };
+        }
+        if sent.is_err() {
+            break End::Gone;
+        }
+    };
+    socket.close(end).await;
+}
+
+/// A name as a pattern that means it and nothing else.
 fn literally(name: &str) -> String {
     name.chars().flat_map(|letter| ['\\', letter]).collect()
 }
@@ -119,13 +180,21 @@ async fn run(
     Ok(())
 }
 
-/// An event: the topic and the message, as text if it is text; or how many messages were missed.
+/// An event.
 fn push(received: &Received, prefix: usize, out: &mut String) {
-    let data = match received {
-        Received::Missed(missed) => {
-            out.push_str("event: missed\n");
-            format!("{{\"missed\":{missed}}}")
-        }
+    if matches!(received, Received::Missed(_)) {
+        out.push_str("event: missed\n");
+    }
+    // A JSON text is one line.
+    for part in ["data: ", &json_of(received, prefix), "\n\n"] {
+        out.push_str(part);
+    }
+}
+
+/// The topic and the message, as text if it is text; or how many were missed.
+fn json_of(received: &Received, prefix: usize) -> String {
+    match received {
+        Received::Missed(missed) => format!("{{\"missed\":{missed}}}"),
         Received::Message(message, _) => {
             let topic = quote(&String::from_utf8_lossy(message.topic.get(prefix..).unwrap_or_default()));
             match std::str::from_utf8(&message.payload) {
@@ -133,9 +202,5 @@ fn push(received: &Received, prefix: usize, out: &mut String) {
                 Err(_) => format!("{{\"topic\":{topic},\"base64\":\"{}\"}}", BASE64_STANDARD.encode(&message.payload)),
             }
         }
-    };
-    // A JSON text is one line.
-    for part in ["data: ", &data, "\n\n"] {
-        out.push_str(part);
     }
 }

@@ -88,7 +88,7 @@ impl Client for Connected {
         self.value(key, see).map_err(LabError::subject("a get"))
     }
     fn get_many(&mut self, keys: &[Key], see: SeeNumbered<'_>) -> Result<()> {
-        let read = || -> rusqlite::Result<()> {
+        let mut read = || -> rusqlite::Result<()> {
             self.0.prepare_cached("BEGIN")?.execute([])?;
             for (at, key) in keys.iter().enumerate() {
                 self.value(key, &mut |value| see(at, value))?;
@@ -98,9 +98,9 @@ impl Client for Connected {
         read().map_err(LabError::subject("several gets"))
     }
     fn range(&mut self, start: &Key, limit: usize, see: SeePair<'_>) -> Result<()> {
-        let read = || -> rusqlite::Result<()> {
+        let mut read = || -> rusqlite::Result<()> {
             let mut statement = self.0.prepare_cached("SELECT k, v FROM rows WHERE k >= ?1 ORDER BY k LIMIT ?2")?;
-            let mut rows = statement.query((start, limit))?;
+            let mut rows = statement.query((start, i64::try_from(limit).unwrap_or(i64::MAX)))?;
             while let Some(row) = rows.next()? {
                 see(row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_bytes()?);
             }

@@ -49,14 +49,14 @@ impl Tables {
     fn load_all(&mut self, orders: &[Order]) -> Sql<()> {
         let transaction = self.0.transaction()?;
         for order in orders {
-            let number = number(order.number);
+            let number = signed(order.number);
             let body = order.document().to_string();
             transaction.prepare_cached("INSERT INTO orders VALUES (?1, ?2)")?.execute((number, body))?;
             transaction
                 .prepare_cached("INSERT INTO notes (rowid, note) VALUES (?1, ?2)")?
                 .execute((number, &order.note))?;
             for item in &order.items {
-                let row = (sku(item.sku), number, item.n);
+                let row = (sku(item.sku), number, signed(item.n));
                 transaction.prepare_cached("INSERT INTO items VALUES (?1, ?2, ?3)")?.execute(row)?;
             }
         }
@@ -81,22 +81,27 @@ impl Tables {
         let text = format!(
             "SELECT body->>'{path}' AS name, sum(body->>'$.total'), count(*) FROM orders GROUP BY name ORDER BY name"
         );
-        self.rows(&text, &[], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).map(Answer::Groups)
+        self.rows(&text, &[], |row| Ok((row.get(0)?, unsigned(row, 1)?, unsigned(row, 2)?))).map(Answer::Groups)
     }
 
     fn answer(&self, ask: &Ask) -> Sql<Answer> {
         match ask {
-            Ask::Equal { customer } => self.documents("body->>'$.customer.id' = ?1", &[customer]),
-            Ask::Range { low, high } => self.documents("body->>'$.total' BETWEEN ?1 AND ?2", &[low, high]),
-            Ask::Or { customer, low } => {
-                self.documents("body->>'$.customer.id' = ?1 OR body->>'$.total' >= ?2", &[customer, low])
+            Ask::Equal { customer } => self.documents("body->>'$.customer.id' = ?1", &[&signed(*customer)]),
+            Ask::Range { low, high } => {
+                self.documents("body->>'$.total' BETWEEN ?1 AND ?2", &[&signed(*low), &signed(*high)])
             }
+            Ask::Or { customer, low } => self.documents(
+                "body->>'$.customer.id' = ?1 OR body->>'$.total' >= ?2",
+                &[&signed(*customer), &signed(*low)],
+            ),
             Ask::In { numbers } => {
                 let list = serde_json::to_string(numbers).unwrap_or_default();
                 self.documents("number IN (SELECT value FROM json_each(?1))", &[&list])
             }
-            Ask::Element { sku: number, least } => self
-                .documents("number IN (SELECT number FROM items WHERE sku = ?1 AND n >= ?2)", &[&sku(*number), least]),
+            Ask::Element { sku: number, least } => self.documents(
+                "number IN (SELECT number FROM items WHERE sku = ?1 AND n >= ?2)",
+                &[&sku(*number), &signed(*least)],
+            ),
             Ask::Prefix { name } => self
                 .documents("body->>'$.customer.name' >= ?1 AND body->>'$.customer.name' < ?2", &[name, &behind(name)]),
             Ask::Contains { part } => {
@@ -104,12 +109,15 @@ impl Tables {
             }
             Ask::SortByIndex { state, limit } => self.documents(
                 "body->>'$.state' = ?1 ORDER BY body->>'$.total' DESC, number DESC LIMIT ?2",
-                &[state, limit],
+                &[state, &signed(*limit as u64)],
             ),
-            Ask::Sort { limit } => self.documents("true ORDER BY body->>'$.placed' DESC LIMIT ?1", &[limit]),
-            Ask::Page { skip, limit } => {
-                self.documents("true ORDER BY body->>'$.total', number LIMIT ?2 OFFSET ?1", &[skip, limit])
+            Ask::Sort { limit } => {
+                self.documents("true ORDER BY body->>'$.placed' DESC LIMIT ?1", &[&signed(*limit as u64)])
             }
+            Ask::Page { skip, limit } => self.documents(
+                "true ORDER BY body->>'$.total', number LIMIT ?2 OFFSET ?1",
+                &[&signed(*skip as u64), &signed(*limit as u64)],
+            ),
             Ask::GroupByCountry => self.groups("$.customer.country"),
             Ask::GroupByState => self.groups("$.state"),
             Ask::Distinct => self
@@ -123,19 +131,23 @@ impl Tables {
             }
             Ask::Update { customer, state } => {
                 let text = "UPDATE orders SET body = json_set(body, '$.state', ?2) WHERE body->>'$.customer.id' = ?1";
-                let changed = self.0.prepare_cached(text)?.execute((customer, state))?;
+                let changed = self.0.prepare_cached(text)?.execute((signed(*customer), state))?;
                 Ok(Answer::Changed(changed as u64))
             }
         }
     }
 }
 
-fn number(of: u64) -> i64 {
-    i64::try_from(of).unwrap_or(i64::MAX)
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unsigned(row: &Row<'_>, at: usize) -> Sql<u64> {
+    row.get::<_, i64>(at).map(i64::unsigned_abs)
 }
 
 fn id_of(row: &Row<'_>) -> Sql<String> {
-    row.get(0).map(id)
+    unsigned(row, 0).map(id)
 }
 
 impl Orders for Tables {

@@ -13,7 +13,9 @@ function short(value) {
   return `${value < 0 ? '-' : ''}${number.toFixed(digits)}${units[unit]}`
 }
 
-const hour = (seconds) => new Date(seconds * 1000).toTimeString().slice(0, 8)
+// Seconds are told where the marks are closer than a minute.
+const hours = (_, times, axis, space, step) =>
+  times.map((seconds) => new Date(seconds * 1000).toTimeString().slice(0, step < 60 ? 8 : 5))
 
 function options(plot, width) {
   const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line') }, ticks: { stroke: colour('--line') } }
@@ -23,7 +25,7 @@ function options(plot, width) {
   }))
   return {
     width, height: 190, series: [{ value: '{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}' }, ...series],
-    axes: [{ ...axis, space: 80, values: (_, times) => times.map(hour) }, { ...axis, size: 56, values: (_, values) => values.map(short) }],
+    axes: [{ ...axis, space: 58, values: hours }, { ...axis, size: 56, values: (_, values) => values.map(short) }],
     scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
     cursor: { sync: { key: 'server' } },
   }

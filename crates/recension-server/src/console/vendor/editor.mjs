@@ -39,9 +39,8 @@ const theme = EditorView.theme({
   '.cm-panels input, .cm-panels button': { color: 'var(--ink)', backgroundColor: 'var(--paper)', backgroundImage: 'none' },
   '.cm-specialChar': { color: 'var(--bad)' },
   // Its own marks are pictures in the stylesheet, which the policy of the pages does not let in.
-  '.cm-lint-marker-error': { content: '"✖"', color: 'var(--bad)', fontSize: '.8em' },
-  '.cm-lint-marker-warning': { content: '"!"', color: 'var(--past)' },
-  '.cm-lint-marker-info': { content: '"i"', color: 'var(--link)' },
+  '.cm-lint-marker-error, .cm-lint-marker-warning, .cm-lint-marker-info': { content: 'normal', color: 'var(--bad)' },
+  '.cm-lint-marker:before': { content: '"✖"', lineHeight: '1' },
   '.cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info, .cm-lintRange-hint': {
     backgroundImage: 'none', textDecoration: 'underline wavy var(--bad)',
   },

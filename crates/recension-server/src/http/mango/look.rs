@@ -1,5 +1,5 @@
-//! A query of Mango's or an aggregation for people to look at: its first rows, how it was carried out, and what that
-//! took. And the same for whoever wants all rows.
+//! A query of Mango's or an aggregation as a page shows it: its first rows, its plan, and its cost. Also the query for
+//! an export of all rows.
 
 use std::time::Instant;
 
@@ -12,12 +12,12 @@ use crate::error::{ApiError, Result};
 use crate::http::body::{elements, member, members_of};
 use crate::http::reading::{Extras, Shown};
 
-/// What was found.
+/// The result of a query.
 pub(crate) struct Looked {
     /// Documents or rows, as JSON.
     pub(crate) rows: Vec<String>,
     pub(crate) plan: Plan,
-    /// Of an aggregation, what is done with the documents: `$group: {…}`.
+    /// For an aggregation, the stages after the query: `$group: {…}`.
     pub(crate) stages: Vec<String>,
     /// Keys and documents that were read.
     pub(crate) examined: Option<(u64, u64)>,
@@ -25,7 +25,7 @@ pub(crate) struct Looked {
     pub(crate) warnings: Vec<String>,
 }
 
-/// A query of Mango's as the library has it, for whoever streams all that it finds.
+/// A query of Mango's in the library's form, for streaming all of its results.
 pub(crate) struct Prepared {
     pub(crate) at: CollectionAt,
     pub(crate) query: Query,
@@ -75,7 +75,7 @@ pub(crate) fn pipeline(db: &Database, text: &str, bytes_max: usize) -> Result<Lo
     Ok(Looked { rows, plan, stages, examined: None, millis, warnings: Vec::new() })
 }
 
-/// What of a pipeline is a query, and the stages behind it.
+/// The part of a pipeline that is a query, and the stages after it.
 fn parts(text: &str) -> Result<(Query, Vec<String>)> {
     let bad = || ApiError::bad_request("A pipeline is an array of stages: [{\"$match\": {…}}, {\"$group\": {…}}].");
     let whole = serde_json::from_str::<&serde_json::value::RawValue>(text).map_err(|_| bad())?;

@@ -60,10 +60,13 @@ pub(in crate::document) struct Builder {
 }
 
 impl Builder {
-    /// Starts it; `None` if there is nothing to do, or the system gives no thread.
-    pub(in crate::document) fn start(engine: &Arc<dyn Engine>, clock: &Arc<dyn Clock>) -> Result<Option<Self>> {
-        let snapshot = engine.snapshot()?;
-        let mut builds = snapshot.range(CATALOGUE, &KeyRange::prefix(BUILDS_PREFIX), Direction::Forward);
+    /// Starts it if there is anything to do; `None` if there is not, or the system gives no thread.
+    pub(in crate::document) fn start(
+        engine: &Arc<dyn Engine>,
+        clock: &Arc<dyn Clock>,
+        now: &dyn Snapshot,
+    ) -> Result<Option<Self>> {
+        let mut builds = now.range(CATALOGUE, &KeyRange::prefix(BUILDS_PREFIX), Direction::Forward);
         if builds.next().transpose()?.is_none() {
             return Ok(None);
         }

@@ -10,6 +10,7 @@ use crate::document::faces::transaction::Transaction;
 use crate::document::kernel::changes::change::{Change, Position};
 use crate::document::kernel::changes::pages::page;
 use crate::document::kernel::read::reader::CollectionAt;
+use crate::document::kernel::rows::consumer_rows::{NAMESPACE, delivery, delivery_key, position_key};
 use crate::document::kernel::rows::key_rows::micros;
 use crate::document::values::error::{Error, Result};
 use crate::document::values::json::quote;
@@ -17,10 +18,7 @@ use crate::document::values::key_value::KeyValue;
 use crate::document::values::limits::{CHANGES_PAGE, UNACKNOWLEDGED_MAX};
 use crate::document::values::revid::RevId;
 use crate::document::values::write::check_name;
-use crate::engine::{Direction, Seq};
-
-/// The namespace of consumers' positions and messages.
-const NAMESPACE: &str = "_consumers";
+use crate::engine::{Direction, Seq, Timestamp};
 
 /// How a consumer is served.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -97,7 +95,18 @@ pub struct Delivery {
     pub attempt: u32,
 }
 
-/// The state of a consumer.
+/// What a consumer was handed, and what to wait for if that is nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct HandedOut {
+    /// The messages.
+    pub deliveries: Vec<Delivery>,
+    /// The commit that was looked at: there may be more behind the next one.
+    pub seen: Seq,
+    /// When something that was handed out before is due again.
+    pub due: Option<Timestamp>,
+}
+
+/// Where a consumer stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConsumerStatus {
     /// The position behind the last delivered change.
@@ -173,80 +182,93 @@ impl Consumer {
         &self.name
     }
 
-    /// The key of its position; with a delivery's seq and id appended, that delivery's key. It has the collection's
-    /// number: a collection that is dropped and made again has another.
     fn key(&self, number: u32) -> Vec<u8> {
-        [&number.to_be_bytes()[..], self.name.as_bytes(), &[0]].concat()
+        position_key(number, &self.name)
     }
 
     fn delivery_key(&self, number: u32, seq: Seq, id: &str) -> Vec<u8> {
-        [&self.key(number)[..], &seq.0.to_be_bytes(), id.as_bytes()].concat()
+        delivery_key(number, &self.name, seq, id)
     }
 
     /// The next messages that no member of the group has, at most `max`; none if there are none now. At most a thousand
     /// messages are unacknowledged at a time.
     pub fn receive(&self, max: usize) -> Result<Vec<Delivery>> {
-        Ok(self.receive_or_wait(max)?.0)
+        Ok(self.receive_now(max)?.deliveries)
     }
 
     /// The same, waiting at most `timeout` for the first one.
     pub fn receive_timeout(&self, max: usize, timeout: Duration) -> Result<Vec<Delivery>> {
         let deadline = Instant::now().checked_add(timeout);
         loop {
-            let (deliveries, seen, due) = self.receive_or_wait(max)?;
+            let HandedOut { deliveries, seen, due } = self.receive_now(max)?;
             let left = deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
             if !deliveries.is_empty() || left.is_zero() {
                 return Ok(deliveries);
             }
             let again = due.map_or(Duration::MAX, |due| {
-                Duration::from_micros(due.saturating_sub(self.collection.store().moment().0).max(1000))
+                Duration::from_micros(due.0.saturating_sub(self.collection.store().moment().0).max(1000))
             });
             self.collection.store().engine().wait_beyond(seen, left.min(again));
         }
     }
 
-    /// The messages that are there now, the commit that was looked at, and when a redelivery is due.
-    fn receive_or_wait(&self, max: usize) -> Result<(Vec<Delivery>, Seq, Option<u64>)> {
+    /// What [`Consumer::receive`] answers, and what to wait for if that is nothing: for code that waits in its own way.
+    pub fn receive_now(&self, max: usize) -> Result<HandedOut> {
         self.collection.store().transaction(|tx| {
             let messages = tx.collection(self.collection.name())?.reader()?;
             let mut deliveries = Vec::new();
             let Some(number) = messages.number().filter(|_| max > 0) else {
-                return Ok((deliveries, tx.seq(), None));
+                return Ok(HandedOut { deliveries, seen: tx.seq(), due: None });
             };
             let keys = tx.keys(NAMESPACE)?;
             let mut take = Take { consumer: self, tx, messages: &messages, keys: &keys, number, due: None };
             let outstanding = take.again(max, &mut deliveries)?;
             let room = UNACKNOWLEDGED_MAX.saturating_sub(outstanding).min(max - deliveries.len());
             take.new_ones(room, &mut deliveries)?;
-            Ok((deliveries, tx.seq(), take.due))
+            Ok(HandedOut { deliveries, seen: tx.seq(), due: take.due.map(Timestamp) })
         })
     }
 
     /// Marks the message as done: it is not redelivered. Answers whether it was still unacknowledged.
     pub fn acknowledge(&self, delivery: &Delivery) -> Result<bool> {
-        self.outstanding(delivery, |keys, key| Ok(keys.remove(key)?.is_some()))
+        Ok(self.acknowledge_all(&[(delivery.seq, &delivery.id)])? == 1)
+    }
+
+    /// The same for several, in one commit: each is named by [`Delivery::seq`] and [`Delivery::id`]. Answers how many
+    /// of them were still waited for.
+    pub fn acknowledge_all(&self, deliveries: &[(Seq, &str)]) -> Result<usize> {
+        self.outstanding(deliveries, |keys, key| Ok(keys.remove(key)?.is_some()))
     }
 
     /// Marks the message as not done: it is redelivered after this time.
     pub fn give_back(&self, delivery: &Delivery, after: Duration) -> Result<bool> {
+        Ok(self.give_back_all(&[(delivery.seq, &delivery.id)], after)? == 1)
+    }
+
+    /// The same for several, in one commit.
+    pub fn give_back_all(&self, deliveries: &[(Seq, &str)], after: Duration) -> Result<usize> {
         let due = self.due_after(after);
-        self.outstanding(delivery, |keys, key| {
+        self.outstanding(deliveries, |keys, key| {
             let Some(outstanding) = keys.get(key)?.and_then(Outstanding::decode) else { return Ok(false) };
             keys.set(key, Outstanding { due, ..outstanding }.encode())?;
             Ok(true)
         })
     }
 
-    fn outstanding<T: Default>(
+    /// Of how many `body` says that they were waited for.
+    fn outstanding(
         &self,
-        delivery: &Delivery,
-        body: impl Fn(&TransactionKeys<'_>, &[u8]) -> Result<T>,
-    ) -> Result<T> {
+        deliveries: &[(Seq, &str)],
+        body: impl Fn(&TransactionKeys<'_>, &[u8]) -> Result<bool>,
+    ) -> Result<usize> {
         self.collection.store().transaction(|tx| {
-            let Some(number) = tx.collection(self.collection.name())?.reader()?.number() else {
-                return Ok(T::default());
-            };
-            body(&tx.keys(NAMESPACE)?, &self.delivery_key(number, delivery.seq, &delivery.id))
+            let Some(number) = tx.collection(self.collection.name())?.reader()?.number() else { return Ok(0) };
+            let keys = tx.keys(NAMESPACE)?;
+            let mut waited_for = 0;
+            for (seq, id) in deliveries {
+                waited_for += usize::from(body(&keys, &self.delivery_key(number, *seq, id))?);
+            }
+            Ok(waited_for)
         })
     }
 
@@ -304,8 +326,7 @@ impl Take<'_> {
                 why: "it does not read",
             };
             let kept = Outstanding::decode(entry.value).ok_or_else(damaged)?;
-            let (seq, id) = key[prefix.len()..].split_first_chunk().ok_or_else(damaged)?;
-            let (seq, id) = (Seq(u64::from_be_bytes(*seq)), std::str::from_utf8(id).map_err(|_| damaged())?);
+            let (seq, id) = delivery(&key[prefix.len()..]).ok_or_else(damaged)?;
             if kept.due > now || deliveries.len() >= max {
                 self.due = Some(self.due.map_or(kept.due, |due| due.min(kept.due)));
                 outstanding += 1;

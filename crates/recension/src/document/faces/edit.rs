@@ -3,6 +3,7 @@
 //! expects.
 
 use crate::document::faces::collection::Collection;
+use crate::document::faces::store::Ahead;
 use crate::document::faces::transaction::TransactionCollection;
 use crate::document::kernel::query::find::Found;
 use crate::document::values::error::{Error, Result};
@@ -32,7 +33,7 @@ impl Collection {
     /// [`Error::Patch`] names the operation that could not be carried out; [`Error::NoSuchDocument`];
     /// [`Error::Conflict`] if the document is not as expected; as [`Collection::put`].
     pub fn patch(&self, id: &str, expect: Expect, patch: &JsonPatch) -> Result<Written> {
-        self.edit(|collection| collection.patch(id, expect, patch))
+        self.edit(id, |collection| collection.patch(id, expect, patch))
     }
 
     /// Applies a JSON merge patch (RFC 7386) to the body of a document.
@@ -40,7 +41,7 @@ impl Collection {
     /// # Errors
     /// As [`Collection::patch`].
     pub fn merge_patch(&self, id: &str, expect: Expect, patch: impl AsRef<[u8]>) -> Result<Written> {
-        self.edit(|collection| collection.merge_patch(id, expect, &patch))
+        self.edit(id, |collection| collection.merge_patch(id, expect, &patch))
     }
 
     /// Writes what `change` makes of the body of a document. It may run more than once.
@@ -48,7 +49,7 @@ impl Collection {
     /// # Errors
     /// That of `change`, and then nothing is written; [`Error::NoSuchDocument`]; as [`Collection::put`].
     pub fn update(&self, id: &str, mut change: impl FnMut(&str) -> Result<String>) -> Result<Written> {
-        self.edit(|collection| collection.update(id, &mut change))
+        self.edit(id, |collection| collection.update(id, &mut change))
     }
 
     /// Writes what `make` makes of the body of a document, or of its absence. It may run more than once.
@@ -56,7 +57,7 @@ impl Collection {
     /// # Errors
     /// That of `make`, and then nothing is written; as [`Collection::put`].
     pub fn upsert(&self, id: &str, mut make: impl FnMut(Option<&str>) -> Result<String>) -> Result<Written> {
-        self.edit(|collection| collection.upsert(id, &mut make))
+        self.edit(id, |collection| collection.upsert(id, &mut make))
     }
 
     /// Deletes the documents that a query finds, in commits of many. Documents that others write meanwhile are left
@@ -111,9 +112,11 @@ impl Collection {
         Ok(())
     }
 
-    fn edit(&self, mut edit: impl FnMut(&TransactionCollection<'_>) -> Result<Staged>) -> Result<Written> {
+    fn edit(&self, id: &str, mut edit: impl FnMut(&TransactionCollection<'_>) -> Result<Staged>) -> Result<Written> {
         let store = self.store();
-        let (Staged { id, rev }, commit) = store.transaction_with(None, |tx| edit(&tx.collection(self.name())?))?;
+        let begin = || store.snapshot_for(&self.slot, Ahead::Write(&[id]));
+        let (Staged { id, rev }, commit) =
+            store.transaction_from(begin, None, |tx| edit(&tx.collection(self.name())?))?;
         Ok(Written { id, rev, seq: commit.seq, time: commit.time })
     }
 }

@@ -3,23 +3,31 @@
 //! docs/internals/erase.md has the design.
 
 use std::collections::HashSet;
+use std::ops::Bound;
+use std::sync::Arc;
 
 use crate::document::faces::collection::Collection;
 use crate::document::faces::commit::in_one_commit;
 use crate::document::faces::store::Store;
 use crate::document::faces::views::forget_views_in;
+use crate::document::kernel::changes::change::{Change, Position, change_key};
 use crate::document::kernel::overlay::Overlay;
 use crate::document::kernel::read::ancestry::whole_tree;
-use crate::document::kernel::read::erased_rows::{EraseProgress, erased_rows};
+use crate::document::kernel::read::erased_rows::{EraseProgress, erased_rows, position_in};
 use crate::document::kernel::read::reader::CollectionAt;
-use crate::document::kernel::rows::catalogue::{BuildCursor, CATALOGUE, ERASURES_PREFIX, build_key, collection_key};
+use crate::document::kernel::rows::catalogue::{
+    BuildCursor, CATALOGUE, CollectionEntry, ERASURES_PREFIX, build_key, collection_key,
+};
+use crate::document::kernel::rows::consumer_rows::{self, ConsumerKey};
 use crate::document::kernel::rows::erasure::{Erasure, Order};
+use crate::document::kernel::rows::key_rows::{SpaceTrees, encode_entry};
 use crate::document::kernel::rows::side;
-use crate::document::kernel::write::attempt::retry;
+use crate::document::kernel::write::attempt::{Attempt, retry};
 use crate::document::kernel::write::resolve::{Contents, Next};
 use crate::document::kernel::write::writer::Writer;
 use crate::document::values::at::At;
 use crate::document::values::error::{Error, Result};
+use crate::document::values::key_value::KeyValue;
 use crate::document::values::limits::{ERASED_IDS_MAX, ERASED_KEYS_AT_ONCE};
 use crate::document::values::model::IndexState;
 use crate::document::values::write::check_id;
@@ -108,6 +116,7 @@ impl CollectionAt {
 impl Store {
     /// Erases the documents of an order, records the erasure, and removes the order.
     fn carry_out(&self, ordered: Seq, order: &Order, progress: &mut dyn FnMut(EraseProgress)) -> Result<Erasure> {
+        self.move_consumers(order)?;
         let found = {
             let snapshot = self.snapshot(At::Now)?;
             erased_rows(&*snapshot, &order.collection, &order.ids, ordered, progress)?
@@ -142,7 +151,36 @@ impl Store {
         Ok(Erasure { seq: done.seq, time, documents: found.found })
     }
 
-    /// Erases the order's row too, which has ids.
+    /// Consumers whose position names one of the documents, which are gone from the changes, stand behind the change
+    /// before it from now on. They are handed neither less nor more by that.
+    fn move_consumers(&self, order: &Order) -> Result<()> {
+        let snapshot = self.snapshot(At::Now)?;
+        let entry = self.slot(&order.collection).entry(&*snapshot)?;
+        let trees = self.spaces().of(consumer_rows::NAMESPACE).trees(&*snapshot)?;
+        let (Some(entry), Some(SpaceTrees { keys: tree, .. })) = (entry, trees) else { return Ok(()) };
+        let of_collection = KeyRange::prefix(consumer_rows::of_collection(entry.documents));
+        for row in snapshot.range(tree, &of_collection, Direction::Forward) {
+            let key = row?.key;
+            if consumer_rows::parse(&key) != Some(ConsumerKey::Position) {
+                continue;
+            }
+            retry(|| {
+                let view = Overlay::new(self.snapshot(At::Now)?);
+                let Some(row) = view.get(tree, &key)? else { return Ok(Attempt::Done(())) };
+                let position = position_in(&row, row.seq, &key)?;
+                drop(row);
+                if position.within.as_ref().is_none_or(|(_, id)| !order.ids.contains(id)) {
+                    return Ok(Attempt::Done(()));
+                }
+                let before = change_before(view.base(), &entry, &order.collection, &position)?;
+                view.put(tree, &key, encode_entry(&KeyValue::from(before.to_string()), None, None));
+                Ok(self.try_commit_view(&view, &[])?.map(|_| ()))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The row of an order, which has ids, goes too.
     fn erase_order(&self, key: Vec<u8>, through: Seq) -> Result<()> {
         self.erase_keys(&[ErasedKey { tree: CATALOGUE, key, versions: ErasedVersions::through(through) }])
     }
@@ -158,13 +196,14 @@ impl Store {
         }
     }
 
-    /// Carries out orders that another process has left. It is called before any read.
-    pub(in crate::document) fn finish_erasures(&self) -> Result<()> {
-        let snapshot = self.snapshot(At::Now)?;
+    /// Goes on with erasures that a process has left unfinished. Called before anybody reads.
+    /// Answers whether there were any.
+    pub(in crate::document) fn finish_erasures(&self, snapshot: &dyn Snapshot) -> Result<bool> {
         let keys: Vec<Vec<u8>> = match snapshot.keys(CATALOGUE, &KeyRange::prefix(ERASURES_PREFIX)).collect() {
-            Err(EngineError::Unsupported { .. }) => return Ok(()),
+            Err(EngineError::Unsupported { .. }) => return Ok(false),
             keys => keys?,
         };
+        let found = !keys.is_empty();
         for key in keys {
             match snapshot.get(CATALOGUE, &key)? {
                 Some(row) => {
@@ -180,8 +219,26 @@ impl Store {
                 }
             }
         }
-        Ok(())
+        Ok(found)
     }
+}
+
+/// The position behind the last change before `position` of the same commit; if there is none, behind the commit before.
+fn change_before(
+    snapshot: &dyn Snapshot,
+    entry: &CollectionEntry,
+    collection: &str,
+    position: &Position,
+) -> Result<Position> {
+    let id = position.within.as_ref().map(|(_, id)| id.as_str()).unwrap_or_default();
+    let seq = position.seq();
+    let of_commit =
+        KeyRange { start: Bound::Included(seq.0.to_be_bytes().to_vec()), end: Bound::Excluded(change_key(seq, id)) };
+    let last = snapshot.range(entry.changes, &of_commit, Direction::Backward).next().transpose()?;
+    Ok(match last {
+        Some(row) => Change::decode(&Arc::from(collection), &row.key, &row.value.bytes)?.position(),
+        None => Position::from(Seq(seq.0.saturating_sub(1))),
+    })
 }
 
 impl Writer<'_> {

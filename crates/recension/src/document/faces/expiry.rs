@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::document::faces::store::Store;
 use crate::document::kernel::rows::catalogue::{CATALOGUE, EXPIRY_PREFIX};
 use crate::document::kernel::rows::key_rows::SPACES_PREFIX;
 use crate::document::values::error::{Error, Result};
-use crate::engine::{Clock, Direction, Engine, EngineError, KeyRange, Timestamp, successor_of_prefix};
+use crate::engine::{Clock, Direction, Engine, EngineError, KeyRange, Snapshot, Timestamp, successor_of_prefix};
 
 /// How often the thread looks for expired keys and documents.
 const BETWEEN_SWEEPS: Duration = Duration::from_secs(1);
@@ -24,11 +24,18 @@ pub(in crate::document) struct Expiring {
     /// The latest moment that this store has seen. If the clock goes back, expired keys stay expired.
     latest: Arc<AtomicU64>,
     sweeper: OnceLock<Option<Sweeper>>,
+    /// Held while the thread sweeps.
+    sweeping: Arc<Mutex<()>>,
 }
 
 impl Expiring {
     fn beside(&self) -> Self {
-        Expiring { latest: self.latest.clone(), sweeper: OnceLock::new() }
+        Expiring { latest: self.latest.clone(), sweeper: OnceLock::new(), sweeping: self.sweeping.clone() }
+    }
+
+    /// Keeps the thread from reading, so that no snapshot of it keeps files of the past from being removed.
+    pub(in crate::document) fn pause(&self) -> MutexGuard<'_, ()> {
+        self.sweeping.lock()
     }
 
     fn at_least(&self, now: Timestamp) -> Timestamp {
@@ -53,10 +60,9 @@ impl Store {
         self.expiring().at_least(time);
     }
 
-    /// Starts the sweeping thread, if the store has keys or rules of expiry. From then on, expiry is judged by no
-    /// moment before the newest commit. Other stores need not read the time of a commit.
-    pub(in crate::document) fn sweep_what_may_expire(&self) -> Result<()> {
-        let snapshot = self.engine().snapshot()?;
+    /// Starts the thread that sweeps, if there may be anything to sweep one day. Expiry is judged by no moment before
+    /// the newest commit from then on; a store without keys is not asked for its time.
+    pub(in crate::document) fn sweep_what_may_expire(&self, snapshot: &dyn Snapshot) -> Result<()> {
         let wanted = KeyRange::between(SPACES_PREFIX, successor_of_prefix(EXPIRY_PREFIX).unwrap_or_default());
         if snapshot.range(CATALOGUE, &wanted, Direction::Forward).next().transpose()?.is_some() {
             self.was_at(snapshot.time()?);
@@ -103,7 +109,8 @@ impl Sweeper {
                         return;
                     }
                 }
-                // Other failures are tried again.
+                // What else cannot be done now is tried again.
+                let _sweeping = store.expiring().pause();
                 if let Err(Error::Engine(EngineError::ReadOnly | EngineError::Poisoned { .. })) = store.sweep_expired()
                 {
                     return;

@@ -85,6 +85,7 @@ impl Store {
             collection.extend_retention()?;
             collection.refresh_statistics()?;
         }
+        let _paused = self.expiring().pause();
         let before = self.engine().stats()?.disk_bytes;
         self.engine().settle()?;
         Ok(Compacted { before, after: self.engine().stats()?.disk_bytes })

@@ -32,7 +32,7 @@ use crate::document::values::model::CollectionInfo;
 use crate::document::values::write::check_name;
 use crate::engine::{
     Address, Batch, Clock, CommitInfo, Direction, Engine, EngineError, KeyRange, MemoryEngine, NativeEngine,
-    NativeOptions, Retention, Seq, Snapshot, SystemClock, Timestamp,
+    NativeOptions, Retention, Seq, Snapshot, SystemClock, Timestamp, TreeId,
 };
 
 /// Opens a store: a directory, which is made if there is none, or `memory:`. With the feature of its system, also a
@@ -157,6 +157,24 @@ pub(in crate::document) enum Ahead<'i> {
     Query,
 }
 
+impl Ahead<'_> {
+    /// Calls with the places of a collection's row, its counts, and what comes next.
+    pub(in crate::document) fn keys<T>(self, slot: &Slot, take: impl FnOnce(&[(TreeId, &[u8])]) -> T) -> T {
+        let mut keys = vec![(CATALOGUE, slot.key.as_slice()), (CATALOGUE, slot.counts_key.as_slice())];
+        let entry = slot.guess();
+        let rows: Vec<Vec<u8>> = match (&entry, self) {
+            (Some(entry), Ahead::Write(_)) => vec![validators_key(entry.documents), kept_key(entry)],
+            (Some(entry), Ahead::Query) => entry.indexes.iter().map(|index| statistics_key(index.tree)).collect(),
+            (None, _) | (_, Ahead::Read(_)) => Vec::new(),
+        };
+        keys.extend(rows.iter().take(IDS_AHEAD_MAX).map(|row| (CATALOGUE, row.as_slice())));
+        if let (Some(entry), Ahead::Read(ids) | Ahead::Write(ids)) = (&entry, self) {
+            keys.extend(ids.iter().take(IDS_AHEAD_MAX).map(|id| (entry.documents, id.as_bytes())));
+        }
+        take(&keys)
+    }
+}
+
 impl Store {
     /// The documents of an engine.
     ///
@@ -168,11 +186,15 @@ impl Store {
 
     /// The documents of an engine, with the clock that ages ([`At::Ago`]) and new ids go by.
     pub fn with_clock(engine: Arc<dyn Engine>, clock: Arc<dyn Clock>) -> Result<Self> {
-        decode_store(engine.snapshot()?.get(CATALOGUE, STORE_KEY)?.as_deref())?;
-        Self::without_builder(engine.clone(), clock.clone()).finish_erasures()?;
-        let builder = Builder::start(&engine, &clock)?;
+        // One snapshot for all that is looked at: each question is a round trip where another process owns the store.
+        let mut now = engine.snapshot_with(&[(CATALOGUE, STORE_KEY)])?;
+        decode_store(now.get(CATALOGUE, STORE_KEY)?.as_deref())?;
+        if Self::without_builder(engine.clone(), clock.clone()).finish_erasures(&*now)? {
+            now = engine.snapshot()?;
+        }
+        let builder = Builder::start(&engine, &clock, &*now)?;
         let store = Self::of(engine, clock, builder, Expiring::default());
-        store.sweep_what_may_expire()?;
+        store.sweep_what_may_expire(&*now)?;
         Ok(store)
     }
 
@@ -315,18 +337,7 @@ impl Store {
         if !self.shared.reads_wait {
             return self.snapshot(At::Now);
         }
-        let mut keys = vec![(CATALOGUE, slot.key.as_slice()), (CATALOGUE, slot.counts_key.as_slice())];
-        let entry = slot.guess();
-        let rows: Vec<Vec<u8>> = match (&entry, ahead) {
-            (Some(entry), Ahead::Write(_)) => vec![validators_key(entry.documents), kept_key(entry)],
-            (Some(entry), Ahead::Query) => entry.indexes.iter().map(|index| statistics_key(index.tree)).collect(),
-            (None, _) | (_, Ahead::Read(_)) => Vec::new(),
-        };
-        keys.extend(rows.iter().take(IDS_AHEAD_MAX).map(|row| (CATALOGUE, row.as_slice())));
-        if let (Some(entry), Ahead::Read(ids) | Ahead::Write(ids)) = (&entry, ahead) {
-            keys.extend(ids.iter().take(IDS_AHEAD_MAX).map(|id| (entry.documents, id.as_bytes())));
-        }
-        Ok(self.shared.engine.snapshot_with(&keys)?)
+        ahead.keys(slot, |keys| Ok(self.shared.engine.snapshot_with(keys)?))
     }
 
     /// Commits. After a conflict, the caller reads and decides again.

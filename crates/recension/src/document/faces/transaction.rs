@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::document::faces::commit::ensure_id;
-use crate::document::faces::store::Store;
+use crate::document::faces::store::{Ahead, Store};
 use crate::document::kernel::overlay::Overlay;
 use crate::document::kernel::read::reader::{CollectionAt, ListOptions};
 use crate::document::kernel::rows::slot::Slot;
@@ -54,9 +54,19 @@ impl Store {
     pub fn transaction_with<T>(
         &self,
         durability: Option<Durability>,
+        body: impl FnMut(&Transaction) -> Result<T>,
+    ) -> Result<(T, CommitInfo)> {
+        self.transaction_from(|| self.snapshot(At::Now), durability, body)
+    }
+
+    /// The same on snapshots that `begin` takes.
+    pub(in crate::document) fn transaction_from<T>(
+        &self,
+        begin: impl Fn() -> Result<Arc<dyn Snapshot>>,
+        durability: Option<Durability>,
         mut body: impl FnMut(&Transaction) -> Result<T>,
     ) -> Result<(T, CommitInfo)> {
-        retry(|| match self.prepare(durability, &mut body)? {
+        retry(|| match self.prepare(begin()?, durability, &mut body)? {
             Prepared::Done(answer, commit) => Ok(Attempt::Done((answer, commit))),
             Prepared::Commits(commits) => {
                 let Commits { answer, batch, view, written } = commits;
@@ -75,7 +85,8 @@ impl Store {
     where
         B: FnMut(&Transaction) -> Result<T>,
     {
-        let mut prepared: Vec<_> = bodies.iter_mut().map(|body| self.prepare(durability, body)).collect();
+        let mut prepared: Vec<_> =
+            bodies.iter_mut().map(|body| self.prepare(self.snapshot(At::Now)?, durability, body)).collect();
         let commits = prepared.iter_mut().filter_map(|prepared| match prepared {
             Ok(Prepared::Commits(commits)) => Some(std::mem::take(&mut commits.batch)),
             _ => None,
@@ -104,17 +115,21 @@ impl Store {
     /// Begins a transaction that its caller commits: for code that cannot be a function that runs again, such as a
     /// block of another language. If it is dropped, nothing is written.
     pub fn begin(&self) -> Result<Transaction> {
-        let view = Arc::new(Overlay::new(self.snapshot(At::Now)?));
-        Ok(Transaction { store: self.clone(), view, written: Mutex::default() })
+        Ok(self.begin_on(self.snapshot(At::Now)?))
+    }
+
+    fn begin_on(&self, snapshot: Arc<dyn Snapshot>) -> Transaction {
+        Transaction { store: self.clone(), view: Arc::new(Overlay::new(snapshot)), written: Mutex::default() }
     }
 
     /// Runs a transaction up to its commit.
     fn prepare<T>(
         &self,
+        snapshot: Arc<dyn Snapshot>,
         durability: Option<Durability>,
         body: &mut impl FnMut(&Transaction) -> Result<T>,
     ) -> Result<Prepared<T>> {
-        let transaction = self.begin()?;
+        let transaction = self.begin_on(snapshot);
         let answer = body(&transaction)?;
         transaction.prepared(durability, answer)
     }
@@ -248,8 +263,18 @@ impl TransactionCollection<'_> {
         Ok(CollectionAt { name: self.name.clone(), snapshot: view.clone(), entry, in_transaction: true })
     }
 
+    /// Reads the row of the collection, what a write of it has to look at, and a document in one round trip, if there
+    /// is a distance. Who reads in a transaction will write, mostly.
+    fn read_ahead(&self, id: &str) {
+        let view = &self.transaction.view;
+        if view.is_distant() {
+            Ahead::Write(&[id]).keys(&self.slot, |keys| view.announce(keys));
+        }
+    }
+
     /// A document; `None` if there is none or it is deleted.
     pub fn get(&self, id: &str) -> Result<Option<Document<'static>>> {
+        self.read_ahead(id);
         Ok(self.reader()?.get(id)?.map(Document::into_owned))
     }
 
@@ -300,6 +325,7 @@ impl TransactionCollection<'_> {
     /// One write. After an error the transaction may go on; nothing of the write is part of it.
     pub fn write(&self, mut write: Write) -> Result<Staged> {
         ensure_id(&self.transaction.store, &mut write)?;
+        self.read_ahead(write.id.as_deref().unwrap_or_default());
         let rev = self.writing(|writer| writer.write(&write))?;
         Ok(Staged { id: write.id.unwrap_or_default(), rev })
     }

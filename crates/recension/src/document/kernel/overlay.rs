@@ -320,6 +320,10 @@ impl Snapshot for Overlay {
         self.base.prefetch(tree, keys);
     }
 
+    fn announce(&self, keys: &[(TreeId, &[u8])]) {
+        self.base.announce(keys);
+    }
+
     fn seq(&self) -> Seq {
         self.base.seq()
     }

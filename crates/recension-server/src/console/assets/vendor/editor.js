@@ -3405,11 +3405,11 @@ e)"},".cm-activeLine, .cm-activeLineGutter":{backgroundColor:"color-mix(in srgb,
 k) 28%, transparent) !important"},".cm-matchingBracket":{backgroundColor:"var(--past-ground)",outline:"1px sol\
 id var(--past)"},".cm-panels, .cm-tooltip":{backgroundColor:"var(--paper)",color:"var(--ink)",borderColor:"var\
 (--line)"},".cm-panels input, .cm-panels button":{color:"var(--ink)",backgroundColor:"var(--paper)",backgroundImage:"\
-none"},".cm-specialChar":{color:"var(--bad)"},".cm-lint-marker-error":{content:'"\u2716"',color:"var(--bad)",fontSize:"\
-.8em"},".cm-lint-marker-warning":{content:'"!"',color:"var(--past)"},".cm-lint-marker-info":{content:'"i"',color:"\
-var(--link)"},".cm-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info, .cm-lintRange-hint":{backgroundImage:"\
-none",textDecoration:"underline wavy var(--bad)"}});function by({root:n,text:e,label:t,changed:i,save:s}){let r=[
-{key:"Mod-s",run:()=>(s(),!0)},{key:"Mod-Enter",run:()=>(s(),!0)},...rf,..._f,...Pu,...vf,...qc,...cu],o=[mc(),
-gc(),ic(),yf(),jc(),ec(),Nc(),Qc(),tf(),nc(),Cu(),Au({top:!0}),jt.of("  "),O.lineWrapping,Gc(j0),U0,nu(),yu(),
-fu(iu()),cs.of(r),O.contentAttributes.of({"aria-label":t,spellcheck:"false"}),O.updateListener.of(a=>a.docChanged&&
-i(a.state.doc.toString()))],l=j.create({doc:e,extensions:o});return new O({state:l,parent:n,root:n})}export{by as edit};
+none"},".cm-specialChar":{color:"var(--bad)"},".cm-lint-marker-error, .cm-lint-marker-warning, .cm-lint-marker\
+-info":{content:"normal",color:"var(--bad)"},".cm-lint-marker:before":{content:'"\u2716"',lineHeight:"1"},".cm\
+-lintRange-error, .cm-lintRange-warning, .cm-lintRange-info, .cm-lintRange-hint":{backgroundImage:"none",textDecoration:"\
+underline wavy var(--bad)"}});function by({root:n,text:e,label:t,changed:i,save:s}){let r=[{key:"Mod-s",run:()=>(s(),
+!0)},{key:"Mod-Enter",run:()=>(s(),!0)},...rf,..._f,...Pu,...vf,...qc,...cu],o=[mc(),gc(),ic(),yf(),jc(),ec(),
+Nc(),Qc(),tf(),nc(),Cu(),Au({top:!0}),jt.of("  "),O.lineWrapping,Gc(j0),U0,nu(),yu(),fu(iu()),cs.of(r),O.contentAttributes.
+of({"aria-label":t,spellcheck:"false"}),O.updateListener.of(a=>a.docChanged&&i(a.state.doc.toString()))],l=j.create(
+{doc:e,extensions:o});return new O({state:l,parent:n,root:n})}export{by as edit};

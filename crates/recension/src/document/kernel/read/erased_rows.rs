@@ -9,13 +9,16 @@ use crate::document::kernel::rows::access_rows;
 use crate::document::kernel::rows::catalogue::{
     BuildCursor, CATALOGUE, CollectionEntry, IndexEntry, build_key, collection_key, statistics_key,
 };
+use crate::document::kernel::rows::consumer_rows::{self, ConsumerKey, NAMESPACE, of_collection};
 use crate::document::kernel::rows::index_keys::values_len;
 use crate::document::kernel::rows::index_rows::RowRead;
+use crate::document::kernel::rows::key_rows::{SpaceTrees, decode_entry, space_key};
 use crate::document::kernel::rows::side;
 use crate::document::kernel::rows::view_entry::{ViewEntry, views_prefix};
 use crate::document::kernel::rows::view_rows::{decode_keys, of_document};
 use crate::document::values::error::Result;
-use crate::engine::{Direction, ErasedKey, ErasedVersions, KeyRange, Seq, Snapshot, TreeId};
+use crate::document::values::position::Position;
+use crate::engine::{Direction, EngineError, ErasedKey, ErasedVersions, KeyRange, Seq, Snapshot, TreeId};
 
 /// The progress of the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -75,6 +78,7 @@ pub(in crate::document) fn erased_rows(
             search.tree_done();
         }
         search.views(generation.documents)?;
+        search.consumers(generation.documents)?;
     }
     Ok(ErasedRows { found: search.found.len() as u64, keys: search.keys })
 }
@@ -342,7 +346,45 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// The cursor of an index's build names a document.
+    /// What consumers of the collection were handed, and where they stood: a position names the document that it is
+    /// behind.
+    fn consumers(&mut self, documents: TreeId) -> Result<()> {
+        let Some(row) = self.snapshot.get(CATALOGUE, &space_key(NAMESPACE))? else { return Ok(()) };
+        let tree = SpaceTrees::decode(&row, NAMESPACE)?.keys;
+        self.each_key(tree, &KeyRange::prefix(of_collection(documents)), |search, key| {
+            match consumer_rows::parse(&key) {
+                Some(ConsumerKey::Delivery { id, .. }) => {
+                    if let Some(id) = search.wanted(id) {
+                        search.found.insert(id);
+                        // Somebody may have acknowledged it since it was ordered.
+                        search.erase(tree, key, ErasedVersions::through(search.snapshot.seq()));
+                    }
+                }
+                Some(ConsumerKey::Position) => {
+                    let mut erased = Vec::new();
+                    for version in search.snapshot.versions(tree, &key) {
+                        let version = match version {
+                            // Consumers have no past, and one that was forgotten has no present.
+                            Err(EngineError::Forgotten { .. }) => break,
+                            version => version?,
+                        };
+                        let Some(value) = version.value else { continue };
+                        let id = position_in(&value, version.seq, &key)?.within.map(|(_, id)| id);
+                        if id.is_some_and(|id| search.wanted(&id).is_some()) {
+                            erased.push(version.seq);
+                        }
+                    }
+                    if !erased.is_empty() {
+                        search.erase(tree, key, ErasedVersions::these(erased));
+                    }
+                }
+                None => {}
+            }
+            Ok(())
+        })
+    }
+
+    /// How far the build of an index had come names a document.
     fn build_of(&mut self, tree: TreeId) -> Result<()> {
         let key = build_key(tree);
         let mut erased = Vec::new();
@@ -358,6 +400,12 @@ impl<'s> Search<'s> {
         }
         Ok(())
     }
+}
+
+/// The position in the row of a consumer.
+pub(in crate::document) fn position_in(value: &[u8], seq: Seq, key: &[u8]) -> Result<Position> {
+    let text = decode_entry(value, seq, key)?.value.into_bytes();
+    String::from_utf8(text).unwrap_or_default().parse()
 }
 
 fn text(bytes: &[u8]) -> Option<String> {

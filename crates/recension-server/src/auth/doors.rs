@@ -1,0 +1,116 @@
+//! Who is let in by the doors beside HTTP: the store's own port, and that for clients of Redis. Names, passwords and API
+//! tokens are those of HTTP, and so is the count of attempts.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use recension_redis::{Attempt, Authenticate};
+use recension_remote::network::{Gate, Said, Still, Token};
+use ring::digest::{SHA256, digest};
+use tokio::runtime::Handle;
+
+use super::evidence::Evidence;
+use super::{credentials, tokens};
+use crate::error::ApiError;
+use crate::state::App;
+
+fn is_server_admin(app: &App, evidence: &Evidence) -> bool {
+    matches!(evidence.ask(app), Ok(Some(known)) if known.identity.is_server_admin())
+}
+
+/// The port of the store itself: for who knows its token, and for server admins.
+pub(crate) struct EngineGate {
+    app: Arc<App>,
+    token: Option<Token>,
+    runtime: Handle,
+}
+
+impl EngineGate {
+    /// To be called on the runtime that checks passwords.
+    pub(crate) fn new(app: &Arc<App>, token: Option<Token>) -> Self {
+        EngineGate { app: Arc::clone(app), token, runtime: Handle::current() }
+    }
+
+    fn of(&self, evidence: Evidence) -> Result<Still, String> {
+        if !is_server_admin(&self.app, &evidence) {
+            return Err("the store itself is for the server's admins: they may read and write everything".to_owned());
+        }
+        let app = Arc::clone(&self.app);
+        Ok(Box::new(move || is_server_admin(&app, &evidence)))
+    }
+}
+
+impl Gate for EngineGate {
+    fn admit(&self, from: IpAddr, said: Said<'_>) -> Result<Still, String> {
+        let refused = |error: ApiError| error.reason.into_owned();
+        match said {
+            Said::Token(text) if self.token.as_ref().is_some_and(|token| token.is(text)) => Ok(Box::new(|| true)),
+            Said::Token(text) => match tokens::shown(text).map(Evidence::ApiToken) {
+                Some(evidence) if evidence.ask(&self.app).is_ok() => self.of(evidence),
+                _ => {
+                    credentials::note_failure(&self.app, Some(from), None, &ApiError::bad_token());
+                    Err("the server does not take that token: give that of its configuration ([engine]), or an API \
+                         token with the rights `server`"
+                        .to_owned())
+                }
+            },
+            Said::Password { name, password } => {
+                let checked = self.runtime.block_on(credentials::check(&self.app, Some(from), name, password));
+                self.of(Evidence::Password(Arc::new(checked.map_err(refused)?)))
+            }
+        }
+    }
+}
+
+/// The door for clients of Redis: for who knows its password, or has an API token of a server admin.
+pub(crate) struct RedisLogIns {
+    app: Arc<App>,
+    right: Vec<u8>,
+}
+
+/// How long a comparison of hashes takes says nothing of what they are of.
+fn hash(text: &[u8]) -> Vec<u8> {
+    digest(&SHA256, text).as_ref().to_vec()
+}
+
+impl RedisLogIns {
+    pub(crate) fn new(app: &Arc<App>, password: &str) -> Self {
+        RedisLogIns { app: Arc::clone(app), right: hash(password.as_bytes()) }
+    }
+
+    fn is_right(&self, name: &str, password: &[u8]) -> bool {
+        if name != "default" {
+            return false;
+        }
+        let is_token = |text: &str| {
+            tokens::shown(text).is_some_and(|shown| is_server_admin(&self.app, &Evidence::ApiToken(shown)))
+        };
+        hash(password) == self.right || std::str::from_utf8(password).is_ok_and(is_token)
+    }
+}
+
+impl Authenticate for RedisLogIns {
+    fn attempt(&self, from: Option<IpAddr>, name: &str, password: &[u8], waited: bool) -> Attempt {
+        // Not the name of a user of HTTP: who guesses here hinders nobody there.
+        let counted = format!("redis:{name}");
+        let throttle = self.app.credentials.throttle();
+        if !waited {
+            match throttle.admit(from, &counted, Instant::now()) {
+                Some(wait) if wait.is_zero() => {}
+                Some(wait) => return Attempt::Later(wait),
+                None => {
+                    credentials::note_failure(&self.app, from, Some(name), &ApiError::too_many_attempts());
+                    return Attempt::TooMany;
+                }
+            }
+        }
+        if self.is_right(name, password) {
+            throttle.succeeded(from, &counted);
+            Attempt::Right
+        } else {
+            credentials::note_failure(&self.app, from, Some(name), &ApiError::bad_password());
+            Attempt::Wrong
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! WebSocket: the handshake of a request that asks for one, and a socket on which the server speaks and its client
+//! listens. Frames are `tungstenite`'s.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use futures_util::{SinkExt as _, StreamExt as _};
+use http::StatusCode;
+use http::header::{CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use tokio::time::{Instant, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+
+use crate::answer::{Answer, Gone};
+use crate::auth::Session;
+use crate::auth::connection::Connection;
+use crate::cors;
+use crate::error::{ApiError, Result};
+use crate::limits::SOCKET_MESSAGE_BYTES_MAX;
+use crate::request::Request;
+
+/// What RFC 6455 has hashed with the client's key.
+const ACCEPTS: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+/// The version of the protocol.
+const VERSION: &str = "13";
+/// How long a client may need to say good-bye.
+const CLOSED_WITHIN: Duration = Duration::from_secs(5);
+
+/// Whether a request asks for a WebSocket.
+pub(crate) fn is_asked(request: &Request) -> bool {
+    request.header(UPGRADE).is_some_and(|what| what.trim().eq_ignore_ascii_case("websocket"))
+}
+
+/// A socket that is there once the answer was sent.
+pub(crate) struct ToBe {
+    upgrade: OnUpgrade,
+    patience: Duration,
+    /// It has the connection's place among those that there may be.
+    connection: Arc<Connection>,
+}
+
+/// Takes the request for a WebSocket, and answers it. Browsers let the pages of any site ask, with what they know of
+/// their reader: those of others are refused unless the configuration lets them in, or they show a token.
+///
+/// # Errors
+/// 403 for a page of another site; 426 and 400 if it is not asked for as it has to be.
+pub(crate) fn taken(request: &mut Request, session: &Session) -> Result<(ToBe, Answer)> {
+    let by_token = matches!(session.handler(), Some("jwt" | "token"));
+    if !by_token && cors::is_foreign(&request.app.settings.live().cors, &request.head) {
+        return Err(ApiError::forged());
+    }
+    let header = |name| request.header(name).map(str::trim);
+    if header(SEC_WEBSOCKET_VERSION) != Some(VERSION) {
+        return Err(ApiError::new(
+            StatusCode::UPGRADE_REQUIRED,
+            "upgrade_required",
+            "WebSocket is spoken in version 13.",
+        ));
+    }
+    let key = header(SEC_WEBSOCKET_KEY).filter(|key| BASE64_STANDARD.decode(key).is_ok_and(|key| key.len() == 16));
+    let key = key.ok_or_else(|| ApiError::bad_request("Sec-WebSocket-Key has to be 16 bytes in Base64."))?;
+    let accepted = digest(&SHA1_FOR_LEGACY_USE_ONLY, format!("{key}{ACCEPTS}").as_bytes());
+    let answer = Answer::empty(StatusCode::SWITCHING_PROTOCOLS)
+        .with(CONNECTION, "Upgrade")
+        .with(UPGRADE, "websocket")
+        .with(SEC_WEBSOCKET_ACCEPT, BASE64_STANDARD.encode(accepted));
+    let upgrade = request.head.extensions.remove::<OnUpgrade>().ok_or_else(|| {
+        ApiError::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", "A WebSocket needs HTTP/1.1 to this server.")
+    })?;
+    let patience = Duration::from_secs(request.app.config.reader_seconds);
+    Ok((ToBe { upgrade, patience, connection: Arc::clone(&request.connection) }, answer))
+}
+
+impl ToBe {
+    /// The socket.
+    ///
+    /// # Errors
+    /// The client has gone.
+    pub(crate) async fn opened(self) -> std::result::Result<Socket, Gone> {
+        let upgraded = self.upgrade.await.map_err(|_| Gone)?;
+        let mut config = WebSocketConfig::default();
+        config.max_message_size = Some(SOCKET_MESSAGE_BYTES_MAX);
+        config.max_frame_size = Some(SOCKET_MESSAGE_BYTES_MAX);
+        let stream = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
+        let now = Instant::now();
+        Ok(Socket { stream, patience: self.patience, heard: now, _connection: self.connection })
+    }
+}
+
+/// A socket to who listens.
+pub(crate) struct Socket {
+    stream: WebSocketStream<TokioIo<Upgraded>>,
+    patience: Duration,
+    heard: Instant,
+    _connection: Arc<Connection>,
+}
+
+impl Socket {
+    /// Sends texts.
+    pub(crate) async fn send(&mut self, texts: Vec<String>) -> std::result::Result<(), Gone> {
+        let sent = async {
+            for text in texts {
+                self.stream.feed(Message::text(text)).await?;
+            }
+            self.stream.flush().await
+        };
+        // A reader that takes nothing for as long as one has patience with it has gone.
+        timeout(self.patience, sent).await.map_err(|_| Gone)?.map_err(|_| Gone)
+    }
+
+    /// Asks whether the client is there.
+    pub(crate) async fn ping(&mut self) -> std::result::Result<(), Gone> {
+        let sent = self.stream.send(Message::Ping(bytes::Bytes::new()));
+        timeout(self.patience, sent).await.map_err(|_| Gone)?.map_err(|_| Gone)
+    }
+
+    /// When something came from the client last.
+    pub(crate) fn heard(&self) -> Instant {
+        self.heard
+    }
+
+    /// Completes when the client has said something that ends the socket, or has gone. To be polled while nothing is
+    /// sent.
+    pub(crate) async fn ended(&mut self) -> End {
+        loop {
+            match self.stream.next().await {
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => self.heard = Instant::now(),
+                Some(Ok(Message::Text(_) | Message::Binary(_))) => return End::Spoke,
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return End::Gone,
+            }
+        }
+    }
+
+    /// Says why it ends, and waits a moment for the client to have heard it.
+    pub(crate) async fn close(mut self, end: End) {
+        let (code, reason) = match end {
+            End::Gone => return,
+            End::Spoke => (CloseCode::Unsupported, "messages are said by POST"),
+            End::Rights => (CloseCode::Policy, "the rights of who listens have ended"),
+            End::Stopping => (CloseCode::Away, "the server stops"),
+        };
+        let close = CloseFrame { code, reason: reason.into() };
+        let closed = async {
+            let _ = self.stream.close(Some(close)).await;
+            while let Some(Ok(_)) = self.stream.next().await {}
+        };
+        // Who does not answer is cut off.
+        let _ = timeout(CLOSED_WITHIN, closed).await;
+    }
+}
+
+/// Why a socket ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// The client has gone, or sends what is no WebSocket.
+    Gone,
+    /// The client has said something.
+    Spoke,
+    /// Who listens may not any more.
+    Rights,
+    /// The server stops.
+    Stopping,
+}
