@@ -197,7 +197,7 @@ async fn route(request: Request, session: Session, target: Target<'_>) -> Result
             if id.starts_with("_design/") {
                 let rest: Vec<&str> = name.split('/').skip(1).collect();
                 match (part, rest.as_slice()) {
-                    ("_view", rest) => return endpoints::views::endpoint(request, db, &id, rest, None).await,
+                    ("_view", rest) => return endpoints::views::endpoint(request, db, &id, rest, None, None).await,
                     ("_update", rest) => return endpoints::functions::update(request, db, &id, rest).await,
                     ("_show", rest) => return endpoints::functions::show(request, db, &id, rest).await,
                     ("_list", rest) => return endpoints::functions::list(request, db, &id, rest).await,

@@ -55,9 +55,9 @@ pub(crate) fn may_change_rights(method: &Method, target: &Target<'_>) -> bool {
 /// The place that somebody was let in to.
 #[derive(Debug)]
 enum Place {
-    /// A database, but not a later one with its name.
-    Database { name: String, number: Option<u32> },
-    /// The part of the server that is for server admins.
+    /// A database, and no other one of its name. Whom its access rule limits sees what that lets through.
+    Database { name: String, number: Option<u32>, limited: bool },
+    /// What is the server admins'.
     Server,
 }
 
@@ -96,7 +96,16 @@ impl Basis {
 impl Standing {
     /// The standing of somebody who was let in to a database.
     pub(crate) fn in_database(session: &Session, db: &Database) -> Self {
-        Self::of(session, Place::Database { name: db.name().to_owned(), number: db.opened().number() })
+        Self::of(session, Self::place(db, false))
+    }
+
+    /// The same of whom an access rule limits.
+    pub(crate) fn within_limits(session: &Session, db: &Database) -> Self {
+        Self::of(session, Self::place(db, true))
+    }
+
+    fn place(db: &Database, limited: bool) -> Place {
+        Place::Database { name: db.name().to_owned(), number: db.opened().number(), limited }
     }
 
     /// The standing of a server admin.
@@ -165,8 +174,9 @@ impl Standing {
             Place::Server => {
                 session.server_admin()?;
             }
-            Place::Database { name, number } => {
-                let db = session.database(name, Access::Member)?;
+            Place::Database { name, number, limited } => {
+                let within = if *limited { session.limited(name)? } else { None };
+                let db = within.map_or_else(|| session.database(name, Access::Member), Ok)?;
                 if db.opened().number() != *number {
                     return Err(ApiError::no_database());
                 }

@@ -160,6 +160,8 @@ impl Reader {
 }
 
 impl Source for Reader {
+    type Stands = Position;
+
     fn feed(&self) -> Feed {
         self.asked.feed
     }

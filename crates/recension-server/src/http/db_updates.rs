@@ -56,6 +56,8 @@ struct Updates {
 }
 
 impl Source for Updates {
+    type Stands = Position;
+
     fn feed(&self) -> Feed {
         self.feed
     }

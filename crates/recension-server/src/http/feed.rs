@@ -123,17 +123,17 @@ impl Patience {
 
 /// Some rows of a feed, in its form.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct Page<S = Position> {
     pub(crate) text: String,
     /// The feed ends here: its limit is reached, or nothing more is to come.
     pub(crate) ended: bool,
     /// Every row that there is has been read.
     pub(crate) caught_up: bool,
-    /// The feed's position behind the page.
-    pub(crate) behind: Position,
+    /// Where the feed stands behind it.
+    pub(crate) behind: S,
 }
 
-impl Page {
+impl<S> Page<S> {
     fn take_text(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.text).into_bytes()
     }
@@ -141,6 +141,9 @@ impl Page {
 
 /// The source of a feed's rows.
 pub(crate) trait Source: Send + 'static {
+    /// Where it stands behind a page.
+    type Stands: Send + 'static;
+
     fn feed(&self) -> Feed;
 
     fn patience(&self) -> Patience;
@@ -148,11 +151,11 @@ pub(crate) trait Source: Send + 'static {
     /// How many rows were answered.
     fn emitted(&self) -> u64;
 
-    /// The next rows. It reads, and is not for async code.
-    fn page(&mut self) -> Result<Page>;
+    /// The next rows. It reads, so that it is not for async code.
+    fn page(&mut self) -> Result<Page<Self::Stands>>;
 
-    /// The text that ends the feed at the position behind the last page that was sent. It reads, too.
-    fn end(&self, stands: &Position) -> Result<String>;
+    /// What ends the feed where it stands behind the last page that was sent. It reads, too.
+    fn end(&self, stands: &Self::Stands) -> Result<String>;
 
     /// The engine, whose commits wake the feed.
     fn engine(&self) -> Arc<dyn Engine>;
@@ -198,11 +201,11 @@ pub(crate) async fn answer(app: &Arc<App>, mut source: impl Source, mut standing
 }
 
 /// Sends pages as they come, until the feed ends.
-async fn run(
+async fn run<S: Source>(
     app: &Arc<App>,
-    mut source: impl Source,
+    mut source: S,
     mut standing: Standing,
-    (mut text, mut page): (Bytes, Page),
+    (mut text, mut page): (Bytes, Page<S::Stands>),
     sink: Sink,
 ) -> std::result::Result<(), Gone> {
     let feed = source.feed();

@@ -216,7 +216,7 @@ const OPERATIONS: &[Operation] = operations! {
     get "/{db}/_purged_infos", "The purged revisions", "", "", OK;
     get "/{db}/_purged_infos_limit", "How many purges are remembered", "", "", &[(200, Form::Json)];
     put "/{db}/_purged_infos_limit", "Sets how many purges are remembered", "", NUMBER, OK;
-    get "/{db}/_access", "The rule by which users read and write documents", "", "", OK;
+    get "/{db}/_access", "The rule by which users read and write documents", "explain:boolean", "", OK;
     put "/{db}/_access", "Sets the access rule", "", EMPTY, OK;
     delete "/{db}/_access", "Removes the access rule", "", "", OK;
     get "/{db}/_leaves", "All leaves after a position, in one stream of lines", "since:string", "", &[(200, Form::None)];

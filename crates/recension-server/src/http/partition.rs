@@ -23,7 +23,7 @@ pub(crate) async fn endpoint(request: Request, db: Database, rest: &[&str]) -> R
         ["_all_docs"] => all_docs::endpoint(request, db, "_all_docs", &[], Some(&format!("{partition}:"))).await,
         [name @ ("_find" | "_explain")] => mango::query(request, db, name, Some(partition)).await,
         ["_design", design, "_view", rest @ ..] => {
-            views::endpoint(request, db, &format!("_design/{design}"), rest, Some(partition)).await
+            views::endpoint(request, db, &format!("_design/{design}"), rest, Some(partition), None).await
         }
         _ => Err(ApiError::missing()),
     }

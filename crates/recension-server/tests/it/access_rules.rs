@@ -109,7 +109,8 @@ fn every_way_of_reading_shows_what_the_rule_lets_through() {
         ("POST", "/db/_explain"),
         ("GET", "/db/b/_history"),
         ("GET", "/db/_index"),
-        ("GET", "/db/_design/x/_view/y"),
+        ("GET", "/db/_design/x/_list/y/z"),
+        ("GET", "/db/_design/x/_info"),
         ("POST", "/db/_aggregate"),
         ("POST", "/db/_update_by_query"),
         ("GET", "/db/_security"),
@@ -170,6 +171,71 @@ fn what_is_written_and_written_over_is_of_the_rule() {
         rules.as_user(ADA, "DELETE", &format!("/db/a?rev={}", made["rev"].as_str().unwrap()), Value::Null).0,
         200
     );
+}
+
+#[test]
+fn how_a_rule_finds_documents_is_told() {
+    let rules = Rules::start();
+    let explained = || rules.admin("GET", "/db/_access?explain=true", Value::Null).1;
+    let reads = |expected: &str| {
+        for _ in 0..200 {
+            if explained()["reads"] == expected {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        panic!("{}", explained());
+    };
+    reads("the index of access");
+    assert_eq!(explained()["paths"], json!(["owner", "team"]));
+    rules.admin("PUT", "/db/_access", json!({ "read": { "n": { "$lt": 3 } } }));
+    reads("every document");
+    assert_eq!(explained()["paths"], json!([]));
+    assert_eq!(rules.admin("DELETE", "/db/_access", Value::Null).0, 200);
+    assert_eq!(explained()["error"], "not_found");
+}
+
+/// The same feeds, by the index and document by document.
+#[test]
+fn an_index_and_reading_every_document_tell_the_same() {
+    let of = |serves: bool| {
+        let rules = Rules::start();
+        let own = json!({ "owner": "$user.name" });
+        // An alternative that nothing meets, and no index serves.
+        let tested = json!({ "$or": [own, { "n": { "$gt": 1000 } }] });
+        rules.admin("PUT", "/db/_access", json!({ "read": if serves { own } else { tested } }));
+        let mut told = Vec::new();
+        let mut since = "0".to_owned();
+        for round in 0..12_usize {
+            for n in 0..6 {
+                let owner = ["ada", "bob", "eve"][(n * 7 + round * (n + 1)) % 3];
+                let id = format!("d{n}");
+                if (n + round).is_multiple_of(5) && round > 0 {
+                    let rev = rules.admin("GET", &format!("/db/{id}"), Value::Null).1["_rev"].clone();
+                    if let Some(rev) = rev.as_str() {
+                        rules.admin("DELETE", &format!("/db/{id}?rev={rev}"), Value::Null);
+                    }
+                } else if !(n + round).is_multiple_of(4) {
+                    rules.put(&id, json!({ "owner": owner, "n": round }));
+                }
+            }
+            let (rows, last) = rules.changes(ADA, &since);
+            let rows = rows.iter().map(|row| {
+                let revs = row["changes"].as_array().unwrap().iter();
+                let generations = revs.map(|own| own["rev"].as_str().unwrap().split('-').next().unwrap());
+                let generations: Vec<&str> = generations.collect();
+                format!("{} {} {}", row["id"], generations.join(","), row["deleted"])
+            });
+            let mut rows: Vec<String> = rows.collect();
+            rows.sort();
+            told.push(rows);
+            if !round.is_multiple_of(3) {
+                since = last;
+            }
+        }
+        told
+    };
+    assert_eq!(of(true), of(false));
 }
 
 /// Pushes what a replica was told back to the server, as a replication does.

@@ -1,5 +1,5 @@
-//! The index of access: it has what the leaves of the documents call for, at every moment, and every document that lost a
-//! value since it is kept.
+//! The index of access: it has what the leaves of the documents call for, at every moment, and every document that lost
+//! a value since it is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;

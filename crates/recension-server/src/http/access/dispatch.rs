@@ -21,10 +21,10 @@ pub(crate) async fn endpoint(request: Request, session: &Session, db: Database, 
         return Err(refused());
     }
     let app = Arc::clone(&request.app);
-    let session = session.clone();
+    let own = session.clone();
     let limits = app.blocking(move || {
-        let secret = secret(&session)?;
-        let users = session.collection_of_users(users::DATABASE)?;
+        let secret = secret(&own)?;
+        let users = own.collection_of_users(users::DATABASE)?;
         Limits::of(db, users.as_ref(), &secret).map(Arc::new)
     });
     let limits = limits.await?;
@@ -47,9 +47,16 @@ pub(crate) async fn endpoint(request: Request, session: &Session, db: Database, 
             }
             endpoints::attachments::endpoint(request, db, id, name).await
         }
+        Target::OfDocument { id, name, .. } if id.starts_with("_design/") => {
+            let rest: Vec<&str> = name.split('/').collect();
+            match rest.as_slice() {
+                ["_view", rest @ ..] => endpoints::views::endpoint(request, db, id, rest, None, Some(limits)).await,
+                _ => Err(refused()),
+            }
+        }
         Target::Special { name, rest, .. } => match (&**name, rest.len()) {
             ("_all_docs", 0) => listing::all_docs(request, limits).await,
-            ("_changes", 0) => feed::endpoint(request, limits).await,
+            ("_changes", 0) => feed::endpoint(request, session, limits).await,
             ("_bulk_get", 0) => reading::bulk_get(request, limits).await,
             ("_bulk_docs", 0) => writing::bulk_docs(request, &limits).await,
             ("_revs_diff", 0) => writing::revs_diff(request, &limits).await,

@@ -1,26 +1,22 @@
 //! `_changes` within limits: the changes for a user's replica since the moment up to which it was told before.
 //! docs/decisions/0070-access.md says why that is right.
 
-use std::future::poll_fn;
+use std::fmt;
 use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
 
 use recension::document::json::quote;
-use recension::document::{At, Changes, CollectionAt, Position};
-use recension::engine::Seq;
-use tokio::time::{Instant, sleep_until};
+use recension::document::{AccessChanges, At, Changes, CollectionAt, Position};
+use recension::engine::{Engine, Seq};
 
-use super::limits::{Limits, Shared};
+use super::limits::{Limits, Shared, Stamp};
 use crate::answer::Answer;
+use crate::auth::Session;
+use crate::auth::standing::Standing;
 use crate::dispatch::only;
 use crate::error::{ApiError, Result};
-use crate::http::feed::Patience;
-use crate::http::streaming;
+use crate::http::feed::{self, Feed, Page, Patience, Source};
+use crate::limits::{CHUNK_BYTES, FEED_PAGE};
 use crate::request::Request;
-
-/// How long a `longpoll` with heartbeats waits; heartbeats are not sent here.
-const LONGPOLL: Duration = Duration::from_secs(25);
 
 /// Where a feed stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,8 +47,17 @@ impl Since {
     }
 }
 
+impl fmt::Display for Since {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Since::Told(seq) => write!(f, "{seq}"),
+            Since::Within(position, from, until) => write!(f, "{position}~{from}~{until}"),
+        }
+    }
+}
+
 /// `/{db}/_changes`
-pub(super) async fn endpoint(request: Request, limits: Shared) -> Result<Answer> {
+pub(super) async fn endpoint(request: Request, session: &Session, limits: Shared) -> Result<Answer> {
     only(&request, "GET,HEAD,POST")?;
     let query = &request.query;
     for name in ["filter", "view", "doc_ids"] {
@@ -63,61 +68,136 @@ pub(super) async fn endpoint(request: Request, limits: Shared) -> Result<Answer>
     if query.is_true("descending") {
         return Err(ApiError::bad_request("A feed within an access rule goes forwards."));
     }
-    let waits = match query.get("feed") {
-        None | Some("normal") => false,
-        Some("longpoll") => true,
-        Some(_) => return Err(ApiError::bad_request("Supported `feed` types within an access rule: normal, longpoll")),
-    };
     let now = limits.db.opened().seq();
-    let since = Since::parse(query.get("since").unwrap_or_default(), now)?;
-    let limit = query.number("limit")?.unwrap_or(u64::MAX).max(1);
-    let include_docs = query.is_true("include_docs");
-    let app = Arc::clone(&request.app);
-    let deadline = Instant::now() + Patience::of(query)?.timeout.unwrap_or(LONGPOLL);
-    let (mut limits, mut since) = (limits, since);
-    loop {
-        let (own, from) = (Arc::clone(&limits), since.clone());
-        let rows = app.streams.read(move || Rows::of(own, &from, limit, include_docs)).await?;
-        let (rows, empty) = app.blocking(move || rows.peeked()).await?;
-        if !empty || !waits || Instant::now() >= deadline {
-            return streaming::json(&app, "{\"results\":[".to_owned(), rows, "").await;
+    let source = Told {
+        feed: Feed::of(query, "Supported `feed` types: normal, continuous, live, longpoll, eventsource")?,
+        patience: Patience::of(query)?,
+        limit: query.number("limit")?.unwrap_or(u64::MAX).max(1),
+        include_docs: query.is_true("include_docs"),
+        since: Since::parse(query.get("since").unwrap_or_default(), now)?,
+        stamp: None,
+        emitted: 0,
+        under_way: None,
+        begun: false,
+        limits,
+    };
+    let standing = Standing::within_limits(session, &source.limits.db);
+    feed::answer(&request.app, source, standing).await
+}
+
+/// The feed of a user.
+struct Told {
+    feed: Feed,
+    patience: Patience,
+    limit: u64,
+    include_docs: bool,
+    limits: Shared,
+    since: Since,
+    /// What the last round was of, or something before it; `None`: it is not known.
+    stamp: Option<Stamp>,
+    emitted: u64,
+    /// What a page has not come to the end of.
+    under_way: Option<Round>,
+    /// A page was made: the next round is of a later moment.
+    begun: bool,
+}
+
+impl Source for Told {
+    type Stands = Since;
+
+    fn feed(&self) -> Feed {
+        self.feed
+    }
+
+    fn patience(&self) -> Patience {
+        self.patience
+    }
+
+    fn emitted(&self) -> u64 {
+        self.emitted
+    }
+
+    fn engine(&self) -> Arc<dyn Engine> {
+        Arc::clone(self.limits.db.collection().store().engine())
+    }
+
+    fn seen(&self) -> Seq {
+        self.stamp.as_ref().map_or(Seq::ZERO, |stamp| stamp.seq)
+    }
+
+    /// Reads of four rows.
+    fn look(&mut self) -> Option<bool> {
+        let now = self.limits.stamp().ok()?;
+        let known = self.stamp.replace(now.clone());
+        Some(known.is_none_or(|known| !known.is_as(&now)))
+    }
+
+    fn page(&mut self) -> Result<Page<Since>> {
+        let mut text = String::new();
+        let mut round = match self.under_way.take() {
+            Some(round) => round,
+            None => {
+                if std::mem::replace(&mut self.begun, true) {
+                    // What changes from here on wakes it. Of the first round it is not known: there is a second.
+                    self.stamp = Some(self.limits.stamp()?);
+                    self.limits = Arc::new(self.limits.renewed()?);
+                }
+                Round::of(&self.limits, &self.since)?
+            }
+        };
+        let (mut caught_up, mut looked_at) = (false, 0);
+        while self.emitted < self.limit && looked_at < FEED_PAGE && text.len() < CHUNK_BYTES {
+            looked_at += 1;
+            let Some(id) = round.next()? else {
+                caught_up = round.until >= self.limits.db.opened().seq();
+                break;
+            };
+            if let Some(row) = round.row(&self.limits, &id, self.include_docs)? {
+                self.feed.push(&row, &round.stands(), self.emitted == 0, &mut text);
+                self.emitted += 1;
+            }
         }
-        // The feed has no rows up to here.
-        since = Since::Told(rows.until);
-        let engine = Arc::clone(limits.db.collection().store().engine());
-        let seen = rows.until;
-        let woken =
-            poll_fn(|context| if engine.wake_beyond(seen, context.waker()) { Poll::Ready(()) } else { Poll::Pending });
-        tokio::select! {
-            () = woken => {}
-            () = sleep_until(deadline) => {}
-            () = app.stopped() => return streaming::json(&app, "{\"results\":[".to_owned(), rows, "").await,
+        self.since = round.stands();
+        let ended = self.emitted >= self.limit || round.ended && self.feed.ends();
+        if !round.ended {
+            self.under_way = Some(round);
         }
-        limits = app.blocking(move || limits.renewed().map(Arc::new)).await?;
+        Ok(Page { text, ended, caught_up, behind: self.since.clone() })
+    }
+
+    fn end(&self, last: &Since) -> Result<String> {
+        let pending = u8::from(!matches!(last, Since::Told(_)));
+        Ok(match self.feed {
+            Feed::Normal | Feed::LongPoll => format!("\n],\n\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),
+            Feed::Continuous | Feed::Lines => format!("{{\"last_seq\":\"{last}\",\"pending\":{pending}}}\n"),
+            Feed::EventSource => String::new(),
+        })
     }
 }
 
-/// The rows of a feed, and what comes behind them.
-struct Rows {
-    limits: Shared,
+/// What is to be told from one commit to another.
+struct Round {
     before: CollectionAt,
     now: CollectionAt,
     from: Seq,
     until: Seq,
-    /// All documents are looked at: the rule or the user's roles have changed.
+    /// Documents are looked at that have not changed: the rule or the user's roles have.
     all: bool,
-    changes: Changes,
+    candidates: Candidates,
     position: Position,
-    left: u64,
-    include_docs: bool,
-    /// The first row, which was read ahead.
-    first: Option<String>,
-    written: u64,
     ended: bool,
 }
 
-impl Rows {
-    fn of(limits: Shared, since: &Since, limit: u64, include_docs: bool) -> Result<Self> {
+/// The documents that are looked at.
+enum Candidates {
+    /// Those that have changed, whosoever they are.
+    Changed(Changes),
+    /// Those that the user may see, or might have.
+    Indexed(Box<AccessChanges>),
+}
+
+impl Round {
+    fn of(limits: &Limits, since: &Since) -> Result<Self> {
         let collection = limits.db.collection();
         let (from, until, position) = match since {
             Since::Told(from) => (*from, limits.db.opened().seq(), None),
@@ -128,48 +208,32 @@ impl Rows {
         let before = collection.at(At::Seq(from))?;
         let all = limits.changed_between(from, until) && from > Seq::ZERO;
         let position = position.unwrap_or_else(|| if all { Position::START } else { Position::from(from) });
-        let changes = now.changes(position.clone());
-        Ok(Rows {
-            limits,
-            before,
-            now,
-            from,
-            until,
-            all,
-            changes,
-            position,
-            left: limit,
-            include_docs,
-            first: None,
-            written: 0,
-            ended: false,
-        })
+        let candidates = match limits.index_of(&now, from)? {
+            Some((access, marks)) => Candidates::Indexed(Box::new(access.changes(&marks, &position)?)),
+            None => Candidates::Changed(now.changes(position.clone())),
+        };
+        Ok(Round { before, now, from, until, all, candidates, position, ended: false })
     }
 
-    /// With the first row read ahead, and whether there is none.
-    fn peeked(mut self) -> Result<(Self, bool)> {
-        self.first = self.next_row()?;
-        let empty = self.first.is_none();
-        Ok((self, empty))
-    }
-
-    fn next_row(&mut self) -> Result<Option<String>> {
-        if self.left == 0 {
-            return Ok(None);
-        }
-        while let Some(change) = self.changes.next().transpose()? {
-            self.position = change.position();
-            if let Some(row) = self.row(&self.limits, &change.id)? {
-                self.left -= 1;
-                return Ok(Some(row));
+    /// The next document that is to be looked at.
+    fn next(&mut self) -> Result<Option<String>> {
+        let next = match &mut self.candidates {
+            Candidates::Changed(changes) => {
+                let change = changes.next().transpose()?;
+                change.map(|change| (change.id.clone(), change.position()))
             }
-        }
-        self.ended = true;
-        Ok(None)
+            Candidates::Indexed(changes) => changes.next().transpose()?,
+        };
+        let Some((id, position)) = next else {
+            self.ended = true;
+            return Ok(None);
+        };
+        self.position = position;
+        Ok(Some(id))
     }
 
-    /// The row of a document; `None` if there is nothing to tell.
-    fn row(&self, limits: &Limits, id: &str) -> Result<Option<String>> {
+    /// What is to be told of a document; `None`: nothing.
+    fn row(&self, limits: &Limits, id: &str, include_docs: bool) -> Result<Option<String>> {
         let told = limits.told(&self.now, id)?;
         let before =
             if self.from > Seq::ZERO && self.before.exists() { limits.told(&self.before, id)? } else { Vec::new() };
@@ -182,7 +246,7 @@ impl Rows {
             return Ok(None);
         }
         let deleted = if told.is_empty() { ",\"deleted\":true" } else { "" };
-        let doc = match told.first().filter(|_| self.include_docs) {
+        let doc = match told.first().filter(|_| include_docs) {
             Some(own) => {
                 let rev = limits.rev(id, *own);
                 let revision = self.now.get_revision(id, &own.real)?;
@@ -196,33 +260,9 @@ impl Rows {
         Ok(Some(format!("{{\"seq\":\"{seq}\",\"id\":{},\"changes\":[{}]{deleted}{doc}}}", quote(id), revs.join(","))))
     }
 
-    /// The feed's position behind the last row.
-    fn stands(&self) -> String {
-        if self.ended { self.until.to_string() } else { format!("{}~{}~{}", self.position, self.from, self.until) }
-    }
-}
-
-impl streaming::Rows for Rows {
-    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        if self.written == u64::MAX {
-            return Ok(false);
-        }
-        let row = match self.first.take() {
-            Some(row) => Some(row),
-            None => self.next_row()?,
-        };
-        let Some(row) = row else {
-            self.written = u64::MAX;
-            let pending = u8::from(!self.ended);
-            out.extend_from_slice(
-                format!("\n],\n\"last_seq\":\"{}\",\"pending\":{pending}}}\n", self.stands()).as_bytes(),
-            );
-            return Ok(true);
-        };
-        out.extend_from_slice(if self.written == 0 { b"\n" } else { b",\n" });
-        out.extend_from_slice(row.as_bytes());
-        self.written += 1;
-        Ok(true)
+    /// Where a feed stands behind the last document.
+    fn stands(&self) -> Since {
+        if self.ended { Since::Told(self.until) } else { Since::Within(self.position.clone(), self.from, self.until) }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use recension::document::{At, Collection, CollectionAt, Document, RevId, Revision};
+use recension::document::{AccessAt, AccessMarks, At, Collection, CollectionAt, Document, RevId, Revision};
 use recension::engine::Seq;
 use serde_json::Value;
 
@@ -21,8 +21,26 @@ pub(super) struct Limits {
     pub(super) names: Names,
     /// The rules that held for the user, each with its first commit; in order.
     times: Vec<(Seq, Tests)>,
+    /// The commits that changed the rule.
+    rules: Vec<Seq>,
     users: Option<Collection>,
     secret: String,
+}
+
+/// See [`Limits::stamp`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Stamp {
+    changed: Seq,
+    user: Option<Seq>,
+    rule: Option<String>,
+    /// The moment that it was read of.
+    pub(super) seq: Seq,
+}
+
+impl Stamp {
+    pub(super) fn is_as(&self, other: &Stamp) -> bool {
+        (self.changed, self.user, &self.rule) == (other.changed, other.user, &other.rule)
+    }
 }
 
 /// A leaf that the user is told of.
@@ -64,7 +82,8 @@ impl Limits {
             (moment, Tests::of(rule, own))
         });
         let times = times.collect();
-        Ok(Limits { names: Names::of(secret), times, db, users: users.cloned(), secret: secret.to_owned() })
+        let rules = rules.into_iter().map(|(seq, _)| seq).collect();
+        Ok(Limits { names: Names::of(secret), times, rules, db, users: users.cloned(), secret: secret.to_owned() })
     }
 
     /// The same as of now.
@@ -88,6 +107,55 @@ impl Limits {
     /// Whether the rule, or the user's roles, changed after a commit, up to another.
     pub(super) fn changed_between(&self, after: Seq, until: Seq) -> bool {
         self.times.iter().any(|(since, _)| *since > after && *since <= until)
+    }
+
+    /// The index of access at a moment, and what the user's documents are found by in it that may be told behind a
+    /// commit, up to that moment. `None`: every document has to be looked at, since the rule is of another form or has changed,
+    /// or the index was not kept.
+    pub(super) fn index_of(&self, now: &CollectionAt, after: Seq) -> Result<Option<(AccessAt, AccessMarks)>> {
+        let until = now.seq();
+        if self.rules.iter().any(|rule| *rule > after && *rule <= until) && after > Seq::ZERO {
+            return Ok(None);
+        }
+        let Some(access) = now.access()?.filter(|access| after == Seq::ZERO || access.since() <= after) else {
+            return Ok(None);
+        };
+        // Nothing was told before the first commit: what counts then is what holds at the end.
+        let first = self.tests_at(if after == Seq::ZERO { until } else { after });
+        let later = self.times.iter().filter(|(since, _)| *since > after && *since <= until && after > Seq::ZERO);
+        let tests: Vec<&Tests> = std::iter::once(first).chain(later.map(|(_, own)| own)).collect();
+        let Some(served) = tests.into_iter().map(Tests::served).collect::<Option<Vec<_>>>() else { return Ok(None) };
+        if served.iter().any(|served| served.iter().any(|(path, _)| !access.has(path))) {
+            return Ok(None);
+        }
+        let values = served.iter().flat_map(|served| served.iter());
+        let values = values.flat_map(|(path, texts)| texts.iter().map(move |text| (path, text.as_str())));
+        let marks = access.marks(values);
+        Ok(marks.map(|marks| (access, marks)))
+    }
+
+    /// The same of what may be read now.
+    pub(super) fn index_now(&self) -> Result<Option<(AccessAt, AccessMarks)>> {
+        self.index_of(self.db.opened(), Seq::ZERO)
+    }
+
+    /// Whether the winner of a document may be read now.
+    pub(super) fn shows(&self, at: &CollectionAt, id: &str) -> recension::document::Result<bool> {
+        let Some(document) = at.get(id)? else { return Ok(false) };
+        Ok(id.starts_with("_design/") || self.tests().reads().takes(&document))
+    }
+
+    /// What the limits follow from, and the last change of the database: while it is the same, so is what is told.
+    pub(super) fn stamp(&self) -> Result<Stamp> {
+        let now = self.db.now()?;
+        if !now.exists() {
+            return Err(ApiError::no_database());
+        }
+        let user = match (&self.users, &self.db.writer().name) {
+            (Some(users), Some(name)) => users.at(At::Now)?.written_at(&format!("org.couchdb.user:{name}"))?,
+            _ => None,
+        };
+        Ok(Stamp { changed: now.counts()?.changed, user, rule: now.setting(ACCESS)?, seq: now.seq() })
     }
 
     /// Whether a revision may be read now.

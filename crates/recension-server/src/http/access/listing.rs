@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use recension::document::json::quote;
-use recension::document::{Documents, Selector};
+use recension::document::{AccessIds, Documents, Selector};
 
 use super::dispatch::refused;
 use super::limits::{Limits, Shared};
@@ -26,10 +26,31 @@ pub(super) async fn all_docs(mut request: Request, limits: Shared) -> Result<Ans
     streaming::json(&app, before, rows, "\n]}\n").await
 }
 
+/// The ids that are looked at.
+enum Ids {
+    None,
+    /// Those of all documents.
+    All(Documents),
+    /// Those of documents that may be the user's.
+    Own(AccessIds),
+}
+
+impl Iterator for Ids {
+    type Item = recension::document::Result<String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Ids::None => None,
+            Ids::All(documents) => documents.next().map(|document| Ok(document?.id.into_owned())),
+            Ids::Own(ids) => ids.next(),
+        }
+    }
+}
+
 struct Rows {
     limits: Shared,
     asked: ListQuery,
-    documents: Option<Documents>,
+    ids: Ids,
     keys: std::vec::IntoIter<String>,
     skip: usize,
     left: usize,
@@ -39,12 +60,18 @@ struct Rows {
 impl Rows {
     fn of(mut asked: ListQuery, limits: Shared) -> Result<Self> {
         let keys = asked.keys.take();
-        let documents = match &keys {
-            Some(_) => None,
-            None => Some(limits.db.opened().list(&asked.options())?),
+        let options = asked.options();
+        let ids = match (&keys, limits.index_now()?) {
+            (Some(_), _) => Ids::None,
+            (None, Some((access, marks))) => {
+                let (start, end) = (options.start.as_ref(), options.end.as_ref());
+                let (start, end) = (start.map(String::as_str), end.map(String::as_str));
+                Ids::Own(access.ids(&marks, start, end, options.direction)?)
+            }
+            (None, None) => Ids::All(limits.db.opened().list(&options)?),
         };
         let (skip, left) = (asked.skip, asked.limit);
-        Ok(Rows { limits, asked, documents, keys: keys.unwrap_or_default().into_iter(), skip, left, first: true })
+        Ok(Rows { limits, asked, ids, keys: keys.unwrap_or_default().into_iter(), skip, left, first: true })
     }
 
     fn row(&self, id: &str) -> Result<Option<String>> {
@@ -65,9 +92,7 @@ impl Rows {
                 let found = id.as_deref().map_or(Ok(None), |id| self.row(id))?;
                 return Ok(Some(found.unwrap_or_else(|| format!("{{\"key\":{key},\"error\":\"not_found\"}}"))));
             }
-            let Some(documents) = &mut self.documents else { return Ok(None) };
-            let Some(document) = documents.next().transpose()? else { return Ok(None) };
-            let id = document.id.into_owned();
+            let Some(id) = self.ids.next().transpose()? else { return Ok(None) };
             if let Some(row) = self.row(&id)? {
                 return Ok(Some(row));
             }
@@ -104,6 +129,8 @@ pub(super) async fn find(mut request: Request, limits: &Limits) -> Result<Answer
     for (name, value) in members_of(&body)? {
         let value = match name.as_str() {
             "selector" => within(limits, value.get())?,
+            // They tell of documents that are hidden.
+            "conflicts" | "execution_stats" => continue,
             _ => value.get().to_owned(),
         };
         if out.len() > 1 {
@@ -114,7 +141,8 @@ pub(super) async fn find(mut request: Request, limits: &Limits) -> Result<Answer
     }
     out.push('}');
     request.replace_body(out.into());
-    endpoints::mango::query(request, limits.db.clone(), "_find", None).await
+    let among = limits.index_now()?.map(|(_, marks)| marks);
+    endpoints::mango::find_among(request, limits.db.clone(), among).await
 }
 
 /// A selector for documents that another selector selects and the rule lets through.

@@ -2,8 +2,9 @@
 //! reaches the database only by the endpoints in this folder: `Session::database` refuses all others.
 //! docs/decisions/0070-access.md has the protocol for replicas, and why it never deletes a document.
 //!
-//! `rule` is the rule; `names` makes up revisions; `limits` says what a user is told of a document at a commit;
-//! `setting` is `/{db}/_access`; `dispatch` leads to `reading`, `feed`, `listing` and `writing`.
+//! `rule` is the rule, `served` what an index of access finds by it, `names` the revisions that are made up, `limits`
+//! what a user is told of a document at a commit; `setting` is `/{db}/_access`; `dispatch` leads to `reading`, `feed`,
+//! `listing`, `views` and `writing`.
 
 mod dispatch;
 mod feed;
@@ -12,7 +13,9 @@ mod listing;
 mod names;
 mod reading;
 mod rule;
+mod served;
 mod setting;
+mod views;
 mod writing;
 
 pub(crate) use self::dispatch::endpoint;

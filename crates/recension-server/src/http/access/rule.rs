@@ -1,9 +1,10 @@
 //! The rule of a database: selectors for reading and for writing, in which the user's name and roles stand as
 //! variables. Pure.
 
-use recension::document::{Collation, Document, Selector, SelectorTest};
+use recension::document::{Collation, Document, Path, Selector, SelectorTest};
 use serde_json::Value;
 
+use super::served::{Served, served};
 use crate::auth::Identity;
 use crate::error::{ApiError, Result};
 
@@ -25,6 +26,8 @@ pub(super) struct Rule {
 pub(super) struct Tests {
     read: Test,
     write: Test,
+    /// What an index of access finds the documents by that may be read; `None`: the rule's form does not say.
+    served: Option<Served>,
 }
 
 /// The documents that a test lets through.
@@ -47,9 +50,8 @@ impl Rule {
             return Err(bad(&format!("has the members `read` and `write`, and no `{name}`")));
         }
         let rule = Rule { read, write };
-        // It is checked with the name of some user.
-        let somebody = Identity { name: Some("somebody".to_owned()), roles: vec!["some".to_owned()] };
-        rule.parsed(&somebody)?;
+        // It is tried with somebody's name.
+        rule.parsed(&somebody())?;
         Ok(rule)
     }
 
@@ -62,6 +64,17 @@ impl Rule {
         Value::Object(members).to_string()
     }
 
+    /// The paths of an index of access that serves it; `None`: it is of another form.
+    pub(super) fn paths(&self) -> Option<Vec<Path>> {
+        self.served(&somebody()).map(|served| served.into_iter().map(|(path, _)| path).collect())
+    }
+
+    fn served(&self, user: &Identity) -> Option<Served> {
+        let mut read = self.read.clone();
+        fill_in(&mut read, user);
+        served(&read)
+    }
+
     fn parsed(&self, user: &Identity) -> Result<(Selector, Selector)> {
         let of = |rule: &Value| -> Result<Selector> {
             let mut rule = rule.clone();
@@ -70,6 +83,11 @@ impl Rule {
         };
         Ok((of(&self.read)?, of(self.write.as_ref().unwrap_or(&self.read))?))
     }
+}
+
+/// Any user, to try rules with.
+fn somebody() -> Identity {
+    Identity { name: Some("somebody".to_owned()), roles: vec!["some".to_owned()] }
 }
 
 /// Puts a user's name and roles in the place of the variables.
@@ -86,17 +104,26 @@ fn fill_in(value: &mut Value, user: &Identity) {
 impl Tests {
     /// The tests of a rule's text, or of no rule, for a user. A text that cannot be read lets nothing through.
     pub(super) fn of(rule: Option<&str>, user: Option<&Identity>) -> Self {
-        let Some(rule) = rule else { return Tests { read: Test::All, write: Test::All } };
-        let parsed = user.filter(|user| user.name.is_some()).map(|user| Rule::read(rule)?.parsed(user));
+        let Some(rule) = rule else { return Tests { read: Test::All, write: Test::All, served: None } };
+        let read = |user| {
+            let rule = Rule::read(rule).ok()?;
+            Some((rule.parsed(user).ok()?, rule.served(user)))
+        };
+        let parsed = user.filter(|user| user.name.is_some()).and_then(read);
         let test = |selector: Selector| Test::Selected(Box::new(selector.test(Collation::Unicode)), selector);
         match parsed {
-            Some(Ok((read, write))) => Tests { read: test(read), write: test(write) },
-            _ => Tests { read: Test::Nothing, write: Test::Nothing },
+            Some(((read, write), served)) => Tests { read: test(read), write: test(write), served },
+            None => Tests { read: Test::Nothing, write: Test::Nothing, served: Some(Vec::new()) },
         }
     }
 
     pub(super) fn reads(&self) -> &Test {
         &self.read
+    }
+
+    /// What an index of access finds the documents by that may be read; `None`: the rule's form does not say.
+    pub(super) fn served(&self) -> Option<&Served> {
+        self.served.as_ref()
     }
 
     pub(super) fn writes(&self) -> &Test {

@@ -39,7 +39,7 @@ pub(crate) async fn list(mut request: Request, db: Database, design: &str, rest:
         .app
         .blocking(move || {
             let view = asked.read(query.update)?;
-            let (before, mut list) = views::ViewList::of(view, query, reduction, &remembered)?;
+            let (before, mut list) = views::ViewList::of(view, query, None, reduction, &remembered)?;
             let (mut rows, mut bytes) = (Vec::new(), 0);
             while let Some(row) = list.next()? {
                 bytes += row.len();

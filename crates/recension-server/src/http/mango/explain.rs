@@ -21,7 +21,7 @@ pub(super) async fn endpoint(mut request: Request, db: Database, partition: Opti
     let partition = partition.map(str::to_owned);
     let explained = move || {
         let name = db.name().to_owned();
-        let asked = Asked::of(&db, options, now, partition.as_deref())?;
+        let asked = Asked::of(&db, options, now, partition.as_deref(), None)?;
         Ok(Answer::ok(explanation(&name, &asked, partition.as_deref())))
     };
     request.app.blocking(explained).await

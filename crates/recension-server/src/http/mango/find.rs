@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use recension::document::json::quote;
-use recension::document::{CollectionAt, Found, Path, Plan, PlanSort, Query, ValueRange};
+use recension::document::{
+    AccessMarks, CollectionAt, Found, Highlighting, Path, Plan, PlanSort, Query, Selector, ValueRange,
+};
 use recension::engine::Direction;
 
 use super::definition::{Definition, STORED_PREFIX, segments};
@@ -25,7 +27,12 @@ use crate::request::Request;
 use crate::slow::SlowQueries;
 
 /// `/{db}/_find`, or of a partition.
-pub(super) async fn endpoint(mut request: Request, db: Database, partition: Option<&str>) -> Result<Answer> {
+pub(super) async fn endpoint(
+    mut request: Request,
+    db: Database,
+    partition: Option<&str>,
+    among: Option<AccessMarks>,
+) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
@@ -42,7 +49,7 @@ pub(super) async fn endpoint(mut request: Request, db: Database, partition: Opti
         return Err(bad("missing_required_key", "Missing required key: fields, which are the columns of a table"));
     }
     let name = db.name().to_owned();
-    let asked = move || Asked::of(&db, options, now, partition.as_deref());
+    let asked = move || Asked::of(&db, options, now, partition.as_deref(), among);
     // An index may have to be built first.
     let asked = request.app.blocking(asked).await?;
     let before = match (format, &asked.options.fields) {
@@ -68,11 +75,20 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    pub(super) fn of(db: &Database, options: Options, now: bool, partition: Option<&str>) -> Result<Self> {
+    pub(super) fn of(
+        db: &Database,
+        options: Options,
+        now: bool,
+        partition: Option<&str>,
+        among: Option<AccessMarks>,
+    ) -> Result<Self> {
         let (definitions, at) = if now { reconciled(db)? } else { (definitions(db.opened())?, db.opened().clone()) };
         let mut query = Query::new().selecting(options.selector.clone()).leaving_out("_design/");
         if let Some(partition) = partition {
             query = query.matching("_id", ValueRange::prefix(format!("{partition}:")));
+        }
+        if let Some(marks) = among {
+            query = query.among(marks);
         }
         if options.relevance {
             query = query.by_relevance();
@@ -185,6 +201,8 @@ struct Rows {
     at: CollectionAt,
     found: Found,
     fields: Option<Fields>,
+    /// The selector, and how its words are marked.
+    highlight: Option<(Selector, Highlighting)>,
     conflicts: bool,
     stats: bool,
     warnings: Vec<String>,
@@ -205,6 +223,7 @@ impl Rows {
             at: asked.at,
             found,
             fields: asked.options.fields.as_deref().map(Fields::of),
+            highlight: asked.options.highlight.map(|how| (asked.options.selector, how)),
             conflicts: asked.options.conflicts,
             stats: asked.options.execution_stats,
             warnings: asked.warnings,
@@ -225,11 +244,15 @@ impl Rows {
         };
         let extras = Extras { conflicts: self.conflicts, ..Extras::default() };
         let text = shown.to_json(&self.at, extras)?;
-        Ok(match &self.fields {
-            Some(fields) if self.format == Format::Csv => fields.cells(&text),
+        let mut text = match &self.fields {
+            Some(fields) if self.format == Format::Csv => return Ok(fields.cells(&text)),
             Some(fields) => fields.of_document(&text),
             None => text,
-        })
+        };
+        if let Some((selector, how)) = &self.highlight {
+            selector.highlights(&document.body, how).add_to(&mut text);
+        }
+        Ok(text)
     }
 
     fn tail(&self) -> String {

@@ -34,14 +34,14 @@ pub(crate) struct Prepared {
 
 /// A query of Mango's; `now`: no past moment was asked for.
 pub(crate) fn prepared(db: &Database, body: &str, now: bool) -> Result<Prepared> {
-    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None)?;
+    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?;
     Ok(Prepared { at: asked.at, query: asked.query, fields: asked.options.fields })
 }
 
 /// The first rows of a query of Mango's.
 pub(crate) fn query(db: &Database, body: &str, now: bool, rows_max: usize) -> Result<Looked> {
     let begun = Instant::now();
-    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None)?;
+    let asked = Asked::of(db, Options::read(body.as_bytes())?, now, None, None)?;
     let mut found = asked.at.find(&asked.query)?;
     let fields = asked.options.fields.as_deref().map(super::fields::Fields::of);
     let mut rows = Vec::new();

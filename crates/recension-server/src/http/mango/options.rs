@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use http::StatusCode;
-use recension::document::{Cursor, Selector};
+use recension::document::{Cursor, Highlighting, Selector};
 use recension::engine::Direction;
 use serde_json::value::RawValue;
 
@@ -28,6 +28,8 @@ pub(super) struct Options {
     pub(super) relevance: bool,
     /// `None`: whole documents.
     pub(super) fields: Option<Vec<String>>,
+    /// Documents are answered with the texts in which the words stand that were asked for.
+    pub(super) highlight: Option<Highlighting>,
     pub(super) conflicts: bool,
     pub(super) execution_stats: bool,
     pub(super) allow_fallback: bool,
@@ -56,6 +58,7 @@ impl Options {
             sort: Vec::new(),
             relevance: false,
             fields: None,
+            highlight: None,
             conflicts: false,
             execution_stats: false,
             allow_fallback: true,
@@ -85,6 +88,7 @@ impl Options {
                     }
                 }
                 "fields" => read.fields = fields(value)?,
+                "highlight" => read.highlight = highlight(value)?,
                 "conflicts" => read.conflicts = flag(value)?,
                 "execution_stats" => read.execution_stats = flag(value)?,
                 "allow_fallback" => read.allow_fallback = flag(value)?,
@@ -134,6 +138,32 @@ fn fields(value: &RawValue) -> Result<Option<Vec<String>>> {
     };
     let fields = elements(value).ok_or_else(wrong)?.into_iter().map(read).collect::<Result<Vec<String>>>()?;
     Ok(Some(fields).filter(|fields| !fields.is_empty()))
+}
+
+/// `true`, or `{"before": "[", "after": "]", "chars": 100}`, of which any may be left away.
+fn highlight(value: &RawValue) -> Result<Option<Highlighting>> {
+    let reason = "`highlight` is true, false, or an object with `before` and `after`, texts of 64 bytes at most, and \
+                  `chars`, 10 to 10,000";
+    let wrong = || bad("bad_arg", reason);
+    let mut how = Highlighting::default();
+    match value.get() {
+        "true" => return Ok(Some(how)),
+        "false" | "null" => return Ok(None),
+        _ => {}
+    }
+    for (name, value) in members_of(value.get().as_bytes()).map_err(|_| wrong())? {
+        let text =
+            || serde_json::from_str::<String>(value.get()).ok().filter(|text| text.len() <= 64).ok_or_else(wrong);
+        match name.as_str() {
+            "before" => how.before = text()?,
+            "after" => how.after = text()?,
+            "chars" => {
+                how.chars = value.get().parse().ok().filter(|chars| (10..=10_000).contains(chars)).ok_or_else(wrong)?;
+            }
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(Some(how))
 }
 
 fn bookmark(value: &RawValue) -> Result<Option<Cursor>> {

@@ -8,6 +8,7 @@ use recension::document::{
 };
 use serde_json::Value;
 
+use super::Within;
 use super::asked::ViewQuery;
 use crate::error::Result;
 use crate::http::reading::{Extras, Shown};
@@ -18,6 +19,7 @@ use crate::limits::VIEW_OFFSET_COUNTED_MAX;
 pub(crate) struct ViewList {
     view: ViewAt,
     asked: ViewQuery,
+    within: Option<Arc<dyn Within>>,
     reduction: Option<Reduction>,
     remembered: Arc<ReducedBlocks>,
     /// Ranges that were not begun yet.
@@ -38,6 +40,7 @@ impl ViewList {
     pub(crate) fn of(
         view: ViewAt,
         asked: ViewQuery,
+        within: Option<Arc<dyn Within>>,
         reduction: Option<Reduction>,
         remembered: &Arc<ReducedBlocks>,
     ) -> Result<(String, Self)> {
@@ -46,13 +49,17 @@ impl ViewList {
             format!("{{{update_seq}\"rows\":[")
         } else {
             let total = view.total_rows();
+            let counted = view.is_counted();
             // The rows before the first that was asked for.
             let passed = match asked.ranges.first().map(ViewRange::before) {
-                Some(Some(before)) => view.count(&before, VIEW_OFFSET_COUNTED_MAX)?,
+                Some(Some(before)) if counted => view.count(&before, VIEW_OFFSET_COUNTED_MAX)?,
                 _ => Some(0),
             };
             let offset = passed.map(|passed| passed.saturating_add(asked.skip).min(total).to_string());
+            let offset = offset.filter(|_| counted);
             let offset = offset.as_deref().unwrap_or("null");
+            // To count what somebody may see takes reading all of it.
+            let total = if counted { total.to_string() } else { "null".to_owned() };
             format!("{{\"total_rows\":{total},{update_seq}\"offset\":{offset},\"rows\":[")
         };
         let (ranges, skip, left) = (asked.ranges.clone().into_iter(), asked.skip, asked.limit);
@@ -61,6 +68,7 @@ impl ViewList {
             ViewList {
                 view,
                 asked,
+                within,
                 reduction,
                 remembered: Arc::clone(remembered),
                 ranges,
@@ -90,7 +98,9 @@ impl ViewList {
             };
             let row = match walk {
                 Walk::Rows(rows) => match rows.next().transpose()? {
-                    Some(row) if self.skip == 0 => Some(row_json(self.view.collection(), &row, &self.asked)?),
+                    Some(row) if self.skip == 0 => {
+                        Some(row_json(self.view.collection(), &row, &self.asked, self.within.as_deref())?)
+                    }
                     row => row.map(|_| String::new()),
                 },
                 Walk::Groups(groups) => groups
@@ -144,23 +154,26 @@ impl streaming::Rows for ViewList {
     }
 }
 
-fn row_json(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery) -> Result<String> {
+fn row_json(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery, within: Option<&dyn Within>) -> Result<String> {
     let ViewRow { id, key, value } = row;
-    let doc = if asked.include_docs { format!(",\"doc\":{}", doc(at, row, asked)?) } else { String::new() };
+    let doc = if asked.include_docs { format!(",\"doc\":{}", doc(at, row, asked, within)?) } else { String::new() };
     Ok(format!("{{\"id\":{},\"key\":{key},\"value\":{value}{doc}}}", quote(id)))
 }
 
 /// The document of a row: the one that the value names by `_id`, or the one that emitted it.
-fn doc(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery) -> Result<String> {
+fn doc(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery, within: Option<&dyn Within>) -> Result<String> {
     let named: Option<Value> = if row.value.starts_with('{') { serde_json::from_str(&row.value).ok() } else { None };
     let member = |name: &str| named.as_ref().and_then(|value| value.get(name)).and_then(Value::as_str);
     let id = member("_id").unwrap_or(&row.id);
-    let extras = Extras { conflicts: asked.conflicts, ..Extras::default() };
+    // Other leaves of a document may not be theirs.
+    let extras = Extras { conflicts: asked.conflicts && within.is_none(), ..Extras::default() };
     if let Some(rev) = member("_rev").and_then(|rev| rev.parse::<RevId>().ok()) {
         let found = at.get_revision(id, &rev)?;
+        let found = found.filter(|found| within.is_none_or(|within| within.shows_revision(id, found)));
         return found.map_or(Ok("null".to_owned()), |found| asked.inline.text(at, Shown::of(id, &found), extras));
     }
-    let Some(document) = at.get(id)? else { return Ok("null".to_owned()) };
+    let shown = within.map_or(Ok(true), |within| within.shows_document(at, id))?;
+    let Some(document) = at.get(id)?.filter(|_| shown) else { return Ok("null".to_owned()) };
     let shown = Shown::of_document(&document);
     asked.inline.text(at, shown, extras)
 }

@@ -8,6 +8,7 @@ use recension::document::{At, CollectionAt, ReducedBlocks, Reduction, ViewAt};
 use recension_script::DesignView;
 use serde_json::value::RawValue;
 
+use super::Within;
 use super::asked::{Update, ViewQuery};
 use super::rows::ViewList;
 use crate::answer::Answer;
@@ -31,6 +32,8 @@ pub(crate) struct Asked {
     pub(crate) view: DesignView,
     /// The moment lies in the past.
     past: bool,
+    /// Who asks may not see all documents.
+    within: Option<Arc<dyn Within>>,
 }
 
 impl Asked {
@@ -57,11 +60,19 @@ impl Asked {
         }
         let functions = app.scripts.functions(app.settings.live().function_deadline)?;
         let view = design.view(name, partitioned, &functions).ok_or_else(missing)?;
-        Ok(Asked { app, db, design: id.to_owned(), view, past: request.query.get("at").is_some() })
+        Ok(Asked { app, db, design: id.to_owned(), view, past: request.query.get("at").is_some(), within: None })
     }
 
     /// The view at its moment. Waits until missing documents are mapped.
     pub(crate) fn read(&self, update: Update) -> Result<ViewAt> {
+        let view = self.read_all(update)?;
+        match &self.within {
+            Some(within) => Arc::clone(within).view(view),
+            None => Ok(view),
+        }
+    }
+
+    fn read_all(&self, update: Update) -> Result<ViewAt> {
         if self.past {
             return Ok(self.db.opened().view(&self.view.view)?);
         }
@@ -108,13 +119,14 @@ pub(crate) async fn endpoint(
     id: &str,
     rest: &[&str],
     partition: Option<&str>,
+    within: Option<Arc<dyn Within>>,
 ) -> Result<Answer> {
     let (name, queries) = match rest {
         [name] => (*name, false),
         [name, "queries"] => (*name, true),
         _ => return Err(ApiError::missing()),
     };
-    let asked = Asked::of(&request, db, id, name, partition)?;
+    let asked = Asked { within: within.clone(), ..Asked::of(&request, db, id, name, partition)? };
     if queries {
         return several(request, asked, partition).await;
     }
@@ -135,7 +147,7 @@ pub(crate) async fn endpoint(
     }
     let (before, list) = {
         let remembered = Arc::clone(&app.scripts.reduced);
-        app.streams.read(move || ViewList::of(view, query, reduction, &remembered)).await?
+        app.streams.read(move || ViewList::of(view, query, within, reduction, &remembered)).await?
     };
     streaming::json(&app, before, list, "\n]}\n").await
 }
@@ -161,16 +173,18 @@ async fn several(mut request: Request, asked: Asked, partition: Option<&str>) ->
     };
     let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let app = Arc::clone(&request.app);
-    // All queries read the same moment.
+    // All of one moment.
+    let within = asked.within.clone();
     let view = app.blocking(move || asked.read(Update::Before)).await?;
     let remembered = Arc::clone(&app.scripts.reduced);
-    let lists = Lists { view, remembered, reduction, queries: queries.into_iter(), number: 0, under_way: None };
+    let lists = Lists { view, within, remembered, reduction, queries: queries.into_iter(), number: 0, under_way: None };
     streaming::json(&app, "{\"results\":[\n".to_owned(), lists, "\n]}\n").await
 }
 
 /// Several lists, one after the other.
 struct Lists {
     view: ViewAt,
+    within: Option<Arc<dyn Within>>,
     remembered: Arc<ReducedBlocks>,
     reduction: Option<Reduction>,
     queries: std::vec::IntoIter<ViewQuery>,
@@ -190,7 +204,7 @@ impl streaming::Rows for Lists {
         }
         let Some(asked) = self.queries.next() else { return Ok(false) };
         let reduction = self.reduction.clone().filter(|_| asked.grouping.is_some());
-        let (before, list) = ViewList::of(self.view.clone(), asked, reduction, &self.remembered)?;
+        let (before, list) = ViewList::of(self.view.clone(), asked, self.within.clone(), reduction, &self.remembered)?;
         out.extend_from_slice(if self.number == 0 { b"" } else { b",\n" });
         out.extend_from_slice(before.as_bytes());
         self.number += 1;

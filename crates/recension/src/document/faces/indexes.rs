@@ -207,8 +207,8 @@ impl Collection {
             .collect()
     }
 
-    /// Gathers the statistics of indexes anew of which the collection has outgrown the kept ones, or of whose documents a
-    /// fifth was changed since; all rows of such
+    /// Gathers the statistics of indexes anew of which the collection has outgrown the kept ones, or of whose
+    /// documents a fifth was changed since; all rows of such
     /// an index are read. [`Store::compact`](crate::document::Store::compact) does it too.
     pub fn refresh_statistics(&self) -> Result<()> {
         let snapshot = self.store().snapshot(At::Now)?;

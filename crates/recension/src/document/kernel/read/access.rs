@@ -67,8 +67,8 @@ impl AccessAt {
         self.entry.paths().contains(path)
     }
 
-    /// The documents that have, or had, one of the values, each once, in the order of the commits that wrote them last or
-    /// took the values from them.
+    /// The documents that have, or had, one of the values, each once, in the order of the commits that wrote them last
+    /// or took the values from them.
     pub fn changes(&self, marks: &AccessMarks, after: &Position) -> Result<AccessChanges> {
         let start = match &after.within {
             Some((_, id)) => Bound::Excluded([&after.seq.0.to_be_bytes()[..], id.as_bytes()].concat()),

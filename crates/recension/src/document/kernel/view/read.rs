@@ -124,8 +124,8 @@ impl ViewAt {
         &self.at
     }
 
-    /// The same view with the rows of some documents only. Each row that is read is tested: [`ViewAt::of_documents`] reads
-    /// no others. How many rows there are is not known then.
+    /// The same view with the rows of some documents only. Each row that is read is tested: [`ViewAt::of_documents`]
+    /// reads no others. How many rows there are is not known then.
     #[must_use]
     pub fn showing(self, shown: impl Fn(&str) -> Result<bool> + Send + Sync + 'static) -> Self {
         ViewAt { shown: Some(Arc::new(shown)), ..self }
