@@ -10,10 +10,11 @@ use recension::engine::native::Maintenance;
 
 use crate::sim::Rng;
 
-/// The options of the killed store. All sizes are small, so that it makes segments, runs, settled files and merges
-/// within milliseconds.
-pub fn options() -> NativeOptions {
+/// The options of the killed store: small, so that segments, runs, settling and merges are met within milliseconds. If it
+/// is sealed, they have a key.
+pub fn options(sealed: bool) -> NativeOptions {
     NativeOptions {
+        key: sealed.then(crate::crash::native::key),
         segment_bytes: 64 << 10,
         index_memory_bytes: 16 << 10,
         checkpoint_log_bytes: 48 << 10,

@@ -1,8 +1,9 @@
 //! The process that is killed. It writes commits into a store, and prints each acknowledged commit on standard output,
 //! after the commit has returned and never before. Used by `kill_native.rs`.
 //!
-//! `kill_child write DIR TRIAL` commits until it is killed. `kill_child fill DIR TRIAL` commits until a commit is
-//! refused, and tries a few more times. `kill_child hold DIR` opens the store and waits until its standard input ends.
+//! `kill_child write DIR TRIAL` commits until it is killed; `kill_child fill DIR TRIAL` until a commit is
+//! refused, and tries a few more times; `kill_child hold DIR` opens the store and waits for standard input
+//! to end. If `KILL_CHILD_SEALED` is set, the store is encrypted.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -43,7 +44,9 @@ fn say(line: &str) {
 }
 
 fn open(dir: &str) -> Result<NativeEngine, String> {
-    let engine = NativeEngine::open(Arc::new(FsDisk::new(dir)), options()).map_err(|e| e.to_string())?;
+    let engine =
+        NativeEngine::open(Arc::new(FsDisk::new(dir)), options(std::env::var_os("KILL_CHILD_SEALED").is_some()))
+            .map_err(|e| e.to_string())?;
     say(&format!("open {}", engine.head()));
     Ok(engine)
 }

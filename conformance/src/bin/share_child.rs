@@ -20,7 +20,7 @@ fn main() {
         let _ = std::io::stdin().read(&mut [0]);
         stop.store(true, Ordering::SeqCst);
     });
-    let engine = open_native(Path::new(dir), &options(), true).expect("the store is there or another's");
+    let engine = open_native(Path::new(dir), &options(false), true).expect("the store is there or another's");
     let mut nth = 0;
     while !stopped.load(Ordering::SeqCst) {
         let made = match engine.commit(write(name, nth)) {

@@ -1,9 +1,11 @@
 //! Backups of the native engine: right while commits go on, brought up to date later, interrupted anywhere;
 //! and copies of a store as of every moment.
+#![allow(clippy::needless_pass_by_value, clippy::ref_option, reason = "a case is called with its key")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use recension::Key;
 use recension::disk::{Disk, FsDisk};
 use recension::engine::native::{NativeEngine, NativeOptions};
 use recension::engine::{Batch, Durability, Engine, EngineError, KeyRange, Seq, TreeId};
@@ -18,12 +20,22 @@ fn commits(seed: u64, steps: usize) -> Vec<Step> {
     random_workload(seed, shape).into_iter().filter(|step| matches!(step, Step::Commit(..))).collect()
 }
 
+fn with(key: Option<Key>) -> NativeOptions {
+    NativeOptions { key, ..native::settling_options(test_clock()) }
+}
+
+/// Without a key and with one.
+fn keys() -> [Option<Key>; 2] {
+    [None, Some(native::key())]
+}
+
 /// A store on a simulated disk, its history, and the engine.
-fn store(seed: u64) -> (NativeEngine, History) {
+fn store(seed: u64, key: Option<Key>) -> (NativeEngine, History) {
     let disk = SimDisk::new();
-    let history = run(&disk, &native::settling_apart, &commits(seed, 50)).unwrap();
+    let opener = native::opener(native::settling_apart_options, key.clone());
+    let history = run(&disk, &*opener, &commits(seed, 50)).unwrap();
     // Settled files stay apart, so that some are old when a backup is brought up to date.
-    let options = NativeOptions { merge_fan_in: 9, ..native::settling_options(test_clock()) };
+    let options = NativeOptions { merge_fan_in: 9, ..with(key) };
     (NativeEngine::open(disk.arc(), options).unwrap(), history)
 }
 
@@ -37,38 +49,42 @@ fn commit_more(engine: &NativeEngine, model: &mut Model, seed: u64, count: u64) 
 }
 
 /// Opens a copy of what a backup's disk holds and compares every answer.
-fn assert_is_store(disk: &SimDisk, model: &Model, what: &str) {
+fn assert_is_store((disk, key): (&SimDisk, &Option<Key>), model: &Model, what: &str) {
     let copy = disk.process_crash();
-    let engine = native::settling(copy.arc(), test_clock()).unwrap_or_else(|e| panic!("{what}: {e}"));
-    check_answers(&*engine, model.engine(), Seq(model.head())).unwrap_or_else(|finding| panic!("{what}: {finding}"));
+    let engine = NativeEngine::open(copy.arc(), with(key.clone())).unwrap_or_else(|e| panic!("{what}: {e}"));
+    check_answers(&engine, model.engine(), Seq(model.head())).unwrap_or_else(|finding| panic!("{what}: {finding}"));
     assert_eq!(engine.verify().unwrap().problems, [], "{what}");
 }
 
 #[test]
 fn a_backup_is_a_store_and_is_brought_up_to_date() {
-    for seed in 1..4 {
-        let (engine, mut history) = store(seed);
+    for (seed, key) in (1..4).flat_map(|seed| keys().map(|key| (seed, key))) {
+        let (engine, mut history) = store(seed, key.clone());
         let to = SimDisk::new();
         let first = engine.backup_to(&to.arc()).unwrap();
         assert_eq!(first.head.0, history.model.head());
-        assert_is_store(&to, &history.model, "the first backup");
+        assert_is_store((&to, &key), &history.model, "the first backup");
         let again = engine.backup_to(&to.arc()).unwrap();
         assert!(again.bytes_kept > 0 && again.bytes_copied == 0, "{again:?}");
         commit_more(&engine, &mut history.model, seed, 4);
         let more = engine.backup_to(&to.arc()).unwrap();
         assert!(more.bytes_kept > 0 && more.bytes_copied < first.bytes_copied, "{first:?}, then {more:?}");
-        assert_is_store(&to, &history.model, "with a few more commits");
+        assert_is_store((&to, &key), &history.model, "with a few more commits");
         commit_more(&engine, &mut history.model, seed, 40);
         engine.settle().unwrap();
         engine.backup_to(&to.arc()).unwrap();
-        assert_is_store(&to, &history.model, "after settling");
+        assert_is_store((&to, &key), &history.model, "after settling");
         assert_eq!(to.files().iter().filter(|(name, _)| name.contains(".rows")).count(), 1, "{:?}", to.files());
     }
 }
 
 #[test]
 fn an_interrupted_backup_is_refused_or_right_and_can_be_run_again() {
-    let (engine, mut history) = store(7);
+    keys().into_iter().for_each(an_interrupted_backup_can_be_run_again);
+}
+
+fn an_interrupted_backup_can_be_run_again(key: Option<Key>) {
+    let (engine, mut history) = store(7, key.clone());
     let before = history.model.prefix(history.model.head());
     let to = SimDisk::new();
     to.record();
@@ -89,9 +105,7 @@ fn an_interrupted_backup_is_refused_or_right_and_can_be_run_again() {
             let is_empty = found.files().is_empty();
             empty += usize::from(is_empty);
             let is_first = number < first.len();
-            let opened = (!is_empty)
-                .then(|| NativeEngine::open(found.arc(), native::settling_options(test_clock())))
-                .transpose();
+            let opened = (!is_empty).then(|| NativeEngine::open(found.arc(), with(key.clone()))).transpose();
             match opened {
                 Err(EngineError::NotAStore { found, .. }) if is_first => {
                     assert!(found.contains("unfinished backup") && found.contains("again"), "{what}: {found}");
@@ -113,7 +127,7 @@ fn an_interrupted_backup_is_refused_or_right_and_can_be_run_again() {
                 }
             }
             engine.backup_to(&found.arc()).unwrap_or_else(|e| panic!("{what}, run again: {e}"));
-            assert_is_store(&found, &history.model, &format!("{what}, and run again"));
+            assert_is_store((&found, &key), &history.model, &format!("{what}, and run again"));
         }
     }
     assert!(
@@ -126,27 +140,37 @@ fn an_interrupted_backup_is_refused_or_right_and_can_be_run_again() {
 
 #[test]
 fn a_store_is_copied_as_of_every_moment() {
-    let (engine, history) = store(9);
+    keys().into_iter().for_each(copies_are_as_of_their_moments);
+}
+
+fn copies_are_as_of_their_moments(key: Option<Key>) {
+    let (engine, history) = store(9, key.clone());
     for at in (0..=history.model.head()).step_by(3) {
         let to = SimDisk::new();
-        engine.copy_as_of(to.arc(), Seq(at), native::settling_options(test_clock())).unwrap();
-        assert_is_store(&to, &history.model.prefix(at), &format!("as of {at}"));
+        engine.copy_as_of(to.arc(), Seq(at), with(key.clone())).unwrap();
+        assert_is_store((&to, &key), &history.model.prefix(at), &format!("as of {at}"));
     }
     let to = SimDisk::new();
-    let beyond = engine.copy_as_of(to.arc(), Seq(history.model.head() + 1), native::settling_options(test_clock()));
+    let beyond = engine.copy_as_of(to.arc(), Seq(history.model.head() + 1), with(key.clone()));
     assert!(matches!(beyond, Err(EngineError::NotYet { .. })));
     engine.forget(TREES[0], &KeyRange::all(), Seq(10)).unwrap();
-    let forgotten = engine.copy_as_of(to.arc(), Seq(9), native::settling_options(test_clock()));
+    let forgotten = engine.copy_as_of(to.arc(), Seq(9), with(key.clone()));
     assert!(matches!(forgotten, Err(EngineError::Forgotten { .. })), "{forgotten:?}");
-    engine.copy_as_of(to.arc(), Seq(10), native::settling_options(test_clock())).unwrap();
-    let copy = NativeEngine::open(to.arc(), native::settling_options(test_clock())).unwrap();
+    engine.copy_as_of(to.arc(), Seq(10), with(key.clone())).unwrap();
+    let copy = NativeEngine::open(to.arc(), with(key.clone())).unwrap();
     assert!(copy.snapshot_at(Seq(9)).unwrap().get(TREES[0], b"key-4").is_err());
 }
 
 #[test]
 fn a_backup_goes_only_to_a_new_place_or_to_an_earlier_backup_of_the_same_store() {
-    let (engine, _) = store(11);
-    let (other, _) = store(12);
+    for key in keys() {
+        a_backup_goes_to_no_other_place(&key);
+    }
+}
+
+fn a_backup_goes_to_no_other_place(key: &Option<Key>) {
+    let (engine, _) = store(11, key.clone());
+    let (other, _) = store(12, key.clone());
     let to = SimDisk::new();
     other.backup_to(&to.arc()).unwrap();
     let refused = engine.backup_to(&to.arc());
@@ -158,7 +182,7 @@ fn a_backup_goes_only_to_a_new_place_or_to_an_earlier_backup_of_the_same_store()
     let moments = to.take_moments();
     let begun = moments[moments.len() / 2].process_crash();
     let refused = engine.backup_to(&begun.arc());
-    assert!(refused.as_ref().is_err_and(|error| error.to_string().contains("unfinished")), "{refused:?}");
+    assert!(refused.as_ref().is_err_and(|error| error.to_string().contains("of another store")), "{refused:?}");
     other.backup_to(&begun.arc()).unwrap();
     let to = SimDisk::new();
     to.put("notes.txt", b"mine");
@@ -169,8 +193,13 @@ fn a_backup_goes_only_to_a_new_place_or_to_an_earlier_backup_of_the_same_store()
 
 #[test]
 fn backups_are_consistent_while_commits_are_made_settled_and_forgotten() {
+    keys().into_iter().for_each(backups_are_consistent_beside_writes);
+}
+
+fn backups_are_consistent_beside_writes(key: Option<Key>) {
     let dir = tempfile::tempdir().unwrap();
     let options = NativeOptions {
+        key,
         segment_bytes: 64 << 10,
         index_memory_bytes: 32 << 10,
         checkpoint_log_bytes: 48 << 10,

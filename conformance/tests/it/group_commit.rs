@@ -66,7 +66,8 @@ fn a_group_that_is_torn_keeps_whole_commits_in_order() {
     let groups = AtomicU64::new(0);
     for_seeds(4, |seed| {
         let mut history = concurrent_history(seed, &native::small)?;
-        let data = |kind| history.moments.iter().filter(|m| m.call.kind == kind && native::is_data(false)(&m.call)).count();
+        let data =
+            |kind| history.moments.iter().filter(|m| m.call.kind == kind && native::is_data(false)(&m.call)).count();
         let writes = data(OpKind::Write) as u64;
         groups.fetch_add(u64::from(writes < THREADS * COMMITS), Ordering::SeqCst);
         // The other calls are crashed by the sweep of single commits.

@@ -98,7 +98,7 @@ fn when_the_owner_of_a_shared_store_is_killed_the_others_go_on_and_nothing_is_lo
         writer.listening.join().unwrap();
         acknowledged.insert(name, writer.acknowledged.load(Ordering::SeqCst));
     }
-    let engine = NativeEngine::open(Arc::new(FsDisk::new(&store)), options()).unwrap();
+    let engine = NativeEngine::open(Arc::new(FsDisk::new(&store)), options(false)).unwrap();
     check(&engine, &acknowledged);
     println!("{kills} kills of {} owners, {} commits", owners.len(), acknowledged.values().sum::<u32>());
 }

@@ -28,6 +28,7 @@ mod kill_native;
 mod kill_shared;
 mod read_only;
 mod round_trips;
+mod sealed_native;
 mod serializable;
 mod settled_pages;
 mod trail_native;

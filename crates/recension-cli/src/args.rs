@@ -1,12 +1,16 @@
 //! The part of the command line before the command: the store, and the form of the output.
 
+use std::path::PathBuf;
+
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
+use recension_engines::KeySource;
 
 use crate::commands::{
     aggregate, apocrypha, attach, backup, changes, cluster, collections, compact, completions, conflicts, d, delete,
-    diff, drop, erase, explain, export, find, gateway, get, history, import, index, man, mv, patch, project, purge,
-    put, restore, restore_backup, retention, salvage, schema, serve, shell, stats, sync, token, update, verify, views,
+    diff, drop, erase, explain, export, find, gateway, get, history, import, index, key, man, mv, patch, project,
+    purge, put, restore, restore_backup, retention, salvage, schema, serve, shell, stats, sync, token, update, verify,
+    views,
 };
 
 const STYLES: Styles = Styles::styled()
@@ -57,6 +61,17 @@ pub struct Common {
     #[arg(long, short, global = true, env = "RECENSION_STORE")]
     #[arg(value_name = "ADDRESS", help_heading = "Common options")]
     pub store: Option<String>,
+    /// The key of an encrypted store: a file with 64 hexadecimal digits, or base64
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
+    pub key_file: Option<PathBuf>,
+    /// A command that prints the key of an encrypted store
+    #[arg(long, global = true, value_name = "COMMAND", help_heading = "Common options")]
+    #[arg(conflicts_with_all = ["key_file", "passphrase_file"])]
+    pub key_command: Option<String>,
+    /// The passphrase of an encrypted store: a file
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
+    #[arg(conflicts_with = "key_file")]
+    pub passphrase_file: Option<PathBuf>,
     /// One JSON value a line, also at a terminal
     #[arg(long, global = true, help_heading = "Common options")]
     pub json: bool,
@@ -66,6 +81,17 @@ pub struct Common {
     /// No remarks and no progress on standard error, errors only
     #[arg(long, short, global = true, help_heading = "Common options")]
     pub quiet: bool,
+}
+
+impl Common {
+    /// Where the key of the store comes from.
+    pub fn key_source(&self) -> KeySource {
+        KeySource {
+            file: self.key_file.clone(),
+            command: self.key_command.clone(),
+            passphrase_file: self.passphrase_file.clone(),
+        }
+    }
 }
 
 /// The commands.
@@ -117,6 +143,8 @@ pub enum Command {
     Drop(drop::DropCommand),
     /// List the collections
     Collections(collections::Collections),
+    /// Make a key, look at those of an encrypted store, and change them
+    Key(key::KeyCommand),
     /// Print sizes and counters of the store
     Stats(stats::StatsCommand),
     /// Show the nodes of a store on a shared log

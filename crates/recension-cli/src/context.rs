@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use recension::Key;
 use recension::document::{At, Store};
 use recension::engine::Engine;
-use recension_engines::{Address, Sharing};
+use recension_engines::{Address, KeySource, Sharing};
 use recension_log::{LogAddress, Position};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -81,6 +82,7 @@ pub struct Context {
     /// The store of the session, which [`Session::keep`] keeps open.
     home: String,
     quiet: bool,
+    keys: KeySource,
     /// Whether other processes can reach the store through this one.
     sharing: Sharing,
     session: Session,
@@ -99,7 +101,8 @@ impl Context {
         let address = common.store.as_deref().unwrap_or(DEFAULT_STORE).to_owned();
         let named = common.store.is_some();
         let sharing = if session.shell { Sharing::Shared } else { Sharing::Alone };
-        Context { out, address, named, home, quiet: common.quiet, sharing, session: session.share() }
+        let keys = common.key_source();
+        Context { out, address, named, home, quiet: common.quiet, keys, sharing, session: session.share() }
     }
 
     /// The store's address, if the command line or the environment names one.
@@ -110,6 +113,16 @@ impl Context {
     /// The store's address, as it was given.
     pub fn address(&self) -> String {
         self.address.clone()
+    }
+
+    /// Where the key of the store comes from, if the command line says.
+    pub fn key_source(&self) -> &KeySource {
+        &self.keys
+    }
+
+    /// The key of the store, if there is one.
+    pub fn key(&self) -> Result<Option<Key>> {
+        Ok(self.keys.key()?)
     }
 
     /// Whether the commands come from a shell.
@@ -238,7 +251,7 @@ impl Context {
                 self.address
             )));
         }
-        let engine = recension_engines::open_as(&self.address, self.sharing)?;
+        let engine = recension_engines::open_as(&self.address, self.sharing, self.key()?.as_ref())?;
         if is_new && self.out.for_people() {
             self.out.remark(&made_in(path))?;
         }

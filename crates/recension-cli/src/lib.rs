@@ -102,6 +102,7 @@ fn run(line: &CommandLine, context: &mut Context) -> Result<()> {
         Command::Move(command) => command.run(context),
         Command::Verify(command) => command.run(context),
         Command::Token(command) => command.run(context),
+        Command::Key(command) => command.run(context),
         Command::Retention(command) => command.run(context),
         Command::Compact(command) => command.run(context),
         Command::Backup(command) => command.run(context),

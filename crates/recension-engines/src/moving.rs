@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use recension::Key;
 use recension::disk::FsDisk;
 use recension::engine::{
     Batch, CommitInfo, Engine, EngineError, NativeEngine, NativeOptions, Result, Seq, open_native,
@@ -22,15 +23,16 @@ const ROUNDS_MAX: usize = 8;
 /// So much may be left to be copied when it takes no more.
 const LITTLE_BYTES: u64 = 8 << 20;
 
-/// Moves the store at the address `from` to `to`, and answers its newest commit.
+/// Moves the store at the address `from` to `to`, and answers its newest commit. A directory that is encrypted is opened
+/// with `key`; a log is not encrypted, and neither is a directory that is made of one.
 ///
 /// # Errors
-/// [`EngineError::BadAddress`] if stores do not move so. [`EngineError::NotAStore`] if there is no store, or one at the
-/// new place already: nothing was changed. [`EngineError::Locked`] if a process has the directory open and does not
-/// share it. [`EngineError::Unknown`] if the move was broken off with the old place sealed: move it again.
-pub fn move_store(from: &str, to: &str) -> Result<Seq> {
+/// [`EngineError::BadAddress`] if stores do not move so; [`EngineError::NotAStore`] if there is none, or one at the new
+/// place: nothing was changed. [`EngineError::Locked`] if a process has the directory open and does not share it.
+/// [`EngineError::Unknown`] if the move was broken off with the old place sealed: move it again.
+pub fn move_store(from: &str, to: &str, key: Option<&Key>) -> Result<Seq> {
     match (Address::parse(from)?, Address::parse(to)?) {
-        (Address::Native(from), Address::Log(to)) => directory_to_log(&from, &to),
+        (Address::Native(from), Address::Log(to)) => directory_to_log(&from, &to, key),
         (Address::Log(_), Address::Native(to)) => log_to_directory(&recension_log::open(from)?, &to),
         (Address::Log(_), Address::Log(to)) => {
             let log = recension_log::open_log(&to)?;
@@ -46,12 +48,12 @@ pub fn move_store(from: &str, to: &str) -> Result<Seq> {
     }
 }
 
-fn directory_to_log(from: &Path, to: &LogAddress) -> Result<Seq> {
+fn directory_to_log(from: &Path, to: &LogAddress, key: Option<&Key>) -> Result<Seq> {
     if !from.join("STORE").is_file() {
         return Err(not_a_store(from, "there is no store at this place"));
     }
     let log = recension_log::open_log(to)?;
-    let options = NativeOptions { create: false, ..NativeOptions::default() };
+    let options = NativeOptions { create: false, key: key.cloned(), ..NativeOptions::default() };
     let engine = match open_native(from, &options, false) {
         // An earlier move was broken off.
         Err(EngineError::Moved { .. }) => {

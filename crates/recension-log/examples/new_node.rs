@@ -72,10 +72,10 @@ fn measure(system: &System, documents: usize) {
         assert!(cities.get(&(documents - 1).to_string()).unwrap().is_some());
         let ready = began.elapsed();
         println!(
-            "{}: {documents} documents, a snapshot of {:.1} MB: written in {:.2} s, copied in {:.2} s, a node ready in \
+            "{}: {documents} documents, a snapshot of {} KiB: written in {:.2} s, copied in {:.2} s, a node ready in \
              {:.2} s: {:.2} x",
             system.name,
-            bytes as f64 / 1e6,
+            bytes >> 10,
             written.as_secs_f64(),
             copied.as_secs_f64(),
             ready.as_secs_f64(),

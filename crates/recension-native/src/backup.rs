@@ -21,7 +21,7 @@ use super::mark;
 use super::open::{lock, read_identity, read_store_file};
 use super::options::NativeOptions;
 use super::run::SectionKind;
-use super::sealing::sealed_like;
+use super::sealing::backup_target;
 use super::settle::{copy_commits, copy_versions};
 use super::settled::{BlockKind, SettledManifest};
 use super::verify::each_record;
@@ -56,12 +56,14 @@ impl NativeEngine {
         let doing = |what| move |e| EngineError::io(what, e);
         to.create_dir("").map_err(doing("creating the backup's folder"))?;
         // A backup of an encrypted store is encrypted, by the same keys.
-        let to = &sealed_like(self.shared.sealed.as_ref(), to)?;
+        let target = backup_target(self.shared.sealed.as_ref(), to)?;
+        let to = &target.disk;
         let is_new = check_target(&**to, self.shared.files.id)?;
         if is_new {
             // This comes before anything else: without it, the folder would pass for an empty store.
             begin(&**to, self.shared.files.id)?;
         }
+        target.write_keys()?;
         let _lock = lock(&**to)?;
         for dir in [LOG_DIR, INDEX_DIR, SETTLED_DIR] {
             to.create_dir(dir).map_err(doing("creating a folder of the backup"))?;
@@ -175,7 +177,11 @@ fn check_target(to: &dyn Disk, source: StoreId) -> Result<bool> {
     let ours =
         [UNFINISHED_FILE, UNFINISHED_TEMPORARY, STORE_TEMPORARY, LOCK_FILE, MARK_FILE, MARK_TEMPORARY, KEYS_TEMPORARY];
     let known = |name: &&String| ours.contains(&name.as_str());
-    if names.iter().any(|name| name == UNFINISHED_FILE) && begun_of(to)?.is_some_and(|begun| begun != hex(source)) {
+    let is_anothers = || match begun_of(to) {
+        Err(EngineError::Damaged { .. }) => Ok(true),
+        begun => begun.map(|begun| begun.is_some_and(|begun| begun != hex(source))),
+    };
+    if names.iter().any(|name| name == UNFINISHED_FILE) && is_anothers()? {
         return refuse("an unfinished backup of another store".to_owned());
     }
     match names.iter().find(|name| !known(name)) {
@@ -194,7 +200,8 @@ fn begin(to: &dyn Disk, source: StoreId) -> Result<()> {
     replace_file(to, "", UNFINISHED_TEMPORARY, UNFINISHED_FILE, words.as_bytes())
 }
 
-/// The store whose backup was begun; `None` if a crash has left no whole id.
+/// Of which store a backup was begun; `None` if a crash has left no whole id. That of another encrypted store cannot be
+/// read.
 fn begun_of(to: &dyn Disk) -> Result<Option<String>> {
     let io = |e| EngineError::io(format!("reading {UNFINISHED_FILE}"), e);
     let file = to.open(UNFINISHED_FILE).map_err(io)?;

@@ -119,42 +119,51 @@ pub(super) fn unlock_to_salvage(disk: &Arc<dyn Disk>, key: Option<&Key>) -> Resu
     seal(disk, &Arc::new(keys), true)
 }
 
-/// The place of a backup, sealed as its store is. What an earlier backup there was sealed with is kept beside it.
-pub(super) fn sealed_like(store: Option<&Sealed>, to: &Arc<dyn Disk>) -> Result<Arc<dyn Disk>> {
+/// The place of a backup.
+pub(super) struct Target {
+    /// Its files as the engine writes them: sealed as those of the store are.
+    pub(super) disk: Arc<dyn Disk>,
+    /// To be written when it is said that a backup is begun: the place, the keys, and what opens them.
+    keys: Option<(Arc<dyn Disk>, Arc<StoreKeys>, Key)>,
+}
+
+impl Target {
+    /// Writes the keys, if they are not there.
+    pub(super) fn write_keys(&self) -> Result<()> {
+        self.keys.as_ref().map_or(Ok(()), |(to, keys, master)| write(&**to, keys, master))
+    }
+}
+
+/// The place of a backup of a store. What an earlier backup there was sealed with is kept beside the store's keys.
+pub(super) fn backup_target(store: Option<&Sealed>, to: &Arc<dyn Disk>) -> Result<Target> {
     let not_ours = |found: &str| Err(EngineError::NotAStore { path: to.location(), found: found.to_owned() });
     let found = read(&**to)?;
     let Some(Sealed { keys, master }) = store else {
-        return if found.is_some() { not_ours("an encrypted backup of another store") } else { Ok(to.clone()) };
+        let another = "an encrypted backup of another store";
+        return if found.is_some() { not_ours(another) } else { Ok(Target { disk: to.clone(), keys: None }) };
     };
     let mut all = (**keys).clone();
-    match found {
-        Some(bytes) => {
-            if id_of(&bytes).map_err(|why| no_keys(&**to, why))? != keys.id {
-                return not_ours("a backup of another store");
-            }
-            let known = StoreKeys::decode(&bytes, master).map_err(|why| match why {
-                NoKeys::Wrong(_) => refused(
-                    &**to,
-                    "the backup was made when the store had another key; make a new one in another place, or give the \
-                     backup this key with `recension key rotate-master`",
-                ),
-                why => no_keys(&**to, why),
-            })?;
-            all.add_known(&known);
-            if all == known {
-                return seal(to, &Arc::new(all), false);
-            }
+    let mut is_there = false;
+    if let Some(bytes) = found {
+        if id_of(&bytes).map_err(|why| no_keys(&**to, why))? != keys.id() {
+            return not_ours("a backup of another store");
         }
-        None => {
-            let names = to.list("").map_err(|e| EngineError::io(format!("reading {}", to.location()), e))?;
-            let ours = |name: &&String| ["lock", "KEYS.tmp"].contains(&name.as_str());
-            if let Some(other) = names.iter().find(|name| !ours(name)) {
-                return not_ours(&format!("the directory holds files that are not encrypted, such as {other}"));
-            }
-        }
+        let known = StoreKeys::decode(&bytes, master).map_err(|why| match why {
+            NoKeys::Wrong(_) => refused(
+                &**to,
+                "the backup was made when the store had another key; make a new one in another place, or give the \
+                 backup this key with `recension key rotate-master`",
+            ),
+            why => no_keys(&**to, why),
+        })?;
+        all.add_known(&known);
+        is_there = all == known;
+    } else if let Err(EngineError::Key { .. }) = refuse_open_store(&**to) {
+        return not_ours("a store that is not encrypted");
     }
-    write(&**to, &all, master)?;
-    seal(to, &Arc::new(all), false)
+    let all = Arc::new(all);
+    let keys = (!is_there).then(|| (to.clone(), all.clone(), master.clone()));
+    Ok(Target { disk: seal(to, &all, false)?, keys })
 }
 
 /// What there is to know of a store's keys without opening them.

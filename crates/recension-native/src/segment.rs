@@ -256,8 +256,9 @@ impl Segment {
         let used = u64::from(self.used());
         let found = if end <= used { self.mapping()?.read_some(u64::from(offset), least, len) } else { None };
         found.ok_or_else(|| {
-            let what = format!("expected {len} bytes here, and the segment ends at {used}");
-            EngineError::damaged(self.name(), u64::from(offset), what)
+            let why =
+                if end <= used { "they cannot be read".to_owned() } else { format!("the segment ends at {used}") };
+            EngineError::damaged(self.name(), u64::from(offset), format!("expected {len} bytes here, and {why}"))
         })
     }
 
@@ -282,12 +283,20 @@ impl Segment {
         let mapping = self.mapping()?;
         mapping.expect(access);
         let len = mapping.len();
-        mapping.read(0, len as usize).ok_or_else(|| {
+        mapping.read_leniently(0, len as usize).ok_or_else(|| {
             EngineError::damaged(self.name(), 0, format!("expected {len} bytes, and they cannot be read"))
         })
     }
 
-    /// Announces that all its records are about to be read.
+    /// Every byte up to the used end, to look for what is whole.
+    pub(super) fn used_bytes(&self) -> Result<Cow<'_, [u8]>> {
+        let used = self.used() as usize;
+        self.mapping()?.read_leniently(0, used).ok_or_else(|| {
+            EngineError::damaged(self.name(), 0, format!("expected {used} bytes, and they cannot be read"))
+        })
+    }
+
+    /// Says that all records of it are about to be read.
     pub(super) fn read_ahead(&self) {
         if let Ok(mapping) = self.mapping() {
             mapping.read_ahead(0, u64::from(self.used()));

@@ -154,8 +154,7 @@ impl Check<'_> {
         if let Err(error) = segment.check_header(self.shared.files.id) {
             self.note(error)?;
         }
-        let used = segment.used();
-        let bytes = match segment.bytes(0, used as usize) {
+        let bytes = match segment.used_bytes() {
             Ok(bytes) => bytes,
             Err(error) => return self.note(error),
         };

@@ -167,7 +167,7 @@ async fn in_protocols(
 ) -> Vec<(Vec<Reply>, crate::reply::Protocol)> {
     let changes = |request: &Vec<Vec<u8>>| {
         let named = |word: &&str| request.first().is_some_and(|name| name.eq_ignore_ascii_case(word.as_bytes()));
-        ["HELLO", "RESET", "AUTH"].iter().any(|word| named(&word))
+        ["HELLO", "RESET", "AUTH"].iter().any(named)
     };
     let mut stretches = Vec::new();
     while !requests.is_empty() {

@@ -105,9 +105,7 @@ impl Server {
     /// # Errors
     /// [`ServeError`].
     pub async fn bind(config: Config) -> Result<Self, ServeError> {
-        let engine = recension_engines::open_as(&config.store, recension_engines::Sharing::Shared)
-            .map_err(recension::document::Error::from)?;
-        Self::on(Store::on(engine)?, config).await
+        Self::on(Store::on(config.open_store()?)?, config).await
     }
 
     /// Listens, for a store that the program has opened and goes on to use beside the server. [`Config::store`] is

@@ -66,8 +66,8 @@ impl Sizes {
 
     fn words(&self) -> String {
         format!(
-            "{} rows; {} rounds of {} gets, of as many gets in groups of {AT_ONCE}, of {} ranges of {RANGE}, of {} lone \
-             commits, of {} commits of each of 64 writers, of {} commands",
+            "{} rows; {} rounds of {} gets, of as many gets in groups of {AT_ONCE}, of {} ranges of {RANGE}, of {} \
+             lone commits, of {} commits of each of 64 writers, of {} commands",
             self.rows,
             self.rounds,
             self.gets,

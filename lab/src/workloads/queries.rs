@@ -80,8 +80,8 @@ impl Sizes {
 
     fn words(&self) -> String {
         format!(
-            "{} orders of 300 bytes to 3 kB; {} rounds of {} asks that an index serves, each about something else, and of \
-             {} that reads everything",
+            "{} orders of 300 bytes to 3 kB; {} rounds of {} asks that an index serves, each about something else, and \
+             of {} that reads everything",
             self.orders, self.rounds, self.often, self.seldom
         )
     }

@@ -23,6 +23,7 @@ pub mod get;
 pub mod history;
 pub mod import;
 pub mod index;
+pub mod key;
 pub mod man;
 pub mod mv;
 pub mod patch;

@@ -27,7 +27,7 @@ impl Move {
     /// Runs the command.
     pub fn run(&self, context: &mut Context) -> Result<()> {
         let started = context.started();
-        let seq = move_store(&self.from, &self.to)?;
+        let seq = move_store(&self.from, &self.to, context.key()?.as_ref())?;
         if context.out.for_people() {
             context.out.line(&format!("{} has everything up to seq {seq}; {} is closed", self.to, self.from))?;
         } else {

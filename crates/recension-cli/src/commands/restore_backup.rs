@@ -46,7 +46,8 @@ impl RestoreBackup {
             return Err(CliError::Usage(what));
         }
         let started = context.started();
-        let options = NativeOptions { create: false, ..NativeOptions::default() };
+        let new = NativeOptions { key: context.key()?, ..NativeOptions::default() };
+        let options = NativeOptions { create: false, ..new.clone() };
         let backup = NativeEngine::open(Arc::new(FsDisk::new(from)), options)?;
         check_not_ahead(&backup, self.at)?;
         let before = |time| backup.commit_at(time).map(|commit| commit.map_or(Seq::ZERO, |commit| commit.seq));
@@ -62,7 +63,7 @@ impl RestoreBackup {
         if self.at != At::Now {
             check_begun(&backup, self.at, at)?;
         }
-        backup.copy_as_of(Arc::new(FsDisk::new(to)), at, NativeOptions::default())?;
+        backup.copy_as_of(Arc::new(FsDisk::new(to)), at, new)?;
         if context.out.for_people() {
             context.out.line(&format!("{} is the store as of seq {at}", self.to.display()))?;
         } else {

@@ -47,7 +47,8 @@ impl Salvage {
         let from: Arc<dyn Disk> = Arc::new(FsDisk::new(&self.from));
         let to = Arc::new(FsDisk::new(&self.to));
         let progress = Progress::of_bytes(Some(0), context.quiet());
-        let report = salvage(&from, to, NativeOptions::default(), |read, total| progress.show_copied(read, total))?;
+        let options = NativeOptions { key: context.key()?, ..NativeOptions::default() };
+        let report = salvage(&from, to, options, |read, total| progress.show_copied(read, total))?;
         drop(progress);
         if context.out.for_people() {
             if let Some(table) = tabulated(&report.problems) {

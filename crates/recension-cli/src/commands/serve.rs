@@ -39,8 +39,10 @@ pub struct ConfigCommand {
 }
 
 fn configured(flags: &ServeFlags, dir: Option<&str>, context: &Context) -> Result<Config> {
-    // The file may name a store. It wins over the command line's default, but not over a store that the user named.
-    Config::of(flags, dir.or(context.named_address())).map_err(|error| CliError::Usage(error.message))
+    // The file may name a store: the command line's default is weaker than that, what it names is not.
+    let config = Config::of(flags, dir.or(context.named_address()));
+    let config = config.map_err(|error| CliError::Usage(error.message))?;
+    Ok(config.with_key_source(context.key_source()))
 }
 
 impl ConfigCommand {
@@ -59,7 +61,8 @@ impl Serve {
         logs::init(&config);
         let (flags, named) =
             (self.flags.clone(), self.dir.clone().or_else(|| context.named_address().map(str::to_owned)));
-        let again = move || Config::of(&flags, named.as_deref());
+        let keys = context.key_source().clone();
+        let again = move || Config::of(&flags, named.as_deref()).map(|config| config.with_key_source(&keys));
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()

@@ -18,6 +18,7 @@ mod couchdb_recordings;
 mod curl;
 mod documents;
 mod edits;
+mod encryption;
 mod erase;
 mod find;
 mod functions;

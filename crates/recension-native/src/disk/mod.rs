@@ -147,6 +147,11 @@ pub trait Mapping: Send + Sync + 'static {
         self.read(offset, most)
     }
 
+    /// The same as [`Mapping::read`] for who looks for what is there: bytes that are known to be damaged are zeros.
+    fn read_leniently(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>> {
+        self.read(offset, len)
+    }
+
     /// Whether a read is a look at what lies there anyhow. If it is not, what is looked at again and again by single
     /// words had better be kept.
     fn lends(&self) -> bool {

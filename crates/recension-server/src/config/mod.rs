@@ -8,8 +8,11 @@ mod redis;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use recension::engine::Engine;
 use recension_apocrypha::{Dialect, Token};
+use recension_engines::{KeySource, Sharing};
 use recension_remote::network::Token as EngineToken;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +27,12 @@ pub use crate::request_log::RequestLog;
 pub struct Config {
     /// The store: a directory, `sqlite:FILE` or `memory:`.
     pub store: String,
+    /// A file with the key of an encrypted store: 64 hexadecimal digits, or base64.
+    pub key_file: Option<PathBuf>,
+    /// A command that prints as much.
+    pub key_command: Option<String>,
+    /// A file with the passphrase of an encrypted store.
+    pub passphrase_file: Option<PathBuf>,
     /// Where to listen; port 0 takes a free one.
     pub listen: SocketAddr,
     /// A unix socket to listen on too.
@@ -223,6 +232,9 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             store: "recension.store".to_owned(),
+            key_file: None,
+            key_command: None,
+            passphrase_file: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 5984)),
             unix_socket: None,
             tls_certificate: None,
@@ -308,6 +320,28 @@ impl Config {
         }
         config.check()?;
         Ok(config)
+    }
+
+    /// Where the key of the store comes from.
+    pub fn key_source(&self) -> KeySource {
+        let Config { key_file, key_command, passphrase_file, .. } = self;
+        KeySource { file: key_file.clone(), command: key_command.clone(), passphrase_file: passphrase_file.clone() }
+    }
+
+    /// The same, with the key from there if it names a place.
+    #[must_use]
+    pub fn with_key_source(self, source: &KeySource) -> Self {
+        if source.is_empty() {
+            return self;
+        }
+        let KeySource { file: key_file, command: key_command, passphrase_file } = source.clone();
+        Config { key_file, key_command, passphrase_file, ..self }
+    }
+
+    /// Opens the store, and lets other processes reach it.
+    pub(crate) fn open_store(&self) -> recension::document::Result<Arc<dyn Engine>> {
+        let key = self.key_source().key()?;
+        Ok(recension_engines::open_as(&self.store, Sharing::Shared, key.as_ref())?)
     }
 
     /// As TOML, without passwords.

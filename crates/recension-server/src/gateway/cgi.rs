@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::StatusCode;
 use http_body_util::BodyExt as _;
-use recension::document::open_read_only;
+use recension::document::OpenOptions;
 use recension::engine::EngineError;
 use recension_gateway::{Environment, answer};
 
@@ -82,7 +82,9 @@ fn reading(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError
     if !Path::new(&config.store).is_dir() {
         return app(config);
     }
-    let store = match open_read_only(&config.store) {
+    let key = config.key_source().key().map_err(recension::Error::from)?;
+    let options = OpenOptions::new().key(key);
+    let store = match options.open_read_only(&config.store) {
         Err(recension::Error::Engine(EngineError::Locked { .. })) => return app(config),
         store => store?,
     };

@@ -219,9 +219,7 @@ fn inherited() -> io::Result<(Listener, Place)> {
 
 /// The state of requests on a store that other processes may have open too.
 fn app(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
-    let engine = recension_engines::open_as(&config.store, recension_engines::Sharing::Shared)
-        .map_err(recension::document::Error::from)?;
-    on(Store::on(engine)?, config)
+    on(Store::on(config.open_store()?)?, config)
 }
 
 /// The state of requests on a store.

@@ -7,6 +7,7 @@ mod api_tokens;
 mod apocrypha;
 mod commanded;
 mod consumers;
+mod described;
 mod endpoints;
 mod erase;
 mod feed_rights;

@@ -78,8 +78,8 @@ impl Table {
 
     fn groups(&mut self, path: &str) -> Result<Answer> {
         let text = format!(
-            "SELECT body->>'{path}' AS name, sum((body->>'$.total')::BIGINT)::BIGINT, count(*) FROM orders GROUP BY name \
-             ORDER BY name"
+            "SELECT body->>'{path}' AS name, sum((body->>'$.total')::BIGINT)::BIGINT, count(*) FROM orders GROUP BY \
+             name ORDER BY name"
         );
         let rows = self.rows(&text, &json!([]))?;
         let number = |row: &[Value], at: usize| row.get(at).and_then(Value::as_u64).unwrap_or_default();

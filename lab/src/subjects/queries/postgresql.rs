@@ -112,7 +112,8 @@ impl Tables {
                 let sku = sku(*number);
                 self.documents(
                     "body->'items' @> jsonb_build_array(jsonb_build_object('sku', $1::text)) AND EXISTS (SELECT FROM \
-                     jsonb_array_elements(body->'items') AS item WHERE item->>'sku' = $1 AND (item->>'n')::bigint >= $2)",
+                     jsonb_array_elements(body->'items') AS item WHERE item->>'sku' = $1 AND (item->>'n')::bigint >= \
+                     $2)",
                     &[&sku, &signed(*least)],
                 )
             }
@@ -176,8 +177,8 @@ impl Orders for Tables {
     }
     fn settings(&self) -> String {
         format!(
-            "{}; a column of jsonb, 4 indexes on expressions, GIN (jsonb_path_ops) on items, GIN of to_tsvector without a \
-             language; VACUUM ANALYZE",
+            "{}; a column of jsonb, 4 indexes on expressions, GIN (jsonb_path_ops) on items, GIN of to_tsvector \
+             without a language; VACUUM ANALYZE",
             postgresql::SETTINGS
         )
     }

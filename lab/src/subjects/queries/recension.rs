@@ -62,7 +62,10 @@ pub(super) fn selector(ask: &Ask) -> Value {
 
 /// What is made of all orders, in MongoDB's words; over HTTP too.
 pub(super) fn pipeline(ask: &Ask) -> Option<Value> {
-    let group = |path: &str| json!([{"$group": {"_id": path, "sum": {"$sum": "$total"}, "count": {"$sum": 1}}}, {"$sort": {"_id": 1}}]);
+    let group = |path: &str| {
+        let folds = json!({"_id": path, "sum": {"$sum": "$total"}, "count": {"$sum": 1}});
+        json!([{"$group": folds}, {"$sort": {"_id": 1}}])
+    };
     match ask {
         Ask::GroupByCountry => Some(group("$customer.country")),
         Ask::GroupByState => Some(group("$state")),

@@ -158,8 +158,8 @@ impl Orders for Tables {
         self.answer(ask).map_err(LabError::subject("a query"))
     }
     fn settings(&self) -> String {
-        "WAL, synchronous=FULL, a cache of 256 MiB; a column of JSON, 4 indexes on expressions, items in a table of their \
-         own, FTS5 without contents; loaded in one transaction, indexes then, ANALYZE"
+        "WAL, synchronous=FULL, a cache of 256 MiB; a column of JSON, 4 indexes on expressions, items in a table of \
+         their own, FTS5 without contents; loaded in one transaction, indexes then, ANALYZE"
             .to_owned()
     }
     fn close(self: Box<Self>) -> Result<()> {

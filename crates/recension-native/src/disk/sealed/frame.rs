@@ -90,6 +90,8 @@ pub(super) struct Found {
     pub(super) openings: Vec<Arc<Opening>>,
     /// Behind everything that is not zero, in the real file.
     pub(super) end: u64,
+    /// Behind the last frame or opening that opens lies something else: torn, or damaged.
+    pub(super) torn: bool,
 }
 
 /// The opening with a number.
@@ -114,17 +116,19 @@ pub(super) fn walk(name: &str, below: &dyn DiskFile, sealing: &Sealing, place: P
             at += SECTOR;
             continue;
         }
+        let mut opens = false;
         if sector.starts_with(opening::MAGIC) {
             let last = found.openings.last().map_or(0, |last| last.number);
-            found
-                .openings
-                .extend(Opening::read(sector, &sealing.keys, place).filter(|one| one.number > last).map(Arc::new));
+            let opening = Opening::read(sector, &sealing.keys, place).filter(|one| one.number > last);
+            opens = opening.is_some();
+            found.openings.extend(opening.map(Arc::new));
         }
         let header = Header::decode(sector).filter(|header| at + header.frame_bytes() as u64 <= window.len);
         let bytes = match header {
             Some(header) => found.frame(name, at, header, &mut window, sealing.lenient)?,
             None => 0,
         };
+        found.torn = !opens && bytes == 0;
         at = (at + bytes.max(1)).next_multiple_of(SECTOR);
         found.end = at;
     }

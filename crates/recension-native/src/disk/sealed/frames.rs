@@ -50,6 +50,8 @@ struct Reading {
     walked: bool,
     places: Places,
     openings: Vec<Arc<Opening>>,
+    /// What lies behind the last frame does not open, and nobody has said that it counts for nothing.
+    torn: bool,
     /// A view of the real file, and how long it was then.
     view: Option<Arc<dyn Mapping>>,
 }
@@ -115,17 +117,23 @@ impl FrameFile {
         drop(reading);
         let mut writing = self.writing.lock();
         if !self.reading.read().walked {
-            let Found { places, openings, end } = walk(&self.name, &*self.below, &self.sealing, self.place)?;
+            let Found { places, openings, end, torn } = walk(&self.name, &*self.below, &self.sealing, self.place)?;
             let raw_len = self.below.len()?;
             let used = if places.end() == 0 { 0 } else { places.end().max(LEN_MIN) };
             let room = bytes_in(raw_len.saturating_sub(end));
             self.len.store(used.max(places.end() + room), Ordering::Release);
             *writing = Writing { end, raw_len, exact_end: end.min(raw_len), ..Writing::default() };
             writing.unsynced = end..end;
-            *self.reading.write() = Reading { walked: true, places, openings, view: None };
+            *self.reading.write() = Reading { walked: true, places, openings, torn, view: None };
         }
         drop(writing);
         Ok(self.reading.read())
+    }
+
+    /// Where its frames end, and whether something that does not open lies behind them.
+    fn used(&self) -> (u64, bool) {
+        let reading = self.reading.read();
+        (reading.places.end(), reading.torn)
     }
 
     fn writing(&self) -> io::Result<MutexGuard<'_, Writing>> {
@@ -146,7 +154,10 @@ impl FrameFile {
         writing.wrote(at, opening.bytes.len() as u64);
         self.below.write_at(at, &[IoSlice::new(&opening.bytes)])?;
         self.below.sync()?;
-        self.reading.write().openings.push(opening.clone());
+        let mut reading = self.reading.write();
+        reading.openings.push(opening.clone());
+        reading.torn = false;
+        drop(reading);
         writing.opening = Some(opening.clone());
         Ok(opening)
     }
@@ -216,6 +227,17 @@ impl FrameFile {
         Ok(())
     }
 
+    /// Says that the file ends at `len`, and that whatever does not open counts for nothing.
+    fn cut(&self, writing: &mut Writing, len: u64) -> io::Result<()> {
+        self.opening(writing)?;
+        writing.buffer.clear();
+        let header = Header { len: 0, offset: len, seal: 0, opening: 0, says: Says::Cut };
+        self.seal(writing, header, |_| ())?;
+        self.flush(writing)?;
+        self.reading.write().places.cut(len);
+        Ok(())
+    }
+
     /// Writes zeros to whole pages ahead of the frames, if the engine does so: see log.rs.
     fn zero_ahead(&self, writing: &mut Writing) -> io::Result<()> {
         if !writing.ahead || writing.end <= writing.zeroed {
@@ -243,11 +265,11 @@ impl FrameFile {
 
     /// Opens the frames with the bytes at `offset`: `out` gets them, or at least `least` if the first frame has so
     /// many and no more.
-    fn read(&self, offset: u64, least: usize, most: usize) -> io::Result<Vec<u8>> {
+    fn read(&self, offset: u64, (least, most): (usize, usize), lenient: bool) -> io::Result<Vec<u8>> {
         let mut seen = None;
         loop {
             let reading = self.reading()?;
-            match reading.read(&self.name, offset, least, most) {
+            match reading.read(&self.name, offset, (least, most), lenient) {
                 Ok(bytes) => return Ok(bytes),
                 // What is in the file now may not be in the view.
                 Err(_) if seen.is_none() => {}
@@ -274,7 +296,7 @@ impl Writing {
 }
 
 impl Reading {
-    fn read(&self, name: &str, offset: u64, least: usize, most: usize) -> io::Result<Vec<u8>> {
+    fn read(&self, name: &str, offset: u64, (least, most): (usize, usize), lenient: bool) -> io::Result<Vec<u8>> {
         thread_local! {
             static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
         }
@@ -284,8 +306,14 @@ impl Reading {
         let len = first.clamp(least, most);
         let mut out = vec![0; len];
         let end = offset + len as u64;
+        // Behind a segment's header there are no gaps: what is not there was damaged.
+        let mut at = offset.max(LEN_MIN);
         BUFFER.with_borrow_mut(|buffer| {
             for piece in pieces.iter().take_while(|piece| u64::from(piece.start) < end) {
+                if u64::from(piece.start) > at && !lenient {
+                    return Err(damaged(name, at, "these bytes are in no frame that opens"));
+                }
+                at = at.max(piece.end());
                 let text = self.open(*piece, buffer).ok_or_else(|| {
                     let what = "the frame does not open: it is damaged, or of another place or file";
                     damaged(name, u64::from(piece.sector) * SECTOR, what)
@@ -294,6 +322,9 @@ impl Reading {
                 let skip = (from - u64::from(piece.start)) as usize + piece.skip as usize;
                 let text = text.get(skip..skip + (to - from) as usize).ok_or(ErrorKind::InvalidData)?;
                 out[(from - offset) as usize..][..text.len()].copy_from_slice(text);
+            }
+            if at < end && (self.torn || at < self.places.end()) && !lenient {
+                return Err(damaged(name, at, "these bytes are in no frame that opens"));
             }
             Ok(out)
         })
@@ -367,14 +398,9 @@ impl DiskFile for Frames {
             }
             return Ok(());
         }
-        let used = file.reading.read().places.end();
-        if len < used {
-            file.opening(&mut writing)?;
-            writing.buffer.clear();
-            let header = Header { len: 0, offset: len, seal: 0, opening: 0, says: Says::Cut };
-            file.seal(&mut writing, header, |_| ())?;
-            file.flush(&mut writing)?;
-            file.reading.write().places.cut(len);
+        let (used, torn) = file.used();
+        if len < used || torn {
+            file.cut(&mut writing, len)?;
         }
         file.len.store(len, Ordering::Release);
         if writing.raw_len != writing.exact_end {
@@ -411,7 +437,14 @@ impl DiskFile for Frames {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let written = self.0.writing.lock().unsynced.end;
+        let mut writing = self.0.writing()?;
+        let (used, torn) = self.0.used();
+        if torn {
+            // Whoever makes the file durable as it is has seen that.
+            self.0.cut(&mut writing, used)?;
+        }
+        let written = writing.unsynced.end;
+        drop(writing);
         self.0.below.sync()?;
         let mut writing = self.0.writing.lock();
         writing.unsynced.start = written.min(writing.end);
@@ -424,7 +457,7 @@ impl DiskFile for Frames {
         if end > self.len()? {
             return Err(ErrorKind::UnexpectedEof.into());
         }
-        let bytes = self.0.read(offset, buffer.len(), buffer.len())?;
+        let bytes = self.0.read(offset, (buffer.len(), buffer.len()), true)?;
         buffer.copy_from_slice(&bytes);
         Ok(())
     }
@@ -464,7 +497,12 @@ impl Mapping for FrameMapping {
 
     fn read_some(&self, offset: u64, least: usize, most: usize) -> Option<Cow<'_, [u8]>> {
         offset.checked_add(most as u64).filter(|&end| end <= self.len)?;
-        self.file.read(offset, least, most).ok().map(Cow::Owned)
+        self.file.read(offset, (least, most), false).ok().map(Cow::Owned)
+    }
+
+    fn read_leniently(&self, offset: u64, len: usize) -> Option<Cow<'_, [u8]>> {
+        offset.checked_add(len as u64).filter(|&end| end <= self.len)?;
+        self.file.read(offset, (len, len), true).ok().map(Cow::Owned)
     }
 
     fn lends(&self) -> bool {

@@ -31,7 +31,7 @@ pub(super) struct StoreKey {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct StoreKeys {
     /// Of chance; a backup has that of its store.
-    pub(crate) id: [u8; 16],
+    pub(super) id: [u8; 16],
     /// Oldest first; the last one seals what is written from now on. Never empty.
     pub(super) keys: Vec<StoreKey>,
 }
@@ -69,6 +69,11 @@ impl StoreKeys {
 
     pub(super) fn get(&self, id: u32) -> Option<&StoreKey> {
         self.keys.iter().find(|key| key.id == id)
+    }
+
+    /// What tells the keys of a store, and of its backups, from those of others.
+    pub(crate) fn id(&self) -> [u8; 16] {
+        self.id
     }
 
     /// The ids, oldest first.

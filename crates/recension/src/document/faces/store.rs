@@ -5,6 +5,7 @@ use std::sync::Arc;
 #[cfg(feature = "async")]
 use std::sync::OnceLock;
 
+use crate::disk::Key;
 #[cfg(feature = "async")]
 use crate::document::faces::asynchronous::Committer;
 use crate::document::faces::building::Builder;
@@ -59,7 +60,7 @@ pub fn open(address: &str) -> Result<Store> {
 /// # Errors
 /// [`EngineError::Locked`] if a process has it open for writing, [`EngineError::NotAStore`].
 pub fn open_read_only(path: impl AsRef<std::path::Path>) -> Result<Store> {
-    Store::on(Arc::new(NativeEngine::open_read_only(path.as_ref(), NativeOptions::default())?))
+    OpenOptions::new().open_read_only(path)
 }
 
 /// Options of opening a store.
@@ -78,6 +79,7 @@ pub fn open_read_only(path: impl AsRef<std::path::Path>) -> Result<Store> {
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
     share: bool,
+    key: Option<Key>,
 }
 
 impl OpenOptions {
@@ -96,6 +98,35 @@ impl OpenOptions {
         self
     }
 
+    /// The key of an encrypted store. One that is made with it is encrypted, and opens with it only; the other kinds of
+    /// stores do without. None by default.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("notes").display().to_string();
+    /// let key = recension::Key::generate()?;
+    /// let store = recension::OpenOptions::new().key(Some(key)).open(&path)?;
+    /// store.collection("notes")?.put("a", r#"{"text":"nobody's business"}"#)?;
+    /// # drop(store);
+    /// assert!(recension::open(&path).is_err());
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn key(mut self, key: Option<Key>) -> Self {
+        self.key = key;
+        self
+    }
+
+    /// Opens the store in a directory for reading, as [`open_read_only`] does.
+    ///
+    /// # Errors
+    /// Those of [`open_read_only`].
+    pub fn open_read_only(&self, path: impl AsRef<std::path::Path>) -> Result<Store> {
+        let options = NativeOptions { key: self.key.clone(), ..NativeOptions::default() };
+        Store::on(Arc::new(NativeEngine::open_read_only(path.as_ref(), options)?))
+    }
+
     /// Opens a store: a directory, which is made if there is none, or `memory:`. A directory that another process has
     /// open and shares is reached through that process.
     ///
@@ -108,8 +139,11 @@ impl OpenOptions {
         }
         match Address::parse(address)? {
             Address::Memory => Store::memory(),
-            Address::Path(path) => Store::on(recension_remote::open(path, &NativeOptions::default(), self.share)?),
-            // The part after the scheme may have a password.
+            Address::Path(path) => {
+                let options = NativeOptions { key: self.key.clone(), ..NativeOptions::default() };
+                Store::on(recension_remote::open(path, &options, self.share)?)
+            }
+            // What follows the scheme may be a password.
             Address::Scheme(scheme, _) => Err(EngineError::BadAddress {
                 address: format!("{scheme}:..."),
                 why: "no engine of this crate has that name; a path with a colon is written ./like:this".to_owned(),

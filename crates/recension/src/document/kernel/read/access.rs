@@ -77,7 +77,7 @@ impl AccessAt {
                 None => Bound::Excluded(vec![0xff; 8]),
             },
         };
-        let streams = self.streams(BY_SEQ, marks, start, Bound::Unbounded, Direction::Forward)?;
+        let streams = self.streams(BY_SEQ, marks, &start, &Bound::Unbounded, Direction::Forward)?;
         let (at, tree, marks) = (self.at.clone(), self.entry.clone(), marks.clone());
         Ok(AccessChanges { merged: streams, at, entry: tree, marks })
     }
@@ -91,15 +91,15 @@ impl AccessAt {
         direction: Direction,
     ) -> Result<AccessIds> {
         let bytes = |bound: Bound<&str>| bound.map(|id| id.as_bytes().to_vec());
-        self.streams(BY_ID, marks, bytes(start), bytes(end), direction).map(AccessIds)
+        self.streams(BY_ID, marks, &bytes(start), &bytes(end), direction).map(AccessIds)
     }
 
     fn streams(
         &self,
         kind: u8,
         marks: &AccessMarks,
-        start: Bound<Vec<u8>>,
-        end: Bound<Vec<u8>>,
+        start: &Bound<Vec<u8>>,
+        end: &Bound<Vec<u8>>,
         direction: Direction,
     ) -> Result<Merged> {
         let snapshot = afresh(&self.at.snapshot);

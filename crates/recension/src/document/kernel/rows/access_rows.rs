@@ -170,9 +170,9 @@ pub(in crate::document) fn behind_mark(key: &[u8]) -> Option<&[u8]> {
 /// The id in the key of a row.
 pub(in crate::document) fn id_in(key: &[u8]) -> Option<&str> {
     let rest = behind_mark(key)?;
-    let id = match key.first()? {
-        &BY_SEQ => rest.get(8..)?,
-        &BY_ID => rest,
+    let id = match *key.first()? {
+        BY_SEQ => rest.get(8..)?,
+        BY_ID => rest,
         _ => return None,
     };
     std::str::from_utf8(id).ok()

@@ -28,6 +28,9 @@ pub struct ViewAt {
     shown: Option<Shown>,
 }
 
+/// The key and the value of a row.
+type RowBytes<'a> = (&'a [u8], &'a [u8]);
+
 /// Whether the rows of a document are shown, by its id.
 type Shown = Arc<dyn Fn(&str) -> Result<bool> + Send + Sync>;
 
@@ -132,7 +135,7 @@ impl ViewAt {
     pub fn of_documents(&self, ids: impl IntoIterator<Item = Result<String>>) -> Result<Option<Self>> {
         let (mut rows, mut bytes) = (BTreeMap::new(), 0);
         let options = self.view.options;
-        let mut laid: HashMap<&str, Vec<(&Vec<u8>, &Vec<u8>)>> = HashMap::new();
+        let mut laid: HashMap<&str, Vec<RowBytes<'_>>> = HashMap::new();
         for (key, value) in &self.recent.rows {
             laid.entry(RowParts::of(key, value, options)?.id).or_default().push((key, value));
         }
@@ -146,7 +149,7 @@ impl ViewAt {
             let mut fits = true;
             if self.recent.hidden.contains(&id) {
                 for (key, value) in laid.remove(id.as_str()).unwrap_or_default() {
-                    fits &= add(key.clone(), value.clone());
+                    fits &= add(key.to_vec(), value.to_vec());
                 }
             } else if let Some(kept) = &self.kept {
                 let listed = self.at.snapshot.get(kept.tree, &of_document(&id))?;

@@ -1,0 +1,162 @@
+//! Encrypted stores, as an operator has them: keys from everywhere, on every command, and never shown.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::common::Place;
+
+const WORD: &str = "pangolin";
+
+/// A place with a key in a file, and the key.
+fn place_with_key() -> (Place, String) {
+    let place = Place::new();
+    let key = place.ok(&["key", "new"]).trim_end().to_owned();
+    assert!(key.len() == 64 && key.bytes().all(|digit| digit.is_ascii_hexdigit()), "{key}");
+    assert_ne!(place.ok(&["key", "new"]).trim_end(), key);
+    place.file("the.key", format!("{key}\n"));
+    (place, key)
+}
+
+/// Whether a word is in any file of a folder.
+fn has_word(folder: &std::path::Path, word: &str) -> bool {
+    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
+        if path.is_dir() {
+            return has_word(&path, word);
+        }
+        // A socket is no file.
+        let bytes = if path.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() };
+        bytes.windows(word.len()).any(|window| window == word.as_bytes())
+    })
+}
+
+#[test]
+fn every_command_opens_an_encrypted_store_with_its_key_and_none_without() {
+    let (place, key) = place_with_key();
+    place.file("words.txt", "a long passphrase\n");
+    let with = |args: &[&str]| place.ok(&[args, &["--key-file", "the.key"]].concat());
+    with(&["put", "menu", WORD, r#"{"text":"pangolin"}"#]);
+    with(&["index", "create", "menu", "text"]);
+    with(&["compact"]);
+    assert!(!has_word(&place.path().join("recension.store"), WORD));
+    for args in [
+        &["get", "menu", WORD][..],
+        &["find", "menu", "text = 'pangolin'"],
+        &["history", "menu", WORD],
+        &["export", "menu"],
+        &["changes"],
+        &["backup", "copy.store"],
+        &["get", "menu", WORD, "--store", "copy.store"],
+        &["restore-backup", "copy.store", "restored.store"],
+        &["get", "menu", WORD, "--store", "restored.store"],
+        &["salvage", "copy.store", "salvaged.store"],
+        &["get", "menu", WORD, "--store", "salvaged.store"],
+        &["verify"],
+        &["stats"],
+        &["collections"],
+    ] {
+        let refused = place.run(args);
+        assert!(refused.code == 6 && refused.err.contains("is encrypted; give its key"), "{args:?}: {refused:?}");
+        with(args);
+    }
+    for copy in ["copy.store", "restored.store", "salvaged.store"] {
+        assert!(!has_word(&place.path().join(copy), WORD), "{copy}");
+    }
+    // From the environment, from a command, and as a passphrase.
+    let get = ["get", "menu", WORD];
+    let from_environment = place.command(&get).env("RECENSION_KEY", &key).output().unwrap();
+    assert!(from_environment.status.success());
+    place.ok(&[&get[..], &["--key-command", "cat the.key"]].concat());
+    let passphrase = ["--store", "other.store", "--passphrase-file", "words.txt"];
+    place.ok(&[&["put", "menu", "a", "{}"][..], &passphrase].concat());
+    place.ok(&[&["get", "menu", "a"][..], &passphrase].concat());
+}
+
+#[test]
+fn a_key_that_does_not_fit_is_said_and_not_shown() {
+    let (place, key) = place_with_key();
+    place.ok(&["put", "menu", "a", "{}", "--key-file", "the.key"]);
+    place.ok(&["put", "menu", "a", "{}", "--store", "open.store"]);
+    let other = place.ok(&["key", "new"]);
+    place.file("other.key", &other);
+    place.file("half.key", &key[..40]);
+    for (code, args, wanted) in [
+        (6, &["get", "menu", "a"][..], "give its key with --key-file"),
+        (6, &["get", "menu", "a", "--key-file", "other.key"], "not the one it was encrypted with"),
+        (6, &["get", "menu", "a", "--key-file", "half.key"], "64 hexadecimal digits"),
+        (6, &["get", "menu", "a", "--key-file", "none.key"], "none.key"),
+        (6, &["get", "menu", "a", "--passphrase-file", "the.key"], "not with a passphrase"),
+        (2, &["get", "menu", "a", "--passphrase-file", "the.key", "--key-file", "the.key"], "cannot be used with"),
+        (6, &["get", "menu", "a", "--key-command", "echo $(cat the.key)0; exit 1"], "it failed"),
+        (6, &["get", "menu", "a", "--key-file", "the.key", "--store", "open.store"], "is not encrypted"),
+        (2, &["key", "status"], "give the store's key"),
+    ] {
+        let said = place.fails(code, args);
+        assert!(said.contains(wanted), "{args:?}: {said}");
+        assert!(![&key[..20], &other[..20]].iter().any(|part| said.contains(part)), "{args:?}: {said}");
+    }
+    // Half of KEYS.
+    let keys = place.path().join("recension.store/KEYS");
+    let whole = std::fs::read(&keys).unwrap();
+    std::fs::write(&keys, &whole[..70]).unwrap();
+    let said = place.fails(4, &["get", "menu", "a", "--key-file", "the.key"]);
+    assert!(said.contains("restore KEYS from a backup"), "{said}");
+    std::fs::write(&keys, &whole).unwrap();
+    place.ok(&["get", "menu", "a", "--key-file", "the.key"]);
+}
+
+#[test]
+fn keys_are_looked_at_and_changed() {
+    let (place, _) = place_with_key();
+    let new = place.ok(&["key", "new"]);
+    place.file("new.key", &new);
+    for n in 0..20 {
+        place.ok(&["put", "menu", &format!("{WORD}-{n}"), "{}", "--key-file", "the.key"]);
+    }
+    let status = |key: &str| -> serde_json::Value {
+        serde_json::from_str(&place.ok(&["key", "status", "--key-file", key])).unwrap()
+    };
+    assert_eq!(status("the.key")["seals_with"], 1);
+    place.ok(&["key", "rotate-master", "--key-file", "the.key", "--new-key-file", "new.key"]);
+    place.fails(6, &["key", "status", "--key-file", "the.key"]);
+    place.ok(&["key", "rotate", "--key-file", "new.key"]);
+    let after = status("new.key");
+    assert_eq!(after["seals_with"], 2, "{after}");
+    assert!(after["keys"][1]["bytes"].as_u64() > Some(8000), "{after}");
+    assert!(place.ok(&["get", "menu", "pangolin-7", "--key-file", "new.key"]).contains("pangolin-7"));
+    place.ok(&["verify", "--key-file", "new.key"]);
+}
+
+#[test]
+fn a_server_has_the_key_of_its_configuration_and_shows_it_to_nobody() {
+    let (place, key) = place_with_key();
+    let path = place.path().join("the.key").display().to_string();
+    let file = place.file("serve.toml", format!("store = \"served.store\"\nkey_file = \"{path}\"\n"));
+    let listed = place.ok(&["config", "--config", &file]);
+    assert!(listed.contains("key_file = ") && !listed.contains(&key), "{listed}");
+    let mut server = place
+        .command(&["serve", "--listen", "127.0.0.1:0", "--config", &file])
+        .env("RECENSION_ADMIN", "adm:pass")
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let url = line.trim().strip_prefix("listening on http://").unwrap().trim_end_matches('/').to_owned();
+    let put = |path: &str, body: &str| {
+        let url = format!("http://adm:pass@{url}/{path}");
+        Command::new("curl").args(["-sS", "-X", "PUT", "-d", body, &url]).output().unwrap()
+    };
+    put("menu", "");
+    let answer = put("menu/pangolin", r#"{"text":"pangolin"}"#);
+    let words = std::fs::read(format!("/proc/{}/cmdline", server.id())).unwrap();
+    // Another process of the same user reaches it through the server, with the key.
+    let got = place.run(&["get", "menu", WORD, "--store", "served.store", "--key-file", "the.key"]);
+    let refused = place.run(&["get", "menu", WORD, "--store", "served.store"]);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(String::from_utf8_lossy(&answer.stdout).contains("\"ok\":true"), "{answer:?}");
+    assert!(!String::from_utf8_lossy(&words).contains(&key));
+    assert!(got.code == 0 && got.out.contains(WORD), "{got:?}");
+    assert!(refused.code == 6 && refused.err.contains("give its key"), "{refused:?}");
+    assert!(!has_word(&place.path().join("served.store"), WORD));
+}
