@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { join } from 'node:path';
 import PouchDB from 'pouchdb';
+import find from 'pouchdb-find';
 import { Server } from './server.js';
 
+PouchDB.plugin(find);
 let server;
 let nth = 0;
 before(async () => {
@@ -165,6 +167,85 @@ test('conflicts of offline edits are told, resolved, given away and kept', async
     assert.deepEqual([doc.owner, doc._conflicts], ['ada', undefined], 'the leaf that is hers is left');
   }
 });
+
+// Until something is so, at most ten seconds.
+async function until(what, holds) {
+  for (let n = 0; n < 200; n++) {
+    if (await holds()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.fail(`${what} did not come to be`);
+}
+
+test('a live replica hears of what comes and goes, by documents and by roles', async () => {
+  const { change, ada } = await database('live');
+  await user('ada', []);
+  await change('a', { owner: 'ada', n: 1 });
+  const hers = local();
+  const live = hers.sync(ada, { live: true, retry: true });
+  await until('a', async () => (await ids(hers)).join() === 'a');
+  await change('b', { owner: 'bob', n: 1 });
+  await change('c', { owner: 'ada', n: 1 });
+  await until('c', async () => (await ids(hers)).join() === 'a,c');
+  await change('a', { owner: 'bob' });
+  await until('a is gone', async () => (await ids(hers)).join() === 'c');
+  await change('t', { team: 'blue' });
+  await user('ada', ['blue']);
+  await until('t', async () => (await ids(hers)).join() === 'c,t');
+  await user('ada', []);
+  await until('t is gone', async () => (await ids(hers)).join() === 'c');
+  await hers.put({ _id: 'own', owner: 'ada', n: 7 });
+  await until('own', async () => (await ask('GET', 'live/own')).n === 7);
+  live.cancel();
+  const feed = await fetch(`http://${server.listen}/live/_changes?feed=continuous&timeout=100`, {
+    headers: { authorization: `Basic ${btoa('ada:pencil')}` },
+  });
+  const lines = (await feed.text()).trim().split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual(lines.slice(0, -1).map(({ id }) => id), ['c', 'own']);
+  assert.ok(lines.at(-1).last_seq);
+});
+
+// Both forms of a rule: one that an index of access serves, and one that is tested document by document.
+for (const [form, rule, reads] of [
+  ['served', { owner: '$user.name' }, 'the index of access'],
+  ['tested', { $nor: [{ owner: { $ne: '$user.name' } }, { owner: { $exists: false } }] }, 'every document'],
+]) {
+  test(`views and queries have what the rule lets through: ${form}`, async () => {
+    const { admin, change, ada, bob } = await database(`views-${form}`);
+    await ask('PUT', `views-${form}/_access`, { read: rule });
+    await until('the index', async () => (await ask('GET', `views-${form}/_access?explain=true`)).reads === reads);
+    for (let n = 0; n < 30; n++) await change(`d${n}`, { owner: n % 3 ? 'bob' : 'ada', n, link: 'd1', kind: n % 2 ? 'odd' : 'even' });
+    const views = {
+      kinds: { map: 'function (doc) { emit(doc.kind, doc.n); }', reduce: '_sum' },
+      linked: { map: 'function (doc) { emit(doc.n, { _id: doc.link }); }' },
+      slow: { map: 'function (doc) { for (var name in doc) if (name === "n") emit(doc.n, null); }', reduce: '_count' },
+    };
+    await admin.put({ _id: '_design/d', views });
+    for (const [who, mine] of [[ada, (n) => n % 3 === 0], [bob, (n) => n % 3 !== 0]]) {
+      const own = Array.from({ length: 30 }, (_, n) => n).filter(mine);
+      const sum = (odd) => own.filter((n) => n % 2 === odd).reduce((a, b) => a + b, 0);
+      const grouped = await who.query('d/kinds', { group: true });
+      assert.deepEqual(grouped.rows, [{ key: 'even', value: sum(0) }, { key: 'odd', value: sum(1) }]);
+      const rows = (await who.query('d/kinds', { reduce: false, key: 'odd', descending: true })).rows;
+      assert.deepEqual(rows.map(({ value }) => value).sort((a, b) => a - b), own.filter((n) => n % 2));
+      assert.equal((await who.query('d/slow')).rows[0].value, own.length);
+      const slow = await who.query('d/slow', { reduce: false, include_docs: true, skip: 1, limit: 3 });
+      assert.deepEqual(slow.rows.map(({ doc }) => doc.n), own.slice(1, 4));
+      assert.equal(slow.total_rows ?? own.length, own.length);
+      // What a row names is a document, too: it is shown if it may be read.
+      const linked = (await who.query('d/linked', { include_docs: true })).rows;
+      assert.deepEqual(linked.map(({ doc }) => doc?._id), own.map(() => (mine(1) ? 'd1' : undefined)));
+      const found = await who.find({ selector: { n: { $gte: 10 } }, fields: ['n'], limit: 100 });
+      assert.deepEqual(found.docs.map(({ n }) => n).sort((a, b) => a - b), own.filter((n) => n >= 10));
+      const all = (await who.allDocs({ startkey: 'd1', endkey: 'd2' })).rows.map(({ id }) => id);
+      assert.deepEqual(all, own.map((n) => `d${n}`).filter((id) => id >= 'd1' && id <= 'd2').sort());
+    }
+    const docs = await (await fetch(`http://${server.listen}/views-${form}/_design/d/_view/kinds?reduce=false&at=1`, {
+      headers: { authorization: `Basic ${btoa('ada:pencil')}` },
+    })).json();
+    assert.equal(docs.error, 'forbidden', 'no past');
+  });
+}
 
 test('rules that change are told like documents that do', async () => {
   const { admin, change, ada } = await database('rules');

@@ -113,4 +113,32 @@ test('aggregation, and writing by query', async () => {
   assert.equal((await ask('_delete_by_query', { selector: { seen: true } })).written, 20);
   assert.equal((await ask('_find', { selector: { seen: true } })).docs.length, 0);
   await assert.rejects(ask('_delete_by_query', {}), { statusCode: 400, error: 'missing_required_key' });
+  for (const path of ['_update_by_query?at=1', '_delete_by_query?at=2h']) {
+    await assert.rejects(ask(path, { selector: {}, merge: {} }), { statusCode: 400, error: 'bad_request' }, path);
+  }
+});
+
+test('words are marked in what is found, and alternatives of words go by their indexes', async () => {
+  const couch = nano(server.url);
+  await couch.db.create('words');
+  const db = couch.use('words');
+  const notes = Array.from({ length: 300 }, (_, n) => ({ _id: `n${n}`, title: `note ${n}`, text: n % 50 ? 'cold rice' : `hot soups ${n}` }));
+  await db.bulk({ docs: [...notes, { _id: 'tea', title: 'Green tea', text: 'no food' }] });
+  const ask = (path, body) => couch.request({ db: 'words', path, method: 'post', body });
+  for (const field of ['title', 'text']) {
+    await ask('_index', { type: 'text', index: { fields: [field], language: 'english' }, ddoc: 'd', name: field });
+  }
+  const words = (text) => ({ $text: { $search: text, $language: 'english' } });
+  const selector = { $or: [{ text: words('soup') }, { title: words('tea') }] };
+  const { docs } = await ask('_find', { selector, highlight: { before: '[', after: ']' }, fields: ['_id'] });
+  assert.equal(docs.length, 7);
+  const of = Object.fromEntries(docs.map((doc) => [doc._id, doc._highlights]));
+  assert.deepEqual([of.n50, of.tea], [{ text: ['hot [soups] 50'] }, { title: ['Green [tea]'] }]);
+  const { plan } = await ask('_explain', { selector });
+  assert.deepEqual(plan.union.map(({ words }) => words).sort(), ['soup', 'tea'], JSON.stringify(plan));
+  const [first] = (await ask('_find', { selector: { text: words('hot') }, highlight: true, limit: 1 })).docs;
+  assert.match(first._highlights.text[0], /^<em>hot<\/em> soups/);
+  for (const highlight of [7, { before: 1 }, { chars: 5 }, { other: true }]) {
+    await assert.rejects(ask('_find', { selector, highlight }), { statusCode: 400, error: 'bad_arg' });
+  }
 });

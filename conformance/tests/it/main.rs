@@ -5,6 +5,7 @@ mod at_rest;
 mod backup_native;
 mod block_cache;
 mod committed_tasks;
+mod crash_access;
 mod crash_builds;
 mod crash_documents;
 mod crash_erase;

@@ -49,3 +49,6 @@ pub const COMPLETION_SAMPLE: usize = 20;
 /// Bytes of the attachments of one document that an export writes inline. In base64 they are short enough to be
 /// imported again.
 pub const INLINE_BYTES_MAX: u64 = 40 * 1024 * 1024;
+
+/// Characters of a text that are shown around words which were asked for, about.
+pub const HIGHLIGHT_CHARS: usize = 100;

@@ -2,14 +2,14 @@
 
 use clap::Args;
 use recension::document::json::Step;
-use recension::document::{At, CollectionAt, Cursor, Document, ListOptions, Path, Query, Selection};
+use recension::document::{At, CollectionAt, Cursor, Document, Highlighting, ListOptions, Path, Query, Selection};
 use recension::engine::Direction;
 use serde_json::{Value, json};
 
 use crate::context::{Context, Missing, took};
 use crate::csv_out::{csv_text, quoted, record, text_cell};
 use crate::error::{CliError, Result};
-use crate::limits::{DOCUMENTS_LOOKED_AT, TABLE_COLUMNS_MAX, TABLE_ROWS, TABLE_ROWS_MAX};
+use crate::limits::{DOCUMENTS_LOOKED_AT, HIGHLIGHT_CHARS, TABLE_COLUMNS_MAX, TABLE_ROWS, TABLE_ROWS_MAX};
 use crate::members::{Member, Members};
 use crate::moments::existing;
 use crate::output::{count, documents, shown, table};
@@ -25,6 +25,7 @@ Examples:
   recension find cities '(countrycode = PT or countrycode = ES) and not name like \'San%\'' --csv
   recension find cities '_id prefix 27' --sort _id
   recension find notes 'title,text words soup' --by-relevance
+  recension find notes 'text words \"hot soup\"' --highlight
   recension find cities --sort countrycode,-population --limit 100
   recension find cities --limit 0 | jq -r .name
 
@@ -62,6 +63,10 @@ pub struct Find {
     /// Print comma-separated values: _id and the --fields, or the members that the first documents have
     #[arg(long, conflicts_with = "count")]
     csv: bool,
+    /// Show in which texts the words of the condition stand, and mark them: instead of the members in a table, and
+    /// as the member `_highlights` otherwise
+    #[arg(long, conflicts_with_all = ["csv", "fields", "count"])]
+    highlight: bool,
     /// Print how many there are, and no documents
     #[arg(long, conflicts_with_all = ["limit", "fields", "sort", "cursor"])]
     count: bool,
@@ -142,7 +147,8 @@ impl Find {
         let started = context.started();
         let fields = self.question.distinct_fields().cloned().collect();
         let csv = self.csv.then(|| CsvRows::new(fields));
-        let mut answers = Answers { limit, number: 0, cursor: None, rows: Vec::new(), csv };
+        let highlight = self.highlight.then(|| (query.clone(), marks(context)));
+        let mut answers = Answers { limit, number: 0, cursor: None, rows: Vec::new(), csv, highlight };
         let plan = if self.question.fields.is_empty() {
             let mut found = collection.find(&asked)?;
             while !answers.full(|| found.cursor()) {
@@ -166,7 +172,10 @@ impl Find {
         let time = took(started.elapsed());
         if !answers.rows.is_empty() {
             let fields: Vec<String> = self.question.distinct_fields().cloned().collect();
-            let text = tabulated(&answers.rows, &fields);
+            let text = match &answers.highlight {
+                Some((query, how)) => highlighted(&answers.rows, query, how),
+                None => tabulated(&answers.rows, &fields),
+            };
             context.out.line(&text)?;
         }
         let number = documents(answers.number as u64);
@@ -290,6 +299,8 @@ struct Answers {
     /// The rows of a table.
     rows: Vec<Answer>,
     csv: Option<CsvRows>,
+    /// The words are marked that the query asks for.
+    highlight: Option<(Query, Highlighting)>,
 }
 
 impl Answers {
@@ -312,7 +323,11 @@ impl Answers {
             return csv.take(context, answer);
         }
         if !context.out.for_people() {
-            return Ok(context.out.line(&answer.to_json())?);
+            let mut text = answer.to_json();
+            if let (Some((query, how)), Answer::Document(document)) = (&self.highlight, &answer) {
+                query.highlights(&document.body, how).add_to(&mut text);
+            }
+            return Ok(context.out.line(&text)?);
         }
         if self.rows.len() == TABLE_ROWS_MAX {
             return Err(CliError::Usage(format!(
@@ -364,6 +379,29 @@ pub(super) fn sorted(query: Query, members: &[String]) -> Result<Query> {
 /// A query that has only a condition.
 pub(super) fn query_of(condition: &str) -> Result<Query> {
     Ok(query(parse(condition)?))
+}
+
+/// The marks around words.
+fn marks(context: &Context) -> Highlighting {
+    let (before, after) = if context.out.for_people() { ("**", "**") } else { ("<em>", "</em>") };
+    Highlighting { before: before.to_owned(), after: after.to_owned(), chars: HIGHLIGHT_CHARS }
+}
+
+/// A table of the texts in which words stand.
+fn highlighted(answers: &[Answer], query: &Query, how: &Highlighting) -> String {
+    let rows = answers.iter().filter_map(|answer| match answer {
+        Answer::Document(document) => Some((document, query.highlights(&document.body, how))),
+        Answer::Selection(_) => None,
+    });
+    let texts = |(path, texts): (&Path, &[String])| json!(format!("{path}: {}", texts.join(" | ")));
+    let rows: Vec<Vec<Value>> = rows
+        .flat_map(|(document, found)| {
+            let first = |at: usize| if at == 0 { json!(document.id) } else { json!("") };
+            let cells: Vec<Value> = found.iter().map(texts).collect();
+            cells.into_iter().enumerate().map(|(at, cell)| vec![first(at), cell]).collect::<Vec<_>>()
+        })
+        .collect();
+    table(&["_id", "words"], &rows)
 }
 
 fn tabulated(answers: &[Answer], names: &[String]) -> String {

@@ -347,3 +347,19 @@ fn words_of_several_members_go_by_an_index_and_come_by_relevance() {
         assert!(place.fails(2, &["find", "notes", condition]).contains(what), "{condition}");
     }
 }
+
+#[test]
+fn words_are_marked_in_the_texts_where_they_stand() {
+    let place = Place::new();
+    place.ok(&["put", "notes", "a", r#"{"title":"Rice","text":"with hot soup, and more"}"#]);
+    place.ok(&["put", "notes", "b", r#"{"title":"Soups","text":"none"}"#]);
+    let asked = "title, text words soup in english";
+    let found = place.ok(&["find", "notes", asked, "--highlight", "--sort", "_id"]);
+    let found: Vec<serde_json::Value> = found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(found[0]["_highlights"], serde_json::json!({ "text": ["with hot <em>soup</em>, and more"] }));
+    assert_eq!(found[1]["_highlights"], serde_json::json!({ "title": ["<em>Soups</em>"] }));
+    assert_eq!(found[1]["title"], "Soups");
+    let table = place.ok(&["--table", "find", "notes", asked, "--highlight"]);
+    assert!(table.contains("text: with hot **soup**, and more") && table.contains("title: **Soups**"), "{table}");
+    place.fails(2, &["find", "notes", asked, "--highlight", "--csv"]);
+}

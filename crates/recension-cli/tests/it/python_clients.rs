@@ -1,4 +1,4 @@
-//! A client from `PyPI`, and schemathesis on `/_openapi.json`, against the real `recension serve`.
+//! Clients from `PyPI`, and schemathesis on `/_openapi.json`, against the real `recension serve`.
 //! `scripts/python-packages` installs them.
 
 use std::path::{Path, PathBuf};
@@ -32,6 +32,15 @@ fn ibmcloudant_reads_and_writes_with_passwords_and_cookies() {
     let served = Served::start();
     let mut pytest = program("pytest");
     pytest.args(["-q", "-p", "no:cacheprovider", "test_cloudant.py"]).current_dir(folder());
+    let text = passes(pytest.env("RECENSION_URL", &served.url));
+    assert!(text.contains("passed"), "{text}");
+}
+
+#[test]
+fn couchdb3_queries_reads_views_and_follows_feeds() {
+    let served = Served::start();
+    let mut pytest = program("pytest");
+    pytest.args(["-q", "-p", "no:cacheprovider", "test_couchdb3.py"]).current_dir(folder());
     let text = passes(pytest.env("RECENSION_URL", &served.url));
     assert!(text.contains("passed"), "{text}");
 }
