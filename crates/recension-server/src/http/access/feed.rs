@@ -191,7 +191,7 @@ struct Round {
 /// The documents that are looked at.
 enum Candidates {
     /// Those that have changed, whosoever they are.
-    Changed(Changes),
+    Changed(Box<Changes>),
     /// Those that the user may see, or might have.
     Indexed(Box<AccessChanges>),
 }
@@ -210,7 +210,7 @@ impl Round {
         let position = position.unwrap_or_else(|| if all { Position::START } else { Position::from(from) });
         let candidates = match limits.index_of(&now, from)? {
             Some((access, marks)) => Candidates::Indexed(Box::new(access.changes(&marks, &position)?)),
-            None => Candidates::Changed(now.changes(position.clone())),
+            None => Candidates::Changed(Box::new(now.changes(position.clone()))),
         };
         Ok(Round { before, now, from, until, all, candidates, position, ended: false })
     }

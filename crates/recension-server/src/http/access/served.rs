@@ -65,8 +65,8 @@ mod tests {
 
     use super::*;
 
-    fn found(selector: Value) -> Option<Vec<(String, Vec<String>)>> {
-        Some(served(&selector)?.into_iter().map(|(path, values)| (path.to_string(), values)).collect())
+    fn found(selector: &Value) -> Option<Vec<(String, Vec<String>)>> {
+        Some(served(selector)?.into_iter().map(|(path, values)| (path.to_string(), values)).collect())
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
             ),
             (json!({"$and": [{"n": {"$lt": 1}}, {"owner": "ada"}]}), vec![own("owner", &["\"ada\""])]),
         ] {
-            assert_eq!(found(selector.clone()), Some(expected), "{selector}");
+            assert_eq!(found(&selector), Some(expected), "{selector}");
         }
         for selector in [
             json!({}),
@@ -101,7 +101,7 @@ mod tests {
             json!({"owner": {"name": "ada"}}),
             json!({"t": {"$elemMatch": {"name": "x"}}}),
         ] {
-            assert_eq!(found(selector.clone()), None, "{selector}");
+            assert_eq!(found(&selector), None, "{selector}");
         }
     }
 }

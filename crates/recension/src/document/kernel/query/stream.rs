@@ -197,9 +197,8 @@ impl Stream {
         loop {
             if let Some(ids) = &mut self.ids {
                 let Some(id) = ids.next() else {
-                    let why = "so many documents have the words that those behind here are not known in their order; \
-                               ask for more words";
-                    return std::mem::take(&mut self.cut).then(|| Err(Error::BadQuery { why }));
+                    let why = "too many documents have the words to sort this page by relevance; ask for more words";
+                    return std::mem::take(&mut self.cut).then_some(Err(Error::BadQuery { why }));
                 };
                 let score = self.scores.as_mut().and_then(Iterator::next);
                 let value = match self.snapshot.get(self.documents, id.as_bytes()) {

@@ -1,6 +1,6 @@
 //! What queries of words, of many values and of elements take at 100,000 documents, and writes with an index of words
 //! or views beside those without, beside SQLite with FTS5 on the same machine:
-//! `cargo run --release -p recension-engines --example query_figures [documents]`
+//! `cargo run --release -p recension-engines --example word_figures [documents]`
 //!
 //! Times are those of the processor (of this thread, which does all of the work), so that they are good on a machine
 //! that has other things to do. Both stores are on disk and do not wait for it.
@@ -32,7 +32,7 @@ fn timed(rounds: u32, mut work: impl FnMut(u32) -> usize) -> (Duration, usize) {
     for round in 0..rounds {
         work(round);
     }
-    ((spent() - begun) / rounds, found)
+    (spent().saturating_sub(begun) / rounds, found)
 }
 
 fn told(what: &str, ours: (Duration, usize), theirs: Option<(Duration, usize)>) {
@@ -173,7 +173,7 @@ fn main() {
         for n in 0..WRITES {
             own.put(&id(n + WRITES / 2), body(n, &mut chance)).expect("a write");
         }
-        (spent() - begun) / WRITES as u32
+        spent().saturating_sub(begun) / WRITES as u32
     };
     let plain = writes("plain", &|_| ());
     let with_words =
