@@ -27,6 +27,7 @@ pub(crate) struct Opened {
 }
 
 /// Whether somebody who was let in would be still.
+#[allow(unreachable_pub, reason = "it is public with the feature of the network only")]
 pub type Still = Box<dyn Fn() -> bool + Send>;
 
 /// A connection that has come in. Who it is may not be known yet.

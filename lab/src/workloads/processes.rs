@@ -38,6 +38,8 @@ const OPERATIONS: [Operation; 6] = [
 const WRITERS: (u64, u64) = (8, 8);
 
 type Who = fn(&Kind) -> bool;
+/// What is asked of the workers, by its count and the seed of its chance.
+type Make = fn(u64, u64) -> Use;
 
 struct Sizes {
     rounds: usize,
@@ -103,7 +105,7 @@ fn run(bench: &mut Bench<'_>) -> Result<()> {
     let rounds = (rounds, true);
     let groups = (gets / AT_ONCE as u64).max(1);
     let ordered: Who = |kind| ranges(kind.name);
-    let reads: [(&str, Who, fn(u64, u64) -> Use, u64); 3] = [
+    let reads: [(&str, Who, Make, u64); 3] = [
         ("get", everybody, |count, seed| Use::Get { count, seed }, gets),
         ("get_64", everybody, |count, seed| Use::GetMany { count, seed }, groups),
         ("range_100", ordered, |count, seed| Use::Range { count, seed }, groups),

@@ -42,8 +42,11 @@ const OPERATIONS: [Operation; 17] = [
     Operation::ns("update_where", "change the state of a customer's orders, durable to loss of power", 10),
 ];
 
+/// Whether a subject is measured.
+type Who = fn(&Kind) -> bool;
+
 /// What is asked, in its order: what an index serves often, what reads everything not. Who changes comes last.
-pub const ASKED: [(&str, bool, fn(&Kind) -> bool); 16] = [
+pub const ASKED: [(&str, bool, Who); 16] = [
     ("equal", true, |kind| answers(kind.name, "equal")),
     ("range", true, |kind| answers(kind.name, "range")),
     ("or", true, |kind| answers(kind.name, "or")),

@@ -18,6 +18,6 @@ fn every_store_that_is_here_answers_what_it_is_asked_as_all_orders_say() {
     let rows = report["results"].as_array().unwrap();
     for subject in subjects.filter(|subject| subject["reason"].is_null()) {
         let failed = rows.iter().filter(|row| row["subject"] == subject["name"] && row["median"].is_null());
-        assert_eq!(failed.map(|row| row.to_string()).collect::<Vec<_>>(), Vec::<String>::new());
+        assert_eq!(failed.map(ToString::to_string).collect::<Vec<_>>(), Vec::<String>::new());
     }
 }

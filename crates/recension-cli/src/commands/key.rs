@@ -36,10 +36,16 @@ pub struct KeyCommand {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Print a new key: 64 hexadecimal digits
+    #[command(after_help = "Examples:\n  (umask 077; recension key new > notes.key)")]
     New,
     /// Say which keys the store has, and how much each has sealed
+    #[command(after_help = "Examples:\n  recension key status --store notes.store --key-file notes.key")]
     Status,
     /// Change the key that opens the store; nothing else is written anew
+    #[command(
+        after_help = "Examples:\n  recension key rotate-master --store notes.store --key-file notes.key --new-key-file \
+                            new.key"
+    )]
     RotateMaster {
         /// The new key: a file
         #[arg(long, value_name = "FILE", required_unless_present = "new_passphrase_file")]
@@ -49,6 +55,7 @@ enum Action {
         new_passphrase_file: Option<PathBuf>,
     },
     /// Give the store a new inner key, and seal everything anew with it
+    #[command(after_help = "Examples:\n  recension key rotate --store notes.store --key-file new.key")]
     Rotate,
 }
 

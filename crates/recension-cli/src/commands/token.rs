@@ -35,6 +35,9 @@ pub struct TokenCommand {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Create a token and print it, this once
+    #[command(
+        after_help = "Examples:\n  recension token create reports --database 'orders*' --rights read --expires 30d"
+    )]
     Create {
         /// What it is for
         name: String,
@@ -49,8 +52,10 @@ enum Action {
         expires: Option<Duration>,
     },
     /// List the tokens that have not ended
+    #[command(after_help = "Examples:\n  recension token list")]
     List,
     /// Revoke a token: from now on it opens nothing
+    #[command(after_help = "Examples:\n  recension token revoke dGhlIGlk")]
     Revoke {
         /// Its id, as list tells it
         id: String,

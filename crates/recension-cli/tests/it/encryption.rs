@@ -149,11 +149,11 @@ fn a_server_has_the_key_of_its_configuration_and_shows_it_to_nobody() {
     put("menu", "");
     let answer = put("menu/pangolin", r#"{"text":"pangolin"}"#);
     let words = std::fs::read(format!("/proc/{}/cmdline", server.id())).unwrap();
-    // Another process of the same user reaches it through the server, with the key.
-    let got = place.run(&["get", "menu", WORD, "--store", "served.store", "--key-file", "the.key"]);
-    let refused = place.run(&["get", "menu", WORD, "--store", "served.store"]);
+    // Another process of the same user reaches it through the server, which has the key.
+    let got = place.run(&["get", "menu", WORD, "--store", "served.store"]);
     server.kill().unwrap();
     server.wait().unwrap();
+    let refused = place.run(&["get", "menu", WORD, "--store", "served.store"]);
     assert!(String::from_utf8_lossy(&answer.stdout).contains("\"ok\":true"), "{answer:?}");
     assert!(!String::from_utf8_lossy(&words).contains(&key));
     assert!(got.code == 0 && got.out.contains(WORD), "{got:?}");

@@ -61,8 +61,8 @@ fn every_example_of_a_help_is_a_command_line_that_is_understood() {
             if line.contains(['|', '>', '<']) && !line.contains('\'') || line.contains("SEQ") || line.contains("| jq") {
                 continue;
             }
-            // It goes on until it is interrupted.
-            if line.contains("--live") {
+            // A shell runs two commands, or the command goes on until it is interrupted.
+            if line.contains("&&") || line.contains("--live") || line.contains("--follow") {
                 continue;
             }
             let words = words(line.split(" < ").next().unwrap_or(line));

@@ -83,7 +83,8 @@ impl Door {
 
 /// The template of the page.
 fn design() -> Value {
-    let cells: String = (0..COLUMNS).map(|number| format!("<td>{{{{ doc.{} }}}}</td>", column(number))).collect();
+    let cells: Vec<String> = (0..COLUMNS).map(|number| format!("<td>{{{{ doc.{} }}}}</td>", column(number))).collect();
+    let cells = cells.concat();
     let page = json!({"head": "<table>", "row": format!("<tr>{cells}</tr>"), "foot": "</table>"});
     json!({"_id": "_design/site", "templates": {"page": page}})
 }

@@ -111,7 +111,7 @@ pub fn own(name: &str, dir: &Path) -> Result<Box<dyn Owner>> {
 /// Comes to a store that another process owns.
 pub fn join(name: &str, dir: &Path) -> Result<Box<dyn Shared>> {
     match named(kinds(), name, |kind| kind.name)?.name {
-        "redis" => redis::join(dir),
+        "redis" => Ok(redis::join(dir)),
         #[cfg(feature = "peers")]
         "sqlite" => sqlite::join(dir),
         #[cfg(not(feature = "peers"))]

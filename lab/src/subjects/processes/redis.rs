@@ -28,8 +28,8 @@ pub(super) fn own(dir: &Path) -> Result<Box<dyn Owner>> {
     Ok(Box::new(Owned { _process: redis::start_at(&Place { dir, traced: None }, &socket)?, socket }))
 }
 
-pub(super) fn join(dir: &Path) -> Result<Box<dyn Shared>> {
-    Ok(Box::new(Joined(socket_in(dir))))
+pub(super) fn join(dir: &Path) -> Box<dyn Shared> {
+    Box::new(Joined(socket_in(dir)))
 }
 
 fn unexpected(reply: &Reply) -> LabError {
@@ -40,7 +40,9 @@ impl Owner for Owned {
     fn load(&mut self, rows: &[(Key, String)]) -> Result<()> {
         let mut connection = Connection::through(&self.socket)?;
         for some in rows.chunks(LOADED_AT_ONCE) {
-            some.iter().for_each(|(key, value)| connection.add(&[b"SET", key, value.as_bytes()]));
+            for (key, value) in some {
+                connection.add(&[b"SET", key, value.as_bytes()]);
+            }
             connection.send()?;
         }
         Ok(())
@@ -80,7 +82,9 @@ impl Client for Connected {
         }
     }
     fn get_many(&mut self, keys: &[Key], see: SeeNumbered<'_>) -> Result<()> {
-        keys.iter().for_each(|key| self.0.add(&[b"GET", key]));
+        for key in keys {
+            self.0.add(&[b"GET", key]);
+        }
         for (at, reply) in self.0.send()?.iter().enumerate() {
             match reply {
                 Reply::Bytes(value) => see(at, value),

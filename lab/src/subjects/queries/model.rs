@@ -94,7 +94,7 @@ pub fn order(number: u64, of: u64) -> Order {
     let mut random = Random::new(number ^ 0x00dd_e775);
     let customers = (of / ORDERS_A_CUSTOMER).max(1);
     let skus = (of / 20).max(20);
-    let items: Vec<Item> = (0..1 + random.below(12))
+    let items: Vec<Item> = (0..=random.below(12))
         .map(|_| Item { sku: random.below(skus), n: 1 + random.below(9), price: 100 + random.below(50_000) })
         .collect();
     let words = 4 + random.below(12) * random.below(28);

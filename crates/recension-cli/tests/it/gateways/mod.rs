@@ -6,7 +6,7 @@ mod fronts;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use fronts::{Front, Gateway, Way};
@@ -183,9 +183,9 @@ fn cgi_behind_apache() {
     }
 }
 
-/// A process of CGI, with its variables: the status and the body of its answer.
-fn cgi(store: &Path, flags: &[&str], variables: &[(&str, &str)]) -> (String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_recension"))
+/// A process of CGI, with its variables.
+fn cgi_process(store: &Path, flags: &[&str], variables: &[(&str, &str)]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_recension"))
         .args(["cgi", "--log", "off"])
         .args(flags)
         .arg(store)
@@ -193,7 +193,12 @@ fn cgi(store: &Path, flags: &[&str], variables: &[(&str, &str)]) -> (String, Str
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .output()
-        .unwrap();
+        .unwrap()
+}
+
+/// The status and the body of its answer.
+fn cgi(store: &Path, flags: &[&str], variables: &[(&str, &str)]) -> (String, String) {
+    let output = cgi_process(store, flags, variables);
     let text = String::from_utf8(output.stdout).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text} {:?}", output.stderr));
     let status = head.lines().find_map(|line| line.strip_prefix("Status: ")).unwrap_or("200 OK");
@@ -232,7 +237,9 @@ fn cgi_that_only_reads_changes_no_byte_of_the_store() {
     assert!(files(&store) == before, "the store was changed");
     // Whoever has it open is asked, and not got past.
     let _open = recension::open(&store.display().to_string()).unwrap();
-    assert_ne!(get("/db").0, "200");
+    let refused = cgi_process(&store, &["--read-only"], &[("REQUEST_URI", "/db")]);
+    assert!(!refused.status.success() && refused.stdout.is_empty(), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("is in use by process"), "{refused:?}");
 }
 
 #[test]
