@@ -23,8 +23,8 @@ const ROUNDS_MAX: usize = 8;
 /// So much may be left to be copied when it takes no more.
 const LITTLE_BYTES: u64 = 8 << 20;
 
-/// Moves the store at the address `from` to `to`, and answers its newest commit. A directory that is encrypted is opened
-/// with `key`; a log is not encrypted, and neither is a directory that is made of one.
+/// Moves the store at the address `from` to `to`, and answers its newest commit. A directory that is encrypted is
+/// opened with `key`; a log is not encrypted, and neither is a directory that is made of one.
 ///
 /// # Errors
 /// [`EngineError::BadAddress`] if stores do not move so; [`EngineError::NotAStore`] if there is none, or one at the new

@@ -16,8 +16,8 @@ use crate::socket::{self, InFolder};
 /// How long a new owner is waited for: the recovery of a large store takes time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long an owner that has no socket yet may need to make one, having just taken the lock, on a machine that has much
-/// else to do.
+/// How long an owner that has no socket yet may need to make one, having just taken the lock, on a machine that has
+/// much else to do.
 const SOCKET_MADE_WITHIN: Duration = Duration::from_secs(3);
 
 /// Opens the store in `folder`, or reaches it through the process that has it open, if that shares it. If `share` is

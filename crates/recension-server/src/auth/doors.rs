@@ -1,5 +1,5 @@
-//! Who is let in by the doors beside HTTP: the store's own port, and that for clients of Redis. Names, passwords and API
-//! tokens are those of HTTP, and so is the count of attempts.
+//! Who is let in by the doors beside HTTP: the store's own port, and that for clients of Redis. Names, passwords and
+//! API tokens are those of HTTP, and so is the count of attempts.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -29,7 +29,8 @@ const HEARTBEATS_UNANSWERED_MAX: u32 = 3;
 const EVENTS_BYTES: usize = 256 * 1024;
 
 /// `POST /{db}/_topics/{topic}` says its body to who listens. `GET /{db}/_topics` lists the topics that somebody
-/// listens to by name; with `feed=eventsource`, or as a WebSocket, it listens to those that `match` means, by default all.
+/// listens to by name; with `feed=eventsource`, or as a WebSocket, it listens to those that `match` means, by default
+/// all.
 pub(crate) async fn endpoint(mut request: Request, session: Session, db: &str, rest: &[&str]) -> Result<Answer> {
     let database = session.database(db, Access::Member)?;
     let topics = database.topics();

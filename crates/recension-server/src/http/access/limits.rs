@@ -110,8 +110,8 @@ impl Limits {
     }
 
     /// The index of access at a moment, and what the user's documents are found by in it that may be told behind a
-    /// commit, up to that moment. `None`: every document has to be looked at, since the rule is of another form or has changed,
-    /// or the index was not kept.
+    /// commit, up to that moment. `None`: every document has to be looked at, since the rule is of another form or has
+    /// changed, or the index was not kept.
     pub(super) fn index_of(&self, now: &CollectionAt, after: Seq) -> Result<Option<(AccessAt, AccessMarks)>> {
         let until = now.seq();
         if self.rules.iter().any(|rule| *rule > after && *rule <= until) && after > Seq::ZERO {

@@ -1,6 +1,6 @@
 //! Which values a document must have that a rule lets through, if the rule's form says: equality of a member with a
-//! name, with roles or with a constant, of it or of an element of it, and alternatives of such. Then an index of access finds
-//! the documents. Pure.
+//! name, with roles or with a constant, of it or of an element of it, and alternatives of such. Then an index of access
+//! finds the documents. Pure.
 
 use recension::document::Path;
 use serde_json::{Map, Value};

@@ -23,8 +23,8 @@ use crate::engine::{Batch, Direction, KeyRange};
 
 impl Collection {
     /// Keeps an index of access on paths from now on, and no other one; with no paths, none. It finds the documents of
-    /// which a leaf has one of some values there, or had it: [`CollectionAt::access`](crate::document::CollectionAt::access).
-    /// [`Collection::build_access`] makes it whole.
+    /// which a leaf has one of some values there, or had it:
+    /// [`CollectionAt::access`](crate::document::CollectionAt::access). [`Collection::build_access`] makes it whole.
     ///
     /// If there is one that has all of the paths, it stays.
     ///

@@ -223,7 +223,8 @@ impl Store {
     }
 }
 
-/// The position behind the last change before `position` of the same commit; if there is none, behind the commit before.
+/// The position behind the last change before `position` of the same commit; if there is none, behind the commit
+/// before.
 fn change_before(
     snapshot: &dyn Snapshot,
     entry: &CollectionEntry,

@@ -1,6 +1,7 @@
 //! The index of access in commits: whoever writes documents keeps it, from the commit that declared it. It follows
-//! from the leaves of a document as it was before the commit and as the overlay has it. A document that loses a mark leaves a
-//! row, so that whoever may see documents with that mark is told. docs/documents-format.md, "The index of access".
+//! from the leaves of a document as it was before the commit and as the overlay has it. A document that loses a mark
+//! leaves a row, so that whoever may see documents with that mark is told. docs/documents-format.md, "The index of
+//! access".
 
 use std::collections::BTreeSet;
 
