@@ -29,7 +29,8 @@ Examples:
 
 A side is the URL of a database (of CouchDB, PouchDB Server or recension serve), a collection of the store \
 that --store names, or STORE#COLLECTION, if STORE is a folder or an address such as \
-recension://HOST:PORT. It goes one way: for both ways, sync twice. A local target is created; a target at a URL with --create only. How far it has come is kept on both sides, so that the next \
+recension://HOST:PORT. It goes one way: for both ways, sync twice. A local target is created; a target at a \
+URL with --create only. How far it has come is kept on both sides, so that the next \
 sync, and one that was interrupted, goes on from there. Conflicts come over as they are: recension conflicts \
 lists them.
 RECENSION_SYNC_LOGIN gives NAME:PASSWORD to the one side that is a URL, if the URL has none: command lines \
