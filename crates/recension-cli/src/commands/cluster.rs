@@ -11,8 +11,11 @@ use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::output::table;
 
+const STATUS_EXAMPLES: &str = "Examples:\n  recension cluster status --store etcd://10.0.0.1,10.0.0.2/orders";
+
 /// Show the nodes of a store on a shared log
 #[derive(Debug, Args)]
+#[command(after_help = STATUS_EXAMPLES)]
 pub struct ClusterCommand {
     #[command(subcommand)]
     what: What,
@@ -23,9 +26,8 @@ enum What {
     /// Show the log, its snapshots, and its nodes with their positions
     ///
     /// A node that stays says every few seconds where it is. Nodes at equal positions have equal chains: if they do
-    /// not, the
-    /// system has lost or changed a record.
-    #[command(after_help = "Examples:\n  recension cluster status --store etcd://10.0.0.1,10.0.0.2/orders")]
+    /// not, the system has lost or changed a record.
+    #[command(after_help = STATUS_EXAMPLES)]
     Status,
 }
 

@@ -36,7 +36,7 @@ pub struct KeyCommand {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// Print a new key: 64 hexadecimal digits
-    #[command(after_help = "Examples:\n  (umask 077; recension key new > notes.key)")]
+    #[command(after_help = "Examples:\n  umask 077\n  recension key new > notes.key")]
     New,
     /// Say which keys the store has, and how much each has sealed
     #[command(after_help = "Examples:\n  recension key status --store notes.store --key-file notes.key")]

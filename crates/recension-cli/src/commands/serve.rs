@@ -29,6 +29,8 @@ pub struct Serve {
 
 /// Print how `serve` would be configured, as TOML
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  recension config --listen 127.0.0.1:8080 notes.store > recension.toml\n  \
+    recension config --config recension.toml")]
 pub struct ConfigCommand {
     /// The store (instead of --store)
     #[arg(value_name = "DIR")]

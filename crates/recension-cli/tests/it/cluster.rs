@@ -179,7 +179,7 @@ fn nginx(place: &Place, nodes: &[Node]) -> Node {
     }
     let at = place.path().display();
     let head = format!(
-        "load_module {MODULE};\ndaemon off; master_process off; pid {at}/pid; error_log {at}/log;\nevents {{}}\n"
+        "load_module {MODULE};\ndaemon off; master_process off; pid {at}/nginx.pid; error_log {at}/nginx.log;\nevents {{}}\n"
     );
     let file = place.path().join("nginx.conf");
     std::fs::write(&file, head + &config).unwrap();

@@ -55,7 +55,7 @@ pub(in crate::document) fn collation_at(path: &Path, collation: Collation) -> Co
 pub(in crate::document) fn check_path(path: &Path) -> Result<()> {
     if is_reserved(path) && Own::of(path).is_none() {
         return Err(Error::BadQuery {
-            why: "of the names that begin with _ a query can have only _id (a document's id) and _rev (its revision)",
+            why: "of the names that begin with _ a query can have only _id, a document's id, and _rev, its revision",
         });
     }
     Ok(())
