@@ -86,7 +86,9 @@ fn printed(command: &str) -> Result<String> {
         .map_err(doing("starting the command for the key"))?;
     let text = child.stdout.take().map_or(Ok(String::new()), |out| bounded(out, "the command for the key"));
     let ended = child.wait().map_err(doing("waiting for the command for the key"))?;
-    if ended.success() { text } else { Err(refused("the command for the key", &format!("it failed ({ended})"))) }
+    // A command whose output is too long ends by a signal: the output is what is wrong.
+    let text = text?;
+    if ended.success() { Ok(text) } else { Err(refused("the command for the key", &format!("it failed ({ended})"))) }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::{Appended, Blobs, LogAddress, LogError, LogProfile, Position, Result,
 
 const SYSTEM: &str = "mysql";
 /// How often an append that yields to others is tried.
-const GIVEN_WAY_MAX: u32 = 8;
+const GIVEN_WAY_MAX: u32 = 12;
 /// How often waiters look for a record.
 const LOOK: Duration = Duration::from_millis(15);
 /// Room in a packet besides a record.
@@ -180,7 +180,11 @@ impl SharedLog for MySqlLog {
                     Ok(Appended::Written)
                 }
                 // The server made this statement yield to another one, maybe of another log, and asks for it again.
-                Err(Failure::Server(1020 | 1213, _)) if attempts < GIVEN_WAY_MAX => continue,
+                // Each time it waits longer, since many logs in one table can make each other yield again and again.
+                Err(Failure::Server(1020 | 1213, _)) if attempts < GIVEN_WAY_MAX => {
+                    std::thread::sleep(Duration::from_millis(u64::from(attempts * attempts)));
+                    continue;
+                }
                 // After a conflict or a lock timeout nothing was written. After a broken connection that is unknown.
                 Err(failure @ Failure::Server(1020 | 1205 | 1213, _)) => Err(self.server.error(failure)),
                 Err(failure) => Err(match self.server.error(failure) {
