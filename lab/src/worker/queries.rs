@@ -174,7 +174,7 @@ mod tests {
     fn loaded(dir: &std::path::Path) -> Option<Asked> {
         let mut asked = None;
         let load =
-            Queries::Load { subject: OURS.to_owned(), dir: dir.to_owned(), orders: 400, given: Given::default() };
+            Queries::Load { subject: OURS.to_owned(), dir: dir.to_owned(), orders: 2_400, given: Given::default() };
         Asked::handle(&mut asked, load).unwrap();
         asked
     }

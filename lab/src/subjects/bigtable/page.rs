@@ -151,6 +151,8 @@ fn first_is_key(mut cells: Vec<String>) -> Option<Cells> {
 fn cells_of(text: &str) -> Vec<Vec<String>> {
     let rows = text.split("<tr").skip(1).map(|row| {
         let row = row.split_once("</tr>").map_or(row, |(row, _)| row);
+        // The head of a row is a cell of it; heads of columns are none.
+        let row = row.replace("<th scope=\"row\"", "<td").replace("</th>", "</td>");
         let cells = row.split("<td").skip(1).map(|cell| {
             let cell = cell.split_once("</td>").map_or(cell, |(cell, _)| cell);
             shown(cell.split_once('>').map_or("", |(_, cell)| cell))
