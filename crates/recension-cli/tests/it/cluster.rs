@@ -179,7 +179,8 @@ fn nginx(place: &Place, nodes: &[Node]) -> Node {
     }
     let at = place.path().display();
     let head = format!(
-        "load_module {MODULE};\ndaemon off; master_process off; pid {at}/nginx.pid; error_log {at}/nginx.log;\nevents {{}}\n"
+        "load_module {MODULE};\ndaemon off; master_process off;\npid {at}/nginx.pid; error_log {at}/nginx.log;\n\
+         events {{}}\n"
     );
     let file = place.path().join("nginx.conf");
     std::fs::write(&file, head + &config).unwrap();
