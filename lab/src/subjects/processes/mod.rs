@@ -113,7 +113,7 @@ pub fn join(name: &str, dir: &Path) -> Result<Box<dyn Shared>> {
     match named(kinds(), name, |kind| kind.name)?.name {
         "redis" => Ok(redis::join(dir)),
         #[cfg(feature = "peers")]
-        "sqlite" => sqlite::join(dir),
+        "sqlite" => Ok(sqlite::join(dir)),
         #[cfg(not(feature = "peers"))]
         "sqlite" => Err(not_built()),
         _ => recension::join(dir),

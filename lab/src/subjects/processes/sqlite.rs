@@ -33,8 +33,8 @@ pub(super) fn own(dir: &Path) -> Result<Box<dyn Owner>> {
     Ok(Box::new(Owned { connection, file }))
 }
 
-pub(super) fn join(dir: &Path) -> Result<Box<dyn Shared>> {
-    Ok(Box::new(Joined(store_in(dir))))
+pub(super) fn join(dir: &Path) -> Box<dyn Shared> {
+    Box::new(Joined(store_in(dir)))
 }
 
 impl Owner for Owned {
