@@ -24,6 +24,14 @@ const PAGE_KEYS: u64 = 1000;
 const PAGE_RECORD_BYTES: usize = 128 << 10;
 /// How long a waiter relies on the watch before it asks.
 const LOOK: Duration = Duration::from_millis(200);
+/// The pauses before a request is made again. Together they outlast an election of etcd's default time-out, 1 s.
+const ELECTION_PAUSES: [Duration; 5] = [
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+    Duration::from_millis(400),
+    Duration::from_millis(800),
+];
 
 /// A log in etcd.
 pub struct EtcdLog {
@@ -86,9 +94,15 @@ impl Cluster {
         }
     }
 
-    /// A request that may be made twice.
+    /// A request that may be made twice. While the cluster elects a leader, members answer that they have none.
     fn ask(&self, path: &str, body: &Value) -> Result<Value> {
-        self.client.ask(path, body).map_err(|failure| self.error(&failure))
+        let mut pauses = ELECTION_PAUSES.iter();
+        loop {
+            match (self.client.ask(path, body), pauses.next()) {
+                (Err(Failure::Unknown(_)), Some(pause)) => std::thread::sleep(*pause),
+                (answer, _) => return answer.map_err(|failure| self.error(&failure)),
+            }
+        }
     }
 
     fn range(&self, body: &Value) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {

@@ -18,6 +18,7 @@ use crate::document::kernel::rows::stored;
 use crate::document::values::cursor::Place;
 use crate::document::values::error::{Error, Result};
 use crate::document::values::json::Path;
+use crate::document::values::limits::ROWS_AHEAD_FIRST;
 use crate::document::values::model::Document;
 use crate::document::values::query::Query;
 use crate::engine::{Direction, KeyRange, Row, Snapshot, TreeId};
@@ -53,6 +54,8 @@ pub(in crate::document) struct Stream {
     cut: bool,
     tree: TreeId,
     rows: Option<OwnedRows>,
+    /// How many of the next documents were announced.
+    announced: usize,
     reader: Reader,
 }
 
@@ -127,6 +130,7 @@ impl Stream {
             cut: false,
             tree: index.as_ref().map_or(entry.documents, |index| index.tree),
             rows: None,
+            announced: 0,
             reader: Reader {
                 asked,
                 index,
@@ -195,19 +199,16 @@ impl Stream {
 
     pub(in crate::document) fn next_hit(&mut self) -> Option<Result<Hit>> {
         loop {
+            if self.rows.is_none() {
+                self.announce();
+            }
             if let Some(ids) = &mut self.ids {
                 let Some(id) = ids.next() else {
                     let why = "too many documents have the words to sort this page by relevance; ask for more words";
                     return std::mem::take(&mut self.cut).then_some(Err(Error::BadQuery { why }));
                 };
                 let score = self.scores.as_mut().and_then(Iterator::next);
-                let value = match self.snapshot.get(self.documents, id.as_bytes()) {
-                    Ok(Some(value)) => value,
-                    Ok(None) => continue,
-                    Err(error) => return Some(Err(error.into())),
-                };
-                let row = Row { key: id.as_bytes().into(), value };
-                match self.reader.hit(&*self.snapshot, self.documents, row).transpose() {
+                match self.document(id.as_bytes()).transpose() {
                     Some(hit) => {
                         return Some(hit.map(|hit| match score {
                             Some(score) => Hit { place: Place::Sorted(relevance_key(score), hit.id.clone()), ..hit },
@@ -222,6 +223,12 @@ impl Stream {
                     Direction::Forward => self.ranges.pop_front(),
                     Direction::Backward => self.ranges.pop_back(),
                 }?;
+                if let Some(id) = range.only_key().filter(|_| self.reader.index.is_none()) {
+                    match self.document(id).transpose() {
+                        Some(hit) => return Some(hit),
+                        None => continue,
+                    }
+                }
                 let rows = OwnedRows::of(self.snapshot.clone(), self.tree, &range, self.direction);
                 self.rows = Some(self.reader.naming(rows, self.documents));
                 continue;
@@ -235,6 +242,35 @@ impl Stream {
             }
         }
     }
+}
+
+impl Stream {
+    /// The hit of the document of this id.
+    fn document(&mut self, id: &[u8]) -> Result<Option<Hit>> {
+        let Some(value) = self.snapshot.get(self.documents, id)? else { return Ok(None) };
+        self.reader.hit(&*self.snapshot, self.documents, Row { key: id.into(), value })
+    }
+
+    /// Fetches the next documents whose ids are known together, if each fetch would have to wait.
+    fn announce(&mut self) {
+        if self.announced > 0 || self.reader.index.is_some() || !self.snapshot.is_distant() {
+            self.announced = self.announced.saturating_sub(1);
+            return;
+        }
+        let keys: Vec<&[u8]> = match (&self.ids, self.direction) {
+            (Some(ids), _) => ids.as_slice().iter().take(ROWS_AHEAD_FIRST).map(String::as_bytes).collect(),
+            (None, Direction::Forward) => only_keys(self.ranges.iter()),
+            (None, Direction::Backward) => only_keys(self.ranges.iter().rev()),
+        };
+        let keys: Vec<_> = keys.into_iter().map(|key| (self.documents, key)).collect();
+        self.snapshot.announce(&keys);
+        self.announced = keys.len().saturating_sub(1);
+    }
+}
+
+/// The keys of the first ranges, as far as each has one key.
+fn only_keys<'r>(ranges: impl Iterator<Item = &'r KeyRange>) -> Vec<&'r [u8]> {
+    ranges.take(ROWS_AHEAD_FIRST).map_while(KeyRange::only_key).collect()
 }
 
 /// Cuts off everything up to `key` in the direction.
