@@ -239,7 +239,7 @@ impl Context {
             Address::Sqlite(path) | Address::Native(path) => path.as_path(),
             Address::Log(log) => return self.open_log(log, missing),
             Address::Network(_) => return Ok(recension_engines::open(&self.address)?),
-            _ => Path::new(""),
+            Address::Memory => Path::new(""),
         };
         if let Address::Native(path) = &address {
             check_no_other_folders(path)?;

@@ -105,7 +105,7 @@ impl Flags {
         let store = self.dir.as_deref().or(context.named_address());
         let config = Config::of(&flags, store).map_err(|error| CliError::Usage(error.message))?;
         logs::init(&config);
-        Ok(config)
+        Ok(config.with_key_source(context.key_source()))
     }
 }
 
