@@ -12,6 +12,9 @@ use super::reading::{Extras, Shown};
 use crate::error::Result;
 use crate::limits::OFFSET_COUNTED_MAX;
 
+/// The fewest rows that a walk is opened for.
+const ROWS_AHEAD_MIN: usize = 16;
+
 /// A row of a list.
 pub(crate) struct Row {
     /// The id; for a key without a document, the key.
@@ -52,10 +55,15 @@ enum Rows {
         left: ListOptions,
         /// Documents to pass over first.
         skip: usize,
-        /// The open walk, while rows are asked for one after the other.
-        walk: Option<Documents>,
+        /// The open walk, while rows are asked for one after the other, and how many rows it may still give.
+        walk: Option<(Documents, usize)>,
         /// The id of the last row.
         last: Option<String>,
+        /// How many rows were asked for since the last rest.
+        given: usize,
+        /// How many the next walk is opened for: about as many as were asked for before the last rest. An engine that
+        /// is far away would else send what nobody takes.
+        ahead: usize,
     },
 }
 
@@ -79,38 +87,59 @@ impl List {
             let before = counted(&at, &part.before(&asked))?;
             let offset = before.map(|before| before.saturating_add(skip as u64).min(total).to_string());
             let left = ListOptions { limit: Some(skip.saturating_add(limit)), ..options };
-            (head(offset.as_deref().unwrap_or("null")), Rows::Range { left, skip, walk: None, last: None })
+            (head(offset.as_deref().unwrap_or("null")), Rows::Range { left, skip, walk: None, last: None, given: 0, ahead: usize::MAX })
         };
         Ok((head, List { at, asked, part: part.clone(), rows }))
     }
 
     /// The next row; `None` behind the last.
     pub(crate) fn next(&mut self) -> Result<Option<Row>> {
-        let List { at, asked, part, rows } = self;
-        let (left, skip, walk, last) = match rows {
-            Rows::Keys(keys) => return keys.next().map(|key| row_of_key(at, &key, asked, part)).transpose(),
-            Rows::Range { left, skip, walk, last } => (left, skip, walk, last),
-        };
-        let walk = match walk {
-            Some(walk) => walk,
-            none => none.insert(at.list(left)?),
-        };
         loop {
-            let Some(document) = walk.next().transpose()? else { return Ok(None) };
-            left.limit = left.limit.map(|limit| limit.saturating_sub(1));
-            if let Some(less) = skip.checked_sub(1) {
-                *skip = less;
+            let List { at, asked, part, rows } = self;
+            let (left, skip, walk, last, given, ahead) = match rows {
+                Rows::Keys(keys) => return keys.next().map(|key| row_of_key(at, &key, asked, part)).transpose(),
+                Rows::Range { left, skip, walk, last, given, ahead } => (left, skip, walk, last, given, *ahead),
+            };
+            let (walk, most) = match walk {
+                Some(walk) => walk,
+                none => {
+                    let most = left.limit.unwrap_or(usize::MAX).min(ahead);
+                    none.insert((at.list(&ListOptions { limit: Some(most), ..left.clone() })?, most))
+                }
+            };
+            let Some(document) = walk.next().transpose()? else {
+                if *most > 0 || left.limit == Some(0) {
+                    return Ok(None);
+                }
+                self.rows.close();
                 continue;
-            }
-            let row = row(at, &document, asked)?;
+            };
+            *most -= 1;
+            *given += 1;
+            left.limit = left.limit.map(|limit| limit.saturating_sub(1));
+            let row = if *skip == 0 { Some(row(at, &document, asked)?) } else { None };
+            *skip = skip.saturating_sub(1);
             *last = Some(document.id.into_owned());
-            return Ok(Some(row));
+            if row.is_some() {
+                return Ok(row);
+            }
         }
     }
 
     /// Releases what the engine holds for it. The next row opens the walk again behind the last one.
     pub(crate) fn rest(&mut self) {
-        if let Rows::Range { left, walk, last, .. } = &mut self.rows {
+        self.rows.close();
+        if let Rows::Range { given, ahead, .. } = &mut self.rows {
+            let before = std::mem::take(given);
+            *ahead = (before + before / 8).max(ROWS_AHEAD_MIN);
+        }
+    }
+}
+
+impl Rows {
+    /// Closes the walk. The next one begins behind the last row.
+    fn close(&mut self) {
+        if let Rows::Range { left, walk, last, .. } = self {
             *walk = None;
             if let Some(last) = last.take() {
                 match left.direction {

@@ -121,6 +121,40 @@ fn alternatives_elements_and_lists_go_by_indexes() {
 }
 
 #[test]
+fn elements_of_arrays_go_by_indexes() {
+    let session = Session::start();
+    session.fill("db", 300);
+    session.ok("POST", "/db/_index", &json!({ "index": { "fields": ["tags[]"] }, "ddoc": "tags", "name": "tags" }));
+    session.ok("POST", "/db/_index", &json!({ "index": { "fields": ["tags\\[]"] }, "ddoc": "odd", "name": "odd" }));
+    let asked = |selector: Value| json!({ "selector": { "tags": selector }, "limit": 300, "execution_stats": true });
+    for selector in [json!({ "$elemMatch": { "$eq": "t3" } }), json!({ "$all": ["t3"] })] {
+        let asked = asked(selector);
+        let index = session.index_of(&asked);
+        assert!(index.as_str().is_some_and(|name| name.starts_with("_mango/tags/tags/")), "{asked}: {index}");
+        let found = session.ok("POST", "/db/_find", &asked);
+        assert_eq!(found["docs"].as_array().unwrap().len(), 43);
+        assert_eq!(found["execution_stats"]["total_docs_examined"], 43);
+    }
+}
+
+#[test]
+fn groups_come_from_an_index_that_lacks_no_document() {
+    let session = Session::start();
+    session.fill("db", 300);
+    let by = json!({ "pipeline": [{ "$group": { "_id": "$kind", "n": { "$sum": 1 }, "sum": { "$sum": "$n" } } }] });
+    let scanned = session.ok("POST", "/db/_aggregate", &by)["rows"].clone();
+    assert_eq!(scanned[0], json!({ "_id": "a", "n": 100, "sum": 14850 }));
+    session.ok("POST", "/db/_index", &json!({ "index": { "fields": ["kind", "n"] } }));
+    assert_eq!(session.ok("POST", "/db/_aggregate", &by)["rows"], scanned);
+    // Documents that the index lacks are a group, and one without the number is in its group.
+    session.ok("PUT", "/db/e1", &json!({ "n": 5 }));
+    session.ok("PUT", "/db/e2", &json!({ "kind": "a" }));
+    let rows = session.ok("POST", "/db/_aggregate", &by)["rows"].clone();
+    assert_eq!(rows[0], json!({ "_id": null, "n": 1, "sum": 5 }));
+    assert_eq!(rows[1], json!({ "_id": "a", "n": 101, "sum": 14850 }));
+}
+
+#[test]
 fn what_is_asked_for_by_name_is_used_or_told() {
     let session = Session::start();
     session.fill("db", 30);

@@ -84,9 +84,17 @@ impl Definition {
             text.chars().take(60).map(plain).collect()
         };
         let ddoc = self.ddoc.strip_prefix("_design/").unwrap_or(&self.ddoc);
-        let hash = Md5::digest(format!("{}\0{}\0{}", self.ddoc, self.name, self.def_json()).as_bytes());
+        // Earlier versions took `[]` for a part of a name.
+        let elements = self.spec_paths().any(|path| path.is_multiple());
+        let form = if elements { "\0elements" } else { "" };
+        let hash = Md5::digest(format!("{}\0{}\0{}{form}", self.ddoc, self.name, self.def_json()).as_bytes());
         let hash = crate::auth::password::hex(hash.get(..6).unwrap_or_default());
         format!("{STORED_PREFIX}{}/{}/{hash}", plain(ddoc), plain(&self.name))
+    }
+
+    fn spec_paths(&self) -> impl Iterator<Item = Path> {
+        let fields = if self.words.is_some() { &[][..] } else { &self.fields };
+        fields.iter().filter_map(|(name, _)| indexed_path(name))
     }
 
     /// The index for the store; `None` if the store needs none (it is of ids), or can have none.
@@ -102,8 +110,7 @@ impl Definition {
             fields.pop();
         }
         let parts = fields.iter().map(|(name, direction)| {
-            let path = Path::from_segments(segments(name)).ok()?;
-            Some(IndexPart { path, direction: *direction })
+            Some(IndexPart { path: indexed_path(name)?, direction: *direction })
         });
         let parts: Vec<IndexPart> = parts.collect::<Option<_>>()?;
         let mut spec = IndexSpec::new(self.stored_name(), parts.first()?.path.clone());
@@ -213,6 +220,44 @@ fn sort_field(value: &RawValue) -> Result<(String, Direction)> {
     }
 }
 
+/// The path of an index's field: its names, each with `[]` behind it if the elements of its array are meant. `\[]` is a
+/// part of a name, as all brackets are in fields of queries.
+fn indexed_path(field: &str) -> Option<Path> {
+    let (mut path, mut any) = (String::new(), false);
+    let mut rest = field;
+    loop {
+        let (name, after) = rest.split_at(name_end(rest));
+        let elements = name.strip_suffix("[]").filter(|less| !less.is_empty() && !less.ends_with('\\'));
+        for name in segments(elements.unwrap_or(name)) {
+            for c in name.chars() {
+                if matches!(c, '.' | '[' | ']' | '\\') {
+                    path.push('\\');
+                }
+                path.push(c);
+            }
+        }
+        if elements.is_some() {
+            any = true;
+            path.push_str("[]");
+        }
+        let Some(next) = after.strip_prefix('.') else { break };
+        path.push('.');
+        rest = next;
+    }
+    if any { path.parse().ok() } else { Path::from_segments(segments(field)).ok() }
+}
+
+/// Where the first name of a field ends: at a dot that no backslash precedes.
+fn name_end(field: &str) -> usize {
+    let mut escaped = false;
+    let is_end = |(_, c): &(usize, char)| {
+        let ends = *c == '.' && !escaped;
+        escaped = *c == '\\' && !escaped;
+        ends
+    };
+    field.char_indices().find(is_end).map_or(field.len(), |(at, _)| at)
+}
+
 /// The members' names in a field: dots separate them, `\.` is a dot.
 pub(super) fn segments(field: &str) -> Vec<String> {
     let mut names = vec![String::new()];
@@ -226,4 +271,26 @@ pub(super) fn segments(field: &str) -> Vec<String> {
         }
     }
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_behind_a_name_are_the_elements_of_its_array() {
+        for (field, path) in [
+            ("state", "state"),
+            ("customer.city", "customer.city"),
+            ("items[].sku", "items[].sku"),
+            ("tags[]", "tags[]"),
+            ("a\\.b.tags[]", "a\\.b.tags[]"),
+            ("items\\[].sku", "items\\[\\].sku"),
+            ("a[0]", "a\\[0\\]"),
+            ("[]", "\\[\\]"),
+        ] {
+            assert_eq!(indexed_path(field), path.parse().ok(), "{field}");
+        }
+        assert_eq!(indexed_path("a..b"), Path::from_segments(["a", "", "b"]).ok());
+    }
 }

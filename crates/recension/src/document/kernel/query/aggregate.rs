@@ -2,17 +2,21 @@
 //! memory, and the rest goes to the disk. A pipeline that begins with a group reads no documents if an index has the
 //! values that it needs.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::document::kernel::query::groups::Groups;
 use crate::document::kernel::query::sorted::order_key;
 use crate::document::kernel::query::spill::Spill;
-use crate::document::kernel::read::reader::CollectionAt;
+use crate::document::kernel::read::reader::{CollectionAt, ListOptions};
+use crate::document::kernel::rows::catalogue::IndexEntry;
 use crate::document::values::collation::Collation;
+use crate::document::values::condition::ValueRange;
 use crate::document::values::error::{Error, Result};
 use crate::document::values::json::{Path, PathSet, Step, quote};
+use crate::document::values::model::IndexState;
 use crate::document::values::pipeline::{Fold, GroupId, Pipeline, Stage};
-use crate::document::values::query::Query;
+use crate::document::values::query::{Query, Through};
 use crate::document::values::selector::SelectorTest;
 use crate::engine::{Direction, Snapshot};
 
@@ -83,17 +87,80 @@ impl CollectionAt {
             })
             .collect();
         let collation = query.collation;
-        let mut groups = Groups::new(id, folds, collation, (&self.snapshot, bytes_max));
-        for row in self.select(&query.select(paths))? {
-            let values = row?.values;
-            let at = |number: usize| values.get(number).and_then(Option::as_deref);
-            let by: Vec<Option<&str>> = (0..by.len()).map(at).collect();
-            let folded: Vec<Option<&str>> = numbers.iter().map(|number| number.and_then(at)).collect();
-            groups.push(&by, &folded)?;
+        // The groups, and how many documents are in them.
+        let groups_of = |query: &Query| -> Result<(Groups<'_>, u64)> {
+            let mut groups = Groups::new(id, folds, collation, (&self.snapshot, bytes_max));
+            let mut documents = 0;
+            for row in self.select(query)? {
+                let values = row?.values;
+                let at = |number: usize| values.get(number).and_then(Option::as_deref);
+                let by: Vec<Option<&str>> = (0..by.len()).map(at).collect();
+                let folded: Vec<Option<&str>> = numbers.iter().map(|number| number.and_then(at)).collect();
+                groups.push(&by, &folded)?;
+                documents += 1;
+            }
+            Ok((groups, documents))
+        };
+        let any_order = folds.iter().all(|(_, fold)| !matches!(fold, Fold::First(_) | Fold::Last(_) | Fold::Collect(_)));
+        if any_order
+            && let Some(first) = by.first()
+            && let Some(index) = self.index_that_has(&query, first, &paths)
+            && let Some(wanted) = self.documents_but(query.left_out.as_deref())?
+        {
+            // An index lacks documents without a value at its first path, which are a group too. If it has as many as
+            // there are, it lacks none.
+            let through = query.clone().matching((*first).clone(), ValueRange::anything()).through(index);
+            let (groups, documents) = groups_of(&through.select(paths.clone()))?;
+            if documents == wanted {
+                return groups.finish();
+            }
         }
-        groups.finish()
+        groups_of(&query.select(paths))?.0.finish()
+    }
+
+    /// An index on `first` that has the values at all of the paths, if the query wants all documents.
+    fn index_that_has(&self, query: &Query, first: &Path, paths: &[Path]) -> Option<String> {
+        let plain = Query { left_out: query.left_out.clone(), sort_bytes_max: query.sort_bytes_max, ..Query::new() };
+        let plain = Query { collation: query.collation, through: query.through.clone(), ..plain };
+        let admitted = |name: &String| match &query.through {
+            Through::Cheapest => true,
+            Through::Except(names) => !names.contains(name),
+            Through::Index(_) | Through::NoIndex => false,
+        };
+        let fits = |index: &&IndexEntry| {
+            let parts = &index.spec.parts;
+            index.state == IndexState::Ready
+                && admitted(&index.spec.name)
+                && index.spec.words.is_none()
+                && index.spec.filter.is_empty()
+                && index.spec.multiple().is_none()
+                && (index.by_first || parts.len() == 1)
+                && parts.first().is_some_and(|part| part.path == *first)
+                && paths.iter().all(|path| parts.iter().any(|part| part.path == *path))
+        };
+        let index = self.entry.as_ref().filter(|_| *query == plain)?.indexes.iter().find(fits)?;
+        Some(index.spec.name.clone())
+    }
+
+    /// How many documents there are whose ids do not begin with the prefix; `None` if that is not cheap to tell.
+    fn documents_but(&self, prefix: Option<&str>) -> Result<Option<u64>> {
+        let all = self.count()?;
+        let Some(prefix) = prefix else { return Ok(Some(all)) };
+        let start = Bound::Included(prefix.to_owned());
+        let options = ListOptions { start, limit: Some(LEFT_OUT_COUNTED_MAX), ..ListOptions::default() };
+        let mut left_out = 0;
+        for document in self.list(&options)? {
+            if !document?.id.starts_with(prefix) {
+                return Ok(all.checked_sub(left_out));
+            }
+            left_out += 1;
+        }
+        Ok(all.checked_sub(left_out).filter(|_| left_out < LEFT_OUT_COUNTED_MAX as u64))
     }
 }
+
+/// How many documents that are left out of a query are counted.
+const LEFT_OUT_COUNTED_MAX: usize = 1000;
 
 /// Whether all paths lead to values that can be selected.
 fn bodies_have_no(id: &GroupId, folds: &[(String, Fold)]) -> bool {
