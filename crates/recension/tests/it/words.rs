@@ -132,8 +132,15 @@ fn scores(documents: &BTreeMap<String, Value>, paths: &[&str], parts: &[Part]) -
     texts.iter().filter_map(score).collect()
 }
 
+/// The ids of the documents that a query finds. Whoever selects the ids alone, which reads no document, gets the same.
 fn ids(at: &CollectionAt, query: &Query) -> Vec<String> {
-    at.find(query).unwrap().map(|document| document.unwrap().id.into_owned()).collect()
+    let found: Vec<String> = at.find(query).unwrap().map(|document| document.unwrap().id.into_owned()).collect();
+    let selected = at.select(&query.clone().select(["_id"])).unwrap().map(Result::unwrap);
+    for (own, id) in selected.zip(&found) {
+        assert_eq!((&own.id, &own.values[0]), (id, &Some(json!(id).to_string())));
+    }
+    assert_eq!(at.select(&query.clone().select(["_id"])).unwrap().count(), found.len());
+    found
 }
 
 fn text_of(parts: &[Part]) -> String {

@@ -332,7 +332,7 @@ impl Hits {
         let Some(found) = gathered else { return Ok(None) };
         let way = Way { index: None, document_tests: (0..asked.conditions.len()).collect(), ..way.clone() };
         let stream = Stream::of(&self.at, entry, asked, self.want, &way);
-        Ok(Some(stream.by_words(found, query, way.direction)))
+        Ok(Some(stream.by_words(found, query, way.direction, rest.is_some())))
     }
 
     fn plan(&self) -> Plan {

@@ -54,6 +54,8 @@ pub(in crate::document) struct Stream {
     cut: bool,
     tree: TreeId,
     rows: Option<OwnedRows>,
+    /// The ids are the answer: no document is read.
+    by_id_alone: bool,
     /// How many of the next documents were announced.
     announced: usize,
     reader: Reader,
@@ -130,6 +132,7 @@ impl Stream {
             cut: false,
             tree: index.as_ref().map_or(entry.documents, |index| index.tree),
             rows: None,
+            by_id_alone: false,
             announced: 0,
             reader: Reader {
                 asked,
@@ -164,8 +167,16 @@ impl Stream {
         self
     }
 
-    /// The documents that were found by words, behind the place where the query goes on.
-    pub(in crate::document) fn by_words(mut self, found: ByWords, query: &Query, direction: Direction) -> Self {
+    /// The documents that were found by words, behind the place where the query goes on. `exact`: all that the index
+    /// was asked for is met.
+    pub(in crate::document) fn by_words(
+        mut self,
+        found: ByWords,
+        query: &Query,
+        direction: Direction,
+        exact: bool,
+    ) -> Self {
+        self.by_id_alone = exact && self.reader.needs_ids_alone();
         let found = match found {
             ByWords::Ids(ids) => return self.by_ids(ids, query, direction),
             ByWords::Best(found, cut) => {
@@ -199,16 +210,15 @@ impl Stream {
 
     pub(in crate::document) fn next_hit(&mut self) -> Option<Result<Hit>> {
         loop {
-            if self.rows.is_none() {
-                self.announce();
-            }
+            self.announce();
             if let Some(ids) = &mut self.ids {
                 let Some(id) = ids.next() else {
                     let why = "too many documents have the words to sort this page by relevance; ask for more words";
                     return std::mem::take(&mut self.cut).then_some(Err(Error::BadQuery { why }));
                 };
                 let score = self.scores.as_mut().and_then(Iterator::next);
-                match self.document(id.as_bytes()).transpose() {
+                let hit = if self.by_id_alone { self.reader.hit_of_id(&id) } else { self.document(id.as_bytes()) };
+                match hit.transpose() {
                     Some(hit) => {
                         return Some(hit.map(|hit| match score {
                             Some(score) => Hit { place: Place::Sorted(relevance_key(score), hit.id.clone()), ..hit },
@@ -223,12 +233,6 @@ impl Stream {
                     Direction::Forward => self.ranges.pop_front(),
                     Direction::Backward => self.ranges.pop_back(),
                 }?;
-                if let Some(id) = range.only_key().filter(|_| self.reader.index.is_none()) {
-                    match self.document(id).transpose() {
-                        Some(hit) => return Some(hit),
-                        None => continue,
-                    }
-                }
                 let rows = OwnedRows::of(self.snapshot.clone(), self.tree, &range, self.direction);
                 self.rows = Some(self.reader.naming(rows, self.documents));
                 continue;
@@ -253,24 +257,15 @@ impl Stream {
 
     /// Fetches the next documents whose ids are known together, if each fetch would have to wait.
     fn announce(&mut self) {
-        if self.announced > 0 || self.reader.index.is_some() || !self.snapshot.is_distant() {
-            self.announced = self.announced.saturating_sub(1);
-            return;
+        let Some(ids) = self.ids.as_ref().filter(|_| !self.by_id_alone && self.snapshot.is_distant()) else { return };
+        if self.announced == 0 {
+            let next = ids.as_slice().iter().take(ROWS_AHEAD_FIRST);
+            let keys: Vec<_> = next.map(|id| (self.documents, id.as_bytes())).collect();
+            self.snapshot.announce(&keys);
+            self.announced = keys.len();
         }
-        let keys: Vec<&[u8]> = match (&self.ids, self.direction) {
-            (Some(ids), _) => ids.as_slice().iter().take(ROWS_AHEAD_FIRST).map(String::as_bytes).collect(),
-            (None, Direction::Forward) => only_keys(self.ranges.iter()),
-            (None, Direction::Backward) => only_keys(self.ranges.iter().rev()),
-        };
-        let keys: Vec<_> = keys.into_iter().map(|key| (self.documents, key)).collect();
-        self.snapshot.announce(&keys);
-        self.announced = keys.len().saturating_sub(1);
+        self.announced = self.announced.saturating_sub(1);
     }
-}
-
-/// The keys of the first ranges, as far as each has one key.
-fn only_keys<'r>(ranges: impl Iterator<Item = &'r KeyRange>) -> Vec<&'r [u8]> {
-    ranges.take(ROWS_AHEAD_FIRST).map_while(KeyRange::only_key).collect()
 }
 
 /// Cuts off everything up to `key` in the direction.
@@ -309,6 +304,28 @@ impl Reader {
             return Ok(None);
         }
         Ok(found)
+    }
+
+    /// Whether nothing but ids is asked for.
+    fn needs_ids_alone(&self) -> bool {
+        let asked = &self.asked;
+        let own = asked.id_text("").map(|(number, _)| number);
+        let tested = !asked.tests.is_empty() || !asked.absent.is_empty() || asked.selector.is_some();
+        self.want != Want::Documents
+            && !tested
+            && asked.sort.is_empty()
+            && asked.select.iter().all(|number| Some(*number) == own)
+    }
+
+    /// The hit of a document of which the id is asked for, unless it is skipped.
+    fn hit_of_id(&mut self, id: &str) -> Result<Option<Hit>> {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Ok(None);
+        }
+        let own = self.asked.id_text(id);
+        let value = |number: usize| own.as_ref().filter(|(own, _)| *own == number).map(|(_, text)| text.as_str());
+        self.assembled(Place::Ids(id.as_bytes().to_vec()), id.to_owned(), None, value).map(Some)
     }
 
     fn found(&mut self, snapshot: &dyn Snapshot, documents: TreeId, row: Row<'_>) -> Result<Option<Hit>> {
