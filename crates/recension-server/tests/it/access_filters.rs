@@ -10,6 +10,9 @@ use crate::accounts::basic;
 const HERS: [&str; 4] = ["p:1", "p:2", "p:4", "p:5"];
 const EVE: &str = "eve:pencil";
 
+/// What a case compares of an answer.
+type Shown<'s> = &'s dyn Fn(&Value) -> Value;
+
 /// Both forms of a rule: one that an index of access serves, and one that is tested on each document.
 fn rules() -> [Value; 2] {
     let own = json!({ "owner": "$user.name" });
@@ -55,7 +58,6 @@ fn lists_partitions_queries_and_aggregations_have_what_the_rule_lets_through() {
         };
         let queries = json!({ "queries": [{ "limit": 1 }, { "startkey": "p:2", "endkey": "p:4", "include_docs": true },
             { "descending": true, "skip": 1, "limit": 2 }] });
-        type Shown<'s> = &'s dyn Fn(&Value) -> Value;
         let cases: Vec<(&str, &str, Value, Shown<'_>, Value)> = vec![
             ("GET", "_all_docs", Value::Null, &list, by_ids(&HERS)),
             ("GET", "_all_docs?include_docs=true&conflicts=true", Value::Null, &list, by_ids(&HERS)),

@@ -126,7 +126,13 @@ impl Collection {
                         return Ok(());
                     }
                 }
-                Attempt::Done(Step::Whole) => return Ok(()),
+                Attempt::Done(Step::Whole) => {
+                    if went.done < went.total {
+                        went.done = went.total;
+                        progress(went);
+                    }
+                    return Ok(());
+                }
                 Attempt::Again => {
                     refused += 1;
                     if refused > WRITE_ATTEMPTS_MAX {
