@@ -276,7 +276,7 @@ const functions = {
     own: `function (head, req) {
       var row, rows = [];
       while ((row = getRow())) rows.push(row.value);
-      return { json: { total: head.total_rows, rows: rows, count: req.info.doc_count, sec: req.secObj } };
+      return JSON.stringify({ total: head.total_rows, rows: rows, count: req.info.doc_count, sec: req.secObj });
     }`,
   },
   updates: {

@@ -30,7 +30,7 @@ function answer(incoming, outgoing) {
   delete headers.origin;
   delete headers.referer;
   const onwards = ask({ host, port, path: incoming.url, method: incoming.method, headers }, (from) => {
-    outgoing.writeHead(from.statusCode, from.headers);
+    outgoing.writeHead(from.statusCode, from.statusMessage, from.headers);
     from.pipe(outgoing);
   });
   onwards.on('error', () => outgoing.destroy());
@@ -109,7 +109,7 @@ test('a query is run', async () => {
 // Fills in the form of a new replication and starts it. A local database is a source by its name, a remote one by its URL.
 async function replicate({ source, target, type = 'One time', name = '' }) {
   await page.goto('about:blank');
-  const isLocal = !source.startsWith('http');
+  const isLocal = !source.includes('://');
   await open(isLocal ? `replication/${source}` : 'replication/_create', '#replication-source');
   await page.locator('select#replication-source').selectOption({ label: isLocal ? 'Local database' : 'Remote database' });
   if (!isLocal) await page.locator('.replication__remote-connection-url').first().fill(source);
@@ -156,11 +156,10 @@ test('a replication is started, completes, and is shown so', async () => {
 });
 
 test('a replication that is impossible is shown as failed, with its reason', async () => {
-  const url = server.url;
-  await replicate({ source: `${url}/cities`, target: 'Not-A-Name' });
-  const row = await shownStatus('Not-A-Name', ['failed', 'error']);
+  await replicate({ source: 'ftp://127.0.0.1/cities', target: 'never' });
+  const row = await shownStatus('never', ['failed', 'error']);
   const { rows } = await new PouchDB(`${server.url}/_replicator`).allDocs({ include_docs: true });
-  const failed = rows.find(({ doc }) => doc.target?.url?.includes('Not-A-Name')).doc;
+  const failed = rows.find(({ doc }) => doc.target?.url?.includes('/never')).doc;
   assert.ok(failed._replication_state_reason, JSON.stringify(failed));
   assert.match(await row.innerText(), /One time/);
 });

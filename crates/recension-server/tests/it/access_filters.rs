@@ -247,6 +247,18 @@ fn filtered_feeds_show_documents_and_refuse_what_does_not_read() {
     }
 }
 
+/// PouchDB notes the seq of the last row, and not where the feed ended.
+#[test]
+fn a_feed_that_goes_on_from_a_row_comes_up_to_now() {
+    let rules = filled(&rules()[0]);
+    let first = rules.changes(ADA, "0").0;
+    let stands = first.last().unwrap()["seq"].as_str().unwrap().to_owned();
+    rules.put("p:2", json!({ "owner": "ada", "n": 22 }));
+    let (rows, ended) = rules.changes(ADA, &stands);
+    assert_eq!(ids(&json!(rows)), ["p:2"]);
+    assert!(rules.changes(ADA, &ended).0.is_empty());
+}
+
 #[test]
 fn replicators_of_other_makes_find_what_they_ask_for() {
     let rules = filled(&rules()[0]);

@@ -163,7 +163,8 @@ impl Source for Telling {
             }
         }
         self.since = round.stands();
-        let ended = self.emitted >= self.limit || round.ended && self.feed.ends();
+        // A round that was begun by another request may end before the present moment: then there is one more.
+        let ended = self.emitted >= self.limit || caught_up && self.feed.ends();
         if !round.ended {
             self.under_way = Some(round);
         }
