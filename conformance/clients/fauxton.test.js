@@ -121,7 +121,10 @@ async function replicate({ source, target, type = 'One time', name = '' }) {
   await page.locator('#replicate').click();
   // What is local is reached with the password of who asks.
   await page.locator('.password-modal-input').fill('pass');
+  const isAsked = (answer) => answer.url().endsWith('/_replicator') && answer.request().method() === 'POST';
+  const asked = page.waitForResponse(isAsked);
   await page.locator('.modal-footer >> text=Start Replication').click();
+  assert.equal((await asked).status(), 201);
 }
 
 // The status that the page of replications shows of one, by its target.
@@ -130,7 +133,7 @@ async function shownStatus(target, wanted) {
     await page.goto('about:blank');
     await open('replication', '.replication__table-row, .replication__empty-row');
     const row = page.locator(`.replication__table-row:has-text("/${target}")`);
-    const status = await row.count() ? await row.locator('.replication__row-status').innerText() : 'no row';
+    const status = await row.count() ? (await row.locator('.replication__row-status').innerText()).toLowerCase() : 'no row';
     if (wanted.includes(status)) return row;
     if (tries > 40) assert.fail(`${target} is shown as ${status}, not as ${wanted}`);
     await page.waitForTimeout(250);
