@@ -1,6 +1,7 @@
-//! Where the blocks of a view are, as far as writers have come across them: so that most writes find the block of a key by
-//! a look at memory, and not by a search for its beginning. Blocks come and go only in commits that write the row of cuts or
-//! the view's entry in the catalogue. What is remembered holds for snapshots in which both are of the same commits. Pure.
+//! Where the blocks of a view are, as far as writers have come across them: so that most writes find the block of a key
+//! by a look at memory, and not by a search for its beginning. Blocks come and go only in commits that write the row of
+//! cuts or the view's entry in the catalogue. What is remembered holds for snapshots in which both are of the same
+//! commits. Pure.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -53,8 +54,8 @@ impl Places {
         holds.map(|(start, _)| start.clone())
     }
 
-    /// A key was found to be in the block that begins at `start`. Answers whether it pays to learn where the block ends:
-    /// its keys are asked for again and again.
+    /// A key was found to be in the block that begins at `start`. Answers whether it pays to learn where the block
+    /// ends: its keys are asked for again and again.
     pub(in crate::document) fn found(&mut self, start: &[u8], key: &[u8]) -> bool {
         if key.len() > KEY_BYTES_MAX || start.len() > KEY_BYTES_MAX {
             return false;
