@@ -1,6 +1,6 @@
 //! The answers that the database's endpoints get about a limited user: lists, queries, views and functions have the
-//! documents whose winner the rule lets through. If an index of access serves the rule, the user's documents are read and
-//! no others; else every document is tested.
+//! documents whose winner the rule lets through. If an index of access serves the rule, the user's documents are read
+//! and no others; else every document is tested.
 
 use std::ops::Bound;
 use std::sync::Arc;
