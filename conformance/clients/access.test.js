@@ -261,3 +261,116 @@ test('rules that change are told like documents that do', async () => {
   assert.equal((await ids(hers)).length, 125);
   assert.equal((await ids(admin)).length, 250);
 });
+
+// Replications that take a part of what their user may read: by ids, by a selector, by a function, by a view.
+const functions = {
+  filters: {
+    even: 'function (doc, req) { return doc._deleted || doc.n % 2 === 0; }',
+    below: 'function (doc, req) { return doc.n < Number(req.query.most); }',
+    // It sees nothing of the database but its name.
+    sees: 'function (doc, req) { return req.info.doc_count === undefined && JSON.stringify(req.secObj) === "{}"; }',
+  },
+  views: { even: { map: 'function (doc) { if (doc.n % 2 === 0) emit(doc.n, 1); }', reduce: '_count' } },
+  shows: { own: 'function (doc, req) { return { json: { doc: doc && doc.n, count: req.info.doc_count, sec: req.secObj } }; }' },
+  lists: {
+    own: `function (head, req) {
+      var row, rows = [];
+      while ((row = getRow())) rows.push(row.value);
+      return JSON.stringify({ total: head.total_rows, rows: rows, count: req.info.doc_count, sec: req.secObj });
+    }`,
+  },
+  updates: {
+    bump: 'function (doc, req) { if (!doc) return [{ _id: req.id, owner: req.query.owner, n: 0 }, "new"]; doc.n += 10; return [doc, "bumped"]; }',
+    give: 'function (doc, req) { if (!doc) return [null, "none"]; doc.owner = "bob"; return [doc, "given"]; }',
+  },
+};
+
+for (const [name, options, passes, misses] of [
+  ['ids', { doc_ids: ['d0', 'd1', 'd2', 'd4', 'd6', 'd9'] }, ['d0', 'd2', 'd4', 'd6'], false],
+  ['selector', { selector: { n: { $mod: [2, 0] } } }, ['d0', 'd2', 'd4', 'd6'], true],
+  ['function', { filter: 'by/even' }, ['d0', 'd2', 'd4', 'd6'], true],
+  ['parameters', { filter: 'by/below', query_params: { most: 5 } }, ['d0', 'd2', 'd3', 'd4'], true],
+  ['view', { filter: '_view', view: 'by/even' }, ['d0', 'd2', 'd4', 'd6'], true],
+  ['sight', { filter: 'by/sees' }, ['_design/by', 'd0', 'd2', 'd3', 'd4', 'd6'], true],
+]) {
+  test(`a replication with a filter is told what leaves: ${name}`, async () => {
+    const { admin, change, ada } = await database(`filter-${name}`);
+    await admin.put({ _id: '_design/by', ...functions });
+    // d1 and d5 are hidden, and d9 is not there yet.
+    for (let n = 0; n < 7; n++) await change(`d${n}`, { owner: [1, 5].includes(n) ? 'bob' : 'ada', n });
+    const hers = local();
+    const pull = async () => assert.equal((await hers.replicate.from(ada, options)).doc_write_failures, 0);
+    await pull();
+    assert.deepEqual(await ids(hers), passes);
+    // It says something now that does not pass: like CouchDB, the replica keeps what it had.
+    await change('d4', { n: 99 });
+    await pull();
+    if (misses && name !== 'sight') assert.equal((await hers.get('d4')).n, 4);
+    // What leaves is gone, also if it does not pass any more; what comes, comes.
+    await change('d4', { owner: 'bob' });
+    await change('d2', { owner: 'bob', n: 77 });
+    await change('d1', { owner: 'ada', n: 2 });
+    await pull();
+    const left = [...new Set([...passes, 'd1'])].filter((id) => !['d2', 'd4'].includes(id)).sort();
+    assert.deepEqual(await ids(hers), left);
+    // It comes back, and an edit of the replica is one of the document; nothing was deleted.
+    await change('d2', { owner: 'ada', n: 2 });
+    await pull();
+    assert.equal((await hers.get('d2')).n, 2);
+    await hers.put({ ...(await hers.get('d2')), n: 4 });
+    await hers.replicate.to(ada);
+    assert.equal((await admin.get('d2')).n, 4);
+    const there = await all(admin);
+    delete there['_design/by'];
+    assert.deepEqual(Object.keys(there), ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6']);
+    assert.ok(Object.values(there).every(([, , conflicts]) => conflicts === 0), JSON.stringify(there));
+  });
+}
+
+test('a filtered replication follows roles, and a live one hears of what leaves', async () => {
+  const { change, ada } = await database('filter-live');
+  await user('ada', ['blue']);
+  for (let n = 0; n < 4; n++) await change(`t${n}`, { team: 'blue', n });
+  const hers = local();
+  const live = hers.replicate.from(ada, { live: true, retry: true, selector: { n: { $gte: 2 } } });
+  await until('the first', async () => (await ids(hers)).join() === 't2,t3');
+  await user('ada', []);
+  await until('all gone', async () => (await ids(hers)).join() === '');
+  await user('ada', ['blue']);
+  await until('back', async () => (await ids(hers)).join() === 't2,t3');
+  await change('t3', { team: 'red', n: 0 });
+  await until('t3 gone', async () => (await ids(hers)).join() === 't2');
+  live.cancel();
+});
+
+test('shows, lists and updates work on what the user may see', async () => {
+  const { admin, change } = await database('functions');
+  await admin.put({ _id: '_design/by', ...functions });
+  for (let n = 0; n < 6; n++) await change(`d${n}`, { owner: n % 3 ? 'bob' : 'ada', n });
+  const as = async (who, path, method = 'GET') => {
+    const answer = await fetch(`http://${server.listen}/functions/_design/by/${path}`, {
+      method, headers: { authorization: `Basic ${btoa(who)}` },
+    });
+    const text = await answer.text();
+    return [answer.status, text.startsWith('{') ? JSON.parse(text) : text];
+  };
+  const adm = 'adm:pass', her = 'ada:pencil';
+  assert.deepEqual(await as(her, '_show/own/d3'), [200, { doc: 3, sec: {} }]);
+  assert.deepEqual(await as(her, '_show/own/d1'), [200, { doc: null, sec: {} }]);
+  const [, shown] = await as(adm, '_show/own/d1');
+  assert.deepEqual([shown.doc, shown.count, 'admins' in shown.sec], [1, 7, true]);
+  const [status, listed] = await as(her, '_list/own/even?reduce=false');
+  assert.deepEqual([status, listed.rows.length, listed.total ?? 1, listed.count], [200, 1, 1, undefined]);
+  assert.deepEqual((await as(her, '_list/own/even?group=true'))[1].rows, [1]);
+  assert.deepEqual((await as(her, '_list/own/even'))[1].rows, [1], 'reduced over what she sees');
+  assert.deepEqual((await as(adm, '_list/own/even'))[1].rows, [3]);
+  assert.deepEqual(await as(her, '_update/bump/d3', 'PUT'), [201, 'bumped']);
+  assert.equal((await admin.get('d3')).n, 13);
+  assert.deepEqual(await as(her, '_update/give/d1', 'PUT'), [200, 'none'], 'what is hidden is not there');
+  assert.equal((await as(her, '_update/give/d3', 'PUT'))[0], 403, 'it is not given away');
+  assert.equal((await as(her, '_update/bump/d1', 'PUT'))[0] >= 403, true, 'nor is what is hidden written over');
+  assert.deepEqual([(await admin.get('d1')).n, (await admin.get('d3')).owner], [1, 'ada']);
+  assert.deepEqual(await as(her, '_update/bump/new?owner=ada', 'PUT'), [201, 'new']);
+  assert.equal((await as(her, '_update/bump/newer?owner=bob', 'PUT'))[0], 403);
+  for (const path of ['_show/own/d3', '_list/own/even']) assert.equal((await as('nobody:x', path))[0], 401, path);
+});

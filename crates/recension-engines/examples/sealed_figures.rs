@@ -50,8 +50,7 @@ fn timed(work: impl FnOnce() -> Result<()>) -> Duration {
 fn ours(dir: &std::path::Path, key: Option<&Key>, documents: u64) -> [Duration; 3] {
     let open = |durability| {
         let options = NativeOptions { durability, key: key.cloned(), ..NativeOptions::default() };
-        Store::on(Arc::new(NativeEngine::open(Arc::new(FsDisk::new(dir)), options).expect("a store")))
-            .expect("a store")
+        Store::on(Arc::new(NativeEngine::open(Arc::new(FsDisk::new(dir)), options).expect("a store"))).expect("a store")
     };
     let store = open(Durability::Process);
     let load = timed(|| {
@@ -84,13 +83,9 @@ fn ours(dir: &std::path::Path, key: Option<&Key>, documents: u64) -> [Duration; 
 /// Runs SQL in SQLCipher's program; `None` if it is not installed.
 fn sqlcipher(file: &std::path::Path, key: bool, sql: &str) -> Option<Duration> {
     let begun = Instant::now();
-    let mut child = Command::new("sqlcipher")
-        .arg(file)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .ok()?;
-    let pragma = if key { "PRAGMA key = \"x'2DD29CA851E7B56E4697B0E1F08507293D761A05CE4D1B628663F411A8086D99'\";" } else { "" };
+    let mut child = Command::new("sqlcipher").arg(file).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().ok()?;
+    let pragma =
+        if key { "PRAGMA key = \"x'2DD29CA851E7B56E4697B0E1F08507293D761A05CE4D1B628663F411A8086D99'\";" } else { "" };
     let mut input = child.stdin.take()?;
     input.write_all(format!("{pragma} PRAGMA journal_mode=WAL;\n{sql}").as_bytes()).ok()?;
     drop(input);
@@ -116,7 +111,12 @@ fn told(who: &str, mut rounds: Vec<[[Duration; 3]; 2]>) {
     for (number, what) in WHAT.iter().enumerate() {
         rounds.sort_by_key(|[plain, sealed]| sealed[number].as_nanos() * 1000 / plain[number].as_nanos().max(1));
         let [plain, sealed] = rounds[rounds.len() / 2].map(|times| times[number].as_secs_f64());
-        println!("{who}, {what}: plain {:.1} ms, encrypted {:.1} ms, {:.2} times", plain * 1e3, sealed * 1e3, sealed / plain);
+        println!(
+            "{who}, {what}: plain {:.1} ms, encrypted {:.1} ms, {:.2} times",
+            plain * 1e3,
+            sealed * 1e3,
+            sealed / plain
+        );
     }
 }
 

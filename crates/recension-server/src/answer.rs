@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, LOCATION, SERVER, VARY};
 use http::{HeaderMap, HeaderName, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
+use hyper::ext::ReasonPhrase;
 use recension::document::json::quote;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -16,6 +17,9 @@ use crate::encoding::EncodedBody;
 use crate::error::ApiError;
 use crate::limits::{CHUNK_BYTES, CHUNKS_WAITING_MAX};
 use crate::streams::Patience;
+
+/// CouchDB's phrase for 404 over HTTP/1: Fauxton looks for it.
+const NOT_FOUND: &[u8] = b"Object Not Found";
 
 /// An answer that is not sent yet.
 #[derive(Debug)]
@@ -115,6 +119,9 @@ impl Answer {
         let mut response = Response::new(AnswerBody::Whole(None));
         *response.status_mut() = status;
         *response.headers_mut() = headers;
+        if status == StatusCode::NOT_FOUND {
+            response.extensions_mut().insert(ReasonPhrase::from_static(NOT_FOUND));
+        }
         if head {
             if let AnswerBody::Whole(Some(bytes)) = &body {
                 response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(bytes.len()));

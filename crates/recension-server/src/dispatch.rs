@@ -198,9 +198,9 @@ async fn route(request: Request, session: Session, target: Target<'_>) -> Result
                 let rest: Vec<&str> = name.split('/').skip(1).collect();
                 match (part, rest.as_slice()) {
                     ("_view", rest) => return endpoints::views::endpoint(request, db, &id, rest, None, None).await,
-                    ("_update", rest) => return endpoints::functions::update(request, db, &id, rest).await,
-                    ("_show", rest) => return endpoints::functions::show(request, db, &id, rest).await,
-                    ("_list", rest) => return endpoints::functions::list(request, db, &id, rest).await,
+                    ("_update", rest) => return endpoints::functions::update(request, db, &id, rest, None).await,
+                    ("_show", rest) => return endpoints::functions::show(request, db, &id, rest, None).await,
+                    ("_list", rest) => return endpoints::functions::list(request, db, &id, rest, None).await,
                     ("_rewrite", rest) => return rewritten(request, session, db, &id, &rest.join("/")).await,
                     ("_info", []) => return endpoints::views::info(request, db, &id).await,
                     _ => {}
@@ -243,7 +243,7 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
     match (name, rest.as_slice()) {
         ("_all_docs" | "_design_docs", rest) => {
             let db = at_its_moment(&request, member()?)?;
-            endpoints::all_docs::endpoint(request, db, name, rest, None).await
+            endpoints::all_docs::endpoint(request, db, (name, rest), None, None).await
         }
         ("_local_docs", []) => endpoints::local::list(request, member()?).await,
         ("_bulk_docs", []) => endpoints::bulk::endpoint(request, member()?).await,
@@ -272,11 +272,11 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
         }
         ("_find" | "_explain", []) => {
             let db = at_its_moment(&request, member()?)?;
-            endpoints::mango::query(request, db, name, None).await
+            endpoints::mango::query(request, db, name, None, None).await
         }
         ("_aggregate", []) => {
             let db = at_its_moment(&request, member()?)?;
-            endpoints::mango::aggregate::endpoint(request, db).await
+            endpoints::mango::aggregate::endpoint(request, db, None).await
         }
         ("_update_by_query" | "_delete_by_query", []) => {
             endpoints::mango::by_query::endpoint(request, member()?, name).await
@@ -294,7 +294,7 @@ async fn special(request: Request, session: Session, db: &str, name: &str, rest:
                 return Err(refusal);
             }
             let db = at_its_moment(&request, member()?)?;
-            endpoints::partition::endpoint(request, db, rest).await
+            endpoints::partition::endpoint(request, db, rest, None).await
         }
         _ => {
             if let Some(refusal) = not_implemented::refusal(&session, request.method(), Place::Database(db), name) {

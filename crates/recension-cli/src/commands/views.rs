@@ -154,7 +154,8 @@ fn list(context: &mut Context, collection: &Collection, views: &[Named]) -> Resu
     if views.is_empty() {
         return Ok(context.out.remark(&format!("no design document of {} has views", collection.name()))?);
     }
-    let changed = collection.counts()?.changed;
+    let counts = collection.counts()?;
+    let (changed, documents) = (counts.changed, counts.documents + counts.deleted);
     let infos = collection.views()?;
     let rows: Vec<Vec<Value>> = views
         .iter()
@@ -169,10 +170,20 @@ fn list(context: &mut Context, collection: &Collection, views: &[Named]) -> Resu
             };
             let rows = info.map_or(0, |info| info.rows);
             let seq = info.map_or(0, |info| info.seq.0);
-            vec![json!(view.shown()), json!(state), json!(rows), json!(seq), json!(view.signature.to_string())]
+            let mapped = collection.view_progress(view.signature)?.map_or(0, |progress| progress.done);
+            let signature = view.signature.to_string();
+            Ok(vec![
+                json!(view.shown()),
+                json!(state),
+                json!(mapped),
+                json!(documents),
+                json!(rows),
+                json!(seq),
+                json!(signature),
+            ])
         })
-        .collect();
-    Ok(context.out.rows(&["view", "state", "rows", "seq", "signature"], &rows)?)
+        .collect::<Result<_>>()?;
+    Ok(context.out.rows(&["view", "state", "mapped", "documents", "rows", "seq", "signature"], &rows)?)
 }
 
 fn cleanup(context: &mut Context, collection: &Collection) -> Result<()> {

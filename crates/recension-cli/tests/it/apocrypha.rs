@@ -162,6 +162,20 @@ fn serve_answers_apocrypha_beside_http() {
     process.wait().unwrap();
 }
 
+#[test]
+fn validation_functions_of_the_database_are_asked() {
+    let place = Place::new();
+    let design =
+        r#"{"validate_doc_update":"function(doc) { if (doc.bad) throw({forbidden: 'no ' + doc.bad + ' here'}) }"}"#;
+    place.ok(&["put", "apocrypha", "_design/v", design]);
+    let server = Server::start(place.path(), &[]);
+    assert_eq!(server.d(&["menu", "good", "=", "pizza"]).0, 0);
+    let (code, out, err) = server.d(&["menu", "bad", "=", "pineapple"]);
+    assert!(code != 0 && (out.clone() + &err).contains("no pineapple here"), "{code} {out} {err}");
+    let (_, menu, _) = server.d(&["menu"]);
+    assert!(menu.contains("pizza") && !menu.contains("bad"), "{menu}");
+}
+
 /// Rows A2 and A3 of what the existing servers do wrong. `RECENSION_KILLS=100` for as many trials.
 #[test]
 fn what_was_acknowledged_is_there_after_kill_9() {

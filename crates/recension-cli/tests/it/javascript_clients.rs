@@ -23,13 +23,28 @@ fn run(file: &str) {
 }
 
 macro_rules! files {
-    ($($test:ident: $file:literal),*) => { $(#[test] fn $test() { run($file); })* };
+    ($($test:ident: $file:literal),*) => {
+        const FILES: &[&str] = &[$($file),*];
+        $(#[test] fn $test() { run($file); })*
+    };
+}
+
+#[test]
+fn no_file_is_left_out() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/clients");
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    // Redis clients have a module of their own.
+    let tests = names.filter(|name| name.ends_with(".test.js") && name != "ioredis.test.js");
+    let left_out: Vec<String> = tests.filter(|name| !FILES.contains(&name.as_str())).collect();
+    assert!(left_out.is_empty(), "files without a line here: {left_out:?}");
 }
 
 files! {
     pouchdb_syncs_with_conflicts_and_attachments_and_through_kills: "pouchdb.test.js",
     pouchdb_syncs_through_any_of_three_servers_and_a_balancer: "cluster.test.js",
     servers_that_replicate_and_pouchdb_agree: "replication.test.js",
+    replicas_of_limited_users_have_what_they_may_read: "access.test.js",
+    fauxton_browses_edits_queries_and_replicates: "fauxton.test.js",
     views_and_functions_serve_nano_pouchdb_and_an_application: "views.test.js",
     nano_reads_and_writes: "nano.test.js",
     the_console_in_chromium: "console.test.js",

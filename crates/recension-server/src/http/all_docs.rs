@@ -12,6 +12,7 @@ use super::format::{Format, cells, csv_line};
 use super::list_options::ListQuery;
 use super::listed::{List, Part, Row};
 use super::streaming;
+use super::within::Limited;
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::dispatch::only;
@@ -24,9 +25,9 @@ use crate::request::Request;
 pub(crate) async fn endpoint(
     mut request: Request,
     db: Database,
-    name: &str,
-    rest: &[&str],
+    (name, rest): (&str, &[&str]),
     partition: Option<&str>,
+    within: Limited,
 ) -> Result<Answer> {
     let part = match (name, partition) {
         ("_design_docs", _) => Part::Design,
@@ -35,32 +36,38 @@ pub(crate) async fn endpoint(
     };
     match rest {
         [] => {}
-        ["queries"] => return queries(request, db, part).await,
+        ["queries"] => return queries(request, db, part, within).await,
         _ => return Err(ApiError::missing()),
     }
     only(&request, "GET,HEAD,POST")?;
     let mut asked = ListQuery::of(&mut request).await?;
     let format = Format::of(&request, &[Format::Lines, Format::Csv]);
     let at = db.opened().clone();
-    // The tag of a list is its collection's last change: it is known before any row is read.
-    let tag = format!("{}{}", at.counts()?.changed, format.suffix());
-    if not_modified(&request, &tag) {
+    // The tag of a list is its collection's last change: it is known before any row is read. What somebody with limits
+    // sees changes with their rights, too.
+    let tag = within.is_none().then(|| at.counts()).transpose()?;
+    let tag = tag.map(|counts| format!("{}{}", counts.changed, format.suffix()));
+    if let Some(tag) = tag.as_ref().filter(|tag| not_modified(&request, tag)) {
         let answer = Answer::empty(StatusCode::NOT_MODIFIED).with(ETAG, format!("W/\"{tag}\""));
         return Ok(answer.varying("Accept"));
     }
     let app = request.app.clone();
     let answer = if format == Format::Json {
-        let (before, list) = app.streams.read(move || List::of(at, asked, &part)).await?;
+        let (before, list) = app.streams.read(move || List::of(at, asked, &part, within)).await?;
         streaming::json(&app, before, Separated::of(list), "\n]}\n").await?
     } else {
         let fields: Option<Vec<String>> =
             request.query.get("fields").map(|fields| fields.split(',').map(str::to_owned).collect());
         asked.include_docs |= fields.is_some();
         let (before, line) = lines(format, fields, asked.include_docs);
-        let (_, list) = app.streams.read(move || List::of(at, asked, &part)).await?;
+        let (_, list) = app.streams.read(move || List::of(at, asked, &part, within)).await?;
         streaming::bytes(&app, format.content_type(), before.into_bytes(), Lines { list, line }, "").await?
     };
-    Ok(answer.with(ETAG, format!("W/\"{tag}\"")).varying("Accept"))
+    Ok(match tag {
+        Some(tag) => answer.with(ETAG, format!("W/\"{tag}\"")),
+        None => answer,
+    }
+    .varying("Accept"))
 }
 
 /// How a row is written as a line.
@@ -88,7 +95,7 @@ fn lines(format: Format, fields: Option<Vec<String>>, docs: bool) -> (String, Wr
 }
 
 /// `POST …/queries`: several lists in one answer.
-async fn queries(mut request: Request, db: Database, part: Part) -> Result<Answer> {
+async fn queries(mut request: Request, db: Database, part: Part, within: Limited) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
@@ -106,7 +113,7 @@ async fn queries(mut request: Request, db: Database, part: Part) -> Result<Answe
     };
     let queries = queries.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let at = db.opened().clone();
-    let lists = Lists { at, part, queries: queries.into_iter(), number: 0, under_way: None };
+    let lists = Lists { at, part, within, queries: queries.into_iter(), number: 0, under_way: None };
     streaming::json(&request.app, "{\"results\":[\n".to_owned(), lists, "\n]}\n").await
 }
 
@@ -158,6 +165,7 @@ impl streaming::Rows for Lines {
 struct Lists {
     at: CollectionAt,
     part: Part,
+    within: Limited,
     queries: std::vec::IntoIter<ListQuery>,
     /// Lists that were begun.
     number: usize,
@@ -174,7 +182,7 @@ impl streaming::Rows for Lists {
             return Ok(true);
         }
         let Some(asked) = self.queries.next() else { return Ok(false) };
-        let (before, list) = List::of(self.at.clone(), asked, &self.part)?;
+        let (before, list) = List::of(self.at.clone(), asked, &self.part, self.within.clone())?;
         out.extend_from_slice(if self.number == 0 { b"" } else { b",\n" });
         out.extend_from_slice(before.as_bytes());
         self.number += 1;

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use http::{HeaderName, Method};
 use recension::document::{
-    Change, ChangeFilter, Collation, CollectionAt, Position, Query as Conditions, Selector, SelectorTest,
+    Change, ChangeFilter, Collation, CollectionAt, Document, Position, Query as Conditions, Selector, SelectorTest,
 };
 use recension_script::Script;
 use serde_json::value::RawValue;
 
-use super::body::{elements, member, members_of};
+use super::body::{Members, elements, member, members_of};
 use super::feed::{Feed, Patience};
 use super::functions::RequestObject;
 use super::inline::Inline;
+use super::within::Within;
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::functions;
@@ -51,8 +52,7 @@ pub(crate) struct FilterFunction {
 }
 
 impl FilterFunction {
-    fn takes(&self, at: &CollectionAt, change: &Change) -> Result<bool> {
-        let Some(document) = at.current(&change.id)? else { return Ok(false) };
+    fn takes(&self, document: &Document<'_>) -> Result<bool> {
         let docs = format!("[{}]", document.to_json());
         let members = [("path", self.path.as_str()), ("docs", docs.as_str()), ("req", self.req.as_str())];
         let answer = self.script.ask("filter", &members).map_err(functions::refused)?;
@@ -90,11 +90,32 @@ impl Filter {
 
     /// Whether the feed has a change.
     pub(crate) fn takes(&self, at: &CollectionAt, change: &Change) -> Result<bool> {
+        if !self.asks_for_contents() {
+            return Ok(self.takes_id(&change.id));
+        }
+        at.current(&change.id)?.map_or(Ok(false), |document| self.takes_document(&document))
+    }
+
+    /// Whether it depends on what documents say.
+    pub(crate) fn asks_for_contents(&self) -> bool {
+        matches!(self, Filter::Function(_) | Filter::Selector(..))
+    }
+
+    /// Whether the feed may have a document of this id.
+    pub(crate) fn takes_id(&self, id: &str) -> bool {
         match self {
-            Filter::All | Filter::Ids(_) => Ok(true),
-            Filter::Design => Ok(change.id.starts_with("_design/")),
-            Filter::Function(function) => function.takes(at, change),
-            Filter::Selector(_, test) => Ok(at.current(&change.id)?.is_some_and(|document| test.selects(&document))),
+            Filter::Design => id.starts_with("_design/"),
+            Filter::Ids(ids) => ids.iter().any(|own| own == id),
+            Filter::All | Filter::Selector(..) | Filter::Function(_) => true,
+        }
+    }
+
+    /// Whether the feed has a document that says this.
+    pub(crate) fn takes_document(&self, document: &Document<'_>) -> Result<bool> {
+        match self {
+            Filter::All | Filter::Ids(_) | Filter::Design => Ok(self.takes_id(&document.id)),
+            Filter::Function(function) => function.takes(document),
+            Filter::Selector(_, test) => Ok(test.selects(document)),
         }
     }
 }
@@ -126,25 +147,7 @@ impl ChangesQuery {
         } else {
             bytes::Bytes::new()
         };
-        let last_event = request.header(LAST_EVENT_ID).map(str::to_owned);
-        let functional = |design: &str| -> Result<(Script, String)> {
-            let deadline = request.app.settings.live().function_deadline;
-            let functions = request.app.scripts.functions(deadline)?;
-            let number = db.opened().number().unwrap_or_default();
-            let script = functions::design(db, design)?.script(number, &functions);
-            Ok((script, RequestObject::of(request, db, None, &body)?.json()))
-        };
-        Self::read(&request.query, &body, last_event.as_deref(), &functional, db)
-    }
-
-    fn read(
-        query: &Query,
-        body: &[u8],
-        last_event: Option<&str>,
-        request: &Functional<'_>,
-        db: &Database,
-    ) -> Result<Self> {
-        let members = if body.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { members_of(body)? };
+        let query = &request.query;
         let feed = Feed::of(query, "Supported `feed` types: normal, continuous, live, longpoll, eventsource")?;
         let style = match query.get("style") {
             None | Some("main_only") => Style::MainOnly,
@@ -157,14 +160,14 @@ impl ChangesQuery {
         };
         Ok(ChangesQuery {
             feed,
-            since: since(last_event.or(query.get("last-event-id")).or(query.get("since")))?,
+            since: since(request.header(LAST_EVENT_ID).or(query.get("last-event-id")).or(query.get("since")))?,
             limit: number("limit")?.unwrap_or(u64::MAX),
             descending: query.is_true("descending"),
             style,
             include_docs: query.is_true("include_docs"),
             conflicts: query.is_true("conflicts"),
             inline: Inline::in_rows(query.is_true("attachments"), query.is_true("att_encoding_info")),
-            filter: filter(query, &members, request, db)?,
+            filter: Filter::of(request, &body, db, None)?,
             patience: Patience::of(query)?,
             seq_interval: number("seq_interval")?.unwrap_or(1).max(1),
         })
@@ -183,22 +186,36 @@ pub(crate) fn since(text: Option<&str>) -> Result<Option<Position>> {
     }
 }
 
-fn filter(query: &Query, members: &[(String, &RawValue)], request: &Functional<'_>, db: &Database) -> Result<Filter> {
-    let members = members.to_vec();
+impl Filter {
+    /// From a request with its body.
+    pub(crate) fn of(request: &Request, body: &[u8], db: &Database, within: Option<&dyn Within>) -> Result<Self> {
+        let members = if body.iter().all(u8::is_ascii_whitespace) { Vec::new() } else { members_of(body)? };
+        let functional = |design: &str| -> Result<(Script, String)> {
+            let deadline = request.app.settings.live().function_deadline;
+            let functions = request.app.scripts.functions(deadline)?;
+            let number = db.opened().number().unwrap_or_default();
+            let script = functions::design(db, design)?.script(number, &functions);
+            Ok((script, RequestObject::of(request, db, None, body, within)?.json()))
+        };
+        filter(&request.query, &members, &functional, db)
+    }
+}
+
+fn filter(query: &Query, members: &Members<'_>, request: &Functional<'_>, db: &Database) -> Result<Filter> {
     match query.get("filter") {
         // Like CouchDB, takes the ids of a body even if the filter is not named.
-        None | Some("") => match member(&members, "doc_ids") {
+        None | Some("") => match member(members, "doc_ids") {
             Some(ids) => ids_of(ids),
             None => Ok(Filter::All),
         },
-        Some("_doc_ids") => match (member(&members, "doc_ids"), query.get("doc_ids")) {
+        Some("_doc_ids") => match (member(members, "doc_ids"), query.get("doc_ids")) {
             (Some(ids), _) => ids_of(ids),
             (None, Some(text)) => ids_of(serde_json::from_str(text).map_err(|_| ApiError::bad_json())?),
             (None, None) => Err(ApiError::bad_request("`doc_ids` filter parameter is not a list of doc ids.")),
         },
         Some("_design") => Ok(Filter::Design),
         Some("_selector") => {
-            let selector = member(&members, "selector");
+            let selector = member(members, "selector");
             let selector =
                 selector.ok_or_else(|| ApiError::bad_request("Selector must be specified in POST payload"))?;
             let selector = Selector::from_json(selector.get())?;

@@ -129,7 +129,7 @@ pub(crate) fn named_rev(request: &Request, in_body: Option<RevId>) -> Result<Opt
 async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
     db.may_write(id)?;
     if multipart::is_related(&request) {
-        return multipart::put(request, db, id).await;
+        return multipart::put(request, db, id, None).await;
     }
     let body = request.bytes().await?;
     if request.query.get("new_edits") == Some("false") {

@@ -4,11 +4,12 @@
 use std::ops::Bound;
 
 use recension::document::json::quote;
-use recension::document::{CollectionAt, Document, Documents, ListOptions};
+use recension::document::{AccessIds, CollectionAt, Document, Documents, ListOptions};
 use recension::engine::Direction;
 
 use super::list_options::{ListQuery, before};
 use super::reading::{Extras, Shown};
+use super::within::{Limited, Within};
 use crate::error::Result;
 use crate::limits::OFFSET_COUNTED_MAX;
 
@@ -43,6 +44,7 @@ pub(crate) struct List {
     at: CollectionAt,
     asked: ListQuery,
     part: Part,
+    within: Limited,
     rows: Rows,
 }
 
@@ -53,10 +55,12 @@ enum Rows {
     /// A range of the documents.
     Range {
         left: ListOptions,
-        /// Documents to pass over first.
+        /// Rows to pass over first.
         skip: usize,
+        /// Rows that are answered at most.
+        most: usize,
         /// The open walk, while rows are asked for one after the other, and how many rows it may still give.
-        walk: Option<(Documents, usize)>,
+        walk: Option<(Walk, usize)>,
         /// The id of the last row.
         last: Option<String>,
         /// How many rows were asked for since the last rest.
@@ -67,14 +71,45 @@ enum Rows {
     },
 }
 
+/// The documents of a range.
+enum Walk {
+    All(Documents),
+    /// Those that somebody may see, and perhaps others.
+    Own(AccessIds),
+}
+
+impl Walk {
+    fn of(at: &CollectionAt, range: &ListOptions, within: &Limited) -> Result<Self> {
+        let own = within.as_ref().map_or(Ok(None), |within| within.ids(at, range))?;
+        own.map_or_else(|| Ok(Walk::All(at.list(range)?)), |own| Ok(Walk::Own(own)))
+    }
+
+    fn next(&mut self, at: &CollectionAt) -> Result<Option<Document<'static>>> {
+        match self {
+            Walk::All(documents) => Ok(documents.next().transpose()?),
+            Walk::Own(ids) => {
+                for id in ids {
+                    if let Some(document) = at.get(&id?)? {
+                        return Ok(Some(document.into_owned()));
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+}
+
 impl List {
     /// The list, and the text before its rows.
-    pub(crate) fn of(at: CollectionAt, mut asked: ListQuery, part: &Part) -> Result<(String, Self)> {
+    pub(crate) fn of(at: CollectionAt, mut asked: ListQuery, part: &Part, within: Limited) -> Result<(String, Self)> {
+        // How many documents there are is told nobody who may not see all of them: it would have to be counted.
+        let counts = within.is_none();
         let options = part.narrowed(asked.options());
         let total = if *part == Part::Design { counted(&at, &designs())?.unwrap_or_default() } else { at.count()? };
-        let update_seq =
-            if asked.update_seq { format!("\"update_seq\":\"{}\",", at.counts()?.changed) } else { String::new() };
-        let head = |offset: &str| format!("{{\"total_rows\":{total},{update_seq}\"offset\":{offset},\"rows\":[");
+        let changed = if counts { at.counts()?.changed } else { at.seq() };
+        let update_seq = if asked.update_seq { format!("\"update_seq\":\"{changed}\",") } else { String::new() };
+        let told = if counts { total.to_string() } else { "null".to_owned() };
+        let head = |offset: &str| format!("{{\"total_rows\":{told},{update_seq}\"offset\":{offset},\"rows\":[");
         let (skip, limit) = (asked.skip, asked.limit);
         let (head, rows) = if let Some(mut keys) = asked.keys.take() {
             if asked.descending {
@@ -84,43 +119,55 @@ impl List {
             let keys = keys.split_off(skip.min(keys.len()));
             (head("null"), Rows::Keys(keys.into_iter()))
         } else {
-            let before = counted(&at, &part.before(&asked))?;
+            let before = if counts { counted(&at, &part.before(&asked))? } else { None };
             let offset = before.map(|before| before.saturating_add(skip as u64).min(total).to_string());
-            let left = ListOptions { limit: Some(skip.saturating_add(limit)), ..options };
-            (head(offset.as_deref().unwrap_or("null")), Rows::Range { left, skip, walk: None, last: None, given: 0, ahead: usize::MAX })
+            let left = ListOptions { limit: counts.then_some(skip.saturating_add(limit)), ..options };
+            let rows = Rows::Range { left, skip, most: limit, walk: None, last: None, given: 0, ahead: usize::MAX };
+            (head(offset.as_deref().unwrap_or("null")), rows)
         };
-        Ok((head, List { at, asked, part: part.clone(), rows }))
+        Ok((head, List { at, asked, part: part.clone(), within, rows }))
     }
 
     /// The next row; `None` behind the last.
     pub(crate) fn next(&mut self) -> Result<Option<Row>> {
         loop {
-            let List { at, asked, part, rows } = self;
-            let (left, skip, walk, last, given, ahead) = match rows {
-                Rows::Keys(keys) => return keys.next().map(|key| row_of_key(at, &key, asked, part)).transpose(),
-                Rows::Range { left, skip, walk, last, given, ahead } => (left, skip, walk, last, given, *ahead),
-            };
-            let (walk, most) = match walk {
-                Some(walk) => walk,
-                none => {
-                    let most = left.limit.unwrap_or(usize::MAX).min(ahead);
-                    none.insert((at.list(&ListOptions { limit: Some(most), ..left.clone() })?, most))
+            let List { at, asked, part, within, rows } = self;
+            let (left, skip, most, walk, last, given, ahead) = match rows {
+                Rows::Keys(keys) => {
+                    let row = |key: String| row_of_key(at, &key, asked, part, within.as_deref());
+                    return keys.next().map(row).transpose();
+                }
+                Rows::Range { left, skip, most, walk, last, given, ahead } => {
+                    (left, skip, most, walk, last, given, *ahead)
                 }
             };
-            let Some(document) = walk.next().transpose()? else {
-                if *most > 0 || left.limit == Some(0) {
+            if *most == 0 {
+                return Ok(None);
+            }
+            let (walk, open) = match walk {
+                Some(walk) => walk,
+                none => {
+                    let open = left.limit.unwrap_or(usize::MAX).min(ahead);
+                    none.insert((Walk::of(at, &ListOptions { limit: Some(open), ..left.clone() }, within)?, open))
+                }
+            };
+            let Some(document) = walk.next(at)? else {
+                if *open > 0 || left.limit == Some(0) {
                     return Ok(None);
                 }
                 self.rows.close();
                 continue;
             };
-            *most -= 1;
+            *open = open.saturating_sub(1);
             *given += 1;
             left.limit = left.limit.map(|limit| limit.saturating_sub(1));
-            let row = if *skip == 0 { Some(row(at, &document, asked)?) } else { None };
-            *skip = skip.saturating_sub(1);
+            let shown = within.as_ref().is_none_or(|within| within.shows(&document));
+            let passed = shown && *skip > 0;
+            *skip -= usize::from(passed);
+            let row = if shown && !passed { Some(row(at, &document, asked, within.is_some())?) } else { None };
             *last = Some(document.id.into_owned());
             if row.is_some() {
+                *most -= 1;
                 return Ok(row);
             }
         }
@@ -151,28 +198,37 @@ impl Rows {
     }
 }
 
-fn row(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery) -> Result<Row> {
-    let doc = asked.include_docs.then(|| doc(at, document, asked)).transpose()?;
+fn row(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery, limited: bool) -> Result<Row> {
+    let doc = asked.include_docs.then(|| doc(at, document, asked, limited)).transpose()?;
     Ok(Row { id: document.id.to_string(), rev: document.rev.to_string(), deleted: false, doc })
 }
 
-fn row_of_key(at: &CollectionAt, key: &str, asked: &ListQuery, part: &Part) -> Result<Row> {
+fn row_of_key(
+    at: &CollectionAt,
+    key: &str,
+    asked: &ListQuery,
+    part: &Part,
+    within: Option<&dyn Within>,
+) -> Result<Row> {
     let id: Option<String> = serde_json::from_str(key).ok();
     let id = id.as_deref().filter(|id| !matches!(part, Part::Partition(prefix) if !id.starts_with(prefix)));
     let document = id.map_or(Ok(None), |id| at.current(id))?;
+    let shows = |own: &Document<'_>| within.is_none_or(|within| !own.deleted && within.shows(own));
+    let document = document.filter(shows);
     match document {
         None => Ok(Row { id: key.to_owned(), rev: String::new(), deleted: false, doc: None }),
         Some(document) if document.deleted => {
             let doc = asked.include_docs.then(|| "null".to_owned());
             Ok(Row { id: document.id.to_string(), rev: document.rev.to_string(), deleted: true, doc })
         }
-        Some(document) => row(at, &document, asked),
+        Some(document) => row(at, &document, asked, within.is_some()),
     }
 }
 
-fn doc(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery) -> Result<String> {
+fn doc(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery, limited: bool) -> Result<String> {
     let shown = Shown::of_document(document);
-    asked.inline.text(at, shown, Extras { conflicts: asked.conflicts, ..Extras::default() })
+    // Other leaves may be hidden.
+    asked.inline.text(at, shown, Extras { conflicts: asked.conflicts && !limited, ..Extras::default() })
 }
 
 /// How many documents are in a range; `None` if counting them one by one would take too long.

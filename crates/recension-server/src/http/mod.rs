@@ -52,3 +52,4 @@ pub(crate) mod tokens;
 pub(crate) mod topics;
 pub(crate) mod views;
 pub(crate) mod web_socket;
+pub(crate) mod within;

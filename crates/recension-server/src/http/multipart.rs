@@ -15,7 +15,8 @@ use super::multipart_parser::{Event, Malformed, Parser};
 use super::reading::{Extras, Shown};
 use super::revisions::{self, Opened};
 use super::streaming;
-use crate::answer::Answer;
+use super::within::{self, Limited, written_text};
+use crate::answer::{Answer, receipt};
 use crate::databases::{Database, new_uuid};
 use crate::error::{ApiError, Result};
 use crate::limits::CHUNK_BYTES;
@@ -69,7 +70,7 @@ impl Arriving<'_> {
 
 /// PUT of a document with attachments behind it. A part with a file name is the attachment of that name. Parts without
 /// one are the attachments that the document announced (`"follows": true`), in its order.
-pub(crate) async fn put(mut request: Request, db: Database, id: &str) -> Result<Answer> {
+pub(crate) async fn put(mut request: Request, db: Database, id: &str, within: Limited) -> Result<Answer> {
     let parser = Parser::new(request.header(CONTENT_TYPE).unwrap_or_default())?;
     let max = request.app.settings.live().max_request_size;
     let mut arriving = Arriving { request: &mut request, parser };
@@ -78,6 +79,12 @@ pub(crate) async fn put(mut request: Request, db: Database, id: &str) -> Result<
     if arriving.request.query.get("new_edits") == Some("false") {
         let rev = arriving.request.query.get("rev").map(str::to_owned);
         let mut write = incoming::replicated_as(id, &text, rev.as_deref(), max)?;
+        if let Some(within) = &within
+            && !within.merges(id, write.path(), written_text(&text))?
+        {
+            let rev = write.path().first().map(ToString::to_string).unwrap_or_default();
+            return Ok(Answer::json(StatusCode::CREATED, receipt(id, rev)));
+        }
         for (name, upload) in attachments(&mut arriving, &db, write.following()).await? {
             write = write.attach(&name, upload)?;
         }
@@ -88,6 +95,7 @@ pub(crate) async fn put(mut request: Request, db: Database, id: &str) -> Result<
         Some(rev) => incoming.on(rev),
         None => incoming,
     };
+    let incoming = within::edited(within.as_deref(), id, incoming, &String::from_utf8_lossy(&text))?;
     let mut write = incoming.write.renamed(id)?;
     for (name, upload) in attachments(&mut arriving, &db, write.following()).await? {
         write = write.attach(&name, upload)?;
@@ -236,6 +244,11 @@ pub(crate) fn part(at: &CollectionAt, id: &str, opened: &Opened, extras: Extras,
     let boundary = new_uuid();
     let head = format!("Content-Type: multipart/related; boundary=\"{boundary}\"\r\n\r\n");
     Ok(Box::new(piece(head).chain(related(at, shown, extras, inline, wanted, &boundary)?)))
+}
+
+/// A part with a document, whatever attachments it has within.
+pub(crate) fn json_part(text: &str) -> Pieces {
+    piece(format!("Content-Type: application/json\r\n\r\n{text}"))
 }
 
 /// A part with an error.

@@ -4,6 +4,7 @@
 use recension::document::ListOptions;
 use recension::document::json::quote;
 
+use super::within::Limited;
 use super::{all_docs, mango, views};
 use crate::answer::Answer;
 use crate::databases::Database;
@@ -12,25 +13,27 @@ use crate::error::{ApiError, Result};
 use crate::request::Request;
 
 /// `/{db}/_partition/{partition}` and what is below.
-pub(crate) async fn endpoint(request: Request, db: Database, rest: &[&str]) -> Result<Answer> {
+pub(crate) async fn endpoint(request: Request, db: Database, rest: &[&str], within: Limited) -> Result<Answer> {
     if !db.is_partitioned()? {
         return Err(ApiError::bad_request("database is not partitioned"));
     }
     let [partition, rest @ ..] = rest else { return Err(ApiError::missing()) };
     check_name(partition)?;
     match rest {
-        [] => info(request, db, partition).await,
-        ["_all_docs"] => all_docs::endpoint(request, db, "_all_docs", &[], Some(&format!("{partition}:"))).await,
-        [name @ ("_find" | "_explain")] => mango::query(request, db, name, Some(partition)).await,
+        [] => info(request, db, partition, within).await,
+        ["_all_docs"] => {
+            all_docs::endpoint(request, db, ("_all_docs", &[]), Some(&format!("{partition}:")), within).await
+        }
+        [name @ ("_find" | "_explain")] => mango::query(request, db, name, Some(partition), within).await,
         ["_design", design, "_view", rest @ ..] => {
-            views::endpoint(request, db, &format!("_design/{design}"), rest, Some(partition), None).await
+            views::endpoint(request, db, &format!("_design/{design}"), rest, Some(partition), within).await
         }
         _ => Err(ApiError::missing()),
     }
 }
 
 /// The description of a partition. Its documents are counted, which takes time with their number.
-async fn info(request: Request, db: Database, partition: &str) -> Result<Answer> {
+async fn info(request: Request, db: Database, partition: &str, within: Limited) -> Result<Answer> {
     only(&request, "GET,HEAD")?;
     let (name, partition) = (db.name().to_owned(), partition.to_owned());
     request
@@ -42,11 +45,13 @@ async fn info(request: Request, db: Database, partition: &str) -> Result<Answer>
                 let document = document?;
                 if document.deleted {
                     deleted += 1;
-                } else {
+                } else if within.as_ref().is_none_or(|within| within.shows(&document)) {
                     live += 1;
                     bytes += document.body.len();
                 }
             }
+            // Somebody with limits is not told how many others there were.
+            let deleted = if within.is_some() { "null".to_owned() } else { deleted.to_string() };
             Ok(Answer::ok(format!(
                 "{{\"db_name\":{},\"sizes\":{{\"active\":{bytes},\"external\":{bytes}}},\"partition\":{},\
                  \"doc_count\":{live},\"doc_del_count\":{deleted}}}",

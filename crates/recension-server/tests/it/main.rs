@@ -1,6 +1,7 @@
 //! Servers over real sockets: one test binary, a module each. What has a harness of its own is beside this folder.
 
 mod access;
+mod access_filters;
 mod access_rules;
 mod accounts;
 mod api_tokens;

@@ -323,7 +323,14 @@ fn rows_outlive_the_process_and_a_build_that_was_stopped_goes_on() {
         let mapped = counting.0.load(Ordering::Relaxed);
         assert!(mapped > 0 && mapped < 5000, "{mapped}");
     }
+    let mapped = counting.0.load(Ordering::Relaxed) as u64;
     let collection = recension::open(&path).unwrap().collection("c").unwrap();
+    let progress = || collection.view_progress(view.signature()).unwrap().unwrap();
+    assert_eq!((progress().done, progress().total), (mapped, 5000));
+    let mut told = Vec::new();
+    collection.update_view(&view, &AtomicBool::new(false), |progress| told.push(progress.done)).unwrap();
+    assert_eq!((told.first(), told.last(), told.is_sorted()), (Some(&mapped), Some(&5000), true), "{told:?}");
+    assert_eq!((progress().done, progress().total), (5000, 5000));
     assert_eq!(collection.view(&view).unwrap().total_rows(), 5000);
     assert_eq!(counting.0.load(Ordering::Relaxed), 5000);
 }

@@ -1,11 +1,12 @@
 //! Endpoints for limited users. An endpoint that is not listed here does not exist for them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::Method;
 
-use super::limits::Limits;
-use super::{SECRET, feed, listing, reading, writing};
+use super::limits::{Limits, Shared};
+use super::{SECRET, feed, reading, writing};
 use crate::answer::Answer;
 use crate::auth::{Session, users};
 use crate::databases::{Database, new_uuid};
@@ -31,11 +32,11 @@ pub(crate) async fn endpoint(request: Request, session: &Session, db: Database, 
     let db = limits.db.clone();
     let get = matches!(*request.method(), Method::GET | Method::HEAD);
     match target {
-        Target::Database { .. } if get => Ok(reading::database(&limits)),
+        Target::Database { .. } if get => Ok(Answer::ok(reading::description(&limits))),
         Target::Database { .. } if *request.method() == Method::POST => writing::post(request, &limits).await,
         Target::Document { id, .. } if id.starts_with("_local/") => endpoints::local::document(request, db, id).await,
         Target::Document { id, .. } if get => reading::document(request, limits, id).await,
-        Target::Document { id, .. } => writing::document(request, &limits, id).await,
+        Target::Document { id, .. } => writing::document(request, limits, id).await,
         Target::OfDocument { id, name, .. } if get && !id.starts_with('_') && !name.starts_with('_') => {
             let mut request = request;
             match request.query.rev("rev")? {
@@ -51,21 +52,43 @@ pub(crate) async fn endpoint(request: Request, session: &Session, db: Database, 
             let rest: Vec<&str> = name.split('/').collect();
             match rest.as_slice() {
                 ["_view", rest @ ..] => endpoints::views::endpoint(request, db, id, rest, None, Some(limits)).await,
+                ["_show", rest @ ..] => endpoints::functions::show(request, db, id, rest, Some(limits)).await,
+                ["_list", rest @ ..] => endpoints::functions::list(request, db, id, rest, Some(limits)).await,
+                ["_update", rest @ ..] => endpoints::functions::update(request, db, id, rest, Some(limits)).await,
                 _ => Err(refused()),
             }
         }
-        Target::Special { name, rest, .. } => match (&**name, rest.len()) {
-            ("_all_docs", 0) => listing::all_docs(request, limits).await,
-            ("_changes", 0) => feed::endpoint(request, session, limits).await,
-            ("_bulk_get", 0) => reading::bulk_get(request, limits).await,
-            ("_bulk_docs", 0) => writing::bulk_docs(request, &limits).await,
-            ("_revs_diff", 0) => writing::revs_diff(request, &limits).await,
-            ("_find", 0) => listing::find(request, &limits).await,
-            ("_ensure_full_commit", 0) => {
-                Ok(Answer::json(http::StatusCode::CREATED, r#"{"ok":true,"instance_start_time":"0"}"#.to_owned()))
-            }
-            _ => Err(refused()),
-        },
+        Target::Special { name, rest, .. } => special(request, session, limits, (name, rest)).await,
+        _ => Err(refused()),
+    }
+}
+
+/// `/{db}/_name`.
+async fn special(
+    request: Request,
+    session: &Session,
+    limits: Shared,
+    (name, rest): (&str, &[Cow<'_, str>]),
+) -> Result<Answer> {
+    let db = limits.db.clone();
+    let rest: Vec<&str> = rest.iter().map(|part| &**part).collect();
+    match (name, rest.as_slice()) {
+        ("_all_docs" | "_design_docs", rest) => {
+            endpoints::all_docs::endpoint(request, db, (name, rest), None, Some(limits)).await
+        }
+        ("_partition", rest) => endpoints::partition::endpoint(request, db, rest, Some(limits)).await,
+        ("_find" | "_explain", []) => endpoints::mango::query(request, db, name, None, Some(limits)).await,
+        ("_aggregate", []) => endpoints::mango::aggregate::endpoint(request, db, Some(limits)).await,
+        // The design documents that define them are read by all.
+        ("_index", []) if *request.method() == Method::GET => endpoints::mango::index::endpoint(request, db, &[]).await,
+        ("_changes", []) => feed::endpoint(request, session, limits).await,
+        ("_bulk_get", []) => reading::bulk_get(request, limits).await,
+        ("_bulk_docs", []) => writing::bulk_docs(request, &limits).await,
+        ("_revs_diff", []) => writing::revs_diff(request, &limits, false).await,
+        ("_missing_revs", []) => writing::revs_diff(request, &limits, true).await,
+        ("_ensure_full_commit", []) => {
+            Ok(Answer::json(http::StatusCode::CREATED, r#"{"ok":true,"instance_start_time":"0"}"#.to_owned()))
+        }
         _ => Err(refused()),
     }
 }

@@ -4,16 +4,18 @@
 use std::fmt;
 use std::sync::Arc;
 
+use http::Method;
 use recension::document::json::quote;
-use recension::document::{AccessChanges, At, Changes, CollectionAt, Position};
+use recension::document::{AccessChanges, At, ChangeFilter, Changes, CollectionAt, Position, RevId, Revision};
 use recension::engine::{Engine, Seq};
 
-use super::limits::{Limits, Shared, Stamp};
+use super::limits::{Limits, Shared, Stamp, Told, document_of};
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::auth::standing::Standing;
 use crate::dispatch::only;
 use crate::error::{ApiError, Result};
+use crate::http::changes_query::Filter;
 use crate::http::feed::{self, Feed, Page, Patience, Source};
 use crate::limits::{CHUNK_BYTES, FEED_PAGE};
 use crate::request::Request;
@@ -57,23 +59,25 @@ impl fmt::Display for Since {
 }
 
 /// `/{db}/_changes`
-pub(super) async fn endpoint(request: Request, session: &Session, limits: Shared) -> Result<Answer> {
+pub(super) async fn endpoint(mut request: Request, session: &Session, limits: Shared) -> Result<Answer> {
     only(&request, "GET,HEAD,POST")?;
+    let body = if *request.method() == Method::POST {
+        request.require_json()?;
+        request.bytes().await?
+    } else {
+        bytes::Bytes::new()
+    };
     let query = &request.query;
-    for name in ["filter", "view", "doc_ids"] {
-        if query.get(name).is_some() {
-            return Err(ApiError::bad_request(format!("A feed within an access rule takes no `{name}`.")));
-        }
-    }
     if query.is_true("descending") {
         return Err(ApiError::bad_request("A feed within an access rule goes forwards."));
     }
     let now = limits.db.opened().seq();
-    let source = Told {
+    let source = Telling {
         feed: Feed::of(query, "Supported `feed` types: normal, continuous, live, longpoll, eventsource")?,
         patience: Patience::of(query)?,
         limit: query.number("limit")?.unwrap_or(u64::MAX).max(1),
         include_docs: query.is_true("include_docs"),
+        filter: Filter::of(&request, &body, &limits.db, Some(&*limits))?,
         since: Since::parse(query.get("since").unwrap_or_default(), now)?,
         stamp: None,
         emitted: 0,
@@ -86,11 +90,12 @@ pub(super) async fn endpoint(request: Request, session: &Session, limits: Shared
 }
 
 /// The feed of a user.
-struct Told {
+struct Telling {
     feed: Feed,
     patience: Patience,
     limit: u64,
     include_docs: bool,
+    filter: Filter,
     limits: Shared,
     since: Since,
     /// What the last round was of, or something before it; `None`: it is not known.
@@ -102,7 +107,7 @@ struct Told {
     begun: bool,
 }
 
-impl Source for Told {
+impl Source for Telling {
     type Stands = Since;
 
     fn feed(&self) -> Feed {
@@ -142,7 +147,7 @@ impl Source for Told {
                     self.stamp = Some(self.limits.stamp()?);
                     self.limits = Arc::new(self.limits.renewed()?);
                 }
-                Round::of(&self.limits, &self.since)?
+                Round::of(&self.limits, &self.since, &self.filter)?
             }
         };
         let (mut caught_up, mut looked_at) = (false, 0);
@@ -152,13 +157,14 @@ impl Source for Told {
                 caught_up = round.until >= self.limits.db.opened().seq();
                 break;
             };
-            if let Some(row) = round.row(&self.limits, &id, self.include_docs)? {
+            if let Some(row) = round.row(&self.limits, &id, &self.filter, self.include_docs)? {
                 self.feed.push(&row, &round.stands(), self.emitted == 0, &mut text);
                 self.emitted += 1;
             }
         }
         self.since = round.stands();
-        let ended = self.emitted >= self.limit || round.ended && self.feed.ends();
+        // A round that was begun by another request may end before the present moment: then there is one more.
+        let ended = self.emitted >= self.limit || caught_up && self.feed.ends();
         if !round.ended {
             self.under_way = Some(round);
         }
@@ -197,7 +203,7 @@ enum Candidates {
 }
 
 impl Round {
-    fn of(limits: &Limits, since: &Since) -> Result<Self> {
+    fn of(limits: &Limits, since: &Since, filter: &Filter) -> Result<Self> {
         let collection = limits.db.collection();
         let (from, until, position) = match since {
             Since::Told(from) => (*from, limits.db.opened().seq(), None),
@@ -208,9 +214,13 @@ impl Round {
         let before = collection.at(At::Seq(from))?;
         let all = limits.changed_between(from, until) && from > Seq::ZERO;
         let position = position.unwrap_or_else(|| if all { Position::START } else { Position::from(from) });
-        let candidates = match limits.index_of(&now, from)? {
-            Some((access, marks)) => Candidates::Indexed(Box::new(access.changes(&marks, &position)?)),
-            None => Candidates::Changed(Box::new(now.changes(position.clone()))),
+        let candidates = match (filter.ids(), limits.index_of(&now, from)?) {
+            (Some(ids), _) => {
+                let changes = now.changes(position.clone()).filtered(&ChangeFilter::ids(ids)?);
+                Candidates::Changed(Box::new(changes))
+            }
+            (None, Some((access, marks))) => Candidates::Indexed(Box::new(access.changes(&marks, &position)?)),
+            (None, None) => Candidates::Changed(Box::new(now.changes(position.clone()))),
         };
         Ok(Round { before, now, from, until, all, candidates, position, ended: false })
     }
@@ -232,28 +242,37 @@ impl Round {
         Ok(Some(id))
     }
 
-    /// What is to be told of a document; `None`: nothing.
-    fn row(&self, limits: &Limits, id: &str, include_docs: bool) -> Result<Option<String>> {
+    /// What is to be told of a document; `None`: nothing. A filter tests what the user may read. What they may not read
+    /// any more is told past every filter of contents: the replica may have it from when it said something else.
+    fn row(&self, limits: &Limits, id: &str, filter: &Filter, include_docs: bool) -> Result<Option<String>> {
+        if !filter.takes_id(id) {
+            return Ok(None);
+        }
         let told = limits.told(&self.now, id)?;
         let before =
             if self.from > Seq::ZERO && self.before.exists() { limits.told(&self.before, id)? } else { Vec::new() };
         if self.all && told == before && self.now.written_at(id)?.is_none_or(|seq| seq <= self.from) {
             return Ok(None);
         }
-        let mut revs: Vec<String> = told.iter().map(|own| limits.rev(id, *own).to_string()).collect();
-        revs.extend(limits.gone(id, &before, &told, &self.now)?.iter().map(ToString::to_string));
-        if revs.is_empty() {
-            return Ok(None);
+        let best = match told.first().filter(|_| include_docs || filter.asks_for_contents()) {
+            Some(own) => revision(limits, &self.now, id, *own)?,
+            None => None,
+        };
+        let passes = match &best {
+            Some(best) => filter.takes_document(&document_of(id, best))?,
+            None => !told.is_empty() && !filter.asks_for_contents(),
+        };
+        let mut revs: Vec<RevId> = Vec::new();
+        if passes {
+            revs.extend(told.iter().map(|own| limits.rev(id, *own)));
         }
-        let deleted = if told.is_empty() { ",\"deleted\":true" } else { "" };
-        let doc = match told.first().filter(|_| include_docs) {
-            Some(own) => {
-                let rev = limits.rev(id, *own);
-                let revision = self.now.get_revision(id, &own.real)?;
-                let text = revision.map(|revision| recension::document::Revision { rev, ..revision }.to_json(id));
-                format!(",\"doc\":{}", text.as_deref().unwrap_or("null"))
-            }
-            None => String::new(),
+        revs.extend(limits.gone(id, &before, &told, &self.now)?);
+        let Some(first) = revs.first() else { return Ok(None) };
+        let deleted = if passes { "" } else { ",\"deleted\":true" };
+        let doc = match best.filter(|_| passes) {
+            _ if !include_docs => String::new(),
+            Some(best) => format!(",\"doc\":{}", best.to_json(id)),
+            None => format!(",\"doc\":{{\"_id\":{},\"_rev\":\"{first}\",\"_deleted\":true}}", quote(id)),
         };
         let revs: Vec<String> = revs.iter().map(|rev| format!("{{\"rev\":\"{rev}\"}}")).collect();
         let seq = self.stands();
@@ -264,6 +283,12 @@ impl Round {
     fn stands(&self) -> Since {
         if self.ended { Since::Told(self.until) } else { Since::Within(self.position.clone(), self.from, self.until) }
     }
+}
+
+/// A leaf as the user is told of it: under their name for it.
+pub(super) fn revision(limits: &Limits, at: &CollectionAt, id: &str, told: Told) -> Result<Option<Revision>> {
+    let rev = limits.rev(id, told);
+    Ok(at.get_revision(id, &told.real)?.map(|revision| Revision { rev, ..revision }))
 }
 
 #[cfg(test)]

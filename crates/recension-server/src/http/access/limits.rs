@@ -134,15 +134,14 @@ impl Limits {
         Ok(marks.map(|marks| (access, marks)))
     }
 
-    /// The same of what may be read now.
-    pub(super) fn index_now(&self) -> Result<Option<(AccessAt, AccessMarks)>> {
-        self.index_of(self.db.opened(), Seq::ZERO)
+    /// Whether a document may be read now.
+    pub(super) fn shows(&self, document: &Document<'_>) -> bool {
+        document.id.starts_with("_design/") || self.tests().reads().takes(document)
     }
 
     /// Whether the winner of a document may be read now.
-    pub(super) fn shows(&self, at: &CollectionAt, id: &str) -> recension::document::Result<bool> {
-        let Some(document) = at.get(id)? else { return Ok(false) };
-        Ok(id.starts_with("_design/") || self.tests().reads().takes(&document))
+    pub(super) fn shows_winner(&self, at: &CollectionAt, id: &str) -> recension::document::Result<bool> {
+        Ok(at.get(id)?.is_some_and(|document| self.shows(&document)))
     }
 
     /// What the limits follow from, and the last change of the database: while it is the same, so is what is told.
@@ -160,7 +159,7 @@ impl Limits {
 
     /// Whether a revision may be read now.
     pub(super) fn may_read(&self, id: &str, revision: &Revision) -> bool {
-        id.starts_with("_design/") || self.tests().reads().takes(&document_of(id, revision))
+        self.shows(&document_of(id, revision))
     }
 
     /// The leaves that the user is told of; the best one first.

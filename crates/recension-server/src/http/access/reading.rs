@@ -14,19 +14,20 @@ use crate::error::{ApiError, Result};
 use crate::http::body::{elements, member, members_of, rev_of};
 use crate::http::documents::not_modified;
 use crate::http::inline::Inline;
+use crate::http::multipart;
 use crate::http::reading::{Extras, Shown};
 use crate::http::streaming;
 use crate::request::Request;
 
 /// `/{db}`: the members that replications need. Counts are left out: they would tell of hidden documents.
-pub(super) fn database(limits: &Limits) -> Answer {
+pub(super) fn description(limits: &Limits) -> String {
     let at = limits.db.opened();
-    Answer::ok(format!(
+    format!(
         "{{\"db_name\":{},\"update_seq\":\"{}\",\"purge_seq\":\"0\",\"instance_start_time\":\"0\",\
          \"compact_running\":false,\"disk_format_version\":8,\"props\":{{\"access\":true}}}}",
         quote(limits.db.name()),
         at.seq()
-    ))
+    )
 }
 
 /// Refuses a document whose winner may not be read, as if it were not there.
@@ -55,7 +56,10 @@ pub(super) async fn document(request: Request, limits: Shared, id: &str) -> Resu
     let open = query.get("open_revs").map(str::to_owned);
     let rev = query.rev("rev")?;
     let id = id.to_owned();
-    let read = move || -> Result<(String, Option<RevId>)> {
+    let parts = open.is_some() && multipart::is_taken(&request, &["multipart/mixed"]);
+    // The parts have the bytes of their attachments, as JSON.
+    let inline = if parts { Inline::in_rows(true, false) } else { inline };
+    let read = move || -> Result<(Vec<Found>, Option<RevId>)> {
         let at = limits.db.opened();
         let view = Opener { limits: &limits, at, extras, inline: &inline };
         if let Some(open) = open {
@@ -69,11 +73,11 @@ pub(super) async fn document(request: Request, limits: Shared, id: &str) -> Resu
             let mut rows = Vec::new();
             for rev in asked {
                 match view.open(&id, &rev, latest)? {
-                    found if found.is_empty() => rows.push(format!("{{\"missing\":\"{rev}\"}}")),
-                    found => rows.extend(found.into_iter().map(|(_, text)| format!("{{\"ok\":{text}}}"))),
+                    found if found.is_empty() => rows.push(Err(rev)),
+                    found => rows.extend(found.into_iter().map(|(_, text)| Ok(text))),
                 }
             }
-            return Ok((format!("[{}]", rows.join(",")), None));
+            return Ok((rows, None));
         }
         let rev = match rev {
             Some(rev) => rev,
@@ -83,14 +87,34 @@ pub(super) async fn document(request: Request, limits: Shared, id: &str) -> Resu
             },
         };
         let found = view.open(&id, &rev, latest)?.into_iter().next();
-        found.map(|(rev, text)| (text, Some(rev))).ok_or_else(ApiError::missing)
+        found.map(|(rev, text)| (vec![Ok(text)], Some(rev))).ok_or_else(ApiError::missing)
     };
-    let (text, rev) = request.app.blocking(read).await?;
-    Ok(match rev {
-        Some(rev) if not_modified(&request, &rev) => Answer::empty(StatusCode::NOT_MODIFIED).etag(rev),
-        Some(rev) => Answer::ok(text).etag(rev),
-        None => Answer::ok(text),
+    let (found, rev) = request.app.blocking(read).await?;
+    if parts {
+        let parts = found.into_iter().map(|found| match found {
+            Ok(text) => Ok(multipart::json_part(&text)),
+            Err(rev) => Ok(multipart::error_part(&missing(&rev))),
+        });
+        return multipart::mixed(&request.app, parts).await;
+    }
+    Ok(match (rev, found.as_slice()) {
+        (Some(rev), _) if not_modified(&request, &rev) => Answer::empty(StatusCode::NOT_MODIFIED).etag(rev),
+        (Some(rev), [Ok(text)]) => Answer::ok(text.clone()).etag(rev),
+        (_, rows) => {
+            let row = |row: &Found| match row {
+                Ok(text) => format!("{{\"ok\":{text}}}"),
+                Err(rev) => missing(rev),
+            };
+            Answer::ok(format!("[{}]", rows.iter().map(row).collect::<Vec<_>>().join(",")))
+        }
     })
+}
+
+/// A revision as JSON; `Err`: it is not there.
+type Found = std::result::Result<String, RevId>;
+
+fn missing(rev: &RevId) -> String {
+    format!("{{\"missing\":\"{rev}\"}}")
 }
 
 /// The extras that are shown: none that tells of other leaves.

@@ -8,7 +8,7 @@ use recension::document::{Document, RevId, Write};
 use recension::engine::Seq;
 use serde_json::value::RawValue;
 
-use super::limits::{Limits, Told};
+use super::limits::{Limits, Shared, Told};
 use super::reading::may_overwrite;
 use crate::answer::Answer;
 use crate::dispatch::only;
@@ -17,6 +17,8 @@ use crate::http as endpoints;
 use crate::http::body::{elements, member, members_of, rev_of};
 use crate::http::documents::{named_rev, written};
 use crate::http::incoming::{self, Incoming};
+use crate::http::multipart;
+use crate::http::within::written_text;
 use crate::request::Request;
 
 fn denied() -> ApiError {
@@ -24,14 +26,19 @@ fn denied() -> ApiError {
 }
 
 /// `PUT` and `DELETE /{db}/{id}`
-pub(super) async fn document(mut request: Request, limits: &Limits, id: &str) -> Result<Answer> {
+pub(super) async fn document(mut request: Request, limits: Shared, id: &str) -> Result<Answer> {
     only(&request, "GET,HEAD,PUT,DELETE")?;
     let deletes = *request.method() == Method::DELETE;
+    if !deletes && multipart::is_related(&request) {
+        limits.db.may_write(id)?;
+        return multipart::put(request, limits.db.clone(), id, Some(limits)).await;
+    }
+    let limits = &*limits;
     let body = if deletes { r#"{"_deleted":true}"#.into() } else { request.bytes().await? };
     if request.query.get("new_edits") == Some("false") {
         let most = request.app.settings.live().max_document_size;
         let write = incoming::replicated_as(id, &body, request.query.get("rev"), most)?;
-        return match judged(limits, id, write.path(), write_of(&body))? {
+        return match judged(limits, id, write.path(), written_text(&body))? {
             Verdict::MadeUp(rev) => Ok(Answer::json(StatusCode::CREATED, crate::answer::receipt(id, rev))),
             Verdict::Allowed => endpoints::revisions::merged(&request, &limits.db, id, write).await,
         };
@@ -52,9 +59,7 @@ async fn one(request: Request, limits: &Limits, id: &str, body: &[u8]) -> Result
     limits.db.may_write(id)?;
     let incoming = Incoming::parse(body, request.app.settings.live().max_document_size)?;
     let rev = named_rev(&request, incoming.rev)?;
-    let real = rev.map(|rev| real(limits, id, rev)).transpose()?;
-    check_edit(limits, id, real, write_of(body))?;
-    let incoming = match real {
+    let incoming = match edit_on(limits, id, rev, written_text(body))? {
         Some(rev) => incoming.on(rev),
         None => incoming,
     };
@@ -72,13 +77,6 @@ fn real(limits: &Limits, id: &str, rev: RevId) -> Result<RevId> {
     }
 }
 
-/// The document's new text; `None` for a deletion.
-fn write_of(body: &[u8]) -> Option<&str> {
-    let members = members_of(body).ok()?;
-    let deletes = member(&members, "_deleted").is_some_and(|value| value.get() == "true");
-    if deletes { None } else { std::str::from_utf8(body).ok() }
-}
-
 fn check_new(limits: &Limits, id: &str, body: Option<&str>) -> Result<()> {
     let Some(body) = body else { return Ok(()) };
     let document = Document {
@@ -90,6 +88,13 @@ fn check_new(limits: &Limits, id: &str, body: Option<&str>) -> Result<()> {
         attachments: Vec::new(),
     };
     if limits.tests().writes().takes(&document) { Ok(()) } else { Err(denied()) }
+}
+
+/// The real revision that an edit replaces, if it may be made.
+pub(super) fn edit_on(limits: &Limits, id: &str, on: Option<RevId>, body: Option<&str>) -> Result<Option<RevId>> {
+    let on = on.map(|rev| real(limits, id, rev)).transpose()?;
+    check_edit(limits, id, on, body)?;
+    Ok(on)
 }
 
 /// Whether an edit may be made: the revision that it names may be overwritten, and the new document may be written.
@@ -107,14 +112,14 @@ fn check_edit(limits: &Limits, id: &str, on: Option<RevId>, body: Option<&str>) 
 }
 
 /// The verdict on a revision that comes from a replica.
-enum Verdict {
+pub(super) enum Verdict {
     /// It is written.
     Allowed,
     /// It was made up here: it counts as written.
     MadeUp(RevId),
 }
 
-fn judged(limits: &Limits, id: &str, path: &[RevId], body: Option<&str>) -> Result<Verdict> {
+pub(super) fn judged(limits: &Limits, id: &str, path: &[RevId], body: Option<&str>) -> Result<Verdict> {
     if let Some(first) = path.first().filter(|first| limits.names.is_made_up(id, first)) {
         return Ok(Verdict::MadeUp(*first));
     }
@@ -198,17 +203,17 @@ fn id_of(doc: &RawValue) -> Result<Option<String>> {
 fn edit_of(limits: &Limits, doc: &RawValue) -> Result<Judged> {
     let text = doc.get();
     let Some(id) = id_of(doc)?.filter(|id| !id.starts_with("_local/")) else {
-        return Ok(match check_new(limits, "", write_of(text.as_bytes())) {
+        return Ok(match check_new(limits, "", written_text(text.as_bytes())) {
             Ok(()) => Judged::Written(text.to_owned()),
             Err(error) => Judged::Refused(refused_row("", None, &error)),
         });
     };
     let members = members_of(text.as_bytes())?;
     let rev = member(&members, "_rev").map(rev_of).transpose()?;
-    let on = rev.map(|rev| real(limits, &id, rev)).transpose()?;
-    if let Err(error) = check_edit(limits, &id, on, write_of(text.as_bytes())) {
-        return Ok(Judged::Refused(refused_row(&id, None, &error)));
-    }
+    let on = match edit_on(limits, &id, rev, written_text(text.as_bytes())) {
+        Ok(on) => on,
+        Err(error) => return Ok(Judged::Refused(refused_row(&id, None, &error))),
+    };
     let members: Vec<String> = members
         .iter()
         .map(|(name, value)| match on.filter(|_| name == "_rev") {
@@ -225,15 +230,16 @@ fn replicated_of(limits: &Limits, doc: &RawValue, max: usize) -> Result<Judged> 
         return Ok(Judged::Written(text.to_owned()));
     }
     let write = incoming::replicated(text.as_bytes(), max)?;
-    Ok(match judged(limits, write.id(), write.path(), write_of(text.as_bytes())) {
+    Ok(match judged(limits, write.id(), write.path(), written_text(text.as_bytes())) {
         Ok(Verdict::Allowed) => Judged::Written(text.to_owned()),
         Ok(Verdict::MadeUp(_)) => Judged::Done,
         Err(error) => Judged::Refused(refused_row(write.id(), write.path().first().map(ToString::to_string), &error)),
     })
 }
 
-/// `POST /{db}/_revs_diff`: made-up revisions are never reported as missing, and possible ancestors are left out.
-pub(super) async fn revs_diff(mut request: Request, limits: &Limits) -> Result<Answer> {
+/// `POST /{db}/_revs_diff` and `_missing_revs`: made-up revisions are never reported as missing, and possible ancestors
+/// are left out.
+pub(super) async fn revs_diff(mut request: Request, limits: &Limits, rows_only: bool) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
@@ -247,6 +253,9 @@ pub(super) async fn revs_diff(mut request: Request, limits: &Limits) -> Result<A
         }
     }
     request.replace_body(format!("{{{}}}", rows.join(",")).into());
+    if rows_only {
+        return endpoints::revisions::missing_revs(request, limits.db.clone()).await;
+    }
     let answer = endpoints::revisions::revs_diff(request, limits.db.clone()).await?;
     Ok(answer.with_body(|theirs| {
         let mut rows: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(&theirs).unwrap_or_default();

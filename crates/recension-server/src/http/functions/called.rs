@@ -13,6 +13,7 @@ use crate::databases::{Database, new_uuid};
 use crate::error::{ApiError, Result};
 use crate::functions;
 use crate::http::incoming::Incoming;
+use crate::http::within::{self, Limited};
 use crate::request::Request;
 
 const NEW_REV: HeaderName = HeaderName::from_static("x-couch-update-newrev");
@@ -51,7 +52,13 @@ pub(crate) async fn ask(
 }
 
 /// `/{db}/_design/{design}/_update/{function}[/{id}]`
-pub(crate) async fn update(mut request: Request, db: Database, design: &str, rest: &[&str]) -> Result<Answer> {
+pub(crate) async fn update(
+    mut request: Request,
+    db: Database,
+    design: &str,
+    rest: &[&str],
+    within: Limited,
+) -> Result<Answer> {
     let [name, id @ ..] = rest else {
         return Err(ApiError::new(StatusCode::NOT_FOUND, "update_error", "Invalid path."));
     };
@@ -59,8 +66,9 @@ pub(crate) async fn update(mut request: Request, db: Database, design: &str, res
     let id = Some(id.join("/")).filter(|id| !id.is_empty());
     let body = request.bytes().await?;
     let script = script(&request, &db, design, &["updates", name])?;
-    let req = RequestObject::of(&request, &db, id.as_deref(), &body)?;
-    let members = vec![("name", quote(name)), ("doc", document(&db, id.as_deref())?), ("req", req.json())];
+    let req = RequestObject::of(&request, &db, id.as_deref(), &body, within.as_deref())?;
+    let doc = document(&db, id.as_deref(), within.as_deref())?;
+    let members = vec![("name", quote(name)), ("doc", doc), ("req", req.json())];
     let made = ask(&request, script, "update", members).await?;
     let (doc, response) =
         (made.get("doc").cloned().unwrap_or_default(), made.get("response").cloned().unwrap_or_default());
@@ -68,17 +76,25 @@ pub(crate) async fn update(mut request: Request, db: Database, design: &str, res
         return answer(&response, StatusCode::OK);
     }
     let max = request.app.settings.live().max_document_size;
-    let Incoming { write, rev: _ } = Incoming::parse(doc.to_string().as_bytes(), max)?;
-    let id = write.id().map_or_else(|| id.unwrap_or_else(new_uuid), str::to_owned);
+    let text = doc.to_string();
+    let incoming = Incoming::parse(text.as_bytes(), max)?;
+    let id = incoming.write.id().map_or_else(|| id.unwrap_or_else(new_uuid), str::to_owned);
     db.may_write(&id)?;
-    let write: Write = write.renamed(&id)?;
+    let incoming = within::edited(within.as_deref(), &id, incoming, &text)?;
+    let write: Write = incoming.write.renamed(&id)?;
     let written = db.write(write).await?;
     let answer = answer(&response, StatusCode::CREATED)?;
     Ok(answer.with(NEW_REV, written.rev.to_string()).with(ID, &written.id))
 }
 
 /// `/{db}/_design/{design}/_show/{function}[/{id}]`
-pub(crate) async fn show(mut request: Request, db: Database, design: &str, rest: &[&str]) -> Result<Answer> {
+pub(crate) async fn show(
+    mut request: Request,
+    db: Database,
+    design: &str,
+    rest: &[&str],
+    within: Limited,
+) -> Result<Answer> {
     let [name, id @ ..] = rest else {
         return Err(ApiError::new(StatusCode::NOT_FOUND, "show_error", "Invalid path."));
     };
@@ -86,8 +102,9 @@ pub(crate) async fn show(mut request: Request, db: Database, design: &str, rest:
     let id = Some(id.join("/")).filter(|id| !id.is_empty());
     let body = if *request.method() == Method::POST { request.bytes().await? } else { bytes::Bytes::new() };
     let script = script(&request, &db, design, &["shows", name])?;
-    let req = RequestObject::of(&request, &db, id.as_deref(), &body)?;
-    let members = vec![("name", quote(name)), ("doc", document(&db, id.as_deref())?), ("req", req.json())];
+    let req = RequestObject::of(&request, &db, id.as_deref(), &body, within.as_deref())?;
+    let doc = document(&db, id.as_deref(), within.as_deref())?;
+    let members = vec![("name", quote(name)), ("doc", doc), ("req", req.json())];
     let made = ask(&request, script, "show", members).await?;
     Ok(answer(&made, StatusCode::OK)?.varying("Accept"))
 }

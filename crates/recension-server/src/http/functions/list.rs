@@ -12,11 +12,18 @@ use crate::error::{ApiError, Result};
 use crate::http::body::members_of;
 use crate::http::list_options::Parameters;
 use crate::http::views::{self, ViewQuery};
+use crate::http::within::Limited;
 use crate::limits::LIST_BYTES_MAX;
 use crate::request::Request;
 
 /// `/{db}/_design/{design}/_list/{function}/[{other design}/]{view}`
-pub(crate) async fn list(mut request: Request, db: Database, design: &str, rest: &[&str]) -> Result<Answer> {
+pub(crate) async fn list(
+    mut request: Request,
+    db: Database,
+    design: &str,
+    rest: &[&str],
+    within: Limited,
+) -> Result<Answer> {
     let (name, of, view) = match rest {
         [name, view] => (*name, design.to_owned(), *view),
         [name, other, view] => (*name, format!("_design/{other}"), *view),
@@ -30,8 +37,8 @@ pub(crate) async fn list(mut request: Request, db: Database, design: &str, rest:
         members_of(&body)?.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect()
     };
     let script = script(&request, &db, design, &["lists", name])?;
-    let req = RequestObject::of(&request, &db, None, &body)?;
-    let asked = views::Asked::of(&request, db, &of, view, None)?;
+    let req = RequestObject::of(&request, &db, None, &body, within.as_deref())?;
+    let asked = views::Asked::of(&request, db, (&of, view), None, within.clone())?;
     let reduction = asked.view.reduction.clone();
     let query = ViewQuery::read(&Parameters::new(&request.query, in_body), reduction.is_some(), None)?;
     let remembered = std::sync::Arc::clone(&request.app.scripts.reduced);
@@ -39,7 +46,7 @@ pub(crate) async fn list(mut request: Request, db: Database, design: &str, rest:
         .app
         .blocking(move || {
             let view = asked.read(query.update)?;
-            let (before, mut list) = views::ViewList::of(view, query, None, reduction, &remembered)?;
+            let (before, mut list) = views::ViewList::of(view, query, within, reduction, &remembered)?;
             let (mut rows, mut bytes) = (Vec::new(), 0);
             while let Some(row) = list.next()? {
                 bytes += row.len();

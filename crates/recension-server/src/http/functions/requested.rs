@@ -7,6 +7,7 @@ use crate::auth::security;
 use crate::databases::{Database, new_uuid, user_context};
 use crate::error::Result;
 use crate::http::database;
+use crate::http::within::Within;
 use crate::query::Query;
 use crate::request::Request;
 
@@ -14,8 +15,15 @@ use crate::request::Request;
 pub(crate) struct RequestObject(Value);
 
 impl RequestObject {
-    /// The object of a request with its body. `id`: the document that it is about.
-    pub(crate) fn of(request: &Request, db: &Database, id: Option<&str>, body: &[u8]) -> Result<Self> {
+    /// The object of a request with its body. `id`: the document that it is about. Somebody with limits is told neither
+    /// the database's counts nor who its members are.
+    pub(crate) fn of(
+        request: &Request,
+        db: &Database,
+        id: Option<&str>,
+        body: &[u8],
+        within: Option<&dyn Within>,
+    ) -> Result<Self> {
         let path = request.head.uri.path();
         let parts: Vec<String> = path
             .split('/')
@@ -34,9 +42,11 @@ impl RequestObject {
             .is_some_and(|own| own.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded"));
         let text = String::from_utf8_lossy(body);
         let form = if is_form { object(&Query::parse(&text)?) } else { json!({}) };
-        let info: Value = serde_json::from_str(&database::info(db)?).unwrap_or_default();
+        let info = within.map_or_else(|| database::info(db), |within| Ok(within.info()))?;
+        let info: Value = serde_json::from_str(&info).unwrap_or_default();
         let user: Value = serde_json::from_str(&user_context(db.writer(), db.name())).unwrap_or_default();
-        let security = db.setting(security::SETTING)?.and_then(|text| serde_json::from_str::<Value>(&text).ok());
+        let security = if within.is_some() { None } else { db.setting(security::SETTING)? };
+        let security = security.and_then(|text| serde_json::from_str::<Value>(&text).ok());
         let raw = request.head.uri.path_and_query().map_or(path, http::uri::PathAndQuery::as_str);
         Ok(RequestObject(json!({
             "info": info,
@@ -85,7 +95,11 @@ fn title(name: &str) -> String {
 }
 
 /// A document for a function: `null` if there is none.
-pub(crate) fn document(db: &Database, id: Option<&str>) -> Result<String> {
+pub(crate) fn document(db: &Database, id: Option<&str>, within: Option<&dyn Within>) -> Result<String> {
     let Some(id) = id else { return Ok("null".to_owned()) };
-    Ok(db.opened().get(id)?.map_or_else(|| "null".to_owned(), |document| document.to_json()))
+    let found = match within {
+        Some(within) => within.document(id)?,
+        None => db.opened().get(id)?.map(|document| document.to_json()),
+    };
+    Ok(found.unwrap_or_else(|| "null".to_owned()))
 }

@@ -23,7 +23,7 @@ pub(crate) async fn target(request: &Request, db: Database, design: &str, path: 
             by_rules(rules, request.method(), path, &query).ok_or_else(ApiError::missing)?
         }
         Value::String(_) => {
-            let req = RequestObject::of(request, &db, None, b"")?;
+            let req = RequestObject::of(request, &db, None, b"", None)?;
             let made = ask(request, script(request, &db, design, &["rewrites"])?, "rewrite", vec![("req", req.json())])
                 .await?;
             let to =

@@ -12,10 +12,11 @@ use crate::error::{ApiError, Result};
 use crate::http::body::{member, members_of};
 use crate::http::format::{Format, cell_of, csv_line};
 use crate::http::streaming;
+use crate::http::within::{Limited, Within};
 use crate::request::Request;
 
 /// `/{db}/_aggregate`: `{"pipeline":[…]}`
-pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answer> {
+pub(crate) async fn endpoint(mut request: Request, db: Database, within: Limited) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
@@ -35,7 +36,7 @@ pub(crate) async fn endpoint(mut request: Request, db: Database) -> Result<Answe
     let memory = PIPELINE_MEMORY.min(request.app.streams.budget.max() / 2);
     let mut share = request.app.streams.budget.at_once(memory).ok_or_else(ApiError::too_many_lists)?;
     let pipeline = pipeline.bytes_max(memory / 3);
-    let rows = request.app.streams.read(move || rows(&at, &pipeline)).await?;
+    let rows = request.app.streams.read(move || rows(&at, &pipeline, within.as_deref())).await?;
     share.settle(rows.iter().map(String::len).sum());
     let columns = if format == Format::Csv { columns_of(&rows) } else { Vec::new() };
     let (before, after) = match format {
@@ -79,8 +80,13 @@ fn members_as_cells(row: &str, columns: &[String]) -> Vec<String> {
 /// Rows from which a table's columns are taken.
 const ROWS_LOOKED_AT: usize = 1000;
 
-fn rows(at: &CollectionAt, pipeline: &Pipeline) -> Result<Vec<String>> {
-    Ok(at.aggregate(&Query::new().leaving_out("_design/"), pipeline)?)
+fn rows(at: &CollectionAt, pipeline: &Pipeline, within: Option<&dyn Within>) -> Result<Vec<String>> {
+    let all = Query::new().leaving_out("_design/");
+    let query = match within {
+        Some(within) => within.narrowed(all)?,
+        None => all,
+    };
+    Ok(at.aggregate(&query, pipeline)?)
 }
 
 /// Memory of one aggregation, in bytes: a third each for groups, for rows to sort, and for the answer.

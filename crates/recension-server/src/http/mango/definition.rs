@@ -109,9 +109,8 @@ impl Definition {
         if fields.last().is_some_and(|(name, _)| name == "_id") {
             fields.pop();
         }
-        let parts = fields.iter().map(|(name, direction)| {
-            Some(IndexPart { path: indexed_path(name)?, direction: *direction })
-        });
+        let parts =
+            fields.iter().map(|(name, direction)| Some(IndexPart { path: indexed_path(name)?, direction: *direction }));
         let parts: Vec<IndexPart> = parts.collect::<Option<_>>()?;
         let mut spec = IndexSpec::new(self.stored_name(), parts.first()?.path.clone());
         spec.parts = parts;

@@ -1,4 +1,5 @@
-//! `_explain`: the plan of a query, in CouchDB's words, and this store's costs of it (`plan`).
+//! `_explain`: the plan of a query, in CouchDB's words, and this store's costs of it (`plan`). Costs tell how many
+//! documents there are, so that they are not for those who may not see all of them.
 
 use recension::document::json::quote;
 
@@ -9,10 +10,16 @@ use crate::answer::Answer;
 use crate::databases::Database;
 use crate::dispatch::only;
 use crate::error::Result;
+use crate::http::within::Limited;
 use crate::request::Request;
 
 /// `/{db}/_explain`, or of a partition.
-pub(super) async fn endpoint(mut request: Request, db: Database, partition: Option<&str>) -> Result<Answer> {
+pub(super) async fn endpoint(
+    mut request: Request,
+    db: Database,
+    partition: Option<&str>,
+    within: Limited,
+) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
@@ -21,13 +28,15 @@ pub(super) async fn endpoint(mut request: Request, db: Database, partition: Opti
     let partition = partition.map(str::to_owned);
     let explained = move || {
         let name = db.name().to_owned();
-        let asked = Asked::of(&db, options, now, partition.as_deref(), None)?;
-        Ok(Answer::ok(explanation(&name, &asked, partition.as_deref())))
+        let asked = Asked::of(&db, options, now, partition.as_deref(), within.as_deref())?;
+        let plan = within.is_none().then(|| asked.plan.to_json());
+        Ok(Answer::ok(explanation(&name, &asked, partition.as_deref(), plan)))
     };
     request.app.blocking(explained).await
 }
 
-fn explanation(db: &str, asked: &Asked, partition: Option<&str>) -> String {
+fn explanation(db: &str, asked: &Asked, partition: Option<&str>, plan: Option<String>) -> String {
+    let plan = plan.map_or(String::new(), |plan| format!(",\"plan\":{plan}"));
     let Options { limit, skip, .. } = asked.options;
     let options = &asked.options;
     let of_ids = r#"{"ddoc":null,"name":"_all_docs","type":"special","def":{"fields":[{"_id":"asc"}]}}"#;
@@ -56,7 +65,7 @@ fn explanation(db: &str, asked: &Asked, partition: Option<&str>) -> String {
          {use_index},\"bookmark\":{},\"limit\":{limit},\"skip\":{skip},\"sort\":{{{}}},\"fields\":{fields},\"partition\":{},\
          \"r\":{r},\"conflicts\":{},\"stale\":false,\"update\":{},\"stable\":{},\"execution_stats\":{},\"allow_fallback\":{}}},\
          \"limit\":{limit},\"skip\":{skip},\"fields\":{fields},\"index_candidates\":[],\"selector_hints\":[],\"covering\":\
-         {},\"plan\":{}}}",
+         {}{plan}}}",
         quote(db),
         quote(&bookmark),
         sort.join(","),
@@ -67,7 +76,6 @@ fn explanation(db: &str, asked: &Asked, partition: Option<&str>) -> String {
         options.execution_stats,
         options.allow_fallback,
         asked.plan.covering,
-        asked.plan.to_json(),
         selector = options.selector.to_json(),
         r = options.r,
     )

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use recension::document::json::quote;
-use recension::document::{
-    AccessMarks, CollectionAt, Found, Highlighting, Path, Plan, PlanSort, Query, Selector, ValueRange,
-};
+use recension::document::{CollectionAt, Found, Highlighting, Path, Plan, PlanSort, Query, Selector, ValueRange};
 use recension::engine::Direction;
 
 use super::definition::{Definition, STORED_PREFIX, segments};
@@ -22,6 +20,7 @@ use crate::error::Result;
 use crate::http::format::{Format, csv_line};
 use crate::http::reading::{Extras, Shown};
 use crate::http::streaming;
+use crate::http::within::{Limited, Within};
 use crate::limits::FIND_SORT_BYTES_MAX;
 use crate::request::Request;
 use crate::slow::SlowQueries;
@@ -31,13 +30,17 @@ pub(super) async fn endpoint(
     mut request: Request,
     db: Database,
     partition: Option<&str>,
-    among: Option<AccessMarks>,
+    within: Limited,
 ) -> Result<Answer> {
     only(&request, "POST")?;
     request.require_json()?;
     let body = request.bytes().await?;
-    let options = Options::read(&body)?;
+    let mut options = Options::read(&body)?;
     drop(body);
+    if within.is_some() {
+        // They tell of documents that are hidden.
+        (options.conflicts, options.execution_stats) = (false, false);
+    }
     if options.selects_by_nothing {
         // As CouchDB answers it.
         return Ok(Answer::ok(r#"{"docs":[]}"#));
@@ -49,7 +52,7 @@ pub(super) async fn endpoint(
         return Err(bad("missing_required_key", "Missing required key: fields, which are the columns of a table"));
     }
     let name = db.name().to_owned();
-    let asked = move || Asked::of(&db, options, now, partition.as_deref(), among);
+    let asked = move || Asked::of(&db, options, now, partition.as_deref(), within.as_deref());
     // An index may have to be built first.
     let asked = request.app.blocking(asked).await?;
     let before = match (format, &asked.options.fields) {
@@ -80,15 +83,15 @@ impl Asked {
         options: Options,
         now: bool,
         partition: Option<&str>,
-        among: Option<AccessMarks>,
+        within: Option<&dyn Within>,
     ) -> Result<Self> {
         let (definitions, at) = if now { reconciled(db)? } else { (definitions(db.opened())?, db.opened().clone()) };
         let mut query = Query::new().selecting(options.selector.clone()).leaving_out("_design/");
         if let Some(partition) = partition {
             query = query.matching("_id", ValueRange::prefix(format!("{partition}:")));
         }
-        if let Some(marks) = among {
-            query = query.among(marks);
+        if let Some(within) = within {
+            query = within.narrowed(query)?;
         }
         if options.relevance {
             query = query.by_relevance();

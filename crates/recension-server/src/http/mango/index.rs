@@ -18,7 +18,7 @@ use crate::limits::INDEXES_DELETED_MAX;
 use crate::request::Request;
 
 /// `/{db}/_index…`
-pub(super) async fn endpoint(mut request: Request, db: Database, rest: &[&str]) -> Result<Answer> {
+pub(crate) async fn endpoint(mut request: Request, db: Database, rest: &[&str]) -> Result<Answer> {
     let app = request.app.clone();
     match rest {
         [] => match *request.method() {

@@ -7,31 +7,31 @@ mod definition;
 mod explain;
 mod fields;
 mod find;
-mod index;
+pub(crate) mod index;
 pub(crate) mod look;
 mod options;
 mod reconcile;
-
-use recension::document::AccessMarks;
 
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
+use crate::http::within::Limited;
 use crate::request::{Request, at_its_moment};
 
 /// `/{db}/_find`, `/{db}/_explain`, and the same of a partition.
-pub(crate) async fn query(request: Request, db: Database, name: &str, partition: Option<&str>) -> Result<Answer> {
+pub(crate) async fn query(
+    request: Request,
+    db: Database,
+    name: &str,
+    partition: Option<&str>,
+    within: Limited,
+) -> Result<Answer> {
     match name {
-        "_find" => find::endpoint(request, db, partition, None).await,
-        "_explain" => explain::endpoint(request, db, partition).await,
+        "_find" => find::endpoint(request, db, partition, within).await,
+        "_explain" => explain::endpoint(request, db, partition, within).await,
         _ => Err(ApiError::missing()),
     }
-}
-
-/// `/{db}/_find` of whom an access rule limits: all that the selector selects is among some documents.
-pub(crate) async fn find_among(request: Request, db: Database, among: Option<AccessMarks>) -> Result<Answer> {
-    find::endpoint(request, db, None, among).await
 }
 
 /// `/{db}/_index` and below. A user who may write design documents may make indexes.

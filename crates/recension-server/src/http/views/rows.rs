@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use recension::document::json::quote;
 use recension::document::{
-    CollectionAt, Grouping, ReducedBlocks, Reduction, RevId, ViewAt, ViewGroups, ViewRange, ViewRow, ViewRows,
+    CollectionAt, Document, Grouping, ReducedBlocks, Reduction, RevId, ViewAt, ViewGroups, ViewRange, ViewRow, ViewRows,
 };
 use serde_json::Value;
 
-use super::Within;
 use super::asked::ViewQuery;
 use crate::error::Result;
 use crate::http::reading::{Extras, Shown};
 use crate::http::streaming;
+use crate::http::within::{Limited, Within};
 use crate::limits::VIEW_OFFSET_COUNTED_MAX;
 
 /// Rows of a view, or groups of them.
 pub(crate) struct ViewList {
     view: ViewAt,
     asked: ViewQuery,
-    within: Option<Arc<dyn Within>>,
+    within: Limited,
     reduction: Option<Reduction>,
     remembered: Arc<ReducedBlocks>,
     /// Ranges that were not begun yet.
@@ -40,7 +40,7 @@ impl ViewList {
     pub(crate) fn of(
         view: ViewAt,
         asked: ViewQuery,
-        within: Option<Arc<dyn Within>>,
+        within: Limited,
         reduction: Option<Reduction>,
         remembered: &Arc<ReducedBlocks>,
     ) -> Result<(String, Self)> {
@@ -172,8 +172,8 @@ fn doc(at: &CollectionAt, row: &ViewRow, asked: &ViewQuery, within: Option<&dyn 
         let found = found.filter(|found| within.is_none_or(|within| within.shows_revision(id, found)));
         return found.map_or(Ok("null".to_owned()), |found| asked.inline.text(at, Shown::of(id, &found), extras));
     }
-    let shown = within.map_or(Ok(true), |within| within.shows_document(at, id))?;
-    let Some(document) = at.get(id)?.filter(|_| shown) else { return Ok("null".to_owned()) };
+    let shows = |document: &Document<'_>| within.is_none_or(|within| within.shows(document));
+    let Some(document) = at.get(id)?.filter(shows) else { return Ok("null".to_owned()) };
     let shown = Shown::of_document(&document);
     asked.inline.text(at, shown, extras)
 }

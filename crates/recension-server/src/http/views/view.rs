@@ -8,7 +8,6 @@ use recension::document::{At, CollectionAt, ReducedBlocks, Reduction, ViewAt};
 use recension_script::DesignView;
 use serde_json::value::RawValue;
 
-use super::Within;
 use super::asked::{Update, ViewQuery};
 use super::rows::ViewList;
 use crate::answer::Answer;
@@ -19,6 +18,7 @@ use crate::functions;
 use crate::http::body::{elements, member, members_of};
 use crate::http::list_options::Parameters;
 use crate::http::streaming;
+use crate::http::within::Limited;
 use crate::limits::QUERIES_MAX;
 use crate::query::Query;
 use crate::request::Request;
@@ -33,7 +33,7 @@ pub(crate) struct Asked {
     /// The moment lies in the past.
     past: bool,
     /// Who asks may not see all documents.
-    within: Option<Arc<dyn Within>>,
+    within: Limited,
 }
 
 impl Asked {
@@ -41,7 +41,13 @@ impl Asked {
     ///
     /// # Errors
     /// 404, in CouchDB's words; 400 if a partition is given and there is none, or one is needed.
-    pub(crate) fn of(request: &Request, db: Database, id: &str, name: &str, partition: Option<&str>) -> Result<Self> {
+    pub(crate) fn of(
+        request: &Request,
+        db: Database,
+        (id, name): (&str, &str),
+        partition: Option<&str>,
+        within: Limited,
+    ) -> Result<Self> {
         let app = Arc::clone(&request.app);
         let design = functions::design(&db, id)?;
         let partitioned = db.is_partitioned()?;
@@ -60,7 +66,7 @@ impl Asked {
         }
         let functions = app.scripts.functions(app.settings.live().function_deadline)?;
         let view = design.view(name, partitioned, &functions).ok_or_else(missing)?;
-        Ok(Asked { app, db, design: id.to_owned(), view, past: request.query.get("at").is_some(), within: None })
+        Ok(Asked { app, db, design: id.to_owned(), view, past: request.query.get("at").is_some(), within })
     }
 
     /// The view at its moment. Waits until missing documents are mapped.
@@ -119,14 +125,14 @@ pub(crate) async fn endpoint(
     id: &str,
     rest: &[&str],
     partition: Option<&str>,
-    within: Option<Arc<dyn Within>>,
+    within: Limited,
 ) -> Result<Answer> {
     let (name, queries) = match rest {
         [name] => (*name, false),
         [name, "queries"] => (*name, true),
         _ => return Err(ApiError::missing()),
     };
-    let asked = Asked { within: within.clone(), ..Asked::of(&request, db, id, name, partition)? };
+    let asked = Asked::of(&request, db, (id, name), partition, within.clone())?;
     if queries {
         return several(request, asked, partition).await;
     }
@@ -184,7 +190,7 @@ async fn several(mut request: Request, asked: Asked, partition: Option<&str>) ->
 /// Several lists, one after the other.
 struct Lists {
     view: ViewAt,
-    within: Option<Arc<dyn Within>>,
+    within: Limited,
     remembered: Arc<ReducedBlocks>,
     reduction: Option<Reduction>,
     queries: std::vec::IntoIter<ViewQuery>,

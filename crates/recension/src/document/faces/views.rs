@@ -79,16 +79,15 @@ impl Collection {
     }
 
     /// Brings the rows of a view up to date, in steps that are committed one by one, until it is done or `stop` is set.
-    /// If it is interrupted, the next call continues. `progress` is called after each step.
+    /// If it is interrupted, the next call continues. `progress` is called after each step, and before
+    /// the first one if there are rows: it counts what was mapped before, also by others.
     ///
     /// # Errors
     /// Errors of the mapper. Committed steps stay.
     pub fn update_view(&self, view: &View, stop: &AtomicBool, mut progress: impl FnMut(BuildProgress)) -> Result<()> {
         // Later changes may come faster than they can be mapped, so they are left out.
         let asked = self.store().engine().head();
-        let counts = self.counts()?;
-        let total = counts.documents + counts.deleted;
-        let (mut done, mut refused) = (0, 0);
+        let (mut went, mut refused) = (BuildProgress { done: 0, total: 0 }, 0);
         let in_commit = view.mapper.in_commit();
         if in_commit {
             self.store().known_views().note(view);
@@ -108,19 +107,32 @@ impl Collection {
                         BuildClaim::wait();
                         continue;
                     }
+                    went = progress_of(&now, &kept)?;
+                    if went.done > 0 {
+                        // It goes on from there.
+                        progress(went);
+                    }
                 }
             }
             // Under a stream of writes, the view may stay behind the commits.
             match self.view_step(view, in_commit && refused < SWITCHES_TRIED_MAX)? {
                 Attempt::Done(Step::Begun) => self.extend_retention()?,
                 Attempt::Done(Step::Went(some, reached)) => {
-                    (done, refused) = (done + some, 0);
-                    progress(BuildProgress { done, total: total.max(done) });
+                    refused = 0;
+                    went.done += some;
+                    went.total = went.total.max(went.done);
+                    progress(went);
                     if reached > asked {
                         return Ok(());
                     }
                 }
-                Attempt::Done(Step::Whole) => return Ok(()),
+                Attempt::Done(Step::Whole) => {
+                    if went.done < went.total {
+                        went.done = went.total;
+                        progress(went);
+                    }
+                    return Ok(());
+                }
                 Attempt::Again => {
                     refused += 1;
                     if refused > WRITE_ATTEMPTS_MAX {
@@ -270,6 +282,15 @@ impl Collection {
         })
     }
 
+    /// How many of its documents, deleted ones included, the rows of a view speak for; `None`: there are no rows. Takes
+    /// time with the number of the others.
+    pub fn view_progress(&self, view: Signature) -> Result<Option<BuildProgress>> {
+        let now = self.at(At::Now)?;
+        let Some(entry) = &now.entry else { return Ok(None) };
+        let kept = ViewEntry::of(&*now.snapshot, entry, view)?;
+        kept.map(|kept| progress_of(&now, &kept)).transpose()
+    }
+
     /// Descriptions of its views.
     pub fn views(&self) -> Result<Vec<ViewInfo>> {
         let now = self.at(At::Now)?;
@@ -339,6 +360,23 @@ pub(in crate::document) fn forget_views_in(view: &Overlay, entry: &CollectionEnt
 
 /// How often a view's switch into commits is tried before the view stays behind them for now.
 const SWITCHES_TRIED_MAX: u32 = 3;
+
+/// How many documents the rows speak for. Each document is among the changes once: those behind the position are left.
+fn progress_of(now: &CollectionAt, kept: &ViewEntry) -> Result<BuildProgress> {
+    let counts = now.counts()?;
+    let total = counts.documents + counts.deleted;
+    if kept.position == Position::START && !kept.in_commit {
+        return Ok(BuildProgress { done: 0, total });
+    }
+    let mut done = total;
+    if !kept.in_commit {
+        for change in now.changes(kept.position.clone()) {
+            change?;
+            done = done.saturating_sub(1);
+        }
+    }
+    Ok(BuildProgress { done, total })
+}
 
 /// Whether the rows are up to date, or have reached the commit that was asked for.
 fn is_done(now: &CollectionAt, kept: &ViewEntry, asked: Seq) -> Result<bool> {

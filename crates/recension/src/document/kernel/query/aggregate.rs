@@ -101,7 +101,8 @@ impl CollectionAt {
             }
             Ok((groups, documents))
         };
-        let any_order = folds.iter().all(|(_, fold)| !matches!(fold, Fold::First(_) | Fold::Last(_) | Fold::Collect(_)));
+        let any_order =
+            folds.iter().all(|(_, fold)| !matches!(fold, Fold::First(_) | Fold::Last(_) | Fold::Collect(_)));
         if any_order
             && let Some(first) = by.first()
             && let Some(index) = self.index_that_has(&query, first, &paths)

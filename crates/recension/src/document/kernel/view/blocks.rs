@@ -5,8 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use parking_lot::{Mutex, MutexGuard};
+
 use crate::document::kernel::overlay::Overlay;
 use crate::document::kernel::rows::view_rows::ROW;
+use crate::document::kernel::view::places::{Places, Stamp};
 use crate::document::values::error::{Error, Result};
 use crate::document::values::limits::{VIEW_BLOCK_ROWS, VIEW_BLOCK_ROWS_MAX};
 use crate::engine::{Batch, Direction, KeyRange, Seq, Snapshot, TreeId};
@@ -73,17 +76,41 @@ fn rows_in(value: &[u8]) -> Result<u64> {
 pub(in crate::document) struct BlocksInCommit<'v> {
     view: &'v Overlay,
     tree: TreeId,
+    places: MutexGuard<'v, Places>,
     /// By where a block begins: how many rows it had, and how many more it has.
     changed: BTreeMap<Vec<u8>, (u64, i64)>,
 }
 
 impl<'v> BlocksInCommit<'v> {
-    pub(in crate::document) fn on(view: &'v Overlay, tree: TreeId) -> Self {
-        BlocksInCommit { view, tree, changed: BTreeMap::new() }
+    /// `entry`: the commit that wrote the view's entry in the catalogue.
+    pub(in crate::document) fn on(
+        view: &'v Overlay,
+        tree: TreeId,
+        entry: Seq,
+        places: &'v Mutex<Places>,
+    ) -> Result<Self> {
+        let cuts = view.base().get(tree, CUTS_KEY)?.map_or(Seq::ZERO, |row| row.seq);
+        let mut places = places.lock();
+        places.of(Stamp { tree, entry, cuts });
+        Ok(BlocksInCommit { view, tree, places, changed: BTreeMap::new() })
+    }
+
+    pub(in crate::document) fn tree(&self) -> TreeId {
+        self.tree
     }
 
     /// A row is written; `more` is the change of the number of rows.
     pub(in crate::document) fn note(&mut self, key: &[u8], more: i64) -> Result<()> {
+        if let Some(start) = self.places.block_of(key) {
+            if let Some((_, own)) = self.changed.get_mut(&start) {
+                *own += more;
+                return Ok(());
+            }
+            let row = self.view.base().get(self.tree, &[&[BLOCK], start.as_slice()].concat())?;
+            let rows = row.map_or(Ok(0), |row| rows_in(&row.bytes))?;
+            self.changed.insert(start, (rows, more));
+            return Ok(());
+        }
         let up_to = Bound::Included([&[BLOCK], key].concat());
         let range = KeyRange { start: Bound::Included(vec![BLOCK]), end: up_to };
         let found = self.view.base().range(self.tree, &range, Direction::Backward).next().transpose()?;
@@ -91,13 +118,18 @@ impl<'v> BlocksInCommit<'v> {
             Some(row) => (row.key.get(1..).unwrap_or_default().to_vec(), rows_in(&row.value.bytes)?),
             None => (vec![ROW], 0),
         };
+        if self.places.found(&start, key) {
+            let behind = KeyRange { start: Bound::Excluded(start.clone()), end: Bound::Excluded(vec![ROW + 1]) };
+            let next = blocks_in(self.view.base(), self.tree, &behind, 1)?.pop();
+            self.places.ends(&start, next.map(|next| next.start));
+        }
         self.changed.entry(start).or_insert((rows, 0)).1 += more;
         Ok(())
     }
 
     /// Writes the changes. Blocks that have grown too large are cut.
     pub(in crate::document) fn write(self) -> Result<()> {
-        let BlocksInCommit { view, tree, changed } = self;
+        let BlocksInCommit { view, tree, changed, .. } = self;
         if changed.is_empty() {
             return Ok(());
         }

@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use crate::document::kernel::overlay::Overlay;
 use crate::document::kernel::read::reader::document_of;
@@ -19,16 +20,24 @@ use crate::document::kernel::rows::view_entry::{
 use crate::document::kernel::rows::view_rows::{TreeRows, decode_keys, encode_keys, of_document, rows_of};
 use crate::document::kernel::view::blocks::BlocksInCommit;
 use crate::document::kernel::view::mapper::{MapInput, View};
+use crate::document::kernel::view::places::Places;
 use crate::document::values::error::{Error, Result};
 use crate::document::values::limits::{KNOWN_VIEWS_MAX, VIEW_ROWS_PER_COMMIT_MAX};
 use crate::document::values::position::Position;
 use crate::document::values::view::Signature;
-use crate::engine::{Snapshot, TreeId};
+use crate::engine::Snapshot;
 
 /// Mappers of views that may be kept in commits, as far as they are known to a store. If one is lost, its view is kept
 /// behind the commits until it is queried.
 #[derive(Default)]
-pub(in crate::document) struct KnownViews(RwLock<HashMap<Signature, View>>);
+pub(in crate::document) struct KnownViews(RwLock<HashMap<Signature, KnownView>>);
+
+/// A view, and where its blocks are.
+#[derive(Clone)]
+struct KnownView {
+    view: View,
+    places: Arc<Mutex<Places>>,
+}
 
 impl KnownViews {
     /// Remembers a view.
@@ -40,10 +49,10 @@ impl KnownViews {
         if known.len() >= KNOWN_VIEWS_MAX {
             known.clear();
         }
-        known.insert(view.signature, view.clone());
+        known.insert(view.signature, KnownView { view: view.clone(), places: Arc::default() });
     }
 
-    fn of(&self, signature: Signature) -> Option<View> {
+    fn of(&self, signature: Signature) -> Option<KnownView> {
         self.0.read().get(&signature).cloned()
     }
 }
@@ -66,16 +75,20 @@ pub(in crate::document) fn keep_views(view: &Overlay, slot: &Slot, known: &Known
     let written = ids.into_iter().map(|id| read(view, &entry, id)).collect::<Result<Written>>()?;
     let mut kept = Vec::with_capacity(list.len());
     for signature in &list {
-        let own = ViewEntry::of(view.base(), &entry, *signature)?;
-        let Some(ViewEntry { tree, .. }) = own else { continue };
-        match known.of(*signature).map(|own| rows(&own, &written)) {
-            Some(Ok(Some(rows))) => {
-                write(view, tree, rows)?;
+        let Some(row) = view.base().get(CATALOGUE, &view_key(&entry, *signature))? else { continue };
+        let (tree, seq) = (ViewEntry::decode(&row)?.tree, row.seq);
+        let Some(own) = known.of(*signature) else {
+            leave_behind(view, &entry, *signature)?;
+            continue;
+        };
+        match rows(&own.view, &written) {
+            Ok(Some(rows)) => {
+                write(view, rows, BlocksInCommit::on(view, tree, seq, &own.places)?)?;
                 kept.push(*signature);
             }
             // The next query of the view reports the error, if there is one.
-            None | Some(Ok(None) | Err(Error::Function { .. })) => leave_behind(view, &entry, *signature)?,
-            Some(Err(error)) => return Err(error),
+            Ok(None) | Err(Error::Function { .. }) => leave_behind(view, &entry, *signature)?,
+            Err(error) => return Err(error),
         }
     }
     match kept.len() {
@@ -128,8 +141,8 @@ fn rows(view: &View, written: &Written) -> Result<Option<Vec<(String, TreeRows)>
 }
 
 /// Replaces documents' former rows by these.
-fn write(view: &Overlay, tree: TreeId, documents: Vec<(String, TreeRows)>) -> Result<()> {
-    let mut blocks = BlocksInCommit::on(view, tree);
+fn write(view: &Overlay, documents: Vec<(String, TreeRows)>, mut blocks: BlocksInCommit<'_>) -> Result<()> {
+    let tree = blocks.tree();
     let mut more = 0_i64;
     for (id, new) in documents {
         let list = of_document(&id);

@@ -6,6 +6,7 @@ pub(in crate::document) mod blocks;
 pub(in crate::document) mod gather;
 pub(in crate::document) mod in_commit;
 pub(in crate::document) mod mapper;
+pub(in crate::document) mod places;
 pub(in crate::document) mod range;
 pub(in crate::document) mod read;
 pub(in crate::document) mod reduced;
