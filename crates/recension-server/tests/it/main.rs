@@ -11,6 +11,7 @@ mod described;
 mod endpoints;
 mod erase;
 mod feed_rights;
+mod log_level;
 mod mango;
 mod on_a_store;
 mod pages;
