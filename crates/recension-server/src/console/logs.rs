@@ -44,7 +44,9 @@ const LEVEL: &str = "/_node/_local/_config/log/level";
 /// The level that is on, and a form for another.
 fn level(request: &Request, html: &mut Html) {
     let settings = &request.app.settings;
-    html.tag("<h2>What is logged</h2>\n<p>The level is <code id=\"level\">").text(&settings.live().log).tag("</code>. ");
+    html.tag("<h2>What is logged</h2>\n<p>The level is <code id=\"level\">")
+        .text(&settings.live().log)
+        .tag("</code>. ");
     if !crate::logs::can_be_set() {
         html.tag("The program that this server is a part of has a logger of its own, and decides.</p>\n");
         return;
