@@ -163,7 +163,7 @@ fn a_backup_with_its_index_is_opened_without_reading_its_log() {
             assert!(details.contains(&("versions in memory", 0, "versions")), "no commit was replayed: {details:?}");
             check_answers(&copy, history.model.engine(), Seq(history.model.head())).unwrap();
             // A run that is lost or damaged on the way is made anew.
-            for (name, _) in to.files().iter().filter(|(name, _)| name.ends_with(".run")) {
+            for (name, _) in to.files().iter().filter(|(name, _)| name.starts_with("index/0")) {
                 let lossy = to.process_crash();
                 lossy.arc().remove(name).unwrap();
                 assert_is_store((&lossy, &key), &history.model, name);
