@@ -182,6 +182,26 @@ test('a setting is changed, holds, is refused if it cannot be, and taken back', 
   assert.doesNotMatch(await page.content(), /secret/);
 });
 
+test('what is logged is changed on the page of logs, holds at once, and is taken back', async () => {
+  await go('/_utils/-/logs');
+  await page.locator('#level').getByText('warn', { exact: true }).waitFor();
+  await page.getByLabel('Level').fill('loud');
+  await button('Set').click();
+  await page.getByRole('alert').getByText('names no level').waitFor();
+  await button('Dismiss').click();
+  await page.getByLabel('Level').fill('warn,recension_server=debug');
+  await button('Set').click();
+  await told('That is logged from now on.');
+  await page.locator('#level').getByText('warn,recension_server=debug').waitFor();
+  await page.locator('#lines').getByText('DEBUG answered').first().waitFor();
+  await photographed(page, 'logs-debug');
+  await isSound(page, 'logs');
+  await button('As configured').click();
+  await told('It is as configured again.');
+  await page.locator('#level').getByText('warn', { exact: true }).waitFor();
+  assert.equal(await ask('GET', '/_node/_local/_config/log/level'), 'warn');
+});
+
 test('a backup is made, and a database got back out of it under another name', async () => {
   await ask('PUT', '/notes/with', { _id: 'with', _attachments: { x: { content_type: 'text/plain', data: btoa('hello') } } });
   await go('/_utils/-/backups');
@@ -243,6 +263,39 @@ test('a query and an aggregation are asked, pictured, and exported in every form
   assert.equal((await exported('CSV')).split('\r\n').slice(0, 3).join('|'), '_id,n|n59,59|n56,56');
   assert.equal((await exported('NDJSON')).trim().split('\n').length, 20);
   assert.deepEqual(page.said, []);
+});
+
+test('a facet and a view are exported in every form', async () => {
+  const get = async (link) => (await page.context().request.get(http + await link.getAttribute('href'))).text();
+  await go(`/_utils/notes?q=${encodeURIComponent('n < 7 and tag >= a')}&facet=tag`);
+  const facet = (name) => get(page.locator('.facet .exports').getByRole('link', { name, exact: true }));
+  assert.equal(await facet('CSV'), 'value,count\r\na,3\r\nb,2\r\nc,2\r\n');
+  assert.deepEqual(JSON.parse(await facet('JSON')).rows[0], { value: 'a', count: 3 });
+  assert.equal((await facet('NDJSON')).split('\n')[1], '{"value":"b","count":2}');
+  assert.match(await facet('HTML'), /<td>a<\/td>|>a</);
+  await photographed(page, 'facet');
+  // More values than a page shows, some of them markup, one too long to be counted.
+  await go(`/_utils/notes?facet=text`);
+  assert.match(await page.locator('.facet').innerText(), /4\d other values/);
+  assert.equal((await facet('CSV')).trim().split('\r\n').filter((line) => /^<b>\d+<\/b>,1$/.test(line)).length, 60);
+  await ask('PUT', '/notes/long', { text: 'x'.repeat(300) });
+  const { status, reason } = await (await page.context().request.get(`${http}/_utils/notes/export?of=facet&facet=text&format=csv`)).json();
+  assert.match(reason, /1 of 6\d documents .*longer than 200 bytes/);
+  assert.equal(status, undefined);
+  await ask('DELETE', `/notes/long?rev=${(await ask('GET', '/notes/long'))._rev}`);
+  await ask('PUT', '/notes/_design/d', { views: { by_tag: { map: 'function (doc) { if (doc.tag && doc.n < 2) emit(doc.tag, doc.text) }' } } });
+  await go('/_utils/notes/indexes');
+  const view = page.getByRole('row').filter({ hasText: 'by_tag' });
+  assert.equal(await get(view.getByRole('link', { name: 'CSV' })), 'id,key,value\r\nn0,a,<b>0</b>\r\nn1,b,<b>1</b>\r\n');
+  await photographed(page, 'views');
+  await view.getByRole('link', { name: 'by_tag' }).click();
+  await page.getByRole('link', { name: 'NDJSON' }).waitFor();
+  assert.match(await page.locator('table').innerText(), /<b>1<\/b>/);
+  assert.equal(await page.locator('b').count(), 0);
+  await photographed(page, 'plain-view');
+  await isSound(page, 'a page of a view');
+  assert.match(await get(page.getByRole('link', { name: 'CSV' })), /^id,key,value\r\nn0,a/);
+  await ask('DELETE', `/notes/_design/d?rev=${(await ask('GET', '/notes/_design/d'))._rev}`);
 });
 
 test('what another writes is told, and a list stays as it is', async () => {

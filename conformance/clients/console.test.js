@@ -26,7 +26,7 @@ before(async () => {
   }));
   docs.push({
     _id: HOSTILE, name: HOSTILE, [HOSTILE]: [HOSTILE, { deep: HOSTILE }], countrycode: '<b>XX</b>', link: 'javascript:alert(3)',
-    home: 'https://example.org/?a=1&b=2', rtl: '\u202egnirts \u05d0\u05d1', long: 'x'.repeat(20000), nul: 'a\u0000b',
+    home: 'https://example.org/?a=1&b=2', rtl: '\u202egnirts \u05d0\u05d1', long: 'x'.repeat(1_000_000), nul: 'a\u0000b',
     _attachments: {
       'a"><b>.png': { content_type: 'image/png', data: png },
       'page.html': { content_type: 'text/html', data: btoa('<script>alert(4)</script>') },
@@ -55,6 +55,8 @@ const pages = () => ({
   'document-torn': '/_utils/cities/doc/torn',
   difference: `/_utils/cities/doc/city-000/compare?from=${first}&to=now`,
   compare: `/_utils/cities/compare?from=${first}&to=now`,
+  'compare-filtered': `/_utils/cities/compare?from=${first}&to=now&q=${encodeURIComponent('countrycode = PT')}`,
+  'facet-hostile': `/_utils/cities?facet=name&q=${encodeURIComponent(`countrycode = "<b>XX</b>"`)}`,
   changes: '/_utils/cities/changes',
   indexes: `/_utils/cities/indexes?q=${encodeURIComponent('name = Porto')}`,
   security: '/_utils/cities/security',
@@ -134,6 +136,15 @@ test('who has no right sees nothing of it', async () => {
       await page.goto(http + path);
       const text = await page.locator('body').innerText();
       assert.doesNotMatch(text, /Porto|231962|Reykjav/, path);
+    }
+    for (const name of ['users', 'replications', 'tasks', 'metrics', 'logs', 'settings', 'backups', 'laboratory']) {
+      const status = (await page.goto(`${http}/_utils/-/${name}`)).status();
+      assert.ok([401, 403].includes(status), `${name}: ${status}`);
+      assert.doesNotMatch(await page.locator('main').innerText(), /max_document_size|eve@|org\.couchdb|Make one now|DEBUG|WARN/, name);
+    }
+    for (const of of ['facet&facet=name', 'changes', 'differences']) {
+      const answer = await page.context().request.get(`${http}/_utils/cities/export?format=csv&of=${of}`);
+      assert.ok([401, 403].includes(answer.status()), of);
     }
     await page.goto(`${http}/_utils/`);
     assert.doesNotMatch(await page.locator('main').innerText(), /cities/);

@@ -315,3 +315,35 @@ test('a view that was changed is read as it was, without a build, also after kil
   }
   await other.end();
 });
+
+test('rows of views come as lines and as tables, to whoever asks for them', async () => {
+  const design = { views: { by_age: { ...map('emit([doc.age, doc.name], doc.city)'), reduce: '_count' }, plain: map('emit(doc.name, null)') } };
+  await fresh('tables', { d: design }, [
+    { _id: 'a', name: 'Ada, "Countess"', age: 36, city: 'London' }, { _id: 'b', name: '=1+1\r\n<b>', age: 7, address: { city: null } }]);
+  const get = async (path, accept = '*/*', more = {}) => {
+    const answer = await ask('GET', `tables/_design/d/_view/${path}`, { headers: { accept }, ...more });
+    assert.match(answer.headers.get('vary'), /accept/i);
+    return answer;
+  };
+  const csv = await get('by_age?reduce=false', 'text/csv');
+  assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8');
+  assert.equal(csv.text, 'id,key,value\r\nb,"[7,""=1+1\\r\\n<b>""]",\r\na,"[36,""Ada, \\""Countess\\""""]",London\r\n');
+  assert.equal((await get('by_age?reduce=false&format=csv', 'application/json')).text, csv.text);
+  assert.equal((await get('by_age?group_level=1', 'text/csv')).text, 'key,value\r\n[7],1\r\n[36],1\r\n');
+  assert.equal((await get('by_age', 'text/csv')).text, 'key,value\r\n,2\r\n');
+  assert.equal((await get('plain?fields=age,address.city&descending=true&format=csv')).text,
+    'id,key,value,age,address.city\r\na,"Ada, ""Countess""",,36,\r\nb,"=1+1\r\n<b>",,7,\r\n');
+  assert.match((await get('plain?include_docs=true&limit=1&format=csv')).text, /^id,key,value,doc\r\nb,.*""_id"":""b""/s);
+  const lines = (await get('plain', 'application/x-ndjson')).text.trim().split('\n').map((line) => JSON.parse(line));
+  assert.deepEqual(lines, JSON.parse((await get('plain')).text).rows);
+  assert.equal((await get('plain?key="none"', 'text/csv')).text, 'id,key,value\r\n');
+  const posted = await ask('POST', 'tables/_design/d/_view/plain', {
+    body: JSON.stringify({ keys: ['none', 'Ada, "Countess"'] }), headers: { accept: 'text/csv', 'content-type': 'application/json' } });
+  assert.equal(posted.text, 'id,key,value\r\na,"Ada, ""Countess""",\r\n');
+  const refused = await ask('GET', 'tables/_design/d/_view/by_age?fields=a&format=csv');
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /columns of documents/);
+  // A page of a view leads to its table.
+  const page = (await get('plain', 'text/html')).text;
+  assert.match(page, /href="\/tables\/_design\/d\/_view\/plain\?format=csv">CSV</);
+});

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use recension::Key;
 use recension::disk::{Disk, FsDisk};
 use recension::engine::native::{NativeEngine, NativeOptions};
-use recension::engine::{Batch, Durability, Engine, EngineError, KeyRange, Seq, TreeId};
+use recension::engine::{BackupReport, Batch, Durability, Engine, EngineError, KeyRange, Result, Seq, TreeId};
 use recension_conformance::crash::{
     History, Model, Shape, Step, TREES, batch_of, check_answers, native, random_changes, random_workload, run,
     test_clock,
@@ -27,6 +27,17 @@ fn with(key: Option<Key>) -> NativeOptions {
 /// Without a key and with one.
 fn keys() -> [Option<Key>; 2] {
     [None, Some(native::key())]
+}
+
+/// How a backup is made.
+type Make = fn(&NativeEngine, &Arc<dyn Disk>) -> Result<BackupReport>;
+
+/// Without an index, and with it.
+const MAKES: [Make; 2] = [NativeEngine::backup_to, NativeEngine::backup_indexed_to];
+
+/// Each key with each way.
+fn ways() -> impl Iterator<Item = (Option<Key>, Make)> {
+    keys().into_iter().flat_map(|key| MAKES.map(|make| (key.clone(), make)))
 }
 
 /// A store on a simulated disk, its history, and the engine.
@@ -58,21 +69,21 @@ fn assert_is_store((disk, key): (&SimDisk, &Option<Key>), model: &Model, what: &
 
 #[test]
 fn a_backup_is_a_store_and_is_brought_up_to_date() {
-    for (seed, key) in (1..4).flat_map(|seed| keys().map(|key| (seed, key))) {
+    for (seed, (key, make)) in (1..4).flat_map(|seed| ways().map(move |way| (seed, way))) {
         let (engine, mut history) = store(seed, key.clone());
         let to = SimDisk::new();
-        let first = engine.backup_to(&to.arc()).unwrap();
+        let first = make(&engine, &to.arc()).unwrap();
         assert_eq!(first.head.0, history.model.head());
         assert_is_store((&to, &key), &history.model, "the first backup");
-        let again = engine.backup_to(&to.arc()).unwrap();
+        let again = make(&engine, &to.arc()).unwrap();
         assert!(again.bytes_kept > 0 && again.bytes_copied == 0, "{again:?}");
         commit_more(&engine, &mut history.model, seed, 4);
-        let more = engine.backup_to(&to.arc()).unwrap();
+        let more = make(&engine, &to.arc()).unwrap();
         assert!(more.bytes_kept > 0 && more.bytes_copied < first.bytes_copied, "{first:?}, then {more:?}");
         assert_is_store((&to, &key), &history.model, "with a few more commits");
         commit_more(&engine, &mut history.model, seed, 40);
         engine.settle().unwrap();
-        engine.backup_to(&to.arc()).unwrap();
+        make(&engine, &to.arc()).unwrap();
         assert_is_store((&to, &key), &history.model, "after settling");
         assert_eq!(to.files().iter().filter(|(name, _)| name.contains(".rows")).count(), 1, "{:?}", to.files());
     }
@@ -80,19 +91,19 @@ fn a_backup_is_a_store_and_is_brought_up_to_date() {
 
 #[test]
 fn an_interrupted_backup_is_refused_or_right_and_can_be_run_again() {
-    keys().into_iter().for_each(an_interrupted_backup_can_be_run_again);
+    ways().for_each(|(key, make)| an_interrupted_backup_can_be_run_again(key, make));
 }
 
-fn an_interrupted_backup_can_be_run_again(key: Option<Key>) {
+fn an_interrupted_backup_can_be_run_again(key: Option<Key>, make: Make) {
     let (engine, mut history) = store(7, key.clone());
     let before = history.model.prefix(history.model.head());
     let to = SimDisk::new();
     to.record();
-    engine.backup_to(&to.arc()).unwrap();
+    make(&engine, &to.arc()).unwrap();
     let first = to.take_moments();
     commit_more(&engine, &mut history.model, 3, 9);
     to.record();
-    engine.backup_to(&to.arc()).unwrap();
+    make(&engine, &to.arc()).unwrap();
     let second = to.take_moments();
     let mut rng = Rng::new(5);
     let (mut usable, mut unfinished, mut empty) = (0, 0, 0);
@@ -126,7 +137,7 @@ fn an_interrupted_backup_can_be_run_again(key: Option<Key>) {
                     usable += usize::from(!is_first);
                 }
             }
-            engine.backup_to(&found.arc()).unwrap_or_else(|e| panic!("{what}, run again: {e}"));
+            make(&engine, &found.arc()).unwrap_or_else(|e| panic!("{what}, run again: {e}"));
             assert_is_store((&found, &key), &history.model, &format!("{what}, and run again"));
         }
     }
@@ -136,6 +147,34 @@ fn an_interrupted_backup_can_be_run_again(key: Option<Key>) {
         2 * first.len()
     );
     assert!(usable > second.len(), "an earlier backup stays usable most of the time: {usable} of {}", 2 * second.len());
+}
+
+#[test]
+fn a_backup_with_its_index_is_opened_without_reading_its_log() {
+    for (seed, key) in (1..4).flat_map(|seed| keys().map(|key| (seed, key))) {
+        let (engine, mut history) = store(seed, key.clone());
+        let to = SimDisk::new();
+        for round in 0..3 {
+            commit_more(&engine, &mut history.model, seed + round, 30);
+            engine.backup_indexed_to(&to.arc()).unwrap();
+            let copy = NativeEngine::open(to.process_crash().arc(), with(key.clone())).unwrap();
+            assert_eq!(copy.index_rebuilt(), None);
+            let details = copy.stats().unwrap().details;
+            assert!(details.contains(&("versions in memory", 0, "versions")), "no commit was replayed: {details:?}");
+            check_answers(&copy, history.model.engine(), Seq(history.model.head())).unwrap();
+            // A run that is lost or damaged on the way is made anew.
+            for (name, _) in to.files().iter().filter(|(name, _)| name.starts_with("index/0")) {
+                let lossy = to.process_crash();
+                lossy.arc().remove(name).unwrap();
+                assert_is_store((&lossy, &key), &history.model, name);
+            }
+            // One that was opened has an index of its own, which the next backup replaces.
+            drop(copy);
+            let opened = NativeEngine::open(to.arc(), with(key.clone())).unwrap();
+            opened.checkpoint().unwrap();
+            opened.close().unwrap();
+        }
+    }
 }
 
 #[test]

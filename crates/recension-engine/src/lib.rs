@@ -184,6 +184,15 @@ pub trait Engine: Send + Sync + 'static {
         Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "make backups" })
     }
 
+    /// The same for a copy that is to be opened soon: with what its first open would otherwise make from the rows. An
+    /// engine that makes nothing then makes a backup.
+    ///
+    /// # Errors
+    /// As [`Engine::backup`].
+    fn backup_indexed(&self, to: &Path) -> Result<BackupReport> {
+        self.backup(to)
+    }
+
     /// Closes the store because it moves to the address `to`. From now on no commit is taken, here or wherever the
     /// store is opened; the error has `to`. Reads and backups go on. Answers the newest commit, after which there will
     /// be none. A second call with the same address answers the same.

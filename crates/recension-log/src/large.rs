@@ -1,10 +1,13 @@
 //! Bodies that are longer than a record or a blob may be. They are written in pieces beside the log, and the log names
 //! the pieces.
 
+use std::sync::mpsc::sync_channel;
+use std::thread::Builder;
+
 use sha2::{Digest, Sha256};
 
 use crate::bytes_reader::{BytesReader, Short, put_sized};
-use crate::limits::PIECES_MAX;
+use crate::limits::{FETCHERS, PIECES_MAX};
 use crate::{Blobs, LogError, Result};
 
 /// The place of a long body.
@@ -94,7 +97,7 @@ pub(crate) fn get(blobs: &dyn Blobs, at: &Elsewhere) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Hands on its pieces in order. What was handed on holds only if this succeeds.
+/// Hands on its pieces in order, while the next ones are fetched. What was handed on holds only if this succeeds.
 pub(crate) fn each_piece<E: From<LogError>>(
     blobs: &dyn Blobs,
     at: &Elsewhere,
@@ -102,19 +105,49 @@ pub(crate) fn each_piece<E: From<LogError>>(
 ) -> std::result::Result<(), E> {
     let damaged = |what: &str| LogError::Damaged { place: format!("blob {}", at.name), what: what.to_owned() };
     let (mut len, mut hash) = (0, Sha256::new());
-    for piece in 0..at.pieces {
-        let bytes = blobs.get(&piece_name(&at.name, piece))?.ok_or_else(|| damaged("a piece is missing"))?;
+    in_order(blobs, at, |piece| {
+        let bytes = piece?.ok_or_else(|| damaged("a piece is missing"))?;
         len += bytes.len() as u64;
         if len > at.len {
             return Err(damaged("it is longer than was written").into());
         }
         hash.update(&bytes);
-        take(bytes)?;
-    }
+        take(bytes)
+    })?;
     if len != at.len || at.hash != <[u8; 32]>::from(hash.finalize()) {
         return Err(damaged("its checksum is wrong").into());
     }
     Ok(())
+}
+
+/// Fetches pieces by a few threads, and hands them on in order, until that fails.
+fn in_order<E>(
+    blobs: &dyn Blobs,
+    at: &Elsewhere,
+    mut take: impl FnMut(Result<Option<Vec<u8>>>) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let get = |piece| blobs.get(&piece_name(&at.name, piece));
+    let threads = FETCHERS.min(at.pieces as usize);
+    if threads < 2 {
+        return (0..at.pieces).try_for_each(|piece| take(get(piece)));
+    }
+    std::thread::scope(|scope| {
+        let fetcher = |first: usize| {
+            let (fetched, pieces) = sync_channel(0);
+            let fetch = move || {
+                let mut own = (first as u32..at.pieces).step_by(threads);
+                // Who takes them takes no more after an error.
+                own.all(|piece| fetched.send(get(piece)).is_ok())
+            };
+            // Without the thread its pieces are fetched when it is their turn.
+            Builder::new().name("recension-fetch".to_owned()).spawn_scoped(scope, fetch).ok().map(|_| pieces)
+        };
+        let fetchers: Vec<_> = (0..threads).map(fetcher).collect();
+        (0..at.pieces).try_for_each(|piece| {
+            let fetched = fetchers[piece as usize % threads].as_ref().and_then(|pieces| pieces.recv().ok());
+            take(fetched.unwrap_or_else(|| get(piece)))
+        })
+    })
 }
 
 /// Deletes the pieces of a body.
@@ -139,5 +172,43 @@ impl Elsewhere {
             return Err(Short);
         }
         Ok(Elsewhere { name, pieces, len, hash: reader.array()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MemoryLog, SharedLog};
+
+    #[test]
+    fn pieces_are_handed_on_in_order_and_all_of_them_or_an_error() {
+        let log = MemoryLog::new();
+        let body: Vec<u8> = (0..1000u32).flat_map(u32::to_le_bytes).collect();
+        for piece_bytes in [body.len(), body.len() / 2, 300, 7] {
+            let at = put(log.blobs(), "x", &body, piece_bytes).unwrap();
+            assert_eq!(at.pieces as usize, body.len().div_ceil(piece_bytes));
+            assert_eq!(get(log.blobs(), &at).unwrap(), body, "{piece_bytes}");
+            let last = piece_name("x", at.pieces - 1);
+            let sound = log.blobs().get(&last).unwrap().unwrap();
+            let mut flipped = sound.clone();
+            flipped[0] ^= 1;
+            log.blobs().put(&last, &flipped).unwrap();
+            let told = get(log.blobs(), &at).unwrap_err().to_string();
+            assert!(told.contains("checksum"), "{told}");
+            log.blobs().delete(&last).unwrap();
+            let told = get(log.blobs(), &at).unwrap_err().to_string();
+            assert!(told.contains("missing"), "{told}");
+            log.blobs().put(&last, &[sound, vec![0]].concat()).unwrap();
+            let told = get(log.blobs(), &at).unwrap_err().to_string();
+            assert!(told.contains("longer"), "{told}");
+            // Who takes no more gets no more, and nobody waits for ever.
+            let mut taken = 0;
+            let stopped = each_piece(log.blobs(), &at, |_| {
+                taken += 1;
+                Err::<(), _>(LogError::Unavailable("enough".to_owned()))
+            });
+            assert!(stopped.is_err() && taken <= 1);
+            delete(log.blobs(), &at).unwrap();
+        }
     }
 }

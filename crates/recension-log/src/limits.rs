@@ -52,6 +52,12 @@ pub const SNAPSHOTS_KEPT: usize = 2;
 /// differs.
 pub const PIECE_BYTES: usize = 4 << 20;
 
+/// Pieces of something long that are fetched at once, and are in memory then.
+pub const FETCHERS: usize = 4;
+
+/// Files of a snapshot that wait to be synced while the next one is fetched.
+pub const SYNCS_AHEAD: usize = 2;
+
 /// Files of a snapshot that are shorter are always looked at again when it is brought up to date.
 pub const SMALL_FILE_BYTES: u64 = 1 << 20;
 

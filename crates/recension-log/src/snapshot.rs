@@ -6,6 +6,9 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread::Builder;
 use std::time::SystemTime;
 
 use recension_engine::{EngineError, Result};
@@ -13,7 +16,7 @@ use recension_engine::{EngineError, Result};
 use crate::bytes_reader::{BytesReader, Short};
 use crate::engine::{Head, decode_head, encode_head};
 use crate::large::{self, Elsewhere, Pieces};
-use crate::limits::{FETCHES_MAX, PIECE_BYTES, PIECES_MAX, SMALL_FILE_BYTES, SNAPSHOTS_KEPT};
+use crate::limits::{FETCHES_MAX, PIECE_BYTES, PIECES_MAX, SMALL_FILE_BYTES, SNAPSHOTS_KEPT, SYNCS_AHEAD};
 use crate::record::Id;
 use crate::{Blobs, LogError, Position, SharedLog};
 
@@ -168,15 +171,31 @@ pub(crate) fn fetch(log: &dyn SharedLog, id: Id, after: Position, to: &Path) -> 
 }
 
 fn fetch_files(blobs: &dyn Blobs, files: &[(String, Elsewhere)], to: &Path) -> Result<()> {
-    for (name, at) in files {
-        let path = to.join(safe(name)?);
-        let io = |error| EngineError::io(format!("writing {}", path.display()), error);
-        fs::create_dir_all(path.parent().unwrap_or(to)).map_err(io)?;
-        let mut file = File::create_new(&path).map_err(io)?;
-        large::each_piece(blobs, at, |piece| file.write_all(&piece).map_err(io))?;
-        file.sync_all().map_err(io)?;
-    }
-    Ok(())
+    let io = |path: &Path, error| EngineError::io(format!("writing {}", path.display()), error);
+    std::thread::scope(|scope| {
+        let (written, to_sync) = sync_channel::<(Arc<File>, PathBuf)>(SYNCS_AHEAD);
+        let sync_all =
+            move || to_sync.iter().try_for_each(|(file, path)| file.sync_all().map_err(|error| io(&path, error)));
+        let syncing = Builder::new().name("recension-sync".to_owned()).spawn_scoped(scope, sync_all);
+        let syncing = syncing.map_err(|error| EngineError::io("starting a thread that syncs files", error))?;
+        let fetched = files.iter().try_for_each(|(name, at)| {
+            let path = to.join(safe(name)?);
+            fs::create_dir_all(path.parent().unwrap_or(to)).map_err(|error| io(&path, error))?;
+            let file = Arc::new(File::create_new(&path).map_err(|error| io(&path, error))?);
+            large::each_piece(blobs, at, |piece| {
+                (&*file).write_all(&piece).map_err(|error| io(&path, error))?;
+                // The disk begins to work while the next piece is fetched. If it has enough to do, it does not matter.
+                let _ = written.try_send((Arc::clone(&file), path.clone()));
+                Ok::<_, EngineError>(())
+            })?;
+            // Who syncs takes no more after an error, which is told in the end.
+            let _ = written.send((file, path));
+            Ok(())
+        });
+        drop(written);
+        let synced = syncing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        fetched.and(synced)
+    })
 }
 
 /// The version of a list, if newer software has written it.

@@ -1,9 +1,8 @@
 //! Backups: a copy of the store's files that is itself a store, made while commits go on; and copies of the store as of
 //! a moment. Settled files never change and segments only grow. An earlier backup in the same place therefore only
-//! needs what is new.
+//! needs what is new. A backup has no index, unless it is to be opened soon: its first open makes one from the log.
 
 use std::io::IoSlice;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::NativeEngine;
@@ -15,8 +14,9 @@ use super::format::{
     file_number, segment_file,
 };
 use super::index::State;
+use super::index_files::IndexFiles;
 use super::kept_versions::{Keep, Retained};
-use super::manifest::replace_file;
+use super::manifest::{Manifest, replace_file};
 use super::mark;
 use super::open::{lock, read_identity, read_store_file};
 use super::options::NativeOptions;
@@ -25,7 +25,7 @@ use super::sealing::backup_target;
 use super::settle::{copy_commits, copy_versions};
 use super::settled::{BlockKind, SettledManifest};
 use super::verify::each_record;
-use crate::disk::{Disk, FsDisk};
+use crate::disk::Disk;
 use recension_engine::BackupReport;
 use recension_engine::{CommitInfo, EngineError, Result, RetentionRules, Seq};
 
@@ -49,6 +49,20 @@ impl NativeEngine {
     /// [`EngineError::NotAStore`] if something else is there; [`EngineError::Damaged`] if the log is: an earlier
     /// backup is as it was then.
     pub fn backup_to(&self, to: &Arc<dyn Disk>) -> Result<BackupReport> {
+        self.copy_files(to, false)
+    }
+
+    /// The same with the index, so that the backup is opened without reading its log. What is only in memory is written
+    /// into runs first.
+    ///
+    /// # Errors
+    /// As [`NativeEngine::backup_to`].
+    pub fn backup_indexed_to(&self, to: &Arc<dyn Disk>) -> Result<BackupReport> {
+        recension_engine::Engine::checkpoint(self)?;
+        self.copy_files(to, true)
+    }
+
+    fn copy_files(&self, to: &Arc<dyn Disk>, indexed: bool) -> Result<BackupReport> {
         self.shared.check_poison()?;
         let image = self.image()?;
         let settled = self.shared.settled_point(&image.state);
@@ -68,7 +82,7 @@ impl NativeEngine {
         for dir in [LOG_DIR, INDEX_DIR, SETTLED_DIR] {
             to.create_dir(dir).map_err(doing("creating a folder of the backup"))?;
         }
-        // It would describe the log as it was. The next open makes it anew.
+        // It would describe the log as it was.
         remove(&**to, MANIFEST_FILE)?;
         let mut copy = Copy { to, report: BackupReport { head: image.head, ..BackupReport::default() } };
         // First the files that the old manifest needs are completed, then the manifest is replaced, then old files are
@@ -82,6 +96,11 @@ impl NativeEngine {
             let read = |at: u64, len: usize| segment.bytes(at as u32, len).map(std::borrow::Cow::into_owned);
             copy.file(&segment.name(), LOG_DIR, u64::from(len), false, &read)?;
         }
+        let index = if indexed { image.index(&self.shared.files) } else { Manifest::default() };
+        for run in image.state.runs.iter().filter(|run| index.runs.contains(&run.entry)) {
+            // An open of an earlier backup may have made another one of this number.
+            copy.file(&run.name(), INDEX_DIR, run.entry.len, false, &|at, len| run.bytes(at, len))?;
+        }
         for dir in [SETTLED_DIR, LOG_DIR] {
             to.sync_dir(dir).map_err(doing("syncing a folder of the backup"))?;
         }
@@ -90,12 +109,15 @@ impl NativeEngine {
         let manifest = SettledManifest { files, next_file, retained: self.retained(&image.state), merged_with: 0 };
         manifest.write(&**to, self.shared.files.id)?;
         mark::create(&**to, self.shared.files.id, image.point)?;
+        if !index.runs.is_empty() {
+            index.write(&**to, self.shared.files.id)?;
+        }
         // An older version may have made it, without a mark.
         if read_store_file(&**to)?.is_none_or(|(version, _)| version != FORMAT_VERSION) {
             replace_file(&**to, "", STORE_TEMPORARY, STORE_FILE, &encode_store_file(self.shared.files.id))?;
         }
         remove(&**to, UNFINISHED_FILE)?;
-        copy.remove_others(&image, &manifest)?;
+        copy.remove_others(&image, &manifest, &index)?;
         Ok(copy.report)
     }
 
@@ -160,10 +182,19 @@ impl NativeEngine {
         })?;
         target.close()
     }
+}
 
-    pub(super) fn backup_to_path(&self, to: &Path) -> Result<BackupReport> {
-        let to: Arc<dyn Disk> = Arc::new(FsDisk::new(to));
-        self.backup_to(&to)
+impl Image {
+    /// The runs of the index behind the settled part. There are none if one of them is damaged.
+    fn index(&self, files: &IndexFiles) -> Manifest {
+        if files.is_condemned() {
+            return Manifest::default();
+        }
+        let after = self.state.settled.first().map_or(Seq::ZERO, |file| file.entry.last);
+        let runs = self.state.runs.iter().rev().map(|run| run.entry).filter(|run| run.last > after);
+        let runs: Vec<_> = runs.collect();
+        let next_run = runs.iter().map(|run| run.number + 1).max().unwrap_or(1);
+        Manifest { runs, next_run, after }
     }
 }
 
@@ -282,9 +313,9 @@ impl Copy<'_> {
         Ok(true)
     }
 
-    /// Removes the settled files and segments of an earlier backup that this one does not need. All index runs, which
-    /// an open of the backup has made, are removed too: they may hold keys that have been erased since.
-    fn remove_others(&self, image: &Image, manifest: &SettledManifest) -> Result<()> {
+    /// Removes the settled files and segments of an earlier backup that this one does not need. All index runs but its
+    /// own, which an open of the backup has made, are removed too: they may hold keys that have been erased since.
+    fn remove_others(&self, image: &Image, manifest: &SettledManifest, index: &Manifest) -> Result<()> {
         let list = |dir: &str| self.to.list(dir).map_err(|e| EngineError::io("listing the backup", e));
         for name in list(SETTLED_DIR)? {
             let number = file_number(&name, "rows");
@@ -292,7 +323,11 @@ impl Copy<'_> {
                 remove(&**self.to, &format!("{SETTLED_DIR}/{name}"))?;
             }
         }
-        for name in list(INDEX_DIR)? {
+        let is_ours = |name: &str| match file_number(name, "run") {
+            Some(number) => index.runs.iter().any(|run| run.number == number),
+            None => !index.runs.is_empty() && MANIFEST_FILE.ends_with(name),
+        };
+        for name in list(INDEX_DIR)?.into_iter().filter(|name| !is_ours(name)) {
             remove(&**self.to, &format!("{INDEX_DIR}/{name}"))?;
         }
         for name in list(LOG_DIR)? {

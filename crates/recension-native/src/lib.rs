@@ -72,7 +72,7 @@ use recension_engine::{
     Seq, Snapshot, Stats, Timestamp, TreeId, VerifyReport,
 };
 
-use crate::disk::Disk;
+use crate::disk::{Disk, FsDisk};
 
 /// A store in a directory of its own, held by one process.
 ///
@@ -331,7 +331,11 @@ impl Engine for NativeEngine {
     }
 
     fn backup(&self, to: &Path) -> Result<BackupReport> {
-        self.backup_to_path(to)
+        self.backup_to(&(Arc::new(FsDisk::new(to)) as Arc<dyn Disk>))
+    }
+
+    fn backup_indexed(&self, to: &Path) -> Result<BackupReport> {
+        self.backup_indexed_to(&(Arc::new(FsDisk::new(to)) as Arc<dyn Disk>))
     }
 
     fn seal(&self, to: &str) -> Result<Seq> {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use parking_lot::Mutex;
 use tracing_subscriber::EnvFilter;
 
-use crate::config::{Config, ConfigError};
+use crate::config::Config;
 
 /// Puts another filter in place.
 type Change = Box<dyn Fn(EnvFilter) -> bool + Send + Sync>;
@@ -74,24 +74,33 @@ pub fn init(config: &Config) {
     if config.log_json { begin!(builder.json()) } else { begin!(builder) }
 }
 
-/// The filter in a configuration's `log`.
-///
-/// # Errors
-/// [`ConfigError`] if it cannot be understood.
-pub(crate) fn level_of(config: &Config) -> Result<EnvFilter, ConfigError> {
-    EnvFilter::try_new(&config.log).map_err(|error| ConfigError { message: format!("log: {error}") })
-}
-
-/// Sets the filter from now on, unless the program has a logger of its own.
-pub(crate) fn set_level(level: EnvFilter) {
-    if let Some(change) = CHANGE.get()
+/// Sets the filter from now on, unless the program has a logger of its own. The filter was checked before.
+pub(crate) fn set(filter: &str) {
+    if let (Some(change), Ok(level)) = (CHANGE.get(), EnvFilter::try_new(filter))
         && !change(level)
     {
         tracing::warn!("what is logged could not be changed");
     }
 }
 
-const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+/// Whether [`set`] has an effect: the logger is this crate's.
+pub(crate) fn can_be_set() -> bool {
+    CHANGE.get().is_some()
+}
+
+/// The filter that a setting names: CouchDB has more names of levels.
+pub(crate) fn filter_of(setting: &str) -> &str {
+    match setting.trim() {
+        "none" => "off",
+        "emergency" | "emerg" | "alert" | "critical" | "crit" | "err" => "error",
+        "warning" => "warn",
+        "notice" => "info",
+        filter => filter,
+    }
+}
+
+/// The levels, from none to all.
+pub(crate) const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// Refuses a filter that cannot be understood. A lone word must be a level: `tracing` would take it for a target, and
 /// log nothing of the server.
@@ -136,6 +145,15 @@ mod tests {
         assert_eq!(recent.len(), RECENT_LINES_MAX);
         assert_eq!(recent[0], "2026  WARN line 4");
         assert_eq!(recent.last().map(String::len), Some(RECENT_LINE_BYTES_MAX));
+    }
+
+    #[test]
+    fn levels_of_couchdb_are_levels() {
+        let couchdbs = "debug info notice warning warn error err critical crit alert emergency emerg none";
+        for name in couchdbs.split(' ') {
+            assert_eq!(check(filter_of(name)), Ok(()), "{name}");
+        }
+        assert_eq!(filter_of(" warn,hyper=debug"), "warn,hyper=debug");
     }
 
     #[test]

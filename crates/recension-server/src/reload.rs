@@ -9,7 +9,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::config::{Config, ConfigError};
 use crate::error::ApiError;
 use crate::listen::Tls;
-use crate::logs;
 use crate::serve::ServeError;
 use crate::state::App;
 
@@ -48,7 +47,6 @@ impl Reloader {
     /// [`ServeError`]; then nothing has changed.
     pub fn reload(&self, config: &Config) -> Result<Vec<String>, ServeError> {
         let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
-        let level = logs::level_of(config).map_err(|error| ServeError::Configured(error.message))?;
         let mut later = differing(&self.app.config, config);
         let files = config.tls_certificate.as_deref().zip(config.tls_key.as_deref());
         let read = match files {
@@ -65,7 +63,6 @@ impl Reloader {
         for (tls, read) in self.certificates.iter().zip(read) {
             tls.put(read);
         }
-        logs::set_level(level);
         self.app.rights.tell();
         Ok(later)
     }

@@ -19,7 +19,7 @@ use crate::limits::{
     FUNCTION_MILLIS, FUNCTION_MILLIS_MAX, PASSWORD_ITERATIONS, PASSWORD_ITERATIONS_MAX, REQUEST_BYTES_CEILING,
     SESSION_SECONDS, SESSION_SECONDS_MAX, SETTING_BYTES_MAX, SETTINGS_BYTES_MAX,
 };
-
+use crate::logs;
 use crate::request_log::RequestLog;
 
 /// Values by section and key.
@@ -57,6 +57,8 @@ pub(crate) struct Live {
     pub(crate) password_iterations: NonZeroU32,
     /// How long a request to a function of a design document may run.
     pub(crate) function_deadline: Duration,
+    /// The filter of what is logged.
+    pub(crate) log: String,
     /// The form of the log of requests; `None`: there is none.
     pub(crate) log_requests: Option<RequestLog>,
 }
@@ -95,6 +97,7 @@ impl Live {
                 "os_process_timeout",
                 FUNCTION_MILLIS_MAX,
             )?),
+            log: read.log()?,
             log_requests: config.log_requests,
             secret,
             admins,
@@ -108,6 +111,9 @@ const AUTH: [&str; 3] = ["chttpd", "chttpd_auth", "couch_httpd_auth"];
 
 /// The sections where it looks for the properties of cookies.
 const COOKIE: [&str; 2] = ["chttpd_auth", "couch_httpd_auth"];
+
+/// The setting of what is logged.
+const LOG: (&str, &str) = ("log", "level");
 
 /// The values of settings that nobody has set.
 fn defaults(config: &Config) -> Sections {
@@ -124,6 +130,7 @@ fn defaults(config: &Config) -> Sections {
     set("couchdb", "os_process_timeout", FUNCTION_MILLIS.to_string());
     set("chttpd_auth", "timeout", SESSION_SECONDS.to_string());
     set("chttpd_auth", "iterations", PASSWORD_ITERATIONS.to_string());
+    set(LOG.0, LOG.1, config.log.clone());
     set("cors", "origins", cors.origins.join(", "));
     set("cors", "methods", cors.methods.join(", "));
     set("cors", "headers", cors.headers.join(", "));
@@ -180,6 +187,12 @@ impl<'s> Reader<'s> {
         }
     }
 
+    fn log(&self) -> Result<String> {
+        let filter = logs::filter_of(self.text(&[LOG.0], LOG.1).unwrap_or_default());
+        logs::check(filter).map_err(|reason| ApiError::bad_request(format!("{}/{}: {reason}", LOG.0, LOG.1)))?;
+        Ok(filter.to_owned())
+    }
+
     fn cors(&self, configured: &Cors) -> Result<Cors> {
         let list = |key: &str| -> Vec<String> {
             let items = self.text(&["cors"], key).unwrap_or_default().split(',').map(str::trim);
@@ -195,6 +208,17 @@ impl<'s> Reader<'s> {
             max_age: self.number(&["cors"], "max_age", u64::MAX)?,
         })
     }
+}
+
+/// Takes away a stored level that cannot be understood. Servers kept any text there before they read it, and a server
+/// must start.
+fn forget_unknown_level(stored: &mut Sections) {
+    let Some(values) = stored.get_mut(LOG.0) else { return };
+    let unknown = values.get(LOG.1).is_some_and(|level| logs::check(logs::filter_of(level)).is_err());
+    if unknown && let Some(level) = values.remove(LOG.1) {
+        tracing::warn!(level, "the stored setting log/level is no level; what is logged is as configured");
+    }
+    stored.retain(|_, values| !values.is_empty());
 }
 
 fn wrong(sections: &[&str], key: &str, expected: &str) -> ApiError {
@@ -227,12 +251,13 @@ impl Settings {
     /// # Errors
     /// 400 for a value that its setting cannot have; those of the store.
     pub(crate) fn open(config: &Config, databases: &Databases) -> Result<Self> {
-        let stored: Sections = match databases.note(NOTE)? {
+        let mut stored: Sections = match databases.note(NOTE)? {
             Some(text) => {
                 serde_json::from_str(&text).map_err(|_| ApiError::bad_request("the stored settings do not read"))?
             }
             None => Sections::new(),
         };
+        forget_unknown_level(&mut stored);
         let made_secret = match databases.note(SECRET_NOTE)? {
             Some(secret) => secret,
             None => {
@@ -242,6 +267,10 @@ impl Settings {
             }
         };
         let live = Live::of(config, &stored, &made_secret)?;
+        // The program has begun to log as the configuration says.
+        if live.log != logs::filter_of(&config.log) {
+            logs::set(&live.log);
+        }
         Ok(Settings {
             live: ArcSwap::from_pointee(live),
             held: Mutex::new(Held { config: config.clone(), stored }),
@@ -252,6 +281,15 @@ impl Settings {
     /// The present values.
     pub(crate) fn live(&self) -> Arc<Live> {
         self.live.load_full()
+    }
+
+    /// From now on these are the values.
+    fn hold(&self, live: Live) {
+        let live = Arc::new(live);
+        let before = self.live.swap(Arc::clone(&live));
+        if before.log != live.log {
+            logs::set(&live.log);
+        }
     }
 
     /// Whether a value was changed, and can be taken back.
@@ -299,7 +337,7 @@ impl Settings {
             return Err(ApiError::bad_request(format!("settings have at most {SETTINGS_BYTES_MAX} bytes together")));
         }
         databases.set_note(NOTE, &text)?;
-        self.live.store(Arc::new(live));
+        self.hold(live);
         held.stored = stored;
         Ok(before.unwrap_or_default())
     }
@@ -317,7 +355,7 @@ impl Settings {
         let config = Config { listen, admin_party, ..config.clone() };
         let live = Live::of(&config, &held.stored, &self.made_secret)?;
         config.keeps_an_admin(&live)?;
-        self.live.store(Arc::new(live));
+        self.hold(live);
         held.config = config;
         Ok(())
     }
@@ -369,10 +407,21 @@ mod tests {
             ("jwt_keys", "hmac:a", "%"),
             ("jwt_keys", "rsa:a", "x"),
             ("jwt_keys", "dsa:a", "x"),
+            ("log", "level", "loud"),
         ] {
             let live = Live::of(&Config::default(), &stored(&[(section, key, value)]), "");
             assert_eq!(live.err().map(|error| error.status.as_u16()), Some(400), "{section}/{key} = {value}");
         }
         assert!(Live::of(&Config::default(), &stored(&[("any", "thing", "x")]), "").is_ok());
+    }
+
+    #[test]
+    fn a_level_that_was_kept_before_levels_were_read_is_forgotten() {
+        let mut both = stored(&[("log", "level", "loud"), ("log", "file", "x")]);
+        forget_unknown_level(&mut both);
+        assert_eq!(both, stored(&[("log", "file", "x")]));
+        let mut level = stored(&[("log", "level", "warning")]);
+        forget_unknown_level(&mut level);
+        assert_eq!(Live::of(&Config::default(), &level, "").unwrap().log, "warn");
     }
 }

@@ -174,7 +174,7 @@ impl Shared {
             let core = self.core.lock();
             (core.head, self.cache().engine())
         };
-        let outcome = cache.backup(&folder).and_then(|_| {
+        let outcome = cache.backup_indexed(&folder).and_then(|_| {
             snapshot::write(&*self.log, &folder, &head)?;
             let oldest = self.seen.lock().oldest_position(self.log.blobs(), Instant::now())?;
             let keep = oldest.map_or(head.position, |oldest| oldest.min(head.position));

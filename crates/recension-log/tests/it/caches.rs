@@ -18,6 +18,8 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_directory_of_something_else_is_no_cache", a_directory_of_something_else_is_no_cache),
     ("a_cache_of_newer_software_is_made_anew", a_cache_of_newer_software_is_made_anew),
     ("an_old_cache_begins_with_a_snapshot", an_old_cache_begins_with_a_snapshot),
+    ("a_snapshot_comes_with_its_index_and_is_read_without", a_snapshot_comes_with_its_index_and_is_read_without),
+    ("a_damaged_snapshot_is_told_and_the_next_opening_begins_anew", a_damaged_snapshot_is_told),
     ("a_snapshot_of_newer_software_is_told", a_snapshot_of_newer_software_is_told),
     ("another_log_under_the_name_of_a_running_node_is_told", another_log_under_the_name_of_a_running_node_is_told),
     ("a_cache_that_lost_something_reads_it_again", a_cache_that_lost_something_reads_it_again),
@@ -86,6 +88,83 @@ fn an_old_cache_begins_with_a_snapshot() {
     let old = node(Arc::new(log), &old);
     assert_eq!((old.position(), old.head()), (other.position(), other.head()));
     assert_eq!(value(&old, b"k").as_deref(), Some(&b"v"[..]));
+}
+
+/// A log whose snapshot has `count` rows, and nothing behind it but one.
+fn with_a_snapshot(log: &MemoryLog, folder: &std::path::Path, count: u32) {
+    let one = node(Arc::new(log.clone()), folder);
+    for n in 0..count {
+        one.commit(row(&n.to_be_bytes(), &[7; 500])).unwrap();
+    }
+    one.write_snapshot().unwrap();
+    one.commit(row(b"behind", b"v")).unwrap();
+}
+
+fn a_snapshot_comes_with_its_index_and_is_read_without() {
+    let (log, folder) = (MemoryLog::new(), tempfile::tempdir().unwrap());
+    with_a_snapshot(&log, &folder.path().join("one"), 200);
+    // The second snapshot is as older software wrote it: its list has no files of the index.
+    for (name, indexed) in [("new", true), ("old", false)] {
+        if !indexed {
+            without_index(&log);
+        }
+        let new = node(Arc::new(log.clone()), &folder.path().join(name));
+        assert_eq!(value(&new, &150u32.to_be_bytes()).as_deref(), Some(&[7; 500][..]), "{name}");
+        assert_eq!(value(&new, b"behind").as_deref(), Some(&b"v"[..]), "{name}");
+        let details = new.stats().unwrap().details;
+        let number = |of: &str| details.iter().find(|(known, ..)| *known == of).map(|(_, number, _)| *number);
+        assert_eq!(number("versions in memory").unwrap() < 5, indexed, "{name}: {details:?}");
+        assert!(new.verify().unwrap().problems.is_empty());
+    }
+}
+
+/// Leaves the files of the index out of the lists of a log's snapshots.
+fn without_index(log: &MemoryLog) {
+    const HEAD: usize = 8 + 4 + 72;
+    for name in log.blobs().list("snapshot/").unwrap() {
+        let list = log.blobs().get(&name).unwrap().unwrap();
+        let mut shorter = list[..HEAD].to_vec();
+        let mut rest = &list[HEAD..list.len() - 4];
+        let mut left_out = 0;
+        while !rest.is_empty() {
+            let sized = |at: usize| 4 + u32::from_le_bytes(rest[at..at + 4].try_into().unwrap()) as usize;
+            let of_name = sized(0);
+            let whole = of_name + sized(of_name) + 4 + 8 + 32;
+            if rest[4..of_name].starts_with(b"index/") {
+                left_out += 1;
+            } else {
+                shorter.extend_from_slice(&rest[..whole]);
+            }
+            rest = &rest[whole..];
+        }
+        assert!(left_out >= 2, "a manifest and a run");
+        shorter.extend_from_slice(&crc32c::crc32c(&shorter).to_le_bytes());
+        log.blobs().put(&name, &shorter).unwrap();
+    }
+}
+
+fn a_damaged_snapshot_is_told() {
+    let (log, folder) = (MemoryLog::new(), tempfile::tempdir().unwrap());
+    with_a_snapshot(&log, &folder.path().join("one"), 20);
+    let new = folder.path().join("new");
+    for piece in log.blobs().list("piece/").unwrap() {
+        let sound = log.blobs().get(&piece).unwrap().unwrap();
+        let mut flipped = sound.clone();
+        let middle = flipped.len() / 2;
+        flipped[middle] ^= 16;
+        log.blobs().put(&piece, &flipped).unwrap();
+        let refused = try_node(Arc::new(log.clone()), &new).map(drop).unwrap_err().to_string();
+        let blob = piece.rsplit_once('/').unwrap().0;
+        assert!(refused.contains(blob) && refused.contains("checksum"), "{piece}: {refused}");
+        log.blobs().delete(&piece).unwrap();
+        let refused = try_node(Arc::new(log.clone()), &new).map(drop).unwrap_err().to_string();
+        assert!(refused.contains(blob) && refused.contains("missing"), "{piece}: {refused}");
+        log.blobs().put(&piece, &sound).unwrap();
+    }
+    // What the tries have left is of no harm, and goes.
+    assert!(new.join("store.new").exists());
+    assert_eq!(value(&node(Arc::new(log), &new), b"behind").as_deref(), Some(&b"v"[..]));
+    assert!(!new.join("store.new").exists());
 }
 
 fn a_snapshot_of_newer_software_is_told() {

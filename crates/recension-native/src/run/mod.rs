@@ -231,6 +231,12 @@ impl Run {
         Block::check(bytes, offset).map_err(|what| EngineError::damaged(self.name(), offset, what))
     }
 
+    /// Bytes of the file as they are.
+    pub(super) fn bytes(&self, at: u64, len: usize) -> Result<Vec<u8>> {
+        let end = || EngineError::damaged(self.name(), at, format!("expected {len} bytes, found the end"));
+        self.mapping.read(at, len).map(Cow::into_owned).ok_or_else(end)
+    }
+
     /// The file, opened again.
     pub(super) fn reopen(&self) -> std::io::Result<Arc<dyn DiskFile>> {
         self.disk.open(&self.name())

@@ -1,5 +1,7 @@
 //! The documents of a database as a table: filtered, sorted, with facets, as of any moment, and in every other form.
 
+use std::time::Duration;
+
 use recension::document::json::quote;
 use recension::document::{CollectionAt, Cursor, Document, Path, Query};
 use recension::engine::Direction;
@@ -66,6 +68,12 @@ impl Asked {
         Ok(self.whole()?.after(self.after.clone()).limit(self.rows))
     }
 
+    /// The facet that is asked for, of the filter.
+    pub(super) fn facet(&self, at: &CollectionAt, patience: Duration) -> Result<Option<Facet>> {
+        let Some(member) = &self.facet else { return Ok(None) };
+        facets::count(at, &self.query()?, member, patience).map(Some)
+    }
+
     /// All that the filter lets through, in its order.
     pub(super) fn whole(&self) -> Result<Query> {
         let mut query = self.query()?.sort_bytes_max(SORT_BYTES_MAX);
@@ -95,7 +103,7 @@ fn find(at: &CollectionAt, asked: &Asked) -> Result<Found> {
         rows.push(row(&document?));
     }
     let next = if rows.len() == asked.rows { found.cursor().map(|cursor| cursor.to_string()) } else { None };
-    let facet = asked.facet.as_ref().map(|member| facets::count(at, &asked.query()?, member)).transpose()?;
+    let facet = asked.facet(at, facets::PATIENCE)?;
     Ok(Found { rows, next, facet, count: at.count()?, plan })
 }
 
@@ -130,7 +138,7 @@ pub(super) async fn page(request: &Request, session: &Session, db: &str) -> Resu
     }
     html.tag("</p>\n");
     if let (Some(facet), Some(member)) = (&found.facet, &asked.facet) {
-        facet_list(facet, member, &asked, &parameters, &path, html);
+        facet_list(facet, member, &asked, &parameters, db, html);
     }
     let kind = Kind::Special { db: db.to_owned(), name: "_find".to_owned() };
     let mut table = Table::new(kind, parameters.only(&["at"]), asked.fields.clone())
@@ -172,10 +180,11 @@ fn filters(asked: &Asked, parameters: &Parameters, path: &str, html: &mut Html) 
 }
 
 /// The values of a facet, each a filter.
-fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameters, path: &str, html: &mut Html) {
+fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameters, db: &str, html: &mut Html) {
+    let (path, (values, others)) = (format!("/_utils/{}", encode(db)), facet.shown());
     html.tag("<section class=\"facet\" aria-label=\"Facet\"><h2><bdi>").text(member).tag("</bdi></h2><ul>\n");
-    let most = facet.values.first().map_or(1, |(_, count)| *count).max(1);
-    for (value, count) in &facet.values {
+    let most = values.first().map_or(1, |(_, count)| *count).max(1);
+    for (value, count) in values {
         html.tag("<li>");
         if value.is_empty() {
             html.tag("<i>absent</i>");
@@ -186,17 +195,19 @@ fn facet_list(facet: &Facet, member: &str, asked: &Asked, parameters: &Parameter
             let filter = if asked.filter.is_empty() { clause } else { format!("{} and {clause}", asked.filter) };
             let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.clone());
             let shown = if text.is_empty() { "(empty)" } else { &text };
-            html.link(&parameters.without(&["after"]).with("q", &filter).on(path), shown.as_bytes());
+            html.link(&parameters.without(&["after"]).with("q", &filter).on(&path), shown.as_bytes());
         }
         html.tag(" <meter min=\"0\" max=\"").show(most).tag("\" value=\"").show(count).tag("\" aria-hidden=\"true\">");
         html.tag("</meter> <span class=\"number\">").text(grouped(*count)).tag("</span></li>\n");
     }
     html.tag("</ul><p>");
-    if facet.others > 0 {
-        html.show(facet.others).tag(" other values. ");
+    if others > 0 {
+        html.show(others).tag(" other values. ");
     }
     html.tag(if facet.cut { "Of the first " } else { "Of " }).text(grouped(facet.documents)).tag(" documents");
-    html.tag(if facet.cut { ", since counting took too long.</p></section>\n" } else { ".</p></section>\n" });
+    html.tag(if facet.cut { ", since counting took too long.</p>\n" } else { ".</p>\n" });
+    export::links(db, &parameters.only(&["at", "q", "facet"]).with("of", "facet"), "All values as", html);
+    html.tag("</section>\n");
 }
 
 fn pages(asked: &Asked, next: Option<&str>, parameters: &Parameters, path: &str, html: &mut Html) {

@@ -8,10 +8,10 @@ use recension::document::json::quote;
 use recension::document::{Change, CollectionAt, Document, Found, Query};
 
 use super::difference::{self, Difference};
-use super::{documents, query};
+use super::{documents, facets, query};
 use crate::answer::Answer;
 use crate::auth::{Access, Session};
-use crate::error::Result;
+use crate::error::{ApiError, Result};
 use crate::html::links::Parameters;
 use crate::html::writer::Html;
 use crate::http::body::members_of;
@@ -48,12 +48,8 @@ pub(super) fn server_links(path: &str, html: &mut Html) {
 pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> Result<Answer> {
     let database = at_its_moment(request, session.database(db, Access::Member)?)?;
     let text = |name: &str| request.query.get(name).map(str::to_owned).filter(|text| !text.is_empty());
-    let format = match request.query.get("format") {
-        Some("ndjson") => Format::Lines,
-        Some("csv") => Format::Csv,
-        // A page is made of the JSON.
-        _ => Format::Json,
-    };
+    // A page is made of the JSON.
+    let format = Format::of(request, &[Format::Lines, Format::Csv]);
     let now = request.query.get("at").is_none();
     let (mango, pipeline, of) = (text("find"), text("pipeline"), text("of"));
     let (asked, moments) = (documents::Asked::of(request)?, difference::moments(request));
@@ -64,6 +60,11 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
                 Source::of(at, &query, fields)?
             }
             (_, Some(text), _) => Source::Rows(look::pipeline(&database, &text, query::BYTES_MAX)?.rows.into_iter()),
+            (.., Some("facet")) => {
+                let missing = || ApiError::bad_request("A facet is of a member: name it in the parameter facet.");
+                let facet = asked.facet(database.opened(), facets::PATIENCE_OF_FILES)?.ok_or_else(missing)?;
+                Source::Coming(&["value", "count"], Box::new(facet.rows()?.into_iter().map(Ok)))
+            }
             (.., Some("changes")) => Source::changes(database.opened()),
             (.., Some("differences")) => {
                 Source::differences(difference::between(&database.share(), &moments, &asked.filter)?)
@@ -98,7 +99,7 @@ pub(super) async fn endpoint(request: &Request, session: &Session, db: &str) -> 
         _ => "json",
     };
     let name: String = db.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
-    Ok(answer.with(CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.{ending}\"")))
+    Ok(answer.varying("Accept").with(CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.{ending}\"")))
 }
 
 /// Where rows come from.

@@ -163,9 +163,12 @@ fn design_documents(db: &str, designs: &[Design], parameters: &Parameters, admin
             html.tag("</th><td>").text(&design.language).tag("</td><td>");
             let own = design.id.strip_prefix("_design/").unwrap_or_default();
             for view in &design.views {
-                let of = carried.with("limit", "100").with("reduce", "false").with("format", "html");
+                let of = carried.with("reduce", "false");
                 let to = format!("/{}/_design/{}/_view/{}", encode(db), encode(own), encode(view));
-                html.link(&of.on(&to), view.as_bytes()).tag(" ");
+                let page = of.with("limit", "100").with("format", "html").on(&to);
+                html.tag("<div>").link(&page, view.as_bytes()).tag(", all rows as ");
+                html.link(&of.with("format", "csv").on(&to), "CSV").tag(" ");
+                html.link(&of.with("format", "ndjson").on(&to), "NDJSON").tag("</div>");
             }
             html.tag("</td><td>").text(design.others.join(", ")).tag("</td></tr>\n");
         }

@@ -1,10 +1,11 @@
 //! What the server logged last, to be looked through; for server admins.
 
-use super::form;
+use super::form::{self, About};
 use super::frame::{Frame, empty};
 use crate::answer::Answer;
 use crate::auth::Session;
 use crate::error::Result;
+use crate::html::writer::Html;
 use crate::request::Request;
 
 /// Words by which a line's level is known.
@@ -33,9 +34,34 @@ pub(super) fn page(request: &Request, session: &Session) -> Result<Answer> {
         }
         html.tag("</ol>");
     }
-    html.tag(
-        "</div>\n<p class=\"hint\">The newest lines since the server began. What is logged is said by <code>--log",
-    );
-    html.tag("</code>, or by the configuration, which SIGHUP reads again.</p>\n");
+    html.tag("</div>\n<p class=\"hint\">The newest lines since the server began.</p>\n");
+    level(request, html);
     Ok(frame.end())
+}
+
+const LEVEL: &str = "/_node/_local/_config/log/level";
+
+/// The level that is on, and a form for another.
+fn level(request: &Request, html: &mut Html) {
+    let settings = &request.app.settings;
+    html.tag("<h2>What is logged</h2>\n<p>The level is <code id=\"level\">")
+        .text(&settings.live().log)
+        .tag("</code>. ");
+    if !crate::logs::can_be_set() {
+        html.tag("The program that this server is a part of has a logger of its own, and decides.</p>\n");
+        return;
+    }
+    html.tag("A level set here holds at once, is kept in the store, and wins over <code>--log</code>. Targets can ");
+    html.tag("have levels of their own: <code>warn,recension_server=debug</code>.</p>\n<div class=\"setting\">");
+    form::begin("PUT", LEVEL, &[About::Text, About::Said("That is logged from now on.")], html);
+    html.tag("<label>Level <input name=\"body\" list=\"levels\" required autocomplete=\"off\" value=\"");
+    html.text(&settings.live().log).tag("\"></label> <button>Set</button></form> ");
+    if settings.is_changed("log", "level") {
+        form::button("DELETE", LEVEL, &[About::Said("It is as configured again.")], ("", "As configured"), html);
+    }
+    html.tag("<datalist id=\"levels\">");
+    for level in crate::logs::LEVELS {
+        html.tag("<option value=\"").text(level).tag("\">");
+    }
+    html.tag("</datalist></div>\n");
 }

@@ -223,7 +223,7 @@ fn views(asked: &Asked, html: &mut Html) {
     link(&asked.as_form("json"), "JSON");
     let tables = match &asked.kind {
         Kind::Special { name, .. } => matches!(name.as_str(), "_all_docs" | "_design_docs"),
-        Kind::OfDocument { name, .. } => name == "_history",
+        Kind::OfDocument { name, .. } => name == "_history" || name.starts_with("_view/"),
         _ => false,
     };
     if tables {

@@ -51,6 +51,7 @@ const CREATED: &[(u16, Form)] = &[(201, Form::Object), (202, Form::Object)];
 const WRITTEN: &[(u16, Form)] = &[(200, Form::Object), (201, Form::Object), (202, Form::Object)];
 const HEAD: &[(u16, Form)] = &[(200, Form::None), (304, Form::None)];
 const BYTES: &[(u16, Form)] = &[(200, Form::Bytes), (201, Form::Bytes)];
+const ROWS: &[(u16, Form)] = &[(200, Form::List)];
 const LIST: &[(u16, Form)] = &[(200, Form::List), (304, Form::None)];
 
 const DOCUMENT: &str = r#"{"type":"object"}"#;
@@ -166,8 +167,8 @@ const OPERATIONS: &[Operation] = operations! {
     put "/{db}/_design/{name}", "Writes a design document", WRITE_QUERY, DOCUMENT, WRITTEN;
     delete "/{db}/_design/{name}", "Deletes a design document", "rev:string", "", OK;
     get "/{db}/_design/{name}/_info", "Information on the views of a design document", "", "", OK;
-    get "/{db}/_design/{name}/_view/{view}", "Rows of a view", VIEW_QUERY, "", OK;
-    post "/{db}/_design/{name}/_view/{view}", "Rows of a view", VIEW_QUERY, KEYS, OK;
+    get "/{db}/_design/{name}/_view/{view}", "Rows of a view", VIEW_QUERY, "", ROWS;
+    post "/{db}/_design/{name}/_view/{view}", "Rows of a view", VIEW_QUERY, KEYS, ROWS;
     post "/{db}/_design/{name}/_view/{view}/queries", "Several questions to a view", "", QUERIES, OK;
     get "/{db}/_design/{name}/_show/{function}/{id}", "A document as a function shows it", "", "", BYTES;
     get "/{db}/_design/{name}/_list/{function}/{view}", "Rows of a view as a function lists them", "", "", BYTES;
@@ -209,7 +210,7 @@ const OPERATIONS: &[Operation] = operations! {
     get "/{db}/_partition/{partition}/_all_docs", "Documents of a partition by id", LIST_QUERY, "", LIST;
     post "/{db}/_partition/{partition}/_all_docs", "Documents of a partition by id", LIST_QUERY, KEYS, LIST;
     get "/{db}/_partition/{partition}/_design/{name}/_view/{view}", "Rows of a view, of a \
-        partition", VIEW_QUERY, "", OK;
+        partition", VIEW_QUERY, "", ROWS;
     post "/{db}/_purge", "Removes revisions as if they had never been", "", REVS, CREATED;
     get "/{db}/_erase", "The erasures: when, and how many documents", "", "", OK;
     post "/{db}/_erase", "Removes documents from every moment", "settle:boolean", IDS, OK;

@@ -12,6 +12,7 @@ mod described;
 mod endpoints;
 mod erase;
 mod feed_rights;
+mod log_level;
 mod mango;
 mod on_a_store;
 mod pages;

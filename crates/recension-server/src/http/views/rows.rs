@@ -1,5 +1,6 @@
 //! The rows of a view's answer, which are made while they are sent.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use recension::document::json::quote;
@@ -7,9 +8,12 @@ use recension::document::{
     CollectionAt, Document, Grouping, ReducedBlocks, Reduction, RevId, ViewAt, ViewGroups, ViewRange, ViewRow, ViewRows,
 };
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::asked::ViewQuery;
 use crate::error::Result;
+use crate::http::body::{member, members_of};
+use crate::http::format::{Format, cell_of, cells, csv_line};
 use crate::http::reading::{Extras, Shown};
 use crate::http::streaming;
 use crate::http::within::{Limited, Within};
@@ -151,6 +155,50 @@ impl streaming::Rows for ViewList {
             Some(Walk::Groups(groups)) => groups.rest(),
             None => {}
         }
+    }
+}
+
+/// The rows of a view, a line each: as JSON, or as a table.
+pub(super) struct Lines {
+    list: ViewList,
+    /// The columns of a table: members of the row, and paths in its document.
+    columns: Option<(&'static [&'static str], Vec<String>)>,
+}
+
+impl Lines {
+    /// The line before the rows, and the rows. `fields` are the columns of the documents.
+    pub(super) fn of(list: ViewList, format: Format, fields: Vec<String>) -> (String, Self) {
+        if format != Format::Csv {
+            return (String::new(), Lines { list, columns: None });
+        }
+        let own: &[&str] = match (list.asked.grouping, list.asked.include_docs && fields.is_empty()) {
+            (Some(_), _) => &["key", "value"],
+            (None, false) => &["id", "key", "value"],
+            (None, true) => &["id", "key", "value", "doc"],
+        };
+        let before = csv_line(own.iter().copied().chain(fields.iter().map(String::as_str)).map(Cow::from));
+        (before, Lines { list, columns: Some((own, fields)) })
+    }
+}
+
+impl streaming::Rows for Lines {
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        let Some(row) = self.list.next()? else { return Ok(false) };
+        let line = match &self.columns {
+            None => row + "\n",
+            Some((own, fields)) => {
+                let members = members_of(row.as_bytes())?;
+                let value = |name: &str| member(&members, name).map(RawValue::get);
+                let of_document = cells(value("doc").unwrap_or_default(), fields);
+                csv_line(own.iter().map(|name| cell_of(value(name))).chain(of_document).map(Cow::from))
+            }
+        };
+        out.extend_from_slice(line.as_bytes());
+        Ok(true)
+    }
+
+    fn rest(&mut self) {
+        self.list.rest();
     }
 }
 

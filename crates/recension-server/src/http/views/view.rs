@@ -9,13 +9,14 @@ use recension_script::DesignView;
 use serde_json::value::RawValue;
 
 use super::asked::{Update, ViewQuery};
-use super::rows::ViewList;
+use super::rows::{Lines, ViewList};
 use crate::answer::Answer;
 use crate::databases::Database;
 use crate::dispatch::only;
 use crate::error::{ApiError, Result};
 use crate::functions;
 use crate::http::body::{elements, member, members_of};
+use crate::http::format::Format;
 use crate::http::list_options::Parameters;
 use crate::http::streaming;
 use crate::http::within::Limited;
@@ -144,7 +145,14 @@ pub(crate) async fn endpoint(
         in_body = members_of(&body)?.into_iter().map(|(name, value)| (name, value.get().to_owned())).collect();
     }
     let reduction = asked.view.reduction.clone();
-    let query = ViewQuery::read(&Parameters::new(&request.query, in_body), reduction.is_some(), partition)?;
+    let mut query = ViewQuery::read(&Parameters::new(&request.query, in_body), reduction.is_some(), partition)?;
+    let format = Format::of(&request, &[Format::Lines, Format::Csv]);
+    let fields = if format == Format::Csv { request.query.get("fields") } else { None };
+    let fields: Vec<String> = fields.map(|fields| fields.split(',').map(str::to_owned).collect()).unwrap_or_default();
+    if !fields.is_empty() && query.grouping.is_some() {
+        return Err(ApiError::query_parse("`fields` are columns of documents, and is invalid for reduce"));
+    }
+    query.include_docs |= !fields.is_empty();
     let update = query.update;
     let app = Arc::clone(&request.app);
     let (asked, view) = app.blocking(move || asked.read(update).map(|view| (asked, view))).await?;
@@ -155,7 +163,13 @@ pub(crate) async fn endpoint(
         let remembered = Arc::clone(&app.scripts.reduced);
         app.streams.read(move || ViewList::of(view, query, within, reduction, &remembered)).await?
     };
-    streaming::json(&app, before, list, "\n]}\n").await
+    let answer = if format == Format::Json {
+        streaming::json(&app, before, list, "\n]}\n").await?
+    } else {
+        let (before, lines) = Lines::of(list, format, fields);
+        streaming::bytes(&app, format.content_type(), before.into_bytes(), lines, "").await?
+    };
+    Ok(answer.varying("Accept"))
 }
 
 /// `POST …/queries`: several queries in one answer.
