@@ -6,25 +6,52 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::format::{
-    INDEX_DIR, KEYS_FILE, MANIFEST_FILE, MARK_FILE, MOVED_FILE, SETTLED_DIR, SETTLED_MANIFEST_FILE, STORE_FILE,
+    INDEX_DIR, KEYS_FILE, KEYS_TEMPORARY, MANIFEST_FILE, MARK_FILE, MOVED_FILE, SETTLED_DIR, SETTLED_MANIFEST_FILE,
+    STORE_FILE,
 };
 use super::manifest::replace_file;
 use super::open::{check_directory, lock};
 use crate::disk::Disk;
 use crate::disk::Key;
-use crate::disk::sealed::{NoKeys, SealedDisk, StoreKeys, bytes_per_key, id_of, is_sealed, read_keys, write_keys};
+use crate::disk::sealed::{KEY_BYTES, NoKeys, SealedDisk, StoreKeys, bytes_per_key, id_of, is_sealed, read_keys};
+use parking_lot::Mutex;
 use recension_engine::{EngineError, Result};
 
 /// By what a store's files are sealed.
 pub(super) struct Sealed {
-    keys: Arc<StoreKeys>,
+    /// The disk with the files as they are.
+    below: Arc<dyn Disk>,
+    keys: Mutex<Arc<StoreKeys>>,
     master: Key,
+}
+
+impl Sealed {
+    pub(super) fn below(&self) -> &Arc<dyn Disk> {
+        &self.below
+    }
+
+    pub(super) fn keys(&self) -> Arc<StoreKeys> {
+        self.keys.lock().clone()
+    }
+
+    /// The key that seals the file of collections' keys. If there is none, `known` or one of chance is written into
+    /// `KEYS`. The store's lock is held.
+    pub(super) fn make_wrapping(&self, known: Option<[u8; KEY_BYTES]>) -> Result<[u8; KEY_BYTES]> {
+        let mut keys = self.keys.lock();
+        if let Some(wrapping) = keys.wrapping().filter(|own| known.is_none_or(|known| known == *own)) {
+            return Ok(wrapping);
+        }
+        let with_one = keys.with_wrapping(known).map_err(|e| EngineError::io("asking for random bytes", e))?;
+        write(&*self.below, &with_one, &self.master)?;
+        *keys = Arc::new(with_one);
+        keys.wrapping().ok_or_else(missing_keys)
+    }
 }
 
 /// A disk whose files the engine can read.
 pub(super) struct Unlocked {
     pub(super) disk: Arc<dyn Disk>,
-    pub(super) sealed: Option<Sealed>,
+    pub(super) sealed: Option<Arc<Sealed>>,
 }
 
 fn refused(disk: &dyn Disk, why: &str) -> EngineError {
@@ -32,11 +59,19 @@ fn refused(disk: &dyn Disk, why: &str) -> EngineError {
 }
 
 fn no_keys(disk: &dyn Disk, why: NoKeys) -> EngineError {
+    no_keys_in(KEYS_FILE, disk, why)
+}
+
+/// The error for a file of keys that does not open.
+pub(super) fn no_keys_in(file: &str, disk: &dyn Disk, why: NoKeys) -> EngineError {
     match why {
-        NoKeys::Damaged(offset, what) => EngineError::damaged(KEYS_FILE, offset, what),
-        NoKeys::Newer(found) => EngineError::NewerFormat { file: KEYS_FILE.to_owned(), found, supported: 1 },
+        NoKeys::Damaged(offset, what) => EngineError::damaged(file, offset, what),
+        NoKeys::Newer(found) => {
+            let supported = if file == KEYS_FILE { 2 } else { 1 };
+            EngineError::NewerFormat { file: file.to_owned(), found, supported }
+        }
         NoKeys::Wrong(why) => refused(disk, why),
-        NoKeys::Io(error) => EngineError::io(format!("opening {KEYS_FILE}"), error),
+        NoKeys::Io(error) => EngineError::io(format!("opening {file}"), error),
     }
 }
 
@@ -50,8 +85,8 @@ fn read(disk: &dyn Disk) -> Result<Option<Vec<u8>>> {
 }
 
 fn write(disk: &dyn Disk, keys: &StoreKeys, master: &Key) -> Result<()> {
-    let written = keys.encode(master).and_then(|bytes| write_keys(disk, &bytes));
-    written.map_err(|e| EngineError::io(format!("writing {KEYS_FILE}"), e))
+    let bytes = keys.encode(master).map_err(|e| EngineError::io(format!("sealing {KEYS_FILE}"), e))?;
+    replace_file(disk, "", KEYS_TEMPORARY, KEYS_FILE, &bytes)
 }
 
 fn seal(disk: &Arc<dyn Disk>, keys: &Arc<StoreKeys>, lenient: bool) -> Result<Arc<dyn Disk>> {
@@ -60,8 +95,10 @@ fn seal(disk: &Arc<dyn Disk>, keys: &Arc<StoreKeys>, lenient: bool) -> Result<Ar
 }
 
 fn unlocked(disk: &Arc<dyn Disk>, keys: StoreKeys, master: &Key) -> Result<Unlocked> {
-    let sealed = Sealed { keys: Arc::new(keys), master: master.clone() };
-    Ok(Unlocked { disk: seal(disk, &sealed.keys, false)?, sealed: Some(sealed) })
+    let keys = Arc::new(keys);
+    let opened = seal(disk, &keys, false)?;
+    let sealed = Sealed { below: disk.clone(), keys: Mutex::new(keys), master: master.clone() };
+    Ok(Unlocked { disk: opened, sealed: Some(Arc::new(sealed)) })
 }
 
 /// The store on `disk` with its key, or without one. A new store gets keys of its own if there is a key.
@@ -111,12 +148,18 @@ fn refuse_open_store(disk: &dyn Disk) -> Result<()> {
     Err(refused(disk, why))
 }
 
-/// The same for a store that is damaged: what does not open is zeros. Nothing is written.
-pub(super) fn unlock_to_salvage(disk: &Arc<dyn Disk>, key: Option<&Key>) -> Result<Arc<dyn Disk>> {
-    let Some(bytes) = read(&**disk)? else { return Ok(unlock(disk.clone(), key, false)?.disk) };
-    let Some(key) = key else { return Ok(unlock(disk.clone(), None, false)?.disk) };
+/// The same for a store that is damaged: what does not open is zeros. Nothing is written. Also answers the key of the
+/// file of collections' keys, if there is one.
+pub(super) fn unlock_to_salvage(
+    disk: &Arc<dyn Disk>,
+    key: Option<&Key>,
+) -> Result<(Arc<dyn Disk>, Option<[u8; KEY_BYTES]>)> {
+    let (Some(bytes), Some(key)) = (read(&**disk)?, key) else {
+        return Ok((unlock(disk.clone(), key, false)?.disk, None));
+    };
     let keys = StoreKeys::decode(&bytes, key).map_err(|why| no_keys(&**disk, why))?;
-    seal(disk, &Arc::new(keys), true)
+    let wrapping = keys.wrapping();
+    Ok((seal(disk, &Arc::new(keys), true)?, wrapping))
 }
 
 /// The place of a backup.
@@ -138,11 +181,12 @@ impl Target {
 pub(super) fn backup_target(store: Option<&Sealed>, to: &Arc<dyn Disk>) -> Result<Target> {
     let not_ours = |found: &str| Err(EngineError::NotAStore { path: to.location(), found: found.to_owned() });
     let found = read(&**to)?;
-    let Some(Sealed { keys, master }) = store else {
+    let Some(store @ Sealed { master, .. }) = store else {
         let another = "an encrypted backup of another store";
         return if found.is_some() { not_ours(another) } else { Ok(Target { disk: to.clone(), keys: None }) };
     };
-    let mut all = (**keys).clone();
+    let keys = store.keys();
+    let mut all = (*keys).clone();
     let mut is_there = false;
     if let Some(bytes) = found {
         if id_of(&bytes).map_err(|why| no_keys(&**to, why))? != keys.id() {
@@ -162,8 +206,8 @@ pub(super) fn backup_target(store: Option<&Sealed>, to: &Arc<dyn Disk>) -> Resul
         return not_ours("a store that is not encrypted");
     }
     let all = Arc::new(all);
-    let keys = (!is_there).then(|| (to.clone(), all.clone(), master.clone()));
-    Ok(Target { disk: seal(to, &all, false)?, keys })
+    let to_write = (!is_there).then(|| (to.clone(), all.clone(), master.clone()));
+    Ok(Target { disk: seal(to, &all, false)?, keys: to_write })
 }
 
 /// What there is to know of a store's keys without opening them.

@@ -96,6 +96,7 @@ pub use self::values::{json, limits};
 pub use self::faces::changes::{Changes, Follow};
 pub use self::faces::check::{CheckProblem, CheckReport};
 pub use self::faces::collection::Collection;
+pub use self::faces::collection_keys::CollectionKeyOptions;
 pub use self::faces::consumer::{Consumer, ConsumerOptions, ConsumerStatus, Delivery, HandedOut};
 pub use self::faces::diff::{CollectionDiff, DocumentDiff, Version};
 pub use self::faces::edit::Matched;
