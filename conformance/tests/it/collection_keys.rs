@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use recension::disk::Disk;
-use recension::document::{At, Following, Store, Upload};
+use recension::document::{At, Expect, ListOptions, Store};
 use recension::engine::native::{NativeEngine, NativeOptions, change_key, salvage};
 use recension::engine::{Engine, EngineError, KeyNumber, KeyRange, Retention, Seq, Snapshot, TreeId, TreeKeyState};
 use recension::{CollectionKeyOptions, Error, IndexSpec, Key, Query, Result, ValueRange};
@@ -52,6 +52,10 @@ fn fill(store: &Store) -> Result<Seq> {
     Ok(there.seq)
 }
 
+fn counted<T>(mut all: impl Iterator<Item = Result<T>>) -> Result<usize> {
+    all.try_fold(0, |count, item| item.map(|_| count + 1))
+}
+
 /// The ways to read a patient: each must answer or fail, and never be empty.
 fn ways(store: &Store, there: Seq) -> Vec<(&'static str, Result<usize>)> {
     let read = || store.collection("patients");
@@ -59,16 +63,16 @@ fn ways(store: &Store, there: Seq) -> Vec<(&'static str, Result<usize>)> {
     vec![
         ("get", read().and_then(|own| own.get("ada")).map(one)),
         ("get at", read().and_then(|own| own.at(At::Seq(there))?.get("ada")).map(one)),
-        ("list", read().and_then(|own| own.at(At::Now)?.list(Default::default())?.collect::<Result<Vec<_>>>()).map(|all| all.len())),
-        ("history", read().and_then(|own| own.at(At::Now)?.history("ada")?.collect::<Result<Vec<_>>>()).map(|all| all.len())),
+        ("list", read().and_then(|own| counted(own.list(&ListOptions::default())?))),
+        ("history", read().and_then(|own| counted(own.history("ada")?))),
         (
             "find",
             read().and_then(|own| {
                 let query = Query::new().matching("name", ValueRange::equal("Ada"));
-                own.find(&query)?.collect::<Result<Vec<_>>>().map(|all| all.len())
+                counted(own.find(&query)?)
             }),
         ),
-        ("changes", store.changes(Seq::ZERO).and_then(|all| all.collect::<Result<Vec<_>>>()).map(|all| all.len())),
+        ("changes", store.changes(Seq::ZERO).and_then(counted)),
     ]
 }
 
@@ -116,12 +120,12 @@ fn is_gone(store: &Store, there: Seq) -> std::result::Result<(), String> {
 /// What is there in the trees of a key, at any moment; and in the catalogue about them.
 fn rows_of(engine: &dyn Engine, number: KeyNumber) -> Vec<(TreeId, Vec<u8>)> {
     let now = engine.snapshot().unwrap();
-    let all = |tree: TreeId| {
-        let keys: Vec<Vec<u8>> = now.keys(tree, &KeyRange::all()).map(|key| key.unwrap()).collect();
-        let there = move |key: &Vec<u8>| now_has(&*now, tree, key);
-        keys.into_iter().filter(there).map(|key| (tree, key)).collect::<Vec<_>>()
-    };
-    (0..12).flat_map(|tree| all.clone()(number.tree(tree))).collect()
+    let mut rows = Vec::new();
+    for tree in (0..12).map(|tree| number.tree(tree)) {
+        let keys = now.keys(tree, &KeyRange::all()).map(|key| key.unwrap());
+        rows.extend(keys.filter(|key| now_has(&*now, tree, key)).map(|key| (tree, key)));
+    }
+    rows
 }
 
 fn now_has(now: &dyn Snapshot, tree: TreeId, key: &[u8]) -> bool {
@@ -145,9 +149,8 @@ fn a_destroyed_key_takes_its_collection_out_of_every_moment_and_every_backup() {
         there = fill(&store).unwrap();
         let patients = store.collection("patients").unwrap();
         patients.set_retention(Retention::Versions(50)).unwrap();
-        let upload = Upload::new("scan.png", "image/png");
         let rev = patients.get("ada").unwrap().unwrap().rev;
-        patients.attach("ada", Following::Revision(rev), upload, &mut &b"an attachment"[..]).unwrap();
+        patients.attach("ada", Expect::Revision(rev), "scan", "image/png", &b"an attachment"[..]).unwrap();
         all_answer(&store, there);
         store.compact().unwrap();
         patients.put("ada", r#"{"name":"Ada","ill":"newest"}"#).unwrap();
@@ -162,6 +165,8 @@ fn a_destroyed_key_takes_its_collection_out_of_every_moment_and_every_backup() {
     lost.lose(FILE);
     let said = ways(&open(&lost).unwrap().store, there).remove(0).1.unwrap_err();
     assert!(why(said).contains("too old to have this key"));
+    let another = open(&lost).unwrap().store.create_collection_key("more", WITH_INDEXES).unwrap_err();
+    assert!(why(another).contains("missing or too old") && lost.content(FILE).is_none());
     all_answer(&open(&copy_of(&backup, Some(&old_keys))).unwrap().store, there);
     {
         let Opened { store, .. } = open(&disk).unwrap();

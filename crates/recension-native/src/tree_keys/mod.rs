@@ -196,7 +196,9 @@ impl KeyRing {
                 ReadKeys::Range(range) => out.depends_on_range(read.tree, range.clone(), read.at),
             };
         }
-        batch.asked_durability().into_iter().for_each(|durability| drop(out.durability(durability)));
+        if let Some(durability) = batch.asked_durability() {
+            out.durability(durability);
+        }
         Ok(out)
     }
 

@@ -70,9 +70,15 @@ impl Store {
         if slot.entry(&*now)?.is_some_and(|entry| is_open(&entry)) {
             return Err(refused(name, unsealed));
         }
-        let next = next_number(now.get(CATALOGUE, NEXT_KEY)?.as_deref())?;
-        drop(now);
-        let number = keys.create(name, next.ok_or_else(|| refused(name, "the store has given out all keys"))?)?;
+        let given = now.get(CATALOGUE, NEXT_KEY)?;
+        let next = next_number(given.as_deref())?.ok_or_else(|| refused(name, "the store has given out all keys"))?;
+        if given.is_some() && keys.list().iter().all(|key| key.number.next() != Some(next)) {
+            // Another file of keys would come into being, and nothing could make one of both.
+            let why =
+                "the file of collections' keys is missing or too old; give the newest with --collection-keys FILE";
+            return Err(refused(name, why));
+        }
+        let number = keys.create(name, next)?;
         let made = retry(|| {
             let view = Overlay::new(self.snapshot(At::Now)?);
             let before = match view.get(CATALOGUE, &row_key(name))? {
@@ -134,7 +140,7 @@ impl Store {
     }
 
     fn keys_of_trees(&self) -> Result<&dyn TreeKeys> {
-        let what = "give collections keys, which an encrypted store has that no other process has open";
+        let what = "give collections keys: the store has to be encrypted, and open in no other process";
         let engine = || self.engine().stats().map(|stats| stats.engine);
         match self.engine().tree_keys() {
             Some(keys) => Ok(keys),
