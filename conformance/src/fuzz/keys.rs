@@ -1,5 +1,5 @@
-//! The files of keys: `KEYS` and `COLLECTION-KEYS`. The first byte of an input chooses the file and whether its checksum
-//! is made right again; the rest is edits, or the whole file.
+//! The files of keys: `KEYS` and `COLLECTION-KEYS`. The first byte of an input chooses the file, and whether its
+//! checksum is made right again; the rest is edits, or the whole file.
 //!
 //! Oracle: no panic, and no key from a file that is not what was written. Every byte of both is sealed or bound to a
 //! seal, so that any other file is refused, with a right checksum too, and stays as it was found.

@@ -1,5 +1,5 @@
-//! Keys that seal the values of trees. A key has a block of trees of its own, so that the number of a tree says by which
-//! key its values are sealed, for ever. docs/encryption.md has the numbers. Plain values only.
+//! Keys that seal the values of trees. A key has a block of trees of its own, so that the number of a tree says by
+//! which key its values are sealed, for ever. docs/encryption.md has the numbers. Plain values only.
 
 use crate::{Result, Timestamp, TreeId};
 

@@ -1,6 +1,6 @@
 //! Keys of blocks of trees: the documents above give one to a collection. Values of such trees are sealed before they
-//! come to the log, and opened behind every read, by [`KeyRing`] alone; nothing below knows of it. Settling, backups and
-//! verification carry sealed values as they are. docs/encryption.md has the file and the values.
+//! come to the log, and opened behind every read, by [`KeyRing`] alone; nothing below knows of it. Settling, backups
+//! and verification carry sealed values as they are. docs/encryption.md has the file and the values.
 
 mod file;
 mod snapshot;
@@ -95,8 +95,8 @@ fn refused(whose: String, why: &str) -> EngineError {
 }
 
 impl KeyRing {
-    /// The keys of a store: from `file`, or from the usual place in the store's folder. If there is no such file, no key
-    /// is there.
+    /// The keys of a store: from `file`, or from the usual place in the store's folder. If there is no such file, no
+    /// key is there.
     pub(super) fn open(
         sealed: Arc<Sealed>,
         file: Option<&PathBuf>,
@@ -120,8 +120,8 @@ impl KeyRing {
         let known = self.known.load();
         let Ok(at) = known.binary_search_by_key(&number, |known| known.entry.number) else {
             let whose = format!("the collection with key {}", number.get());
-            let why = "there is no file of collections' keys beside this store, or it is too old to have this key; give \
-                       the newest with --collection-keys FILE";
+            let why = "there is no file of collections' keys beside this store, or it is too old to have this key; \
+                       give the newest with --collection-keys FILE";
             return Err(refused(whose, why));
         };
         let Known { entry, key } = &known[at];
@@ -281,8 +281,8 @@ impl NativeEngine {
         list.map_or(Ok(()), |ring| ring.write_list(sealed.below()))
     }
 
-    /// The same for a salvaged store, which takes the place of the damaged one `from`: it gets the file of keys, if that
-    /// is there and whole.
+    /// The same for a salvaged store, which takes the place of the damaged one `from`: it gets the file of keys, if
+    /// that is there and whole.
     pub(super) fn take_tree_keys_file(
         &self,
         from: &dyn Disk,

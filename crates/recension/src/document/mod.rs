@@ -9,6 +9,8 @@
 //!                  .dropped_collections()?  .dropped_collection(number, At)? -> CollectionAt  .collection_as_of("name", At)?
 //!                  .resolve(At)? -> Seq   .transaction(|tx| ..)?   .changes(since)?   .follow(since)
 //!                  .typed::<T>()? -> Typed<T>   .diff_between(At, At)?   .restore_to(At)?   .compact()? -> Compacted
+//!                  .create_collection_key("name", CollectionKeyOptions)?   .destroy_collection_key("name")?
+//!                  .collection_keys() -> Vec<TreeKey>
 //! Collection       .get(id)? -> Option<Document>   .list(&ListOptions)? -> Documents (iterator)
 //!                  .count()?   .history(id)? -> Vec<Revision>
 //!                  .find(&Query)? -> Found (iterator of documents; .plan(), .cursor())

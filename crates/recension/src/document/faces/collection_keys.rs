@@ -107,11 +107,11 @@ impl Store {
     }
 
     /// Destroys the key of a collection. When this returns, nobody can read what the key has sealed: in no backup, and
-    /// in this store at no moment, as if the collection had been erased. After the next [`Store::compact`] no byte of it
-    /// is in any file of the store. If it was interrupted, call it again. Answers how many rows were erased.
+    /// in this store at no moment, as if the collection had been erased. After the next [`Store::compact`] no byte of
+    /// it is in any file of the store. If it was interrupted, call it again. Answers how many rows were erased.
     ///
-    /// In backups, ids of documents and what indexes and views are ordered by stay readable with the store's key. Copies
-    /// of the file of keys that were made before still open what the key has sealed.
+    /// In backups, ids of documents and what indexes and views are ordered by stay readable with the store's key.
+    /// Copies of the file of keys that were made before still open what the key has sealed.
     ///
     /// # Errors
     /// [`EngineError::Key`] if the collection has no key; [`EngineError::Unsupported`] as
