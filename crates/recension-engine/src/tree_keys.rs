@@ -77,12 +77,11 @@ pub trait TreeKeys: Send + Sync {
     /// [`EngineError::ReadOnly`](crate::EngineError::ReadOnly).
     fn create(&self, name: &str, least: KeyNumber) -> Result<KeyNumber>;
 
-    /// Destroys the key of a name, if there is one, and answers the numbers of all keys of that name that are destroyed
-    /// now. It is durable when this returns, and may be asked again.
+    /// Destroys a key, if it is there and not destroyed yet. It is durable when this returns.
     ///
     /// # Errors
     /// [`EngineError::ReadOnly`](crate::EngineError::ReadOnly).
-    fn destroy(&self, name: &str) -> Result<Vec<KeyNumber>>;
+    fn destroy(&self, number: KeyNumber) -> Result<()>;
 }
 
 #[cfg(test)]

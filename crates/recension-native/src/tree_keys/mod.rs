@@ -354,21 +354,15 @@ impl TreeKeys for KeyRing {
         Ok(number)
     }
 
-    fn destroy(&self, name: &str) -> Result<Vec<KeyNumber>> {
+    fn destroy(&self, number: KeyNumber) -> Result<()> {
         let _changing = self.changing.lock();
         let mut entries = self.entries()?;
-        let now = self.clock.now();
-        let (mut numbers, mut changed) = (Vec::new(), false);
-        for entry in entries.iter_mut().filter(|entry| entry.name == name) {
-            numbers.push(entry.number);
-            if !matches!(entry.secret, Secret::Destroyed(_)) {
-                (entry.secret, changed) = (Secret::Destroyed(now), true);
-            }
+        let whole = |entry: &&mut Entry| entry.number == number && !matches!(entry.secret, Secret::Destroyed(_));
+        match entries.iter_mut().find(whole) {
+            Some(entry) => entry.secret = Secret::Destroyed(self.clock.now()),
+            None => return Ok(()),
         }
-        if changed {
-            self.replace(entries)?;
-        }
-        Ok(numbers)
+        self.replace(entries)
     }
 }
 

@@ -102,7 +102,7 @@ impl Store {
             return Ok(());
         }
         // Somebody has made it meanwhile, and nothing is sealed by the key.
-        keys.destroy(name)?;
+        keys.destroy(number)?;
         Err(refused(name, unsealed))
     }
 
@@ -118,10 +118,22 @@ impl Store {
     /// [`Store::create_collection_key`].
     pub fn destroy_collection_key(&self, name: &str) -> Result<u64> {
         check_name("collection", name)?;
-        let numbers = self.keys_of_trees()?.destroy(name)?;
-        if numbers.is_empty() {
+        let keys = self.keys_of_trees()?;
+        let named: Vec<TreeKey> = keys.list().into_iter().filter(|key| key.name == name).collect();
+        let is_destroyed = |key: &&TreeKey| matches!(key.state, TreeKeyState::Destroyed(_));
+        // A backup may be of a time when the collection had another key: then that one is meant, and no later one.
+        let row = self.snapshot(At::Now)?.get(CATALOGUE, &row_key(name))?.map(|row| KeyRow::decode(&row, name));
+        let meant = match row.transpose()? {
+            Some(row) => named.iter().find(|key| key.number == row.number),
+            None => named.iter().find(|key| !is_destroyed(key)).or(named.last()),
+        };
+        let Some(meant) = meant.map(|key| key.number) else {
             return Err(refused(name, "it has no key here; `recension key collections` lists those that have one"));
-        }
+        };
+        keys.destroy(meant)?;
+        let destroyed = named.iter().filter(is_destroyed).map(|key| key.number);
+        let mut numbers: Vec<KeyNumber> = destroyed.filter(|number| *number != meant).collect();
+        numbers.push(meant);
         self.forget_sealed(name, &numbers)
     }
 
