@@ -5,7 +5,6 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use recension::disk::Disk;
 use recension::document::{At, Expect, ListOptions, Store};
 use recension::engine::native::{NativeEngine, NativeOptions, change_key, salvage};
 use recension::engine::{Engine, EngineError, KeyNumber, KeyRange, Retention, Seq, Snapshot, TreeId, TreeKeyState};
@@ -321,7 +320,7 @@ fn crashed(found: &SimDisk, there: Option<Seq>, destroyed: bool) -> std::result:
     is_gone(&store, there.unwrap_or(Seq(1)))?;
     store.compact().map_err(text)?;
     is_gone(&store, there.unwrap_or(Seq(1)))?;
-    drop(store);
+    drop((patients, store));
     is_gone(&open(found).map_err(text)?.store, there.unwrap_or(Seq(1)))?;
     Ok((!states.is_empty(), is_destroyed))
 }

@@ -6,47 +6,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::format::{
-    INDEX_DIR, KEYS_FILE, KEYS_TEMPORARY, MANIFEST_FILE, MARK_FILE, MOVED_FILE, SETTLED_DIR, SETTLED_MANIFEST_FILE,
-    STORE_FILE,
+    INDEX_DIR, KEYS_FILE, MANIFEST_FILE, MARK_FILE, MOVED_FILE, SETTLED_DIR, SETTLED_MANIFEST_FILE, STORE_FILE,
 };
 use super::manifest::replace_file;
 use super::open::{check_directory, lock};
+use super::sealed_by::{Sealed, no_keys_in, write_keys as write};
 use crate::disk::Disk;
 use crate::disk::Key;
 use crate::disk::sealed::{KEY_BYTES, NoKeys, SealedDisk, StoreKeys, bytes_per_key, id_of, is_sealed, read_keys};
-use parking_lot::Mutex;
 use recension_engine::{EngineError, Result};
-
-/// By what a store's files are sealed.
-pub(super) struct Sealed {
-    /// The disk with the files as they are.
-    below: Arc<dyn Disk>,
-    keys: Mutex<Arc<StoreKeys>>,
-    master: Key,
-}
-
-impl Sealed {
-    pub(super) fn below(&self) -> &Arc<dyn Disk> {
-        &self.below
-    }
-
-    pub(super) fn keys(&self) -> Arc<StoreKeys> {
-        self.keys.lock().clone()
-    }
-
-    /// The key that seals the file of collections' keys. If there is none, `known` or one of chance is written into
-    /// `KEYS`. The store's lock is held.
-    pub(super) fn make_wrapping(&self, known: Option<[u8; KEY_BYTES]>) -> Result<[u8; KEY_BYTES]> {
-        let mut keys = self.keys.lock();
-        if let Some(wrapping) = keys.wrapping().filter(|own| known.is_none_or(|known| known == *own)) {
-            return Ok(wrapping);
-        }
-        let with_one = keys.with_wrapping(known).map_err(|e| EngineError::io("asking for random bytes", e))?;
-        write(&*self.below, &with_one, &self.master)?;
-        *keys = Arc::new(with_one);
-        keys.wrapping().ok_or_else(missing_keys)
-    }
-}
 
 /// A disk whose files the engine can read.
 pub(super) struct Unlocked {
@@ -62,19 +30,6 @@ fn no_keys(disk: &dyn Disk, why: NoKeys) -> EngineError {
     no_keys_in(KEYS_FILE, disk, why)
 }
 
-/// The error for a file of keys that does not open.
-pub(super) fn no_keys_in(file: &str, disk: &dyn Disk, why: NoKeys) -> EngineError {
-    match why {
-        NoKeys::Damaged(offset, what) => EngineError::damaged(file, offset, what),
-        NoKeys::Newer(found) => {
-            let supported = if file == KEYS_FILE { 2 } else { 1 };
-            EngineError::NewerFormat { file: file.to_owned(), found, supported }
-        }
-        NoKeys::Wrong(why) => refused(disk, why),
-        NoKeys::Io(error) => EngineError::io(format!("opening {file}"), error),
-    }
-}
-
 /// The store is encrypted, and its keys are not there.
 pub(super) fn missing_keys() -> EngineError {
     EngineError::damaged(KEYS_FILE, 0, "the file is missing, and the store is encrypted; restore KEYS from a backup")
@@ -82,11 +37,6 @@ pub(super) fn missing_keys() -> EngineError {
 
 fn read(disk: &dyn Disk) -> Result<Option<Vec<u8>>> {
     read_keys(disk).map_err(|e| EngineError::io(format!("reading {KEYS_FILE}"), e))
-}
-
-fn write(disk: &dyn Disk, keys: &StoreKeys, master: &Key) -> Result<()> {
-    let bytes = keys.encode(master).map_err(|e| EngineError::io(format!("sealing {KEYS_FILE}"), e))?;
-    replace_file(disk, "", KEYS_TEMPORARY, KEYS_FILE, &bytes)
 }
 
 fn seal(disk: &Arc<dyn Disk>, keys: &Arc<StoreKeys>, lenient: bool) -> Result<Arc<dyn Disk>> {
@@ -97,7 +47,7 @@ fn seal(disk: &Arc<dyn Disk>, keys: &Arc<StoreKeys>, lenient: bool) -> Result<Ar
 fn unlocked(disk: &Arc<dyn Disk>, keys: StoreKeys, master: &Key) -> Result<Unlocked> {
     let keys = Arc::new(keys);
     let opened = seal(disk, &keys, false)?;
-    let sealed = Sealed { below: disk.clone(), keys: Mutex::new(keys), master: master.clone() };
+    let sealed = Sealed::new(disk.clone(), keys, master.clone());
     Ok(Unlocked { disk: opened, sealed: Some(Arc::new(sealed)) })
 }
 
@@ -181,11 +131,11 @@ impl Target {
 pub(super) fn backup_target(store: Option<&Sealed>, to: &Arc<dyn Disk>) -> Result<Target> {
     let not_ours = |found: &str| Err(EngineError::NotAStore { path: to.location(), found: found.to_owned() });
     let found = read(&**to)?;
-    let Some(store @ Sealed { master, .. }) = store else {
+    let Some(store) = store else {
         let another = "an encrypted backup of another store";
         return if found.is_some() { not_ours(another) } else { Ok(Target { disk: to.clone(), keys: None }) };
     };
-    let keys = store.keys();
+    let (keys, master) = (store.keys(), store.master());
     let mut all = (*keys).clone();
     let mut is_there = false;
     if let Some(bytes) = found {

@@ -17,7 +17,7 @@ use super::log::SegmentMaker;
 use super::maintenance;
 use super::options::{Maintenance, NativeOptions};
 use super::removal::Doomed;
-use super::sealing::Sealed;
+use super::sealed_by::Sealed;
 use super::segment::Segment;
 use super::settled_files::SettledFiles;
 use super::trail::Trail;

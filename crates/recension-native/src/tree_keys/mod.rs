@@ -15,19 +15,16 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 
 use self::file::{Entry, FILE_BYTES_MAX, Secret};
-use self::snapshot::OpenedSnapshot;
+pub(super) use self::snapshot::OpenedSnapshot;
 use self::value::{Bound, CHANCE_BYTES, ValueKey};
-use super::NativeEngine;
 use super::format::COLLECTION_KEYS_FILE;
 use super::manifest::replace_file;
-use super::sealing::{Sealed, no_keys_in};
-use super::shared::Shared;
-use super::snapshot::NativeSnapshot;
+use super::sealed_by::{Sealed, no_keys_in};
 use crate::disk::sealed::{KEY_BYTES, NoKeys, random, read_small};
 use crate::disk::{Disk, FsDisk, ReadOnlyDisk};
 use recension_engine::{
-    Batch, BatchOperation, Clock, EngineError, KeyNumber, OWN_SEQ_BYTES, ReadKeys, Result, Seq, Snapshot, TreeId,
-    TreeKey, TreeKeyState, TreeKeys, counters,
+    Batch, BatchOperation, Clock, EngineError, KeyNumber, OWN_SEQ_BYTES, ReadKeys, Result, TreeId, TreeKey,
+    TreeKeyState, TreeKeys, counters,
 };
 
 /// Values that get chance from the system at once.
@@ -140,7 +137,7 @@ impl KeyRing {
     }
 
     /// A stored value, as it was written.
-    fn value<'v>(&self, tree: TreeId, key: &[u8], stored: Cow<'v, [u8]>) -> Result<Cow<'v, [u8]>> {
+    pub(super) fn value<'v>(&self, tree: TreeId, key: &[u8], stored: Cow<'v, [u8]>) -> Result<Cow<'v, [u8]>> {
         match KeyNumber::of(tree).filter(|_| value::is_sealed(&stored)) {
             None => Ok(stored),
             Some(number) => self.key(number)?.open(tree, key, stored).ok_or_else(|| {
@@ -156,7 +153,7 @@ impl KeyRing {
     }
 
     /// The batch with its values sealed.
-    fn sealed(&self, batch: Batch) -> Result<Batch> {
+    pub(super) fn sealed(&self, batch: Batch) -> Result<Batch> {
         if batch.rows().all(|row| KeyNumber::of(row.tree).is_none()) {
             return Ok(batch);
         }
@@ -241,64 +238,23 @@ impl KeyRing {
     }
 }
 
-impl Shared {
-    /// What readers get of a snapshot.
-    pub(super) fn opened(&self, snapshot: NativeSnapshot) -> Arc<dyn Snapshot> {
-        match &self.tree_keys {
-            Some(ring) => Arc::new(OpenedSnapshot::new(snapshot, ring.clone())),
-            None => Arc::new(snapshot),
-        }
-    }
-
-    /// The batch as it comes to the log, within all bounds.
-    pub(super) fn with_values_sealed(&self, batch: Batch) -> Result<Batch> {
-        let batch = match &self.tree_keys {
-            Some(ring) => ring.sealed(batch)?,
-            None => batch,
-        };
-        batch.check_limits().map(|()| batch)
-    }
-
-    /// A counter as it was written: one that was put, and not only added to, is sealed.
-    pub(super) fn opened_counter(&self, tree: TreeId, key: &[u8], stored: Option<Vec<u8>>) -> Result<Option<Vec<u8>>> {
-        match (&self.tree_keys, stored) {
-            (Some(ring), Some(stored)) => Ok(Some(ring.value(tree, key, Cow::Owned(stored))?.into_owned())),
-            (_, stored) => Ok(stored),
-        }
-    }
-}
-
-impl NativeEngine {
-    /// Makes a new store one beside which the file of another store's collections' keys opens: a copy. Writes the list
-    /// of keys into it, without any of them.
-    pub(super) fn take_tree_keys(&self, wrapping: Option<[u8; KEY_BYTES]>, list: Option<&KeyRing>) -> Result<()> {
-        let Some(wrapping) = wrapping.filter(|_| self.shared.head() == Seq::ZERO) else { return Ok(()) };
-        let Some(sealed) = &self.shared.sealed else {
-            let why = "collections of the store have keys, so that its copy must be encrypted; give it a key";
-            return Err(refused(self.shared.disk.location(), why));
-        };
-        sealed.make_wrapping(Some(wrapping))?;
-        list.map_or(Ok(()), |ring| ring.write_list(sealed.below()))
-    }
-
-    /// The same for a salvaged store, which takes the place of the damaged one `from`: it gets the file of keys, if
-    /// that is there and whole.
-    pub(super) fn take_tree_keys_file(
-        &self,
-        from: &dyn Disk,
-        wrapping: Option<[u8; KEY_BYTES]>,
-    ) -> std::result::Result<(), Unread> {
-        self.take_tree_keys(wrapping, None).map_err(Unread::Target)?;
-        let (Some(wrapping), Some(sealed)) = (wrapping, &self.shared.sealed) else { return Ok(()) };
-        let read = read_small(from, COLLECTION_KEYS_FILE, FILE_BYTES_MAX + 1).map_err(NoKeys::Io).and_then(|bytes| {
-            let bytes = bytes.unwrap_or_default();
-            if bytes.is_empty() { Ok(bytes) } else { file::decode(&bytes, Some(&wrapping)).map(|_| bytes) }
-        });
-        match read {
-            Ok(bytes) if bytes.is_empty() => Ok(()),
-            Ok(bytes) => Place::of(None, sealed.below(), false).and_then(|to| to.write(&bytes)).map_err(Unread::Target),
-            Err(why) => Err(Unread::Source(no_keys_in(COLLECTION_KEYS_FILE, from, why))),
-        }
+/// Writes the file of keys of a store on `from` into a copy of it on `to`, if it is there and whole.
+///
+/// # Errors
+/// [`Unread`].
+pub(super) fn copy_file(
+    from: &dyn Disk,
+    to: &Arc<dyn Disk>,
+    wrapping: &[u8; KEY_BYTES],
+) -> std::result::Result<(), Unread> {
+    let read = read_small(from, COLLECTION_KEYS_FILE, FILE_BYTES_MAX + 1).map_err(NoKeys::Io).and_then(|bytes| {
+        let whole = |bytes: &Vec<u8>| file::decode(bytes, Some(wrapping)).map(drop);
+        bytes.as_ref().map_or(Ok(()), whole).map(|()| bytes)
+    });
+    match read {
+        Ok(None) => Ok(()),
+        Ok(Some(bytes)) => Place::of(None, to, false).and_then(|to| to.write(&bytes)).map_err(Unread::Target),
+        Err(why) => Err(Unread::Source(no_keys_in(COLLECTION_KEYS_FILE, from, why))),
     }
 }
 

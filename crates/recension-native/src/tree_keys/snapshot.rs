@@ -10,13 +10,13 @@ use recension_engine::{
 };
 
 /// What the engine answers reads from, in a store that is encrypted.
-pub(super) struct OpenedSnapshot {
+pub(crate) struct OpenedSnapshot {
     below: NativeSnapshot,
     ring: Arc<KeyRing>,
 }
 
 impl OpenedSnapshot {
-    pub(super) fn new(below: NativeSnapshot, ring: Arc<KeyRing>) -> Self {
+    pub(crate) fn new(below: NativeSnapshot, ring: Arc<KeyRing>) -> Self {
         OpenedSnapshot { below, ring }
     }
 }

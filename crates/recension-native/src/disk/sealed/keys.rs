@@ -73,9 +73,10 @@ impl StoreKeys {
     }
 
     /// The same keys, and one that seals the file of collections' keys: `known`, or one of chance.
-    pub(crate) fn with_wrapping(&self, known: Option<[u8; KEY_BYTES]>) -> io::Result<Self> {
+    /// Answers that key too.
+    pub(crate) fn with_wrapping(&self, known: Option<[u8; KEY_BYTES]>) -> io::Result<(Self, [u8; KEY_BYTES])> {
         let wrapping = known.map_or_else(random, Ok)?;
-        Ok(StoreKeys { wrapping: Some(wrapping), ..self.clone() })
+        Ok((StoreKeys { wrapping: Some(wrapping), ..self.clone() }, wrapping))
     }
 
     /// The key that seals what is written.
@@ -258,10 +259,10 @@ mod tests {
             assert!(matches!(StoreKeys::decode(&bytes[..at], &master), Err(NoKeys::Damaged(..))), "cut at {at}");
         }
         // With the key that seals those of collections, nothing else changes.
-        let with_one = keys.with_wrapping(None).unwrap();
+        let (with_one, _) = keys.with_wrapping(None).unwrap();
         let found = StoreKeys::decode(&with_one.encode(&master).unwrap(), &master).unwrap();
         assert!(found == with_one && found != keys && found.newest() == keys.newest() && found.ids() == keys.ids());
-        assert_eq!(found.with_wrapping(Some([7; KEY_BYTES])).unwrap().wrapping(), Some([7; KEY_BYTES]));
+        assert_eq!(found.with_wrapping(Some([7; KEY_BYTES])).unwrap().0.wrapping(), Some([7; KEY_BYTES]));
         // A key that has been taken from another file, with the right checksum, does not open.
         let mut keys_of_another = StoreKeys::new().unwrap();
         keys_of_another.add().unwrap();
