@@ -7,6 +7,7 @@ mod edits;
 mod forge;
 mod golden;
 mod json;
+mod keys;
 mod mutate;
 mod query;
 mod rows;
@@ -27,8 +28,9 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     Target { name: "apocrypha", run: apocrypha::session },
+    Target { name: "keys", run: keys::keys },
     Target { name: "log", run: store::log },
     Target { name: "run", run: store::run },
     Target { name: "manifest", run: store::manifest },

@@ -49,6 +49,11 @@ fn sessions_of_apocrypha_do_what_a_map_in_memory_does() {
 }
 
 #[test]
+fn a_file_of_keys_opens_as_it_was_written_or_not_at_all() {
+    fuzz("keys", 500);
+}
+
+#[test]
 fn the_log_reader_answers_rightly_or_not_at_all() {
     fuzz("log", 2000);
 }

@@ -4,6 +4,7 @@ mod apocrypha_writes;
 mod at_rest;
 mod backup_native;
 mod block_cache;
+mod collection_keys;
 mod committed_tasks;
 mod crash_access;
 mod crash_builds;

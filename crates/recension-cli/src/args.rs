@@ -72,6 +72,10 @@ pub struct Common {
     #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
     #[arg(conflicts_with = "key_file")]
     pub passphrase_file: Option<PathBuf>,
+    /// The keys of an encrypted store's collections: a file [default: COLLECTION-KEYS in the store's folder]
+    #[arg(long, global = true, value_name = "FILE", env = "RECENSION_COLLECTION_KEYS")]
+    #[arg(help_heading = "Common options")]
+    pub collection_keys: Option<PathBuf>,
     /// One JSON value a line, also at a terminal
     #[arg(long, global = true, help_heading = "Common options")]
     pub json: bool,
@@ -90,6 +94,7 @@ impl Common {
             file: self.key_file.clone(),
             command: self.key_command.clone(),
             passphrase_file: self.passphrase_file.clone(),
+            collection_keys: self.collection_keys.clone(),
         }
     }
 }
@@ -144,6 +149,7 @@ pub enum Command {
     /// List the collections
     Collections(collections::Collections),
     /// Make a key, look at those of an encrypted store, and change them
+    #[command(visible_alias = "keys")]
     Key(key::KeyCommand),
     /// Print sizes and counters of the store
     Stats(stats::StatsCommand),

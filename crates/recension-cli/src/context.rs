@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use recension::Key;
 use recension::document::{At, Store};
-use recension::engine::Engine;
+use recension::engine::{Engine, NativeOptions};
 use recension_engines::{Address, KeySource, Sharing};
 use recension_log::{LogAddress, Position};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -123,6 +123,11 @@ impl Context {
     /// The key of the store, if there is one.
     pub fn key(&self) -> Result<Option<Key>> {
         Ok(self.keys.key()?)
+    }
+
+    /// Options of opening a native store, with its key.
+    pub fn native_options(&self) -> Result<NativeOptions> {
+        Ok(self.keys.options()?)
     }
 
     /// Whether the commands come from a shell.
@@ -251,7 +256,7 @@ impl Context {
                 self.address
             )));
         }
-        let engine = recension_engines::open_as(&self.address, self.sharing, self.key()?.as_ref())?;
+        let engine = recension_engines::open_as(&self.address, self.sharing, &self.keys.options()?)?;
         if is_new && self.out.for_people() {
             self.out.remark(&made_in(path))?;
         }

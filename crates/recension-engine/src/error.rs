@@ -119,8 +119,9 @@ pub enum EngineError {
         max: usize,
     },
     /// The store is encrypted and the key does not open it, or is missing; or there is a key and it is not encrypted.
+    /// Or the key of a collection is missing, or was destroyed.
     Key {
-        /// The store.
+        /// The store, or the collection.
         store: String,
         /// What is wrong, and what to do.
         why: String,

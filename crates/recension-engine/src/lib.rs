@@ -14,7 +14,9 @@ pub mod pacing;
 mod profile;
 mod retention;
 mod scratch;
+mod tree_keys;
 mod types;
+mod utc;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +33,7 @@ pub use memory::MemoryEngine;
 pub use profile::{Profile, Reads};
 pub use retention::{BadRetention, Retention, RetentionRule, RetentionRules};
 pub use scratch::Scratch;
+pub use tree_keys::{KeyNumber, TreeKey, TreeKeyState, TreeKeys};
 pub use types::{
     CommitInfo, Direction, Durability, KeyRange, Row, Seq, Timestamp, TreeId, Value, Version, Wanted,
     successor_of_prefix,
@@ -213,6 +216,11 @@ pub trait Engine: Send + Sync + 'static {
     /// [`EngineError::Unsupported`].
     fn unseal(&self) -> Result<()> {
         Err(EngineError::Unsupported { engine: self.stats()?.engine, what: "take a move back" })
+    }
+
+    /// The keys that seal the values of trees; `None` if this engine has none, or another process has them.
+    fn tree_keys(&self) -> Option<&dyn TreeKeys> {
+        None
     }
 
     /// Reads everything and checks every checksum. Problems are in the report; an error means that

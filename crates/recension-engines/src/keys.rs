@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use recension::Key;
-use recension::engine::{EngineError, Result};
+use recension::engine::{EngineError, NativeOptions, Result};
 
 /// The variable that a key may be in.
 pub const KEY_VARIABLE: &str = "RECENSION_KEY";
@@ -23,12 +23,23 @@ pub struct KeySource {
     pub command: Option<String>,
     /// A file with a passphrase.
     pub passphrase_file: Option<PathBuf>,
+    /// The file of the keys of the store's collections, if it is not in the store's folder.
+    pub collection_keys: Option<PathBuf>,
 }
 
 impl KeySource {
-    /// Whether no place is named.
+    /// Whether no place of a key is named.
     pub fn is_empty(&self) -> bool {
-        *self == KeySource::default()
+        matches!(self, KeySource { file: None, command: None, passphrase_file: None, .. })
+    }
+
+    /// Options of opening a native store, with its key.
+    ///
+    /// # Errors
+    /// As [`KeySource::key`].
+    pub fn options(&self) -> Result<NativeOptions> {
+        let collection_keys = self.collection_keys.clone();
+        Ok(NativeOptions { key: self.key()?, collection_keys, ..NativeOptions::default() })
     }
 
     /// The key, if there is one in a named place or in the environment.

@@ -15,7 +15,6 @@ use std::sync::Arc;
 pub use address::Address;
 pub use keys::{KEY_VARIABLE, KeySource};
 pub use moving::{into_log, move_store};
-use recension::Key;
 #[cfg(not(feature = "sqlite"))]
 use recension::engine::EngineError;
 use recension::engine::{Engine, MemoryEngine, NativeOptions, Result, open_native};
@@ -27,7 +26,7 @@ use recension::engine::{Engine, MemoryEngine, NativeOptions, Result, open_native
 /// # Errors
 /// [`BadAddress`](recension::engine::EngineError::BadAddress), and the engine's own errors.
 pub fn open(address: &str) -> Result<Arc<dyn Engine>> {
-    open_as(address, Sharing::Alone, None)
+    open_as(address, Sharing::Alone, &NativeOptions::default())
 }
 
 /// Whether other processes can reach a native store through this one.
@@ -39,13 +38,12 @@ pub enum Sharing {
     Shared,
 }
 
-/// The same, and lets others reach it meanwhile if that is wanted. A native store is opened with `key`, and
-/// encrypted if
-/// it is new; other engines do without one.
+/// The same, and lets others reach it meanwhile if that is wanted. A native store is opened with `options`: encrypted
+/// if they have a key and it is new. Other engines do without.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_as(address: &str, sharing: Sharing, key: Option<&Key>) -> Result<Arc<dyn Engine>> {
+pub fn open_as(address: &str, sharing: Sharing, options: &NativeOptions) -> Result<Arc<dyn Engine>> {
     match Address::parse(address)? {
         Address::Memory => Ok(Arc::new(MemoryEngine::new())),
         #[cfg(feature = "sqlite")]
@@ -55,10 +53,7 @@ pub fn open_as(address: &str, sharing: Sharing, key: Option<&Key>) -> Result<Arc
             address: address.to_owned(),
             why: "this program was built without the feature `sqlite`".to_owned(),
         }),
-        Address::Native(path) => {
-            let options = NativeOptions { key: key.cloned(), ..NativeOptions::default() };
-            open_native(&path, &options, sharing == Sharing::Shared)
-        }
+        Address::Native(path) => open_native(&path, options, sharing == Sharing::Shared),
         Address::Network(address) => recension_remote::network::open(&address),
         Address::Log(_) => Ok(Arc::new(recension_log::open(address)?)),
     }

@@ -70,8 +70,8 @@ impl NativeEngine {
         let doing = |what| move |e| EngineError::io(what, e);
         to.create_dir("").map_err(doing("creating the backup's folder"))?;
         // A backup of an encrypted store is encrypted, by the same keys.
-        let target = backup_target(self.shared.sealed.as_ref(), to)?;
-        let to = &target.disk;
+        let target = backup_target(self.shared.sealed.as_deref(), to)?;
+        let (place, to) = (to, &target.disk);
         let is_new = check_target(&**to, self.shared.files.id)?;
         if is_new {
             // This comes before anything else: without it, the folder would pass for an empty store.
@@ -79,6 +79,9 @@ impl NativeEngine {
         }
         target.write_keys()?;
         let _lock = lock(&**to)?;
+        if let Some(keys) = &self.shared.tree_keys {
+            keys.write_list(place)?;
+        }
         for dir in [LOG_DIR, INDEX_DIR, SETTLED_DIR] {
             to.create_dir(dir).map_err(doing("creating a folder of the backup"))?;
         }
@@ -157,7 +160,10 @@ impl NativeEngine {
         // Newest first. A newer file has nothing of the store as it was then.
         let newer = state.settled.partition_point(|file| file.entry.first > at);
         let files = &state.settled[newer..];
-        let target = NativeEngine::open(to, options)?;
+        // The file of collections' keys, if one is named, opens beside the copy once that has the key of the file.
+        let target = NativeEngine::open(to, NativeOptions { collection_keys: None, ..options })?;
+        let wrapping = shared.sealed.as_ref().and_then(|sealed| sealed.keys().wrapping());
+        target.take_tree_keys(wrapping, shared.tree_keys.as_deref())?;
         let retained = self.retained(&state);
         // The rules begin to count with the next settling.
         let left_out = Retained { rules: RetentionRules::default(), ..retained.clone() };

@@ -264,7 +264,8 @@ impl Group {
         leader.asked_at = shared.clock.now();
         let time = leader.asked_at.max(leader.last.time);
         let commit = CommitInfo { seq: leader.last.seq.next(), time };
-        if let Err(refusal) = batch.bind(commit.seq, |tree, key| leader.counter(&state, tree, key)) {
+        let mut counter = |tree, key: &[u8]| shared.opened_counter(tree, key, leader.counter(&state, tree, key)?);
+        if let Err(refusal) = batch.bind(commit.seq, &mut counter) {
             self.answers.push(Err(refusal));
             return Ok(());
         }

@@ -27,6 +27,8 @@ pub(super) const UNFINISHED_TEMPORARY: &str = "BACKUP-UNFINISHED.tmp";
 /// The keys of an encrypted store.
 pub(super) const KEYS_FILE: &str = "KEYS";
 pub(super) const KEYS_TEMPORARY: &str = "KEYS.tmp";
+pub(super) const COLLECTION_KEYS_FILE: &str = "COLLECTION-KEYS";
+pub(super) const COLLECTION_KEYS_TEMPORARY: &str = "COLLECTION-KEYS.tmp";
 pub(super) const LOCK_FILE: &str = "lock";
 pub(super) const LOG_DIR: &str = "log";
 pub(super) const INDEX_DIR: &str = "index";

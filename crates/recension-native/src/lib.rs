@@ -18,6 +18,7 @@ mod index;
 mod index_files;
 mod install;
 mod kept_versions;
+mod keyed;
 mod log;
 mod machine;
 mod maintenance;
@@ -36,6 +37,7 @@ mod retention;
 mod run;
 mod salvage;
 mod scratch;
+mod sealed_by;
 mod sealing;
 mod segment;
 mod settle;
@@ -46,6 +48,7 @@ mod snapshot;
 mod sorted;
 mod times;
 mod trail;
+mod tree_keys;
 mod verify;
 mod walk;
 
@@ -69,7 +72,7 @@ use self::shared::Shared;
 use self::snapshot::NativeSnapshot;
 use recension_engine::{
     BackupReport, Batch, CommitInfo, Engine, EngineError, ErasedKey, KeyRange, Profile, Reads, Result, RetentionRule,
-    Seq, Snapshot, Stats, Timestamp, TreeId, VerifyReport,
+    Seq, Snapshot, Stats, Timestamp, TreeId, TreeKeys, VerifyReport,
 };
 
 use crate::disk::{Disk, FsDisk};
@@ -198,7 +201,7 @@ impl Engine for NativeEngine {
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>> {
         let (head, state) = self.shared.head_state();
-        Ok(Arc::new(NativeSnapshot::new(state, head)))
+        Ok(self.shared.opened(NativeSnapshot::new(state, head)))
     }
 
     fn snapshot_at(&self, seq: Seq) -> Result<Arc<dyn Snapshot>> {
@@ -206,7 +209,7 @@ impl Engine for NativeEngine {
         if seq > head {
             return Err(EngineError::NotYet { asked: seq, head });
         }
-        Ok(Arc::new(NativeSnapshot::new(state, seq)))
+        Ok(self.shared.opened(NativeSnapshot::new(state, seq)))
     }
 
     fn commit_at(&self, time: Timestamp) -> Result<Option<CommitInfo>> {
@@ -215,7 +218,7 @@ impl Engine for NativeEngine {
     }
 
     fn commit(&self, batch: Batch) -> Result<CommitInfo> {
-        batch.check_limits()?;
+        let batch = self.shared.with_values_sealed(batch)?;
         match self.shared.queue.submit(Asked::One(batch), |asked| commit_group(&self.shared, asked)) {
             Some(Answered::One(answer)) => answer,
             Some(Answered::Several(_)) | None => Err(self.shared.panicked()),
@@ -224,9 +227,12 @@ impl Engine for NativeEngine {
 
     fn commit_all(&self, batches: Vec<Batch>) -> Vec<Result<CommitInfo>> {
         // A batch that is too large is refused alone.
-        let refused: Vec<_> = batches.iter().map(|batch| batch.check_limits().err()).collect();
-        let taken = batches.into_iter().zip(&refused).filter(|(_, refused)| refused.is_none()).map(|(batch, _)| batch);
-        let asked = Asked::Several(taken.collect());
+        let mut taken = Vec::with_capacity(batches.len());
+        let refused: Vec<_> = batches
+            .into_iter()
+            .map(|batch| self.shared.with_values_sealed(batch).map(|batch| taken.push(batch)).err())
+            .collect();
+        let asked = Asked::Several(taken);
         let answers = match self.shared.queue.submit(asked, |asked| commit_group(&self.shared, asked)) {
             Some(Answered::Several(answers)) => answers,
             Some(Answered::One(_)) | None => Vec::new(),
@@ -344,6 +350,10 @@ impl Engine for NativeEngine {
 
     fn unseal(&self) -> Result<()> {
         self.shared.unseal()
+    }
+
+    fn tree_keys(&self) -> Option<&dyn TreeKeys> {
+        self.shared.tree_keys.as_deref().map(|keys| keys as &dyn TreeKeys)
     }
 
     fn verify(&self) -> Result<VerifyReport> {

@@ -30,6 +30,7 @@ impl Shared {
             let what = "bytes in an address";
             return Err(EngineError::TooLarge { what, len: to.len(), max: ADDRESS_BYTES_MAX });
         }
+        self.tree_keys.as_ref().map_or(Ok(()), |keys| keys.check_movable())?;
         // Commits hold this until they are acknowledged.
         let mut moved = self.moved.write();
         match &*moved {

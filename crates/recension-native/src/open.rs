@@ -27,6 +27,7 @@ use super::settled::BlockCache;
 use super::settled_files::SettledFiles;
 use super::shared::{Settling, Shared};
 use super::trail::Trail;
+use super::tree_keys::KeyRing;
 use crate::disk::sealed::is_sealed;
 use crate::disk::{Disk, DiskLock};
 use recension_engine::pacing::CommitQueue;
@@ -45,6 +46,11 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access)
     let Unlocked { disk, sealed } = unlock(disk, options.key.as_ref(), options.create)?;
     check_directory(&*disk, options.create)?;
     let lock = lock(&*disk)?;
+    let tree_keys = sealed.clone().map(|sealed| {
+        let (file, read_only) = (options.collection_keys.as_ref(), access == Access::ReadOnly);
+        KeyRing::open(sealed, file, read_only, options.clock.clone()).map(Arc::new)
+    });
+    let tree_keys = tree_keys.transpose()?;
     let moved = moved::read(&*disk)?;
     if access != Access::Moved
         && let Some(to) = moved
@@ -131,6 +137,7 @@ pub(super) fn open(disk: Arc<dyn Disk>, options: &NativeOptions, access: Access)
         read_only: access == Access::ReadOnly,
         moved: RwLock::new(moved),
         sealed,
+        tree_keys,
         _lock: lock,
     })
 }

@@ -1,5 +1,6 @@
 //! How a native store is opened. Every field has a default that suits a person's own machine.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,6 +53,8 @@ pub struct NativeOptions {
     pub create: bool,
     /// The key of an encrypted store: one that is made with it is encrypted, and opens with it only. Default none.
     pub key: Option<Key>,
+    /// The file of the keys of an encrypted store's collections. Default `COLLECTION-KEYS` in the store's folder.
+    pub collection_keys: Option<PathBuf>,
 }
 
 /// The thread that writes and merges index runs.
@@ -81,6 +84,7 @@ impl Default for NativeOptions {
             clock: Arc::new(SystemClock),
             create: true,
             key: None,
+            collection_keys: None,
         }
     }
 }

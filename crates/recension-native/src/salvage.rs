@@ -9,8 +9,8 @@ use super::commit::GroupSync;
 use super::entry::compare_versions;
 use super::erased::Erased;
 use super::format::{
-    FORMAT_VERSION_1, LOG_DIR, MARK_FILE, SEGMENT_HEADER_BYTES, SETTLED_DIR, SETTLED_MANIFEST_FILE, StoreId,
-    file_number, segment_file, segment_identity, settled_file,
+    COLLECTION_KEYS_FILE, FORMAT_VERSION_1, LOG_DIR, MARK_FILE, SEGMENT_HEADER_BYTES, SETTLED_DIR,
+    SETTLED_MANIFEST_FILE, StoreId, file_number, segment_file, segment_identity, settled_file,
 };
 use super::kept_versions::Retained;
 use super::log::WriteError;
@@ -22,6 +22,7 @@ use super::recovery::broken_off;
 use super::sealing::unlock_to_salvage;
 use super::segment::Segment;
 use super::settled::{BlockKind, Scan, read_manifest};
+use super::tree_keys::Unread;
 use crate::disk::{Access, Disk};
 use recension_engine::{Batch, CommitInfo, EngineError, KeyRange, Problem, Result, Seq, TreeId};
 
@@ -58,7 +59,9 @@ pub fn salvage(
     options: NativeOptions,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<SalvageReport> {
-    let from = &unlock_to_salvage(from, options.key.as_ref())?;
+    let below = from;
+    let (unlocked, wrapping) = unlock_to_salvage(from, options.key.as_ref())?;
+    let from = &unlocked;
     let _lock = lock(&**from)?;
     let mut report = SalvageReport::default();
     let mut numbers: Vec<u32> = from
@@ -69,7 +72,12 @@ pub fn salvage(
         .collect();
     numbers.sort_unstable();
     let id = find_identity(from, &numbers, &mut report)?;
-    let target = NativeEngine::open(to, options)?;
+    let target = NativeEngine::open(to, NativeOptions { collection_keys: None, ..options })?;
+    match target.take_tree_keys_file(&**below, wrapping) {
+        Ok(()) => {}
+        Err(Unread::Source(error)) => report.note(COLLECTION_KEYS_FILE, 0, error.to_string()),
+        Err(Unread::Target(error)) => return Err(error),
+    }
     let erased = copy_settled(&**from, id, &target, &mut report)?;
     let mark = read_mark(&**from, id, &mut report);
     let mut linked = Linked { id, mark, last: Some(report.head), chain: None };

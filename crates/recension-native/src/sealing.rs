@@ -10,21 +10,16 @@ use super::format::{
 };
 use super::manifest::replace_file;
 use super::open::{check_directory, lock};
+use super::sealed_by::{Sealed, no_keys_in, write_keys as write};
 use crate::disk::Disk;
 use crate::disk::Key;
-use crate::disk::sealed::{NoKeys, SealedDisk, StoreKeys, bytes_per_key, id_of, is_sealed, read_keys, write_keys};
+use crate::disk::sealed::{KEY_BYTES, NoKeys, SealedDisk, StoreKeys, bytes_per_key, id_of, is_sealed, read_keys};
 use recension_engine::{EngineError, Result};
-
-/// By what a store's files are sealed.
-pub(super) struct Sealed {
-    keys: Arc<StoreKeys>,
-    master: Key,
-}
 
 /// A disk whose files the engine can read.
 pub(super) struct Unlocked {
     pub(super) disk: Arc<dyn Disk>,
-    pub(super) sealed: Option<Sealed>,
+    pub(super) sealed: Option<Arc<Sealed>>,
 }
 
 fn refused(disk: &dyn Disk, why: &str) -> EngineError {
@@ -32,12 +27,7 @@ fn refused(disk: &dyn Disk, why: &str) -> EngineError {
 }
 
 fn no_keys(disk: &dyn Disk, why: NoKeys) -> EngineError {
-    match why {
-        NoKeys::Damaged(offset, what) => EngineError::damaged(KEYS_FILE, offset, what),
-        NoKeys::Newer(found) => EngineError::NewerFormat { file: KEYS_FILE.to_owned(), found, supported: 1 },
-        NoKeys::Wrong(why) => refused(disk, why),
-        NoKeys::Io(error) => EngineError::io(format!("opening {KEYS_FILE}"), error),
-    }
+    no_keys_in(KEYS_FILE, disk, why)
 }
 
 /// The store is encrypted, and its keys are not there.
@@ -49,19 +39,16 @@ fn read(disk: &dyn Disk) -> Result<Option<Vec<u8>>> {
     read_keys(disk).map_err(|e| EngineError::io(format!("reading {KEYS_FILE}"), e))
 }
 
-fn write(disk: &dyn Disk, keys: &StoreKeys, master: &Key) -> Result<()> {
-    let written = keys.encode(master).and_then(|bytes| write_keys(disk, &bytes));
-    written.map_err(|e| EngineError::io(format!("writing {KEYS_FILE}"), e))
-}
-
 fn seal(disk: &Arc<dyn Disk>, keys: &Arc<StoreKeys>, lenient: bool) -> Result<Arc<dyn Disk>> {
     let sealed = SealedDisk::new(disk.clone(), keys.clone(), lenient);
     Ok(Arc::new(sealed.map_err(|e| EngineError::io("asking for random bytes", e))?))
 }
 
 fn unlocked(disk: &Arc<dyn Disk>, keys: StoreKeys, master: &Key) -> Result<Unlocked> {
-    let sealed = Sealed { keys: Arc::new(keys), master: master.clone() };
-    Ok(Unlocked { disk: seal(disk, &sealed.keys, false)?, sealed: Some(sealed) })
+    let keys = Arc::new(keys);
+    let opened = seal(disk, &keys, false)?;
+    let sealed = Sealed::new(disk.clone(), keys, master.clone());
+    Ok(Unlocked { disk: opened, sealed: Some(Arc::new(sealed)) })
 }
 
 /// The store on `disk` with its key, or without one. A new store gets keys of its own if there is a key.
@@ -111,12 +98,18 @@ fn refuse_open_store(disk: &dyn Disk) -> Result<()> {
     Err(refused(disk, why))
 }
 
-/// The same for a store that is damaged: what does not open is zeros. Nothing is written.
-pub(super) fn unlock_to_salvage(disk: &Arc<dyn Disk>, key: Option<&Key>) -> Result<Arc<dyn Disk>> {
-    let Some(bytes) = read(&**disk)? else { return Ok(unlock(disk.clone(), key, false)?.disk) };
-    let Some(key) = key else { return Ok(unlock(disk.clone(), None, false)?.disk) };
+/// The same for a store that is damaged: what does not open is zeros. Nothing is written. Also answers the key of the
+/// file of collections' keys, if there is one.
+pub(super) fn unlock_to_salvage(
+    disk: &Arc<dyn Disk>,
+    key: Option<&Key>,
+) -> Result<(Arc<dyn Disk>, Option<[u8; KEY_BYTES]>)> {
+    let (Some(bytes), Some(key)) = (read(&**disk)?, key) else {
+        return Ok((unlock(disk.clone(), key, false)?.disk, None));
+    };
     let keys = StoreKeys::decode(&bytes, key).map_err(|why| no_keys(&**disk, why))?;
-    seal(disk, &Arc::new(keys), true)
+    let wrapping = keys.wrapping();
+    Ok((seal(disk, &Arc::new(keys), true)?, wrapping))
 }
 
 /// The place of a backup.
@@ -138,11 +131,12 @@ impl Target {
 pub(super) fn backup_target(store: Option<&Sealed>, to: &Arc<dyn Disk>) -> Result<Target> {
     let not_ours = |found: &str| Err(EngineError::NotAStore { path: to.location(), found: found.to_owned() });
     let found = read(&**to)?;
-    let Some(Sealed { keys, master }) = store else {
+    let Some(store) = store else {
         let another = "an encrypted backup of another store";
         return if found.is_some() { not_ours(another) } else { Ok(Target { disk: to.clone(), keys: None }) };
     };
-    let mut all = (**keys).clone();
+    let (keys, master) = (store.keys(), store.master());
+    let mut all = (*keys).clone();
     let mut is_there = false;
     if let Some(bytes) = found {
         if id_of(&bytes).map_err(|why| no_keys(&**to, why))? != keys.id() {
@@ -162,8 +156,8 @@ pub(super) fn backup_target(store: Option<&Sealed>, to: &Arc<dyn Disk>) -> Resul
         return not_ours("a store that is not encrypted");
     }
     let all = Arc::new(all);
-    let keys = (!is_there).then(|| (to.clone(), all.clone(), master.clone()));
-    Ok(Target { disk: seal(to, &all, false)?, keys })
+    let to_write = (!is_there).then(|| (to.clone(), all.clone(), master.clone()));
+    Ok(Target { disk: seal(to, &all, false)?, keys: to_write })
 }
 
 /// What there is to know of a store's keys without opening them.

@@ -17,17 +17,20 @@ use super::log::SegmentMaker;
 use super::maintenance;
 use super::options::{Maintenance, NativeOptions};
 use super::removal::Doomed;
-use super::sealing::Sealed;
+use super::sealed_by::Sealed;
 use super::segment::Segment;
 use super::settled_files::SettledFiles;
 use super::trail::Trail;
+use super::tree_keys::KeyRing;
 use crate::disk::{Disk, DiskLock};
 
 /// The state that the engine's threads share.
 pub(super) struct Shared {
     pub(super) disk: Arc<dyn Disk>,
     /// By what its files are sealed, if they are.
-    pub(super) sealed: Option<Sealed>,
+    pub(super) sealed: Option<Arc<Sealed>>,
+    /// The keys of blocks of trees, if its files are sealed.
+    pub(super) tree_keys: Option<Arc<KeyRing>>,
     pub(super) durability: Durability,
     pub(super) index_memory_bytes: u64,
     pub(super) checkpoint_log_bytes: u64,

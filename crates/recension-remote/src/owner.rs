@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use recension_engine::{
     BackupReport, Batch, CommitInfo, Engine, ErasedKey, KeyRange, Profile, Result, RetentionRule, Seq, Snapshot, Stats,
-    Timestamp, TreeId, VerifyReport,
+    Timestamp, TreeId, TreeKeys, VerifyReport,
 };
 
 use crate::serve::Listening;
@@ -100,6 +100,10 @@ impl Engine for Owner {
 
     fn unseal(&self) -> Result<()> {
         self.engine.unseal()
+    }
+
+    fn tree_keys(&self) -> Option<&dyn TreeKeys> {
+        self.engine.tree_keys()
     }
 
     fn verify(&self) -> Result<VerifyReport> {

@@ -90,7 +90,7 @@ pub use recension_native::disk;
 pub mod document;
 pub mod engine;
 
-pub use document::{OpenOptions, open, open_read_only};
+pub use document::{CollectionKeyOptions, OpenOptions, open, open_read_only};
 pub use recension_native::Key;
 
 #[doc(hidden)] // what #[derive(Document)] writes for generic types names it

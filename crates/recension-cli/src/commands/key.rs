@@ -4,15 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use recension::Key;
 use recension::disk::{Disk, FsDisk};
+use recension::document::format_time;
 use recension::engine::native::{KeyStatus, NativeEngine, NativeOptions, add_key, change_key, key_status};
+use recension::engine::{TreeKey, TreeKeyState};
+use recension::{CollectionKeyOptions, Key};
 use recension_engines::{Address, KeySource};
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{Context, Missing};
 use crate::error::{CliError, Result};
-use crate::output::bytes;
+use crate::output::{bytes, count};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,7 +59,46 @@ enum Action {
     /// Give the store a new inner key, and seal everything anew with it
     #[command(after_help = "Examples:\n  recension key rotate --store notes.store --key-file new.key")]
     Rotate,
+    /// Give a new collection a key of its own, so that it can be destroyed
+    #[command(after_help = COLLECTION)]
+    Collection {
+        /// The collection: a new one, or one with a key, to change whether it may have indexes
+        collection: String,
+        /// Allow indexes and views, of which backups keep the indexed values whatever happens to the key
+        #[arg(long)]
+        with_indexes: bool,
+    },
+    /// List the keys that collections have and had
+    #[command(after_help = "Examples:\n  recension key collections --store notes.store --key-file notes.key")]
+    Collections,
+    /// Destroy the key of a collection: nobody can read the collection any more, here and in every backup
+    #[command(after_help = DESTROY)]
+    Destroy {
+        /// The collection
+        collection: String,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
+    },
 }
+
+const COLLECTION: &str = "\
+Examples:
+  recension key collection patients --store clinic.store --key-file clinic.key
+  recension key collection patients --store clinic.store --key-file clinic.key --collection-keys /vault/clinic.keys
+
+What is written to the collection is sealed by its key, and then by the store's. The keys of all collections stand in \
+the file COLLECTION-KEYS in the store's folder, or where --collection-keys says; no backup has it. Who loses that file \
+loses these collections: keep one copy of it, apart from backups, and replace it when a key is made or destroyed.";
+
+const DESTROY: &str = "\
+Examples:
+  recension key destroy patients --store clinic.store --key-file clinic.key
+  recension key destroy patients --store clinic.store --key-file clinic.key --yes
+
+The collection leaves every moment of the store, and backups answer that its key was destroyed if they are opened with \
+the file of keys as it is now. Replace older copies of that file: they still open what the key has sealed. If the \
+command is interrupted, run it again. `recension compact` takes the last bytes out of the store's files.";
 
 impl KeyCommand {
     /// Runs the command.
@@ -74,8 +115,8 @@ impl KeyCommand {
             Action::RotateMaster { new_key_file, new_passphrase_file } => {
                 let new = KeySource {
                     file: new_key_file.clone(),
-                    command: None,
                     passphrase_file: new_passphrase_file.clone(),
+                    ..KeySource::default()
                 };
                 let new = new.key()?.ok_or_else(|| CliError::Usage("name the new key".to_owned()))?;
                 let (disk, key) = store(context)?;
@@ -84,6 +125,21 @@ impl KeyCommand {
                 Ok(())
             }
             Action::Rotate => rotate(context),
+            Action::Collection { collection, with_indexes } => {
+                let options = CollectionKeyOptions { with_indexes: *with_indexes };
+                context.store(Missing::Create)?.create_collection_key(collection, options)?;
+                Ok(context.out.remark(&format!("{collection} has a key; keep a copy of the file of keys"))?)
+            }
+            Action::Collections => collections(context),
+            Action::Destroy { collection, yes } => {
+                let store = context.store(Missing::IsAnError)?;
+                let question =
+                    format!("Destroy the key of {collection}? Nobody can read the collection then, anywhere");
+                context.confirm(*yes, &question)?;
+                let rows = store.destroy_collection_key(collection)?;
+                let done = format!("the key of {collection} is destroyed; {} rows were erased", count(rows));
+                Ok(context.out.remark(&done)?)
+            }
         }
     }
 }
@@ -109,12 +165,27 @@ fn rotate(context: &mut Context) -> Result<()> {
     context.out.remark(&format!("key {newest} seals what is written from now on; settling writes the rest anew"))?;
     let engine = NativeEngine::open(
         disk.clone(),
-        NativeOptions { create: false, key: Some(key.clone()), ..NativeOptions::default() },
+        NativeOptions { create: false, key: Some(key.clone()), ..context.native_options()? },
     )?;
     engine.renew()?;
     engine.close()?;
     print(&key_status(&disk, &key)?, context)?;
     context.remark_time(started)
+}
+
+/// The keys of collections, one a line.
+fn collections(context: &mut Context) -> Result<()> {
+    let keys = context.store(Missing::IsAnError)?.collection_keys();
+    let row = |key: TreeKey| {
+        let (state, destroyed) = match key.state {
+            TreeKeyState::Here => ("here", None),
+            TreeKeyState::Elsewhere => ("elsewhere", None),
+            TreeKeyState::Destroyed(at) => ("destroyed", Some(format_time(at))),
+        };
+        vec![json!(key.name), json!(state), json!(format_time(key.made)), json!(destroyed)]
+    };
+    let rows: Vec<_> = keys.into_iter().map(row).collect();
+    Ok(context.out.rows(&["collection", "key", "made", "destroyed"], &rows)?)
 }
 
 fn print(status: &KeyStatus, context: &mut Context) -> Result<()> {

@@ -46,7 +46,7 @@ impl RestoreBackup {
             return Err(CliError::Usage(what));
         }
         let started = context.started();
-        let new = NativeOptions { key: context.key()?, ..NativeOptions::default() };
+        let new = context.native_options()?;
         let options = NativeOptions { create: false, ..new.clone() };
         let backup = NativeEngine::open(Arc::new(FsDisk::new(from)), options)?;
         check_not_ahead(&backup, self.at)?;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use clap::Args;
 use recension::disk::{Disk, FsDisk};
-use recension::engine::NativeOptions;
 use recension::engine::native::salvage;
 use serde_json::json;
 
@@ -47,7 +46,7 @@ impl Salvage {
         let from: Arc<dyn Disk> = Arc::new(FsDisk::new(&self.from));
         let to = Arc::new(FsDisk::new(&self.to));
         let progress = Progress::of_bytes(Some(0), context.quiet());
-        let options = NativeOptions { key: context.key()?, ..NativeOptions::default() };
+        let options = context.native_options()?;
         let report = salvage(&from, to, options, |read, total| progress.show_copied(read, total))?;
         drop(progress);
         if context.out.for_people() {

@@ -160,3 +160,58 @@ fn a_server_has_the_key_of_its_configuration_and_shows_it_to_nobody() {
     assert!(refused.code == 6 && refused.err.contains("give its key"), "{refused:?}");
     assert!(!has_word(&place.path().join("served.store"), WORD));
 }
+
+#[test]
+fn a_collection_whose_key_is_destroyed_is_gone_here_and_unreadable_in_every_backup() {
+    let (place, _) = place_with_key();
+    let keys = place.path().join("vault.keys").display().to_string();
+    let opened = ["--key-file", "the.key", "--collection-keys", &keys];
+    let with = |args: &[&str]| place.ok(&[args, &opened].concat());
+    let fails = |code, args: &[&str]| place.fails(code, &[args, &["--key-file", "the.key"]].concat());
+    with(&["put", "menu", "pizza", "{}"]);
+    let said = place.fails(6, &[&["key", "collection", "menu"][..], &opened].concat());
+    assert!(said.contains("it is there already, without a key"), "{said}");
+    with(&["key", "collection", "patients"]);
+    let first = with(&["put", "patients", "ada", r#"{"ill":"pangolin"}"#]);
+    with(&["put", "patients", "ada", r#"{"ill":"wombat"}"#]);
+    let seq = serde_json::from_str::<serde_json::Value>(&first).unwrap()["seq"].to_string();
+    with(&["backup", "copy.store"]);
+    assert!(with(&["get", "patients", "ada", "--at", &seq]).contains(WORD));
+    let listed = with(&["keys", "collections"]);
+    assert!(listed.contains("patients") && listed.contains("here"), "{listed}");
+    let said = place.fails(5, &[&["index", "create", "patients", "ill"][..], &opened].concat());
+    assert!(said.contains("--with-indexes"), "{said}");
+
+    // Without the file of keys, here and in the backup, the rest is as ever.
+    for store in ["recension.store", "copy.store"] {
+        for args in [&["get", "patients", "ada"][..], &["export", "patients"], &["changes"], &["find", "patients"]] {
+            let said = fails(6, &[args, &["--store", store]].concat());
+            assert!(said.contains("--collection-keys"), "{store}: {args:?}: {said}");
+        }
+        place.ok(&["get", "menu", "pizza", "--key-file", "the.key", "--store", store]);
+        place.ok(&["verify", "--key-file", "the.key", "--store", store]);
+        place.ok(&["compact", "--key-file", "the.key", "--store", store]);
+    }
+    assert!(with(&["get", "patients", "ada", "--store", "copy.store"]).contains("wombat"));
+    std::fs::copy(&keys, place.path().join("old.keys")).unwrap();
+
+    with(&["keys", "destroy", "patients", "--yes"]);
+    with(&["keys", "destroy", "patients", "--yes"]);
+    place.fails(1, &[&["get", "patients", "ada"][..], &opened].concat());
+    place.fails(1, &[&["get", "patients", "ada", "--at", &seq][..], &opened].concat());
+    with(&["compact"]);
+    let said = place.fails(6, &[&["get", "patients", "ada", "--store", "copy.store"][..], &opened].concat());
+    assert!(said.contains("its key was destroyed at 20"), "{said}");
+    with(&["get", "menu", "pizza", "--store", "copy.store"]);
+    let listed = with(&["key", "collections"]);
+    assert!(listed.contains("destroyed"), "{listed}");
+    // A restored backup is as it was, and a key of it stays destroyed.
+    with(&["restore-backup", "copy.store", "restored.store"]);
+    place.fails(6, &[&["get", "patients", "ada", "--store", "restored.store"][..], &opened].concat());
+    // Who has kept an older file of keys has kept the key.
+    let old =
+        ["get", "patients", "ada", "--store", "copy.store", "--key-file", "the.key", "--collection-keys", "old.keys"];
+    assert!(place.ok(&old).contains("wombat"));
+    let said = fails(6, &["key", "destroy", "menu", "--yes"]);
+    assert!(said.contains("it has no key here"), "{said}");
+}

@@ -33,6 +33,8 @@ pub struct Config {
     pub key_command: Option<String>,
     /// A file with the passphrase of an encrypted store.
     pub passphrase_file: Option<PathBuf>,
+    /// The file of the keys of an encrypted store's collections, if it is not in the store's folder.
+    pub collection_keys: Option<PathBuf>,
     /// Where to listen; port 0 takes a free one.
     pub listen: SocketAddr,
     /// A unix socket to listen on too.
@@ -235,6 +237,7 @@ impl Default for Config {
             key_file: None,
             key_command: None,
             passphrase_file: None,
+            collection_keys: None,
             listen: SocketAddr::from(([127, 0, 0, 1], 5984)),
             unix_socket: None,
             tls_certificate: None,
@@ -324,24 +327,24 @@ impl Config {
 
     /// Where the key of the store comes from.
     pub fn key_source(&self) -> KeySource {
-        let Config { key_file, key_command, passphrase_file, .. } = self;
-        KeySource { file: key_file.clone(), command: key_command.clone(), passphrase_file: passphrase_file.clone() }
+        let Config { key_file, key_command, passphrase_file, collection_keys, .. } = self.clone();
+        KeySource { file: key_file, command: key_command, passphrase_file, collection_keys }
     }
 
-    /// The same, with the key from there if it names a place.
+    /// The same, with the key, and with the file of collections' keys, from there if it names a place.
     #[must_use]
-    pub fn with_key_source(self, source: &KeySource) -> Self {
+    pub fn with_key_source(mut self, source: &KeySource) -> Self {
+        self.collection_keys = source.collection_keys.clone().or(self.collection_keys);
         if source.is_empty() {
             return self;
         }
-        let KeySource { file: key_file, command: key_command, passphrase_file } = source.clone();
+        let KeySource { file: key_file, command: key_command, passphrase_file, .. } = source.clone();
         Config { key_file, key_command, passphrase_file, ..self }
     }
 
     /// Opens the store, and lets other processes reach it.
     pub(crate) fn open_store(&self) -> recension::document::Result<Arc<dyn Engine>> {
-        let key = self.key_source().key()?;
-        Ok(recension_engines::open_as(&self.store, Sharing::Shared, key.as_ref())?)
+        Ok(recension_engines::open_as(&self.store, Sharing::Shared, &self.key_source().options()?)?)
     }
 
     /// As TOML, without passwords.

@@ -82,8 +82,9 @@ fn reading(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError
     if !Path::new(&config.store).is_dir() {
         return app(config);
     }
-    let key = config.key_source().key().map_err(recension::Error::from)?;
-    let options = OpenOptions::new().key(key);
+    let keys = config.key_source();
+    let key = keys.key().map_err(recension::Error::from)?;
+    let options = OpenOptions::new().key(key).collection_keys(keys.collection_keys);
     let store = match options.open_read_only(&config.store) {
         Err(recension::Error::Engine(EngineError::Locked { .. })) => return app(config),
         store => store?,

@@ -9,6 +9,8 @@
 //!                  .dropped_collections()?  .dropped_collection(number, At)? -> CollectionAt  .collection_as_of("name", At)?
 //!                  .resolve(At)? -> Seq   .transaction(|tx| ..)?   .changes(since)?   .follow(since)
 //!                  .typed::<T>()? -> Typed<T>   .diff_between(At, At)?   .restore_to(At)?   .compact()? -> Compacted
+//!                  .create_collection_key("name", CollectionKeyOptions)?   .destroy_collection_key("name")?
+//!                  .collection_keys() -> Vec<TreeKey>
 //! Collection       .get(id)? -> Option<Document>   .list(&ListOptions)? -> Documents (iterator)
 //!                  .count()?   .history(id)? -> Vec<Revision>
 //!                  .find(&Query)? -> Found (iterator of documents; .plan(), .cursor())
@@ -96,6 +98,7 @@ pub use self::values::{json, limits};
 pub use self::faces::changes::{Changes, Follow};
 pub use self::faces::check::{CheckProblem, CheckReport};
 pub use self::faces::collection::Collection;
+pub use self::faces::collection_keys::CollectionKeyOptions;
 pub use self::faces::consumer::{Consumer, ConsumerOptions, ConsumerStatus, Delivery, HandedOut};
 pub use self::faces::diff::{CollectionDiff, DocumentDiff, Version};
 pub use self::faces::edit::Matched;

@@ -39,7 +39,7 @@ impl Place {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_recension"));
         command.args(args).current_dir(self.path()).env("NO_COLOR", "1").env("TZ", "UTC");
-        for name in ["RECENSION_STORE", "RECENSION_KEY", "COLUMNS", "CLICOLOR_FORCE"] {
+        for name in ["RECENSION_STORE", "RECENSION_KEY", "RECENSION_COLLECTION_KEYS", "COLUMNS", "CLICOLOR_FORCE"] {
             command.env_remove(name);
         }
         command

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 /// Bytes of a key.
-pub(super) const KEY_BYTES: usize = 32;
+pub(crate) const KEY_BYTES: usize = 32;
 /// Longest passphrase, in bytes.
 const PASSPHRASE_BYTES_MAX: usize = 1024;
 
@@ -120,7 +120,7 @@ fn other(error: impl fmt::Display) -> io::Error {
 }
 
 /// Bytes of chance.
-pub(super) fn random<const N: usize>() -> io::Result<[u8; N]> {
+pub(crate) fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| other(format!("asking for random bytes: {error}")))?;
     Ok(bytes)

@@ -9,6 +9,10 @@ use crate::format::Fields;
 
 const MAGIC: &[u8; 8] = b"RECOKEYS";
 const VERSION: u32 = 1;
+/// The version of a file with [`WRAPPING`], which older software would take for the newest key.
+const VERSION_WRAPPING: u32 = 2;
+/// The id of the key that seals the file of collections' keys. It is not replaced.
+const WRAPPING: u32 = 1 << 31;
 /// Most store keys.
 const KEYS_MAX: usize = 1000;
 const NONCE_BYTES: usize = 12;
@@ -34,6 +38,8 @@ pub(crate) struct StoreKeys {
     pub(super) id: [u8; 16],
     /// Oldest first; the last one seals what is written from now on. Never empty.
     pub(super) keys: Vec<StoreKey>,
+    /// The key that seals the file of collections' keys, once there is one.
+    wrapping: Option<[u8; KEY_BYTES]>,
 }
 
 /// Why a `KEYS` does not open.
@@ -58,7 +64,19 @@ impl From<io::Error> for NoKeys {
 impl StoreKeys {
     /// The keys of a new store.
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(StoreKeys { id: random()?, keys: vec![StoreKey { id: 1, bytes: random()? }] })
+        Ok(StoreKeys { id: random()?, keys: vec![StoreKey { id: 1, bytes: random()? }], wrapping: None })
+    }
+
+    /// The key that seals the file of collections' keys, if there is one.
+    pub(crate) fn wrapping(&self) -> Option<[u8; KEY_BYTES]> {
+        self.wrapping
+    }
+
+    /// The same keys, and one that seals the file of collections' keys: `known`, or one of chance.
+    /// Answers that key too.
+    pub(crate) fn with_wrapping(&self, known: Option<[u8; KEY_BYTES]>) -> io::Result<(Self, [u8; KEY_BYTES])> {
+        let wrapping = known.map_or_else(random, Ok)?;
+        Ok((StoreKeys { wrapping: Some(wrapping), ..self.clone() }, wrapping))
     }
 
     /// The key that seals what is written.
@@ -93,11 +111,13 @@ impl StoreKeys {
         let new: Vec<_> = new.collect();
         self.keys.extend(new);
         self.keys.sort_unstable_by_key(|key| key.id);
+        self.wrapping = self.wrapping.or(known.wrapping);
     }
 
     /// Adds a key of chance, which is the newest from now on.
     pub(crate) fn add(&mut self) -> io::Result<()> {
-        if self.keys.len() >= KEYS_MAX {
+        // One more has room for collections' keys.
+        if self.keys.len() >= KEYS_MAX - 1 {
             return Err(io::Error::other("there are 1,000 keys: rewrite what the old ones have sealed first"));
         }
         let id = self.newest().id + 1;
@@ -109,15 +129,16 @@ impl StoreKeys {
     pub(crate) fn encode(&self, master: &Key) -> io::Result<Vec<u8>> {
         let stretching = if master.is_passphrase() { Some(Stretching::new()?) } else { None };
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend(if self.wrapping.is_some() { VERSION_WRAPPING } else { VERSION }.to_le_bytes());
         bytes.extend(self.id);
         bytes.push(u8::from(stretching.is_some()));
         let words = stretching.map_or([0; 3], |how| [how.memory_kib, how.passes, how.lanes]);
         bytes.extend(words.into_iter().flat_map(u32::to_le_bytes));
         bytes.extend(stretching.map_or([0; 16], |how| how.salt));
         let key = master_key(master, stretching.as_ref())?.ok_or_else(|| io::Error::other("a key of another kind"))?;
-        bytes.extend((self.keys.len() as u32).to_le_bytes());
-        for StoreKey { id, bytes: secret } in &self.keys {
+        let wrapping = self.wrapping.map(|bytes| StoreKey { id: WRAPPING, bytes });
+        bytes.extend((self.keys.len() as u32 + u32::from(wrapping.is_some())).to_le_bytes());
+        for StoreKey { id, bytes: secret } in self.keys.iter().chain(&wrapping) {
             let (nonce, mut sealed) = (random()?, secret.to_vec());
             let bound = [&bytes[..BOUND_BYTES], &id.to_le_bytes()].concat();
             let nonce_once = Nonce::assume_unique_for_key(nonce);
@@ -156,7 +177,11 @@ impl StoreKeys {
             }
             keys.push(StoreKey { id, bytes: secret });
         }
-        Ok(StoreKeys { id, keys })
+        let wrapping = keys.pop_if(|key| key.id == WRAPPING).map(|key| key.bytes);
+        if keys.is_empty() {
+            return Err(NoKeys::Damaged(BOUND_BYTES as u64, "there is no key of the store".to_owned()));
+        }
+        Ok(StoreKeys { id, keys, wrapping })
     }
 }
 
@@ -182,7 +207,7 @@ fn parts(bytes: &[u8]) -> Result<Parts<'_>, NoKeys> {
         return Err(damaged(0, "this is no file of keys"));
     }
     match fields.u32().ok_or_else(cut_off)? {
-        VERSION => {}
+        VERSION | VERSION_WRAPPING => {}
         0 => return Err(damaged(8, "format version 0")),
         newer => return Err(NoKeys::Newer(newer)),
     }
@@ -233,6 +258,11 @@ mod tests {
             assert!(matches!(StoreKeys::decode(&flipped, &master), Err(NoKeys::Damaged(..))), "byte {at}");
             assert!(matches!(StoreKeys::decode(&bytes[..at], &master), Err(NoKeys::Damaged(..))), "cut at {at}");
         }
+        // With the key that seals those of collections, nothing else changes.
+        let (with_one, _) = keys.with_wrapping(None).unwrap();
+        let found = StoreKeys::decode(&with_one.encode(&master).unwrap(), &master).unwrap();
+        assert!(found == with_one && found != keys && found.newest() == keys.newest() && found.ids() == keys.ids());
+        assert_eq!(found.with_wrapping(Some([7; KEY_BYTES])).unwrap().0.wrapping(), Some([7; KEY_BYTES]));
         // A key that has been taken from another file, with the right checksum, does not open.
         let mut keys_of_another = StoreKeys::new().unwrap();
         keys_of_another.add().unwrap();

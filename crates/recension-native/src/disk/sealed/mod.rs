@@ -15,7 +15,7 @@ mod slots;
 mod usage;
 
 use std::collections::HashMap;
-use std::io::{self, ErrorKind, IoSlice};
+use std::io::{self, ErrorKind};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
@@ -25,13 +25,18 @@ pub(crate) use self::keys::{NoKeys, StoreKeys, id_of};
 pub(crate) use self::usage::bytes_per_key;
 
 use self::frames::{FrameFile, Frames};
+pub(crate) use self::key::{KEY_BYTES, random};
+
 use self::keys::KEYS_BYTES_MAX;
 use self::names::{Form, form_of};
 use self::pages::PagedFile;
 use self::slots::SlotFile;
 use super::{Disk, DiskFile, DiskLock};
-use crate::format::{KEYS_FILE, KEYS_TEMPORARY};
+use crate::format::{COLLECTION_KEYS_FILE, COLLECTION_KEYS_TEMPORARY, KEYS_FILE, KEYS_TEMPORARY};
 use recension_engine::DamagedBytes;
+
+/// Files of keys, which the engine does not see.
+const NOT_SEALED: [&str; 4] = [KEYS_FILE, KEYS_TEMPORARY, COLLECTION_KEYS_FILE, COLLECTION_KEYS_TEMPORARY];
 
 /// By what files are sealed and opened.
 struct Sealing {
@@ -91,7 +96,7 @@ impl Disk for SealedDisk {
     fn list(&self, dir: &str) -> io::Result<Vec<String>> {
         let mut names = self.below.list(dir)?;
         if dir.is_empty() {
-            names.retain(|name| name != KEYS_FILE && name != KEYS_TEMPORARY);
+            names.retain(|name| !NOT_SEALED.contains(&name.as_str()));
         }
         Ok(names)
     }
@@ -112,7 +117,7 @@ impl Disk for SealedDisk {
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        if name == KEYS_FILE || name == KEYS_TEMPORARY {
+        if NOT_SEALED.contains(&name) {
             return Err(ErrorKind::NotFound.into());
         }
         let form = form_of(name);
@@ -158,27 +163,19 @@ impl Disk for SealedDisk {
 
 /// The bytes of `KEYS`; `None` if there is no such file.
 pub(crate) fn read_keys(disk: &dyn Disk) -> io::Result<Option<Vec<u8>>> {
-    let file = match disk.open(KEYS_FILE) {
+    read_small(disk, KEYS_FILE, KEYS_BYTES_MAX)
+}
+
+/// The bytes of a file, `most` of them; `None` if there is no such file.
+pub(crate) fn read_small(disk: &dyn Disk, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = match disk.open(name) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let mut bytes = vec![0; file.len()?.min(KEYS_BYTES_MAX) as usize];
+    let mut bytes = vec![0; file.len()?.min(most) as usize];
     file.read_at(0, &mut bytes)?;
     Ok(Some(bytes))
-}
-
-/// Puts `bytes` in place of `KEYS`, durably.
-pub(crate) fn write_keys(disk: &dyn Disk, bytes: &[u8]) -> io::Result<()> {
-    match disk.remove(KEYS_TEMPORARY) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let file = disk.create(KEYS_TEMPORARY)?;
-    file.write_at(0, &[IoSlice::new(bytes)])?;
-    file.sync()?;
-    disk.rename(KEYS_TEMPORARY, KEYS_FILE)?;
-    disk.sync_dir("")
 }
 
 /// Whether a file's first bytes are those of a sealed one.

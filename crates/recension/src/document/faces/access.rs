@@ -11,7 +11,7 @@ use crate::document::faces::collection::Collection;
 use crate::document::kernel::overlay::Overlay;
 use crate::document::kernel::rows::access_rows::{AccessEntry, SINCE_KEY, by_id, by_seq, value};
 use crate::document::kernel::rows::catalogue::{BuildCursor, CATALOGUE, CollectionEntry, build_key, dropped_key};
-use crate::document::kernel::rows::trees::take_trees;
+use crate::document::kernel::rows::trees::{take_collection_trees, take_index_tree};
 use crate::document::kernel::write::access::marks_of;
 use crate::document::kernel::write::attempt::{Attempt, retry};
 use crate::document::values::at::At;
@@ -65,11 +65,11 @@ impl Collection {
             let (mut entry, state) = match &known {
                 Some(known) => (CollectionEntry::clone(known), IndexState::Building),
                 // A collection without documents: the index is whole as it is.
-                None => (CollectionEntry::new(take_trees(&view)?), IndexState::Ready),
+                None => (CollectionEntry::new(take_collection_trees(&view, self.name())?), IndexState::Ready),
             };
             entry.access = None;
             if !paths.is_empty() {
-                let [tree] = take_trees(&view)?;
+                let tree = take_index_tree(&view, self.name(), "of access")?;
                 entry.access = Some(AccessEntry::new(tree, state, paths.clone()));
                 view.put(tree, SINCE_KEY, Vec::new());
                 if state == IndexState::Building {

@@ -95,6 +95,9 @@ impl Store {
     fn finish_builds(&self, stop: &AtomicBool) -> Result<()> {
         for info in self.collections(At::Now)? {
             let collection = self.collection(&info.name)?;
+            if collection.at(At::Now)?.entry.is_some_and(|entry| !self.has_key_of(&entry)) {
+                continue;
+            }
             collection.build_access(stop)?;
             for index in info.indexes.into_iter().filter(|index| index.state == IndexState::Building) {
                 // A crash may have come before the index had the collection's rule.

@@ -27,6 +27,8 @@ pub struct CheckReport {
     pub documents: u64,
     /// Entries of indexes looked for.
     pub index_entries: u64,
+    /// Collections whose key is not here, so that nobody can look at their documents.
+    pub without_key: Vec<String>,
     /// The findings, at most a thousand; empty if all rows agree.
     pub problems: Vec<CheckProblem>,
 }
@@ -49,6 +51,10 @@ impl Store {
         for info in self.collections(At::Seq(snapshot.seq()))? {
             let collection = self.collection_as_of(&info.name, At::Seq(snapshot.seq()))?;
             let Some(entry) = &collection.entry else { continue };
+            if !self.has_key_of(entry) {
+                report.without_key.push(info.name);
+                continue;
+            }
             report.collections += 1;
             let (counts, purged) = (collection.counts(), collection.purge_seq()?);
             let mut check = Check {

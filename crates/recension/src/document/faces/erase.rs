@@ -186,7 +186,7 @@ impl Store {
     }
 
     /// Erases keys; if too many wait for settling, it settles first.
-    fn erase_keys(&self, keys: &[ErasedKey]) -> Result<()> {
+    pub(in crate::document) fn erase_keys(&self, keys: &[ErasedKey]) -> Result<()> {
         match self.engine().erase(keys) {
             Err(EngineError::TooLarge { .. }) => {
                 self.engine().settle()?;

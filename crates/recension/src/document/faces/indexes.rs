@@ -14,7 +14,7 @@ use crate::document::kernel::rows::index_keys::{Counted, IndexKeys};
 use crate::document::kernel::rows::index_rows::{IndexChange, To, not_unique, value_range};
 use crate::document::kernel::rows::index_statistics::IndexStatistics;
 use crate::document::kernel::rows::stored;
-use crate::document::kernel::rows::trees::take_trees;
+use crate::document::kernel::rows::trees::{take_collection_trees, take_index_tree};
 use crate::document::kernel::rows::word_rows;
 use crate::document::kernel::write::attempt::{Attempt, retry};
 use crate::document::values::at::At;
@@ -181,9 +181,9 @@ impl Collection {
         let (mut entry, state) = match known {
             Some(known) => (CollectionEntry::clone(&known), IndexState::Building),
             // A collection without documents: the index is whole as it is.
-            None => (CollectionEntry::new(take_trees(&view)?), IndexState::Ready),
+            None => (CollectionEntry::new(take_collection_trees(&view, self.name())?), IndexState::Ready),
         };
-        let [tree] = take_trees(&view)?;
+        let tree = take_index_tree(&view, self.name(), &spec.name)?;
         entry.indexes.push(IndexEntry::new(tree, state, spec.clone()));
         view.put(CATALOGUE, &self.slot.key, entry.encode());
         if state == IndexState::Building {
@@ -212,7 +212,8 @@ impl Collection {
     /// an index are read. [`Store::compact`](crate::document::Store::compact) does it too.
     pub fn refresh_statistics(&self) -> Result<()> {
         let snapshot = self.store().snapshot(At::Now)?;
-        let Some(entry) = self.slot.entry(&*snapshot)? else { return Ok(()) };
+        let entry = self.slot.entry(&*snapshot)?;
+        let Some(entry) = entry.filter(|entry| self.store().has_key_of(entry)) else { return Ok(()) };
         let documents = self.counts()?.documents;
         if documents < STATISTICS_DOCUMENTS_MIN {
             return Ok(());

@@ -9,6 +9,7 @@ pub(in crate::document) mod building;
 pub(in crate::document) mod changes;
 pub(in crate::document) mod check;
 pub(in crate::document) mod collection;
+pub(in crate::document) mod collection_keys;
 pub(in crate::document) mod commit;
 pub(in crate::document) mod consumer;
 pub(in crate::document) mod diff;

@@ -1,6 +1,7 @@
 //! A store of documents: the engine, and known parts of its catalogue. Nothing here depends on the number of
 //! collections; each is looked up by name when it is used.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 #[cfg(feature = "async")]
 use std::sync::OnceLock;
@@ -80,6 +81,7 @@ pub fn open_read_only(path: impl AsRef<std::path::Path>) -> Result<Store> {
 pub struct OpenOptions {
     share: bool,
     key: Option<Key>,
+    collection_keys: Option<PathBuf>,
 }
 
 impl OpenOptions {
@@ -118,13 +120,25 @@ impl OpenOptions {
         self
     }
 
+    /// The file of the keys of an encrypted store's collections, if it is not `COLLECTION-KEYS` in the store's folder.
+    /// A backup has no such file: give it that of its store.
+    #[must_use]
+    pub fn collection_keys(mut self, file: Option<PathBuf>) -> Self {
+        self.collection_keys = file;
+        self
+    }
+
+    fn native(&self) -> NativeOptions {
+        let OpenOptions { key, collection_keys, .. } = self.clone();
+        NativeOptions { key, collection_keys, ..NativeOptions::default() }
+    }
+
     /// Opens the store in a directory for reading, as [`open_read_only`] does.
     ///
     /// # Errors
     /// Those of [`open_read_only`].
     pub fn open_read_only(&self, path: impl AsRef<std::path::Path>) -> Result<Store> {
-        let options = NativeOptions { key: self.key.clone(), ..NativeOptions::default() };
-        Store::on(Arc::new(NativeEngine::open_read_only(path.as_ref(), options)?))
+        Store::on(Arc::new(NativeEngine::open_read_only(path.as_ref(), self.native())?))
     }
 
     /// Opens a store: a directory, which is made if there is none, or `memory:`. A directory that another process has
@@ -139,10 +153,7 @@ impl OpenOptions {
         }
         match Address::parse(address)? {
             Address::Memory => Store::memory(),
-            Address::Path(path) => {
-                let options = NativeOptions { key: self.key.clone(), ..NativeOptions::default() };
-                Store::on(recension_remote::open(path, &options, self.share)?)
-            }
+            Address::Path(path) => Store::on(recension_remote::open(path, &self.native(), self.share)?),
             // What follows the scheme may be a password.
             Address::Scheme(scheme, _) => Err(EngineError::BadAddress {
                 address: format!("{scheme}:..."),

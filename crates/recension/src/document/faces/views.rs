@@ -11,7 +11,7 @@ use crate::document::kernel::changes::change::Position;
 use crate::document::kernel::overlay::Overlay;
 use crate::document::kernel::read::reader::CollectionAt;
 use crate::document::kernel::rows::catalogue::{CATALOGUE, CollectionEntry, dropped_key};
-use crate::document::kernel::rows::trees::take_trees;
+use crate::document::kernel::rows::trees::take_index_tree;
 use crate::document::kernel::rows::view_entry::{
     ViewEntry, encode_kept, kept_in_commits, kept_key, name_key, named, names_prefix, view_key, views_of,
 };
@@ -227,7 +227,7 @@ impl Collection {
         if overlay.get(CATALOGUE, &key)?.is_some() {
             return Ok(Attempt::Done(()));
         }
-        let [tree] = take_trees(&overlay)?;
+        let tree = take_index_tree(&overlay, self.name(), "of a view")?;
         overlay.put(CATALOGUE, &key, ViewEntry::new(tree).encode());
         let mut batch = overlay.batch();
         batch.durability(Durability::Process);

@@ -6,12 +6,7 @@ const DAY_SECONDS: i64 = 86_400;
 
 /// The time as RFC 3339 in UTC: `2026-11-21T03:40:00Z`, with microseconds if there are any.
 pub fn format_time(time: Timestamp) -> String {
-    let (seconds, micros) = (time.0 / 1_000_000, time.0 % 1_000_000);
-    let (days, second) = (seconds / DAY_SECONDS as u64, seconds % DAY_SECONDS as u64);
-    let (year, month, day) = civil_from_days(days.cast_signed());
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let fraction = if micros == 0 { String::new() } else { format!(".{micros:06}") };
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
+    time.to_string()
 }
 
 /// Reads what `format_time` writes, other offsets, a blank for the `T`, no seconds, or a day alone.
@@ -112,18 +107,6 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     era * 146_097 + day_of_era - 719_468
-}
-
-fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub(in crate::document) mod access_rows;
 pub(in crate::document) mod catalogue;
+pub(in crate::document) mod collection_key;
 pub(in crate::document) mod consumer_rows;
 pub(in crate::document) mod erasure;
 pub(in crate::document) mod index_keys;

@@ -12,7 +12,7 @@ use crate::document::kernel::rows::index_keys::RowsChange;
 use crate::document::kernel::rows::index_rows::{IndexChange, To};
 use crate::document::kernel::rows::slot::Slot;
 use crate::document::kernel::rows::stored::{self, Section, StoredHead, StoredRow};
-use crate::document::kernel::rows::trees::take_trees;
+use crate::document::kernel::rows::trees::take_collection_trees;
 use crate::document::kernel::write::guard::ToBe;
 use crate::document::kernel::write::resolve::{Before, Content, Contents, DocumentRow, Next};
 use crate::document::values::attachment::AttachmentInfo;
@@ -277,7 +277,7 @@ impl<'a> Writer<'a> {
         if self.must_exist {
             return Err(Error::NoSuchCollection { collection: self.slot.name.clone() });
         }
-        let entry = Arc::new(CollectionEntry::new(take_trees(self.view)?));
+        let entry = Arc::new(CollectionEntry::new(take_collection_trees(self.view, &self.slot.name)?));
         self.view.put(CATALOGUE, &self.slot.key, entry.encode());
         self.entry = Some(entry.clone());
         Ok(entry)
