@@ -162,6 +162,22 @@ fn a_server_has_the_key_of_its_configuration_and_shows_it_to_nobody() {
 }
 
 #[test]
+fn a_gateway_has_the_key_of_its_flags() {
+    let (place, _) = place_with_key();
+    place.ok(&["put", "menu", WORD, r#"{"text":"pangolin"}"#, "--key-file", "the.key"]);
+    let asked = |key: &[&str]| {
+        let mut command = place.command(&[&["cgi", "--admin-party", "--log", "off"], key].concat());
+        command.envs([("REQUEST_METHOD", "GET"), ("REQUEST_URI", "/menu/pangolin"), ("SERVER_PROTOCOL", "HTTP/1.1")]);
+        let answer = command.stdin(Stdio::null()).output().unwrap();
+        (answer.status.success(), String::from_utf8_lossy(&answer.stdout).into_owned())
+    };
+    let (ok, answer) = asked(&["--key-file", "the.key"]);
+    assert!(ok && answer.contains("\"text\":\"pangolin\""), "{answer}");
+    let (ok, answer) = asked(&[]);
+    assert!(!ok && !answer.contains("\"text\""), "{answer}");
+}
+
+#[test]
 fn a_collection_whose_key_is_destroyed_is_gone_here_and_unreadable_in_every_backup() {
     let (place, _) = place_with_key();
     let keys = place.path().join("vault.keys").display().to_string();
