@@ -1,5 +1,5 @@
-//! Where keys of blocks of trees come in: batches on their way to the log, snapshots on their way to readers, and copies
-//! of a store. Every commit and every read goes through here.
+//! Where keys of blocks of trees come in: batches on their way to the log, snapshots on their way to readers, and
+//! copies of a store. Every commit and every read goes through here.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -19,7 +19,7 @@ use super::open::{lock, read_identity, read_store_file};
 use super::options::NativeOptions;
 use super::record::{Record, SegmentSeed, decode_record, find_header};
 use super::recovery::broken_off;
-use super::sealing::unlock_to_salvage;
+use super::sealing::{ToSalvage, unlock_to_salvage};
 use super::segment::Segment;
 use super::settled::{BlockKind, Scan, read_manifest};
 use super::tree_keys::Unread;
@@ -60,8 +60,8 @@ pub fn salvage(
     mut progress: impl FnMut(u64, u64),
 ) -> Result<SalvageReport> {
     let below = from;
-    let (unlocked, wrapping) = unlock_to_salvage(from, options.key.as_ref())?;
-    let from = &unlocked;
+    let ToSalvage { disk, wrapping } = unlock_to_salvage(from, options.key.as_ref())?;
+    let from = &disk;
     let _lock = lock(&**from)?;
     let mut report = SalvageReport::default();
     let mut numbers: Vec<u32> = from

@@ -98,18 +98,21 @@ fn refuse_open_store(disk: &dyn Disk) -> Result<()> {
     Err(refused(disk, why))
 }
 
-/// The same for a store that is damaged: what does not open is zeros. Nothing is written. Also answers the key of the
-/// file of collections' keys, if there is one.
-pub(super) fn unlock_to_salvage(
-    disk: &Arc<dyn Disk>,
-    key: Option<&Key>,
-) -> Result<(Arc<dyn Disk>, Option<[u8; KEY_BYTES]>)> {
+/// A damaged store.
+pub(super) struct ToSalvage {
+    pub(super) disk: Arc<dyn Disk>,
+    /// The key of the file of collections' keys, if there is one.
+    pub(super) wrapping: Option<[u8; KEY_BYTES]>,
+}
+
+/// The same for a store that is damaged: what does not open is zeros. Nothing is written.
+pub(super) fn unlock_to_salvage(disk: &Arc<dyn Disk>, key: Option<&Key>) -> Result<ToSalvage> {
     let (Some(bytes), Some(key)) = (read(&**disk)?, key) else {
-        return Ok((unlock(disk.clone(), key, false)?.disk, None));
+        return Ok(ToSalvage { disk: unlock(disk.clone(), key, false)?.disk, wrapping: None });
     };
     let keys = StoreKeys::decode(&bytes, key).map_err(|why| no_keys(&**disk, why))?;
     let wrapping = keys.wrapping();
-    Ok((seal(disk, &Arc::new(keys), true)?, wrapping))
+    Ok(ToSalvage { disk: seal(disk, &Arc::new(keys), true)?, wrapping })
 }
 
 /// The place of a backup.

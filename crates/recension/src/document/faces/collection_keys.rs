@@ -182,7 +182,9 @@ impl Store {
         })?;
         let mut rules = self.engine().retention()?;
         rules.retain(|rule| is_theirs(rule.tree));
-        rules.iter_mut().for_each(|rule| rule.retention = Retention::Everything);
+        for rule in &mut rules {
+            rule.retention = Retention::Everything;
+        }
         if !rules.is_empty() {
             self.engine().set_retention(&rules)?;
         }

@@ -32,7 +32,7 @@ pub(in crate::document) struct KeyRow {
 }
 
 impl KeyRow {
-    pub(in crate::document) fn encode(&self) -> Vec<u8> {
+    pub(in crate::document) fn encode(self) -> Vec<u8> {
         let mut out = vec![LAYOUT, if self.with_indexes { WITH_INDEXES } else { 0 }];
         out.extend(self.number.get().to_be_bytes());
         out.extend(self.given.to_be_bytes());
