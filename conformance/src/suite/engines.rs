@@ -272,7 +272,7 @@ impl EngineFactory for Replicated {
         let log = (self.make_log)(dir.path());
         let cache = match &self.cache {
             None => Cache::Memory,
-            Some(options) => Cache::Directory { path: dir.path().join("cache"), options: options.clone() },
+            Some(options) => Cache::Directory { path: dir.path().join("cache"), options: Box::new(options.clone()) },
         };
         let open = move || {
             let mut options = ReplicatedOptions::default();

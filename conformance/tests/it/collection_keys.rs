@@ -135,8 +135,12 @@ fn now_has(now: &dyn Snapshot, tree: TreeId, key: &[u8]) -> bool {
 
 fn copy_of(disk: &SimDisk, with_keys: Option<&[u8]>) -> SimDisk {
     let copy = SimDisk::new();
-    disk.files().into_iter().for_each(|(name, _)| copy.put(&name, &disk.content(&name).unwrap()));
-    with_keys.into_iter().for_each(|bytes| copy.put(FILE, bytes));
+    for (name, _) in disk.files() {
+        copy.put(&name, &disk.content(&name).unwrap());
+    }
+    if let Some(bytes) = with_keys {
+        copy.put(FILE, bytes);
+    }
     copy
 }
 
@@ -303,11 +307,9 @@ fn crashed(found: &SimDisk, there: Option<Seq>, destroyed: bool) -> std::result:
         (false, Some(seq)) if patients.at(At::Seq(seq)).map_err(text)?.get("ada").map_err(text)?.is_none() => {
             return Err("what was acknowledged is not there".to_owned());
         }
-        (true, Some(seq)) => {
-            // It is gone, or known to be unreadable: never there.
-            if patients.at(At::Seq(seq)).map_err(text)?.get("ada").is_ok_and(|found| found.is_some()) {
-                return Err("it was destroyed and can be read".to_owned());
-            }
+        // It is gone, or known to be unreadable: never there.
+        (true, Some(seq)) if patients.at(At::Seq(seq)).map_err(text)?.get("ada").is_ok_and(|found| found.is_some()) => {
+            return Err("it was destroyed and can be read".to_owned());
         }
         _ => {}
     }

@@ -1,5 +1,5 @@
 //! What encryption at rest costs: loads, reads and durable writes of an encrypted store beside those of a plain one,
-//! and of SQLCipher beside those of the same program without a key, if `sqlcipher` is installed (Debian's package):
+//! and of `SQLCipher` beside those of the same program without a key, if `sqlcipher` is installed (as Debian has it):
 //! `cargo run --release -p recension-engines --example sealed_figures [documents]`
 //!
 //! Each figure is the median of three rounds, in which plain and encrypted take turns. Times are those of the clock.
@@ -80,7 +80,7 @@ fn ours(dir: &std::path::Path, key: Option<&Key>, documents: u64) -> [Duration; 
     [load, get, put]
 }
 
-/// Runs SQL in SQLCipher's program; `None` if it is not installed.
+/// Runs SQL in `SQLCipher`'s program; `None` if it is not installed.
 fn sqlcipher(file: &std::path::Path, key: bool, sql: &str) -> Option<Duration> {
     let begun = Instant::now();
     let mut child = Command::new("sqlcipher").arg(file).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().ok()?;
@@ -98,12 +98,12 @@ fn theirs(file: &std::path::Path, key: bool, documents: u64) -> Option<[Duration
     let mut load = "PRAGMA synchronous=OFF; CREATE TABLE d (id TEXT PRIMARY KEY, body TEXT); BEGIN;\n".to_owned();
     (0..documents).for_each(|n| load += &insert(n, n));
     load += "COMMIT;\n";
-    let gets: String = chosen(documents).map(|id| format!("SELECT body FROM d WHERE id = '{id}';\n")).collect();
-    let puts: String = (0..DURABLE_WRITES).map(|n| insert(documents + n, n)).collect();
+    let gets: Vec<String> = chosen(documents).map(|id| format!("SELECT body FROM d WHERE id = '{id}';\n")).collect();
+    let puts: Vec<String> = (0..DURABLE_WRITES).map(|n| insert(documents + n, n)).collect();
     Some([
         sqlcipher(file, key, &load)?,
-        sqlcipher(file, key, &gets)?,
-        sqlcipher(file, key, &format!("PRAGMA synchronous=FULL;\n{puts}"))?,
+        sqlcipher(file, key, &gets.concat())?,
+        sqlcipher(file, key, &format!("PRAGMA synchronous=FULL;\n{}", puts.concat()))?,
     ])
 }
 

@@ -35,14 +35,14 @@ pub enum Cache {
         /// The directory; it is made if there is none.
         path: PathBuf,
         /// Options of the native engine; the clock and the durability are replaced.
-        options: NativeOptions,
+        options: Box<NativeOptions>,
     },
 }
 
 impl Cache {
     /// A directory, with the usual options.
     pub fn directory(path: impl Into<PathBuf>) -> Self {
-        Cache::Directory { path: path.into(), options: NativeOptions::default() }
+        Cache::Directory { path: path.into(), options: Box::default() }
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn open(cache: &Cache, log: &dyn SharedLog, id: Id, clock: Arc<dyn Cl
         Cache::Directory { path, options } => (path, options),
     };
     let options =
-        NativeOptions { clock, create: true, durability: recension_engine::Durability::Process, ..options.clone() };
+        NativeOptions { clock, create: true, durability: recension_engine::Durability::Process, ..(**options).clone() };
     let folder = Folder::lock(path, options)?;
     if let Some(head) = folder.noted(id)? {
         check(log, path, &head)?;

@@ -60,7 +60,7 @@ enum Rows {
         /// Rows that are answered at most.
         most: usize,
         /// The open walk, while rows are asked for one after the other, and how many rows it may still give.
-        walk: Option<(Walk, usize)>,
+        walk: Option<(Box<Walk>, usize)>,
         /// The id of the last row.
         last: Option<String>,
         /// How many rows were asked for since the last rest.
@@ -148,7 +148,10 @@ impl List {
                 Some(walk) => walk,
                 none => {
                     let open = left.limit.unwrap_or(usize::MAX).min(ahead);
-                    none.insert((Walk::of(at, &ListOptions { limit: Some(open), ..left.clone() }, within)?, open))
+                    {
+                        let range = ListOptions { limit: Some(open), ..left.clone() };
+                        none.insert((Box::new(Walk::of(at, &range, within)?), open))
+                    }
                 }
             };
             let Some(document) = walk.next(at)? else {
