@@ -7,7 +7,7 @@ use recension::engine::{Address as Form, EngineError, Result};
 use recension_log::{LogAddress, without_password};
 use recension_remote::network::NetworkAddress;
 
-/// A parsed address of a store. The kinds are exhaustive, so that the compiler names each place that a new one concerns.
+/// A parsed address of a store. The kinds are exhaustive: the compiler names each place that a new one concerns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Address {
     /// `memory:`: an empty store that ends with the process.
