@@ -11,7 +11,7 @@ use crate::document::kernel::rows::consumer_rows;
 use crate::document::kernel::rows::trees::take_collection_trees;
 use crate::document::kernel::write::attempt::{Attempt, retry};
 use crate::document::values::at::At;
-use crate::document::values::error::Result;
+use crate::document::values::error::{Error, Result};
 use crate::document::values::limits::ERASED_KEYS_AT_ONCE;
 use crate::document::values::write::check_name;
 use crate::engine::{
@@ -28,7 +28,7 @@ pub struct CollectionKeyOptions {
     pub with_indexes: bool,
 }
 
-fn refused(name: &str, why: &str) -> crate::document::Error {
+fn refused(name: &str, why: &str) -> Error {
     EngineError::Key { store: format!("the collection {name}"), why: why.to_owned() }.into()
 }
 
