@@ -1,6 +1,6 @@
 //! Aggregation: groups, arrays that are taken apart, what stands behind the groups, MongoDB's words, and bounds.
 
-use recension::document::{At, Error, Fold, IndexSpec, Pipeline, Query, Selector, Store, ValueRange};
+use recension::document::{At, Collation, Error, Fold, IndexSpec, Pipeline, Query, Selector, Store, ValueRange};
 use recension::engine::Direction;
 
 fn sales() -> recension::document::Collection {
@@ -126,6 +126,37 @@ fn an_index_answers_alone_and_memory_is_bounded() {
     );
     let refused = sales.aggregate(&Query::new(), &by_land.bytes_max(10_000));
     assert!(matches!(refused, Err(Error::AggregateTooLarge { max: 10_000 })));
+}
+
+#[test]
+fn groups_are_the_same_whatever_indexes_there_are() {
+    let index = || IndexSpec::new("i", "land").then("total");
+    let other = IndexSpec { collation: Collation::Binary, ..index() };
+    let single = IndexSpec::new("i", "land");
+    let unique = IndexSpec { unique: true, ..index() };
+    let by_land = Pipeline::new().group(["land"], [("sum", Fold::sum("total")), ("number", Fold::Count)]);
+    let count = Pipeline::new().group(["land"], [("number", Fold::Count)]);
+    for lacking in [false, true] {
+        let answers =
+            [None, Some(index()), Some(other.clone()), Some(single.clone()), Some(unique.clone())].map(|spec| {
+                let sales = Store::memory().unwrap().collection("sales").unwrap();
+                for number in 0..90 {
+                    let land = number % 3;
+                    sales.put(&format!("d{number}"), format!(r#"{{"land":"L{land}","total":{number}}}"#)).unwrap();
+                }
+                if lacking {
+                    sales.put("e", r#"{"total":5}"#).unwrap();
+                }
+                if let Some(spec) = spec {
+                    sales.create_index(spec, |_| {}).unwrap();
+                }
+                [&by_land, &count].map(|pipeline| sales.aggregate(&Query::new(), pipeline).unwrap())
+            });
+        assert_eq!(answers[0][0].len(), 3 + usize::from(lacking));
+        for answer in &answers {
+            assert_eq!(answer, &answers[0]);
+        }
+    }
 }
 
 #[test]
