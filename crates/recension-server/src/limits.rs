@@ -63,6 +63,12 @@ pub const HTTP2_STREAMS_MAX: u32 = 100;
 /// Bytes of an answer that are collected before they are sent.
 pub const CHUNK_BYTES: usize = 64 * 1024;
 
+/// Bytes of the longest piece of a list, for a reader that takes what it gets within [`PROMPT_MILLIS`].
+pub const PIECE_BYTES_MAX: usize = 4 * CHUNK_BYTES;
+
+/// Milliseconds within which a prompt reader takes a piece.
+pub const PROMPT_MILLIS: u64 = 20;
+
 /// Shortest answer that is compressed, in bytes: about what one packet takes.
 pub const COMPRESSED_BYTES_MIN: usize = 1400;
 

@@ -39,10 +39,26 @@ impl Streams {
         &self,
         work: impl FnOnce() -> Result<(Vec<u8>, T)> + Send + 'static,
     ) -> Result<(Bytes, T)> {
-        let share = tokio::time::timeout(self.patience.most, self.budget.take(CHUNK_BYTES)).await;
-        let share = share.map_err(|_| ApiError::too_many_lists())?;
+        self.make_of(CHUNK_BYTES, |_| work()).await
+    }
+
+    /// The same for a piece of another length, which `work` is told. While others need the memory, a piece is no longer
+    /// than [`CHUNK_BYTES`].
+    pub(crate) async fn make_of<T: Send + 'static>(
+        &self,
+        wanted: usize,
+        work: impl FnOnce(usize) -> Result<(Vec<u8>, T)> + Send + 'static,
+    ) -> Result<(Bytes, T)> {
+        let more = if wanted > CHUNK_BYTES { self.budget.spare(wanted) } else { None };
+        let (bytes, share) = match more {
+            Some(share) => (wanted, share),
+            None => {
+                let share = tokio::time::timeout(self.patience.most, self.budget.take(CHUNK_BYTES)).await;
+                (CHUNK_BYTES, share.map_err(|_| ApiError::too_many_lists())?)
+            }
+        };
         let made = move || {
-            let (text, beside) = work()?;
+            let (text, beside) = work(bytes)?;
             Ok((Paid::bytes(text, share), beside))
         };
         self.threads.run(made).await
@@ -139,6 +155,16 @@ mod tests {
         assert_eq!((failed.unwrap_err(), streams.budget.held()), (ApiError::missing(), 0));
         let (empty, ()) = streams.make(|| Ok((Vec::new(), ()))).await.unwrap();
         assert_eq!((empty.len(), streams.budget.held()), (0, 0));
+    }
+
+    #[tokio::test]
+    async fn a_longer_piece_is_made_while_half_of_the_memory_is_free() {
+        let streams = streams(4 * CHUNK_BYTES);
+        let asked = async || streams.make_of(2 * CHUNK_BYTES, |bytes| Ok((vec![7; bytes], ()))).await.unwrap().0;
+        let first = asked().await;
+        let second = asked().await;
+        assert_eq!((first.len(), second.len()), (2 * CHUNK_BYTES, CHUNK_BYTES));
+        assert_eq!(streams.budget.held(), 3 * CHUNK_BYTES);
     }
 
     #[tokio::test]

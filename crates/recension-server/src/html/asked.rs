@@ -6,13 +6,15 @@ use std::sync::Arc;
 use http::header::{ACCEPT, CACHE_CONTROL, IF_NONE_MATCH};
 use http::request::Parts;
 use http::{HeaderValue, Method, Uri};
+use parking_lot::Mutex;
 
 use super::kept::{Kept, Page as KeptPage};
 use super::links::{Parameters, base, fnv};
-use super::template::Template;
+use super::template::{Template, TemplatePage};
 use crate::auth::{Access, Session};
 use crate::error::{ApiError, Result};
 use crate::http::format::Format;
+use crate::http::listed::Offered;
 use crate::query::Query;
 use crate::request::{Request, at_its_moment};
 use crate::route::{Target, encode};
@@ -67,13 +69,21 @@ pub(crate) struct Asked {
     pub(crate) limit: Option<u64>,
     pub(crate) skip: u64,
     /// The template of the database that makes it.
-    pub(crate) template: Option<Template>,
+    pub(super) template: Option<TemplateAsked>,
     /// What tells its tags from those of the same answer as JSON.
     pub(super) suffix: String,
     /// Where the page is kept, if it may be, and its address there.
     pub(super) keeps: Option<(Arc<Kept>, String)>,
     /// The page as it was kept.
     pub(super) kept: Option<Arc<KeptPage>>,
+}
+
+/// A template, with which an endpoint may write its list at once.
+#[derive(Debug)]
+pub(super) struct TemplateAsked {
+    /// A content type.
+    pub(super) kind: String,
+    pub(super) page: Arc<Mutex<Option<TemplatePage>>>,
 }
 
 impl Clone for Asked {
@@ -157,7 +167,10 @@ impl Asked {
         let db = session.database(self.kind.database().ok_or_else(of_server)?, Access::Member)?;
         let template = Template::of(&at_its_moment(request, db)?, name)?;
         self.suffix = format!("-{}{}", template.rev, self.suffix);
-        self.template = Some(template);
+        let kind = template.kind.clone();
+        let page = Arc::new(Mutex::new(Some(TemplatePage::of(template, self))));
+        request.form = Some(Arc::clone(&page) as Arc<dyn Offered>);
+        self.template = Some(TemplateAsked { kind, page });
         untagged(&mut request.head, &self.suffix);
         self.recall(request);
         Ok(())

@@ -55,7 +55,7 @@ fn push_special(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// What a byte of a JSON string is for [`push_json`].
+/// What a byte of a JSON string is for [`push_quoted`].
 const PLAIN: u8 = 0;
 const SPECIAL: u8 = 1;
 const BACKSLASH: u8 = 2;
@@ -76,18 +76,28 @@ const CLASSES: [u8; 256] = {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NoString;
 
-/// The same of a string as JSON has it, without its quotes: its escapes are read on the way.
-pub(crate) fn push_json(text: &[u8], out: &mut Vec<u8>) -> Result<(), NoString> {
-    // A place more for each byte is enough for most; more is taken where it is needed.
-    out.reserve(text.len() * 2);
+/// The same of a string as JSON has it, whose first quote was taken: its escapes are read on the way. Answers where the
+/// string ends, behind its last quote.
+pub(crate) fn push_quoted(text: &[u8], out: &mut Vec<u8>) -> Result<usize, NoString> {
     let (mut plain, mut at) = (0, 0);
-    while let Some(&byte) = text.get(at) {
+    loop {
+        let &byte = text.get(at).ok_or(NoString)?;
         let class = CLASSES[byte as usize];
         if class == PLAIN {
             at += 1;
+            // A long text: its blocks are looked at together.
+            while (at - plain) % BLOCK == 0
+                && let Some(block) = text.get(at..at + BLOCK)
+                && !block.iter().fold(false, |any, byte| any | is_special(*byte) | (*byte == b'\\'))
+            {
+                at += BLOCK;
+            }
             continue;
         }
         out.extend_from_slice(&text[plain..at]);
+        if byte == b'"' {
+            return Ok(at + 1);
+        }
         if class == SPECIAL {
             push_special(byte, out);
             at += 1;
@@ -99,19 +109,33 @@ pub(crate) fn push_json(text: &[u8], out: &mut Vec<u8>) -> Result<(), NoString> 
                 b't' => out.push(b'\t'),
                 b'r' => push_special(b'\r', out),
                 // Those are rare: all that is left is read as a whole.
-                _ => {
-                    let quoted = [b"\"", &text[at..], b"\""].concat();
-                    let read: String = serde_json::from_slice(&quoted).map_err(|_| NoString)?;
-                    push(read.as_bytes(), out);
-                    return Ok(());
-                }
+                _ => return push_read(text, at, out),
             }
             at += 2;
         }
         plain = at;
     }
-    out.extend_from_slice(&text[plain..]);
-    Ok(())
+}
+
+/// What is left of a string from a place on.
+fn push_read(text: &[u8], at: usize, out: &mut Vec<u8>) -> Result<usize, NoString> {
+    let end = at + string_end(&text[at..]).ok_or(NoString)?;
+    let quoted = [b"\"", &text[at..=end]].concat();
+    let read: String = serde_json::from_slice(&quoted).map_err(|_| NoString)?;
+    push(read.as_bytes(), out);
+    Ok(end + 1)
+}
+
+/// Where the quote is that ends a string of JSON whose first quote was taken.
+pub(crate) fn string_end(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        match text.get(at)? {
+            b'"' => return Some(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -173,8 +197,10 @@ mod tests {
         fn a_string_of_json_becomes_what_its_text_becomes(text in "[\\x00-\\x7f<>&\"'a-zäß😀\\\\/]{0,200}") {
             let json = serde_json::to_string(&text).unwrap();
             let mut out = Vec::new();
-            push_json(&json.as_bytes()[1..json.len() - 1], &mut out).unwrap();
+            let behind = format!("{},\"x\"", &json[1..]);
+            prop_assert_eq!(push_quoted(behind.as_bytes(), &mut out), Ok(json.len() - 1));
             prop_assert_eq!(String::from_utf8(out).unwrap(), escaped(&text));
+            prop_assert_eq!(push_quoted(&json.as_bytes()[1..json.len() - 1], &mut Vec::new()), Err(NoString));
         }
     }
 }

@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use crate::answer::{AnswerBody, BrokenOff, Made};
 use crate::budget::{Budget, Share};
+use crate::encoding::Source;
 use crate::streams::Paid;
 
 /// Pages that are kept at most.
@@ -91,13 +92,16 @@ impl Place {
                 }
                 AnswerBody::Whole(Some(bytes))
             }
-            AnswerBody::Made(made) => match self.kept.budget.spare(self.kept.page_bytes_max()) {
-                Some(share) => {
-                    AnswerBody::Made(Box::new(Keeping { made, taken: Vec::new(), place: Some((self, share)) }))
-                }
-                None => AnswerBody::Made(made),
+            body => match self.kept.budget.spare(self.kept.page_bytes_max()) {
+                Some(share) => match Source::of(body) {
+                    Ok(source) => {
+                        let keeping = Keeping { source, taken: Vec::new(), place: Some((self, share)) };
+                        AnswerBody::Made(Box::new(keeping))
+                    }
+                    Err(body) => body,
+                },
+                None => body,
             },
-            body => body,
         }
     }
 
@@ -112,7 +116,7 @@ impl Place {
 /// A page under way that is to be kept.
 #[derive(Debug)]
 struct Keeping {
-    made: Box<dyn Made>,
+    source: Source,
     taken: Vec<u8>,
     /// None: it has become too long.
     place: Option<(Place, Share)>,
@@ -120,7 +124,7 @@ struct Keeping {
 
 impl Made for Keeping {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, BrokenOff>>> {
-        let piece = self.made.poll(context);
+        let piece = self.source.poll(context);
         match &piece {
             Poll::Pending => {}
             Poll::Ready(Some(Ok(bytes))) => match &self.place {

@@ -4,16 +4,18 @@
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Output, State, Value, context};
+use parking_lot::Mutex;
 use serde_json::Map;
 
 use super::asked::{Asked, Kind};
 use super::body::Paged;
 use super::escape;
 use super::plain::Plain;
-use super::split::Sink;
+use super::split::{Sink, Splitter};
 use crate::databases::Database;
 use crate::error::{ApiError, Result};
 use crate::http::body::{Members, member, members_of};
+use crate::http::listed::{Form, Offered, Row};
 
 /// Fuel of one render: about an instruction each, and 64 bytes of what is made.
 const FUEL: u64 = 50_000;
@@ -111,6 +113,8 @@ pub(crate) struct TemplatePage {
     template: Template,
     rows: bool,
     out: Vec<u8>,
+    /// The row under way, if it is written from its JSON.
+    json: Vec<u8>,
     failed: Option<ApiError>,
     /// What every part sees.
     around: Value,
@@ -136,6 +140,7 @@ impl TemplatePage {
             template,
             rows: asked.has_rows(),
             out: Vec::new(),
+            json: Vec::new(),
             failed: None,
             around,
             members: Map::new(),
@@ -208,6 +213,47 @@ impl Sink for TemplatePage {
     fn long_ends(&mut self) {}
 }
 
+impl TemplatePage {
+    /// Passes on what was made, or why nothing could be.
+    fn told(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        out.append(&mut self.out);
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Form for TemplatePage {
+    fn begin(&mut self, head: &str, out: &mut Vec<u8>) -> Result<()> {
+        Splitter::new(true).push(head.as_bytes(), self);
+        self.told(out)
+    }
+
+    fn row(&mut self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<()> {
+        if let (Some(plain), true, Some(document)) = (&mut self.template.plain, row.is_plain(), row.document())
+            && plain.write_stored(document, self.index, out).is_ok()
+        {
+            self.index += 1;
+            return Ok(());
+        }
+        let mut json = std::mem::take(&mut self.json);
+        json.clear();
+        row.write_json(&mut json)?;
+        Sink::row(self, &json);
+        self.json = json;
+        self.told(out)
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        Paged::end(self);
+        self.told(out)
+    }
+}
+
+impl Offered for Mutex<Option<TemplatePage>> {
+    fn take(&self) -> Option<Box<dyn Form>> {
+        self.lock().take().map(|page| Box::new(page) as Box<dyn Form>)
+    }
+}
+
 impl Paged for TemplatePage {
     fn end(&mut self) {
         self.begin();
@@ -230,9 +276,15 @@ impl Paged for TemplatePage {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use recension::document::Document;
     use serde_json::json;
 
     use super::*;
+
+    fn page(template: Template) -> TemplatePage {
+        let request = http::Request::get("/db/_all_docs?template=a/b").body(()).unwrap();
+        TemplatePage::of(template, &Asked::of(&mut request.into_parts().0).unwrap())
+    }
 
     /// A template's rows: as they are written, and as its machine alone writes them.
     fn rows(source: &str, rows: &[serde_json::Value]) -> (String, String) {
@@ -244,11 +296,9 @@ mod tests {
             } else {
                 assert!(template.plain.is_some(), "{source}");
             }
-            let request = http::Request::get("/db/_all_docs?template=a/b").body(()).unwrap();
-            let asked = Asked::of(&mut request.into_parts().0).unwrap();
-            let mut page = TemplatePage::of(template, &asked);
+            let mut page = page(template);
             for row in rows {
-                page.row(row.to_string().as_bytes());
+                Sink::row(&mut page, row.to_string().as_bytes());
             }
             assert_eq!(page.failed, None);
             String::from_utf8(page.take()).unwrap()
@@ -289,7 +339,111 @@ mod tests {
         }
     }
 
+    /// A document as it is stored, and its row in a list as JSON.
+    fn stored(id: &str, members: &[(String, serde_json::Value)]) -> (Document<'static>, String) {
+        let members: Vec<String> = members.iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+        let (members, rev) = (members.join(","), format!("1-{}", "0a".repeat(16)));
+        let id_json = json!(id);
+        let comma = if members.is_empty() { "" } else { "," };
+        let doc = format!("{{\"_id\":{id_json},\"_rev\":\"{rev}\"{comma}{members}}}");
+        let row = format!("{{\"id\":{id_json},\"key\":{id_json},\"value\":{{\"rev\":\"{rev}\"}},\"doc\":{doc}}}");
+        let document = Document {
+            id: id.to_owned().into(),
+            rev: rev.parse().unwrap(),
+            seq: recension::engine::Seq(1),
+            deleted: false,
+            body: format!("{{{members}}}").into(),
+            attachments: Vec::new(),
+        };
+        (document, row)
+    }
+
+    /// How a stored document's row is written from what is stored, if it is; and from its JSON.
+    fn both(source: &str, id: &str, members: &[(String, serde_json::Value)]) -> (Option<String>, String) {
+        let own = json!({"row": source}).to_string();
+        let template = Template::read(&members_of(own.as_bytes()).unwrap(), "1-a".to_owned()).unwrap();
+        let mut page = page(template);
+        let (document, row) = stored(id, members);
+        let mut out = b"before".to_vec();
+        let written = page.template.plain.as_mut().unwrap().write_stored(&document, 0, &mut out);
+        let text = String::from_utf8(out).unwrap();
+        let own = text.strip_prefix("before").unwrap().to_owned();
+        assert!(written.is_ok() || own.is_empty(), "what was written is taken back: {own}");
+        Sink::row(&mut page, row.as_bytes());
+        (written.ok().map(|()| own), String::from_utf8(page.take()).unwrap())
+    }
+
+    #[test]
+    fn members_in_the_order_of_their_places_are_written_from_what_is_stored() {
+        let of = |members: &[(&str, serde_json::Value)]| -> Vec<(String, serde_json::Value)> {
+            members.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+        };
+        let source = "<p>{{ id }}{{ doc._rev }}</p>{{ doc.a }} and {{ doc.long_name_of_a_member }}, {{index}}";
+        let (a, long) = (("a", json!("x<y")), ("long_name_of_a_member", json!(1_234_567_890_i64)));
+        let other = ("other", json!({"a": ["}", "\"", 1]}));
+        for (members, is_written) in [
+            (of(&[a.clone(), long.clone()]), true),
+            (of(&[other.clone(), a.clone(), other.clone(), long.clone(), other.clone()]), true),
+            (of(&[("a", json!(1)), ("long_name_of_a_member", json!(12_345_678))]), true),
+            (of(&[("a", json!(-1)), ("long_name_of_a_member", json!(true))]), true),
+            (of(&[long.clone(), a.clone()]), false),
+            (of(&[a.clone()]), false),
+            (of(&[a.clone(), long.clone(), a.clone()]), false),
+            (of(&[("a", json!(1.5)), long.clone()]), false),
+            (of(&[]), false),
+        ] {
+            let (own, expected) = both(source, "<id>", &members);
+            assert_eq!(own.is_some(), is_written, "{members:?}");
+            assert!(own.is_none_or(|own| own == expected), "{members:?}");
+        }
+        for source in ["{{ row.value }}", "{{ doc._attachments }}", "{{ doc._deleted }}"] {
+            assert_eq!(both(source, "x", &of(&[a.clone()])).0, None, "{source}");
+        }
+    }
+
+    #[test]
+    fn documents_in_another_order_are_soon_read_otherwise_at_once() {
+        let own = json!({"row": "{{ doc.a }}{{ doc.b }}"}).to_string();
+        let mut template = Template::read(&members_of(own.as_bytes()).unwrap(), "1-a".to_owned()).unwrap();
+        let plain = template.plain.as_mut().unwrap();
+        let members = |names: [&str; 2]| names.map(|name| (name.to_owned(), json!(1)));
+        let ((ordered, _), (other, _)) = (stored("x", &members(["a", "b"])), stored("x", &members(["b", "a"])));
+        let mut out = Vec::new();
+        assert_eq!(plain.write_stored(&ordered, 0, &mut out), Ok(()));
+        while plain.write_stored(&other, 0, &mut out).is_err() && plain.write_stored(&ordered, 0, &mut out).is_ok() {}
+        assert!(plain.write_stored(&ordered, 0, &mut out).is_err());
+    }
+
+    fn any_value() -> impl Strategy<Value = serde_json::Value> {
+        let text = "[<>&\"'/\\\\\u{0}-\u{1f}a-zäß😀]{0,40}".prop_map(serde_json::Value::from);
+        let leaf = prop_oneof![
+            text,
+            any::<i64>().prop_map(Into::into),
+            (0..99_999_999_i64).prop_map(Into::into),
+            any::<i32>().prop_map(|number| f64::from(number).into()),
+            any::<bool>().prop_map(Into::into),
+            Just(serde_json::Value::Null)
+        ];
+        let list = |leaf: BoxedStrategy<_>| prop::collection::vec(leaf, 0..3).prop_map(serde_json::Value::from);
+        let leaf = leaf.boxed();
+        prop_oneof![9 => leaf.clone(), 1 => list(leaf)]
+    }
+
     proptest! {
+        /// What is written from what is stored is what the JSON of the row becomes.
+        #[test]
+        fn stored_documents_are_shown_as_their_json_is(
+            id in "[<>&\"'/\\\\a-z😀]{1,9}",
+            members in prop::collection::vec(("[abcd]|[a-z_]{8,20}|[\"\\\\]", any_value()), 0..6),
+            places in prop::collection::vec("id|index|row\\.id|row\\.key|doc\\.(a|b|c|d|_id|_rev)", 0..6),
+            between in "[<>a-z ]{0,20}",
+        ) {
+            prop_assume!(!between.contains("{"));
+            let source: String = places.iter().map(|place| format!("{between}{{{{ {place} }}}}")).collect();
+            let (own, expected) = both(&source, &id, &members);
+            prop_assert!(own.is_none_or(|own| own == expected));
+        }
+
         #[test]
         fn any_texts_and_numbers_are_shown_alike(
             a in "\\PC{0,40}",

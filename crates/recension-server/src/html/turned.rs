@@ -11,7 +11,6 @@ use super::links::{FORWARDED_PREFIX, Parameters, document, in_console};
 use super::list::Table;
 use super::shell::{self, Head};
 use super::split::Sink;
-use super::template::TemplatePage;
 use super::value;
 use super::writer::Html;
 use crate::answer::{Answer, AnswerBody};
@@ -32,39 +31,54 @@ impl Asked {
             answer.headers.extend(kept.headers.clone());
             return answer;
         }
+        let template = self.template.take().map(|asked| (asked.kind, asked.page.lock().take()));
+        if let Some((kind, None)) = &template
+            && answer.status == StatusCode::OK
+        {
+            // The endpoint has written the page.
+            return self.templated(answer, kind, made_of);
+        }
         let json = answer.headers.get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
         if !json && answer.status != StatusCode::NOT_MODIFIED {
             return answer;
         }
-        let tag = made_of.as_deref().map(|tag| self.tag(tag));
-        let mut answer = match tag {
-            Some(tag) => answer.with(ETAG, tag),
-            None => answer,
-        };
         if !json {
-            return shell::guarded(answer).varying("Accept").varying(FORWARDED_PREFIX);
+            return shell::guarded(self.tagged(answer, made_of.as_deref())).varying("Accept").varying(FORWARDED_PREFIX);
         }
+        let mut answer = answer;
         answer.headers.remove(CONTENT_LENGTH);
         let body = std::mem::replace(&mut answer.body, AnswerBody::Whole(None));
         let rows = answer.status.is_success() && self.has_rows();
-        let template = self.template.take().filter(|_| answer.status.is_success());
-        let (kind, own) = match &template {
-            Some(template) => (template.kind.clone(), false),
-            None => (shell::CONTENT_TYPE.to_owned(), true),
-        };
-        let page: Box<dyn Paged> = match template {
-            Some(template) => Box::new(TemplatePage::of(template, &self)),
-            None => Box::new(Page::of(self.clone(), answer.status)),
+        let template = template.filter(|_| answer.status.is_success());
+        let (kind, page): (_, Box<dyn Paged>) = match template {
+            Some((kind, Some(page))) => (Some(kind), Box::new(page)),
+            _ => (None, Box::new(Page::of(self.clone(), answer.status))),
         };
         match PageBody::of(page, rows, body) {
             Ok(body) => answer.body = body,
             // Its page is one that does not fail.
             Err(error) => return self.turned(error.into()),
         }
-        let answer = answer.with(CONTENT_TYPE, kind);
-        if own {
-            return shell::guarded(answer).varying("Accept").varying(FORWARDED_PREFIX);
+        match kind {
+            Some(kind) => self.templated(answer, &kind, made_of),
+            None => {
+                let answer = self.tagged(answer, made_of.as_deref()).with(CONTENT_TYPE, shell::CONTENT_TYPE);
+                shell::guarded(answer).varying("Accept").varying(FORWARDED_PREFIX)
+            }
         }
+    }
+
+    /// With the tag of the page that an answer of this tag becomes.
+    fn tagged(&self, answer: Answer, made_of: Option<&str>) -> Answer {
+        match made_of {
+            Some(tag) => answer.with(ETAG, self.tag(tag)),
+            None => answer,
+        }
+    }
+
+    /// A page that a template made.
+    fn templated(self, answer: Answer, kind: &str, made_of: Option<String>) -> Answer {
+        let answer = self.tagged(answer, made_of.as_deref()).with(CONTENT_TYPE, kind);
         self.keeping(shell::sandboxed(answer).varying("Accept"), made_of)
     }
 

@@ -10,7 +10,7 @@ use super::body::{elements, member, members_of};
 use super::documents::not_modified;
 use super::format::{Format, cells, csv_line};
 use super::list_options::ListQuery;
-use super::listed::{List, Part, Row};
+use super::listed::{Form, List, Part, Row};
 use super::streaming;
 use super::within::Limited;
 use crate::answer::Answer;
@@ -52,16 +52,29 @@ pub(crate) async fn endpoint(
         return Ok(answer.varying("Accept"));
     }
     let app = request.app.clone();
-    let answer = if format == Format::Json {
-        let (before, list) = app.streams.read(move || List::of(at, asked, &part, within)).await?;
-        streaming::json(&app, before, Separated::of(list), "\n]}\n").await?
+    let form = request.form.as_ref().filter(|_| format == Format::Json).and_then(|form| form.take());
+    let answer = if let Some(form) = form {
+        let open = move || {
+            let (head, list) = List::of(at, asked, &part, within)?;
+            Ok((Vec::new(), Formed { list, form: Some(form), head: Some(head) }))
+        };
+        streaming::opened(&app, Format::Html.content_type(), open, "").await?
+    } else if format == Format::Json {
+        let open = move || {
+            let (before, list) = List::of(at, asked, &part, within)?;
+            Ok((before.into_bytes(), Separated::of(list)))
+        };
+        streaming::opened(&app, format.content_type(), open, "\n]}\n").await?
     } else {
         let fields: Option<Vec<String>> =
             request.query.get("fields").map(|fields| fields.split(',').map(str::to_owned).collect());
         asked.include_docs |= fields.is_some();
         let (before, line) = lines(format, fields, asked.include_docs);
-        let (_, list) = app.streams.read(move || List::of(at, asked, &part, within)).await?;
-        streaming::bytes(&app, format.content_type(), before.into_bytes(), Lines { list, line }, "").await?
+        let open = move || {
+            let (_, list) = List::of(at, asked, &part, within)?;
+            Ok((before.into_bytes(), Lines { list, line }))
+        };
+        streaming::opened(&app, format.content_type(), open, "").await?
     };
     Ok(match tag {
         Some(tag) => answer.with(ETAG, format!("W/\"{tag}\"")),
@@ -71,25 +84,32 @@ pub(crate) async fn endpoint(
 }
 
 /// How a row is written as a line.
-type WriteLine = Box<dyn Fn(&Row) -> String + Send>;
+type WriteLine = Box<dyn Fn(&Row<'_>, &mut Vec<u8>) -> Result<()> + Send>;
 
 /// The text before the rows, and how each row is written.
 fn lines(format: Format, fields: Option<Vec<String>>, docs: bool) -> (String, WriteLine) {
     if format == Format::Lines {
-        return (String::new(), Box::new(|row| row.json() + "\n"));
+        let line = |row: &Row<'_>, out: &mut Vec<u8>| {
+            row.write_json(out)?;
+            out.push(b'\n');
+            Ok(())
+        };
+        return (String::new(), Box::new(line));
     }
     let own = ["id".into(), "rev".into()];
     let head = match &fields {
         Some(fields) => csv_line(own.into_iter().chain(fields.iter().map(Cow::from))),
         None => csv_line(own.into_iter().chain(docs.then(|| "doc".into()))),
     };
-    let line = move |row: &Row| {
-        let doc = row.doc.as_deref().unwrap_or_default();
-        let own = [Cow::from(&row.id), Cow::from(&row.rev)].into_iter();
-        match &fields {
-            Some(fields) => csv_line(own.chain(cells(doc, fields).into_iter().map(Cow::from))),
-            None => csv_line(own.chain(docs.then(|| doc.into()))),
-        }
+    let line = move |row: &Row<'_>, out: &mut Vec<u8>| {
+        let doc = row.doc()?.unwrap_or_default();
+        let own = [Cow::from(row.id()), Cow::from(row.rev())].into_iter();
+        let line = match &fields {
+            Some(fields) => csv_line(own.chain(cells(&doc, fields).into_iter().map(Cow::from))),
+            None => csv_line(own.chain(docs.then(|| Cow::from(&doc)))),
+        };
+        out.extend_from_slice(line.as_bytes());
+        Ok(())
     };
     (head, Box::new(line))
 }
@@ -131,11 +151,12 @@ impl Separated {
 
 impl streaming::Rows for Separated {
     fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        let Some(row) = self.list.next()? else { return Ok(false) };
-        let between: &str = if std::mem::take(&mut self.first) { "\n" } else { ",\n" };
-        out.extend_from_slice(between.as_bytes());
-        out.extend_from_slice(row.json().as_bytes());
-        Ok(true)
+        let Separated { list, first } = self;
+        let row = list.next(|row| {
+            out.extend_from_slice(if std::mem::take(first) { b"\n" } else { b",\n" });
+            row.write_json(out)
+        })?;
+        Ok(row.is_some())
     }
 
     fn rest(&mut self) {
@@ -151,8 +172,35 @@ struct Lines {
 
 impl streaming::Rows for Lines {
     fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
-        let Some(row) = self.list.next()? else { return Ok(false) };
-        out.extend_from_slice((self.line)(&row).as_bytes());
+        let Lines { list, line } = self;
+        Ok(list.next(|row| line(row, out))?.is_some())
+    }
+
+    fn rest(&mut self) {
+        self.list.rest();
+    }
+}
+
+/// The rows of a list in a form that somebody else brought.
+struct Formed {
+    list: List,
+    /// None: what stands behind the rows is written.
+    form: Option<Box<dyn Form>>,
+    /// None: what stands before the rows is written.
+    head: Option<String>,
+}
+
+impl streaming::Rows for Formed {
+    fn write_next(&mut self, out: &mut Vec<u8>) -> Result<bool> {
+        let Formed { list, form, head } = self;
+        let Some(writes) = form else { return Ok(false) };
+        if let Some(head) = head.take() {
+            writes.begin(&head, out)?;
+        }
+        if list.next(|row| writes.row(row, out))?.is_none() {
+            writes.end(out)?;
+            *form = None;
+        }
         Ok(true)
     }
 

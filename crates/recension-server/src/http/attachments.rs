@@ -209,15 +209,16 @@ pub(crate) fn encode_id(id: &str) -> String {
 }
 
 /// Adds `_attachments` with stubs to a document's text.
-pub(crate) fn push_stubs(attachments: &[AttachmentInfo], out: &mut String) {
-    out.push_str(",\"_attachments\":{");
+pub(crate) fn stubs(attachments: &[AttachmentInfo]) -> String {
+    let mut out = ",\"_attachments\":{".to_owned();
     for (number, info) in attachments.iter().enumerate() {
         if number > 0 {
             out.push(',');
         }
-        push_member(info, Comes::Stub, false, out);
+        push_member(info, Comes::Stub, false, &mut out);
     }
     out.push('}');
+    out
 }
 
 /// The write that makes another document say what a revision says, with its attachments.

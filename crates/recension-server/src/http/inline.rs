@@ -2,7 +2,7 @@
 //! bytes in other parts. A document with bytes in it is made in pieces, so that each takes no more memory than one
 //! piece.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::Read;
 
 use base64::Engine as _;
@@ -98,17 +98,33 @@ impl Inline {
 
     /// A revision as JSON, whole, as a part of a larger row. If it is larger than a request may be, it is refused.
     pub(crate) fn text(&self, at: &CollectionAt, shown: Shown<'_>, extras: Extras) -> Result<String> {
+        let mut text = String::with_capacity(shown.body.len() + shown.id.len() + 96);
+        self.write(at, shown, extras, &mut text)?;
+        Ok(text)
+    }
+
+    /// The same, behind what was written before.
+    pub(crate) fn write(
+        &self,
+        at: &CollectionAt,
+        shown: Shown<'_>,
+        extras: Extras,
+        out: &mut impl fmt::Write,
+    ) -> Result<()> {
         if !self.bytes && !self.encoding {
-            return shown.to_json(at, extras);
+            return shown.write_json(at, extras, out);
         }
-        let mut text = String::new();
+        let mut written = 0;
         for piece in self.pieces(at, shown, extras)? {
-            text.push_str(&piece?);
-            if text.len() > REQUEST_BYTES_MAX {
+            let piece = piece?;
+            written += piece.len();
+            if written > REQUEST_BYTES_MAX {
                 return Err(ApiError::too_large());
             }
+            // That cannot fail.
+            let _ = out.write_str(&piece);
         }
-        Ok(text)
+        Ok(())
     }
 }
 

@@ -1,14 +1,15 @@
 //! The rows of a list by id, and their offset. While no row is asked for, a list is only a moment and a place in it:
 //! the engine holds nothing for it.
 
+use std::fmt::{self, Write as _};
 use std::ops::Bound;
 
-use recension::document::json::quote;
+use recension::document::json::write_quoted;
 use recension::document::{AccessIds, CollectionAt, Document, Documents, ListOptions};
 use recension::engine::Direction;
 
 use super::list_options::{ListQuery, before};
-use super::reading::{Extras, Shown};
+use super::reading::{Behind, Extras, Shown};
 use super::within::{Limited, Within};
 use crate::error::Result;
 use crate::limits::OFFSET_COUNTED_MAX;
@@ -16,27 +17,112 @@ use crate::limits::OFFSET_COUNTED_MAX;
 /// The fewest rows that a walk is opened for.
 const ROWS_AHEAD_MIN: usize = 16;
 
-/// A row of a list.
-pub(crate) struct Row {
-    /// The id; for a key without a document, the key.
-    pub(crate) id: String,
-    /// The revision; empty if there is no document.
-    pub(crate) rev: String,
-    deleted: bool,
-    /// The document, if it is asked for; `null` for a deleted one.
-    pub(crate) doc: Option<String>,
+/// A row of a list, while it is read.
+pub(crate) struct Row<'r> {
+    at: &'r CollectionAt,
+    asked: &'r ListQuery,
+    limited: bool,
+    found: Found<'r>,
 }
 
-impl Row {
-    pub(crate) fn json(&self) -> String {
-        if self.rev.is_empty() {
-            return format!("{{\"key\":{},\"error\":\"not_found\"}}", self.id);
+enum Found<'r> {
+    /// A document; of a key, perhaps its tombstone.
+    Document(&'r Document<'r>),
+    /// A key, as JSON, without a document.
+    Nothing(&'r str),
+}
+
+impl Row<'_> {
+    /// The id; for a key without a document, the key.
+    pub(crate) fn id(&self) -> &str {
+        match self.found {
+            Found::Document(document) => &document.id,
+            Found::Nothing(key) => key,
         }
-        let (id, rev) = (quote(&self.id), &self.rev);
-        let deleted = if self.deleted { ",\"deleted\":true" } else { "" };
-        let doc = self.doc.as_ref().map_or(String::new(), |doc| format!(",\"doc\":{doc}"));
-        format!("{{\"id\":{id},\"key\":{id},\"value\":{{\"rev\":\"{rev}\"{deleted}}}{doc}}}")
     }
+
+    /// The revision; empty if there is no document.
+    pub(crate) fn rev(&self) -> String {
+        self.document().map_or_else(String::new, |document| document.rev.to_string())
+    }
+
+    /// The document that is there; it may be deleted.
+    pub(crate) fn document(&self) -> Option<&Document<'_>> {
+        match self.found {
+            Found::Document(document) => Some(document),
+            Found::Nothing(_) => None,
+        }
+    }
+
+    /// Whether the row has its document, as it is stored and with no member more.
+    pub(crate) fn is_plain(&self) -> bool {
+        let ListQuery { include_docs, conflicts, inline, .. } = self.asked;
+        let asked = *include_docs && !*conflicts && !inline.bytes && !inline.encoding;
+        asked && self.document().is_some_and(|document| !document.deleted && document.attachments.is_empty())
+    }
+
+    /// The document's text, if it is asked for and there is one; `null` for a deleted one.
+    pub(crate) fn doc(&self) -> Result<Option<String>> {
+        let mut doc = Vec::new();
+        self.write_doc(b"", &mut doc)?;
+        Ok((!doc.is_empty()).then(|| String::from_utf8_lossy(&doc).into_owned()))
+    }
+
+    fn write_doc(&self, before: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let Some(document) = self.document().filter(|_| self.asked.include_docs) else { return Ok(()) };
+        out.extend_from_slice(before);
+        if document.deleted {
+            out.extend_from_slice(b"null");
+            return Ok(());
+        }
+        // Other leaves may be hidden.
+        let extras = Extras { conflicts: self.asked.conflicts && !self.limited, ..Extras::default() };
+        self.asked.inline.write(self.at, Shown::of_document(document), extras, &mut Behind(out))
+    }
+
+    /// Writes the row as JSON.
+    pub(crate) fn write_json(&self, out: &mut Vec<u8>) -> Result<()> {
+        // Writing there cannot fail.
+        match self.found {
+            Found::Nothing(key) => {
+                let _ = write!(Behind(out), "{{\"key\":{key},\"error\":\"not_found\"}}");
+            }
+            Found::Document(document) => {
+                let _ = write_head(document, &mut Behind(out));
+                self.write_doc(b",\"doc\":", out)?;
+                out.push(b'}');
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes what stands before the document of a row.
+fn write_head(document: &Document<'_>, out: &mut impl fmt::Write) -> fmt::Result {
+    out.write_str("{\"id\":")?;
+    write_quoted(&document.id, out)?;
+    out.write_str(",\"key\":")?;
+    write_quoted(&document.id, out)?;
+    out.write_str(",\"value\":{\"rev\":\"")?;
+    document.rev.write_to(out)?;
+    out.write_str(if document.deleted { "\",\"deleted\":true}" } else { "\"}" })
+}
+
+/// A form of a list that somebody else brings: its rows are written as they are read, and nothing is made of the text
+/// that they would be as JSON.
+pub(crate) trait Form: fmt::Debug + Send {
+    /// Writes what stands before the rows. `head` is the JSON before them, which ends with an open list.
+    fn begin(&mut self, head: &str, out: &mut Vec<u8>) -> Result<()>;
+    /// Writes a row.
+    fn row(&mut self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<()>;
+    /// Writes what stands behind the rows.
+    fn end(&mut self, out: &mut Vec<u8>) -> Result<()>;
+}
+
+/// A form that waits for an endpoint that can write its list with it. It is left there if none does.
+pub(crate) trait Offered: fmt::Debug + Send + Sync {
+    /// The form, once.
+    fn take(&self) -> Option<Box<dyn Form>>;
 }
 
 /// A list.
@@ -84,13 +170,14 @@ impl Walk {
         own.map_or_else(|| Ok(Walk::All(at.list(range)?)), |own| Ok(Walk::Own(own)))
     }
 
-    fn next(&mut self, at: &CollectionAt) -> Result<Option<Document<'static>>> {
+    /// The next document, seen through `see`.
+    fn next<T>(&mut self, at: &CollectionAt, see: impl FnOnce(&Document<'_>) -> Result<T>) -> Result<Option<T>> {
         match self {
-            Walk::All(documents) => Ok(documents.next().transpose()?),
+            Walk::All(documents) => documents.next_with(|document| see(&document)).transpose()?.transpose(),
             Walk::Own(ids) => {
                 for id in ids {
                     if let Some(document) = at.get(&id?)? {
-                        return Ok(Some(document.into_owned()));
+                        return see(&document).map(Some);
                     }
                 }
                 Ok(None)
@@ -128,14 +215,17 @@ impl List {
         Ok((head, List { at, asked, part: part.clone(), within, rows }))
     }
 
-    /// The next row; `None` behind the last.
-    pub(crate) fn next(&mut self) -> Result<Option<Row>> {
+    /// The next row, seen through `see`; `None` behind the last.
+    pub(crate) fn next<T>(&mut self, mut see: impl FnMut(&Row<'_>) -> Result<T>) -> Result<Option<T>> {
         loop {
             let List { at, asked, part, within, rows } = self;
+            let (at, asked, limited) = (&*at, &*asked, within.is_some());
             let (left, skip, most, walk, last, given, ahead) = match rows {
                 Rows::Keys(keys) => {
-                    let row = |key: String| row_of_key(at, &key, asked, part, within.as_deref());
-                    return keys.next().map(row).transpose();
+                    let Some(key) = keys.next() else { return Ok(None) };
+                    let document = of_key(at, &key, part, within.as_deref())?;
+                    let found = document.as_ref().map_or(Found::Nothing(&key), Found::Document);
+                    return see(&Row { at, asked, limited, found }).map(Some);
                 }
                 Rows::Range { left, skip, most, walk, last, given, ahead } => {
                     (left, skip, most, walk, last, given, *ahead)
@@ -154,7 +244,17 @@ impl List {
                     }
                 }
             };
-            let Some(document) = walk.next(at)? else {
+            let seen = walk.next(at, |document| {
+                let last = last.get_or_insert_default();
+                last.clear();
+                last.push_str(&document.id);
+                let shown = within.as_ref().is_none_or(|within| within.shows(document));
+                let passed = shown && *skip > 0;
+                *skip -= usize::from(passed);
+                let found = Found::Document(document);
+                if shown && !passed { see(&Row { at, asked, limited, found }).map(Some) } else { Ok(None) }
+            })?;
+            let Some(row) = seen else {
                 if *open > 0 || left.limit == Some(0) {
                     return Ok(None);
                 }
@@ -164,11 +264,6 @@ impl List {
             *open = open.saturating_sub(1);
             *given += 1;
             left.limit = left.limit.map(|limit| limit.saturating_sub(1));
-            let shown = within.as_ref().is_none_or(|within| within.shows(&document));
-            let passed = shown && *skip > 0;
-            *skip -= usize::from(passed);
-            let row = if shown && !passed { Some(row(at, &document, asked, within.is_some())?) } else { None };
-            *last = Some(document.id.into_owned());
             if row.is_some() {
                 *most -= 1;
                 return Ok(row);
@@ -201,37 +296,18 @@ impl Rows {
     }
 }
 
-fn row(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery, limited: bool) -> Result<Row> {
-    let doc = asked.include_docs.then(|| doc(at, document, asked, limited)).transpose()?;
-    Ok(Row { id: document.id.to_string(), rev: document.rev.to_string(), deleted: false, doc })
-}
-
-fn row_of_key(
+/// The document of a key, or its tombstone, if it is of the list and may be seen.
+fn of_key(
     at: &CollectionAt,
     key: &str,
-    asked: &ListQuery,
     part: &Part,
     within: Option<&dyn Within>,
-) -> Result<Row> {
+) -> Result<Option<Document<'static>>> {
     let id: Option<String> = serde_json::from_str(key).ok();
     let id = id.as_deref().filter(|id| !matches!(part, Part::Partition(prefix) if !id.starts_with(prefix)));
     let document = id.map_or(Ok(None), |id| at.current(id))?;
     let shows = |own: &Document<'_>| within.is_none_or(|within| !own.deleted && within.shows(own));
-    let document = document.filter(shows);
-    match document {
-        None => Ok(Row { id: key.to_owned(), rev: String::new(), deleted: false, doc: None }),
-        Some(document) if document.deleted => {
-            let doc = asked.include_docs.then(|| "null".to_owned());
-            Ok(Row { id: document.id.to_string(), rev: document.rev.to_string(), deleted: true, doc })
-        }
-        Some(document) => row(at, &document, asked, within.is_some()),
-    }
-}
-
-fn doc(at: &CollectionAt, document: &Document<'_>, asked: &ListQuery, limited: bool) -> Result<String> {
-    let shown = Shown::of_document(document);
-    // Other leaves may be hidden.
-    asked.inline.text(at, shown, Extras { conflicts: asked.conflicts && !limited, ..Extras::default() })
+    Ok(document.filter(shows).map(Document::into_owned))
 }
 
 /// How many documents are in a range; `None` if counting them one by one would take too long.

@@ -1,14 +1,24 @@
 //! A document as it is answered: the stored text, with the members that begin with `_` put around it. The text is not
 //! parsed.
 
-use std::fmt::Write as _;
+use std::fmt;
 
-use recension::document::json::quote;
+use recension::document::json::write_quoted;
 use recension::document::{AttachmentInfo, CollectionAt, Document, RevId, Revision, RevisionStatus};
 
 use super::revisions::is_available;
 use crate::error::Result;
 use crate::query::Query;
+
+/// Where text is written behind bytes that were written before.
+pub(crate) struct Behind<'v>(pub(crate) &'v mut Vec<u8>);
+
+impl fmt::Write for Behind<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+}
 
 /// The members that are asked for besides the document.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,47 +88,56 @@ impl<'r> Shown<'r> {
 
     /// As JSON: `_id` and `_rev`, the stored members as they are, and then the extras.
     pub(crate) fn to_json(self, at: &CollectionAt, extras: Extras) -> Result<String> {
-        let members = self.body.strip_prefix('{').and_then(|body| body.strip_suffix('}')).unwrap_or_default();
         let mut out = String::with_capacity(self.body.len() + self.id.len() + 96);
-        // Writing to a String cannot fail, here and below.
-        let _ = write!(out, "{{\"_id\":{},\"_rev\":\"{}\"", quote(self.id), self.rev);
+        self.write_json(at, extras, &mut out)?;
+        Ok(out)
+    }
+
+    /// The same, behind what was written before. Writing itself cannot fail, here and below.
+    pub(crate) fn write_json(self, at: &CollectionAt, extras: Extras, out: &mut impl fmt::Write) -> Result<()> {
+        let members = self.body.strip_prefix('{').and_then(|body| body.strip_suffix('}')).unwrap_or_default();
+        let _ = out.write_str("{\"_id\":");
+        let _ = write_quoted(self.id, out);
+        let _ = out.write_str(",\"_rev\":\"");
+        let _ = self.rev.write_to(out);
+        let _ = out.write_char('"');
         if !members.is_empty() {
-            out.push(',');
-            out.push_str(members);
+            let _ = out.write_char(',');
+            let _ = out.write_str(members);
         }
         if self.deleted {
-            out.push_str(",\"_deleted\":true");
+            let _ = out.write_str(",\"_deleted\":true");
         }
         if extras.revs {
-            self.push_revisions(at, &mut out)?;
+            self.write_revisions(at, out)?;
         }
         if extras.revs_info {
-            self.push_revs_info(at, &mut out)?;
+            self.write_revs_info(at, out)?;
         }
         if extras.local_seq {
             let _ = write!(out, ",\"_local_seq\":{}", self.seq);
         }
         if extras.conflicts {
-            push_revs("_conflicts", &at.conflicts(self.id)?, &mut out);
+            write_revs("_conflicts", &at.conflicts(self.id)?, out);
         }
         if extras.deleted_conflicts {
-            push_revs("_deleted_conflicts", &at.deleted_conflicts(self.id)?, &mut out);
+            write_revs("_deleted_conflicts", &at.deleted_conflicts(self.id)?, out);
         }
         if !self.attachments.is_empty() {
-            super::attachments::push_stubs(self.attachments, &mut out);
+            let _ = out.write_str(&super::attachments::stubs(self.attachments));
         }
-        out.push('}');
-        Ok(out)
+        let _ = out.write_char('}');
+        Ok(())
     }
 
-    fn push_revisions(self, at: &CollectionAt, out: &mut String) -> Result<()> {
+    fn write_revisions(self, at: &CollectionAt, out: &mut impl fmt::Write) -> Result<()> {
         let path = at.ancestry(self.id, &self.rev)?.unwrap_or_default();
         let ids: Vec<String> = path.iter().map(|rev| format!("\"{}\"", rev.suffix())).collect();
         let _ = write!(out, ",\"_revisions\":{{\"start\":{},\"ids\":[{}]}}", self.rev.generation(), ids.join(","));
         Ok(())
     }
 
-    fn push_revs_info(self, at: &CollectionAt, out: &mut String) -> Result<()> {
+    fn write_revs_info(self, at: &CollectionAt, out: &mut impl fmt::Write) -> Result<()> {
         let mut rows = Vec::new();
         for (rev, status) in at.ancestry_status(self.id, &self.rev)?.unwrap_or_default() {
             let status = match status {
@@ -135,7 +154,7 @@ impl<'r> Shown<'r> {
     }
 }
 
-fn push_revs(name: &str, revs: &[RevId], out: &mut String) {
+fn write_revs(name: &str, revs: &[RevId], out: &mut impl fmt::Write) {
     if !revs.is_empty() {
         let revs: Vec<String> = revs.iter().map(|rev| format!("\"{rev}\"")).collect();
         let _ = write!(out, ",\"{name}\":[{}]", revs.join(","));

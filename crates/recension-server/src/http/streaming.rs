@@ -2,12 +2,13 @@
 //! (`streams.rs`). The next piece is made when the reader has taken the last. Between two pieces no thread is held.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
 use crate::answer::{Answer, Gone, Sink, pieces};
 use crate::error::{ApiError, Result};
-use crate::limits::CHUNK_BYTES;
+use crate::limits::{CHUNK_BYTES, PIECE_BYTES_MAX, PROMPT_MILLIS};
 use crate::state::App;
 
 /// The rows of an answer, with separators.
@@ -44,7 +45,21 @@ pub(crate) async fn bytes(
     rows: impl Rows,
     after: &'static str,
 ) -> Result<Answer> {
-    let (first, rest) = app.streams.make(move || List { rows, after }.piece(before)).await?;
+    opened(app, content_type, move || Ok((before, rows)), after).await
+}
+
+/// The same for rows that are opened by the thread that makes the first piece: a short list waits for one thread once.
+pub(crate) async fn opened<R: Rows>(
+    app: &Arc<App>,
+    content_type: &'static str,
+    open: impl FnOnce() -> Result<(Vec<u8>, R)> + Send + 'static,
+    after: &'static str,
+) -> Result<Answer> {
+    let first = move || {
+        let (before, rows) = open()?;
+        List { rows, after }.piece(before, CHUNK_BYTES)
+    };
+    let (first, rest) = app.streams.make(first).await?;
     let Some(list) = rest else { return Ok(Answer::of(http::StatusCode::OK, content_type, first)) };
     let (sink, answer) = pieces(app.streams.patience());
     let app = Arc::clone(app);
@@ -64,10 +79,10 @@ struct List<R> {
 
 impl<R: Rows> List<R> {
     /// Rows for one piece, and the rest of the list, if there may be more.
-    fn piece(mut self, before: Vec<u8>) -> Result<(Vec<u8>, Option<Self>)> {
+    fn piece(mut self, before: Vec<u8>, bytes: usize) -> Result<(Vec<u8>, Option<Self>)> {
         let mut text = before;
         while self.rows.write_next(&mut text)? {
-            if text.len() >= CHUNK_BYTES {
+            if text.len() >= bytes {
                 self.rows.rest();
                 return Ok((text, Some(self)));
             }
@@ -80,10 +95,15 @@ impl<R: Rows> List<R> {
 /// Sends a list whose first piece is made.
 async fn send(app: &App, first: Bytes, mut list: List<impl Rows>, sink: Sink) -> std::result::Result<(), Gone> {
     sink.send(first).await?;
+    let mut wanted = CHUNK_BYTES;
     loop {
+        let waits = Instant::now();
         sink.ready().await?;
+        // Fewer pieces are less work; whoever reads slowly holds no more memory for that.
+        let prompt = waits.elapsed() < Duration::from_millis(PROMPT_MILLIS);
+        wanted = if prompt { (2 * wanted).min(PIECE_BYTES_MAX) } else { CHUNK_BYTES };
         let made = tokio::select! {
-            made = app.streams.make(move || list.piece(Vec::new())) => made,
+            made = app.streams.make_of(wanted, move |bytes| list.piece(Vec::with_capacity(bytes), bytes)) => made,
             () = sink.closed() => return Err(Gone),
         };
         match made {

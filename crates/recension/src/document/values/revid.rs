@@ -78,6 +78,19 @@ impl RevId {
         text
     }
 
+    /// Writes it as it is displayed, without a formatter: lists have one in every row.
+    ///
+    /// # Errors
+    /// Those of `to`.
+    pub fn write_to(&self, to: &mut impl fmt::Write) -> fmt::Result {
+        match u8::try_from(self.generation) {
+            Ok(digit @ 0..=9) => to.write_char(char::from(b'0' + digit))?,
+            _ => write!(to, "{}", self.generation)?,
+        }
+        to.write_char('-')?;
+        self.write_suffix(to)
+    }
+
     fn write_suffix(&self, to: &mut impl fmt::Write) -> fmt::Result {
         const HEX: &[u8; 16] = b"0123456789abcdef";
         let Some(hash) = self.hash() else {
@@ -103,8 +116,7 @@ impl RevId {
 
 impl fmt::Display for RevId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-", self.generation)?;
-        self.write_suffix(f)
+        self.write_to(f)
     }
 }
 

@@ -366,8 +366,9 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// The next document, seen through `f` while it is borrowed from the engine.
-    pub(in crate::document) fn next_with<T>(&mut self, f: impl FnOnce(Document<'_>) -> T) -> Option<Result<T>> {
+    /// The next document, seen through `f` while it is borrowed from the engine: nothing of it is copied. It is
+    /// answered as [`Iterator::next`] would answer it.
+    pub fn next_with<T>(&mut self, f: impl FnOnce(Document<'_>) -> T) -> Option<Result<T>> {
         self.left = self.left.checked_sub(1)?;
         let document = self.rows.as_mut()?.next_document(self.deleted, f);
         if !matches!(document, Some(Ok(_))) {

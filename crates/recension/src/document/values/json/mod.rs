@@ -43,4 +43,4 @@ pub(in crate::document) use path_set::PathSet;
 pub use pointer::Pointer;
 #[cfg(feature = "typed")]
 pub(in crate::document) use same::same_number;
-pub use text::{Text, quote, quote_into};
+pub use text::{Text, quote, quote_into, write_quoted};

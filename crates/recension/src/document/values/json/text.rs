@@ -1,7 +1,7 @@
 //! JSON strings as they stand in a text: raw between their quotes, decoded on demand.
 
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt;
 
 use super::scan::plain_len;
 
@@ -73,26 +73,32 @@ pub fn quote(text: &str) -> String {
 
 /// Appends `text` as a JSON string, with its quotes.
 pub fn quote_into(text: &str, out: &mut String) {
-    out.push('"');
+    // Writing to a String cannot fail.
+    let _ = write_quoted(text, out);
+}
+
+/// Writes `text` as a JSON string, with its quotes.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_quoted(text: &str, out: &mut impl fmt::Write) -> fmt::Result {
+    out.write_char('"')?;
     let mut rest = text;
     loop {
         // The plain bytes end before a character of one byte.
         let (plain, marked) = rest.split_at_checked(plain_len(rest.as_bytes())).unwrap_or((rest, ""));
-        out.push_str(plain);
+        out.write_str(plain)?;
         let mut chars = marked.chars();
         match chars.next() {
             None => break,
-            Some('"') => out.push_str("\\\""),
-            Some('\\') => out.push_str("\\\\"),
-            Some('\n') => out.push_str("\\n"),
-            Some('\r') => out.push_str("\\r"),
-            Some('\t') => out.push_str("\\t"),
-            // Writing to a String cannot fail.
-            Some(other) => {
-                let _ = write!(out, "\\u{:04x}", u32::from(other));
-            }
+            Some('"') => out.write_str("\\\"")?,
+            Some('\\') => out.write_str("\\\\")?,
+            Some('\n') => out.write_str("\\n")?,
+            Some('\r') => out.write_str("\\r")?,
+            Some('\t') => out.write_str("\\t")?,
+            Some(other) => write!(out, "\\u{:04x}", u32::from(other))?,
         }
         rest = chars.as_str();
     }
-    out.push('"');
+    out.write_char('"')
 }
