@@ -12,6 +12,7 @@ use crate::databases::Databases;
 use crate::error::Result;
 use crate::functions::Scripts;
 use crate::html::kept::Kept;
+use crate::html::template::Templates;
 use crate::learning::Learning;
 use crate::limits::{BLOCKING_THREADS_MAX, REQUEST_THREADS, UPLOADS_MAX};
 use crate::metrics::Metrics;
@@ -48,6 +49,7 @@ pub(crate) struct App {
     pub(crate) streams: Arc<Streams>,
     /// Pages that templates made.
     pub(crate) pages: Arc<Kept>,
+    pub(crate) templates: Templates,
     /// Bodies of requests that are in memory.
     pub(crate) bodies: Arc<Budget>,
     /// The threads that may wait.
@@ -98,6 +100,7 @@ impl App {
             request_lines,
             streams,
             pages,
+            templates: Templates::default(),
             bodies,
             threads,
             handlers,

@@ -165,7 +165,7 @@ impl Asked {
         let Some(name) = request.query.get("template") else { return Ok(()) };
         let of_server = || ApiError::bad_request("Templates are of databases: this has none.");
         let db = session.database(self.kind.database().ok_or_else(of_server)?, Access::Member)?;
-        let template = Template::of(&at_its_moment(request, db)?, name)?;
+        let template = Template::of(&at_its_moment(request, db)?, name, &request.app.templates)?;
         self.suffix = format!("-{}{}", template.rev, self.suffix);
         let kind = template.kind.clone();
         let page = Arc::new(Mutex::new(Some(TemplatePage::of(template, self))));

@@ -26,6 +26,12 @@ const fn is_special(byte: u8) -> bool {
     (byte < b' ') | (byte == b'&') | (byte == b'<') | (byte == b'>') | (byte == b'"') | (byte == b'\'') | (byte == 0x7f)
 }
 
+/// The same in a string of JSON.
+#[allow(clippy::needless_bitwise_bool)] // as above
+const fn is_marked(byte: u8) -> bool {
+    is_special(byte) | (byte == b'\\')
+}
+
 fn push_slowly(text: &[u8], out: &mut Vec<u8>) {
     let mut plain = 0;
     for (at, byte) in text.iter().enumerate() {
@@ -88,7 +94,7 @@ pub(crate) fn push_quoted(text: &[u8], out: &mut Vec<u8>) -> Result<usize, NoStr
             // A long text: its blocks are looked at together.
             while (at - plain) % BLOCK == 0
                 && let Some(block) = text.get(at..at + BLOCK)
-                && !block.iter().fold(false, |any, byte| any | is_special(*byte) | (*byte == b'\\'))
+                && !block.iter().fold(false, |any, byte| any | is_marked(*byte))
             {
                 at += BLOCK;
             }

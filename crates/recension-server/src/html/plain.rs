@@ -9,10 +9,6 @@ use super::escape::{self, string_end};
 /// What one row may become: as much as the fuel of a template's machine would make.
 const ROW_BYTES_MAX: usize = 3 << 20;
 
-/// How often documents may have their members in another order than the template, before they are no more read as if
-/// they had them in its order.
-const DISORDER_MAX: usize = 8;
-
 /// A row of a template.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Plain {
@@ -23,8 +19,6 @@ pub(crate) struct Plain {
     shown: Vec<Shown>,
     /// Whether all places are of what a stored document has.
     of_stored: bool,
-    /// How often documents had their members in another order.
-    disorder: usize,
 }
 
 /// A member of the document.
@@ -41,7 +35,7 @@ const SHORT: usize = 16;
 /// A text of a template.
 #[derive(Debug, PartialEq, Eq)]
 struct Text {
-    text: String,
+    whole: String,
     /// Its first bytes, and which bits they are; if it is short that is all of it.
     block: [u8; SHORT],
     mask: u128,
@@ -53,27 +47,27 @@ impl Text {
         let length = text.len().min(SHORT);
         block[..length].copy_from_slice(&text.as_bytes()[..length]);
         let mask = if length == SHORT { u128::MAX } else { (1 << (8 * length)) - 1 };
-        Text { text, block, mask }
+        Text { whole: text, block, mask }
     }
 
     fn push(&self, out: &mut Vec<u8>) {
-        if self.text.len() <= SHORT {
-            let end = out.len() + self.text.len();
+        if self.whole.len() <= SHORT {
+            let end = out.len() + self.whole.len();
             out.extend_from_slice(&self.block);
             out.truncate(end);
         } else {
-            out.extend_from_slice(self.text.as_bytes());
+            out.extend_from_slice(self.whole.as_bytes());
         }
     }
 
     /// What stands behind it in a text that begins with it.
     fn stripped<'t>(&self, from: &'t [u8]) -> Option<&'t [u8]> {
         match from.first_chunk() {
-            Some(first) if self.text.len() <= SHORT => {
+            Some(first) if self.whole.len() <= SHORT => {
                 let differs = (u128::from_le_bytes(*first) ^ u128::from_le_bytes(self.block)) & self.mask;
-                (differs == 0).then(|| &from[self.text.len()..])
+                (differs == 0).then(|| &from[self.whole.len()..])
             }
-            _ => from.strip_prefix(self.text.as_bytes()),
+            _ => from.strip_prefix(self.whole.as_bytes()),
         }
     }
 }
@@ -126,7 +120,7 @@ impl Plain {
         // What else begins so is not stored in a document's text.
         let is_put_around = |shown: &Shown| shown.name.starts_with('_') && !["_id", "_rev"].contains(&&*shown.name);
         let of_stored = !parts.iter().any(|(_, place)| of_row(place)) && !shown.iter().any(is_put_around);
-        Some(Plain { parts, last: rest.to_owned(), shown, of_stored, disorder: 0 })
+        Some(Plain { parts, last: rest.to_owned(), shown, of_stored })
     }
 
     /// Writes a row from its JSON text. What was written of one that cannot be told is taken back.
@@ -194,22 +188,21 @@ impl Plain {
 }
 
 impl Plain {
-    /// Writes a row from a document that is shown with nothing more than what is stored.
-    pub(crate) fn write_stored(&mut self, document: &Document<'_>, index: u64, out: &mut Vec<u8>) -> Told<()> {
-        if !self.of_stored || self.disorder > DISORDER_MAX {
+    /// Writes a row from a document that is shown with nothing more than what is stored, and has its members in the
+    /// order of their places. What was written of another one is taken back.
+    pub(crate) fn write_stored(&self, document: &Document<'_>, index: u64, out: &mut Vec<u8>) -> Told<()> {
+        if !self.of_stored {
             return Err(NotPlain);
         }
         let before = out.len();
         let written = self.in_order(document, index, out);
         if written.is_err() {
             out.truncate(before);
-            self.disorder += 1;
         }
         written
     }
 
-    /// The same for one that has its members in the order of their places, as most do: each is looked for where it
-    /// ought to be, and written as it is read.
+    /// Each member is looked for where it ought to be, and written as it is read.
     fn in_order(&self, document: &Document<'_>, index: u64, out: &mut Vec<u8>) -> Told<()> {
         let mut members = Members { rest: document.body.as_bytes().strip_prefix(b"{").ok_or(NotPlain)? };
         let most = out.len() + ROW_BYTES_MAX;

@@ -2,9 +2,12 @@
 //! A render has
 //! its fuel, which bounds its time and what it makes; values are escaped unless the template's type is no markup.
 
+use std::sync::Arc;
+
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Output, State, Value, context};
 use parking_lot::Mutex;
+use recension::engine::Seq;
 use serde_json::Map;
 
 use super::asked::{Asked, Kind};
@@ -24,6 +27,13 @@ const PART_BYTES_MAX: usize = 64 * 1024;
 /// Members around the rows that are kept for the parts, in bytes.
 const MEMBERS_BYTES_MAX: usize = 4 << 20;
 
+/// How often documents may have their members in another order than the template, before they are no more read as if
+/// they had them in its order.
+const DISORDER_MAX: usize = 8;
+/// Templates that are kept as they were read, and the longest source of one.
+const KEPT_MAX: usize = 32;
+const KEPT_BYTES_MAX: usize = 32 * 1024;
+
 /// A template.
 #[derive(Debug)]
 pub(crate) struct Template {
@@ -34,20 +44,55 @@ pub(crate) struct Template {
     pub(crate) kind: String,
     /// The revision of its design document.
     pub(crate) rev: String,
+    /// Bytes of its source.
+    bytes: usize,
+}
+
+/// Which template: its collection's number, the commit that wrote its design document, and its name.
+type Which = (u32, Seq, String);
+
+/// Templates as they were read, the last used first. A page asks for the document all the same, so that rights and
+/// moments are looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Templates(Mutex<Vec<(Which, Arc<Template>)>>);
+
+impl Templates {
+    fn of(&self, which: &Which) -> Option<Arc<Template>> {
+        let mut all = self.0.lock();
+        let at = all.iter().position(|(own, _)| own == which)?;
+        all[..=at].rotate_right(1);
+        all.first().map(|(_, template)| Arc::clone(template))
+    }
+
+    fn keep(&self, which: Which, template: &Arc<Template>) {
+        let mut all = self.0.lock();
+        all.retain(|(own, _)| *own != which);
+        all.truncate(KEPT_MAX - 1);
+        all.insert(0, (which, Arc::clone(template)));
+    }
 }
 
 impl Template {
     /// The template `DESIGN/NAME` of a database, as of the moment that it is opened at.
-    pub(crate) fn of(db: &Database, name: &str) -> Result<Self> {
+    pub(crate) fn of(db: &Database, name: &str, kept: &Templates) -> Result<Arc<Self>> {
+        let full = name;
         let (design, name) = name.split_once('/').ok_or_else(|| bad("a template is named as design document/name"))?;
         let id = format!("_design/{design}");
         let document = db.opened().get(&id)?.ok_or_else(ApiError::missing)?;
+        let place = db.opened().number().map(|number| (number, document.seq, full.to_owned()));
+        if let Some(own) = place.as_ref().and_then(|place| kept.of(place)) {
+            return Ok(own);
+        }
         let none = || bad(&format!("_design/{design} has no template {name}"));
         let members = members_of(document.body.as_bytes())?;
         let templates = member(&members, "templates").ok_or_else(none)?;
         let templates = members_of(templates.get().as_bytes())?;
         let own = members_of(member(&templates, name).ok_or_else(none)?.get().as_bytes())?;
-        Self::read(&own, document.rev.to_string())
+        let own = Arc::new(Self::read(&own, document.rev.to_string())?);
+        if let Some(place) = place.filter(|_| own.bytes <= KEPT_BYTES_MAX) {
+            kept.keep(place, &own);
+        }
+        Ok(own)
     }
 
     /// The template that these members are.
@@ -66,15 +111,16 @@ impl Template {
         environment.set_fuel(Some(FUEL));
         environment.set_auto_escape_callback(move |_| if markup { AutoEscape::Html } else { AutoEscape::None });
         environment.set_formatter(formatted);
-        let mut plain = None;
+        let (mut plain, mut bytes) = (None, 0);
         for part in ["head", "row", "foot"] {
             let source = text(part)?.unwrap_or_default();
+            bytes += source.len();
             if part == "row" && markup {
                 plain = Plain::of(&source);
             }
             environment.add_template_owned(part, source).map_err(|error| failed(part, &error))?;
         }
-        Ok(Template { environment, plain, kind, rev })
+        Ok(Template { environment, plain, kind, rev, bytes })
     }
 
     fn render(&self, part: &str, values: Value) -> std::result::Result<String, ApiError> {
@@ -110,7 +156,9 @@ fn failed(part: &str, error: &minijinja::Error) -> ApiError {
 /// A page that a template makes.
 #[derive(Debug)]
 pub(crate) struct TemplatePage {
-    template: Template,
+    template: Arc<Template>,
+    /// How often documents had their members in another order than the template.
+    disorder: usize,
     rows: bool,
     out: Vec<u8>,
     /// The row under way, if it is written from its JSON.
@@ -126,7 +174,7 @@ pub(crate) struct TemplatePage {
 
 impl TemplatePage {
     /// A page of an answer that has rows, or is one document.
-    pub(crate) fn of(template: Template, asked: &Asked) -> Self {
+    pub(crate) fn of(template: Arc<Template>, asked: &Asked) -> Self {
         let id = match &asked.kind {
             Kind::Document { id, .. } | Kind::OfDocument { id, .. } => Some(id),
             _ => None,
@@ -138,6 +186,7 @@ impl TemplatePage {
         };
         TemplatePage {
             template,
+            disorder: 0,
             rows: asked.has_rows(),
             out: Vec::new(),
             json: Vec::new(),
@@ -228,11 +277,14 @@ impl Form for TemplatePage {
     }
 
     fn row(&mut self, row: &Row<'_>, out: &mut Vec<u8>) -> Result<()> {
-        if let (Some(plain), true, Some(document)) = (&mut self.template.plain, row.is_plain(), row.document())
-            && plain.write_stored(document, self.index, out).is_ok()
+        if let (Some(plain), true, Some(document)) = (&self.template.plain, row.is_plain(), row.document())
+            && self.disorder <= DISORDER_MAX
         {
-            self.index += 1;
-            return Ok(());
+            if plain.write_stored(document, self.index, out).is_ok() {
+                self.index += 1;
+                return Ok(());
+            }
+            self.disorder += 1;
         }
         let mut json = std::mem::take(&mut self.json);
         json.clear();
@@ -281,7 +333,7 @@ mod tests {
 
     use super::*;
 
-    fn page(template: Template) -> TemplatePage {
+    fn page(template: Arc<Template>) -> TemplatePage {
         let request = http::Request::get("/db/_all_docs?template=a/b").body(()).unwrap();
         TemplatePage::of(template, &Asked::of(&mut request.into_parts().0).unwrap())
     }
@@ -296,7 +348,7 @@ mod tests {
             } else {
                 assert!(template.plain.is_some(), "{source}");
             }
-            let mut page = page(template);
+            let mut page = page(Arc::new(template));
             for row in rows {
                 Sink::row(&mut page, row.to_string().as_bytes());
             }
@@ -362,10 +414,10 @@ mod tests {
     fn both(source: &str, id: &str, members: &[(String, serde_json::Value)]) -> (Option<String>, String) {
         let own = json!({"row": source}).to_string();
         let template = Template::read(&members_of(own.as_bytes()).unwrap(), "1-a".to_owned()).unwrap();
-        let mut page = page(template);
+        let mut page = page(Arc::new(template));
         let (document, row) = stored(id, members);
         let mut out = b"before".to_vec();
-        let written = page.template.plain.as_mut().unwrap().write_stored(&document, 0, &mut out);
+        let written = page.template.plain.as_ref().unwrap().write_stored(&document, 0, &mut out);
         let text = String::from_utf8(out).unwrap();
         let own = text.strip_prefix("before").unwrap().to_owned();
         assert!(written.is_ok() || own.is_empty(), "what was written is taken back: {own}");
@@ -387,7 +439,7 @@ mod tests {
             (of(&[("a", json!(1)), ("long_name_of_a_member", json!(12_345_678))]), true),
             (of(&[("a", json!(-1)), ("long_name_of_a_member", json!(true))]), true),
             (of(&[long.clone(), a.clone()]), false),
-            (of(&[a.clone()]), false),
+            (of(std::slice::from_ref(&a)), false),
             (of(&[a.clone(), long.clone(), a.clone()]), false),
             (of(&[("a", json!(1.5)), long.clone()]), false),
             (of(&[]), false),
@@ -397,21 +449,26 @@ mod tests {
             assert!(own.is_none_or(|own| own == expected), "{members:?}");
         }
         for source in ["{{ row.value }}", "{{ doc._attachments }}", "{{ doc._deleted }}"] {
-            assert_eq!(both(source, "x", &of(&[a.clone()])).0, None, "{source}");
+            assert_eq!(both(source, "x", &of(std::slice::from_ref(&a))).0, None, "{source}");
         }
     }
 
     #[test]
-    fn documents_in_another_order_are_soon_read_otherwise_at_once() {
-        let own = json!({"row": "{{ doc.a }}{{ doc.b }}"}).to_string();
-        let mut template = Template::read(&members_of(own.as_bytes()).unwrap(), "1-a".to_owned()).unwrap();
-        let plain = template.plain.as_mut().unwrap();
-        let members = |names: [&str; 2]| names.map(|name| (name.to_owned(), json!(1)));
-        let ((ordered, _), (other, _)) = (stored("x", &members(["a", "b"])), stored("x", &members(["b", "a"])));
-        let mut out = Vec::new();
-        assert_eq!(plain.write_stored(&ordered, 0, &mut out), Ok(()));
-        while plain.write_stored(&other, 0, &mut out).is_err() && plain.write_stored(&ordered, 0, &mut out).is_ok() {}
-        assert!(plain.write_stored(&ordered, 0, &mut out).is_err());
+    fn templates_are_kept_as_they_were_read_and_the_last_used_stay() {
+        let template = |rev: &str| {
+            let own = json!({"row": rev}).to_string();
+            Arc::new(Template::read(&members_of(own.as_bytes()).unwrap(), rev.to_owned()).unwrap())
+        };
+        let which = |number: u64| (7, Seq(number), "a/b".to_owned());
+        let kept = Templates::default();
+        for number in 0..KEPT_MAX as u64 {
+            kept.keep(which(number), &template(&number.to_string()));
+        }
+        let rev = |number| kept.of(&which(number)).map(|template| template.rev.clone());
+        assert_eq!(rev(0).as_deref(), Some("0"));
+        kept.keep(which(99), &template("99"));
+        assert_eq!((rev(0).as_deref(), rev(1), rev(99).as_deref()), (Some("0"), None, Some("99")));
+        assert_eq!(kept.of(&(8, Seq(0), "a/b".to_owned())).map(|template| template.rev.clone()), None);
     }
 
     fn any_value() -> impl Strategy<Value = serde_json::Value> {
@@ -438,8 +495,9 @@ mod tests {
             places in prop::collection::vec("id|index|row\\.id|row\\.key|doc\\.(a|b|c|d|_id|_rev)", 0..6),
             between in "[<>a-z ]{0,20}",
         ) {
-            prop_assume!(!between.contains("{"));
-            let source: String = places.iter().map(|place| format!("{between}{{{{ {place} }}}}")).collect();
+            prop_assume!(!between.contains('{'));
+            let parts: Vec<String> = places.iter().map(|place| format!("{between}{{{{ {place} }}}}")).collect();
+            let source = parts.concat();
             let (own, expected) = both(&source, &id, &members);
             prop_assert!(own.is_none_or(|own| own == expected));
         }

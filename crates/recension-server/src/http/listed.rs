@@ -297,12 +297,7 @@ impl Rows {
 }
 
 /// The document of a key, or its tombstone, if it is of the list and may be seen.
-fn of_key(
-    at: &CollectionAt,
-    key: &str,
-    part: &Part,
-    within: Option<&dyn Within>,
-) -> Result<Option<Document<'static>>> {
+fn of_key(at: &CollectionAt, key: &str, part: &Part, within: Option<&dyn Within>) -> Result<Option<Document<'static>>> {
     let id: Option<String> = serde_json::from_str(key).ok();
     let id = id.as_deref().filter(|id| !matches!(part, Part::Partition(prefix) if !id.starts_with(prefix)));
     let document = id.map_or(Ok(None), |id| at.current(id))?;

@@ -20,5 +20,6 @@ mod reload;
 mod robustness;
 mod schema;
 mod served;
+mod template_lists;
 mod tokens;
 mod web_sockets;
