@@ -334,8 +334,10 @@ fn value(json: &[u8], out: &mut Vec<u8>) -> Told<()> {
         [b'"', text @ ..] => {
             escape::push_quoted(text, out).map_err(|_| NotPlain)?;
         }
-        b"true" | b"false" => out.extend_from_slice(json),
-        b"null" => out.extend_from_slice(b"none"),
+        // The machine has these words.
+        b"true" => out.extend_from_slice(b"True"),
+        b"false" => out.extend_from_slice(b"False"),
+        b"null" => out.extend_from_slice(b"None"),
         // More digits may not fit the machine's numbers.
         [b'0'..=b'9', rest @ ..] | [b'-', b'1'..=b'9', rest @ ..]
             if rest.len() < 17 && rest.iter().all(u8::is_ascii_digit) =>

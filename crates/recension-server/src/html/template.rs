@@ -181,7 +181,7 @@ impl TemplatePage {
         };
         let query: std::collections::BTreeMap<&str, &str> = asked.parameters.pairs().collect();
         let around = context! {
-            db => asked.kind.database(), id => id.map(String::as_str), path => asked.path.as_str(),
+            db => asked.kind.database(), id => id.map_or(Value::UNDEFINED, |id| id.as_str().into()), path => asked.path.as_str(),
             lang => asked.lang.as_str(), title => asked.title.as_deref(), query => Value::from(Serde(query)),
         };
         TemplatePage {
@@ -245,7 +245,9 @@ impl Sink for TemplatePage {
         let row: serde_json::Value = serde_json::from_slice(value).unwrap_or_default();
         let doc = row.get("doc").unwrap_or(&row);
         let id = row.get("id").or_else(|| row.get("_id"));
-        let (doc, id, row) = (Value::from(Serde(doc)), Value::from(Serde(id)), Value::from(Serde(&row)));
+        // A row of a key without a document has none.
+        let id = id.map_or(Value::UNDEFINED, |id| Value::from(Serde(id)));
+        let (doc, row) = (Value::from(Serde(doc)), Value::from(Serde(&row)));
         let values = context! { doc => doc, id => id, row => row, index => self.index };
         self.index += 1;
         self.render("row", values);
@@ -366,11 +368,12 @@ mod tests {
             json!({"id": "<1>", "key": "k", "value": {}, "doc": {"_id": "<1>", "a": "x&y", "b": 7, "n": -12}}),
             odd,
             json!({"_id": "y", "a": true, "b": null, "other": "}{", "n": 12_345_678_901_234_567_890_u64}),
+            json!({"_id": "y", "a": true, "b": null, "other": "}{", "n": false}),
             json!({"id": "z", "key": "z", "doc": null}),
         ];
         let source =
             "<tr>{{id}} {{ index }}<td>{{ doc.a }}</td>{{ doc.b }}{{doc.n}}{{ doc.none }} {{ row.key }}</tr>\n";
-        for row in &all[..3] {
+        for row in &all[..4] {
             let (own, machine) = rows(source, std::slice::from_ref(row));
             assert_eq!(own, machine, "{row}");
         }
@@ -423,6 +426,13 @@ mod tests {
         assert!(written.is_ok() || own.is_empty(), "what was written is taken back: {own}");
         Sink::row(&mut page, row.as_bytes());
         (written.ok().map(|()| own), String::from_utf8(page.take()).unwrap())
+    }
+
+    #[test]
+    fn a_row_without_a_document_has_no_id() {
+        let row = json!({"key": "x", "error": "not_found"});
+        let (own, machine) = rows("[{{ id }}|{{ row.key }}|{{ doc.error }}]", &[row]);
+        assert_eq!((own.as_str(), own == machine), ("[|x|not_found]", true));
     }
 
     #[test]
