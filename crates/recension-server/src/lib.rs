@@ -54,6 +54,7 @@ mod write_timeout;
 
 pub use apocrypha::{Apocrypha, ApocryphaConfig, Backend, trace_to_stderr};
 pub use auth::tokens;
-pub use gateway::{Gateway, Place, Protocol, cgi};
+pub use gateway::{Gateway, Place, Protocol, cgi, handed_over};
+pub use recension_gateway::Environment;
 pub use reload::Reloader;
 pub use serve::{FirstAdmin, ServeError, Server, signalled};

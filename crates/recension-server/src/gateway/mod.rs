@@ -3,6 +3,8 @@
 
 mod cgi;
 mod fcgi;
+pub(crate) mod handed;
+mod parts;
 mod scgi;
 
 use std::io;
@@ -20,7 +22,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-pub use self::cgi::run as cgi;
+pub use self::cgi::{handed_over, run as cgi};
 use crate::arriving::{Arriving, Handed, Hander, Mount, Secure, handed};
 use crate::auth::connection::Connection;
 use crate::config::Config;
@@ -29,7 +31,7 @@ use crate::error::ApiError;
 use crate::listen::{Duplex, UnixSocket};
 use crate::observed::ObservedBody;
 use crate::serve::{FirstAdmin, ServeError, answered, first_admin};
-use crate::state::App;
+use crate::state::{App, Lives};
 use crate::write_timeout::Patient;
 
 /// A protocol of web servers.
@@ -126,7 +128,7 @@ impl Gateway {
             let reason = "admin_party makes everybody an admin, and is for loopback only";
             return Err(ServeError::Configured(reason.to_owned()));
         }
-        let (app, stop) = app(config)?;
+        let (app, stop) = app(config, Lives::Long)?;
         let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
         let first_admin = first_admin(&app, local).map_err(configured)?;
         let failed = |source| ServeError::Io { what: format!("listening on {place}"), source };
@@ -160,6 +162,7 @@ impl Gateway {
         let Gateway { app, protocol, listener, stop, .. } = self;
         let places = Arc::new(Semaphore::new(app.config.max_connections));
         let mut connections = JoinSet::new();
+        let handed = handed::offer(&app);
         tokio::pin!(until);
         loop {
             let taken = tokio::select! {
@@ -199,6 +202,9 @@ impl Gateway {
         if tokio::time::timeout(patience, finished).await.is_err() {
             tracing::warn!("requests were cut off: they took longer than {patience:?} to finish");
         }
+        if let Some(handed) = handed {
+            let _ = handed.await;
+        }
         app.databases.checkpoint()?;
         Ok(())
     }
@@ -218,15 +224,15 @@ fn inherited() -> io::Result<(Listener, Place)> {
 }
 
 /// The state of requests on a store that other processes may have open too.
-fn app(config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
-    on(Store::on(config.open_store()?)?, config)
+fn app(config: Config, lives: Lives) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
+    on(Store::on(config.open_store()?)?, config, lives)
 }
 
 /// The state of requests on a store.
-fn on(store: Store, config: Config) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
+fn on(store: Store, config: Config, lives: Lives) -> Result<(Arc<App>, watch::Sender<bool>), ServeError> {
     let (stop, stopping) = watch::channel(false);
     let configured = |error: ApiError| ServeError::Configured(error.reason.into_owned());
-    let app = App::new(config, Databases::on(store), stopping).map_err(configured)?;
+    let app = App::new(config, Databases::on(store), stopping, lives).map_err(configured)?;
     Ok((Arc::new(app), stop))
 }
 
