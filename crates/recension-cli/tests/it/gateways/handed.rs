@@ -227,12 +227,14 @@ fn a_request_costs_no_more_round_trips_than_is_written_here() {
     put(&serving, &[PARTY], "/db", "");
     put(&serving, &[PARTY], "/db/a", "{}");
     let count = counted(&serving.store);
-    for (uri, alone) in [("/db/a", 17), ("/db/_all_docs?include_docs=true", 17)] {
+    let table = [("/db/a", 9), ("/db/_all_docs?include_docs=true", 11)];
+    let measured = table.map(|(uri, _)| {
         let variables = [PARTY, ("REQUEST_URI", uri)];
         count.store(0, Ordering::SeqCst);
         serving.cgi(&variables, "");
         assert_eq!(count.load(Ordering::SeqCst), 0, "{uri}, handed over");
         serving.cgi_alone(&variables);
-        assert_eq!(count.load(Ordering::SeqCst), alone, "{uri}, alone");
-    }
+        (uri, count.load(Ordering::SeqCst))
+    });
+    assert_eq!(measured, table);
 }
